@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+# The front door; `make help` lists what there is. Kbuild holds the module's objects.
+
+BUILD := build
+PYTHON ?= /usr/bin/python3
+JOBS := $(shell nproc)
+
+# The kernel to build `make modules` for: the running one, where its headers are installed.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+DESTDIR ?=
+MODULE_DIR ?= /lib/modules/$(shell uname -r)/extra
+
+# The kernel of the VM: Debian's, of the newest headers that are installed.
+VM_HEADERS ?= $(lastword $(sort $(wildcard /usr/src/linux-headers-*-amd64)))
+VM_RELEASE = $(notdir $(VM_HEADERS:/usr/src/linux-headers-%=%))
+
+MODULE_SOURCES = Kbuild $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## install the Debian packages that building and testing need
+	@scripts/install-deps
+
+# --- the module ---
+
+# $(call build_module,HEADERS,FOLDER,ARGUMENTS): builds a copy, so that several kernels and
+# flavours can be built side by side and the source tree stays clean.
+define build_module
+	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
+	@mkdir -p $(2)
+	@cp -pu --parents $(MODULE_SOURCES) $(2)
+	@$(MAKE) --no-print-directory -C $(1) M=$(abspath $(2)) $(3) modules
+endef
+
+.PHONY: modules
+modules: ## build nvdebug.ko for the running kernel (or KDIR=) into build/module
+	$(call build_module,$(KDIR),$(BUILD)/module,)
+
+.PHONY: load
+load: modules ## load the module on this machine (as root)
+	@! grep -q '^nvdebug ' /proc/modules || rmmod nvdebug
+	insmod $(BUILD)/module/nvdebug.ko $(PARAMS)
+	@ls -d /proc/gpu[0-9]* || echo "No NVIDIA GPU found; 'dmesg | tail' says why"
+
+.PHONY: unload
+unload: ## remove the module again
+	rmmod nvdebug
+
+.PHONY: install
+install: modules ## install the module (DESTDIR=, MODULE_DIR=)
+	install -D -m 644 $(BUILD)/module/nvdebug.ko $(DESTDIR)$(MODULE_DIR)/nvdebug.ko
+	@test -n "$(DESTDIR)" || depmod -a
+
+# --- model and unit tests ---
+
+.PHONY: cmake
+cmake: $(BUILD)/cmake/build.ninja
+
+$(BUILD)/cmake/build.ninja:
+	@cmake -S . -B $(BUILD)/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+
+.PHONY: model
+model: cmake ## build the GPU model into build/cmake/model
+	@cmake --build $(BUILD)/cmake --target nvdebug-model -- --quiet
+
+.PHONY: unit
+unit: cmake ## build and run the unit tests (seconds)
+	@cmake --build $(BUILD)/cmake -- --quiet
+	@ctest --test-dir $(BUILD)/cmake --output-on-failure -j $(JOBS)
+
+# --- the VM ---
+
+.PHONY: vm vm-kernel vm-module vm-guest
+vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs
+vm-kernel: $(BUILD)/kernel/$(VM_RELEASE)
+$(BUILD)/kernel/%:
+	@mkdir -p $(@D)
+	@scripts/fetch-kernel $* $@
+
+vm-module:
+	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
+
+vm-guest: $(BUILD)/vm/init
+$(BUILD)/vm/init: vm/guest/init.c
+	@mkdir -p $(@D)
+	@$(CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
+
+.PHONY: demo
+demo: deps ## the main job on a modelled GTX 1060, in a VM
+	@demo/run
+
+# --- tests ---
+
+.PHONY: kselftest
+kselftest: ## build the guest's test programs
+	@$(MAKE) --no-print-directory -s -C tests/kselftest OUTPUT=$(abspath $(BUILD)/kselftest)
+
+.PHONY: check
+check: deps ## every test: unit tests, then the module in a VM
+	@scripts/check
+
+.PHONY: lint
+lint: ## checkpatch, sparse, compiler warnings on the module; clang-format on C++
+	@scripts/lint
+
+.PHONY: clean
+clean: ## remove everything built, except the VM's kernel
+	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest

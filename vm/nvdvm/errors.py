@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What can go wrong around a command, apart from the command itself failing."""
+
+
+class VmError(Exception):
+    """The VM could not be built, started or talked to."""
+
+    exit_status = 253
+
+
+class KernelTrouble(VmError):
+    """The guest's kernel panicked, oopsed, warned or got tainted."""
+
+    exit_status = 252
+
+
+class Timeout(VmError):
+    """The command, or the boot, took longer than allowed."""
+
+    exit_status = 251
+
+
+class StrictViolation(VmError):
+    """The guest touched something the model does not have."""
+
+    exit_status = 254

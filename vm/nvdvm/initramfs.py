@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The guest's whole file system: busybox, the agent, modules, and what a caller adds."""
+
+import pathlib
+import shutil
+import subprocess
+
+from . import cpio, paths
+from .errors import VmError
+
+MODULE = "/lib/nvdebug.ko"
+
+PASSWD = b"root:x:0:0:root:/:/bin/sh\nuser:x:1000:1000:user:/:/bin/sh\n"
+GROUP = b"root:x:0:\nuser:x:1000:\nwatchers:x:2000:\n"
+
+
+def build(kernel, module, extra_files):
+    """The archive's bytes. `extra_files` maps guest paths to host paths."""
+    archive = cpio.Archive()
+    archive.file("init", _read(paths.GUEST_INIT), 0o755)
+    archive.directory("dev")
+    archive.device("dev/console", 5, 1)
+    _add_busybox(archive)
+    archive.file("bin/model", _read(paths.GUEST_FILES / "model"), 0o755)
+    archive.file("etc/passwd", PASSWD)
+    archive.file("etc/group", GROUP)
+    names = []
+    for needed in kernel.guest_modules():
+        archive.file(f"lib/modules/{needed.name}", _read(needed))
+        names.append(f"/lib/modules/{needed.name}\n")
+    archive.file("etc/modules", "".join(names).encode())
+    if module is not None:
+        archive.file(MODULE.lstrip("/"), _read(module))
+    for guest_path, host_path in extra_files.items():
+        mode = 0o755 if host_path.stat().st_mode & 0o111 else 0o644
+        archive.file(guest_path.lstrip("/"), _read(host_path), mode)
+    return archive.bytes()
+
+
+def _add_busybox(archive):
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        raise VmError("no busybox on this machine; run 'make deps'")
+    archive.file("bin/busybox", _read(pathlib.Path(busybox)), 0o755)
+    applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+    for applet in applets.stdout.split():
+        if applet != "busybox":
+            archive.symlink(f"bin/{applet}", "busybox")
+
+
+def _read(path):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise VmError(f"guest file system: {path}: {error.strerror}; run 'make vm'") from error

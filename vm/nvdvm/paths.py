@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Where things are in the source and build trees."""
+
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+MODEL = BUILD / "cmake" / "model" / "nvdebug-model"
+BOARDS = ROOT / "model" / "boards"
+WORKLOADS = ROOT / "model" / "workloads"
+GUEST_INIT = BUILD / "vm" / "init"
+GUEST_FILES = ROOT / "vm" / "guest"
+KSELFTESTS = BUILD / "kselftest"
