@@ -98,6 +98,14 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 kselftest: ## build the guest's test programs
 	@$(MAKE) --no-print-directory -s -C tests/kselftest OUTPUT=$(abspath $(BUILD)/kselftest)
 
+# A module that tests load beside ours.
+.PHONY: vm-test-modules
+vm-test-modules:
+	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
+	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
+	@$(MAKE) --no-print-directory -C $(VM_HEADERS) \
+		M=$(abspath $(BUILD)/test-modules/$(VM_RELEASE)) modules
+
 .PHONY: check
 check: deps ## every test: unit tests, then the module in a VM
 	@scripts/check
@@ -108,4 +116,5 @@ lint: ## checkpatch, sparse, compiler warnings on the module; clang-format on C+
 
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
-	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest
+	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
+		$(BUILD)/test-modules

@@ -8,8 +8,8 @@ from . import paths
 from .errors import VmError
 
 
-def ensure_built(module=True, kernel=True):
-    targets = ["model", "vm-guest"]
+def ensure_built(*more_targets, module=True, kernel=True):
+    targets = ["model", "vm-guest", *more_targets]
     if kernel:
         targets.append("vm-kernel")
     if module:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Fixtures: one booted VM for the whole run, put back into a known state for every test."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vm"))
+
+from nvdvm import kernel, paths, qemu  # noqa: E402
+from nvdvm.build import ensure_built, module_for  # noqa: E402
+from nvdvm.machine import Gpu, Machine  # noqa: E402
+
+BOARDS = ("gtx1060-3gb", "titan-v", "rtx2080ti", "a100", "rtx6000-ada")
+DEFAULT_WORKLOAD = "three-tasks"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true",
+                     help="rewrite tests/golden from what the module prints now")
+
+
+@pytest.fixture(scope="session")
+def built():
+    """Everything a VM needs is up to date (NVDEBUG_NO_BUILD: taken on trust)."""
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        ensure_built("kselftest", "vm-test-modules")
+
+
+@pytest.fixture(scope="session")
+def module(built):
+    return module_for(kernel.find().release)
+
+
+@pytest.fixture(scope="session")
+def kselftests():
+    programs = {f"/root/{path.name}": path for path in paths.KSELFTESTS.glob("proc_*")}
+    assert programs, f"no test programs in {paths.KSELFTESTS}; run 'make kselftest'"
+    return programs
+
+
+@pytest.fixture(scope="session")
+def session_machine(module, kselftests):
+    test_modules = paths.BUILD / "test-modules" / kernel.find().release
+    files = {**kselftests, "/lib/procowner.ko": test_modules / "procowner.ko"}
+    with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
+                 logs=paths.BUILD / "logs" / "pytest") as machine:
+        yield machine
+
+
+class Bench:
+    """The VM as a test sees it: GPUs by board name, workloads, costs."""
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def index(self, board):
+        return BOARDS.index(board)
+
+    def proc(self, board, name=""):
+        return f"/proc/gpu{self.index(board)}/{name}"
+
+    def model(self, board):
+        return self.machine.models[self.index(board)]
+
+    def run(self, command, **options):
+        return self.machine.run(command, **options)
+
+    def check(self, command, **options):
+        return self.machine.check(command, **options)
+
+    def read(self, board, name):
+        return self.check(f"cat {self.proc(board, name)}")
+
+    def write(self, board, name, text):
+        """Writes text with a single write(2); the result's err has the shell's message."""
+        escaped = text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n")
+        escaped = escaped.replace("'", "'\\''")
+        return self.run(f"printf '{escaped}' > {self.proc(board, name)}")
+
+    def restart(self, board, workload=DEFAULT_WORKLOAD):
+        self.model(board).request("restart", workload)
+
+    def peek(self, board, offset):
+        """A word of BAR0, read past the module, through the PCI resource."""
+        folder = f"/sys/bus/pci/devices/{self.address(board)}"
+        bar0 = int(self.check(f"head -n 1 {folder}/resource").split()[0], 16)
+        return int(self.check(f"devmem {bar0 + offset:#x} 32"), 16)
+
+    def address(self, board):
+        return f"0000:00:{qemu.FIRST_GPU_SLOT + self.index(board):02x}.0"
+
+    def cost(self, board, command):
+        """BAR accesses that a command causes on a board, by register block of BAR0."""
+        model = self.model(board)
+        model.request("stats", "reset")
+        self.check(command)
+        return model.request("stats")["bars"].get("0", {}).get("blocks", {})
+
+
+@pytest.fixture
+def bench(session_machine):
+    """A fresh start: module loaded, default workload on every GPU, no faults.
+
+    Afterwards: no kernel trouble, no taint, nothing touched that the hardware lacks.
+    """
+    this = Bench(session_machine)
+    for model in session_machine.models:
+        model.request("fault", "none")
+        model.request("restart", DEFAULT_WORKLOAD)
+        model.request("violations", "reset")
+    if not this.run("[ -d /proc/gpu0 ]").status == 0:
+        assert session_machine.load_module().status == 0
+    yield this
+    session_machine.check_kernel()
+    session_machine.check_taint()
+    for model in session_machine.models:
+        model.fail_on_violations()
+
+
+@pytest.fixture
+def golden(request):
+    """golden(NAME, TEXT): TEXT is what tests/golden/NAME holds."""
+    update = request.config.getoption("--update-golden")
+
+    def compare(name, text):
+        path = pathlib.Path(__file__).parent / "golden" / name
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        assert path.is_file(), f"no {path}; make it with pytest --update-golden and read it"
+        assert text == path.read_text(encoding="utf-8"), f"differs from {path}"
+
+    return compare

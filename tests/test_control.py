@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Disabling and enabling channels: what the file says, and what the GPU does."""
+
+import pytest
+from conftest import BOARDS
+from text import channels
+
+TASK_2 = (2, 3)  # its channels in the three-tasks workload
+SLICE_US = 1998.848
+
+
+def progress(bench, board):
+    entries = bench.model(board).request("progress")["channels"]
+    return {entry["channel"]: entry["progress_us"] for entry in entries}
+
+
+def gained(bench, board, microseconds):
+    before = progress(bench, board)
+    bench.model(board).request("advance", microseconds)
+    after = progress(bench, board)
+    return {channel: after[channel] - before[channel] for channel in after}
+
+
+def task(gain, number):
+    return gain[2 * number - 2] + gain[2 * number - 1]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_disabled_task_stops_and_the_others_gain(bench, board):
+    window = 60 * SLICE_US
+    before = gained(bench, board, window)
+    assert bench.write(board, "disable_channel", "2 3\n").status == 0
+    bench.model(board).request("advance", 3 * SLICE_US)  # what was on the engine runs out
+    during = gained(bench, board, window)
+    assert bench.write(board, "enable_channel", "2\n3\n").status == 0
+    bench.model(board).request("advance", 3 * SLICE_US)
+    after = gained(bench, board, window)
+
+    for number in (1, 2, 3):
+        assert task(before, number) == pytest.approx(window / 3, rel=0.05)
+        assert task(after, number) == pytest.approx(window / 3, rel=0.05)
+    assert task(during, 2) == 0
+    for number in (1, 3):
+        assert task(during, number) == pytest.approx(window / 2, rel=0.05)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_runlist_shows_it(bench, board):
+    assert bench.write(board, "disable_channel", "0x2 3").status == 0
+    shown = channels(bench.read(board, "runlist0"))
+    assert {number for number, fields in shown.items() if fields["Enabled"] == "0"} == set(TASK_2)
+    assert bench.write(board, "enable_channel", "2 3").status == 0
+    shown = channels(bench.read(board, "runlist0"))
+    assert all(fields["Enabled"] == "1" for fields in shown.values())
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_runlist_and_id(bench, board):
+    assert bench.write(board, "disable_channel", "0:2").status == 0
+    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "0"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("text, error", [
+    (" \n", "Invalid argument"), ("junk", "Invalid argument"),
+    ("2x", "Invalid argument"), ("2,3", "Invalid argument"), ("0:", "Invalid argument"),
+    (":2", "Invalid argument"), ("0:2:3", "Invalid argument"), ("-2", "Invalid argument"),
+    ("2 99:3", "Invalid argument"), ("2 100000000000000000000", "Result not representable"),
+    ("2 99999", "Result not representable"), ("2 x", "Invalid argument"),
+    ("2 " * 300, "Argument list too long"), ("2" + " " * 5000, "Argument list too long"),
+])
+def test_bad_lists_change_nothing(bench, board, text, error):
+    result = bench.write(board, "disable_channel", text)
+    assert result.status != 0
+    assert error in result.err.decode()
+    shown = channels(bench.read(board, "runlist0"))
+    assert all(fields["Enabled"] == "1" for fields in shown.values())
+
+
+@pytest.mark.parametrize("board", ("a100", "rtx6000-ada"))
+def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
+    bench.restart(board, "same-ids")
+    result = bench.write(board, "disable_channel", "2")
+    assert result.status != 0 and "Invalid argument" in result.err.decode()
+    for runlist in ("runlist0", "runlist1"):
+        assert channels(bench.read(board, runlist))[2]["Enabled"] == "1"
+    assert bench.write(board, "disable_channel", "1:2").status == 0
+    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
+    assert channels(bench.read(board, "runlist1"))[2]["Enabled"] == "0"
+
+
+def test_a_write_never_acknowledges_a_fault(bench):
+    for board in ("titan-v", "rtx2080ti"):
+        bench.restart(board, "mixed")
+        faulted = [number for runlist in bench.check(f"ls {bench.proc(board)}").split()
+                   if runlist.startswith("runlist")
+                   for number, fields in channels(bench.read(board, runlist)).items()
+                   if fields["PBDMA Faulted"] == "1" or fields["ENG Faulted"] == "1"]
+        assert faulted, "the workload has a faulted channel"
+        for number in faulted:
+            for control in ("disable_channel", "enable_channel"):
+                assert bench.write(board, control, f"{number}").status == 0
+        still = [number for runlist in bench.check(f"ls {bench.proc(board)}").split()
+                 if runlist.startswith("runlist")
+                 for number, fields in channels(bench.read(board, runlist)).items()
+                 if fields["PBDMA Faulted"] == "1" or fields["ENG Faulted"] == "1"]
+        assert still == faulted
+
+
+def test_read_only_refuses(bench):
+    bench.check("rmmod nvdebug")
+    try:
+        assert bench.machine.load_module("read_only=1").status == 0
+        result = bench.write("gtx1060-3gb", "disable_channel", "2")
+        assert result.status != 0 and "not permitted" in result.err.decode()
+        assert channels(bench.read("gtx1060-3gb", "runlist0"))[2]["Enabled"] == "1"
+    finally:
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
+
+
+def test_the_log_says_what_was_done(bench):
+    assert bench.write("gtx1060-3gb", "disable_channel", "2 3").status == 0
+    assert bench.write("gtx1060-3gb", "enable_channel", "2 3").status == 0
+    lines = [line for line in bench.check("dmesg | tail -n 2").splitlines() if "nvdebug" in line]
+    assert len(lines) == 2
+    assert "disable" in lines[0] and "enable" in lines[1]
+
+
+def test_a_write_raises_a_tracepoint(bench):
+    tracing = "/sys/kernel/tracing"
+    bench.check(f"echo 1 > {tracing}/events/nvdebug/enable")
+    try:
+        assert bench.write("a100", "disable_channel", "0:2").status == 0
+        trace = bench.check(f"grep -v '^#' {tracing}/trace")
+        assert len(trace.splitlines()) == 1
+    finally:
+        bench.check(f"echo 0 > {tracing}/events/nvdebug/enable; echo > {tracing}/trace")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What a read costs in BAR accesses, counted by the model."""
+
+import pytest
+from conftest import BOARDS
+from text import boxes
+
+GLOBAL_IDS = ("gtx1060-3gb", "titan-v", "rtx2080ti")
+ENTRY_BYTES = {"gtx1060-3gb": 8, "titan-v": 16, "rtx2080ti": 16, "a100": 16, "rtx6000-ada": 16}
+CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
+BUDGET_REST = 32
+
+
+def total(blocks, what, among=None):
+    return sum(block[what] for name, block in blocks.items() if among is None or name in among)
+
+
+def runlist_cost(bench, board, workload):
+    bench.restart(board, workload)
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')} > /tmp/runlist")
+    listed = boxes(bench.check("cat /tmp/runlist"))
+    return blocks, listed
+
+
+@pytest.mark.parametrize("workload", ("three-tasks", "many-500", "many"))
+@pytest.mark.parametrize("board", BOARDS)
+def test_runlist(bench, board, workload):
+    blocks, listed = runlist_cost(bench, board, workload)
+    entries = [box for box in listed if box.kind != "Runlist"]
+    channels = [box for box in entries if box.kind == "Channel Info"]
+    list_bytes = len(entries) * ENTRY_BYTES[board]
+
+    assert listed[0].fields["Snapshot"] == "consistent"
+    assert int(listed[0].fields["Entries"]) == len(entries)
+    assert blocks["PRAMIN"]["reads"] <= list_bytes / 4
+    assert blocks["PRAMIN"]["read_bytes"] == list_bytes
+    assert total(blocks, "reads", CHANNEL_BLOCKS) <= 2 * len(channels)
+    rest = [name for name in blocks if name not in (*CHANNEL_BLOCKS, "PRAMIN")]
+    assert total(blocks, "reads", rest) + total(blocks, "writes", rest) <= BUDGET_REST
+    assert total(blocks, "writes", ("PBUS_WINDOW",)) <= 3  # the list lies within one MiB
+    assert total(blocks, "writes") == total(blocks, "writes", ("PBUS_WINDOW",))
+    assert total(blocks, "reread_bytes", (*CHANNEL_BLOCKS, "PRAMIN")) == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_long_list_costs_in_proportion(bench, board):
+    """500, 1,000 and 2,000 channels: accesses grow with the list, plus at most the fixed part."""
+    accesses = {}
+    for workload, channels in (("many-500", 500), ("many-1000", 1000), ("many", 2000)):
+        blocks, listed = runlist_cost(bench, board, workload)
+        assert sum(box.kind == "Channel Info" for box in listed) == channels
+        accesses[channels] = total(blocks, "reads") + total(blocks, "writes")
+    print({channels: f"{count} accesses, {count / channels:.2f} per channel"
+           for channels, count in accesses.items()})
+    assert accesses[1000] <= 2 * accesses[500]
+    assert accesses[2000] <= 2 * accesses[1000]
+
+
+@pytest.mark.parametrize("control", ("disable_channel", "enable_channel"))
+@pytest.mark.parametrize("targets", (1, 6, 200))
+@pytest.mark.parametrize("board", BOARDS)
+def test_control(bench, board, control, targets):
+    bench.restart(board, "many-500")
+    prefix = "" if board in GLOBAL_IDS else "0:"
+    words = " ".join(f"{prefix}{channel}" for channel in range(targets))
+    blocks = bench.cost(board, f"echo {words} > {bench.proc(board, control)}")
+    assert total(blocks, "writes", CHANNEL_BLOCKS) == targets
+    assert total(blocks, "reads") + total(blocks, "writes") <= 3 * targets + BUDGET_REST
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_topology_read_at_probe_costs_nothing(bench, board):
+    for name in ("info", "device_info"):
+        blocks = bench.cost(board, f"cat {bench.proc(board, name)}")
+        assert total(blocks, "reads") + total(blocks, "writes") == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_reads_write_nothing(bench, board):
+    """Topology and copy wiring are read without a single write."""
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'copy_topology')}")
+    assert total(blocks, "writes") == 0
+    assert total(blocks, "reads") <= BUDGET_REST

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
+
+import pytest
+from conftest import BOARDS
+from text import channels
+
+PMC_BOOT_0 = 0x0
+PMC_BOOT_42 = 0xA00
+
+
+@pytest.fixture
+def unloaded(bench):
+    """The module is out; the test loads it, and it is loaded normally afterwards."""
+    bench.check("rmmod nvdebug")
+    bench.check("dmesg -c > /dev/null")
+    yield bench
+    for model in bench.machine.models:
+        model.request("fault", "none")
+    bench.check("! grep -q '^nvdebug ' /proc/modules || rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+
+
+def log(bench):
+    return [line for line in bench.check("dmesg").splitlines() if "nvdebug" in line]
+
+
+def folders(bench):
+    return bench.check("cd /proc && echo gpu*").split()
+
+
+def addresses(bench):
+    return bench.check("grep -h pci_address: /proc/gpu*/info | cut -d' ' -f2").split()
+
+
+def test_gpus_are_numbered_in_pci_order(bench):
+    assert folders(bench) == [f"gpu{index}" for index in range(len(BOARDS))]
+    assert addresses(bench) == sorted(addresses(bench))
+
+
+@pytest.mark.parametrize("fault", (("all-ones",), ("pri-error",),
+                                   ("read", PMC_BOOT_0, 0xbadf0200)))
+def test_a_gpu_that_does_not_answer_harms_no_other(unloaded, fault):
+    bad = unloaded.model("titan-v")
+    bad.request("fault", *fault)
+    assert unloaded.machine.load_module().status == 0
+    bad.request("fault", "none")
+    assert len(folders(unloaded)) == len(BOARDS) - 1
+    assert "0000:00:05.0" not in addresses(unloaded)
+    complaints = [line for line in log(unloaded) if "0000:00:05.0" in line]
+    assert len(complaints) == 1
+    chips = unloaded.check("grep -h ^chip: /proc/gpu*/info").split()[1::2]
+    assert chips == ["GP106", "TU102", "GA100", "AD102"]
+    unloaded.check("cat /proc/gpu*/device_info > /dev/null")
+
+
+def test_an_unknown_chip_shows_info_and_nothing_else(unloaded):
+    model = unloaded.model("rtx2080ti")
+    model.request("fault", "read", PMC_BOOT_0, 0x1F7000A1)
+    model.request("fault", "read", PMC_BOOT_42, 0x1F7A1000)
+    assert unloaded.machine.load_module().status == 0
+    assert unloaded.check("ls /proc/gpu2").split() == ["info"]
+    info = unloaded.check("cat /proc/gpu2/info").splitlines()
+    assert "chip: unknown" in info
+    assert "chip_id: 0x1f7" in info
+    features = [line for line in info if line.startswith("feature ")]
+    assert features and all(line.endswith("no (unknown chip)") for line in features)
+    assert len([line for line in log(unloaded) if "0000:00:06.0" in line]) == 1
+    assert len(folders(unloaded)) == len(BOARDS)
+
+
+def test_a_name_that_is_taken(unloaded):
+    """Loading while another module owns /proc/gpu0: one clear line, and nothing else."""
+    unloaded.check("insmod /lib/procowner.ko")
+    try:
+        result = unloaded.machine.load_module()
+        assert result.status != 0 and "File exists" in result.err.decode()
+        lines = log(unloaded)
+        assert len(lines) == 1 and "/proc/gpu0" in lines[0]
+        assert unloaded.check("ls /proc/gpu0") == ""
+        assert folders(unloaded) == ["gpu0"]
+    finally:
+        unloaded.check("rmmod procowner")
+
+
+def test_a_gpu_goes_and_comes_back(bench):
+    gone = "/sys/bus/pci/devices/0000:00:05.0/remove"
+    before = bench.read("titan-v", "device_info")
+    bench.check(f"echo 1 > {gone}")
+    assert "gpu1" not in folders(bench)
+    assert len(folders(bench)) == len(BOARDS) - 1
+    bench.check("cat /proc/gpu*/device_info > /dev/null")
+    bench.check("echo 1 > /sys/bus/pci/rescan")
+    assert folders(bench) == [f"gpu{index}" for index in range(len(BOARDS))]
+    assert bench.read("titan-v", "device_info") == before
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_gpu_that_dies_later_gives_an_error(bench, board):
+    for after in (0, 1, 2, 5, 9, 20):
+        bench.model(board).request("fault", "none")
+        bench.model(board).request("fault", "all-ones-after", after)
+        result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
+        assert result.status != 0 and "No such device" in result.err.decode()
+        assert result.out == b""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_pri_errors_are_never_data(bench, board):
+    bench.model(board).request("fault", "pri-error")
+    for name in ("runlist0", "copy_topology", "pce_map", "lce_for_pce0"):
+        result = bench.run(f"cat {bench.proc(board, name)}")
+        if result.status == 0:
+            assert "bad" not in result.text
+            assert name == "pce_map", "only what was read at load may still be shown"
+        else:
+            assert "error" in result.err.decode()
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_bit_that_does_not_follow_is_an_error(bench, board):
+    register = channel_register(bench, board, 2)
+    bench.model(board).request("fault", "stuck", register)
+    result = bench.write(board, "disable_channel", "0:1 0:2")
+    assert result.status != 0 and "error" in result.err.decode()
+    bench.model(board).request("fault", "none")
+    enabled = {fields["Enabled"] for fields in channels(bench.read(board, "runlist0")).values()}
+    assert enabled == {"1"}, "the first was put back"
+
+
+def channel_register(bench, board, channel):
+    """Where a channel's enable bit is: PCCSR, or the channel RAM of runlist 0."""
+    if board not in ("a100", "rtx6000-ada"):
+        return 0x800004 + 8 * channel
+    base = bench.check(f"awk '$3 == 0 {{print $4; exit}}' {bench.proc(board, 'device_info')}")
+    channel_config = bench.peek(board, int(base, 16) + 4)
+    return (channel_config & ~0xF) + 4 * channel

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The engine tables that the RTAS'24 paper prints, and the wiring it concludes from them."""
+
+# Table II and Table IV: runlist -> engines.
+GTX_1060_3GB = {
+    0: {"GR0", "LCE0", "LCE1"}, 1: {"NVDEC0"}, 2: {"NVENC0"}, 3: {"SEC0"}, 5: {"LCE2"},
+    6: {"LCE3"},
+}
+RTX_6000_ADA = {
+    0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3"}, 3: {"LCE4"}, 4: {"NVDEC0"},
+    5: {"NVDEC1"}, 6: {"NVDEC2"}, 8: {"NVENC0"}, 9: {"NVENC1"}, 10: {"NVENC2"}, 11: {"NVJPG0"},
+    12: {"NVJPG1"}, 13: {"NVJPG2"}, 14: {"NVJPG3"}, 15: {"OFA0"}, 16: {"SEC0"},
+}
+
+
+def engines_by_runlist(text):
+    table = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        engine, instance, runlist = line.split()[:3]
+        if runlist != "-":
+            table.setdefault(int(runlist), set()).add(engine + instance)
+    return table
+
+
+def test_table_ii(bench):
+    assert engines_by_runlist(bench.read("gtx1060-3gb", "device_info")) == GTX_1060_3GB
+
+
+def test_table_iv(bench):
+    assert engines_by_runlist(bench.read("rtx6000-ada", "device_info")) == RTX_6000_ADA
+
+
+def test_one_runlist_file_for_each_id_the_topology_names(bench):
+    for board in ("gtx1060-3gb", "rtx6000-ada"):
+        listed = bench.check(f"cd {bench.proc(board)} && echo runlist*").split()
+        expected = engines_by_runlist(bench.read(board, "device_info"))
+        assert set(listed) == {f"runlist{runlist}" for runlist in expected}
+
+
+def test_awk_says_who_shares_runlist_0(bench):
+    answer = bench.check("awk '$3 == 0 {print $1 $2}' " + bench.proc("gtx1060-3gb", "device_info"))
+    assert answer.split() == ["GR0", "LCE0", "LCE1"]
+
+
+def test_ada_graphics_copies_contend_with_async_copies(bench):
+    """Fig. 11: on the RTX 6000 Ada both GRCEs borrow the PCE of another copy engine."""
+    shared = [int(bench.read("rtx6000-ada", f"shared_lce_for_grce{grce}")) for grce in (0, 1)]
+    runlists = engines_by_runlist(bench.read("rtx6000-ada", "device_info"))
+    for lce in shared:
+        assert f"LCE{lce}" not in runlists[0]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""vm/run itself: statuses, output, statistics, bad options."""
+
+import json
+import subprocess
+
+import pytest
+from nvdvm import paths
+
+
+def vm_run(*words, timeout=120):
+    return subprocess.run([str(paths.ROOT / "vm" / "run"), "--no-build", *words],
+                          capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def everything_is_built(module, kselftests):
+    pass
+
+
+def test_status_and_output(tmp_path):
+    stats = tmp_path / "stats.json"
+    file = tmp_path / "note"
+    file.write_text("carried\n")
+    done = vm_run("--board", "gtx1060-3gb", "--strict", "--stats", str(stats),
+                  "--file", f"{file}:/root/carried", "--",
+                  "cat /root/carried /proc/gpu0/runlist0; model 0 info; echo oops >&2; exit 9")
+    assert done.returncode == 9, done.stderr
+    assert done.stdout.startswith("carried\n+---- Runlist 0 ")
+    assert json.loads(done.stdout.splitlines()[-1])["board"] == "gtx1060-3gb"
+    assert done.stderr == "oops\n"
+    gpus = json.loads(stats.read_text())["gpus"]
+    assert [gpu["board"] for gpu in gpus] == ["gtx1060-3gb"]
+    entries = 9
+    assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * entries
+
+
+def test_a_kernel_panic_is_its_own_failure():
+    done = vm_run("--module", "none", "--", "echo c > /proc/sysrq-trigger")
+    assert done.returncode == 252
+    assert "sysrq triggered crash" in done.stderr
+
+
+def test_no_gpu_no_folder():
+    done = vm_run("--", "ls -d /proc/gpu*; dmesg | grep nvdebug")
+    assert "/proc/gpu" not in done.stdout
+    assert "nvdebug" in done.stdout
+
+
+def test_timeout():
+    done = vm_run("--module", "none", "--timeout", "1", "--", "sleep 1000")
+    assert done.returncode == 251
+    assert "took too long" in done.stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--board", "gtx9999", "--", "true"), "gtx9999"),
+    (("--board", "a100", "--workload", "nonesuch", "--", "true"), "nonesuch"),
+    (("--module", "/nonexistent.ko", "--", "true"), "/nonexistent.ko"),
+])
+def test_what_cannot_be_started_says_why(words, said):
+    done = vm_run(*words)
+    assert done.returncode == 253
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    (), ("--nonsense", "--", "true"), ("--file", "/nonexistent", "--", "true"),
+    ("--board", "a100", "--fault", "7:all-ones", "--", "true"),
+    ("--board", "a100", "--workload", "idle", "--workload", "many", "--", "true"),
+])
+def test_usage(words):
+    done = vm_run(*words)
+    assert done.returncode == 2
+    assert "usage: vm/run" in done.stderr

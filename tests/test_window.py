@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
+
+import pytest
+from conftest import BOARDS
+from text import boxes
+
+WINDOW_REGISTER = 0x1700
+
+
+@pytest.fixture
+def reloaded(bench):
+    """reloaded(PARAMS): the module again, with other parameters, for one test."""
+    def reload(params):
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module(params).status == 0
+
+    yield reload
+    bench.check("! [ -d /proc/gpu0 ] || rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_window_is_put_back(bench, board):
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')}")
+    assert blocks["PBUS_WINDOW"]["writes"] == 2
+    again = bench.cost(board, f"cat {bench.proc(board, 'runlist0')}")
+    assert again["PBUS_WINDOW"]["writes"] == 2, "had the first read left it, this were a hit"
+
+
+def test_never(bench, reloaded):
+    reloaded("pram_window=never")
+    for board in BOARDS:
+        result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
+        assert result.status != 0 and "not supported" in result.err.decode()
+        assert bench.run(f"cat {bench.proc(board, 'device_info')}").status == 0
+
+
+def test_never_still_reads_what_needs_no_window(bench, reloaded):
+    reloaded("pram_window=never")
+    for board in BOARDS:
+        bench.restart(board, "sysmem")
+        assert boxes(bench.read(board, "runlist0"))[0].fields["Aperture"] == "coh"
+
+
+def test_a_bad_window_policy_is_refused(bench, reloaded):
+    bench.check("rmmod nvdebug")
+    assert bench.machine.load_module("pram_window=sometimes").status != 0
+    assert bench.machine.load_module().status == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_list_that_moves_once_is_read_again(bench, board):
+    bench.restart(board, "many-500")
+    entries = bench.read(board, "runlist0").count("Channel Info")
+    reads = 4 * (500 + 63)  # more than one copy of the list, fewer than two
+    bench.model(board).request("fault", "move-runlist", 0, reads)
+    first = boxes(bench.read(board, "runlist0"))
+    assert first[0].fields["Snapshot"] == "consistent"
+    assert sum(box.kind == "Channel Info" for box in first) == entries
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_list_that_moves_all_the_time_is_marked_torn(bench, board):
+    bench.restart(board, "many-500")
+    bench.model(board).request("fault", "move-runlist", 0, 10)
+    listed = boxes(bench.read(board, "runlist0"))
+    assert listed[0].fields["Snapshot"] == "torn"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_driver_that_moves_the_window_is_noticed(bench, board):
+    """Either the right list or an error, never another place's bytes."""
+    whole = bench.read(board, "runlist0")
+    shape = [(box.kind, box.number) for box in boxes(whole)]
+    for every in (1, 3, 7, 20, 1000):
+        bench.model(board).request("fault", "none")
+        bench.model(board).request("fault", "move-window", every)
+        result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
+        if result.status == 0:
+            assert [(box.kind, box.number) for box in boxes(result.text)] == shape
+        else:
+            assert "busy" in result.err.decode() or "unavailable" in result.err.decode()
+
+
+def test_who_may_read_state(bench, reloaded):
+    reloaded("state_gid=2000")
+    listing = bench.check("stat -c '%a %u:%g' " + bench.proc("a100", "runlist0"))
+    assert listing.split() == ["440", "0:2000"]
+
+
+def test_everyone_may_read_state_without_addresses(bench, reloaded):
+    reloaded("state_all=1")
+    as_root = bench.read("a100", "runlist0")
+    as_user = bench.check(f"su user -c 'cat {bench.proc('a100', 'runlist0')}'")
+    assert "hidden" not in as_root
+    for root_box, user_box in zip(boxes(as_root), boxes(as_user)):
+        for key, value in user_box.fields.items():
+            if value == "hidden":
+                assert root_box.fields[key].startswith("0x")
+            else:
+                assert not value.startswith("0x"), f"{key} shows an address"
