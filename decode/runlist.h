@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Runlists: where one is, and what its entries say.
+ */
+#ifndef NVDEBUG_DECODE_RUNLIST_H
+#define NVDEBUG_DECODE_RUNLIST_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Words of the largest entry. */
+#define NVDEBUG_ENTRY_WORDS	4
+
+struct nvdebug_runlist_location {
+	u64 addr;
+	u32 entries;
+	u8 aperture;	/* NV_APERTURE_*, or another number: undefined */
+	bool pending;	/* submitted, not yet taken over */
+};
+
+enum nvdebug_entry_kind {
+	NVDEBUG_ENTRY_UNKNOWN,
+	NVDEBUG_ENTRY_TSG,
+	NVDEBUG_ENTRY_CHANNEL,
+};
+
+struct nvdebug_entry {
+	u8 kind;		/* enum nvdebug_entry_kind */
+	u8 scale;		/* TSG */
+	u8 timeout;		/* TSG */
+	u8 runqueue;		/* channel, 16-byte form */
+	u8 inst_aperture;	/* channel, 16-byte form */
+	u16 id;			/* TSG or channel */
+	u16 length;		/* TSG: how many channels it announces */
+	u64 inst;		/* channel, 16-byte form */
+};
+
+/* vid, coh, ncoh or invalid */
+const char *nvdebug_aperture_name(u32 aperture);
+
+/*
+ * The location from the registers of each scheme: the read-back pair up to
+ * Volta, the submit registers from Turing on. @ptr_lo is the mask of the
+ * address bits of @lo, which differs between chips.
+ */
+void nvdebug_runlist_location_gk104(u32 base, u32 runlist,
+				    struct nvdebug_runlist_location *loc);
+void nvdebug_runlist_location_tu102(u32 lo, u32 hi, u32 submit, u32 info,
+				    u32 ptr_lo,
+				    struct nvdebug_runlist_location *loc);
+
+/* Pending is left out: a list that is taken over in place did not move. */
+bool nvdebug_runlist_location_same(const struct nvdebug_runlist_location *a,
+				   const struct nvdebug_runlist_location *b);
+
+/*
+ * Decode the entry in @word. Returns 0, or -EINVAL if @words is fewer than an
+ * entry of this form has. An entry with bits set that must be zero is of kind
+ * NVDEBUG_ENTRY_UNKNOWN, with nothing else filled in.
+ */
+int nvdebug_entry8_decode(const u32 *word, size_t words,
+			  struct nvdebug_entry *entry);
+int nvdebug_entry16_decode(const u32 *word, size_t words,
+			   struct nvdebug_entry *entry);
+
+/*
+ * Does this entry hold an answer of the register bus where no list could have
+ * that value? Low address words are left out, since they could.
+ */
+bool nvdebug_entry8_is_pri_error(const u32 *word, size_t words);
+bool nvdebug_entry16_is_pri_error(const u32 *word, size_t words);
+
+/*
+ * How many of the entries after TSG header entry[@at] are channels of it: as
+ * many as it announces, unless the list or the run of channels ends first.
+ */
+size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
+			   size_t at);
+
+/* Nanoseconds. A timeout of 0 counts as one unit. At most 255 << 15 units. */
+u64 nvdebug_timeslice_ns(u32 timeout, u32 scale);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

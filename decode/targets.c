@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/errno.h>
+#include <linux/kernel.h>
+
+#include "decode/targets.h"
+
+/* What is left to parse. */
+struct cursor {
+	const char *at;
+	const char *end;
+};
+
+static bool is_separator(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* More than any base has for what is not a digit. */
+static u32 digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return U32_MAX;
+}
+
+/*
+ * Take one number, base 0 rules. It ends at the first character that is not a
+ * digit of its base; whether that may stand there is for the caller to say,
+ * so a number too large is only noted: "99999999999x" is junk first.
+ */
+static int take_number(struct cursor *cur, u32 *number, bool *too_large)
+{
+	const char *first;
+	u64 value = 0;
+	u32 base = 10;
+
+	if (cur->at < cur->end && *cur->at == '0') {
+		base = 8;
+		if (cur->end - cur->at > 1 &&
+		    (cur->at[1] == 'x' || cur->at[1] == 'X')) {
+			base = 16;
+			cur->at += 2;
+		}
+	}
+
+	for (first = cur->at; cur->at < cur->end; cur->at++) {
+		u32 digit = digit_value(*cur->at);
+
+		if (digit >= base)
+			break;
+		value = value * base + digit;
+		if (value > U32_MAX) {
+			*too_large = true;
+			value = U32_MAX;
+		}
+	}
+	*number = value;
+
+	return cur->at == first ? -EINVAL : 0;
+}
+
+static int take_target(struct cursor *cur, struct nvdebug_target *target)
+{
+	bool too_large = false;
+	int ret;
+
+	target->runlist = 0;
+	target->has_runlist = false;
+	ret = take_number(cur, &target->id, &too_large);
+	if (ret)
+		return ret;
+
+	if (cur->at < cur->end && *cur->at == ':') {
+		cur->at++;
+		target->runlist = target->id;
+		target->has_runlist = true;
+		ret = take_number(cur, &target->id, &too_large);
+		if (ret)
+			return ret;
+	}
+
+	if (cur->at < cur->end && !is_separator(*cur->at))
+		return -EINVAL;
+	return too_large ? -ERANGE : 0;
+}
+
+int nvdebug_targets_parse(const char *text, size_t len,
+			  struct nvdebug_target *targets, size_t max)
+{
+	struct cursor cur = { text, text + len };
+	size_t n = 0;
+	int ret;
+
+	if (len > NVDEBUG_TARGETS_TEXT_MAX)
+		return -E2BIG;
+
+	for (;;) {
+		while (cur.at < cur.end && is_separator(*cur.at))
+			cur.at++;
+		if (cur.at == cur.end)
+			break;
+		if (n == max)
+			return -E2BIG;
+		ret = take_target(&cur, &targets[n++]);
+		if (ret)
+			return ret;
+	}
+
+	return n ? (int)n : -EINVAL;
+}

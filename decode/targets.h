@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The text that the control files take: channels, as "ID" or "RUNLIST:ID",
+ * separated by blanks or newlines.
+ */
+#ifndef NVDEBUG_DECODE_TARGETS_H
+#define NVDEBUG_DECODE_TARGETS_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NVDEBUG_TARGETS_MAX		256
+#define NVDEBUG_TARGETS_TEXT_MAX	4095
+
+struct nvdebug_target {
+	u32 runlist;	/* if has_runlist */
+	u32 id;
+	bool has_runlist;
+};
+
+/*
+ * Parse @len bytes of @text (no terminator needed) into at most @max targets.
+ * Numbers are decimal, 0x... or 0..., without a sign.
+ *
+ * Returns how many targets there are, or
+ *   -EINVAL  none at all, or anything that is not a target
+ *   -ERANGE  a number of more than 32 bits
+ *   -E2BIG   more than @max targets or NVDEBUG_TARGETS_TEXT_MAX bytes
+ * for the first thing wrong; @targets is then partly filled and means nothing.
+ */
+int nvdebug_targets_parse(const char *text, size_t len,
+			  struct nvdebug_target *targets, size_t max);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
