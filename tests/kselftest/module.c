@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "module.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ktap.h"
+
+static const char *module_file(void)
+{
+	const char *file = getenv("NVDEBUG_KO");
+
+	return file ? file : "/lib/nvdebug.ko";
+}
+
+void module_need(void)
+{
+	if (access(module_file(), R_OK))
+		ktap_skip("%s: %s; give its place in NVDEBUG_KO", module_file(),
+			  strerror(errno));
+	if (geteuid())
+		ktap_skip("only root can load modules");
+}
+
+int module_load(const char *params)
+{
+	int fd = open(module_file(), O_RDONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return errno;
+	if (syscall(SYS_finit_module, fd, params, 0))
+		error = errno;
+	close(fd);
+	return error;
+}
+
+int module_unload(void)
+{
+	return syscall(SYS_delete_module, "nvdebug", O_NONBLOCK) ? errno : 0;
+}
+
+void module_must_load(const char *params)
+{
+	int error = module_load(params);
+
+	ASSERT(!error, "loading with \"%s\": %s", params, strerror(error));
+}
+
+void module_must_unload(void)
+{
+	int error = module_unload();
+
+	ASSERT(!error, "unloading: %s", strerror(error));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Loading and unloading the module. Its file is /lib/nvdebug.ko, or what the
+ * environment variable NVDEBUG_KO says.
+ */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <stdbool.h>
+
+/* Skips the test if there is no file of the module. */
+void module_need(void);
+int module_load(const char *params); /* 0 or an errno */
+int module_unload(void);
+
+/* The same, but ends the test if that fails. */
+void module_must_load(const char *params);
+void module_must_unload(void);
+
+#endif

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Who may do what, with the module's default parameters. Every test runs in a
+ * process of its own, so it drops its privileges for good.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#define USER 1000
+#define PUBLIC 0444
+#define PRIVATE 0400
+#define CONTROL 0200
+
+static bool is_runlist(const char *file)
+{
+	unsigned int number;
+	int end = 0;
+
+	return sscanf(file, "runlist%u%n", &number, &end) == 1 && !file[end];
+}
+
+static bool is_control(const char *file)
+{
+	return !strcmp(file, DISABLE) || !strcmp(file, ENABLE);
+}
+
+static unsigned int mode_of(const char *file)
+{
+	if (is_control(file))
+		return CONTROL;
+	return is_runlist(file) ? PRIVATE : PUBLIC;
+}
+
+static void need_root(void)
+{
+	if (geteuid())
+		ktap_skip("needs root");
+}
+
+static void become_user(void)
+{
+	ASSERT(!setgroups(0, NULL) && !setresgid(USER, USER, USER) &&
+	       !setresuid(USER, USER, USER), "becoming a normal user: %s",
+	       strerror(errno));
+}
+
+static void drop_sys_admin(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+
+	ASSERT(!prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) &&
+	       !syscall(SYS_capget, &header, data), "capabilities: %s",
+	       strerror(errno));
+	data[0].effective &= ~(1U << CAP_SYS_ADMIN);
+	data[0].permitted &= ~(1U << CAP_SYS_ADMIN);
+	data[0].inheritable &= ~(1U << CAP_SYS_ADMIN);
+	ASSERT(!syscall(SYS_capset, &header, data), "capset: %s",
+	       strerror(errno));
+}
+
+static void write_line(const char *path, const char *line)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	ASSERT(fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line),
+	       "%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/* Root inside, with all capabilities there; what it was, outside. */
+static void enter_user_namespace(unsigned int outside)
+{
+	char map[40];
+
+	snprintf(map, sizeof(map), "0 %u 1\n", outside);
+	/* After a change of user the maps belong to root, until this. */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (unshare(CLONE_NEWUSER))
+		ktap_skip("no user namespaces: %s", strerror(errno));
+	write_line("/proc/self/setgroups", "deny");
+	write_line("/proc/self/uid_map", map);
+	write_line("/proc/self/gid_map", map);
+	ASSERT(!setresgid(0, 0, 0) && !setresuid(0, 0, 0), "becoming root: %s",
+	       strerror(errno));
+}
+
+/* A disabling write of an enabled channel must fail with one of the errors. */
+static void expect_write_fails(const struct gpu *gpu, int error, int or_error)
+{
+	struct channels channels = enabled_channels(gpu, 1);
+	char target[TARGET_MAX];
+	int got;
+
+	target_of(gpu, &channels.at[0], target);
+	for (int c = 0; c < 2; c++) {
+		const char *file = c ? ENABLE : DISABLE;
+
+		got = control(gpu, file, target);
+		EXPECT(got == error || got == or_error, "%s: %s, want %s", file,
+		       got ? strerror(got) : "taken", strerror(error));
+	}
+	EXPECT(is_enabled(gpu, &channels.at[0]), "%s was disabled", target);
+}
+
+static void test_modes(const struct gpu *gpu)
+{
+	struct files files;
+	struct stat status;
+
+	gpu_files(gpu, 0, &files);
+	ASSERT(!stat(gpu->folder, &status), "%s: %s", gpu->folder,
+	       strerror(errno));
+	EXPECT((status.st_mode & 07777) == 0555, "the folder has mode %#o",
+	       status.st_mode & 07777);
+	for (size_t i = 0; i < files.count; i++) {
+		char path[300];
+
+		snprintf(path, sizeof(path), "%s/%s", gpu->folder,
+			 files.name[i]);
+		ASSERT(!stat(path, &status), "%s: %s", path, strerror(errno));
+		EXPECT((status.st_mode & 07777) == mode_of(files.name[i]),
+		       "%s has mode %#o, want %#o", files.name[i],
+		       status.st_mode & 07777, mode_of(files.name[i]));
+		EXPECT(status.st_uid == 0 && status.st_gid == 0,
+		       "%s belongs to %u:%u", files.name[i], status.st_uid,
+		       status.st_gid);
+	}
+}
+
+/* A normal user reads what root reads, where the mode says so. */
+static void test_user_reads(const struct gpu *gpu)
+{
+	static char *expected[FILES_MAX];
+	struct files files;
+
+	need_root();
+	gpu_files(gpu, PUBLIC, &files);
+	ASSERT(files.count, "no world-readable file");
+	for (size_t i = 0; i < files.count; i++)
+		expected[i] = gpu_read(gpu, files.name[i], NULL);
+	become_user();
+	for (size_t i = 0; i < files.count; i++) {
+		char *text = gpu_read(gpu, files.name[i], NULL);
+
+		EXPECT(text || (may_be_unconnected(files.name[i]) &&
+				errno == ENODEV), "%s: %s", files.name[i],
+		       strerror(errno));
+		EXPECT(!text == !expected[i] &&
+		       (!text || !strcmp(text, expected[i])),
+		       "%s: differs from what root reads", files.name[i]);
+		free(text);
+	}
+}
+
+static void test_user_is_kept_out(const struct gpu *gpu)
+{
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR };
+	struct files files;
+
+	need_root();
+	gpu_files(gpu, 0, &files);
+	become_user();
+	for (size_t i = 0; i < files.count; i++) {
+		for (size_t f = 0; f < 3; f++) {
+			int fd;
+
+			if (mode_of(files.name[i]) == PUBLIC &&
+			    flags[f] == O_RDONLY)
+				continue;
+			fd = gpu_open(gpu, files.name[i], flags[f]);
+			EXPECT(fd < 0 && errno == EACCES,
+			       "%s: open with flags %#x: %s", files.name[i],
+			       flags[f], fd < 0 ? strerror(errno) : "works");
+			if (fd >= 0)
+				close(fd);
+		}
+	}
+}
+
+static void test_no_sys_admin_write(const struct gpu *gpu)
+{
+	int fd;
+
+	need_root();
+	if (!gpu_has(gpu, DISABLE))
+		ktap_skip("%s has no channel controls", gpu->name);
+	drop_sys_admin();
+	fd = gpu_open(gpu, DISABLE, O_WRONLY);
+	EXPECT(fd >= 0, "open: %s", strerror(errno));
+	expect_write_fails(gpu, EPERM, EPERM);
+}
+
+/* The rights are checked before the text: no oracle for what is there. */
+static void test_no_sys_admin_junk(const struct gpu *gpu)
+{
+	static const char *const texts[] = { "", "junk", "4294967296",
+					     "99:0" };
+
+	need_root();
+	if (!gpu_has(gpu, DISABLE))
+		ktap_skip("%s has no channel controls", gpu->name);
+	drop_sys_admin();
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		int got = control(gpu, DISABLE, texts[i]);
+
+		EXPECT(got == EPERM, "\"%s\": %s", texts[i], strerror(got));
+	}
+}
+
+/* A descriptor that a privileged process opened lends nobody its rights. */
+static void test_inherited_control(const struct gpu *gpu)
+{
+	struct channels channels;
+	char target[TARGET_MAX];
+	int fd, pid;
+
+	need_root();
+	channels = enabled_channels(gpu, 1);
+	target_of(gpu, &channels.at[0], target);
+	fd = gpu_open(gpu, DISABLE, O_WRONLY);
+	ASSERT(fd >= 0, "open: %s", strerror(errno));
+	for (int user = 0; user < 2; user++) {
+		ssize_t written;
+
+		pid = ktap_fork();
+		if (pid) {
+			ktap_wait(pid);
+			continue;
+		}
+		if (user)
+			become_user();
+		else
+			drop_sys_admin();
+		written = write(fd, target, strlen(target));
+		EXPECT(written < 0 && errno == EPERM, "write: %s",
+		       written < 0 ? strerror(errno) : "taken");
+		ktap_end();
+	}
+	EXPECT(is_enabled(gpu, &channels.at[0]), "%s was disabled", target);
+}
+
+static void test_no_sys_admin_read(const struct gpu *gpu)
+{
+	struct files files;
+
+	need_root();
+	gpu_files(gpu, 0400, &files);
+	drop_sys_admin();
+	for (size_t i = 0; i < files.count; i++) {
+		char *text = gpu_read(gpu, files.name[i], NULL);
+
+		EXPECT(text || (may_be_unconnected(files.name[i]) &&
+				errno == ENODEV), "%s: %s", files.name[i],
+		       strerror(errno));
+		EXPECT(!text || !strstr(text, " hidden "),
+		       "%s: hides addresses from root", files.name[i]);
+		free(text);
+	}
+}
+
+static void test_namespace_of_root(const struct gpu *gpu)
+{
+	need_root();
+	if (!gpu_has(gpu, DISABLE))
+		ktap_skip("%s has no channel controls", gpu->name);
+	enter_user_namespace(0);
+	expect_write_fails(gpu, EPERM, EACCES);
+}
+
+static void test_namespace_of_user(const struct gpu *gpu)
+{
+	static const char *const names[] = { DISABLE, ENABLE };
+	struct files files;
+
+	need_root();
+	gpu_files(gpu, 0, &files);
+	become_user();
+	enter_user_namespace(USER);
+	for (int c = 0; c < 2 && gpu_has(gpu, DISABLE); c++) {
+		int got = control(gpu, names[c], "0");
+
+		EXPECT(got == EACCES || got == EPERM, "%s: %s", names[c],
+		       got ? strerror(got) : "taken");
+	}
+	for (size_t i = 0; i < files.count; i++) {
+		int fd = gpu_open(gpu, files.name[i], O_RDONLY);
+
+		EXPECT(mode_of(files.name[i]) == PUBLIC ||
+		       (fd < 0 && errno == EACCES), "%s: open: %s",
+		       files.name[i], fd < 0 ? strerror(errno) : "works");
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+static const struct suite_test tests[] = {
+	{ "modes", "modes and owners are those of the contract", test_modes,
+	  0 },
+	{ "user_reads", "a normal user reads the world-readable files",
+	  test_user_reads, 0 },
+	{ "user_is_kept_out", "a normal user opens nothing else",
+	  test_user_is_kept_out, 0 },
+	{ "no_sys_admin_write", "root without CAP_SYS_ADMIN changes nothing",
+	  test_no_sys_admin_write, SUITE_CONTROLS },
+	{ "no_sys_admin_junk", "it gets EPERM for junk as well",
+	  test_no_sys_admin_junk, SUITE_CONTROLS },
+	{ "no_sys_admin_read", "it reads everything, with addresses",
+	  test_no_sys_admin_read, 0 },
+	{ "inherited_control", "an inherited descriptor gives no right to write",
+	  test_inherited_control, SUITE_CONTROLS },
+	{ "namespace_of_root", "root in a user namespace changes nothing",
+	  test_namespace_of_root, SUITE_CONTROLS },
+	{ "namespace_of_user", "a user's namespace opens nothing more",
+	  test_namespace_of_user, SUITE_CONTROLS },
+};
+
+int main(int argc, char **argv)
+{
+	return SUITE_MAIN(argc, argv, tests);
+}

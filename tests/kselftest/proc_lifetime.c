@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The module and GPUs come and go, with files open. Needs the module's file:
+ * see module.h. Afterwards the module is loaded with default parameters.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "module.h"
+#include "suite.h"
+#include "topology.h"
+
+#define RELOADS 10
+#define READS_MAX 100000
+#define FDS_MAX 1024
+#define PCI "/sys/bus/pci/"
+
+struct address {
+	char text[VALUE_MAX];
+};
+
+/* ---- helpers ---- */
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
+}
+
+static bool folder_exists(const struct gpu *gpu)
+{
+	return !access(gpu->folder, F_OK);
+}
+
+/* Folders follow devices within a moment, not necessarily at once. */
+static void expect_folder(const struct gpu *gpu, bool there, const char *when)
+{
+	for (int tries = 0; tries < 500; tries++) {
+		if (folder_exists(gpu) == there)
+			return;
+		nap();
+	}
+	EXPECT(false, "%s is %s %s", gpu->folder, there ? "missing" : "there",
+	       when);
+}
+
+static void pci_write_one(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	ASSERT(fd >= 0 && write(fd, "1", 1) == 1, "%s: %s", file,
+	       strerror(errno));
+	close(fd);
+}
+
+static void pci_rescan(void)
+{
+	pci_write_one(PCI "rescan");
+}
+
+static void pci_remove(const struct address *address)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), PCI "devices/%.40s/remove",
+		 address->text);
+	pci_write_one(path);
+}
+
+static void need_pci(const struct gpu *gpu, struct address *address)
+{
+	char path[100];
+
+	gpu_info(gpu, "pci_address", address->text);
+	snprintf(path, sizeof(path), PCI "devices/%.40s/remove",
+		 address->text);
+	if (access(path, W_OK))
+		ktap_skip("%s: %s", path, strerror(errno));
+}
+
+/* Reads on a file whose GPU or module is gone: old text or an error. */
+static void expect_harmless(int fd, const char *file, const char *old,
+			    size_t size)
+{
+	char buffer[4096];
+
+	for (size_t at = 0; at <= size; at += 1000) {
+		ssize_t got = pread(fd, buffer, sizeof(buffer), (off_t)at);
+
+		EXPECT(got <= 0 || (at + (size_t)got <= size &&
+				    !memcmp(buffer, old + at, (size_t)got)),
+		       "%s: other text at %zu than before", file, at);
+	}
+	lseek(fd, 0, SEEK_SET);
+	EXPECT(read(fd, buffer, 1) <= 1, "%s: read", file);
+}
+
+/* Opens and reads all of a GPU's files over and over until told to stop. */
+static void read_over_and_over(const struct gpu *gpu, int started, int stop)
+{
+	bool told = false;
+	char byte;
+
+	for (int round = 0; round < READS_MAX; round++) {
+		struct files files = { .count = 0 };
+
+		if (folder_exists(gpu)) {
+			strcpy(files.name[0], "runlist0");
+			strcpy(files.name[1], "device_info");
+			strcpy(files.name[2], "copy_topology");
+			files.count = 3;
+		}
+		for (size_t i = 0; i < files.count; i++) {
+			char *text = gpu_read(gpu, files.name[i], NULL);
+
+			EXPECT(text || errno == ENOENT || errno == ENODEV ||
+			       errno == EIO, "%s: %s", files.name[i],
+			       strerror(errno));
+			EXPECT(!text || text[0] == '+' || text[0] == '#',
+			       "%s: begins with %.10s", files.name[i], text);
+			free(text);
+		}
+		if (!told) {
+			EXPECT(write(started, "", 1) == 1, "pipe: %s",
+			       strerror(errno));
+			told = true;
+		}
+		if (read(stop, &byte, 1) == 0)
+			break;
+	}
+}
+
+struct reader {
+	int pid;
+	int stop; /* closed to stop it */
+};
+
+static struct reader start_reader(const struct gpu *gpu)
+{
+	int started[2], stop[2];
+	struct reader reader;
+	char byte;
+
+	ASSERT(!pipe(started) && !pipe2(stop, O_NONBLOCK | O_CLOEXEC),
+	       "pipe: %s", strerror(errno));
+	reader.pid = ktap_fork();
+	if (reader.pid == 0) {
+		close(stop[1]);
+		read_over_and_over(gpu, started[1], stop[0]);
+		ktap_end();
+	}
+	close(started[1]);
+	close(stop[0]);
+	ASSERT(read(started[0], &byte, 1) == 1, "the reader did not start");
+	close(started[0]);
+	reader.stop = stop[1];
+	return reader;
+}
+
+static void stop_reader(const struct reader *reader)
+{
+	close(reader->stop);
+	ktap_wait(reader->pid);
+}
+
+/* ---- the module ---- */
+
+static void test_reload(const struct gpu *gpus)
+{
+	struct topology before;
+
+	module_need();
+	topology_read(&before);
+	for (int round = 0; round < RELOADS; round++) {
+		module_must_unload();
+		for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++)
+			EXPECT(!folder_exists(gpu), "round %d: %s is left",
+			       round, gpu->folder);
+		module_must_load("");
+		topology_expect(&before, "after a reload");
+	}
+}
+
+struct open_file {
+	char name[80];
+	int fd;
+	char *text;
+	size_t size;
+};
+
+/* Every file, half read. */
+static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
+{
+	size_t count = 0;
+
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		struct files files;
+
+		gpu_files(gpu, 0400, &files);
+		for (size_t i = 0; i < files.count && count < FDS_MAX; i++) {
+			struct open_file *one = &open_files[count];
+
+			one->fd = gpu_open(gpu, files.name[i], O_RDONLY);
+			if (one->fd < 0)
+				continue;
+			snprintf(one->name, sizeof(one->name), "%s/%s",
+				 gpu->name, files.name[i]);
+			one->text = read_to_end(one->fd, &one->size);
+			ASSERT(one->text, "%s: %s", one->name, strerror(errno));
+			lseek(one->fd, (off_t)one->size / 2, SEEK_SET);
+			count++;
+		}
+	}
+	return count;
+}
+
+static void test_open_across_unload(const struct gpu *gpus)
+{
+	static struct open_file open_files[FDS_MAX];
+	int controls[GPUS_MAX];
+	size_t count, gpu_count = 0;
+
+	module_need();
+	for (; gpus[gpu_count].name[0]; gpu_count++)
+		controls[gpu_count] = gpu_open(&gpus[gpu_count], DISABLE,
+					       O_WRONLY);
+	count = open_all(gpus, open_files);
+	ASSERT(count, "no file could be opened");
+	module_must_unload();
+	for (size_t i = 0; i < count; i++)
+		expect_harmless(open_files[i].fd, open_files[i].name,
+				open_files[i].text, open_files[i].size);
+	for (size_t i = 0; i < gpu_count; i++)
+		EXPECT(controls[i] < 0 || write(controls[i], "0", 1) < 0,
+		       "%s: a write was taken without the module",
+		       gpus[i].name);
+	module_must_load("");
+	/* The new files are others; the old ones stay dead or old. */
+	for (size_t i = 0; i < count; i++) {
+		expect_harmless(open_files[i].fd, open_files[i].name,
+				open_files[i].text, open_files[i].size);
+		close(open_files[i].fd);
+	}
+	for (size_t i = 0; i < gpu_count; i++) {
+		EXPECT(controls[i] < 0 || write(controls[i], "0", 1) < 0,
+		       "%s: a write was taken by another life of the module",
+		       gpus[i].name);
+		close(controls[i]);
+	}
+}
+
+static void test_unload_while_read(const struct gpu *gpus)
+{
+	struct topology before;
+	struct reader reader;
+
+	module_need();
+	topology_read(&before);
+	reader = start_reader(gpus);
+	for (int round = 0; round < 5; round++) {
+		module_must_unload();
+		module_must_load("");
+	}
+	stop_reader(&reader);
+	topology_expect(&before, "after reloads with a reader");
+}
+
+/* ---- GPUs ---- */
+
+static void test_remove_while_read(const struct gpu *gpu)
+{
+	char *text, *skeleton, *later;
+	struct topology before;
+	struct address address;
+	struct reader reader;
+	size_t size;
+	int fd, control_fd;
+
+	need_pci(gpu, &address);
+	topology_read(&before);
+	fd = gpu_open(gpu, "runlist0", O_RDONLY);
+	if (fd < 0 && errno == ENOENT)
+		ktap_skip("%s has no runlist0", gpu->name);
+	ASSERT(fd >= 0, "runlist0: %s", strerror(errno));
+	text = read_to_end(fd, &size);
+	ASSERT(text, "runlist0: %s", strerror(errno));
+	skeleton = runlist_skeleton(text);
+	control_fd = gpu_open(gpu, DISABLE, O_WRONLY);
+
+	reader = start_reader(gpu);
+	pci_remove(&address);
+	expect_folder(gpu, false, "after its GPU was removed");
+	expect_harmless(fd, "runlist0", text, size);
+	EXPECT(control_fd < 0 || write(control_fd, "0", 1) < 0,
+	       "a write was taken without a GPU");
+	for (size_t i = 0; i < before.count; i++) {
+		const struct gpu *other = &before.gpus[i];
+		char *now;
+
+		if (!strcmp(other->name, gpu->name))
+			continue;
+		EXPECT(folder_exists(other), "%s went with %s", other->name,
+		       gpu->name);
+		now = topology_text(other);
+		EXPECT(!strcmp(now, before.text[i]), "%s changed with %s",
+		       other->name, gpu->name);
+		free(now);
+	}
+	pci_rescan();
+	expect_folder(gpu, true, "after the rescan");
+	stop_reader(&reader);
+
+	topology_expect(&before, "after removal and rescan");
+	expect_harmless(fd, "runlist0", text, size);
+	close(fd);
+	close(control_fd);
+	later = gpu_read(gpu, "runlist0", NULL);
+	ASSERT(later, "runlist0 after the rescan: %s", strerror(errno));
+	EXPECT(!strcmp(runlist_skeleton(later), skeleton),
+	       "runlist0 is another one after the rescan");
+}
+
+/* All go, all come back, in the same order. */
+static void test_remove_all(const struct gpu *gpus)
+{
+	struct address address[GPUS_MAX];
+	struct topology before;
+
+	for (size_t i = 0; gpus[i].name[0]; i++)
+		need_pci(&gpus[i], &address[i]);
+	topology_read(&before);
+	for (size_t i = 0; i < before.count; i++)
+		pci_remove(&address[i]);
+	for (size_t i = 0; i < before.count; i++)
+		expect_folder(&gpus[i], false, "without its GPU");
+	pci_rescan();
+	for (size_t i = 0; i < before.count; i++)
+		expect_folder(&gpus[i], true, "after the rescan");
+	topology_expect(&before, "after the rescan");
+}
+
+/* The first GPU is absent at load, so the others count from 0 without it. */
+static void test_late_gpu(const struct gpu *gpus)
+{
+	struct topology before, late;
+	struct address address;
+	char last[VALUE_MAX];
+
+	module_need();
+	need_pci(&gpus[0], &address);
+	topology_read(&before);
+	module_must_unload();
+	pci_remove(&address);
+	module_must_load("");
+	topology_read(&late);
+	EXPECT(late.count == before.count - 1, "%zu of %zu GPUs", late.count,
+	       before.count - 1);
+	for (size_t i = 0; i < late.count && i + 1 < before.count; i++)
+		EXPECT(!strcmp(late.text[i], before.text[i + 1]),
+		       "%s is not the one after the absent one",
+		       late.gpus[i].name);
+	pci_rescan();
+	expect_folder(&gpus[before.count - 1], true, "after the rescan");
+	gpu_info(&gpus[before.count - 1], "pci_address", last);
+	EXPECT(!strcmp(last, address.text), "the late GPU %s is not the last: %s",
+	       address.text, last);
+	module_must_unload();
+	module_must_load("");
+	topology_expect(&before, "after a reload with all GPUs");
+}
+
+static const struct suite_test tests[] = {
+	{ "reload", "ten reloads give the same folders and topology",
+	  test_reload, SUITE_ALL },
+	{ "open_across_unload", "open files survive the module harmlessly",
+	  test_open_across_unload, SUITE_ALL },
+	{ "unload_while_read", "reloads while a process reads",
+	  test_unload_while_read, SUITE_ALL },
+	{ "remove_while_read", "a GPU leaves and comes back while it is read",
+	  test_remove_while_read, 0 },
+	{ "remove_all", "all GPUs leave and come back", test_remove_all,
+	  SUITE_ALL },
+	{ "late_gpu", "a GPU that comes late takes the lowest free number",
+	  test_late_gpu, SUITE_ALL },
+};
+
+int main(int argc, char **argv)
+{
+	return SUITE_MAIN(argc, argv, tests);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * What the module's parameters change. Needs the module's file: see module.h.
+ * Afterwards the module is loaded with default parameters.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "module.h"
+#include "suite.h"
+
+#define USER 1000
+#define GROUP 2000
+
+static void become(unsigned int uid, unsigned int gid)
+{
+	ASSERT(!setgroups(0, NULL) && !setresgid(gid, gid, gid) &&
+	       !setresuid(uid, uid, uid), "becoming %u:%u: %s", uid, gid,
+	       strerror(errno));
+}
+
+static bool is_runlist(const char *file)
+{
+	return !strncmp(file, "runlist", 7);
+}
+
+static void expect_runlist_mode(const struct gpu *gpus, unsigned int mode,
+				unsigned int gid)
+{
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		struct files files;
+
+		gpu_files(gpu, 0, &files);
+		for (size_t i = 0; i < files.count; i++) {
+			struct stat status;
+			char path[300];
+
+			if (!is_runlist(files.name[i]))
+				continue;
+			snprintf(path, sizeof(path), "%s/%s", gpu->folder,
+				 files.name[i]);
+			ASSERT(!stat(path, &status), "%s: %s", path,
+			       strerror(errno));
+			EXPECT((status.st_mode & 07777) == mode &&
+			       status.st_uid == 0 && status.st_gid == gid,
+			       "%s is %u:%u %#o, want 0:%u %#o", path,
+			       status.st_uid, status.st_gid,
+			       status.st_mode & 07777, gid, mode);
+		}
+	}
+}
+
+static size_t count_of(const char *word, const char *text)
+{
+	size_t count = 0;
+
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		count++;
+	}
+	return count;
+}
+
+/* The text of all runlists of all GPUs; "" if they do not open, with `error`. */
+static char *all_runlists(const struct gpu *gpus, int error)
+{
+	size_t size;
+	char *all;
+	FILE *out = open_memstream(&all, &size);
+
+	ASSERT(out, "no memory for runlists");
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		struct files files;
+
+		gpu_files(gpu, 0, &files);
+		for (size_t i = 0; i < files.count; i++) {
+			char *text;
+
+			if (!is_runlist(files.name[i]))
+				continue;
+			text = gpu_read(gpu, files.name[i], NULL);
+			EXPECT(error ? !text && errno == error : !!text,
+			       "%u:%u reads %s/%s: %s", geteuid(), getegid(),
+			       gpu->name, files.name[i],
+			       text ? "works" : strerror(errno));
+			fprintf(out, "%s", text ? text : "");
+			free(text);
+		}
+	}
+	fclose(out);
+	return all;
+}
+
+/* Reads all runlists as somebody: an error, or text with or without addresses. */
+static void expect_reader(const struct gpu *gpus, unsigned int uid,
+			  unsigned int gid, int error, bool hidden)
+{
+	char *mine = all_runlists(gpus, 0), *text;
+	size_t addresses = count_of(" 0x", mine);
+	int pid = ktap_fork();
+
+	free(mine);
+	if (pid) {
+		ktap_wait(pid);
+		return;
+	}
+	become(uid, gid);
+	text = all_runlists(gpus, error);
+	if (!error) {
+		EXPECT(count_of("0x", text) == (hidden ? 0 : addresses),
+		       "%u:%u sees %zu of %zu addresses", uid, gid,
+		       count_of("0x", text), addresses);
+		EXPECT(count_of(" hidden |", text) == (hidden ? addresses : 0),
+		       "%u:%u finds %zu of %zu addresses hidden", uid, gid,
+		       count_of(" hidden |", text), addresses);
+	}
+	ktap_end();
+}
+
+static void reload(const char *params)
+{
+	module_must_unload();
+	module_must_load(params);
+}
+
+static void test_default(const struct gpu *gpus)
+{
+	module_need();
+	reload("");
+	expect_runlist_mode(gpus, 0400, 0);
+	expect_reader(gpus, USER, USER, EACCES, false);
+}
+
+static void test_state_gid(const struct gpu *gpus)
+{
+	module_need();
+	reload("state_gid=2000");
+	expect_runlist_mode(gpus, 0440, GROUP);
+	expect_reader(gpus, USER, GROUP, 0, false);
+	expect_reader(gpus, USER, USER, EACCES, false);
+}
+
+static void test_state_all(const struct gpu *gpus)
+{
+	module_need();
+	reload("state_all=1");
+	expect_runlist_mode(gpus, 0444, 0);
+	expect_reader(gpus, 0, 0, 0, false);
+	expect_reader(gpus, USER, USER, 0, true);
+}
+
+/* Whose snapshot it is, not who reads it: a pipe would do the same. */
+static void test_state_all_keeps_opener(const struct gpu *gpus)
+{
+	size_t size;
+	char *text;
+	int fd, pid;
+
+	module_need();
+	reload("state_all=1");
+	if (!gpu_has(gpus, "runlist0"))
+		ktap_skip("%s has no runlist0", gpus->name);
+	fd = gpu_open(gpus, "runlist0", O_RDONLY);
+	ASSERT(fd >= 0, "open: %s", strerror(errno));
+	text = read_to_end(fd, &size);
+	ASSERT(text, "read: %s", strerror(errno));
+	pid = ktap_fork();
+	if (pid == 0) {
+		char *again;
+
+		become(USER, USER);
+		lseek(fd, 0, SEEK_SET);
+		again = read_to_end(fd, NULL);
+		EXPECT(again && !strcmp(text, again),
+		       "the snapshot depends on who reads it");
+		ktap_end();
+	}
+	ktap_wait(pid);
+}
+
+static void test_read_only(const struct gpu *gpus)
+{
+	module_need();
+	reload("read_only=1");
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		struct channels channels = gpu_channels(gpu), after;
+		char target[TARGET_MAX] = "0";
+
+		if (!gpu_has(gpu, DISABLE))
+			continue;
+		if (channels.count)
+			target_of(gpu, &channels.at[0], target);
+		for (int c = 0; c < 2; c++) {
+			const char *file = c ? ENABLE : DISABLE;
+			int error = control(gpu, file, target);
+
+			EXPECT(error == EPERM, "%s/%s: %s", gpu->name, file,
+			       error ? strerror(error) : "taken");
+		}
+		after = gpu_channels(gpu);
+		EXPECT(channels_same(&channels, &after),
+		       "%s: a refused write changed channels", gpu->name);
+	}
+}
+
+static void test_no_window(const struct gpu *gpus)
+{
+	module_need();
+	reload("pram_window=never");
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		struct files files;
+
+		gpu_files(gpu, 0400, &files);
+		for (size_t i = 0; i < files.count; i++) {
+			char *text = gpu_read(gpu, files.name[i], NULL);
+			bool excused = is_runlist(files.name[i]) ?
+				       errno == EOPNOTSUPP :
+				       errno == ENODEV &&
+				       may_be_unconnected(files.name[i]);
+
+			EXPECT(text || excused, "%s/%s: %s", gpu->name,
+			       files.name[i], strerror(errno));
+			free(text);
+		}
+	}
+}
+
+static void test_nonsense(const struct gpu *gpus)
+{
+	static const char *const params[] = { "pram_window=maybe",
+					      "read_only=x", "state_gid=x" };
+
+	module_need();
+	(void)gpus;
+	module_must_unload();
+	for (size_t i = 0; i < sizeof(params) / sizeof(*params); i++) {
+		int error = module_load(params[i]);
+
+		EXPECT(error, "\"%s\" is taken", params[i]);
+		if (!error)
+			module_must_unload();
+	}
+	module_must_load("");
+}
+
+/* Last, and a test too: what comes after this program finds the defaults. */
+static void test_default_again(const struct gpu *gpus)
+{
+	module_need();
+	module_unload(); /* may not be loaded if a test failed */
+	module_must_load("");
+	expect_runlist_mode(gpus, 0400, 0);
+}
+
+static const struct suite_test tests[] = {
+	{ "default", "runlists are for root only", test_default, SUITE_ALL },
+	{ "state_gid", "state_gid lets a group read runlists", test_state_gid,
+	  SUITE_ALL },
+	{ "state_all", "state_all lets all read runlists, without addresses",
+	  test_state_all, SUITE_ALL },
+	{ "state_all_keeps_opener", "a snapshot is of who opened it",
+	  test_state_all_keeps_opener, SUITE_ALL },
+	{ "read_only", "read_only refuses controls", test_read_only,
+	  SUITE_ALL },
+	{ "no_window", "pram_window=never loses at most runlists",
+	  test_no_window, SUITE_ALL },
+	{ "nonsense", "unknown values are refused at load", test_nonsense,
+	  SUITE_ALL },
+	{ "default_again", "the defaults come back", test_default_again,
+	  SUITE_ALL },
+};
+
+int main(int argc, char **argv)
+{
+	return SUITE_MAIN(argc, argv, tests);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* A program's table of tests, and running it on every GPU. */
+#ifndef SUITE_H
+#define SUITE_H
+
+#include "controls.h"
+#include "gpus.h"
+#include "ktap.h"
+
+enum {
+	/* Runs once with the array of all GPUs, instead of once with each. */
+	SUITE_ALL = 1,
+	/* Changes channels; afterwards they are put back. */
+	SUITE_CONTROLS = 2,
+};
+
+struct suite_test {
+	const char *name; /* results are named gpuX.NAME, or all.NAME */
+	const char *what; /* one line */
+	void (*run)(const struct gpu *gpu);
+	unsigned int flags;
+};
+
+/*
+ * main(): PROGRAM [--list] [NAME...] runs all tests or those named. --list
+ * prints "NAME: what" lines instead.
+ */
+int suite_main(int argc, char **argv, const struct suite_test *tests,
+	       size_t count);
+
+#define SUITE_MAIN(argc, argv, tests) \
+	suite_main(argc, argv, tests, sizeof(tests) / sizeof(*(tests)))
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ktap.h"
+
+char *topology_text(const struct gpu *gpu)
+{
+	struct files files;
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	ASSERT(out, "no memory for the topology");
+	gpu_files(gpu, 0444, &files);
+	for (size_t i = 0; i < files.count; i++) {
+		char *one = gpu_read(gpu, files.name[i], NULL);
+
+		EXPECT(one || may_be_unconnected(files.name[i]), "%s/%s: %s",
+		       gpu->name, files.name[i], strerror(errno));
+		fprintf(out, "%s:\n%s", files.name[i], one ? one : "-\n");
+		free(one);
+	}
+	fclose(out);
+	return text;
+}
+
+void topology_read(struct topology *topology)
+{
+	topology->count = gpus_find(topology->gpus);
+	for (size_t i = 0; i < topology->count; i++)
+		topology->text[i] = topology_text(&topology->gpus[i]);
+}
+
+void topology_free(struct topology *topology)
+{
+	for (size_t i = 0; i < topology->count; i++)
+		free(topology->text[i]);
+}
+
+/* The first line that differs says more than two long texts. */
+static void note_difference(const char *expected, const char *text)
+{
+	while (*expected && *text) {
+		size_t left = strcspn(expected, "\n");
+		size_t right = strcspn(text, "\n");
+
+		if (left != right || memcmp(expected, text, left)) {
+			ktap_note("was: %.*s", (int)left, expected);
+			ktap_note("now: %.*s", (int)right, text);
+			return;
+		}
+		expected += left + (expected[left] == '\n');
+		text += right + (text[right] == '\n');
+	}
+	ktap_note("one ends before the other");
+}
+
+void topology_expect(const struct topology *expected, const char *when)
+{
+	struct topology now;
+
+	topology_read(&now);
+	EXPECT(now.count == expected->count, "%s: %zu GPUs, were %zu", when,
+	       now.count, expected->count);
+	for (size_t i = 0; i < now.count && i < expected->count; i++) {
+		if (!strcmp(now.gpus[i].name, expected->gpus[i].name) &&
+		    !strcmp(now.text[i], expected->text[i]))
+			continue;
+		EXPECT(false, "%s: %s is not as it was", when,
+		       expected->gpus[i].name);
+		note_difference(expected->text[i], now.text[i]);
+	}
+	topology_free(&now);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* All world-readable text of all GPUs, to find it again after a change. */
+#ifndef TOPOLOGY_H
+#define TOPOLOGY_H
+
+#include "gpus.h"
+
+struct topology {
+	struct gpu gpus[GPUS_MAX + 1];
+	size_t count;
+	char *text[GPUS_MAX]; /* each file's name and text, one after the other */
+};
+
+void topology_read(struct topology *topology);
+void topology_free(struct topology *topology);
+
+/* Fails the test unless what is there now is the same, folder for folder. */
+void topology_expect(const struct topology *expected, const char *when);
+
+/* One GPU's; malloc()ed. */
+char *topology_text(const struct gpu *gpu);
+
+#endif
