@@ -82,6 +82,19 @@ static void need_pci(const struct gpu *gpu, struct address *address)
 		ktap_skip("%s: %s", path, strerror(errno));
 }
 
+/* Puts back what a test before this one, failing half way, may have left. */
+static void begin(const struct gpu *gpus)
+{
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
+		if (folder_exists(gpu))
+			continue;
+		ktap_note("%s is missing from the start", gpu->name);
+		module_load("");
+		pci_rescan();
+		expect_folder(gpu, true, "from the start");
+	}
+}
+
 /* Reads on a file whose GPU or module is gone: old text or an error. */
 static void expect_harmless(int fd, const char *file, const char *old,
 			    size_t size)
@@ -108,7 +121,9 @@ static void read_over_and_over(const struct gpu *gpu, int started, int stop)
 	for (int round = 0; round < READS_MAX; round++) {
 		struct files files = { .count = 0 };
 
-		if (folder_exists(gpu)) {
+		if (!folder_exists(gpu)) {
+			nap();
+		} else {
 			strcpy(files.name[0], "runlist0");
 			strcpy(files.name[1], "device_info");
 			strcpy(files.name[2], "copy_topology");
@@ -174,6 +189,7 @@ static void test_reload(const struct gpu *gpus)
 	struct topology before;
 
 	module_need();
+	begin(gpus);
 	topology_read(&before);
 	for (int round = 0; round < RELOADS; round++) {
 		module_must_unload();
@@ -225,6 +241,7 @@ static void test_open_across_unload(const struct gpu *gpus)
 	size_t count, gpu_count = 0;
 
 	module_need();
+	begin(gpus);
 	for (; gpus[gpu_count].name[0]; gpu_count++)
 		controls[gpu_count] = gpu_open(&gpus[gpu_count], DISABLE,
 					       O_WRONLY);
@@ -259,6 +276,7 @@ static void test_unload_while_read(const struct gpu *gpus)
 	struct reader reader;
 
 	module_need();
+	begin(gpus);
 	topology_read(&before);
 	reader = start_reader(gpus);
 	for (int round = 0; round < 5; round++) {
@@ -280,6 +298,7 @@ static void test_remove_while_read(const struct gpu *gpu)
 	size_t size;
 	int fd, control_fd;
 
+	begin(gpu);
 	need_pci(gpu, &address);
 	topology_read(&before);
 	fd = gpu_open(gpu, "runlist0", O_RDONLY);
@@ -330,6 +349,7 @@ static void test_remove_all(const struct gpu *gpus)
 	struct address address[GPUS_MAX];
 	struct topology before;
 
+	begin(gpus);
 	for (size_t i = 0; gpus[i].name[0]; i++)
 		need_pci(&gpus[i], &address[i]);
 	topology_read(&before);
@@ -351,6 +371,7 @@ static void test_late_gpu(const struct gpu *gpus)
 	char last[VALUE_MAX];
 
 	module_need();
+	begin(gpus);
 	need_pci(&gpus[0], &address);
 	topology_read(&before);
 	module_must_unload();
