@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The device table in both layouts: dumps of real chips, tables encoded by hand, damaged ones.
+#include <cerrno>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "decode/ptop.h"
+#include "hw/ptop.h"
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+using Decode = int (*)(const u32*, size_t, nvdebug_engine*, size_t, u32*);
+
+struct Table {
+    std::vector<nvdebug_engine> engines;
+    std::uint32_t ignored = 0;
+};
+
+Table decode(Decode function, const Words& words) {
+    Table table;
+    table.engines.resize(64);
+    const int count = function(words.data(), words.size(), table.engines.data(),
+                               table.engines.size(), &table.ignored);
+    EXPECT_GE(count, 0);
+    table.engines.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    return table;
+}
+
+struct Expected {
+    const char* type;
+    unsigned inst, engine, runlist, intr, reset, pri_base, fault;
+};
+
+void expect_v1(const nvdebug_engine& engine, const Expected& want) {
+    EXPECT_STREQ(nvdebug_engine_type_name(engine.type), want.type);
+    EXPECT_EQ(engine.inst, want.inst) << want.type;
+    EXPECT_EQ(engine.engine_id, want.engine) << want.type;
+    EXPECT_EQ(engine.runlist, want.runlist) << want.type;
+    EXPECT_EQ(engine.intr_id, want.intr) << want.type;
+    EXPECT_EQ(engine.reset_id, want.reset) << want.type;
+    EXPECT_EQ(engine.pri_base, want.pri_base) << want.type;
+    EXPECT_EQ(engine.fault_id, want.fault) << want.type;
+}
+
+constexpr unsigned v1_all = NVDEBUG_ENGINE_HAS_ID | NVDEBUG_ENGINE_HAS_RUNLIST |
+                            NVDEBUG_ENGINE_HAS_FAULT_ID | NVDEBUG_ENGINE_HAS_RESET_ID |
+                            NVDEBUG_ENGINE_HAS_INTR_ID | NVDEBUG_ENGINE_HAS_PRI_BASE;
+
+// Read on a Jetson Xavier (gv11b), with the zero words that follow.
+TEST(PtopV1, Xavier) {
+    Words words = {0x8006183E, 0x80000003, 0x00400205, 0x88028C3E, 0x8000004F, 0x0010407D,
+                   0x8C030E3E, 0x8000004F, 0x04104085, 0x8423AA3E, 0x8000004F, 0x0810408D};
+    words.resize(64);
+    const Table table = decode(nvdebug_ptop_v1_decode, words);
+    const Expected want[] = {{"GR", 0, 0, 0, 12, 12, 0x400000, 64},
+                             {"LCE", 0, 2, 0, 5, 6, 0x104000, 15},
+                             {"LCE", 1, 3, 0, 6, 7, 0x104000, 16},
+                             {"LCE", 2, 1, 1, 7, 21, 0x104000, 17}};
+    ASSERT_EQ(table.engines.size(), std::size(want));
+    for (std::size_t i = 0; i < std::size(want); i++) {
+        expect_v1(table.engines[i], want[i]);
+        EXPECT_EQ(table.engines[i].has, v1_all);
+    }
+    EXPECT_EQ(table.ignored, 0u);
+}
+
+// A GTX 1660 Ti's table (TU116): sparse runlist ids, and a GSP that Host does not drive.
+TEST(PtopV1, Turing) {
+    const Words words = {0xA103AA3E, 0x8000004F, 0x0810408D,   // LCE2 on runlist 8
+                         0x84289E3E, 0x80000043, 0x00830055,   // NVDEC0
+                         0x8C679C3E, 0x80000037, 0x00087075,   // SEC0
+                         0x8848243E, 0x8000003B, 0x001C805D,   // NVENC0
+                         0x800D800A, 0x80000053, 0x00110015};  // GSP0
+    const Table table = decode(nvdebug_ptop_v1_decode, words);
+    ASSERT_EQ(table.engines.size(), 5u);
+    expect_v1(table.engines[0], {"LCE", 2, 8, 8, 7, 21, 0x104000, 17});
+    expect_v1(table.engines[1], {"NVDEC", 0, 1, 1, 17, 15, 0x830000, 10});
+    expect_v1(table.engines[2], {"SEC", 0, 3, 3, 15, 14, 0x087000, 14});
+    expect_v1(table.engines[3], {"NVENC", 0, 2, 2, 16, 18, 0x1C8000, 11});
+    const nvdebug_engine& gsp = table.engines[4];
+    EXPECT_STREQ(nvdebug_engine_type_name(gsp.type), "GSP");
+    EXPECT_EQ(gsp.has, unsigned{NVDEBUG_ENGINE_HAS_INTR_ID | NVDEBUG_ENGINE_HAS_FAULT_ID |
+                                NVDEBUG_ENGINE_HAS_PRI_BASE});
+    EXPECT_EQ(gsp.intr_id, 27u);
+}
+
+// A GK107: no DATA words, the copy engines are types of their own.
+TEST(PtopV1, KeplerHasNoDataWords) {
+    const Table table = decode(nvdebug_ptop_v1_decode,
+                               {0x8006183E, 0x00000003, 0x9C03AA3E, 0x0000000F, 0x8428A23E,
+                                0x00000023});
+    ASSERT_EQ(table.engines.size(), 3u);
+    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[1].type), "COPY2");
+    EXPECT_EQ(table.engines[1].runlist, 0u);
+    EXPECT_EQ(table.engines[1].engine_id, 7u);
+    EXPECT_FALSE(table.engines[1].has & NVDEBUG_ENGINE_HAS_FAULT_ID);
+    EXPECT_FALSE(table.engines[1].has & NVDEBUG_ENGINE_HAS_PRI_BASE);
+    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[2].type), "MSPDEC");
+}
+
+TEST(PtopV1, WordsInAnyOrderAndHolesInsideAChain) {
+    const Table table = decode(nvdebug_ptop_v1_decode,
+                               {0x90228C3E, 0, 0x8C10407D, 0x0000004F, 0, 0, 0x8000000F,
+                                0x0006183E});
+    ASSERT_EQ(table.engines.size(), 2u);
+    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[0].type), "LCE");
+    EXPECT_EQ(table.engines[0].inst, 3u);
+    EXPECT_EQ(table.engines[0].runlist, 1u);
+    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[1].type), "COPY2");
+}
+
+// The second of NVIDIA's parser vectors: DATA bit 30 set has no defined layout.
+TEST(PtopV1, DataOfAnUndefinedKindIsLeftOut) {
+    const Table table = decode(nvdebug_ptop_v1_decode, {0x94230E3E, 0xC8104085, 0x0000004F});
+    ASSERT_EQ(table.engines.size(), 1u);
+    EXPECT_EQ(table.ignored, 1u);
+    EXPECT_FALSE(table.engines[0].has & NVDEBUG_ENGINE_HAS_FAULT_ID);
+}
+
+TEST(PtopV1, DamagedTables) {
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {}).engines.size(), 0u);
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x8006183E}).ignored, 1u);  // cut off in a chain
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x0006183E}).ignored, 1u);  // a device of no type
+    const Words endless(64, 0x8000004F);
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, endless).engines.size(), 0u);
+}
+
+TEST(PtopV1, MoreEnginesThanRoom) {
+    const Words words(3, 0x00000003);
+    nvdebug_engine engines[2];
+    EXPECT_EQ(nvdebug_ptop_v1_decode(words.data(), words.size(), engines, 2, nullptr), -ENOSPC);
+}
+
+TEST(PtopV2, Cfg) {
+    nvdebug_ptop_cfg cfg{};
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130992, &cfg), 0);
+    EXPECT_EQ(cfg.version, 2u);
+    EXPECT_EQ(cfg.max_devices, 153u);
+    EXPECT_EQ(cfg.max_rows_per_device, 3u);
+    EXPECT_EQ(cfg.num_rows, 353u);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130991, &cfg), -EPROTO);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x00030992, &cfg), -ERANGE);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, &cfg), -ERANGE);  // 513 rows
+}
+
+// RTX 6000 Ada, encoded by hand: GR0 and LCE1 on one runlist, NVENC2 on another.
+TEST(PtopV2, Ada) {
+    const Table table = decode(nvdebug_ptop_v2_decode,
+                               {0x80000040, 0xC0400000, 0x00D00000, 0, 0, 0x93010010, 0xC0104000,
+                                0x00D00002, 0x8E02000D, 0xC01D0000, 0x00D0A000, 0});
+    ASSERT_EQ(table.engines.size(), 3u);
+    const nvdebug_engine &gr = table.engines[0], &lce1 = table.engines[1],
+                         &nvenc2 = table.engines[2];
+    EXPECT_STREQ(nvdebug_engine_type_name(gr.type), "GR");
+    EXPECT_EQ(gr.fault_id, 64u);
+    EXPECT_EQ(gr.pri_base, 0x400000u);
+    EXPECT_EQ(gr.runlist_base, 0xD00000u);
+    EXPECT_EQ(gr.rleng, 0u);
+    EXPECT_STREQ(nvdebug_engine_type_name(lce1.type), "LCE");
+    EXPECT_EQ(lce1.inst, 1u);
+    EXPECT_EQ(lce1.fault_id, 16u);
+    EXPECT_EQ(lce1.runlist_base, gr.runlist_base);
+    EXPECT_EQ(lce1.rleng, 2u);
+    EXPECT_STREQ(nvdebug_engine_type_name(nvenc2.type), "NVENC");
+    EXPECT_EQ(nvenc2.inst, 2u);
+    EXPECT_EQ(nvenc2.pri_base, 0x1D0000u);
+    EXPECT_EQ(nvenc2.runlist_base, 0xD0A000u);
+    for (const nvdebug_engine& engine : table.engines)
+        EXPECT_TRUE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
+}
+
+TEST(PtopV2, DevicesThatAreNoEngines) {
+    // GSP in two rows; type 0x33 in three rows with IS_ENGINE clear.
+    const Table table = decode(nvdebug_ptop_v2_decode,
+                               {0x94000002, 0x00110000, 0xB3000000, 0x80088000, 0x00000000});
+    ASSERT_EQ(table.engines.size(), 2u);
+    for (const nvdebug_engine& engine : table.engines)
+        EXPECT_FALSE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
+    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[0].type), "GSP");
+    EXPECT_EQ(table.engines[1].pri_base, 0x088000u);
+}
+
+TEST(PtopV2, DamagedTables) {
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u);  // one row says too little
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0xC0400000}).ignored, 1u);  // cut off
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0x80000000, 0x80000000, 0x0}).ignored,
+              1u);  // four rows
+    const Words endless(NVDEBUG_PTOP_MAX_ROWS, 0x80000040);
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, endless).engines.size(), 0u);
+}
+
+TEST(EngineTypes, PublishedNamesAndOthers) {
+    EXPECT_STREQ(nvdebug_engine_type_name(0), "GR");
+    EXPECT_STREQ(nvdebug_engine_type_name(13), "SEC");
+    EXPECT_STREQ(nvdebug_engine_type_name(14), "NVENC");
+    EXPECT_STREQ(nvdebug_engine_type_name(16), "NVDEC");
+    EXPECT_STREQ(nvdebug_engine_type_name(18), "IOCTRL");
+    EXPECT_STREQ(nvdebug_engine_type_name(19), "LCE");
+    EXPECT_STREQ(nvdebug_engine_type_name(21), "NVJPG");
+    EXPECT_STREQ(nvdebug_engine_type_name(22), "OFA");
+    for (std::uint32_t unpublished : {4u, 17u, 50u, 127u, 0x1FFFFFFFu, 0xFFFFFFFFu})
+        EXPECT_EQ(nvdebug_engine_type_name(unpublished), nullptr) << unpublished;
+}
+
+}  // namespace

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What the control files take.
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "decode/targets.h"
+
+namespace {
+
+int parse(std::string_view text, std::vector<nvdebug_target>* targets = nullptr) {
+    std::vector<nvdebug_target> room(NVDEBUG_TARGETS_MAX);
+    // A copy without terminator, so that the sanitizer sees a read past the end.
+    const std::vector<char> bytes(text.begin(), text.end());
+    const int count = nvdebug_targets_parse(bytes.data(), bytes.size(), room.data(), room.size());
+    if (targets && count > 0)
+        targets->assign(room.begin(), room.begin() + count);
+    return count;
+}
+
+TEST(Targets, IdsInEachBase) {
+    std::vector<nvdebug_target> targets;
+    ASSERT_EQ(parse("12 0xc 014\n0X1f 0", &targets), 5);
+    for (int i : {0, 1, 2})
+        EXPECT_EQ(targets[static_cast<std::size_t>(i)].id, 12u);
+    EXPECT_EQ(targets[3].id, 31u);
+    EXPECT_EQ(targets[4].id, 0u);
+    for (const nvdebug_target& target : targets)
+        EXPECT_FALSE(target.has_runlist);
+}
+
+TEST(Targets, RunlistAndId) {
+    std::vector<nvdebug_target> targets;
+    ASSERT_EQ(parse("0x10:0x20\n3:4", &targets), 2);
+    EXPECT_TRUE(targets[0].has_runlist);
+    EXPECT_EQ(targets[0].runlist, 16u);
+    EXPECT_EQ(targets[0].id, 32u);
+    EXPECT_EQ(targets[1].runlist, 3u);
+    EXPECT_EQ(targets[1].id, 4u);
+}
+
+TEST(Targets, BlanksAnywhereAround) {
+    EXPECT_EQ(parse("\n  5 \n\n 6\n"), 2);
+}
+
+TEST(Targets, Junk) {
+    for (std::string_view text :
+         {"", " ", "\n", "x", "5x", "5 x", "5,6", "-5", "+5", "5:", ":5", "5:6:7", "5: 6", "5 :6",
+          "0x", "0x:5", "08", "0b1", "1.5", "5;", "five", "\x80", "0x1g", "99999999999999999999x"})
+        EXPECT_EQ(parse(text), -EINVAL) << text;
+    EXPECT_EQ(parse(std::string_view("5\0", 2)), -EINVAL) << "an embedded NUL";
+    EXPECT_EQ(parse(std::string_view("5\0006", 3)), -EINVAL);
+}
+
+TEST(Targets, NumbersThatDoNotFit) {
+    EXPECT_EQ(parse("4294967295"), 1);
+    for (std::string_view text :
+         {"4294967296", "0x100000000", "100000000000000000000", "5 040000000000",
+          "18446744073709551616", "18446744073709551621", "3:4294967296", "4294967296:3"})
+        EXPECT_EQ(parse(text), -ERANGE) << text;
+}
+
+TEST(Targets, TooMany) {
+    std::string text;
+    for (int i = 0; i < NVDEBUG_TARGETS_MAX; i++)
+        text += "1 ";
+    EXPECT_EQ(parse(text), NVDEBUG_TARGETS_MAX);
+    EXPECT_EQ(parse(text + "1"), -E2BIG);
+    EXPECT_EQ(parse(std::string(NVDEBUG_TARGETS_TEXT_MAX - 1, ' ') + "1"), 1);
+    EXPECT_EQ(parse(std::string(NVDEBUG_TARGETS_TEXT_MAX, ' ') + "1"), -E2BIG);
+}
+
+}  // namespace
