@@ -132,4 +132,16 @@ TEST(Status, NamesOfTheManual) {
     EXPECT_STREQ(nvdebug_channel_status_name(0xFFFFFFFF), "-");
 }
 
+// The end bits of each field, with ones around it.
+TEST(Pccsr, FieldsAmongOnes) {
+    nvdebug_pccsr channel{};
+    nvdebug_pccsr_decode(0xF9FFFFFF, &channel);
+    EXPECT_EQ(channel.status, 9);
+    nvdebug_pccsr_inst inst{};
+    nvdebug_pccsr_inst_decode(0x68000001, &inst);
+    EXPECT_EQ(inst.addr, 0x8000001000u);
+    EXPECT_EQ(inst.aperture, 2);
+    EXPECT_FALSE(inst.bound);
+}
+
 }  // namespace

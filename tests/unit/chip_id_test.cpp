@@ -80,4 +80,15 @@ TEST(Boot1, VirtualFunctions) {
     EXPECT_TRUE(nvdebug_boot1_is_virtual(0x100));    // VGPU8, the older place
 }
 
+TEST(ChipId, FieldsAmongOnes) {
+    nvdebug_chip_id id{};
+    EXPECT_EQ(nvdebug_chip_id_decode(0xF36FFE58, 0xD3658FFF, &id), 0);
+    EXPECT_EQ(id.chip, 0x136);
+    EXPECT_EQ(id.revision, 0x58);
+    EXPECT_EQ(nvdebug_chip_id_decode(0x00000100, 0xE0585FFF, &id), 0);
+    EXPECT_EQ(id.chip, 0x205);
+    EXPECT_EQ(id.revision, 0x85);
+    EXPECT_FALSE(nvdebug_boot1_is_virtual(0xFFFCFEFF));
+}
+
 }  // namespace

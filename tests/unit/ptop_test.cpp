@@ -175,7 +175,7 @@ TEST(PtopV2, Ada) {
 TEST(PtopV2, DevicesThatAreNoEngines) {
     // GSP in two rows; type 0x33 in three rows with IS_ENGINE clear.
     const Table table = decode(nvdebug_ptop_v2_decode,
-                               {0x94000002, 0x00110000, 0xB3000000, 0x80088000, 0x00000000});
+                               {0x94000002, 0x00110000, 0xB3000000, 0x80088000, 0x00D00000});
     ASSERT_EQ(table.engines.size(), 2u);
     for (const nvdebug_engine& engine : table.engines)
         EXPECT_FALSE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
@@ -203,6 +203,48 @@ TEST(EngineTypes, PublishedNamesAndOthers) {
     EXPECT_STREQ(nvdebug_engine_type_name(22), "OFA");
     for (std::uint32_t unpublished : {4u, 17u, 50u, 127u, 0x1FFFFFFFu, 0xFFFFFFFFu})
         EXPECT_EQ(nvdebug_engine_type_name(unpublished), nullptr) << unpublished;
+}
+
+// Every field has its end bits set and ones all around it, so that a mask that is a bit too narrow
+// or too wide shows.
+TEST(PtopV1, FieldsAmongOnes) {
+    const Table table = decode(nvdebug_ptop_v1_decode, {0xE31861FE, 0x23801E0D | 0x80000000,
+                                                        0x0000004F});
+    ASSERT_EQ(table.engines.size(), 1u);
+    expect_v1(table.engines[0], {"LCE", 8, 8, 8, 16, 16, 0x801000, 65});
+}
+
+TEST(PtopV1, OnlyValidFieldsCount) {
+    // The same ENUM word with one valid bit (5 to 2) at a time.
+    const std::pair<std::uint32_t, unsigned> valid[] = {{1u << 5, NVDEBUG_ENGINE_HAS_ID},
+                                                        {1u << 4, NVDEBUG_ENGINE_HAS_RUNLIST},
+                                                        {1u << 3, NVDEBUG_ENGINE_HAS_INTR_ID},
+                                                        {1u << 2, NVDEBUG_ENGINE_HAS_RESET_ID}};
+    for (const auto& [bit, has] : valid) {
+        const Table table =
+            decode(nvdebug_ptop_v1_decode, {(0xE31861FE & ~0x3Cu) | bit, 0x0000004F});
+        ASSERT_EQ(table.engines.size(), 1u);
+        EXPECT_EQ(table.engines[0].has, has);
+    }
+}
+
+TEST(PtopV2, FieldsAmongOnes) {
+    const Table table = decode(nvdebug_ptop_v2_decode, {0xC181FC01, 0xFE000181, 0x7E0007FE});
+    ASSERT_EQ(table.engines.size(), 1u);
+    const nvdebug_engine& engine = table.engines[0];
+    EXPECT_EQ(engine.type, 65u);
+    EXPECT_EQ(engine.inst, 129u);
+    EXPECT_EQ(engine.fault_id, 1025u);
+    EXPECT_EQ(engine.pri_base, 0x02000100u);
+    EXPECT_EQ(engine.reset_id, 0x81u);
+    EXPECT_EQ(engine.runlist_base, 0x02000400u);
+    EXPECT_EQ(engine.rleng, 2u);
+
+    nvdebug_ptop_cfg cfg{};
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x10088012, &cfg), 0);
+    EXPECT_EQ(cfg.max_devices, 0x801u);
+    EXPECT_EQ(cfg.max_rows_per_device, 8u);
+    EXPECT_EQ(cfg.num_rows, 0x100u);
 }
 
 }  // namespace

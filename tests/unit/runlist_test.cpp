@@ -47,6 +47,9 @@ TEST(Entry8, Channel) {
 TEST(Entry8, Unknown) {
     EXPECT_EQ(decode(nvdebug_entry8_decode, {0x0A00C005, 0}).kind, NVDEBUG_ENTRY_UNKNOWN);
     EXPECT_EQ(decode(nvdebug_entry8_decode, {0x0A00E005, 1}).kind, NVDEBUG_ENTRY_UNKNOWN);
+    // A channel entry's bits 31:14 have no meaning.
+    EXPECT_EQ(decode(nvdebug_entry8_decode, {0x00004012, 0}).kind, NVDEBUG_ENTRY_UNKNOWN);
+    EXPECT_EQ(decode(nvdebug_entry8_decode, {0x80000012, 0}).kind, NVDEBUG_ENTRY_UNKNOWN);
 }
 
 TEST(Entry16, TsgHeader) {
@@ -94,7 +97,10 @@ TEST(Entry16, ChannelWithItsInstanceInSystemMemory) {
 
 TEST(Entry16, Unknown) {
     for (const Words& words : {Words{0x80030003, 2, 5, 0}, Words{0x80030001, 0x100, 5, 0},
-                               Words{0x80030001, 2, 0x1005, 0}, Words{0x80030001, 2, 5, 1}})
+                               Words{0x80030001, 0x80000002, 5, 0},
+                               Words{0x80030001, 2, 0x1005, 0},
+                               Words{0x80030001, 2, 0x80000005, 0}, Words{0x80030001, 2, 5, 1},
+                               Words{0x80030001, 2, 5, 0x80000000}})
         EXPECT_EQ(decode(nvdebug_entry16_decode, words).kind, NVDEBUG_ENTRY_UNKNOWN);
 }
 
@@ -201,6 +207,47 @@ TEST(Aperture, Names) {
     EXPECT_STREQ(nvdebug_aperture_name(1), "invalid");
     EXPECT_STREQ(nvdebug_aperture_name(2), "coh");
     EXPECT_STREQ(nvdebug_aperture_name(3), "ncoh");
+}
+
+// Every field has its end bits set and ones all around it, so that a mask that is a bit too narrow
+// or too wide shows.
+TEST(Entries, FieldsAmongOnes) {
+    nvdebug_entry entry = decode(nvdebug_entry8_decode, {0x86063801, 0});
+    EXPECT_EQ(entry.id, 0x801);
+    EXPECT_EQ(entry.scale, 8);
+    EXPECT_EQ(entry.timeout, 0x81);
+    EXPECT_EQ(entry.length, 0x21);
+    entry = decode(nvdebug_entry8_decode, {0x1801, 0xFFFFFFFF});
+    EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_CHANNEL);
+    EXPECT_EQ(entry.id, 0x801);
+
+    entry = decode(nvdebug_entry16_decode, {0x81F8FFFD, 0x81, 0x801, 0});
+    EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_TSG);
+    EXPECT_EQ(entry.scale, 8);
+    EXPECT_EQ(entry.timeout, 0x81);
+    EXPECT_EQ(entry.length, 0x81);
+    EXPECT_EQ(entry.id, 0x801);
+    entry = decode(nvdebug_entry16_decode, {0xFFFFFFEC, 0xFFFFFFFF, 0x80001801, 0x80000001});
+    EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_CHANNEL);
+    EXPECT_EQ(entry.runqueue, 0);
+    EXPECT_EQ(entry.inst_aperture, 2);
+    EXPECT_EQ(entry.id, 0x801);
+    EXPECT_EQ(entry.inst, 0x8000000180001000u);
+}
+
+TEST(Location, FieldsAmongOnes) {
+    nvdebug_runlist_location location{};
+    nvdebug_runlist_location_gk104(0xE8000001, 0xFFEF8001, &location);
+    EXPECT_EQ(location.addr, 0x8000001000u);
+    EXPECT_EQ(location.aperture, 2);
+    EXPECT_EQ(location.entries, 0x8001u);
+    EXPECT_FALSE(location.pending);
+    nvdebug_runlist_location_tu102(0x80001FFE, 0xFFFFFF81, 0xFFFF8001, 0xFFFF7FFF, 0xFFFFF000,
+                                   &location);
+    EXPECT_EQ(location.addr, 0x8180001000u);
+    EXPECT_EQ(location.aperture, 2);
+    EXPECT_EQ(location.entries, 0x8001u);
+    EXPECT_FALSE(location.pending);
 }
 
 }  // namespace
