@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Channels: the state of one, and enabling or disabling some.
+ */
+#ifndef NVDEBUG_CHANNEL_H
+#define NVDEBUG_CHANNEL_H
+
+#include <linux/types.h>
+
+struct nvdebug_box;
+struct nvdebug_chip;
+struct nvdebug_entry;
+struct nvdebug_gpu;
+struct nvdebug_runlist;
+
+/* A channel's registers, as read. */
+struct nvdebug_channel {
+	u32 state;
+	u32 inst;	/* PCCSR only */
+};
+
+struct nvdebug_channel_ops {
+	bool per_runlist;	/* are ids local to a runlist? */
+	bool has_faults;	/* does the state tell of faults? */
+	/*
+	 * How many channels the GPU has, and the register that says so where
+	 * there is one; 0 where every runlist says it for itself.
+	 */
+	u32 count;
+	u32 count_reg;
+
+	/* The register that holds the state and takes changes. */
+	u32 (*reg)(const struct nvdebug_runlist *runlist, u32 id);
+	u32 (*enable_word)(u32 old, bool enable);
+	bool (*is_enabled)(u32 state);
+
+	int (*read)(struct nvdebug_gpu *gpu,
+		    const struct nvdebug_runlist *runlist, u32 id,
+		    struct nvdebug_channel *channel);
+	/* Lines of a box: what the registers say, then what the entry says. */
+	void (*show)(const struct nvdebug_box *box,
+		     const struct nvdebug_chip *chip,
+		     const struct nvdebug_channel *channel,
+		     const struct nvdebug_entry *entry, bool hide);
+	/* The entry's own lines alone. */
+	void (*show_entry)(const struct nvdebug_box *box,
+			   const struct nvdebug_chip *chip,
+			   const struct nvdebug_entry *entry, bool hide);
+};
+
+/* The functions of those tables, named after the chip that brought them. */
+u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id);
+int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist, u32 id,
+			       struct nvdebug_channel *channel);
+void nvdebug_channel_show_gk104(const struct nvdebug_box *box,
+				const struct nvdebug_chip *chip,
+				const struct nvdebug_channel *channel,
+				const struct nvdebug_entry *entry, bool hide);
+void nvdebug_channel_show_entry_gk104(const struct nvdebug_box *box,
+				      const struct nvdebug_chip *chip,
+				      const struct nvdebug_entry *entry,
+				      bool hide);
+u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
+int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist, u32 id,
+			       struct nvdebug_channel *channel);
+void nvdebug_channel_show_ga100(const struct nvdebug_box *box,
+				const struct nvdebug_chip *chip,
+				const struct nvdebug_channel *channel,
+				const struct nvdebug_entry *entry, bool hide);
+void nvdebug_channel_show_entry_ga100(const struct nvdebug_box *box,
+				      const struct nvdebug_chip *chip,
+				      const struct nvdebug_entry *entry,
+				      bool hide);
+
+/*
+ * What a write to enable_channel or disable_channel does with @len bytes of
+ * @text; docs/proc.md has the errors.
+ */
+int nvdebug_channel_control(struct nvdebug_gpu *gpu, const char *text,
+			    size_t len, bool enable);
+
+#endif

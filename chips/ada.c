@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * AD102 to AD107. No manual is public; NVIDIA's driver uses GA102's functions
+ * for all that is used here (open-gpu-kernel-modules
+ * src/nvidia/generated/g_kernel_{fifo,ce}_nvoc.c).
+ */
+#include "chips/chips.h"
+
+static const struct nvdebug_chip_model models[] = {
+	{ 0x192, "AD102" },
+	{ 0x193, "AD103" },
+	{ 0x194, "AD104" },
+	{ 0x196, "AD106" },
+	{ 0x197, "AD107" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_ad102 = {
+	.generation = "Ada",
+	.models = models,
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &nvdebug_runlist_ga102,
+	.channel = &nvdebug_channel_ga100,
+	.copy = &nvdebug_copy_ga102,
+	.window = &nvdebug_window_nv50,
+};

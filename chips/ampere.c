@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GA100 and GA102 to GA107: a register block and a channel RAM per runlist,
+ * instance pointers in the entries, PTOP version 2. GA100 and the others
+ * differ in the alignment of runlists and in the number of copy engines.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+
+#include "chips/chips.h"
+#include "decode/channel.h"
+#include "decode/copy.h"
+#include "gpu.h"
+#include "hw/ce.h"
+#include "hw/ram.h"
+#include "hw/runlist.h"
+
+u32 nvdebug_runlist_registers_ga100(const struct nvdebug_runlist *runlist)
+{
+	return runlist->base + NV_RUNLIST_SUBMIT_BASE_LO;
+}
+
+int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
+				  struct nvdebug_runlist *runlist)
+{
+	u32 config, channels, chram;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, runlist->base + NV_RUNLIST_CHANNEL_CONFIG,
+			       &config);
+	if (ret)
+		return ret;
+	channels = 1 << FIELD_GET(NV_RUNLIST_CHANNEL_CONFIG_NUM_CHANNELS_LOG2,
+				  config);
+	chram = config & NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET;
+
+	/* ids have 12 bits, and all of the channel RAM must be in BAR0 */
+	if (channels < 2 || channels > NVDEBUG_CHANNEL_IDS || !chram ||
+	    chram > gpu->bar0_len - NV_CHRAM_CHANNEL(channels))
+		return -EIO;
+
+	runlist->chram = chram;
+	runlist->channels = channels;
+	return 0;
+}
+
+static const struct nvdebug_runlist_ops runlist_ga100 = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = nvdebug_runlist_registers_ga100,
+	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
+	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA100,
+	.location = nvdebug_runlist_location_read_tu102,
+	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = nvdebug_runlist_registers_ga100,
+	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
+	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
+	.location = nvdebug_runlist_location_read_tu102,
+	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
+	.per_runlist = true,
+	.has_faults = true,
+	.reg = nvdebug_channel_reg_ga100,
+	.enable_word = nvdebug_chram_enable_word,
+	.is_enabled = nvdebug_chram_is_enabled,
+	.read = nvdebug_channel_read_ga100,
+	.show = nvdebug_channel_show_ga100,
+	.show_entry = nvdebug_channel_show_entry_ga100,
+};
+
+static const struct nvdebug_copy_ops copy_ga100 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
+	.pces = 18,
+	.grces = 2,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GA100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GA100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
+const struct nvdebug_copy_ops nvdebug_copy_ga102 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
+	.pces = 6,
+	.grces = 2,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GA100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GA100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
+static const struct nvdebug_chip_model models_ga100[] = {
+	{ 0x170, "GA100" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_ga100 = {
+	.generation = "Ampere",
+	.models = models_ga100,
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &runlist_ga100,
+	.channel = &nvdebug_channel_ga100,
+	.copy = &copy_ga100,
+	.window = &nvdebug_window_nv50,
+};
+
+static const struct nvdebug_chip_model models_ga102[] = {
+	{ 0x172, "GA102" },
+	{ 0x173, "GA103" },
+	{ 0x174, "GA104" },
+	{ 0x176, "GA106" },
+	{ 0x177, "GA107" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_ga102 = {
+	.generation = "Ampere",
+	.models = models_ga102,
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &nvdebug_runlist_ga102,
+	.channel = &nvdebug_channel_ga100,
+	.copy = &nvdebug_copy_ga102,
+	.window = &nvdebug_window_nv50,
+};

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/kernel.h>
+
+#include "chips/chips.h"
+
+static const struct nvdebug_chip * const chips[] = {
+	&nvdebug_chip_gp102,
+	&nvdebug_chip_gv100,
+	&nvdebug_chip_tu102,
+	&nvdebug_chip_ga100,
+	&nvdebug_chip_ga102,
+	&nvdebug_chip_ad102,
+};
+
+const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name)
+{
+	const struct nvdebug_chip_model *model;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(chips); i++) {
+		for (model = chips[i]->models; model->name; model++) {
+			if (model->id != id)
+				continue;
+			*name = model->name;
+			return chips[i];
+		}
+	}
+	return NULL;
+}

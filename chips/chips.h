@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * What differs between generations, and nothing else. A function or table is
+ * named after the first chip that has what it describes; later chips refer to
+ * it. Which struct nvdebug_chip a GPU has is decided once, at creation.
+ */
+#ifndef NVDEBUG_CHIPS_H
+#define NVDEBUG_CHIPS_H
+
+#include <linux/types.h>
+
+#include "channel.h"
+#include "copy_topology.h"
+#include "device_info.h"
+#include "memory.h"
+#include "runlist.h"
+
+struct nvdebug_chip_model {
+	u16 id;			/* BOOT_0 bits 28:20 */
+	const char *name;
+};
+
+/* Chips that are the same in all that matters here. */
+struct nvdebug_chip {
+	const char *generation;
+	const struct nvdebug_chip_model *models;	/* ends with a NULL name */
+	const struct nvdebug_ptop_ops *ptop;
+	const struct nvdebug_runlist_ops *runlist;
+	const struct nvdebug_channel_ops *channel;
+	const struct nvdebug_copy_ops *copy;
+	const struct nvdebug_window *window;
+};
+
+extern const struct nvdebug_chip nvdebug_chip_gp102;
+extern const struct nvdebug_chip nvdebug_chip_gv100;
+extern const struct nvdebug_chip nvdebug_chip_tu102;
+extern const struct nvdebug_chip nvdebug_chip_ga100;
+extern const struct nvdebug_chip nvdebug_chip_ga102;
+extern const struct nvdebug_chip nvdebug_chip_ad102;
+
+/* NULL for a chip that nothing here is known to fit. */
+const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
+
+/* Where runlists are. */
+u32 nvdebug_runlist_registers_gk104(const struct nvdebug_runlist *runlist);
+int nvdebug_runlist_location_read_gk104(struct nvdebug_gpu *gpu,
+					const struct nvdebug_runlist *runlist,
+					struct nvdebug_runlist_location *loc);
+int nvdebug_runlist_prepare_gk104(struct nvdebug_gpu *gpu,
+				  struct nvdebug_runlist *runlist);
+int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
+					const struct nvdebug_runlist *runlist,
+					struct nvdebug_runlist_location *loc);
+u32 nvdebug_runlist_registers_ga100(const struct nvdebug_runlist *runlist);
+int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
+				  struct nvdebug_runlist *runlist);
+
+extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;
+extern const struct nvdebug_channel_ops nvdebug_channel_gv100;
+extern const struct nvdebug_channel_ops nvdebug_channel_ga100;
+extern const struct nvdebug_copy_ops nvdebug_copy_ga102;
+
+#endif

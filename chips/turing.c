@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * TU102 to TU117: each runlist has its own submit registers, which is where
+ * to look, and GRCEs have a bit that says whether they share.
+ */
+#include "chips/chips.h"
+#include "decode/copy.h"
+#include "gpu.h"
+#include "hw/ce.h"
+#include "hw/pfifo.h"
+#include "hw/ram.h"
+#include "hw/runlist.h"
+
+/* From the first of them on, Ampere's registers are in the same order. */
+#define BASE_LO		0x0
+#define BASE_HI		0x4
+#define SUBMIT		0x8
+#define SUBMIT_INFO	0xc
+
+static u32 registers_tu102(const struct nvdebug_runlist *runlist)
+{
+	return NV_PFIFO_RUNLIST_BASE_LO(runlist->id);
+}
+
+int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
+					const struct nvdebug_runlist *runlist,
+					struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	u32 reg = ops->registers(runlist);
+	u32 lo, hi, submit, info;
+	int ret;
+
+	/* the other three cannot look like an error, and vouch for this one */
+	ret = nvdebug_reg_read_address(gpu, reg + BASE_LO, ops->ptr_lo |
+				       NV_RUNLIST_SUBMIT_BASE_LO_TARGET, &lo);
+	if (ret)
+		return ret;
+	ret = nvdebug_reg_read(gpu, reg + BASE_HI, &hi);
+	if (ret)
+		return ret;
+	ret = nvdebug_reg_read(gpu, reg + SUBMIT, &submit);
+	if (ret)
+		return ret;
+	ret = nvdebug_reg_read(gpu, reg + SUBMIT_INFO, &info);
+	if (ret)
+		return ret;
+	nvdebug_runlist_location_tu102(lo, hi, submit, info, ops->ptr_lo, loc);
+	return 0;
+}
+
+static const struct nvdebug_runlist_ops runlist_tu102 = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = registers_tu102,
+	.length_offset = SUBMIT,
+	.ptr_lo = NV_PFIFO_RUNLIST_BASE_LO_PTR_LO,
+	.location = nvdebug_runlist_location_read_tu102,
+	.prepare = nvdebug_runlist_prepare_gk104,
+};
+
+static const struct nvdebug_copy_ops copy_tu102 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
+	.pces = 4,
+	.grces = 2,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GV100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GV100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
+static const struct nvdebug_chip_model models[] = {
+	{ 0x162, "TU102" },
+	{ 0x164, "TU104" },
+	{ 0x166, "TU106" },
+	{ 0x167, "TU117" },
+	{ 0x168, "TU116" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_tu102 = {
+	.generation = "Turing",
+	.models = models,
+	.ptop = &nvdebug_ptop_gk104,
+	.runlist = &runlist_tu102,
+	.channel = &nvdebug_channel_gv100,
+	.copy = &copy_tu102,
+	.window = &nvdebug_window_nv50,
+};

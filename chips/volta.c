@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GV100: runlist entries of 16 bytes, fault bits in PCCSR, one copy-engine
+ * register per engine. Instance pointers in entries are not used yet: PCCSR's
+ * are (GV100 manual, dev_ram.ref.txt).
+ */
+#include "chips/chips.h"
+#include "decode/channel.h"
+#include "decode/copy.h"
+#include "hw/ce.h"
+#include "hw/pfifo.h"
+#include "hw/ram.h"
+
+static const struct nvdebug_runlist_ops runlist_gv100 = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = nvdebug_runlist_registers_gk104,
+	.length_offset = NV_PFIFO_ENG_RUNLIST(0) - NV_PFIFO_ENG_RUNLIST_BASE(0),
+	.location = nvdebug_runlist_location_read_gk104,
+	.prepare = nvdebug_runlist_prepare_gk104,
+};
+
+const struct nvdebug_channel_ops nvdebug_channel_gv100 = {
+	.has_faults = true,
+	.count = 4096,
+	.count_reg = NV_PFIFO_CFG1,
+	.reg = nvdebug_channel_reg_gk104,
+	.enable_word = nvdebug_pccsr_enable_word_gv100,
+	.is_enabled = nvdebug_pccsr_is_enabled,
+	.read = nvdebug_channel_read_gk104,
+	.show = nvdebug_channel_show_gk104,
+	.show_entry = nvdebug_channel_show_entry_gk104,
+};
+
+static const struct nvdebug_copy_ops copy_gv100 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
+	.pces = 9,
+	.grces = 2,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GV100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GV100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_gv100,
+};
+
+static const struct nvdebug_chip_model models[] = {
+	{ 0x140, "GV100" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gv100 = {
+	.generation = "Volta",
+	.models = models,
+	.ptop = &nvdebug_ptop_gk104,
+	.runlist = &runlist_gv100,
+	.channel = &nvdebug_channel_gv100,
+	.copy = &copy_gv100,
+	.window = &nvdebug_window_nv50,
+};

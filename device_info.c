@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitfield.h>
+#include <linux/err.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "chips/chips.h"
+#include "device_info.h"
+#include "gpu.h"
+#include "hw/pfifo.h"
+#include "hw/ptop.h"
+#include "hw/runlist.h"
+#include "proc.h"
+
+typedef int (*decode_fn)(const u32 *row, size_t rows,
+			 struct nvdebug_engine *engines, size_t max,
+			 u32 *ignored);
+
+static bool has(const struct nvdebug_engine *engine, u32 field)
+{
+	return engine->has & field;
+}
+
+void nvdebug_topology_free(struct nvdebug_topology *topology)
+{
+	kfree(topology->engine);
+	kfree(topology->runlist);
+	topology->engine = NULL;
+	topology->engines = 0;
+	topology->runlist = NULL;
+	topology->runlists = 0;
+}
+
+struct nvdebug_runlist *nvdebug_runlist_find(struct nvdebug_gpu *gpu, u32 id)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+
+	for (i = 0; i < topology->runlists; i++)
+		if (topology->runlist[i].id == id)
+			return &topology->runlist[i];
+	return NULL;
+}
+
+bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
+				   const struct nvdebug_engine *engine)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+
+	for (i = 0; i < topology->engines; i++) {
+		const struct nvdebug_engine *gr = &topology->engine[i];
+
+		if (gr->type == NV_PTOP_TYPE_GRAPHICS && !gr->inst)
+			return has(gr, NVDEBUG_ENGINE_HAS_RUNLIST) &&
+			       has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) &&
+			       engine->runlist == gr->runlist;
+	}
+	return false;
+}
+
+/* Read @rows words from @offset on and decode them into gpu->topology. */
+static int read_engines(struct nvdebug_gpu *gpu, u32 offset, u32 rows,
+			decode_fn decode, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 ignored, i;
+	u32 *row;
+	int ret;
+
+	*why = "out of memory";
+	row = kmalloc_array(rows, sizeof(*row), GFP_KERNEL);
+	/* a device takes at least one row */
+	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
+	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
+				    GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!row || !topology->engine || !topology->runlist)
+		goto out;
+
+	*why = "device table unreadable";
+	for (i = 0; i < rows; i++) {
+		ret = nvdebug_reg_read(gpu, offset + 4 * i, &row[i]);
+		if (ret)
+			goto out;
+	}
+
+	*why = "device table empty";
+	ret = decode(row, rows, topology->engine, rows, &ignored);
+	if (ret > 0) {
+		topology->engines = ret;
+		ret = 0;
+		if (ignored)
+			dev_warn(&gpu->pdev->dev,
+				 "%u parts of the device table make no sense\n",
+				 ignored);
+	} else if (!ret) {
+		ret = -ENODATA;
+	}
+out:
+	kfree(row);
+	if (ret)
+		nvdebug_topology_free(topology);
+	return ret;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct nvdebug_runlist *left = a, *right = b;
+
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void sort_runlists(struct nvdebug_topology *topology)
+{
+	sort(topology->runlist, topology->runlists, sizeof(*topology->runlist),
+	     by_id, NULL);
+}
+
+/*
+ * Version 1 names runlists by number. Which PBDMAs serve one is in PFIFO; a
+ * GPU that nobody has initialised may not answer there, and then nothing is
+ * lost but that column.
+ */
+static void read_pbdma_map(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 cfg0, map, n, i, p;
+
+	if (nvdebug_reg_read(gpu, NV_PFIFO_CFG0, &cfg0))
+		return;
+	n = min_t(u32, FIELD_GET(NV_PFIFO_CFG0_NUM_PBDMA, cfg0),
+		  NV_PFIFO_PBDMA_MAP__SIZE_1);
+	BUILD_BUG_ON(NV_PFIFO_PBDMA_MAP__SIZE_1 > NVDEBUG_RUNLIST_PBDMAS);
+
+	for (p = 0; p < n; p++) {
+		if (nvdebug_reg_read(gpu, NV_PFIFO_PBDMA_MAP(p), &map))
+			continue;
+		for (i = 0; i < topology->runlists; i++) {
+			struct nvdebug_runlist *runlist = &topology->runlist[i];
+
+			if (map & BIT(runlist->id))
+				runlist->pbdma[runlist->pbdmas++] = p;
+		}
+	}
+}
+
+static int read_gk104(struct nvdebug_gpu *gpu, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+	int ret;
+
+	ret = read_engines(gpu, NV_PTOP_DEVICE_INFO(0),
+			   NV_PTOP_DEVICE_INFO__SIZE_1, nvdebug_ptop_v1_decode,
+			   why);
+	if (ret)
+		return ret;
+
+	for (i = 0; i < topology->engines; i++) {
+		struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) ||
+		    nvdebug_runlist_find(gpu, engine->runlist))
+			continue;
+		topology->runlist[topology->runlists++].id = engine->runlist;
+	}
+	sort_runlists(topology);
+	read_pbdma_map(gpu);
+	return 0;
+}
+
+static struct nvdebug_runlist *find_base(struct nvdebug_topology *topology,
+					 u32 base)
+{
+	u32 i;
+
+	for (i = 0; i < topology->runlists; i++)
+		if (topology->runlist[i].base == base)
+			return &topology->runlist[i];
+	return NULL;
+}
+
+/* One for each register block that the table names, in the table's order. */
+static void find_runlists(struct nvdebug_topology *topology)
+{
+	u32 i;
+
+	topology->runlists = 0;
+	for (i = 0; i < topology->engines; i++) {
+		struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
+		    find_base(topology, engine->runlist_base))
+			continue;
+		topology->runlist[topology->runlists++].base =
+			engine->runlist_base;
+	}
+}
+
+/*
+ * Version 2 names runlists by their register block; the number that everybody
+ * else uses is the doorbell's, which the block knows. A runlist that does not
+ * answer is dropped. If none does, or if two say the same, the registers are
+ * not what we think: the order of the table is all there is, and info says so.
+ */
+static void name_runlists(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct nvdebug_runlist *list = topology->runlist;
+	u32 named = 0, found = topology->runlists;
+	bool clash = false;
+	u32 i, config;
+
+	/* those with a name close up; nothing moves if all have one */
+	for (i = 0; i < found; i++) {
+		if (nvdebug_reg_read(gpu, list[i].base +
+				     NV_RUNLIST_DOORBELL_CONFIG, &config))
+			continue;
+		list[i].id = FIELD_GET(NV_RUNLIST_DOORBELL_CONFIG_ID, config);
+		topology->runlists = named;
+		clash |= !!nvdebug_runlist_find(gpu, list[i].id);
+		swap(list[named], list[i]);
+		named++;
+	}
+	topology->runlists = named;
+
+	if (found && (clash || !named)) {
+		find_runlists(topology);
+		for (i = 0; i < found; i++)
+			list[i].id = i;
+		topology->counted_runlists = true;
+	}
+	topology->nameless_runlists = found - topology->runlists;
+	if (topology->counted_runlists || topology->nameless_runlists)
+		dev_warn(&gpu->pdev->dev,
+			 "%u of %u runlists tell their id%s\n", named, found,
+			 clash ? ", but two the same" : "");
+}
+
+/*
+ * A PBDMA's number is its place in the array of PBDMAs, which is documented.
+ * linux-nvgpu has a field ID in the same register for it, but the GA100 manual
+ * does not, so what that reads on a discrete GPU is not known.
+ */
+static void read_pbdma_config(struct nvdebug_gpu *gpu,
+			      struct nvdebug_runlist *runlist)
+{
+	u32 i, config, base;
+
+	for (i = 0; i < NV_RUNLIST_PBDMA_CONFIG__SIZE_1; i++) {
+		if (nvdebug_reg_read(gpu, runlist->base +
+				     NV_RUNLIST_PBDMA_CONFIG(i), &config))
+			continue;
+		base = config & NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET;
+		if (config & NV_RUNLIST_PBDMA_CONFIG_VALID &&
+		    base >= NV_PPBDMA_BASE)
+			runlist->pbdma[runlist->pbdmas++] =
+				(base - NV_PPBDMA_BASE) / NV_PPBDMA_STRIDE;
+	}
+}
+
+/* What version 2 leaves to the registers of the engine's runlist. */
+static void complete_engine(struct nvdebug_gpu *gpu,
+			    struct nvdebug_engine *engine)
+{
+	struct nvdebug_runlist *runlist =
+		find_base(&gpu->topology, engine->runlist_base);
+	u32 value;
+
+	if (runlist) {
+		engine->runlist = runlist->id;
+		engine->has |= NVDEBUG_ENGINE_HAS_RUNLIST;
+	}
+	if (engine->rleng >= NV_RUNLIST_ENGINE_STATUS__SIZE_1)
+		return;
+
+	if (!nvdebug_reg_read(gpu, engine->runlist_base +
+			      NV_RUNLIST_ENGINE_STATUS_DEBUG(engine->rleng),
+			      &value)) {
+		engine->engine_id =
+			FIELD_GET(NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID,
+				  value);
+		engine->has |= NVDEBUG_ENGINE_HAS_ID;
+	}
+	if (!nvdebug_reg_read(gpu, engine->runlist_base +
+			      NV_RUNLIST_ENGINE_STATUS1(engine->rleng),
+			      &value)) {
+		engine->intr_id =
+			FIELD_GET(NV_RUNLIST_ENGINE_STATUS1_INTR_ID, value);
+		engine->has |= NVDEBUG_ENGINE_HAS_INTR_ID;
+	}
+}
+
+static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct nvdebug_ptop_cfg cfg;
+	u32 word, i;
+	int ret;
+
+	*why = "device table unreadable";
+	ret = nvdebug_reg_read(gpu, NV_PTOP_DEVICE_INFO_CFG, &word);
+	if (ret)
+		return ret;
+	*why = "device table of an unknown version";
+	ret = nvdebug_ptop_v2_cfg_decode(word, &cfg);
+	if (ret)
+		return ret;
+	ret = read_engines(gpu, NV_PTOP_DEVICE_INFO2(0), cfg.num_rows,
+			   nvdebug_ptop_v2_decode, why);
+	if (ret)
+		return ret;
+
+	find_runlists(topology);
+	name_runlists(gpu);
+	for (i = 0; i < topology->runlists; i++)
+		read_pbdma_config(gpu, &topology->runlist[i]);
+	sort_runlists(topology);
+	for (i = 0; i < topology->engines; i++)
+		if (has(&topology->engine[i], NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
+			complete_engine(gpu, &topology->engine[i]);
+	return 0;
+}
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = { .read = read_gk104 };
+const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = { .read = read_ga100 };
+
+/* The file: the cached table is its own snapshot. */
+
+static struct nvdebug_snapshot *device_info_take(struct nvdebug_gpu *gpu,
+						 u32 id)
+{
+	struct nvdebug_snapshot *snapshot = kzalloc(sizeof(*snapshot),
+						    GFP_KERNEL);
+
+	if (!snapshot)
+		return ERR_PTR(-ENOMEM);
+	snapshot->records = gpu->topology.engines + 1;
+	return snapshot;
+}
+
+static void device_info_free(struct nvdebug_snapshot *snapshot)
+{
+	kfree(snapshot);
+}
+
+static void put_number(struct seq_file *m, int width, bool present, u32 value)
+{
+	if (present)
+		seq_printf(m, " %*u", width, value);
+	else
+		seq_printf(m, " %*s", width, "-");
+}
+
+static void put_offset(struct seq_file *m, int width, bool present, u32 value)
+{
+	if (present)
+		seq_printf(m, " %*s0x%06x", width - 8, "", value);
+	else
+		seq_printf(m, " %*s", width, "-");
+}
+
+static void put_pbdmas(struct seq_file *m, const struct nvdebug_runlist *runlist)
+{
+	u32 i;
+
+	if (!runlist || !runlist->pbdmas) {
+		seq_puts(m, " -\n");
+		return;
+	}
+	for (i = 0; i < runlist->pbdmas; i++)
+		seq_printf(m, "%c%u", i ? ',' : ' ', runlist->pbdma[i]);
+	seq_putc(m, '\n');
+}
+
+static void device_info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+			     const struct nvdebug_snapshot *snapshot,
+			     size_t record)
+{
+	const struct nvdebug_engine *e;
+	const struct nvdebug_runlist *runlist = NULL;
+	const char *name;
+
+	if (!record) {
+		seq_puts(m, "# engine inst runlist runlist_base engine_id fault_id reset_id intr_id pri_base pbdmas\n");
+		return;
+	}
+
+	e = &gpu->topology.engine[record - 1];
+	name = nvdebug_engine_type_name(e->type);
+	if (name)
+		seq_printf(m, "%-8s", name);
+	else
+		seq_printf(m, "TYPE-%-3u", e->type);
+	if (has(e, NVDEBUG_ENGINE_HAS_RUNLIST))
+		runlist = nvdebug_runlist_find(gpu, e->runlist);
+
+	put_number(m, 4, true, e->inst);
+	put_number(m, 7, has(e, NVDEBUG_ENGINE_HAS_RUNLIST), e->runlist);
+	put_offset(m, 12, has(e, NVDEBUG_ENGINE_HAS_RUNLIST_BASE),
+		   e->runlist_base);
+	put_number(m, 9, has(e, NVDEBUG_ENGINE_HAS_ID), e->engine_id);
+	put_number(m, 8, has(e, NVDEBUG_ENGINE_HAS_FAULT_ID), e->fault_id);
+	put_number(m, 8, has(e, NVDEBUG_ENGINE_HAS_RESET_ID), e->reset_id);
+	put_number(m, 7, has(e, NVDEBUG_ENGINE_HAS_INTR_ID), e->intr_id);
+	put_offset(m, 8, has(e, NVDEBUG_ENGINE_HAS_PRI_BASE), e->pri_base);
+	put_pbdmas(m, runlist);
+}
+
+const struct nvdebug_view nvdebug_device_info_view = {
+	.take = device_info_take,
+	.show = device_info_show,
+	.free = device_info_free,
+};

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitfield.h>
+#include <linux/io.h>
+#include <linux/pci.h>
+#include <linux/pm_runtime.h>
+#include <linux/slab.h>
+
+#include "chips/chips.h"
+#include "gpu.h"
+#include "hw/pmc.h"
+
+/* All registers that any supported chip has are below this. */
+#define BAR0_MIN_SIZE	SZ_16M
+
+/*
+ * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
+ * depends on whether it is 64 bits wide.
+ */
+static void find_bars(struct nvdebug_gpu *gpu)
+{
+	int slot, bar = 0;
+
+	for (slot = 0; slot < NVDEBUG_BARS; slot++)
+		gpu->bar_resource[slot] = -1;
+
+	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
+		unsigned long flags = pci_resource_flags(gpu->pdev, slot);
+
+		if (!(flags & IORESOURCE_MEM) ||
+		    !pci_resource_len(gpu->pdev, slot))
+			continue;
+		gpu->bar_resource[bar++] = slot;
+		if (flags & IORESOURCE_MEM_64)
+			slot++;
+	}
+}
+
+/*
+ * Without a driver nobody may have turned memory decoding on. The PCI core
+ * counts who wants it, so a driver that comes and goes does not turn it off
+ * under us.
+ */
+static int enable_decoding(struct nvdebug_gpu *gpu)
+{
+	u16 command;
+	int ret;
+
+	pci_read_config_word(gpu->pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MEMORY || gpu->pdev->driver)
+		return 0;
+
+	ret = pci_enable_device_mem(gpu->pdev);
+	gpu->enabled_mem = !ret;
+	return ret;
+}
+
+static int map_registers(struct nvdebug_gpu *gpu)
+{
+	int slot = gpu->bar_resource[0];
+	struct device *dev = &gpu->pdev->dev;
+	int ret;
+
+	if (slot < 0 || !pci_resource_start(gpu->pdev, slot)) {
+		dev_warn(dev, "no BAR0: left alone\n");
+		return -ENODEV;
+	}
+	gpu->bar0_len = pci_resource_len(gpu->pdev, slot);
+	if (gpu->bar0_len < BAR0_MIN_SIZE) {
+		dev_warn(dev, "BAR0 has only %pa bytes: left alone\n",
+			 &gpu->bar0_len);
+		return -ENODEV;
+	}
+
+	ret = enable_decoding(gpu);
+	if (ret) {
+		dev_warn(dev, "cannot enable memory decoding (%d): left alone\n",
+			 ret);
+		return ret;
+	}
+
+	/* Not requested: the region is its driver's, if it has one. */
+	gpu->bar0 = ioremap(pci_resource_start(gpu->pdev, slot),
+			    gpu->bar0_len);
+	if (!gpu->bar0) {
+		dev_warn(dev, "cannot map BAR0: left alone\n");
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void unmap_registers(struct nvdebug_gpu *gpu)
+{
+	if (gpu->bar0)
+		iounmap(gpu->bar0);
+	gpu->bar0 = NULL;
+	if (gpu->enabled_mem)
+		pci_disable_device(gpu->pdev);
+	gpu->enabled_mem = false;
+}
+
+static u32 read_raw(struct nvdebug_gpu *gpu, u32 offset)
+{
+	return readl(gpu->bar0 + offset);
+}
+
+static bool is_register(const struct nvdebug_gpu *gpu, u32 offset)
+{
+	return !(offset & 3) && offset <= gpu->bar0_len - sizeof(u32);
+}
+
+int nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu)
+{
+	return nvdebug_reg_value_check(read_raw(gpu, NV_PMC_BOOT_0));
+}
+
+/* What it means that a register reads as @error says. */
+static int diagnose(struct nvdebug_gpu *gpu, int error)
+{
+	int alive;
+
+	if (error != -ENODEV)
+		return error;
+	/* all ones: of this register, or of everything? */
+	alive = nvdebug_gpu_check_alive(gpu);
+	return alive ? alive : -EIO;
+}
+
+int nvdebug_reg_read(struct nvdebug_gpu *gpu, u32 offset, u32 *value)
+{
+	int ret;
+
+	if (!is_register(gpu, offset))
+		return -EIO;
+	*value = read_raw(gpu, offset);
+	ret = nvdebug_reg_value_check(*value);
+	return ret ? diagnose(gpu, ret) : 0;
+}
+
+int nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset, u32 bits,
+			     u32 *value)
+{
+	int ret;
+
+	if (!is_register(gpu, offset))
+		return -EIO;
+	*value = read_raw(gpu, offset);
+	ret = nvdebug_reg_value_check(*value);
+	if (ret == -EIO && !(*value & ~bits))
+		return 0;
+	return ret ? diagnose(gpu, ret) : 0;
+}
+
+void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
+{
+	if (is_register(gpu, offset))
+		writel(value, gpu->bar0 + offset);
+}
+
+static bool is_asleep(struct pci_dev *pdev)
+{
+	/* PCI_UNKNOWN is a device that nobody has put to sleep */
+	return pdev->current_state >= PCI_D1 &&
+	       pdev->current_state <= PCI_D3cold;
+}
+
+int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
+{
+	struct device *dev = &gpu->pdev->dev;
+
+	/*
+	 * Taking a count without resuming keeps it from being suspended; the
+	 * barrier waits for a suspend that is under way. After that the state
+	 * is stable until nvdebug_gpu_end().
+	 */
+	pm_runtime_get_noresume(dev);
+	pm_runtime_barrier(dev);
+	if (!READ_ONCE(gpu->gone) && !is_asleep(gpu->pdev) &&
+	    !pci_channel_offline(gpu->pdev))
+		return 0;
+	pm_runtime_put(dev);
+	return -ENODEV;
+}
+
+void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
+{
+	/* not _noidle: a suspend that we held up should happen now */
+	pm_runtime_put(&gpu->pdev->dev);
+}
+
+/* A register that the identity can do without. */
+static u32 read_optional(struct nvdebug_gpu *gpu, u32 offset)
+{
+	u32 value;
+
+	return nvdebug_reg_read(gpu, offset, &value) ? 0 : value;
+}
+
+static int identify(struct nvdebug_gpu *gpu)
+{
+	struct device *dev = &gpu->pdev->dev;
+	u32 boot0 = read_raw(gpu, NV_PMC_BOOT_0);
+	int ret = nvdebug_reg_value_check(boot0);
+
+	if (ret) {
+		dev_warn(dev, "BOOT_0 reads 0x%08x (%s): left alone\n", boot0,
+			 ret == -ENODEV ? "off the bus or not decoding" :
+					  "register bus error");
+		return ret;
+	}
+
+	ret = nvdebug_chip_id_decode(boot0,
+				     read_optional(gpu, NV_PMC_BOOT_42),
+				     &gpu->id);
+	if (ret) {
+		gpu->unsupported = "BOOT_0 and BOOT_42 disagree";
+	} else {
+		gpu->chip = nvdebug_chip_find(gpu->id.chip, &gpu->chip_name);
+		if (!gpu->chip)
+			gpu->unsupported = "unknown chip";
+	}
+	if (gpu->chip)
+		gpu->generation = gpu->chip->generation;
+
+	if (nvdebug_boot1_is_virtual(read_optional(gpu, NV_PMC_BOOT_1)) ||
+	    gpu->pdev->is_virtfn)
+		gpu->unsupported = "virtual function";
+
+	if (gpu->unsupported) {
+		dev_warn(dev, "chip 0x%03x not supported (%s): only info is shown\n",
+			 gpu->id.chip, gpu->unsupported);
+		gpu->chip = NULL;
+	}
+	return 0;
+}
+
+/* What of the chip can be used: the only place that decides on features. */
+static void survey(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	const struct nvdebug_channel_ops *channel;
+	const char *why = gpu->unsupported;
+	int i;
+
+	for (i = 0; i < NVDEBUG_FEATURES; i++)
+		gpu->missing[i] = why;
+	if (!gpu->chip)
+		return;
+
+	channel = gpu->chip->channel;
+	topology->channels = channel->count;
+	if (channel->count_reg) {
+		u32 count = read_optional(gpu, channel->count_reg);
+
+		/* more than the table of the chip holds cannot be */
+		if (count && count <= channel->count)
+			topology->channels = count;
+	}
+
+	if (gpu->chip->ptop->read(gpu, &why)) {
+		dev_warn(&gpu->pdev->dev, "no device_info or runlists: %s\n", why);
+		gpu->missing[NVDEBUG_FEATURE_DEVICE_INFO] = why;
+		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
+	} else if (!topology->runlists) {
+		why = "no runlist in the device table";
+		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
+	}
+	/* global ids can do without a runlist to name them by */
+	if (channel->per_runlist)
+		gpu->missing[NVDEBUG_FEATURE_CHANNEL_CONTROL] =
+			gpu->missing[NVDEBUG_FEATURE_RUNLIST];
+
+	nvdebug_copy_topology_survey(gpu);
+	for (i = 0; i < topology->runlists; i++)
+		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))
+			dev_warn(&gpu->pdev->dev,
+				 "runlist %u does not answer yet\n",
+				 topology->runlist[i].id);
+}
+
+static void gpu_free(struct kref *ref)
+{
+	struct nvdebug_gpu *gpu = container_of(ref, struct nvdebug_gpu, ref);
+
+	nvdebug_topology_free(&gpu->topology);
+	mutex_destroy(&gpu->lock);
+	pci_dev_put(gpu->pdev);
+	kfree(gpu);
+}
+
+void nvdebug_gpu_get(struct nvdebug_gpu *gpu)
+{
+	kref_get(&gpu->ref);
+}
+
+void nvdebug_gpu_put(struct nvdebug_gpu *gpu)
+{
+	kref_put(&gpu->ref, gpu_free);
+}
+
+struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev)
+{
+	struct nvdebug_gpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+	int ret;
+
+	if (!gpu)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&gpu->ref);
+	INIT_LIST_HEAD(&gpu->node);
+	mutex_init(&gpu->lock);
+	gpu->pdev = pci_dev_get(pdev);
+	find_bars(gpu);
+
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret) {
+		dev_warn(&pdev->dev, "asleep: left alone\n");
+		goto err_put;
+	}
+	ret = map_registers(gpu);
+	if (ret)
+		goto err_unmap;
+	ret = identify(gpu);
+	if (ret)
+		goto err_unmap;
+	survey(gpu);
+	nvdebug_gpu_end(gpu);
+	return gpu;
+
+err_unmap:
+	unmap_registers(gpu);
+	nvdebug_gpu_end(gpu);
+err_put:
+	nvdebug_gpu_put(gpu);
+	return ERR_PTR(ret);
+}
+
+void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)
+{
+	WARN_ON_ONCE(gpu->proc);
+	unmap_registers(gpu);
+	nvdebug_gpu_put(gpu);
+}

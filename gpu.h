@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * One GPU: its BARs, its identity, its registers, its life.
+ *
+ * Life: nvdebug_gpu_create() maps and identifies, nvdebug_gpu_retire() ends
+ * every access to the hardware, and the memory goes with the last reference.
+ * Registers are only touched between nvdebug_gpu_begin() and _end(), and that
+ * only at creation and inside an open or write of one of the GPU's files.
+ * Retiring removes the files first; procfs waits for calls into them to
+ * finish, so none can be inside when the mapping goes. No reader has to lock
+ * anything for that.
+ */
+#ifndef NVDEBUG_GPU_H
+#define NVDEBUG_GPU_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+#include "decode/chip_id.h"
+#include "device_info.h"
+
+struct nvdebug_chip;
+struct nvdebug_proc;
+struct pci_dev;
+
+enum nvdebug_feature {
+	NVDEBUG_FEATURE_DEVICE_INFO,
+	NVDEBUG_FEATURE_RUNLIST,
+	NVDEBUG_FEATURE_CHANNEL_CONTROL,
+	NVDEBUG_FEATURE_COPY_TOPOLOGY,
+	NVDEBUG_FEATURES
+};
+
+#define NVDEBUG_BARS	3	/* by NVIDIA's numbers: registers, FB, instance */
+
+struct nvdebug_gpu {
+	struct kref ref;
+	struct list_head node;		/* in PCI address order */
+	struct pci_dev *pdev;
+	int bar_resource[NVDEBUG_BARS];	/* -1: not there */
+	void __iomem *bar0;
+	resource_size_t bar0_len;
+	bool enabled_mem;		/* we turned memory decoding on */
+	bool gone;			/* no hardware access may start */
+
+	/*
+	 * Serialises what shares state in the hardware or is not one access:
+	 * the PRAMIN window, changes to channels, late runlist set-up.
+	 */
+	struct mutex lock;
+
+	/* What follows is set at creation and does not change. */
+	struct nvdebug_chip_id id;
+	const struct nvdebug_chip *chip;	/* NULL: identity only */
+	const char *chip_name;			/* NULL: unknown */
+	const char *generation;			/* NULL: unknown */
+	const char *missing[NVDEBUG_FEATURES];	/* why not, NULL: there */
+	const char *unsupported;		/* why identity only, or NULL */
+	struct nvdebug_topology topology;
+	u32 pce_map;
+
+	struct nvdebug_proc *proc;	/* NULL: no folder */
+	int number;			/* of the folder */
+};
+
+/*
+ * Map and identify the GPU behind @pdev. Says in the log why, if it cannot.
+ */
+struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev);
+/* After nvdebug_proc_remove(). Drops the creator's reference. */
+void nvdebug_gpu_retire(struct nvdebug_gpu *gpu);
+void nvdebug_gpu_get(struct nvdebug_gpu *gpu);
+void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
+
+/*
+ * Keep the GPU from falling asleep until nvdebug_gpu_end(). Never wakes it:
+ * -ENODEV if it sleeps or has gone. May sleep.
+ */
+int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
+void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
+
+/*
+ * Read a register. -EIO if the register bus answers with an error or the
+ * register is not in BAR0, -ENODEV if the whole GPU reads as all ones.
+ */
+int __must_check nvdebug_reg_read(struct nvdebug_gpu *gpu, u32 offset,
+				  u32 *value);
+/*
+ * The same for a register that may hold any address: what looks like an error
+ * code is data if none but @bits are set. The caller must read another
+ * register of the same block, which vouches for this one.
+ */
+int __must_check nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset,
+					  u32 bits, u32 *value);
+void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value);
+
+/* Is it still there? 0, -ENODEV or -EIO; one register read. */
+int __must_check nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "chips/chips.h"
+#include "gpu.h"
+#include "info.h"
+#include "memory.h"
+#include "proc.h"
+
+/* All but the driver was read at creation. */
+struct info_snapshot {
+	struct nvdebug_snapshot base;
+	char driver[32];
+	const char *window_missing;	/* why the window may not be moved */
+};
+
+static const char * const feature_names[NVDEBUG_FEATURES] = {
+	[NVDEBUG_FEATURE_DEVICE_INFO] = "device_info",
+	[NVDEBUG_FEATURE_RUNLIST] = "runlist",
+	[NVDEBUG_FEATURE_CHANNEL_CONTROL] = "channel_control",
+	[NVDEBUG_FEATURE_COPY_TOPOLOGY] = "copy_topology",
+};
+
+static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	struct device *dev = &gpu->pdev->dev;
+	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->base.records = 1;
+
+	/* the lock keeps a driver that is unbinding from taking its name away */
+	if (device_lock_interruptible(dev)) {
+		kfree(s);
+		return ERR_PTR(-EINTR);
+	}
+	strscpy(s->driver, dev->driver ? dev->driver->name : "-",
+		sizeof(s->driver));
+	device_unlock(dev);
+
+	s->window_missing = gpu->chip ? nvdebug_window_forbidden() :
+					gpu->unsupported;
+	return &s->base;
+}
+
+static void info_free(struct nvdebug_snapshot *base)
+{
+	kfree(container_of(base, struct info_snapshot, base));
+}
+
+static void put_bar_sizes(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	int bar;
+
+	for (bar = 0; bar < NVDEBUG_BARS; bar++) {
+		int slot = gpu->bar_resource[bar];
+
+		if (slot < 0)
+			seq_printf(m, "bar%d_size: -\n", bar);
+		else
+			seq_printf(m, "bar%d_size: %llu\n", bar,
+				   (u64)pci_resource_len(gpu->pdev, slot));
+	}
+}
+
+/* Of the GPU, or of every runlist if they agree; 0: not known. */
+static u32 channel_count(const struct nvdebug_gpu *gpu)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	u32 count = topology->channels;
+	u32 i;
+
+	for (i = 0; i < topology->runlists; i++) {
+		u32 channels = READ_ONCE(topology->runlist[i].channels);
+
+		if (count && channels && channels != count)
+			return 0;
+		if (channels)
+			count = channels;
+	}
+	return count;
+}
+
+static void put_channels(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	u32 count = channel_count(gpu);
+	const char *scope = "-";
+
+	if (count)
+		seq_printf(m, "channels: %u\n", count);
+	else
+		seq_puts(m, "channels: -\n");
+	if (gpu->chip)
+		scope = gpu->chip->channel->per_runlist ? "per-runlist" :
+							  "global";
+	seq_printf(m, "channel_ids: %s\n", scope);
+}
+
+static void put_runlists(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+
+	seq_puts(m, "runlists:");
+	for (i = 0; i < topology->runlists; i++)
+		seq_printf(m, " %u", topology->runlist[i].id);
+	if (!topology->runlists)
+		seq_puts(m, " -");
+	if (topology->counted_runlists)
+		seq_puts(m, " (order of the table: DOORBELL_CONFIG unusable)");
+	if (topology->nameless_runlists)
+		seq_printf(m, " (and %u that do not tell their id)",
+			   topology->nameless_runlists);
+	seq_putc(m, '\n');
+}
+
+static void put_feature(struct seq_file *m, const char *name,
+			const char *missing)
+{
+	if (missing)
+		seq_printf(m, "feature %s: no (%s)\n", name, missing);
+	else
+		seq_printf(m, "feature %s: yes\n", name);
+}
+
+static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+		      const struct nvdebug_snapshot *base, size_t record)
+{
+	const struct info_snapshot *s =
+		container_of(base, struct info_snapshot, base);
+	const struct pci_dev *pdev = gpu->pdev;
+	int i;
+
+	seq_printf(m, "chip: %s\n", gpu->chip_name ?: "unknown");
+	seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
+	seq_printf(m, "generation: %s\n", gpu->generation ?: "-");
+	seq_printf(m, "revision: 0x%02x\n", gpu->id.revision);
+	seq_printf(m, "pci_address: %s\n", pci_name(pdev));
+	seq_printf(m, "pci_id: %04x:%04x\n", pdev->vendor, pdev->device);
+	seq_printf(m, "pci_subsystem: %04x:%04x\n", pdev->subsystem_vendor,
+		   pdev->subsystem_device);
+	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
+	put_bar_sizes(m, gpu);
+	seq_printf(m, "driver: %s\n", s->driver);
+	put_channels(m, gpu);
+	put_runlists(m, gpu);
+	for (i = 0; i < NVDEBUG_FEATURES; i++)
+		put_feature(m, feature_names[i], gpu->missing[i]);
+	put_feature(m, "pram_window", s->window_missing);
+}
+
+const struct nvdebug_view nvdebug_info_view = {
+	.take = info_take,
+	.show = info_show,
+	.free = info_free,
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The info file: what a GPU is and what can be seen of it.
+ */
+#ifndef NVDEBUG_INFO_H
+#define NVDEBUG_INFO_H
+
+struct nvdebug_view;
+
+extern const struct nvdebug_view nvdebug_info_view;
+
+#endif

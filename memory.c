@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Video memory is read through PRAMIN: 1 MiB of BAR0 that shows whatever the
+ * window register says. The register is shared with the GPU's driver, which
+ * knows nothing of us and whose lock we cannot take. So: use the window as it
+ * stands if it happens to show what is wanted; else move it, read in short
+ * bursts with interrupts off, look again and again whether it is still where
+ * we put it, and put it back, but only from there. A driver that uses the
+ * window meanwhile on another CPU still accesses the wrong memory; that is
+ * what pram_window=never is for.
+ *
+ * System memory is read as the CPU's own.
+ */
+#include <linux/bitfield.h>
+#include <linux/highmem.h>
+#include <linux/io.h>
+#include <linux/iommu.h>
+#include <linux/ioport.h>
+#include <linux/pci.h>
+#include <linux/sched/signal.h>
+#include <linux/security.h>
+#include <linux/sizes.h>
+#include <linux/uaccess.h>
+
+#include "chips/chips.h"
+#include "gpu.h"
+#include "hw/pbus.h"
+#include "hw/ram.h"
+#include "memory.h"
+#include "params.h"
+
+/* Words between looks at the scheduler: some 256 us with interrupts off. */
+#define BURST_WORDS	256
+/* Words between looks at the window register. */
+#define CHECK_WORDS	(SZ_64K / sizeof(u32))
+/* How often to start over because somebody moved the window. */
+#define WINDOW_TRIES	3
+
+const struct nvdebug_window nvdebug_window_nv50 = {
+	.reg = NV_PBUS_BAR0_WINDOW,
+	.base = NV_PBUS_BAR0_WINDOW_BASE,
+	.target = NV_PBUS_BAR0_WINDOW_TARGET,
+};
+
+const char *nvdebug_window_forbidden(void)
+{
+	if (!nvdebug_params.move_window)
+		return "pram_window=never";
+	if (security_locked_down(LOCKDOWN_PCI_ACCESS))
+		return "kernel lockdown";
+	return NULL;
+}
+
+/* The window while one request uses it. */
+struct pramin {
+	struct nvdebug_gpu *gpu;
+	const struct nvdebug_window *window;
+	u32 saved;	/* to be put back */
+	u32 value;	/* what the register should read */
+	bool moved;
+};
+
+static u64 window_start(const struct pramin *p, u32 value)
+{
+	return (u64)(value & p->window->base) << NV_PBUS_BAR0_WINDOW_BASE_SHIFT;
+}
+
+static bool window_covers(const struct pramin *p, u64 addr)
+{
+	u64 start = window_start(p, p->value);
+
+	return (p->value & p->window->target) == NV_APERTURE_VID &&
+	       addr >= start && addr - start < NV_PRAMIN_SIZE;
+}
+
+/* The register's value for a window that starts with @addr's 64 KiB. */
+static u32 window_at(const struct pramin *p, u64 addr)
+{
+	/* bits that the manuals do not describe stay as they are */
+	u32 rest = p->value & ~(p->window->base | p->window->target);
+
+	return rest | ((addr >> NV_PBUS_BAR0_WINDOW_BASE_SHIFT) &
+		       p->window->base);
+}
+
+static void window_move(struct pramin *p, u32 value)
+{
+	writel(value, p->gpu->bar0 + p->window->reg);
+	p->value = value;
+	p->moved = true;
+}
+
+static bool window_is_ours(const struct pramin *p)
+{
+	return readl(p->gpu->bar0 + p->window->reg) == p->value;
+}
+
+/* Only while it is ours: nobody else's setting may be overwritten. */
+static void window_put_back(struct pramin *p)
+{
+	if (p->moved)
+		writel(p->saved, p->gpu->bar0 + p->window->reg);
+	p->moved = false;
+}
+
+static void copy_words(const struct pramin *p, u64 addr, u32 *buf, size_t words,
+		       size_t step)
+{
+	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
+			   (addr - window_start(p, p->value));
+	size_t i;
+
+	for (i = 0; i < words; i += step)
+		buf[i] = readl(at + i * sizeof(u32));
+}
+
+/*
+ * Read what one position of the window shows of @req from word @done on: at
+ * most CHECK_WORDS. Returns the number of words, or -EAGAIN if somebody else
+ * moved the window, in which case what was read means nothing.
+ *
+ * The last burst looks whether the window is still ours and, if the request
+ * ends here, puts it back, all in one go: most runlists fit into one burst,
+ * and then the window is away for just that long, with interrupts off.
+ */
+static int window_read(struct pramin *p, struct nvdebug_mem_request *req,
+		       size_t done)
+{
+	u64 addr = req->addr + done * sizeof(u32);
+	size_t step = req->even_only ? 2 : 1;
+	size_t words, shown, at, n;
+	unsigned long flags;
+	bool ours = true;
+	u32 want;
+
+	lockdep_assert_held(&p->gpu->lock);
+	want = window_covers(p, addr) ? p->value : window_at(p, addr);
+	shown = (window_start(p, want) + NV_PRAMIN_SIZE - addr) / sizeof(u32);
+	words = min3(req->words - done, CHECK_WORDS, shown);
+
+	for (at = 0; at < words; at += n) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (READ_ONCE(p->gpu->gone))
+			return -ENODEV;
+		n = min_t(size_t, words - at, BURST_WORDS);
+
+		local_irq_save(flags);
+		if (want != p->value)
+			window_move(p, want);
+		copy_words(p, addr + at * sizeof(u32), req->buf + done + at, n,
+			   step);
+		if (at + n == words) {
+			ours = window_is_ours(p);
+			if (ours && done + words == req->words)
+				window_put_back(p);
+		}
+		local_irq_restore(flags);
+		cond_resched();
+	}
+	return ours ? words : -EAGAIN;
+}
+
+static int window_open(struct pramin *p)
+{
+	int ret;
+
+	lockdep_assert_held(&p->gpu->lock);
+	ret = nvdebug_reg_read(p->gpu, p->window->reg, &p->saved);
+	p->value = p->saved;
+	return ret;
+}
+
+/* After a request that did not come to its end. */
+static void window_abandon(struct pramin *p)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&p->gpu->lock);
+	local_irq_save(flags);
+	if (p->moved && window_is_ours(p))
+		window_put_back(p);
+	local_irq_restore(flags);
+}
+
+/* May this request use the window, wherever that has to go? */
+static int window_check(const struct pramin *p,
+			const struct nvdebug_mem_request *req)
+{
+	u64 last = req->addr + (req->words - 1) * sizeof(u32);
+	u64 reach = (u64)p->window->base << NV_PBUS_BAR0_WINDOW_BASE_SHIFT;
+
+	if (last < req->addr || last > (reach | (NV_PRAMIN_SIZE - 1)))
+		return -EFAULT;
+	if (window_covers(p, req->addr) && window_covers(p, last))
+		return 0;
+	return nvdebug_window_forbidden() ? -EOPNOTSUPP : 0;
+}
+
+static int pramin_copy(struct pramin *p, struct nvdebug_mem_request *req)
+{
+	size_t done = 0;
+	int tries = 0;
+	int ret;
+
+	ret = window_open(p);
+	while (!ret && done < req->words) {
+		ret = window_check(p, req);
+		if (ret)
+			break;
+		ret = window_read(p, req, done);
+		if (ret > 0) {
+			done += ret;
+			ret = 0;
+		} else if (ret == -EAGAIN) {
+			/* where it is now is what its mover wants to find */
+			p->moved = false;
+			ret = ++tries < WINDOW_TRIES ? window_open(p) : -EBUSY;
+		}
+	}
+	window_abandon(p);
+	return ret;
+}
+
+/* Is what came over the bus an answer at all? */
+static int pramin_judge(struct nvdebug_gpu *gpu,
+			struct nvdebug_mem_request *req)
+{
+	size_t step = req->even_only ? 2 : 1;
+	size_t i, errors = 0, wanted = 0;
+	int ret;
+
+	for (i = 0; i < req->words; i += step) {
+		wanted++;
+		errors += nvdebug_reg_value_check(req->buf[i]) != 0;
+	}
+	if (!errors)
+		return 0;
+
+	req->suspect = true;
+	ret = nvdebug_gpu_check_alive(gpu);
+	if (ret)
+		return ret;
+	return errors == wanted ? -EIO : 0;
+}
+
+static int read_video(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
+{
+	struct pramin p = { .gpu = gpu, .window = gpu->chip->window };
+	int ret;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = pramin_copy(&p, req);
+	mutex_unlock(&gpu->lock);
+	return ret ? ret : pramin_judge(gpu, req);
+}
+
+/*
+ * The physical address behind a bus address of the GPU, for one page.
+ */
+static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(&gpu->pdev->dev);
+
+	if (!domain) {
+		*phys = bus;
+		return 0;
+	}
+	*phys = iommu_iova_to_phys(domain, bus);
+	return *phys ? 0 : -EFAULT;
+}
+
+/*
+ * Copy from one page whose address came from the GPU and may be anything.
+ * Only memory that is known to be RAM is touched: pages of the kernel's own,
+ * and RAM that firmware or command line reserved. Everything else may be a
+ * device, where a read can have side effects.
+ */
+static int read_page(phys_addr_t phys, u32 *buf, size_t bytes)
+{
+	unsigned long pfn = PHYS_PFN(phys);
+	phys_addr_t page = phys & PAGE_MASK;
+	size_t offset = offset_in_page(phys);
+	void *map;
+	int ret;
+
+	/* kernel pages; a fault, as in a page taken out of the map, is caught */
+	if (pfn_valid(pfn) &&
+	    region_intersects(page, PAGE_SIZE, IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) == REGION_INTERSECTS) {
+		map = kmap_local_page(pfn_to_page(pfn));
+		ret = copy_from_kernel_nofault(buf, map + offset, bytes);
+		kunmap_local(map);
+		return ret ? -EFAULT : 0;
+	}
+
+	if (region_intersects(page, PAGE_SIZE, IORESOURCE_MEM,
+			      IORES_DESC_RESERVED) != REGION_INTERSECTS)
+		return -EFAULT;
+	map = memremap(page, PAGE_SIZE, MEMREMAP_WB);
+	if (!map)
+		return -EFAULT;
+	memcpy(buf, map + offset, bytes);
+	memunmap(map);
+	return 0;
+}
+
+static int read_system(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
+{
+	size_t bytes = req->words * sizeof(u32);
+	size_t done, n, i;
+	phys_addr_t phys;
+	int ret;
+
+	if (req->addr + bytes < req->addr)
+		return -EFAULT;
+
+	for (done = 0; done < bytes; done += n) {
+		u64 bus = req->addr + done;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		n = min_t(size_t, bytes - done, PAGE_SIZE - offset_in_page(bus));
+		ret = bus_to_phys(gpu, bus, &phys);
+		if (!ret)
+			ret = read_page(phys, req->buf + done / sizeof(u32), n);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	for (i = 0; i < req->words; i++)
+		le32_to_cpus(&req->buf[i]);
+	return 0;
+}
+
+int nvdebug_mem_read(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
+{
+	req->suspect = false;
+	if (!req->words)
+		return 0;
+	if (req->addr & (sizeof(u32) - 1))
+		return -EFAULT;
+
+	switch (req->aperture) {
+	case NV_APERTURE_VID:
+		return read_video(gpu, req);
+	case NV_APERTURE_COH:
+	case NV_APERTURE_NCOH:
+		return read_system(gpu, req);
+	default:
+		return -EFAULT;
+	}
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/capability.h>
+#include <linux/err.h>
+#include <linux/namei.h>
+#include <linux/pci.h>
+#include <linux/proc_fs.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/user_namespace.h>
+
+#include "channel.h"
+#include "copy_topology.h"
+#include "decode/targets.h"
+#include "device_info.h"
+#include "gpu.h"
+#include "info.h"
+#include "params.h"
+#include "proc.h"
+#include "runlist.h"
+
+/* A kind of file. */
+struct file_kind {
+	const char *name;	/* with %u if there is one per number */
+	umode_t mode;
+	bool state;		/* scheduling state: who may read is a parameter */
+	int feature;		/* needed; -1: none */
+	const struct nvdebug_view *view;	/* read */
+	bool enable;				/* or written: to enable? */
+	/* The number of the @n-th one; NULL if there is just one. */
+	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
+};
+
+/* One file: what its inode points to. */
+struct node {
+	struct nvdebug_gpu *gpu;
+	const struct file_kind *kind;
+	u32 number;
+	struct node *next;
+};
+
+struct nvdebug_proc {
+	struct proc_dir_entry *dir;
+	struct node *nodes;
+};
+
+/* An open file that is read. */
+struct reader {
+	struct nvdebug_gpu *gpu;
+	const struct nvdebug_view *view;
+	struct nvdebug_snapshot *snapshot;
+};
+
+static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
+{
+	if (n >= gpu->topology.runlists)
+		return false;
+	*number = gpu->topology.runlist[n].id;
+	return true;
+}
+
+static const struct file_kind kinds[] = {
+	{
+		.name = "info",
+		.mode = 0444,
+		.feature = -1,
+		.view = &nvdebug_info_view,
+	}, {
+		.name = "device_info",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_DEVICE_INFO,
+		.view = &nvdebug_device_info_view,
+	}, {
+		.name = "runlist%u",
+		.mode = 0400,
+		.state = true,
+		.feature = NVDEBUG_FEATURE_RUNLIST,
+		.view = &nvdebug_runlist_view,
+		.nth = runlist_nth,
+	}, {
+		.name = "disable_channel",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
+		.enable = false,
+	}, {
+		.name = "enable_channel",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
+		.enable = true,
+	}, {
+		.name = "pce_map",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
+		.view = &nvdebug_pce_map_view,
+	}, {
+		.name = "lce_for_pce%u",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
+		.view = &nvdebug_pce_lce_view,
+		.nth = nvdebug_pce_nth,
+	}, {
+		.name = "shared_lce_for_grce%u",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
+		.view = &nvdebug_grce_lce_view,
+		.nth = nvdebug_grce_nth,
+	}, {
+		.name = "copy_topology",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
+		.view = &nvdebug_copy_topology_view,
+	},
+};
+
+/* Reading: the snapshot is taken by open, and printed record by record. */
+
+static void *seq_start(struct seq_file *m, loff_t *pos)
+{
+	const struct reader *reader = m->private;
+
+	return *pos < reader->snapshot->records ? pos : NULL;
+}
+
+static void *seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return seq_start(m, pos);
+}
+
+static void seq_stop(struct seq_file *m, void *v)
+{
+}
+
+static int seq_show(struct seq_file *m, void *v)
+{
+	const struct reader *reader = m->private;
+
+	reader->view->show(m, reader->gpu, reader->snapshot, *(loff_t *)v);
+	return 0;
+}
+
+static const struct seq_operations reader_seq_ops = {
+	.start = seq_start,
+	.next = seq_next,
+	.stop = seq_stop,
+	.show = seq_show,
+};
+
+static struct nvdebug_snapshot *take_snapshot(const struct node *node)
+{
+	const struct nvdebug_view *view = node->kind->view;
+	struct nvdebug_snapshot *snapshot;
+	int ret;
+
+	if (!view->live)
+		return view->take(node->gpu, node->number);
+
+	ret = nvdebug_gpu_begin(node->gpu);
+	if (ret)
+		return ERR_PTR(ret);
+	snapshot = view->take(node->gpu, node->number);
+	nvdebug_gpu_end(node->gpu);
+	return snapshot;
+}
+
+static int reader_open(struct inode *inode, struct file *file)
+{
+	const struct node *node = pde_data(inode);
+	const struct nvdebug_view *view = node->kind->view;
+	struct nvdebug_snapshot *snapshot;
+	struct reader *reader;
+	int ret;
+
+	snapshot = take_snapshot(node);
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	/* widened to everybody, the file tells everybody only so much */
+	snapshot->hide = node->kind->state && nvdebug_params.state_all &&
+			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+
+	reader = __seq_open_private(file, &reader_seq_ops, sizeof(*reader));
+	if (!reader) {
+		ret = -ENOMEM;
+		goto err_free_snapshot;
+	}
+	nvdebug_gpu_get(node->gpu);
+	reader->gpu = node->gpu;
+	reader->view = view;
+	reader->snapshot = snapshot;
+	return 0;
+
+err_free_snapshot:
+	view->free(snapshot);
+	return ret;
+}
+
+static int reader_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	struct reader *reader = m->private;
+
+	reader->view->free(reader->snapshot);
+	nvdebug_gpu_put(reader->gpu);
+	return seq_release_private(inode, file);
+}
+
+static const struct proc_ops reader_proc_ops = {
+	.proc_open = reader_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_lseek = seq_lseek,
+	.proc_release = reader_release,
+};
+
+/* Writing: one write is one request. */
+
+static ssize_t control_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *ppos)
+{
+	const struct node *node = pde_data(file_inode(file));
+	char *text;
+	int ret;
+
+	if (nvdebug_params.read_only || !capable(CAP_SYS_ADMIN) ||
+	    security_locked_down(LOCKDOWN_PCI_ACCESS))
+		return -EPERM;
+	if (count > NVDEBUG_TARGETS_TEXT_MAX)
+		return -E2BIG;
+	text = memdup_user_nul(buf, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+
+	ret = nvdebug_channel_control(node->gpu, text, count,
+				      node->kind->enable);
+	kfree(text);
+	return ret ? ret : count;
+}
+
+static const struct proc_ops control_proc_ops = {
+	.proc_write = control_write,
+};
+
+/* The tree. */
+
+static int create_file(struct nvdebug_gpu *gpu, const struct file_kind *kind,
+		       u32 number)
+{
+	struct proc_dir_entry *entry;
+	umode_t mode = kind->mode;
+	struct node *node;
+	char name[32];
+
+	if (kind->state && nvdebug_params.state_all)
+		mode |= 0444;
+	else if (kind->state && nvdebug_params.state_gid >= 0)
+		mode |= 0440;
+
+	node = kzalloc(sizeof(*node), GFP_KERNEL);
+	if (!node)
+		return -ENOMEM;
+	node->gpu = gpu;
+	node->kind = kind;
+	node->number = number;
+	node->next = gpu->proc->nodes;
+	gpu->proc->nodes = node;
+
+	snprintf(name, sizeof(name), kind->name, number);
+	entry = proc_create_data(name, mode, gpu->proc->dir, kind->view ?
+				 &reader_proc_ops : &control_proc_ops, node);
+	if (!entry)
+		return -ENOMEM;
+	if (kind->state && nvdebug_params.state_gid >= 0)
+		proc_set_user(entry, GLOBAL_ROOT_UID,
+			      KGIDT_INIT(nvdebug_params.state_gid));
+	return 0;
+}
+
+static int create_files(struct nvdebug_gpu *gpu, const struct file_kind *kind)
+{
+	u32 n, number;
+	int ret = 0;
+
+	if (kind->feature >= 0 && gpu->missing[kind->feature])
+		return 0;
+	if (!kind->nth)
+		return create_file(gpu, kind, 0);
+	for (n = 0; !ret && kind->nth(gpu, n, &number); n++)
+		ret = create_file(gpu, kind, number);
+	return ret;
+}
+
+/*
+ * procfs itself only finds out when it is too late, and then with a kernel
+ * warning, so look first.
+ */
+static int check_free(const char *name)
+{
+	char path_name[32];
+	struct path path;
+
+	snprintf(path_name, sizeof(path_name), "/proc/%s", name);
+	if (kern_path(path_name, 0, &path))
+		return 0;
+	path_put(&path);
+	pr_err("another module owns %s: unload that one first\n", path_name);
+	return -EBUSY;
+}
+
+int nvdebug_proc_check(void)
+{
+	return check_free("gpu0");
+}
+
+int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
+{
+	char name[16];
+	size_t i;
+	int ret;
+
+	snprintf(name, sizeof(name), "gpu%u", index);
+	ret = check_free(name);
+	if (ret)
+		return ret;
+
+	gpu->proc = kzalloc(sizeof(*gpu->proc), GFP_KERNEL);
+	if (!gpu->proc)
+		return -ENOMEM;
+	gpu->proc->dir = proc_mkdir(name, NULL);
+	ret = gpu->proc->dir ? 0 : -ENOMEM;
+	for (i = 0; !ret && i < ARRAY_SIZE(kinds); i++)
+		ret = create_files(gpu, &kinds[i]);
+	if (ret) {
+		nvdebug_proc_remove(gpu);
+		return ret;
+	}
+	dev_info(&gpu->pdev->dev, "%s is /proc/%s\n",
+		 gpu->chip_name ?: "unknown chip", name);
+	return 0;
+}
+
+void nvdebug_proc_remove(struct nvdebug_gpu *gpu)
+{
+	struct node *node, *next;
+
+	if (!gpu->proc)
+		return;
+	/* long walks that are under way should end now */
+	WRITE_ONCE(gpu->gone, true);
+	proc_remove(gpu->proc->dir);
+	for (node = gpu->proc->nodes; node; node = next) {
+		next = node->next;
+		kfree(node);
+	}
+	kfree(gpu->proc);
+	gpu->proc = NULL;
+}

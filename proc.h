@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The /proc/gpuX tree. A file that is read has a view: how to take a
+ * snapshot when the file is opened, and how to print it, record by record,
+ * from memory alone.
+ */
+#ifndef NVDEBUG_PROC_H
+#define NVDEBUG_PROC_H
+
+#include <linux/types.h>
+
+struct nvdebug_gpu;
+struct seq_file;
+
+/* What every snapshot begins with. */
+struct nvdebug_snapshot {
+	size_t records;	/* how many to show; set by the view */
+	bool hide;	/* print no addresses; set by proc.c */
+};
+
+struct nvdebug_view {
+	/* Does taking it touch the GPU? */
+	bool live;
+	/* @id: the number in the file's name. An ERR_PTR() on failure. */
+	struct nvdebug_snapshot *(*take)(struct nvdebug_gpu *gpu, u32 id);
+	void (*show)(struct seq_file *m, struct nvdebug_gpu *gpu,
+		     const struct nvdebug_snapshot *snapshot, size_t record);
+	void (*free)(struct nvdebug_snapshot *snapshot);
+};
+
+/* -EBUSY, with a line in the log, if another module shows GPUs in /proc. */
+int nvdebug_proc_check(void);
+
+/*
+ * Make /proc/gpu@index. -EBUSY, with a line in the log, if somebody else has
+ * one of that name.
+ */
+int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index);
+/* Waits for calls into the files to finish and closes what is open. */
+void nvdebug_proc_remove(struct nvdebug_gpu *gpu);
+
+#endif

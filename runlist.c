@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitfield.h>
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "box.h"
+#include "chips/chips.h"
+#include "gpu.h"
+#include "hw/ram.h"
+#include "hw/runlist.h"
+#include "proc.h"
+#include "runlist.h"
+
+/* How often to copy a list that moves before calling the copy torn. */
+#define COPY_TRIES	3
+
+/* A list as it was copied from memory. */
+struct copy {
+	struct nvdebug_runlist_location loc;
+	bool torn;
+	u32 *words;	/* NULL if there are no entries or no way to read them */
+};
+
+/* What an entry does not say itself. */
+struct extra {
+	struct nvdebug_channel channel;	/* if in_range */
+	u16 members;	/* of a TSG: channels that really follow */
+	bool in_tsg;
+	bool in_range;
+};
+
+struct runlist_snapshot {
+	struct nvdebug_snapshot base;
+	u32 id;
+	struct copy copy;
+	u32 entries;			/* that were read */
+	struct nvdebug_entry *entry;
+	struct extra *extra;
+	u32 tsgs;
+	u32 channels;
+};
+
+int nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
+			    struct nvdebug_runlist *runlist)
+{
+	int ret = 0;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	if (!runlist->channels)
+		ret = gpu->chip->runlist->prepare(gpu, runlist);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
+			   const struct nvdebug_runlist *runlist, u32 *entries)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	u32 value;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, ops->registers(runlist) + ops->length_offset,
+			       &value);
+	*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
+	return ret;
+}
+
+static bool is_readable(const struct nvdebug_runlist_location *loc)
+{
+	return loc->aperture == NV_APERTURE_VID ||
+	       loc->aperture == NV_APERTURE_COH ||
+	       loc->aperture == NV_APERTURE_NCOH;
+}
+
+/* Read the entries of the list at @loc; a new buffer goes to *@words. */
+static int copy_entries(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist_location *loc,
+			bool even_only, u32 **words)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_mem_request req = {
+		.addr = loc->addr,
+		.aperture = loc->aperture,
+		.even_only = even_only,
+		.words = (size_t)loc->entries * ops->entry_words,
+	};
+	u32 i;
+	int ret;
+
+	*words = NULL;
+	if (!loc->entries || !is_readable(loc))
+		return 0;
+
+	/* zeroed: words left out must not look like anything */
+	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!req.buf)
+		return -ENOMEM;
+	ret = nvdebug_mem_read(gpu, &req);
+	for (i = 0; !ret && req.suspect && i < loc->entries; i++)
+		if (ops->is_pri_error(req.buf + i * ops->entry_words,
+				      ops->entry_words))
+			ret = -EIO;
+	if (ret) {
+		kvfree(req.buf);
+		return ret;
+	}
+	*words = req.buf;
+	return 0;
+}
+
+/* Errors that a list in another place would not change. */
+static bool is_final(int error)
+{
+	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
+}
+
+/*
+ * Copy a list, and again if it was replaced meanwhile. That it was may also be
+ * the reason for an error, its old place being used for something else by then.
+ */
+static int copy_list(struct nvdebug_gpu *gpu,
+		     const struct nvdebug_runlist *runlist, bool even_only,
+		     struct copy *copy)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_runlist_location now;
+	int tries, ret, error;
+
+	copy->words = NULL;
+	copy->torn = false;
+	ret = ops->location(gpu, runlist, &now);
+	if (ret)
+		return ret;
+
+	for (tries = 1; ; tries++) {
+		copy->loc = now;
+		error = copy_entries(gpu, &copy->loc, even_only, &copy->words);
+		if (is_final(error))
+			return error;
+		/* nothing was copied that could have changed under us */
+		if (!error && !copy->words)
+			return 0;
+
+		ret = ops->location(gpu, runlist, &now);
+		if (ret)
+			break;
+		copy->torn = !nvdebug_runlist_location_same(&copy->loc, &now);
+		if (!copy->torn || tries == COPY_TRIES) {
+			copy->loc.pending = now.pending;
+			return error;
+		}
+		kvfree(copy->words);
+		copy->words = NULL;
+	}
+	kvfree(copy->words);
+	return ret;
+}
+
+int nvdebug_runlist_channels(struct nvdebug_gpu *gpu,
+			     const struct nvdebug_runlist *runlist,
+			     unsigned long *held)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_entry entry;
+	struct copy copy;
+	u32 i;
+	int ret;
+
+	BUILD_BUG_ON(FIELD_MAX(NV_RAMRL16_2_ID) >= NVDEBUG_CHANNEL_IDS);
+	/* type and id are in words 0 and 2, or in word 0 */
+	ret = copy_list(gpu, runlist, true, &copy);
+	if (ret)
+		return ret;
+	if (copy.torn)
+		ret = -EBUSY;
+	else if (copy.loc.entries && !copy.words)
+		ret = -EIO;
+
+	bitmap_zero(held, NVDEBUG_CHANNEL_IDS);
+	for (i = 0; !ret && i < copy.loc.entries; i++) {
+		ret = ops->decode(copy.words + i * ops->entry_words,
+				  ops->entry_words, &entry);
+		if (entry.kind == NVDEBUG_ENTRY_CHANNEL)
+			__set_bit(entry.id, held);
+	}
+	kvfree(copy.words);
+	return ret;
+}
+
+static void runlist_free(struct nvdebug_snapshot *base)
+{
+	struct runlist_snapshot *s =
+		container_of(base, struct runlist_snapshot, base);
+
+	kvfree(s->copy.words);
+	kvfree(s->entry);
+	kvfree(s->extra);
+	kfree(s);
+}
+
+/* Decode the entries, count them, and find out what belongs to what. */
+static int decode_entries(const struct nvdebug_runlist_ops *ops,
+			  struct runlist_snapshot *s)
+{
+	u32 i, k;
+	int ret;
+
+	s->entry = kvcalloc(s->entries, sizeof(*s->entry), GFP_KERNEL_ACCOUNT);
+	s->extra = kvcalloc(s->entries, sizeof(*s->extra), GFP_KERNEL_ACCOUNT);
+	if (!s->entry || !s->extra)
+		return -ENOMEM;
+
+	for (i = 0; i < s->entries; i++) {
+		ret = ops->decode(s->copy.words + i * ops->entry_words,
+				  ops->entry_words, &s->entry[i]);
+		if (ret)
+			return ret;
+		s->tsgs += s->entry[i].kind == NVDEBUG_ENTRY_TSG;
+		s->channels += s->entry[i].kind == NVDEBUG_ENTRY_CHANNEL;
+	}
+	for (i = 0; i < s->entries; i++) {
+		s->extra[i].members =
+			nvdebug_tsg_members(s->entry, s->entries, i);
+		for (k = 1; k <= s->extra[i].members; k++)
+			s->extra[i + k].in_tsg = true;
+	}
+	return 0;
+}
+
+static int read_channels(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist,
+			 struct runlist_snapshot *s)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < s->entries; i++) {
+		u32 id = s->entry[i].id;
+
+		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL ||
+		    id >= runlist->channels)
+			continue;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		ret = gpu->chip->channel->read(gpu, runlist, id,
+					       &s->extra[i].channel);
+		if (ret)
+			return ret;
+		s->extra[i].in_range = true;
+		cond_resched();
+	}
+	return 0;
+}
+
+static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	struct nvdebug_runlist *runlist = nvdebug_runlist_find(gpu, id);
+	struct runlist_snapshot *s;
+	int ret;
+
+	ret = nvdebug_runlist_prepare(gpu, runlist);
+	if (ret)
+		return ERR_PTR(ret);
+	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->id = id;
+
+	ret = copy_list(gpu, runlist, false, &s->copy);
+	if (!ret && s->copy.words) {
+		s->entries = s->copy.loc.entries;
+		ret = decode_entries(gpu->chip->runlist, s);
+		if (!ret)
+			ret = read_channels(gpu, runlist, s);
+	}
+	if (ret) {
+		runlist_free(&s->base);
+		return ERR_PTR(ret);
+	}
+	s->base.records = s->entries + 1;
+	return &s->base;
+}
+
+static void show_list(struct nvdebug_box *box, const struct runlist_snapshot *s)
+{
+	const struct nvdebug_runlist_location *loc = &s->copy.loc;
+
+	nvdebug_box_open(box, 0, 4, "Runlist %u", s->id);
+	nvdebug_box_line(box, "Entries", "%u", loc->entries);
+	if (loc->entries && !s->copy.words) {
+		nvdebug_box_line(box, "TSGs", "-");
+		nvdebug_box_line(box, "Channels", "-");
+	} else {
+		nvdebug_box_line(box, "TSGs", "%u", s->tsgs);
+		nvdebug_box_line(box, "Channels", "%u", s->channels);
+	}
+	nvdebug_box_flag(box, "Pending", loc->pending);
+	if (!loc->entries && !loc->addr)
+		nvdebug_box_line(box, "Address", "-");
+	else
+		nvdebug_box_address(box, "Address", loc->addr, s->base.hide);
+	nvdebug_box_line(box, "Aperture", "%s",
+			 nvdebug_aperture_name(loc->aperture));
+	nvdebug_box_line(box, "Snapshot", "%s",
+			 s->copy.torn ? "torn" : "consistent");
+	nvdebug_box_close(box);
+}
+
+static void show_tsg(struct nvdebug_box *box, const struct nvdebug_entry *e,
+		     const struct extra *extra)
+{
+	u32 ns;
+	u64 us = div_u64_rem(nvdebug_timeslice_ns(e->timeout, e->scale), 1000,
+			     &ns);
+
+	nvdebug_box_open(box, 0, 4, "TSG Entry %u", e->id);
+	nvdebug_box_line(box, "Scale", "%u", e->scale);
+	nvdebug_box_line(box, "Timeout", "%u", e->timeout);
+	nvdebug_box_line(box, "Timeslice (us)", "%llu.%03u", us, ns);
+	nvdebug_box_line(box, "Length", "%u", e->length);
+	if (extra->members < e->length)
+		nvdebug_box_line(box, "Truncated", "%u of %u", extra->members,
+				 e->length);
+	nvdebug_box_close(box);
+}
+
+static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chip,
+			 const struct nvdebug_entry *e,
+			 const struct extra *extra, bool hide)
+{
+	nvdebug_box_open(box, extra->in_tsg ? 2 : 0, 1, "Channel Info %u", e->id);
+	if (extra->in_range) {
+		chip->channel->show(box, chip, &extra->channel, e, hide);
+	} else {
+		nvdebug_box_line(box, "Error", "channel id out of range");
+		chip->channel->show_entry(box, chip, e, hide);
+	}
+	nvdebug_box_close(box);
+}
+
+static void show_unknown(struct nvdebug_box *box, const struct nvdebug_chip *chip,
+			 const struct runlist_snapshot *s, size_t at)
+{
+	const u32 *word = s->copy.words + at * chip->runlist->entry_words;
+	char key[] = "Word 0";
+	u32 i;
+
+	nvdebug_box_open(box, 0, 4, "Unknown Entry %zu", at);
+	for (i = 0; i < chip->runlist->entry_words; i++) {
+		key[5] = '0' + i;
+		nvdebug_box_address(box, key, word[i], s->base.hide);
+	}
+	nvdebug_box_close(box);
+}
+
+static void runlist_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+			 const struct nvdebug_snapshot *base, size_t record)
+{
+	const struct runlist_snapshot *s =
+		container_of(base, struct runlist_snapshot, base);
+	struct nvdebug_box box = { .m = m };
+	size_t at = record - 1;
+
+	if (!record) {
+		show_list(&box, s);
+		return;
+	}
+
+	switch (s->entry[at].kind) {
+	case NVDEBUG_ENTRY_TSG:
+		show_tsg(&box, &s->entry[at], &s->extra[at]);
+		break;
+	case NVDEBUG_ENTRY_CHANNEL:
+		show_channel(&box, gpu->chip, &s->entry[at], &s->extra[at],
+			     base->hide);
+		break;
+	default:
+		show_unknown(&box, gpu->chip, s, at);
+	}
+}
+
+const struct nvdebug_view nvdebug_runlist_view = {
+	.live = true,
+	.take = runlist_take,
+	.show = runlist_show,
+	.free = runlist_free,
+};

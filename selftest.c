@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The decoders against words whose meaning is known, on the machine and with
+ * the compiler that matter. The unit tests in user space go much further.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "decode/channel.h"
+#include "decode/chip_id.h"
+#include "decode/copy.h"
+#include "decode/ptop.h"
+#include "decode/runlist.h"
+#include "decode/targets.h"
+#include "hw/pfifo.h"
+#include "hw/ptop.h"
+#include "hw/ram.h"
+#include "hw/runlist.h"
+#include "selftest.h"
+
+struct chip_id_test {
+	u32 boot0, boot42;
+	int ret;
+	u16 chip;
+	u8 revision;
+};
+
+static bool __init test_chip_id(void)
+{
+	static const struct chip_id_test tests[] __initconst = {
+		{ 0x136000a1, 0x136a1000, 0, 0x136, 0xa1 },
+		{ 0xb72000a1, 0, 0, 0x172, 0xa1 },	/* foundry bits set */
+		{ 0x15b000a1, 0x15ba1000, 0, 0x15b, 0xa1 },
+		{ 0x136000a1, 0x172a1000, -EINVAL, 0x136, 0xa1 },
+		{ 0x00000100, 0x200b2000, 0, 0x200, 0xb2 },
+		{ 0xffffffff, 0, -ENODEV },
+		{ 0xbadf0200, 0, -EIO },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		struct nvdebug_chip_id id = { };
+
+		if (nvdebug_chip_id_decode(tests[i].boot0, tests[i].boot42,
+					   &id) != tests[i].ret ||
+		    id.chip != tests[i].chip ||
+		    id.revision != tests[i].revision)
+			return false;
+	}
+	return true;
+}
+
+static bool __init same_engine(const struct nvdebug_engine *a,
+			       const struct nvdebug_engine *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static bool __init test_ptop_v1(void)
+{
+	/* read from a GV11B; the last word starts what the table cuts off */
+	static const u32 rows[] __initconst = {
+		0x8006183e, 0x80000003, 0x00400205,
+		0x88028c3e, 0x8000004f, 0x0010407d,
+		0x00000000,
+		0x8c030e3e, 0x8000004f, 0x04104085,
+		0x8423aa3e, 0x8000004f, 0x0810408d,
+		0x800d800a,
+	};
+	static const struct nvdebug_engine engines[] __initconst = {
+		{ .type = NV_PTOP_TYPE_GRAPHICS, .has = 0x7b, .fault_id = 64,
+		  .reset_id = 12, .intr_id = 12, .pri_base = 0x400000 },
+		{ .type = NV_PTOP_TYPE_LCE, .has = 0x7b, .engine_id = 2,
+		  .fault_id = 15, .reset_id = 6, .intr_id = 5,
+		  .pri_base = 0x104000 },
+		{ .type = NV_PTOP_TYPE_LCE, .inst = 1, .has = 0x7b,
+		  .engine_id = 3, .fault_id = 16, .reset_id = 7, .intr_id = 6,
+		  .pri_base = 0x104000 },
+		{ .type = NV_PTOP_TYPE_LCE, .inst = 2, .has = 0x7b,
+		  .engine_id = 1, .runlist = 1, .fault_id = 17, .reset_id = 21,
+		  .intr_id = 7, .pri_base = 0x104000 },
+	};
+	struct nvdebug_engine out[ARRAY_SIZE(engines)];
+	u32 ignored;
+	size_t i;
+
+	if (nvdebug_ptop_v1_decode(rows, ARRAY_SIZE(rows), out,
+				   ARRAY_SIZE(out), &ignored) !=
+	    ARRAY_SIZE(engines) || ignored != 1)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(engines); i++)
+		if (!same_engine(&out[i], &engines[i]))
+			return false;
+	return nvdebug_ptop_v1_decode(rows, ARRAY_SIZE(rows), out, 1,
+				      NULL) == -ENOSPC;
+}
+
+static bool __init test_ptop_v2(void)
+{
+	static const u32 rows[] __initconst = {
+		0x80000040, 0xc0400000, 0x00d00000,
+		0x00000000,
+		0x93020011, 0xc0104000, 0x00d01000,
+		0x94000002, 0x00110000,			/* not an engine */
+		0x17000000,				/* one row is too few */
+	};
+	static const struct nvdebug_engine engines[] __initconst = {
+		{ .type = NV_PTOP_TYPE_GRAPHICS, .has = 0x4c, .fault_id = 64,
+		  .pri_base = 0x400000, .runlist_base = 0xd00000 },
+		{ .type = NV_PTOP_TYPE_LCE, .inst = 2, .has = 0x4c,
+		  .fault_id = 17, .pri_base = 0x104000,
+		  .runlist_base = 0xd01000 },
+		{ .type = NV_PTOP_TYPE_GSP, .has = 0x48, .fault_id = 2,
+		  .pri_base = 0x110000 },
+	};
+	struct nvdebug_engine out[ARRAY_SIZE(engines)];
+	struct nvdebug_ptop_cfg cfg;
+	u32 ignored;
+	size_t i;
+
+	if (nvdebug_ptop_v2_decode(rows, ARRAY_SIZE(rows), out,
+				   ARRAY_SIZE(out), &ignored) !=
+	    ARRAY_SIZE(engines) || ignored != 1)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(engines); i++)
+		if (!same_engine(&out[i], &engines[i]))
+			return false;
+
+	return !nvdebug_ptop_v2_cfg_decode(0x16130992, &cfg) &&
+	       cfg.num_rows == 353 && cfg.max_devices == 153 &&
+	       nvdebug_ptop_v2_cfg_decode(0x16130991, &cfg) == -EPROTO &&
+	       nvdebug_ptop_v2_cfg_decode(0xfff30992, &cfg) == -ERANGE;
+}
+
+struct entry_test {
+	u32 word[NVDEBUG_ENTRY_WORDS];
+	size_t words;
+	struct nvdebug_entry entry;
+};
+
+static bool __init test_runlist(void)
+{
+	static const struct entry_test tests[] __initconst = {
+		{ { 0x0a00e005 }, NV_RAMRL8_WORDS,
+		  { .kind = NVDEBUG_ENTRY_TSG, .id = 5, .length = 2,
+		    .scale = 3, .timeout = 128 } },
+		{ { 0x00000012, 0x00012345 }, NV_RAMRL8_WORDS,
+		  { .kind = NVDEBUG_ENTRY_CHANNEL, .id = 0x12 } },
+		{ { 0xffffffff, 0xffffffff }, NV_RAMRL8_WORDS, { } },
+		{ { 0x80030001, 2, 5 }, NV_RAMRL16_WORDS,
+		  { .kind = NVDEBUG_ENTRY_TSG, .id = 5, .length = 2,
+		    .scale = 3, .timeout = 128 } },
+		{ { 0xfa020001, 0x80, 7 }, NV_RAMRL16_WORDS,
+		  { .kind = NVDEBUG_ENTRY_TSG, .id = 7, .length = 128,
+		    .scale = 2, .timeout = 250 } },
+		{ { 0x9abcde82, 0, 0x23456012, 1 }, NV_RAMRL16_WORDS,
+		  { .kind = NVDEBUG_ENTRY_CHANNEL, .id = 0x12, .runqueue = 1,
+		    .inst = 0x123456000 } },
+		{ { 0x80030001, 2, 5, 1 }, NV_RAMRL16_WORDS, { } },
+	};
+	struct nvdebug_runlist_location loc;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		const struct nvdebug_entry *want = &tests[i].entry;
+		struct nvdebug_entry e;
+		int ret;
+
+		ret = tests[i].words == NV_RAMRL8_WORDS ?
+			nvdebug_entry8_decode(tests[i].word, 2, &e) :
+			nvdebug_entry16_decode(tests[i].word, 4, &e);
+		if (ret || e.kind != want->kind || e.id != want->id ||
+		    e.length != want->length || e.scale != want->scale ||
+		    e.timeout != want->timeout || e.inst != want->inst ||
+		    e.runqueue != want->runqueue)
+			return false;
+	}
+
+	nvdebug_runlist_location_gk104(0x20012345, 0x00100009, &loc);
+	if (loc.addr != 0x12345000 || loc.aperture != NV_APERTURE_COH ||
+	    loc.entries != 9 || !loc.pending)
+		return false;
+	nvdebug_runlist_location_tu102(0x23456403, 0x1, 0x00050009, 0x8000,
+				       NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
+				       &loc);
+	return loc.addr == 0x123456400 && loc.aperture == NV_APERTURE_NCOH &&
+	       loc.entries == 9 && loc.pending &&
+	       nvdebug_timeslice_ns(244, 3) == 1998848 &&
+	       nvdebug_timeslice_ns(0, 2) == 4096;
+}
+
+static bool __init test_channel(void)
+{
+	struct nvdebug_pccsr_inst inst;
+	struct nvdebug_pccsr pccsr;
+	struct nvdebug_chram chram;
+
+	nvdebug_pccsr_decode(0x16000001, &pccsr);
+	nvdebug_pccsr_inst_decode(0xa0012345, &inst);
+	nvdebug_chram_decode(0x00000cca, &chram);
+
+	return pccsr.enabled && pccsr.busy && !pccsr.eng_faulted &&
+	       pccsr.status == NV_PCCSR_CHANNEL_STATUS_ON_PBDMA_AND_ENG &&
+	       inst.addr == 0x12345000 && inst.bound &&
+	       inst.aperture == NV_APERTURE_COH &&
+	       chram.enabled && chram.on_eng && chram.eng_busy &&
+	       chram.status == NV_PCCSR_CHANNEL_STATUS_ON_PBDMA_AND_ENG &&
+	       /* a fault is not acknowledged by accident */
+	       nvdebug_pccsr_enable_word_gv100(0x16f00f03, false) ==
+			0x16000803 &&
+	       nvdebug_pccsr_enable_word_gk104(0x16000002, true) ==
+			0x16000402 &&
+	       nvdebug_chram_enable_word(0xcca, true) == 2 &&
+	       nvdebug_chram_enable_word(0xcca, false) == 3;
+}
+
+static bool __init test_copy(void)
+{
+	return nvdebug_pce_lce_gp100(0x77777732, 1) == 3 &&
+	       nvdebug_pce_lce_gp100(0x77777732, 2) == NVDEBUG_LCE_NONE &&
+	       nvdebug_pce_lce_gp100(0, 8) == NVDEBUG_LCE_NONE &&
+	       nvdebug_pce_lce_gv100(0x4, 1) == 4 &&
+	       nvdebug_pce_lce_gv100(0xf, 1) == NVDEBUG_LCE_NONE &&
+	       nvdebug_grce_lce_gp100(0x0a0b, 1) == 2 &&
+	       nvdebug_grce_lce_gp100(0x0203, 1) == NVDEBUG_LCE_NONE &&
+	       nvdebug_grce_lce_gv100(0x3, 0) == 3 &&
+	       nvdebug_grce_lce_tu102(0xc0000003, 0) == 3 &&
+	       nvdebug_grce_lce_tu102(0x00000000, 0) == NVDEBUG_LCE_NONE;
+}
+
+struct targets_test {
+	const char *text;
+	int ret;
+};
+
+static bool __init test_targets(void)
+{
+	static const struct targets_test tests[] __initconst = {
+		{ "3 0x5 0:7\n", 3 },
+		{ "\t014\n\n", 1 },
+		{ "4294967295", 1 },
+		{ "4294967296", -ERANGE },
+		{ "4294967296x", -EINVAL },
+		{ "", -EINVAL },
+		{ " \n", -EINVAL },
+		{ "0x", -EINVAL },
+		{ "08", -EINVAL },
+		{ "-1", -EINVAL },
+		{ "1:", -EINVAL },
+		{ "1:2:3", -EINVAL },
+		{ "1 2 3 4", -E2BIG },
+	};
+	struct nvdebug_target t[3];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (nvdebug_targets_parse(tests[i].text, strlen(tests[i].text),
+					  t, ARRAY_SIZE(t)) != tests[i].ret)
+			return false;
+
+	nvdebug_targets_parse("014 0x5 2:7", 11, t, ARRAY_SIZE(t));
+	return t[0].id == 12 && !t[0].has_runlist && t[1].id == 5 &&
+	       t[2].has_runlist && t[2].runlist == 2 && t[2].id == 7;
+}
+
+struct selftest {
+	const char *name;
+	bool (*run)(void);
+};
+
+int __init nvdebug_selftest(void)
+{
+	static const struct selftest tests[] __initconst = {
+		{ "chip id", test_chip_id },
+		{ "PTOP v1", test_ptop_v1 },
+		{ "PTOP v2", test_ptop_v2 },
+		{ "runlist", test_runlist },
+		{ "channel", test_channel },
+		{ "copy engine", test_copy },
+		{ "target", test_targets },
+	};
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (tests[i].run()) {
+			pr_info("%s self-tests: pass\n", tests[i].name);
+		} else {
+			pr_err("%s self-tests: FAIL\n", tests[i].name);
+			ret = -EINVAL;
+		}
+	}
+	return ret;
+}
