@@ -158,9 +158,10 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 
 static bool is_asleep(struct pci_dev *pdev)
 {
+	pci_power_t state = pdev->current_state;
+
 	/* PCI_UNKNOWN is a device that nobody has put to sleep */
-	return pdev->current_state >= PCI_D1 &&
-	       pdev->current_state <= PCI_D3cold;
+	return state != PCI_D0 && state != PCI_UNKNOWN;
 }
 
 int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
