@@ -29,10 +29,15 @@
 #include "memory.h"
 #include "params.h"
 
-/* Words between looks at the scheduler: some 256 us with interrupts off. */
+/* Words to read in one go with interrupts off: some 256 us. */
 #define BURST_WORDS	256
-/* Words between looks at the window register. */
-#define CHECK_WORDS	(SZ_64K / sizeof(u32))
+/*
+ * How often to look whether the window is still ours: a dozen times if the
+ * request is not small, and at least every 64 KiB. The more often, the less
+ * likely that it was moved and put back in between.
+ */
+#define CHECKS		12
+#define CHECK_WORDS_MAX	(SZ_64K / sizeof(u32))
 /* How often to start over because somebody moved the window. */
 #define WINDOW_TRIES	3
 
@@ -115,8 +120,8 @@ static void copy_words(const struct pramin *p, u64 addr, u32 *buf, size_t words,
 }
 
 /*
- * Read what one position of the window shows of @req from word @done on: at
- * most CHECK_WORDS. Returns the number of words, or -EAGAIN if somebody else
+ * Read what one position of the window shows of @req from word @done on, up to
+ * the next check. Returns the number of words, or -EAGAIN if somebody else
  * moved the window, in which case what was read means nothing.
  *
  * The last burst looks whether the window is still ours and, if the request
@@ -136,7 +141,9 @@ static int window_read(struct pramin *p, struct nvdebug_mem_request *req,
 	lockdep_assert_held(&p->gpu->lock);
 	want = window_covers(p, addr) ? p->value : window_at(p, addr);
 	shown = (window_start(p, want) + NV_PRAMIN_SIZE - addr) / sizeof(u32);
-	words = min3(req->words - done, CHECK_WORDS, shown);
+	words = clamp(req->words / CHECKS, (size_t)BURST_WORDS,
+		      CHECK_WORDS_MAX);
+	words = min3(req->words - done, words, shown);
 
 	for (at = 0; at < words; at += n) {
 		if (fatal_signal_pending(current))
@@ -256,9 +263,7 @@ static int read_video(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
 	return ret ? ret : pramin_judge(gpu, req);
 }
 
-/*
- * The physical address behind a bus address of the GPU, for one page.
- */
+/* The physical address behind a bus address of the GPU, for one page. */
 static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
 	struct iommu_domain *domain = iommu_get_domain_for_dev(&gpu->pdev->dev);
@@ -272,38 +277,27 @@ static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 }
 
 /*
- * Copy from one page whose address came from the GPU and may be anything.
- * Only memory that is known to be RAM is touched: pages of the kernel's own,
- * and RAM that firmware or command line reserved. Everything else may be a
- * device, where a read can have side effects.
+ * Read from one page whose address came from the GPU and may be anything.
+ * Only what the kernel knows to be RAM is touched: anything else may be a
+ * device, where a read can have side effects, whatever firmware calls it. A
+ * fault, as in a page taken out of the kernel's map, is caught.
  */
 static int read_page(phys_addr_t phys, u32 *buf, size_t bytes)
 {
 	unsigned long pfn = PHYS_PFN(phys);
-	phys_addr_t page = phys & PAGE_MASK;
-	size_t offset = offset_in_page(phys);
 	void *map;
 	int ret;
 
-	/* kernel pages; a fault, as in a page taken out of the map, is caught */
-	if (pfn_valid(pfn) &&
-	    region_intersects(page, PAGE_SIZE, IORESOURCE_SYSTEM_RAM,
-			      IORES_DESC_NONE) == REGION_INTERSECTS) {
-		map = kmap_local_page(pfn_to_page(pfn));
-		ret = copy_from_kernel_nofault(buf, map + offset, bytes);
-		kunmap_local(map);
-		return ret ? -EFAULT : 0;
-	}
+	if (!pfn_valid(pfn) ||
+	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
+			      IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_INTERSECTS)
+		return -EFAULT;
 
-	if (region_intersects(page, PAGE_SIZE, IORESOURCE_MEM,
-			      IORES_DESC_RESERVED) != REGION_INTERSECTS)
-		return -EFAULT;
-	map = memremap(page, PAGE_SIZE, MEMREMAP_WB);
-	if (!map)
-		return -EFAULT;
-	memcpy(buf, map + offset, bytes);
-	memunmap(map);
-	return 0;
+	map = kmap_local_page(pfn_to_page(pfn));
+	ret = copy_from_kernel_nofault(buf, map + offset_in_page(phys), bytes);
+	kunmap_local(map);
+	return ret ? -EFAULT : 0;
 }
 
 static int read_system(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
