@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitmap.h>
 #include <linux/cred.h>
 #include <linux/pci.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+/* the device's own prefix names its driver, which is somebody else */
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitfield.h>
 #include <linux/io.h>
 #include <linux/pci.h>
