@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/runlist.h"
 #include "decode/targets.h"
 #include "gpu.h"
 #include "hw/pfifo.h"

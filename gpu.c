@@ -229,11 +229,8 @@ static int identify(struct nvdebug_gpu *gpu)
 	    gpu->pdev->is_virtfn)
 		gpu->unsupported = "virtual function";
 
-	if (gpu->unsupported) {
-		dev_warn(dev, "chip 0x%03x not supported (%s): only info is shown\n",
-			 gpu->id.chip, gpu->unsupported);
+	if (gpu->unsupported)
 		gpu->chip = NULL;
-	}
 	return 0;
 }
 

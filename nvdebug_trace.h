@@ -13,29 +13,25 @@
 
 /* @runlist is -1 where channel ids are those of the whole GPU. */
 TRACE_EVENT(channel_enable,
-	TP_PROTO(const struct device *dev, int runlist, u32 channel,
-		 bool enable, u32 old, u32 new),
-	TP_ARGS(dev, runlist, channel, enable, old, new),
-	TP_STRUCT__entry(
-		__string(dev, dev_name(dev))
-		__field(int, runlist)
-		__field(u32, channel)
-		__field(bool, enable)
-		__field(u32, old)
-		__field(u32, new)
-	),
-	TP_fast_assign(
-		__assign_str(dev, dev_name(dev));
-		__entry->runlist = runlist;
-		__entry->channel = channel;
-		__entry->enable = enable;
-		__entry->old = old;
-		__entry->new = new;
-	),
-	TP_printk("%s runlist=%d channel=%u %s old=0x%08x new=0x%08x",
-		  __get_str(dev), __entry->runlist, __entry->channel,
-		  __entry->enable ? "enable" : "disable",
-		  __entry->old, __entry->new)
+	    TP_PROTO(const struct device *dev, int runlist, u32 channel,
+		     bool enable, u32 old, u32 new),
+	    TP_ARGS(dev, runlist, channel, enable, old, new),
+	    TP_STRUCT__entry(__string(dev, dev_name(dev))
+			     __field(int, runlist)
+			     __field(u32, channel)
+			     __field(bool, enable)
+			     __field(u32, old)
+			     __field(u32, new)),
+	    TP_fast_assign(__assign_str(dev, dev_name(dev));
+			   __entry->runlist = runlist;
+			   __entry->channel = channel;
+			   __entry->enable = enable;
+			   __entry->old = old;
+			   __entry->new = new;),
+	    TP_printk("%s runlist=%d channel=%u %s old=0x%08x new=0x%08x",
+		      __get_str(dev), __entry->runlist, __entry->channel,
+		      __entry->enable ? "enable" : "disable",
+		      __entry->old, __entry->new)
 );
 
 #endif

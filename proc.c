@@ -336,8 +336,13 @@ int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
 		nvdebug_proc_remove(gpu);
 		return ret;
 	}
-	dev_info(&gpu->pdev->dev, "%s is /proc/%s\n",
-		 gpu->chip_name ?: "unknown chip", name);
+	if (gpu->unsupported)
+		dev_warn(&gpu->pdev->dev,
+			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
+			 gpu->id.chip, gpu->unsupported, name);
+	else
+		dev_info(&gpu->pdev->dev, "%s is /proc/%s\n", gpu->chip_name,
+			 name);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "box.h"
 #include "chips/chips.h"
+#include "decode/runlist.h"
 #include "gpu.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"

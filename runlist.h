@@ -8,10 +8,10 @@
 
 #include <linux/types.h>
 
-#include "decode/runlist.h"
-
+struct nvdebug_entry;
 struct nvdebug_gpu;
 struct nvdebug_runlist;
+struct nvdebug_runlist_location;
 
 struct nvdebug_runlist_ops {
 	/* The form of the entries. */

@@ -247,7 +247,7 @@ static bool __init test_targets(void)
 		{ "4294967296", -ERANGE },
 		{ "4294967296x", -EINVAL },
 		{ "", -EINVAL },
-		{ " \n", -EINVAL },
+		{ "\n ", -EINVAL },
 		{ "0x", -EINVAL },
 		{ "08", -EINVAL },
 		{ "-1", -EINVAL },

@@ -5,6 +5,7 @@
 #include "chips/chips.h"
 #include "decode/channel.h"
 #include "decode/copy.h"
+#include "decode/runlist.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"

@@ -7,6 +7,7 @@
 #include "chips/chips.h"
 #include "decode/channel.h"
 #include "decode/copy.h"
+#include "decode/runlist.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"

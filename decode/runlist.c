@@ -136,5 +136,8 @@ size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
 
 u64 nvdebug_timeslice_ns(u32 timeout, u32 scale)
 {
+	/* the fields have 8 and 4 bits */
+	timeout &= 0xff;
+	scale &= 0xf;
 	return ((u64)(timeout ? timeout : 1) << scale) * NV_TIMESLICE_UNIT_NS;
 }
