@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Numbers and words of options and requests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nvmodel {
+
+/// A decimal or 0x… number, whole and nothing else.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// A decimal number that may have a fraction and an exponent; finite and not negative.
+std::optional<double> parse_decimal(std::string_view text);
+
+/// Words between blanks.
+std::vector<std::string> split_words(std::string_view text);
+
+} // namespace nvmodel

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "blocks/topology.hpp"
+
+#include "blocks/constants.hpp"
+#include "board/ptop_table.hpp"
+#include "regs/fuse.hpp"
+#include "regs/ptop.hpp"
+
+namespace nvmodel {
+namespace {
+
+using namespace regs;
+
+/// CTRL_OPT: software may switch further units off; 0 on boards as sold.
+class FuseOverrides final : public RegisterBlock {
+  public:
+    explicit FuseOverrides(const Board &board)
+        : base_(board.generation->fuse_base),
+          has_gpc_(board.generation->fuse_base == fuse::base_ampere),
+          tpc_(board.geometry.num_gpcs, 0) {}
+
+    ReadAnswer read(std::uint32_t offset) override {
+        const std::uint32_t *const reg = find(offset);
+        return reg != nullptr ? ReadAnswer{*reg} : ReadAnswer::unmodelled();
+    }
+    Answer write(std::uint32_t offset, std::uint32_t value) override {
+        std::uint32_t *const reg = find(offset);
+        if (reg == nullptr)
+            return Answer::unmodelled;
+        *reg = value;
+        return Answer::done;
+    }
+
+  private:
+    std::uint32_t *find(std::uint32_t offset) {
+        if (has_gpc_ && offset == base_ + fuse::ctrl_opt_gpc)
+            return &gpc_;
+        const auto i =
+            element(offset, base_ + fuse::ctrl_opt_tpc_gpc, 4, static_cast<unsigned>(tpc_.size()));
+        return i ? &tpc_[*i] : nullptr;
+    }
+
+    std::uint32_t base_;
+    bool has_gpc_;
+    std::uint32_t gpc_ = 0;
+    std::vector<std::uint32_t> tpc_;
+};
+
+void set_v1_table(ConstantsBlock &block, const Board &board) {
+    std::uint32_t offset = ptop::v1::device_info;
+    for (const std::uint32_t word : ptop_v1_words(board)) {
+        block.set(offset, word);
+        offset += 4;
+    }
+}
+
+void set_v2_table(ConstantsBlock &block, const Board &board) {
+    using namespace ptop::v2;
+    block.set(device_info_cfg, cfg_version.put(2) | cfg_max_devices.put(board.ptop_max_devices) |
+                                   cfg_max_rows_per_device.put(3) |
+                                   cfg_num_rows.put(board.ptop_rows));
+    std::uint32_t offset = device_info2;
+    for (const std::uint32_t row : ptop_v2_rows(board)) {
+        block.set(offset, row);
+        offset += 4;
+    }
+}
+
+} // namespace
+
+std::unique_ptr<RegisterBlock> make_ptop(const Board &board) {
+    auto block = std::make_unique<ConstantsBlock>();
+    const Geometry &geometry = board.geometry;
+    block->set(ptop::scal_num_gpcs, ptop::scal.put(geometry.num_gpcs));
+    block->set(ptop::scal_num_tpc_per_gpc, ptop::scal.put(geometry.num_tpc_per_gpc));
+    block->set(ptop::scal_num_ces, ptop::scal.put(geometry.num_ces));
+    if (board.generation->ptop == PtopVersion::v1)
+        set_v1_table(*block, board);
+    else
+        set_v2_table(*block, board);
+    return block;
+}
+
+std::unique_ptr<RegisterBlock> make_fuse(const Board &board) {
+    auto status = std::make_unique<ConstantsBlock>();
+    const std::uint32_t base = board.generation->fuse_base;
+    status->set(base + fuse::status_opt_gpc, board.geometry.gpc_disabled);
+    std::uint32_t offset = base + fuse::status_opt_tpc_gpc;
+    for (const std::uint32_t mask : board.geometry.tpc_disabled) {
+        status->set(offset, mask);
+        offset += 4;
+    }
+    auto block = std::make_unique<CompositeBlock>();
+    block->add(std::move(status));
+    block->add(std::make_unique<FuseOverrides>(board));
+    return block;
+}
+
+} // namespace nvmodel

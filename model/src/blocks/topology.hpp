@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include "blocks/register_block.hpp"
+#include "board/board.hpp"
+
+#include <memory>
+
+namespace nvmodel {
+
+/// NV_PTOP: engines, and how many units the chip was designed with.
+std::unique_ptr<RegisterBlock> make_ptop(const Board &board);
+
+/// NV_FUSE: units that are off. The overrides (CTRL_OPT) only store.
+std::unique_ptr<RegisterBlock> make_fuse(const Board &board);
+
+} // namespace nvmodel

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A GPU board as data: everything that a model needs to know about one product.
+// The file format is described in docs/model.md.
+#pragma once
+
+#include "base/time.hpp"
+#include "board/engine_name.hpp"
+#include "board/generation.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nvmodel {
+
+struct ChipIdentity {
+    std::string name; // "GP106"
+    std::uint32_t boot_0 = 0;
+    std::uint32_t boot_1 = 0;
+    std::uint32_t boot_42 = 0;
+};
+
+struct PciIdentity {
+    std::uint16_t vendor = 0;
+    std::uint16_t device = 0;
+    std::uint16_t subsystem_vendor = 0;
+    std::uint16_t subsystem = 0;
+    std::uint32_t class_code = 0; // 24 bits: base, sub, programming interface
+    std::uint8_t revision = 0;
+};
+
+/// Bytes. `modelled` is what the guest sees; `real` is what the product has.
+struct BarSize {
+    std::uint64_t real = 0;
+    std::uint64_t modelled = 0;
+};
+
+/// One device of the PTOP table, in table order.
+struct EngineRow {
+    unsigned gap_before = 0; // empty words or rows in front of it
+    EngineName name;
+    std::optional<unsigned> runlist; // none: not driven by Host
+    std::optional<unsigned> engine_id;
+    unsigned slot = 0; // RLENG_ID: index among the runlist's engines
+    std::optional<unsigned> intr;
+    std::optional<unsigned> reset;
+    std::optional<unsigned> fault_id;
+    std::uint32_t pri_base = 0;
+};
+
+struct RunlistRow {
+    unsigned id = 0;
+    std::vector<unsigned> pbdmas; // in runqueue order
+    std::uint32_t base = 0;       // of the NV_RUNLIST block, Ampere+
+    std::uint32_t chram = 0;      // of the channel RAM, Ampere+
+};
+
+/// What the driver leaves in the copy wiring registers.
+struct CopyWiringRow {
+    std::uint32_t pce_map = 0;
+    std::vector<std::optional<unsigned>> pce_lce; // by PCE number: the LCE it works for
+    struct Grce {
+        bool shared = false;
+        std::optional<unsigned> lce; // whose PCEs are borrowed
+    };
+    std::vector<Grce> grces;
+};
+
+struct Geometry {
+    unsigned num_gpcs = 0; // design maxima
+    unsigned num_tpc_per_gpc = 0;
+    unsigned num_ces = 0;
+    std::uint32_t gpc_disabled = 0;          // mask
+    std::vector<std::uint32_t> tpc_disabled; // mask by physical GPC
+};
+
+/// Durations that the hardware takes and that software can see.
+struct Timing {
+    Ns list_fetch = 0;     // a submitted runlist is PENDING for that long
+    Ns context_switch = 0; // an engine's context: save one, load the next
+    Ns channel_switch = 0; // a PBDMA's channel, when no engine switches
+};
+
+struct Timeslice {
+    unsigned timeout = 0; // 8 bits
+    unsigned scale = 0;   // 4 bits
+
+    /// (timeout << scale) units; a timeout of 0 counts as one unit.
+    [[nodiscard]] Ns duration() const;
+    bool operator==(const Timeslice &) const = default;
+};
+
+struct Board {
+    std::string name;
+    std::string title;
+    const Generation *generation = nullptr;
+    ChipIdentity chip;
+    PciIdentity pci;
+    BarSize bar0; // registers
+    BarSize bar1; // framebuffer
+    BarSize bar2; // instance memory
+    std::uint64_t video_bytes = 0;
+    std::uint32_t ptop_max_devices = 0; // v2
+    std::uint32_t ptop_rows = 0;        // v2
+    std::vector<EngineRow> engines;
+    std::vector<RunlistRow> runlists;
+    unsigned channels = 0; // per GPU, or per runlist where ids are per runlist
+    Timeslice default_timeslice;
+    CopyWiringRow copy;
+    Geometry geometry;
+    Timing timing;
+
+    [[nodiscard]] const RunlistRow *find_runlist(unsigned id) const;
+    [[nodiscard]] const EngineRow *find_engine(EngineName engine) const;
+    /// Engine slots that Host has registers for: one more than the largest engine id.
+    [[nodiscard]] unsigned engine_slots() const;
+    /// One more than the largest PBDMA number.
+    [[nodiscard]] unsigned pbdma_count() const;
+    [[nodiscard]] bool ids_per_runlist() const {
+        return generation->channel_state == ChannelState::chram;
+    }
+};
+
+/// Reads a board file. Throws ConfigError.
+Board load_board(const std::filesystem::path &file);
+
+} // namespace nvmodel

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "base/json_reader.hpp"
+#include "board/board.hpp"
+#include "board/provenance.hpp"
+#include "regs/pmc.hpp"
+#include "regs/ptop.hpp"
+#include "regs/runlist.hpp"
+
+#include <bit>
+#include <set>
+
+namespace nvmodel {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr unsigned max_pbdmas = 32;
+constexpr unsigned max_engines = 64;
+constexpr unsigned max_runlists = 64;
+
+/// A section whose keys are its data.
+JsonObject open_section(JsonObject &board, std::string_view name) {
+    JsonObject section(board.at(name));
+    std::vector<std::string> keys = section.keys();
+    std::erase(keys, "facts");
+    check_facts(section, keys);
+    return section;
+}
+
+/// A section whose data are rows: {"facts": […], "rows": [{…}, …]}.
+std::vector<JsonObject> open_rows(JsonObject &board, std::string_view name, std::size_t max) {
+    JsonObject section(board.at(name));
+    std::vector<JsonObject> rows;
+    std::set<std::string> keys;
+    for (const JsonValue &item : section.at("rows").items(max)) {
+        rows.emplace_back(item);
+        const auto row_keys = rows.back().keys();
+        keys.insert(row_keys.begin(), row_keys.end());
+    }
+    check_facts(section, {keys.begin(), keys.end()});
+    section.finish();
+    return rows;
+}
+
+const Generation *read_generation(const JsonValue &value) {
+    const Generation *found = find_generation(value.text());
+    if (found == nullptr) {
+        std::string known;
+        for (const Generation &generation : generations())
+            known += (known.empty() ? "" : ", ") + std::string(generation.name);
+        value.fail("unknown generation; known: " + known);
+    }
+    return found;
+}
+
+void read_chip(JsonObject &file, Board &board) {
+    JsonObject chip = open_section(file, "chip");
+    board.chip.name = chip.at("name").text();
+    board.generation = read_generation(chip.at("generation"));
+    board.chip.boot_0 = chip.at("boot_0").number32(0, 0xffffffff);
+    board.chip.boot_1 = chip.at("boot_1").number32(0, 0xffffffff);
+    const JsonValue boot_42 = chip.at("boot_42");
+    board.chip.boot_42 = boot_42.number32(0, 0xffffffff);
+    if (board.chip.boot_42 != 0 &&
+        regs::pmc::boot_0_chip_id.get(board.chip.boot_0) != Field{29, 20}.get(board.chip.boot_42))
+        boot_42.fail("names another chip than boot_0");
+    chip.finish();
+}
+
+void read_pci(JsonObject &file, Board &board) {
+    JsonObject pci = open_section(file, "pci");
+    const auto id = [&pci](std::string_view key) {
+        return static_cast<std::uint16_t>(pci.at(key).number(0, 0xffff));
+    };
+    board.pci.vendor = id("vendor");
+    board.pci.device = id("device");
+    board.pci.subsystem_vendor = id("subsystem_vendor");
+    board.pci.subsystem = id("subsystem");
+    board.pci.class_code = pci.at("class").number32(0, 0xffffff);
+    board.pci.revision = static_cast<std::uint8_t>(pci.at("revision").number(0, 0xff));
+    pci.finish();
+}
+
+std::uint64_t read_power_of_two(const JsonValue &value, std::uint64_t min, std::uint64_t max) {
+    const std::uint64_t size = value.number(min, max);
+    if (!std::has_single_bit(size))
+        value.fail("not a power of two");
+    return size;
+}
+
+/// Sizes in MiB. Modelled BARs are 32-bit ones, and several GPUs share the space below 4 GiB.
+void read_memory(JsonObject &file, Board &board) {
+    JsonObject memory = open_section(file, "memory");
+    board.video_bytes = memory.at("video_mib").number(128, 1 << 20) * mib;
+    board.bar0.real = read_power_of_two(memory.at("bar0_mib"), 16, 256) * mib;
+    board.bar1.real = read_power_of_two(memory.at("bar1_mib"), 1, 1 << 20) * mib;
+    board.bar2.real = read_power_of_two(memory.at("bar2_mib"), 1, 256) * mib;
+    board.bar0.modelled = read_power_of_two(memory.at("bar0_modelled_mib"), 16, 16) * mib;
+    board.bar1.modelled = read_power_of_two(memory.at("bar1_modelled_mib"), 1, 64) * mib;
+    board.bar2.modelled = read_power_of_two(memory.at("bar2_modelled_mib"), 1, 32) * mib;
+    memory.finish();
+}
+
+void read_host(JsonObject &file, Board &board) {
+    JsonObject host = open_section(file, "host");
+    const JsonValue channels = host.at("channels");
+    board.channels = channels.number32(1, 4096);
+    if (board.ids_per_runlist() && !std::has_single_bit(board.channels))
+        channels.fail("must be a power of two where channel ids are per runlist");
+    board.default_timeslice.timeout = host.at("timeslice_timeout").number32(0, 255);
+    board.default_timeslice.scale = host.at("timeslice_scale").number32(0, 15);
+    const auto time = [&host](std::string_view key) {
+        return static_cast<Ns>(host.at(key).real(0.001, 10000) * static_cast<double>(ns_per_us));
+    };
+    board.timing.list_fetch = time("list_fetch_us");
+    board.timing.context_switch = time("context_switch_us");
+    board.timing.channel_switch = time("channel_switch_us");
+    host.finish();
+}
+
+void read_ptop(JsonObject &file, Board &board) {
+    if (board.generation->ptop == PtopVersion::v1)
+        return;
+    JsonObject ptop = open_section(file, "ptop");
+    board.ptop_max_devices = ptop.at("max_devices").number32(1, 0xfff);
+    board.ptop_rows = ptop.at("rows").number32(1, 512);
+    ptop.finish();
+}
+
+void read_runlists(JsonObject &file, Board &board) {
+    const unsigned max_id = board.generation->ptop == PtopVersion::v1 ? 15 : 126;
+    for (JsonObject &row : open_rows(file, "runlists", max_runlists)) {
+        RunlistRow runlist;
+        const JsonValue id = row.at("id");
+        runlist.id = id.number32(0, max_id);
+        if (board.find_runlist(runlist.id) != nullptr)
+            id.fail("listed twice");
+        const JsonValue pbdmas = row.at("pbdmas");
+        for (const JsonValue &pbdma : pbdmas.items(regs::runlist::pbdma_config_count))
+            runlist.pbdmas.push_back(pbdma.number32(0, max_pbdmas - 1));
+        if (runlist.pbdmas.empty())
+            pbdmas.fail("a runlist needs a PBDMA");
+        if (board.generation->submit == SubmitScheme::block) {
+            const JsonValue base = row.at("base");
+            runlist.base = base.number32(0x1000, 0x03fffc00);
+            if (runlist.base % 0x400 != 0)
+                base.fail("must be a multiple of 0x400");
+            const JsonValue chram = row.at("chram");
+            runlist.chram = chram.number32(0x1000, 0xfffffff0);
+            if (runlist.chram % 0x10 != 0)
+                chram.fail("must be a multiple of 0x10");
+        }
+        row.finish();
+        board.runlists.push_back(std::move(runlist));
+    }
+}
+
+std::optional<unsigned> optional_number(JsonObject &row, std::string_view key, unsigned max) {
+    const auto value = row.find(key);
+    return value ? std::optional(value->number32(0, max)) : std::nullopt;
+}
+
+EngineRow read_engine(JsonObject &row, const Board &board) {
+    const bool v1 = board.generation->ptop == PtopVersion::v1;
+    EngineRow engine;
+    engine.gap_before = optional_number(row, "gap_before", 16).value_or(0);
+    const JsonValue name = row.at("engine");
+    const auto parsed = parse_engine_name(name.text());
+    if (!parsed)
+        name.fail("not an engine's name; for example GR0, LCE2, NVDEC0, SEC0");
+    engine.name = *parsed;
+    if (board.find_engine(engine.name) != nullptr)
+        name.fail("listed twice");
+    engine.intr = optional_number(row, "intr", 31);
+    engine.reset = optional_number(row, "reset", v1 ? 31 : 255);
+    engine.fault_id = optional_number(row, "fault_id", v1 ? 127 : 0x7ff);
+    const JsonValue pri_base = row.at("pri_base");
+    engine.pri_base = pri_base.number32(0, v1 ? 0x00fff000 : 0x03ffff00);
+    if (engine.pri_base % (v1 ? 0x1000 : 0x100) != 0)
+        pri_base.fail("not aligned");
+    if (const auto runlist = row.find("runlist")) {
+        engine.runlist = runlist->number32(0, 126);
+        if (board.find_runlist(*engine.runlist) == nullptr)
+            runlist->fail("no such runlist in \"runlists\"");
+        engine.engine_id = row.at("engine_id").number32(0, v1 ? 15 : max_engines - 1);
+        for (const EngineRow &other : board.engines) {
+            if (other.engine_id == engine.engine_id)
+                row.value().fail("engine_id is that of " + to_string(other.name));
+            if (other.runlist == engine.runlist)
+                engine.slot += 1;
+        }
+        if (!v1 && engine.slot >= regs::runlist::engine_slots)
+            runlist->fail("has more engines than its registers have slots");
+    }
+    row.finish();
+    return engine;
+}
+
+void read_engines(JsonObject &file, Board &board) {
+    unsigned words = 0;
+    for (JsonObject &row : open_rows(file, "engines", max_engines)) {
+        board.engines.push_back(read_engine(row, board));
+        words += 3 + board.engines.back().gap_before;
+    }
+    const unsigned room =
+        board.generation->ptop == PtopVersion::v1 ? regs::ptop::v1::words : board.ptop_rows;
+    if (words > room)
+        file.value().fail("the engines do not fit into PTOP's " + std::to_string(room) + " words");
+    if (board.find_engine({EngineType::gr, 0}) == nullptr)
+        file.value().fail("there is no engine GR0");
+}
+
+void read_copy(JsonObject &file, Board &board) {
+    JsonObject copy = open_section(file, "copy");
+    const bool pascal = board.generation->copy == CopyWiring::pascal;
+    const unsigned max_pces = pascal ? 8 : 24;
+    const unsigned max_lce = pascal ? 6 : 14;
+    board.copy.pce_map = copy.at("pce_map").number32(0, (1U << max_pces) - 1);
+    const auto lce = [&](const JsonValue &value) -> std::optional<unsigned> {
+        if (value.is_null())
+            return std::nullopt;
+        const unsigned number = value.number32(0, max_lce);
+        if (board.find_engine({EngineType::lce, number}) == nullptr)
+            value.fail("there is no engine LCE" + std::to_string(number));
+        return number;
+    };
+    for (const JsonValue &item : copy.at("pce_lce").items(max_pces))
+        board.copy.pce_lce.push_back(lce(item));
+    for (const JsonValue &item : copy.at("grce_shares").items(pascal ? 4 : 2)) {
+        const auto shared = lce(item);
+        board.copy.grces.push_back({shared.has_value(), shared});
+    }
+    copy.finish();
+}
+
+void read_geometry(JsonObject &file, Board &board) {
+    JsonObject geometry = open_section(file, "geometry");
+    Geometry &to = board.geometry;
+    to.num_gpcs = geometry.at("num_gpcs").number32(1, 31);
+    to.num_tpc_per_gpc = geometry.at("num_tpc_per_gpc").number32(1, 31);
+    to.num_ces = geometry.at("num_ces").number32(0, 31);
+    to.gpc_disabled = geometry.at("gpc_disabled").number32(0, (1U << to.num_gpcs) - 1);
+    const JsonValue tpcs = geometry.at("tpc_disabled");
+    for (const JsonValue &mask : tpcs.items(to.num_gpcs))
+        to.tpc_disabled.push_back(mask.number32(0, 0xffffffff));
+    if (to.tpc_disabled.size() != to.num_gpcs)
+        tpcs.fail("needs one mask for each of the " + std::to_string(to.num_gpcs) + " GPCs");
+    geometry.finish();
+}
+
+} // namespace
+
+Board load_board(const std::filesystem::path &path) {
+    JsonObject file(JsonValue::load(path));
+    static_cast<void>(file.at("SPDX-License-Identifier").text());
+    static_cast<void>(file.at("format").number(1, 1));
+    Board board;
+    board.name = file.at("name").text();
+    board.title = file.at("title").text();
+    read_chip(file, board);
+    read_pci(file, board);
+    read_memory(file, board);
+    read_host(file, board);
+    read_ptop(file, board);
+    read_runlists(file, board);
+    read_engines(file, board);
+    read_copy(file, board);
+    read_geometry(file, board);
+    file.finish();
+    return board;
+}
+
+} // namespace nvmodel

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "board/generation.hpp"
+
+#include "regs/fuse.hpp"
+#include "regs/pbdma.hpp"
+#include "regs/ramin.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace nvmodel {
+namespace {
+
+// enable_wakes: drivers up to Pascal write nothing but the enable bit to resume a TSG; from Volta
+// on they ring a doorbell because an idle runlist is not rescanned by itself
+// (nvgpu hal/fifo/tsg_gk20a.c against hal/fifo/tsg_gv11b_fusa.c).
+constexpr Generation pascal{
+    .name = "pascal",
+    .ptop = PtopVersion::v1,
+    .submit = SubmitScheme::shared_port,
+    .channel_state = ChannelState::pccsr,
+    .entry = EntryFormat::words2,
+    .copy = CopyWiring::pascal,
+    .doorbell = Doorbell::none,
+    .bar_block = BarBlock::pbus,
+    .fuse_base = regs::fuse::base_maxwell,
+    .pbdma_stride = regs::pbdma::stride_kepler,
+    .runlist_base_shift = 12,
+    .host_class = regs::ramin::signature_legacy,
+    .bare_channels = true,
+    .channel_preempt = true,
+    .fault_bits = false,
+    .force_fault_bits = false,
+    .volta_fifo_registers = false,
+    .subcontexts = false,
+    .entry_pointers_used = false,
+    .enable_wakes = true,
+};
+
+// From here on a table is a copy of the one before with what changed.
+
+constexpr Generation volta = [] {
+    Generation g = pascal;
+    g.name = "volta";
+    g.entry = EntryFormat::words4;
+    g.copy = CopyWiring::turing;
+    g.doorbell = Doorbell::volta;
+    g.host_class = 0xc36f;
+    g.bare_channels = false;
+    g.channel_preempt = false;
+    g.fault_bits = true;
+    g.volta_fifo_registers = true;
+    g.subcontexts = true;
+    g.enable_wakes = false;
+    return g;
+}();
+
+constexpr Generation turing = [] {
+    Generation g = volta;
+    g.name = "turing";
+    g.submit = SubmitScheme::pfifo_array;
+    g.doorbell = Doorbell::turing;
+    g.bar_block = BarBlock::vf_alias;
+    g.host_class = 0xc46f;
+    g.force_fault_bits = true;
+    return g;
+}();
+
+constexpr Generation ampere_ga100 = [] {
+    Generation g = turing;
+    g.name = "ampere-ga100";
+    g.ptop = PtopVersion::v2;
+    g.submit = SubmitScheme::block;
+    g.channel_state = ChannelState::chram;
+    g.copy = CopyWiring::ampere;
+    g.doorbell = Doorbell::ampere;
+    g.fuse_base = regs::fuse::base_ampere;
+    g.pbdma_stride = regs::pbdma::stride_ampere;
+    g.host_class = 0xc56f;
+    g.entry_pointers_used = true;
+    return g;
+}();
+
+constexpr Generation ampere_ga10x = [] {
+    Generation g = ampere_ga100;
+    g.name = "ampere-ga10x";
+    g.runlist_base_shift = 10;
+    return g;
+}();
+
+// No Ada manual is public; the resource manager binds the Ampere functions.
+constexpr Generation ada = [] {
+    Generation g = ampere_ga10x;
+    g.name = "ada";
+    return g;
+}();
+
+constexpr std::array all{pascal, volta, turing, ampere_ga100, ampere_ga10x, ada};
+
+} // namespace
+
+std::span<const Generation> generations() {
+    return all;
+}
+
+const Generation *find_generation(std::string_view name) {
+    const auto found = std::ranges::find(all, name, &Generation::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+} // namespace nvmodel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What differs between GPU generations, as one constant table each. Chosen once, when the board
+// is loaded; code asks for a trait and never for a generation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace nvmodel {
+
+enum class PtopVersion : std::uint8_t { v1, v2 };
+
+/// How a runlist is handed to Host.
+enum class SubmitScheme : std::uint8_t {
+    shared_port, // Kepler..Volta: one port in PFIFO, a read-back pair per runlist
+    pfifo_array, // Turing: registers per runlist in PFIFO
+    block,       // Ampere+: an NV_RUNLIST block per runlist
+};
+
+/// Where per-channel state is, and so whether channel ids are global or per runlist.
+enum class ChannelState : std::uint8_t { pccsr, chram };
+
+enum class EntryFormat : std::uint8_t { words2, words4 };
+
+enum class CopyWiring : std::uint8_t { pascal, turing, ampere };
+
+enum class Doorbell : std::uint8_t {
+    none,   // Kepler..Pascal: Host watches USERD
+    volta,  // channel id
+    turing, // channel id and runlist id, behind a gate
+    ampere, // vector and runlist id, behind a gate in the runlist's block
+};
+
+enum class BarBlock : std::uint8_t {
+    pbus,     // 0x1704, 0x1714
+    vf_alias, // 0xb80f40, 0xb80f48, and the PBUS offsets as aliases of them
+};
+
+struct Generation {
+    std::string_view name; // as board files write it
+    PtopVersion ptop;
+    SubmitScheme submit;
+    ChannelState channel_state;
+    EntryFormat entry;
+    CopyWiring copy;
+    Doorbell doorbell;
+    BarBlock bar_block;
+    std::uint32_t fuse_base;
+    std::uint32_t pbdma_stride;
+    unsigned runlist_base_shift; // alignment of a runlist in memory
+    std::uint32_t host_class;    // in RAMFC's signature and PFIFO_CFG2
+    bool bare_channels;          // channels outside a TSG are legal
+    bool channel_preempt;        // PREEMPT type "channel" does something
+    bool fault_bits;             // per-channel PBDMA_FAULTED and ENG_FAULTED
+    bool force_fault_bits;       // PCCSR can set them (Turing)
+    bool volta_fifo_registers;   // CFG1, CFG2, *_INST, RUNLIST_PREEMPT, SCHED_STATUS
+    bool subcontexts;            // instance blocks hold a subcontext table
+    bool entry_pointers_used;    // Host takes INST and USERD from the runlist entry
+    bool enable_wakes;           // enabling a channel makes Host look at an idle runlist
+};
+
+/// All generations the model knows.
+std::span<const Generation> generations();
+
+/// The generation of that name, or nullptr.
+const Generation *find_generation(std::string_view name);
+
+} // namespace nvmodel

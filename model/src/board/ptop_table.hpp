@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The device table that PTOP shows, made from a board's engines.
+#pragma once
+
+#include "board/board.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace nvmodel {
+
+/// Version 1 (Kepler..Turing): 64 words, ENUM, ENGINE_TYPE and DATA per device, in the order that
+/// was seen on a gv11b; unused words are 0 (NOT_VALID).
+std::vector<std::uint32_t> ptop_v1_words(const Board &board);
+
+/// Version 2 (Ampere+): up to three rows per device, two for one that Host does not drive.
+std::vector<std::uint32_t> ptop_v2_rows(const Board &board);
+
+} // namespace nvmodel

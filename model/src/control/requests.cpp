@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "control/requests.hpp"
+
+#include "base/error.hpp"
+#include "base/parse.hpp"
+#include "workload/workload.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <sstream>
+
+namespace nvmodel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Arguments = std::span<const std::string>;
+
+/// Longest time that one request may let pass: ten minutes of GPU time take seconds to compute.
+constexpr double max_advance_us = 600e6;
+
+struct Context {
+    Gpu &gpu;
+    const Catalog &catalog;
+};
+
+void expect(Arguments arguments, std::size_t count) {
+    if (arguments.size() != count)
+        throw ConfigError("expected " + std::to_string(count) + " arguments, got " +
+                          std::to_string(arguments.size()));
+}
+
+std::string hex(std::uint64_t value) {
+    std::ostringstream out;
+    out << std::hex << std::showbase << value;
+    return value == 0 ? "0x0" : out.str();
+}
+
+Json start(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    context.gpu.start();
+    return Json::object();
+}
+
+Json restart(Context context, Arguments arguments) {
+    if (arguments.empty()) {
+        context.gpu.restart(nullptr);
+        return Json::object();
+    }
+    expect(arguments, 1);
+    const Workload workload = load_workload(context.catalog.workload(arguments[0]));
+    context.gpu.restart(&workload);
+    return Json::object();
+}
+
+Json advance(Context context, Arguments arguments) {
+    expect(arguments, 1);
+    const auto us = parse_decimal(arguments[0]);
+    if (!us || *us > max_advance_us)
+        throw ConfigError("\"" + arguments[0] + "\" is not a time of 0 to " +
+                          std::to_string(static_cast<long>(max_advance_us)) + " microseconds");
+    context.gpu.advance(static_cast<Ns>(std::llround(*us * static_cast<double>(ns_per_us))));
+    return {{"now_us", to_us(context.gpu.now())}};
+}
+
+Json progress(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    Json channels = Json::array();
+    for (const ChannelProgress &each : context.gpu.progress())
+        channels.push_back({{"runlist", each.runlist},
+                            {"tsg", each.tsg ? Json(*each.tsg) : Json(nullptr)},
+                            {"channel", each.channel},
+                            {"task", each.task},
+                            {"engine", each.engine},
+                            {"enabled", each.enabled},
+                            {"progress_us", each.progress_us},
+                            {"state", each.state}});
+    return {{"now_us", to_us(context.gpu.now())}, {"channels", std::move(channels)}};
+}
+
+Json submit(Context context, Arguments arguments) {
+    expect(arguments, 1);
+    const auto runlist = parse_number(arguments[0]);
+    if (!runlist || *runlist > 126)
+        throw ConfigError("\"" + arguments[0] + "\" is not a runlist id");
+    context.gpu.resubmit(static_cast<unsigned>(*runlist));
+    return Json::object();
+}
+
+/// Every block of BAR0 is listed, also those that were not touched.
+Json stats_of_bar(const Statistics &statistics, Bar bar) {
+    Statistics::Counts total;
+    Json blocks = Json::object();
+    const auto add = [&](std::string_view name, const Statistics::Counts &counts) {
+        total.reads += counts.reads;
+        total.read_bytes += counts.read_bytes;
+        total.writes += counts.writes;
+        total.write_bytes += counts.write_bytes;
+        blocks[std::string(name)] = {{"reads", counts.reads},
+                                     {"read_bytes", counts.read_bytes},
+                                     {"writes", counts.writes},
+                                     {"write_bytes", counts.write_bytes},
+                                     {"reread_bytes", counts.reread_bytes}};
+    };
+    const auto &all = statistics.blocks();
+    const auto found = all.find(bar);
+    if (bar == Bar::registers)
+        for (unsigned i = 0; i < block_names; ++i)
+            add(name_of(static_cast<BlockName>(i)), {});
+    if (found != all.end())
+        for (const auto &[name, counts] : found->second)
+            add(name, counts);
+    return {{"reads", total.reads},
+            {"read_bytes", total.read_bytes},
+            {"writes", total.writes},
+            {"write_bytes", total.write_bytes},
+            {"blocks", std::move(blocks)}};
+}
+
+Json stats(Context context, Arguments arguments) {
+    Statistics &statistics = context.gpu.statistics();
+    if (!arguments.empty()) {
+        expect(arguments, 1);
+        if (arguments[0] != "reset")
+            throw ConfigError("expected \"stats\" or \"stats reset\"");
+        statistics.reset();
+        return Json::object();
+    }
+    Json bars = Json::object();
+    for (const Bar bar : {Bar::registers, Bar::framebuffer, Bar::instance})
+        bars[std::to_string(static_cast<unsigned>(bar))] = stats_of_bar(statistics, bar);
+    return {{"bars", std::move(bars)}};
+}
+
+Json violations(Context context, Arguments arguments) {
+    Violations &violations = context.gpu.violations();
+    if (!arguments.empty()) {
+        expect(arguments, 1);
+        if (arguments[0] != "reset")
+            throw ConfigError("expected \"violations\" or \"violations reset\"");
+        violations.reset();
+        return Json::object();
+    }
+    Json list = Json::array();
+    for (const Violations::Record &record : violations.records())
+        list.push_back({{"bar", static_cast<unsigned>(record.access.bar)},
+                        {"offset", hex(record.access.offset)},
+                        {"access", record.access.write ? "write" : "read"},
+                        {"size", record.access.size},
+                        {"why", name_of(record.why)},
+                        {"count", record.count}});
+    return {{"violations", std::move(list)}, {"not_listed", violations.overflow()}};
+}
+
+Json fault(Context context, Arguments arguments) {
+    context.gpu.faults().add(arguments);
+    return Json::object();
+}
+
+Json info(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    const Board &board = context.gpu.board();
+    return {{"board", board.name},
+            {"workload", context.gpu.plan().name},
+            {"chip", board.chip.name},
+            {"started", context.gpu.started()}};
+}
+
+struct Request {
+    std::string_view name;
+    Json (*run)(Context, Arguments);
+};
+
+constexpr std::array<Request, 9> requests{{
+    {"start", start},
+    {"restart", restart},
+    {"advance", advance},
+    {"progress", progress},
+    {"submit", submit},
+    {"stats", stats},
+    {"violations", violations},
+    {"fault", fault},
+    {"info", info},
+}};
+
+} // namespace
+
+std::string Requests::answer(std::string_view line) {
+    Json reply{{"ok", true}};
+    try {
+        const std::vector<std::string> words = split_words(line);
+        const std::string name = words.empty() ? "" : words.front();
+        const auto found = std::ranges::find(requests, name, &Request::name);
+        if (found == requests.end())
+            throw ConfigError("\"" + name + "\" is not a request (see docs/model.md)");
+        reply.update(found->run({gpu_, catalog_}, Arguments(words).subspan(1)));
+    } catch (const ConfigError &error) {
+        reply = {{"ok", false}, {"error", error.what()}};
+    }
+    return reply.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+} // namespace nvmodel

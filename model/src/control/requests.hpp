@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The control socket's requests, apart from the socket. They are described in docs/model.md.
+#pragma once
+
+#include "control/catalog.hpp"
+#include "device/gpu.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace nvmodel {
+
+class Requests {
+  public:
+    Requests(Gpu &gpu, Catalog catalog) : gpu_(gpu), catalog_(std::move(catalog)) {}
+
+    /// Answers one line with one line of JSON (without the newline). Never throws ConfigError.
+    std::string answer(std::string_view line);
+
+  private:
+    Gpu &gpu_;
+    Catalog catalog_;
+};
+
+} // namespace nvmodel

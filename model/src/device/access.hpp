@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include "device/bar.hpp"
+
+#include <cstdint>
+
+namespace nvmodel {
+
+/// One access to a BAR.
+struct Access {
+    Bar bar = Bar::registers;
+    std::uint64_t offset = 0;
+    unsigned size = 4; // 1, 2, 4 or 8
+    bool write = false;
+};
+
+} // namespace nvmodel

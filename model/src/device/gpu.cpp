@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "device/gpu.hpp"
+
+#include "base/error.hpp"
+#include "regs/pbus.hpp"
+
+#include <utility>
+
+namespace nvmodel {
+namespace {
+
+std::uint64_t ones(unsigned size) {
+    return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
+}
+
+Violation violation_of(Answer answer) {
+    switch (answer) {
+    case Answer::write_only:
+        return Violation::write_only;
+    case Answer::read_only:
+        return Violation::read_only;
+    default:
+        return Violation::unmodelled;
+    }
+}
+
+} // namespace
+
+Gpu::Gpu(Board board, const Workload &workload, std::optional<SystemMemoryRange> system_memory)
+    : board_(std::move(board)), system_memory_(system_memory), plan_(fit(workload)),
+      memory_(board_.video_bytes), config_(board_), chip_(std::make_unique<Chip>(board_, memory_)) {
+}
+
+Plan Gpu::fit(const Workload &workload) const {
+    Plan plan = make_plan(workload, board_);
+    if (plan.needs_system_memory() && !system_memory_)
+        throw ConfigError("workload " + plan.name +
+                          " keeps structures in system memory; give it some with --sysmem");
+    return plan;
+}
+
+void Gpu::reset_chip() {
+    driver_.reset();
+    memory_.clear_video();
+    chip_ = std::make_unique<Chip>(board_, memory_);
+}
+
+void Gpu::reset() {
+    config_.reset();
+    reset_chip();
+}
+
+void Gpu::start() {
+    if (driver_)
+        throw ConfigError("the workload was started before");
+    try {
+        driver_ = std::make_unique<Driver>(board_, plan_, *chip_, memory_, system_memory_);
+    } catch (const ConfigError &) {
+        reset_chip();
+        throw;
+    }
+}
+
+void Gpu::restart(const Workload *other) {
+    if (other != nullptr) {
+        Plan plan = fit(*other);
+        reset_chip(); // its driver refers to the plan
+        plan_ = std::move(plan);
+    } else {
+        reset_chip();
+    }
+    start();
+}
+
+std::vector<ChannelProgress> Gpu::progress() const {
+    std::vector<ChannelProgress> all;
+    const Host &host = chip_->host();
+    for (const PlannedChannel &planned : plan_.channels) {
+        const auto index = host.channel_index(planned.runlist, planned.id);
+        const Channel &channel = host.channel(*index);
+        ChannelProgress &entry = all.emplace_back();
+        entry.runlist = planned.runlist;
+        if (planned.tsg)
+            entry.tsg = plan_.tsgs[*planned.tsg].id;
+        entry.channel = planned.id;
+        entry.task = planned.task;
+        entry.engine = to_string(planned.engine);
+        entry.enabled = channel.enabled;
+        entry.progress_us =
+            channel.work ? channel.work->done_ns / static_cast<double>(ns_per_us) : 0;
+        entry.state = name_of(channel.status());
+    }
+    return all;
+}
+
+void Gpu::resubmit(unsigned runlist) {
+    if (!driver_)
+        throw ConfigError("the workload is not started");
+    driver_->resubmit(runlist);
+}
+
+// --- accesses ---
+
+std::uint64_t Gpu::memory_read(std::uint64_t address, unsigned size) {
+    const auto hit = config_.decode(address, size);
+    return hit ? bar_read(hit->bar, hit->offset, size) : ones(size);
+}
+
+void Gpu::memory_write(std::uint64_t address, std::uint64_t value, unsigned size) {
+    if (const auto hit = config_.decode(address, size))
+        bar_write(hit->bar, hit->offset, value, size);
+}
+
+std::uint64_t Gpu::bar_read(Bar bar, std::uint64_t offset, unsigned size) {
+    const Access access{bar, offset, size, false};
+    chip_->host().advance(bar_access_ns);
+    count(access);
+    if (faults_.takes_off_the_bus() || config_.powered_down())
+        return ones(size);
+    const auto replaced = faults_.replaces(access);
+    const std::uint64_t value = replaced ? *replaced : read_device(access);
+    if (is_pramin(access))
+        driver_interferes();
+    return value & ones(size);
+}
+
+void Gpu::bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size) {
+    const Access access{bar, offset, size, true};
+    chip_->host().advance(bar_access_ns);
+    count(access);
+    if (faults_.takes_off_the_bus() || config_.powered_down() || faults_.drops(access))
+        return;
+    write_device(access, value & ones(size));
+}
+
+/// Lets the driver do what faults script for it.
+void Gpu::driver_interferes() {
+    if (!driver_)
+        return;
+    faults_.after_pramin_read({
+        .resubmit =
+            [this](unsigned runlist) {
+                try {
+                    driver_->resubmit(runlist);
+                } catch (const ConfigError &) {
+                    // the workload has no such list: the fault has nothing to move
+                }
+            },
+        .move_window = [this] { driver_->move_window(); },
+    });
+}
+
+bool Gpu::is_pramin(const Access &access) const {
+    using namespace regs::pramin;
+    return access.bar == Bar::registers && access.offset >= range_begin &&
+           access.offset < range_end;
+}
+
+/// The memory behind an access; nothing for registers and for what is not translated.
+std::optional<PhysicalAddress> Gpu::behind(const Access &access) const {
+    const BusState &bus = chip_->bus();
+    switch (access.bar) {
+    case Bar::registers:
+        return is_pramin(access) ? bus.behind_window(static_cast<std::uint32_t>(access.offset) -
+                                                     regs::pramin::range_begin)
+                                 : std::nullopt;
+    case Bar::framebuffer:
+        return BusState::behind_bar(bus.bar1_block, access.offset);
+    case Bar::instance:
+        return BusState::behind_bar(bus.bar2_block, access.offset);
+    }
+    return std::nullopt;
+}
+
+std::string_view Gpu::block_of(const Access &access) const {
+    if (access.bar == Bar::framebuffer)
+        return "BAR1";
+    if (access.bar == Bar::instance)
+        return "BAR2";
+    const AddressMap::Range *const range = chip_->find(access.offset);
+    return name_of(range != nullptr ? range->name : BlockName::other);
+}
+
+void Gpu::count(const Access &access) {
+    const auto memory = behind(access);
+    statistics_.count(access, block_of(access),
+                      {.memory = memory.has_value(),
+                       .bar = access.bar,
+                       .physical = memory.value_or(PhysicalAddress{}),
+                       .offset = access.offset});
+}
+
+std::uint64_t Gpu::read_device(const Access &access) {
+    if (access.bar != Bar::registers || is_pramin(access))
+        return read_memory(access);
+    return read_register(access);
+}
+
+void Gpu::write_device(const Access &access, std::uint64_t value) {
+    if (access.bar != Bar::registers || is_pramin(access))
+        write_memory(access, value);
+    else
+        write_register(access, value);
+}
+
+// PRAMIN takes 8, 16 and 32-bit accesses; BAR1 and BAR2 any.
+
+std::uint64_t Gpu::read_memory(const Access &access) {
+    if (is_pramin(access) && (access.size > 4 || access.offset % access.size != 0))
+        violations_.note(access, Violation::size);
+    const auto at = behind(access);
+    const auto value = at ? memory_.read_value(*at, access.size) : std::nullopt;
+    if (value)
+        return *value;
+    violations_.note(access, Violation::memory);
+    if (!at && !is_pramin(access))
+        return regs::pri::vm_fault;
+    return at && at->aperture != Aperture::video ? ones(access.size) : regs::pri::memory_problem;
+}
+
+void Gpu::write_memory(const Access &access, std::uint64_t value) {
+    if (is_pramin(access) && (access.size > 4 || access.offset % access.size != 0))
+        violations_.note(access, Violation::size);
+    const auto at = behind(access);
+    if (!at || !memory_.write_value(*at, value, access.size))
+        violations_.note(access, Violation::memory);
+}
+
+// Registers are read and written whole: 32 bits, aligned. Other reads give the bytes asked for,
+// other writes do nothing; both are noted.
+
+std::uint32_t Gpu::read_register_word(const Access &access, std::uint32_t offset) {
+    const ReadAnswer got = chip_->read(offset);
+    if (got.answer != Answer::done)
+        violations_.note(access, violation_of(got.answer));
+    return got.value;
+}
+
+std::uint64_t Gpu::read_register(const Access &access) {
+    const auto aligned = static_cast<std::uint32_t>(access.offset & ~std::uint64_t{3});
+    if (access.size == 4 && access.offset == aligned)
+        return read_register_word(access, aligned);
+    violations_.note(access, Violation::size);
+    const unsigned skipped = 8 * static_cast<unsigned>(access.offset - aligned);
+    std::uint64_t value = chip_->read(aligned).value;
+    if (skipped + 8 * access.size > 32)
+        value |= std::uint64_t{chip_->read(aligned + 4).value} << 32;
+    return value >> skipped;
+}
+
+void Gpu::write_register(const Access &access, std::uint64_t value) {
+    if (access.size != 4 || access.offset % 4 != 0) {
+        violations_.note(access, Violation::size);
+        return;
+    }
+    const Answer got =
+        chip_->write(static_cast<std::uint32_t>(access.offset), static_cast<std::uint32_t>(value));
+    if (got != Answer::done)
+        violations_.note(access, violation_of(got));
+}
+
+} // namespace nvmodel

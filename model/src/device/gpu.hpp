@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The device core: one GPU, without any transport. Adapters (QEMU's proxy, unit tests) call it
+// for every access; the control socket for everything else. Single-threaded.
+#pragma once
+
+#include "base/time.hpp"
+#include "board/board.hpp"
+#include "device/access.hpp"
+#include "device/bar.hpp"
+#include "device/chip.hpp"
+#include "device/faults.hpp"
+#include "device/pci_config.hpp"
+#include "device/statistics.hpp"
+#include "device/violations.hpp"
+#include "driver/driver.hpp"
+#include "memory/memory.hpp"
+#include "workload/plan.hpp"
+#include "workload/workload.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nvmodel {
+
+/// How far a channel's work has come.
+struct ChannelProgress {
+    unsigned runlist = 0;
+    std::optional<unsigned> tsg; // none: bare
+    unsigned channel = 0;
+    std::string task;
+    std::string engine;
+    bool enabled = false;
+    double progress_us = 0; // engine time received
+    std::string_view state; // PCCSR's vocabulary, on every generation
+};
+
+class Gpu {
+  public:
+    /// Throws ConfigError if the workload does not fit the board, or needs system memory and
+    /// there is none for it.
+    Gpu(Board board, const Workload &workload,
+        std::optional<SystemMemoryRange> system_memory = std::nullopt);
+    Gpu(const Gpu &) = delete;
+    Gpu &operator=(const Gpu &) = delete;
+
+    /// Attaches system memory (not owned; nullptr detaches it).
+    void attach(GuestMemory *guest) { memory_.attach(guest); }
+
+    // --- what the guest does ---
+
+    [[nodiscard]] std::uint32_t config_read(std::uint32_t offset, unsigned size) const {
+        return config_.read(offset, size);
+    }
+    void config_write(std::uint32_t offset, std::uint32_t value, unsigned size) {
+        config_.write(offset, value, size);
+    }
+
+    /// 1, 2, 4 or 8 bytes at an offset within a BAR; costs bar_access_ns of virtual time.
+    std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size);
+    void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size);
+
+    /// The same by absolute bus address, as BARs are programmed. What no BAR decodes reads as
+    /// ones and takes no time.
+    std::uint64_t memory_read(std::uint64_t address, unsigned size);
+    void memory_write(std::uint64_t address, std::uint64_t value, unsigned size);
+
+    /// The device is reset: PCI configuration too.
+    void reset();
+
+    // --- what the control socket asks for ---
+
+    /// Starts the workload. Throws ConfigError if it runs already or cannot be built; the board
+    /// is cold then.
+    void start();
+    /// Resets the chip but not PCI configuration, takes another workload if there is one, and
+    /// starts. If the workload does not fit, nothing is changed and ConfigError thrown.
+    void restart(const Workload *other);
+
+    void advance(Ns by) { chip_->host().advance(by); }
+    [[nodiscard]] Ns now() const { return chip_->host().now(); }
+    [[nodiscard]] std::vector<ChannelProgress> progress() const;
+    /// Throws ConfigError if there is nothing to submit.
+    void resubmit(unsigned runlist);
+
+    [[nodiscard]] bool started() const { return driver_ != nullptr; }
+    [[nodiscard]] const Board &board() const { return board_; }
+    [[nodiscard]] const Plan &plan() const { return plan_; }
+    [[nodiscard]] const Chip &chip() const { return *chip_; }
+    [[nodiscard]] Statistics &statistics() { return statistics_; }
+    [[nodiscard]] Violations &violations() { return violations_; }
+    [[nodiscard]] Faults &faults() { return faults_; }
+
+  private:
+    [[nodiscard]] Plan fit(const Workload &workload) const;
+    void reset_chip();
+
+    [[nodiscard]] std::string_view block_of(const Access &access) const;
+    [[nodiscard]] std::optional<PhysicalAddress> behind(const Access &access) const;
+    void count(const Access &access);
+    [[nodiscard]] bool is_pramin(const Access &access) const;
+    std::uint64_t read_device(const Access &access);
+    void write_device(const Access &access, std::uint64_t value);
+    std::uint64_t read_memory(const Access &access);
+    void write_memory(const Access &access, std::uint64_t value);
+    std::uint64_t read_register(const Access &access);
+    void write_register(const Access &access, std::uint64_t value);
+    std::uint32_t read_register_word(const Access &access, std::uint32_t offset);
+    void driver_interferes();
+
+    Board board_;
+    std::optional<SystemMemoryRange> system_memory_;
+    Plan plan_;
+    Memory memory_;
+    PciConfig config_;
+    Statistics statistics_;
+    Violations violations_;
+    Faults faults_;
+    std::unique_ptr<Chip> chip_;
+    std::unique_ptr<Driver> driver_;
+};
+
+} // namespace nvmodel

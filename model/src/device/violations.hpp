@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Accesses that the hardware does not have, kept for tests to complain about.
+#pragma once
+
+#include "device/access.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace nvmodel {
+
+enum class Violation : std::uint8_t {
+    unmodelled, // nothing is there, or nothing that the board models
+    write_only,
+    read_only,
+    size,   // a width or alignment the hardware does not have
+    memory, // through an aperture, but no memory is there
+};
+
+std::string_view name_of(Violation why);
+
+class Violations {
+  public:
+    struct Record {
+        Access access;
+        Violation why;
+        std::uint64_t count = 1;
+    };
+
+    /// Kinds that are kept apart; what comes later is only counted in overflow().
+    static constexpr std::size_t max_records = 1024;
+
+    void note(const Access &access, Violation why);
+    void reset();
+
+    /// In the order of first occurrence.
+    [[nodiscard]] const std::vector<Record> &records() const { return records_; }
+    [[nodiscard]] std::uint64_t overflow() const { return overflow_; }
+
+  private:
+    std::vector<Record> records_;
+    std::uint64_t overflow_ = 0;
+};
+
+} // namespace nvmodel

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "driver/driver.hpp"
+
+#include "driver/driver_port.hpp"
+#include "driver/instance_block.hpp"
+#include "regs/pbus.hpp"
+#include "regs/timer.hpp"
+
+#include <sstream>
+#include <variant>
+
+namespace nvmodel {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+/// Where the structures go in video memory. The last MiB stays free: drivers park the PRAMIN
+/// window there, because the video BIOS uses it as well.
+constexpr std::uint64_t low_begin = 1 * mib;
+constexpr std::uint64_t area = 63 * mib;
+constexpr std::uint64_t high_reserve = 1 * mib;
+
+constexpr std::uint64_t page = 0x1000;
+/// Copies of a runlist that a driver keeps, to build the next while one is in use.
+constexpr unsigned list_buffers = 4;
+
+// Virtual addresses of what is never looked into.
+constexpr std::uint64_t context_base = 0x1'2000'0000;
+constexpr std::uint64_t context_size = 16 * mib;
+constexpr std::uint64_t ring_base = 0x2'0000'0000;
+constexpr std::uint64_t ring_size = 0x2000;
+
+/// PTIMER once a driver has set it: 2025-01-01, so that runs repeat exactly.
+constexpr std::uint64_t epoch_ns = 1'735'689'600'000'000'000;
+
+Allocator video_area(Placement placement, std::uint64_t size) {
+    const std::uint64_t begin =
+        placement == Placement::low ? low_begin : size - high_reserve - area;
+    return {Aperture::video, begin, begin + area};
+}
+
+} // namespace
+
+Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
+               const std::optional<SystemMemoryRange> &system_memory)
+    : board_(board), plan_(plan), chip_(chip), memory_(memory),
+      port_(DriverPort::make(board, chip)), video_(video_area(plan.placement, board.video_bytes)) {
+    if (system_memory)
+        system_.emplace(Aperture::coherent, system_memory->base,
+                        system_memory->base + system_memory->size);
+    park_window();
+    driver_write(chip_, regs::timer::time_1, high32(epoch_ns));
+    driver_write(chip_, regs::timer::time_0, low32(epoch_ns));
+    port_->open_doorbells();
+    // Space for the lists first: so each lies in one piece, whatever else a workload has.
+    for (const auto &[runlist, entries] : plan_.lists)
+        reserve_list(lists_[runlist], entries);
+    for (const PlannedChannel &channel : plan_.channels)
+        build_channel(channel);
+    for (const auto &[runlist, entries] : plan_.lists)
+        for (const PlannedEntry &entry : entries)
+            append(lists_[runlist].words, entry);
+    for (auto &[runlist, list] : lists_)
+        submit(runlist, list);
+    chip_.host().wait_for_lists();
+    for (std::size_t i = 0; i < plan_.channels.size(); ++i)
+        start_channel(i);
+}
+
+Driver::~Driver() = default;
+
+Allocator &Driver::allocator(Aperture aperture) {
+    if (aperture == Aperture::video)
+        return video_;
+    if (!system_)
+        throw ConfigError("the workload needs system memory; give some with --sysmem");
+    return *system_;
+}
+
+void Driver::write_memory(PhysicalAddress at, std::span<const std::uint32_t> words) {
+    if (memory_.write_words(at, words))
+        return;
+    std::ostringstream text;
+    text << "there is no memory at " << std::hex << std::showbase << at.address
+         << " (is the guest running, and does --sysmem fit it?)";
+    throw ConfigError(text.str());
+}
+
+void Driver::park_window() {
+    using namespace regs::pbus;
+    const std::uint64_t base = board_.video_bytes - high_reserve;
+    driver_write(chip_, bar0_window, window_base.put(low32(base >> window_shift)));
+}
+
+PhysicalAddress Driver::page_directory(const std::string &address_space, Aperture aperture) {
+    const auto key = std::pair(address_space, aperture);
+    const auto found = page_directories_.find(key);
+    if (found != page_directories_.end())
+        return found->second;
+    PhysicalAddress at = allocator(aperture).take(page, page);
+    at.aperture = aperture;
+    const std::vector<std::uint32_t> empty(page / 4, 0);
+    write_memory(at, empty);
+    page_directories_.emplace(key, at);
+    return at;
+}
+
+void Driver::build_channel(const PlannedChannel &channel) {
+    const Aperture aperture = channel.instance_aperture;
+    const auto index = channel_memory_.size();
+    ChannelMemory &memory = channel_memory_.emplace_back();
+    memory.instance = {aperture, allocator(aperture).take(page, page).address};
+    memory.userd = {aperture,
+                    allocator(aperture).take(regs::userd::size, regs::userd::size).address};
+
+    InstanceBlock block;
+    block.channel = channel.id;
+    block.engine_id = *board_.find_engine(channel.engine)->engine_id;
+    block.subcontext = channel.subcontext;
+    block.timeslice = channel.timeslice;
+    block.userd = memory.userd;
+    for (const std::string &space : channel.address_spaces)
+        block.page_directories.push_back(page_directory(space, aperture));
+    if (channel.engine.type != EngineType::lce)
+        block.engine_context = context_base + channel.tsg.value_or(index) * context_size;
+    block.pushbuffer_ring = ring_base + index * ring_size;
+    block.gp_put = channel.work.kind == Work::Kind::idle ? 0 : 1;
+    write_memory(memory.instance, encode_instance(*board_.generation, block));
+
+    std::array<std::uint32_t, regs::userd::size / 4> userd{};
+    userd[regs::userd::gp_put] = block.gp_put;
+    write_memory(memory.userd, userd);
+
+    port_->bind(channel.runlist, channel.id, memory.instance);
+    if (channel.enabled)
+        port_->enable(channel.runlist, channel.id);
+}
+
+unsigned Driver::entries_of(const PlannedEntry &entry) const {
+    const auto *const tsg = std::get_if<PlannedTsgEntry>(&entry);
+    return tsg == nullptr ? 1 : 1 + static_cast<unsigned>(plan_.tsgs[tsg->tsg].channels.size());
+}
+
+/// Where a runlist must be aligned to less than a page, it is put off page boundaries: a reader
+/// that drops address bits shall not get away with it.
+void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries) {
+    std::uint64_t count = 0;
+    for (const PlannedEntry &entry : entries)
+        count += entries_of(entry);
+    const std::uint64_t alignment = 1ULL << board_.generation->runlist_base_shift;
+    const std::uint64_t shift = alignment < page ? alignment : 0;
+    const std::uint64_t size = count * entry_size(board_.generation->entry) + shift;
+    for (unsigned i = 0; i < list_buffers; ++i) {
+        const std::uint64_t at = allocator(plan_.runlist_aperture).take(size, page).address;
+        list.buffers.push_back({plan_.runlist_aperture, at + shift});
+    }
+}
+
+void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry) const {
+    if (const auto *const raw = std::get_if<PlannedRawEntry>(&entry)) {
+        words.insert(words.end(), raw->words.begin(), raw->words.end());
+        return;
+    }
+    if (const auto *const channel = std::get_if<PlannedChannelEntry>(&entry)) {
+        append_channel(words, channel->channel);
+        return;
+    }
+    const PlannedTsg &tsg = plan_.tsgs[std::get<PlannedTsgEntry>(entry).tsg];
+    const auto header =
+        encode_header(board_.generation->entry, tsg.id, tsg.timeslice, tsg.header_length);
+    words.insert(words.end(), header.begin(), header.end());
+    for (const std::size_t channel : tsg.channels)
+        append_channel(words, channel);
+}
+
+void Driver::append_channel(std::vector<std::uint32_t> &words, std::size_t channel) const {
+    const PlannedChannel &planned = plan_.channels[channel];
+    const ChannelMemory &memory = channel_memory_[channel];
+    const auto entry = encode_channel(
+        board_.generation->entry, {planned.id, planned.runqueue, memory.instance, memory.userd});
+    words.insert(words.end(), entry.begin(), entry.end());
+}
+
+void Driver::submit(unsigned runlist, List &list) {
+    const PhysicalAddress &to = list.buffers[list.used];
+    write_memory(to, list.words);
+    const auto entries = list.words.size() * 4 / entry_size(board_.generation->entry);
+    port_->submit(runlist, to, static_cast<unsigned>(entries));
+}
+
+/// Gives the channel its work, and announces it.
+void Driver::start_channel(std::size_t i) {
+    const PlannedChannel &channel = plan_.channels[i];
+    Host &host = chip_.host();
+    const std::size_t index = *host.channel_index(channel.runlist, channel.id);
+    QueuedWork work;
+    work.what = channel.work;
+    work.engine = *host.engine_index(channel.engine);
+    host.queue_work(index, work);
+    host.set_userd(index, channel_memory_[i].userd);
+    if (channel.fault == ChannelFault::pbdma)
+        host.set_faulted(index, true, std::nullopt);
+    else if (channel.fault == ChannelFault::engine)
+        host.set_faulted(index, std::nullopt, true);
+    if (host.channel(index).has_work())
+        port_->ring(channel.runlist, channel.id);
+}
+
+void Driver::resubmit(unsigned runlist) {
+    if (board_.find_runlist(runlist) == nullptr)
+        throw ConfigError("board " + board_.name + " has no runlist " + std::to_string(runlist));
+    const auto found = lists_.find(runlist);
+    if (found == lists_.end())
+        throw ConfigError("the workload has nothing on runlist " + std::to_string(runlist));
+    List &list = found->second;
+    list.used = (list.used + 1) % list.buffers.size();
+    submit(runlist, list);
+}
+
+void Driver::move_window() {
+    using namespace regs::pbus;
+    window_moves_ = (window_moves_ + 1) % 16;
+    driver_write(chip_, bar0_window, window_base.put(0x10 * window_moves_));
+}
+
+} // namespace nvmodel

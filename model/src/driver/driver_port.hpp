@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include "board/board.hpp"
+#include "device/chip.hpp"
+#include "host/group.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace nvmodel {
+
+/// How a driver of one generation programs channels and runlists.
+class DriverPort {
+  public:
+    virtual ~DriverPort() = default;
+
+    /// Opens what stands between doorbells and Host.
+    virtual void open_doorbells() = 0;
+    /// Gives a channel its instance block, if that is done through a register.
+    virtual void bind(unsigned runlist, unsigned channel, PhysicalAddress instance) = 0;
+    virtual void enable(unsigned runlist, unsigned channel) = 0;
+    virtual void submit(unsigned runlist, PhysicalAddress base, unsigned entries) = 0;
+    /// Announces work.
+    virtual void ring(unsigned runlist, unsigned channel) = 0;
+
+    static std::unique_ptr<DriverPort> make(const Board &board, Chip &chip);
+};
+
+/// Writes a register that must be there.
+void driver_write(Chip &chip, std::uint32_t offset, std::uint32_t value);
+
+} // namespace nvmodel

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The Host scheduler: runlists, TSGs and channels, PBDMAs and engines, in virtual time.
+//
+// No registers here: blocks/ translate them to these calls. All of it is deterministic. Between
+// events nothing changes but the work done, so time is advanced from event to event; queries are
+// answered for now(). The rules and their sources are in docs/model.md, "How the model works".
+#pragma once
+
+#include "base/time.hpp"
+#include "board/board.hpp"
+#include "host/channel.hpp"
+#include "host/context.hpp"
+#include "host/group.hpp"
+#include "host/pbdma.hpp"
+#include "memory/memory.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <vector>
+
+namespace nvmodel {
+
+/// How fast a copy engine runs: 1 if it has its physical copy engines to itself, less if others
+/// that are running share them, 0 if it has none.
+class CopyThroughput {
+  public:
+    virtual ~CopyThroughput() = default;
+    /// `running`: bit n set if LCE n is running.
+    [[nodiscard]] virtual double share(unsigned lce, std::uint32_t running) const = 0;
+};
+
+/// An engine that Host drives.
+struct Engine {
+    EngineRow row;
+    unsigned runlist = 0;
+    ContextSlot context;
+    std::vector<std::size_t> channels;        // whose work is on it (indices)
+    std::optional<std::size_t> instance;      // channel whose instance block loaded the context
+    std::optional<std::size_t> next_instance; // same, while loading
+    double rate = 1;                          // work per time, all channels together
+
+    [[nodiscard]] bool busy() const { return !channels.empty() || context.changing(); }
+};
+
+enum class Preempting : std::uint8_t { none, tsg, runlist };
+
+struct Runlist {
+    unsigned id = 0;
+    std::vector<unsigned> pbdmas;  // numbers, in runqueue order
+    std::vector<unsigned> engines; // indices, in slot order
+
+    // As submitted.
+    PhysicalAddress base;
+    unsigned length = 0; // entries
+    unsigned offset = 0; // first entry
+    Ns fetched_at = never;
+
+    // As fetched.
+    std::vector<Group> groups;
+    BadTsg bad = BadTsg::none;
+    std::size_t cursor = 0;
+
+    // Now.
+    std::optional<std::size_t> current; // index of the group whose turn it is
+    Ns switched_at = never;             // a switch is under way until then
+    Ns slice_left = 0;                  // while switching
+    Ns slice_end = never;               // while running
+    bool gated = false;
+    bool awake = false;      // worth a scan when nothing runs
+    bool list_waits = false; // fetched during a switch
+    Preempting preempting = Preempting::none;
+    std::optional<std::pair<Preempting, GroupId>> preempt_waits; // asked for during a switch
+
+    // What the last submit cut off.
+    std::optional<unsigned> preempted_tsg;
+    unsigned preempted_entry = 0;
+
+    // Interrupt status, set by Host and cleared through registers.
+    bool intr_tsg_preempt_complete = false;
+    bool intr_runlist_preempt_complete = false;
+    bool intr_bad_tsg = false;
+
+    [[nodiscard]] bool submit_pending() const { return fetched_at != never || list_waits; }
+    [[nodiscard]] bool switching() const { return switched_at != never; }
+};
+
+class Host {
+  public:
+    Host(const Board &board, Memory &memory, const CopyThroughput &copies);
+
+    // --- time ---
+    [[nodiscard]] Ns now() const { return now_; }
+    /// Lets time pass.
+    void advance(Ns by);
+    /// Lets time pass until no submitted list is pending.
+    void wait_for_lists();
+
+    // --- what there is ---
+    [[nodiscard]] const std::vector<Runlist> &runlists() const { return runlists_; }
+    [[nodiscard]] const std::vector<Engine> &engines() const { return engines_; }
+    [[nodiscard]] const std::vector<Pbdma> &pbdmas() const { return pbdmas_; }
+    [[nodiscard]] Runlist *find_runlist(unsigned id);
+    [[nodiscard]] const Runlist *find_runlist(unsigned id) const;
+    /// The engine with that Host engine id.
+    [[nodiscard]] const Engine *find_engine(unsigned engine_id) const;
+    [[nodiscard]] std::optional<unsigned> engine_index(EngineName name) const;
+
+    /// Index of channel `id`; `runlist` matters only where ids are per runlist.
+    [[nodiscard]] std::optional<std::size_t> channel_index(unsigned runlist, unsigned id) const;
+    [[nodiscard]] unsigned channel_id(std::size_t index) const {
+        return static_cast<unsigned>(index % board_.channels);
+    }
+    [[nodiscard]] const Channel &channel(std::size_t index) const { return channels_[index]; }
+
+    /// The runlist has no list to run, or nothing on it can run.
+    [[nodiscard]] bool runlist_idle(const Runlist &runlist) const;
+    [[nodiscard]] bool engines_idle(const Runlist &runlist) const;
+    [[nodiscard]] bool acquire_still_pending(const Runlist &runlist) const;
+
+    // --- what software asks for ---
+    void submit(Runlist &runlist, PhysicalAddress base, unsigned length, unsigned offset);
+    void set_gate(Runlist &runlist, bool closed);
+    void preempt(Runlist &runlist, GroupId group);
+    /// On all runlists, for ids that are global.
+    void preempt_everywhere(GroupId group);
+    /// The group that holds a channel (global ids).
+    void preempt_channel(unsigned id);
+    void preempt_runlist(Runlist &runlist);
+
+    void set_enabled(std::size_t index, bool enabled);
+    void set_next(std::size_t index, bool next) { channels_[index].next = next; }
+    void set_ctx_reload(std::size_t index, bool reload) { channels_[index].ctx_reload = reload; }
+    void set_pending(std::size_t index, bool pending) { channels_[index].pending = pending; }
+    void set_acquire_fail(std::size_t index, bool f) { channels_[index].acquire_fail = f; }
+    void set_faulted(std::size_t index, std::optional<bool> pbdma, std::optional<bool> engine);
+    void bind(std::size_t index, PhysicalAddress instance, std::uint32_t target, bool bound);
+    void set_userd(std::size_t index, PhysicalAddress userd) { channels_[index].userd = userd; }
+    /// The channel has (or may have) work.
+    void ring(std::size_t index);
+
+    /// Gives a channel its work; it is not announced (see ring()).
+    void queue_work(std::size_t index, QueuedWork work);
+
+    /// The copy wiring changed.
+    void update_rates();
+
+  private:
+    struct Timer {
+        Ns at;
+        std::uint64_t order; // first armed goes first
+        std::size_t channel;
+        bool operator>(const Timer &other) const {
+            return at != other.at ? at > other.at : order > other.order;
+        }
+    };
+    using Evict = std::function<bool(GroupId)>;
+
+    // host.cpp: events
+    void run_until(Ns time);
+    [[nodiscard]] Ns next_event() const;
+    void process_events();
+    void account(Ns to);
+    void turn_pbdmas();
+    [[nodiscard]] Ns next_completion(const Engine &engine) const;
+    void complete_work();
+    void fire_timers();
+    void arm_timer(std::size_t channel, Ns at);
+
+    // schedule.cpp: who is next, and changing over to it
+    [[nodiscard]] bool serviceable(const Channel &channel) const;
+    [[nodiscard]] bool serviceable(const Runlist &runlist, const Group &group) const;
+    std::optional<std::size_t> select(Runlist &runlist, std::size_t from);
+    void evaluate(Runlist &runlist);
+    void end_slice(Runlist &runlist);
+    void leave_if_exhausted(Runlist &runlist);
+    void switch_to(Runlist &runlist, std::optional<std::size_t> next, Ns slice,
+                   const Evict &evict = nullptr);
+    bool change_engines(Runlist &runlist, const Group *next, const Evict &evict);
+    bool change_pbdmas(Runlist &runlist, const Group *next);
+    void finish_switch(Runlist &runlist);
+    void start_slice(Runlist &runlist);
+    void apply_list(Runlist &runlist);
+    void take_list(Runlist &runlist);
+    void start_preempt(Runlist &runlist, Preempting kind, GroupId group);
+
+    // clients.cpp: channels on PBDMAs and engines
+    [[nodiscard]] std::size_t index_of(const Runlist &runlist, const ListedChannel &listed) const;
+    [[nodiscard]] bool in_range(const ListedChannel &listed) const {
+        return listed.id < board_.channels;
+    }
+    [[nodiscard]] unsigned pbdma_for(const Runlist &runlist, const ListedChannel &listed) const;
+    void admit(Runlist &runlist, const Group &group);
+    void admit_late(std::size_t channel);
+    void load_turn(unsigned pbdma);
+    void unload_turn(unsigned pbdma);
+    void next_turn(unsigned pbdma);
+    void remove_client(unsigned pbdma, std::size_t channel);
+    void remove_clients_of(unsigned pbdma, unsigned runlist);
+    void leave_engine(std::size_t channel);
+    void leave_unit(std::size_t channel);
+
+    [[nodiscard]] Channel *find_channel(unsigned runlist, unsigned id);
+
+    const Board &board_;
+    Memory &memory_;
+    const CopyThroughput &copies_;
+    Ns now_ = 0;
+    Ns next_event_ = never; // cached
+    std::uint64_t timer_order_ = 0;
+    std::vector<Runlist> runlists_;
+    std::vector<Engine> engines_;
+    std::vector<Pbdma> pbdmas_;
+    std::vector<Channel> channels_;
+    std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+};
+
+} // namespace nvmodel

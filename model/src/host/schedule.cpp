@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Who is next on a runlist, and the change-over to it.
+#include "host/host.hpp"
+
+#include "regs/ramin.hpp"
+
+#include <algorithm>
+
+namespace nvmodel {
+
+/// May be selected: enabled, bound, not faulted, known to have work and not merely waiting.
+bool Host::serviceable(const Channel &channel) const {
+    if (!channel.enabled || channel.faulted() || !channel.has_work())
+        return false;
+    if (board_.generation->channel_state == ChannelState::pccsr && !channel.bound)
+        return false;
+    if (!channel.pending && !channel.busy())
+        return false;
+    return !(channel.waits_on_acquire() && channel.work->what.switch_tsg);
+}
+
+/// A faulted channel keeps its whole TSG off until the fault is handled.
+bool Host::serviceable(const Runlist &runlist, const Group &group) const {
+    bool any = false;
+    for (const ListedChannel &listed : group.channels) {
+        if (!in_range(listed))
+            continue;
+        const Channel &channel = channels_[index_of(runlist, listed)];
+        if (channel.faulted())
+            return false;
+        any = any || serviceable(channel);
+    }
+    return any;
+}
+
+/// The first serviceable group at or after `from`, wrapping round. Looking at a channel that was
+/// announced but has no work, or waits on a semaphore, is noted in it as Host would by loading it.
+std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
+    const std::size_t count = runlist.groups.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = (from + i) % count;
+        const Group &group = runlist.groups[at];
+        for (const ListedChannel &listed : group.channels) {
+            if (!in_range(listed))
+                continue;
+            Channel &channel = channels_[index_of(runlist, listed)];
+            if (!channel.enabled || !channel.pending)
+                continue;
+            if (!channel.has_work())
+                channel.pending = false;
+            else if (channel.waits_on_acquire())
+                channel.acquire_fail = true;
+        }
+        if (serviceable(runlist, group))
+            return at;
+    }
+    return std::nullopt;
+}
+
+/// Starts something if nothing runs and there is reason to look.
+void Host::evaluate(Runlist &runlist) {
+    if (runlist.current || runlist.switching() || runlist.gated || !runlist.awake)
+        return;
+    runlist.awake = false;
+    if (const auto next = select(runlist, runlist.cursor))
+        switch_to(runlist, next, runlist.groups[*next].timeslice.duration());
+}
+
+/// The timeslice is over: the next serviceable group, or the same with a fresh slice.
+void Host::end_slice(Runlist &runlist) {
+    const Group &group = runlist.groups[*runlist.current];
+    if (runlist.gated) { // the gate keeps what runs
+        runlist.slice_end += group.timeslice.duration();
+        return;
+    }
+    for (const unsigned e : runlist.engines) {
+        const std::vector<std::size_t> running = engines_[e].channels;
+        for (const std::size_t index : running)
+            if (!channels_[index].enabled)
+                leave_unit(index);
+    }
+    const auto next = select(runlist, *runlist.current + 1);
+    if (next && runlist.groups[*next].id == group.id) {
+        runlist.current = next;
+        runlist.cursor = *next;
+        runlist.slice_end += runlist.groups[*next].timeslice.duration();
+        return;
+    }
+    switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0);
+}
+
+/// Ends the current group's turn early if none of its channels has anything left here.
+void Host::leave_if_exhausted(Runlist &runlist) {
+    if (!runlist.current || runlist.switching())
+        return;
+    const Group &group = runlist.groups[*runlist.current];
+    for (const unsigned number : runlist.pbdmas)
+        for (const PbdmaClient &client : pbdmas_[number].clients)
+            if (client.runlist == runlist.id)
+                return;
+    for (const unsigned e : runlist.engines)
+        if (engines_[e].context.holds() == group.id && !engines_[e].channels.empty())
+            return;
+    const auto next = runlist.gated ? std::nullopt : select(runlist, *runlist.current + 1);
+    switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0);
+}
+
+/// Begins the change-over to a group (or to none). Engines that the next group neither uses nor
+/// claims keep their context and its work goes on: only what the next needs is preempted.
+/// `evict` names contexts that must be off every engine when this is done.
+void Host::switch_to(Runlist &runlist, std::optional<std::size_t> next, Ns slice,
+                     const Evict &evict) {
+    const Group *const group = next ? &runlist.groups[*next] : nullptr;
+    const bool pbdmas_change = change_pbdmas(runlist, group);
+    const bool engines_change = change_engines(runlist, group, evict);
+    if (runlist.current && !next)
+        runlist.cursor = *runlist.current + 1;
+    runlist.current = next;
+    if (next)
+        runlist.cursor = *next;
+    runlist.slice_left = slice;
+    runlist.slice_end = never;
+    const Ns takes = engines_change  ? board_.timing.context_switch
+                     : pbdmas_change ? board_.timing.channel_switch
+                                     : 0;
+    runlist.switched_at = now_ + takes;
+}
+
+/// Takes the runlist's channels off its PBDMAs. True if any PBDMA changes.
+bool Host::change_pbdmas(Runlist &runlist, const Group *next) {
+    bool any = false;
+    for (const unsigned number : runlist.pbdmas) {
+        Pbdma &pbdma = pbdmas_[number];
+        const PbdmaClient *const loaded = pbdma.loaded();
+        const bool ours = loaded != nullptr && loaded->runlist == runlist.id;
+        const GroupId from = ours ? loaded->group : GroupId{};
+        remove_clients_of(number, runlist.id);
+        const bool wanted =
+            next != nullptr && std::ranges::any_of(next->channels, [&](const ListedChannel &l) {
+                return in_range(l) && pbdma_for(runlist, l) == number &&
+                       serviceable(channels_[index_of(runlist, l)]);
+            });
+        if ((!ours && !wanted) || !pbdma.clients.empty())
+            continue;
+        any = true;
+        const ContextState state =
+            ours ? (wanted ? ContextState::switching : ContextState::save) : ContextState::load;
+        pbdma.change = {runlist.id, {state, from, wanted ? next->id : GroupId{}}};
+    }
+    return any;
+}
+
+/// Starts the context changes of the runlist's engines. True if there are any.
+bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evict) {
+    std::vector<std::optional<std::size_t>> users(engines_.size());
+    bool claims_copies = false;
+    if (next != nullptr) {
+        for (const ListedChannel &listed : next->channels) {
+            if (!in_range(listed))
+                continue;
+            const std::size_t index = index_of(runlist, listed);
+            const Channel &channel = channels_[index];
+            if (!channel.work)
+                continue;
+            // Channels for compute may bring copies along, so their TSG takes the copy engines
+            // of its runlist away from others even if it copies nothing now (RTAS'24, Fig. 9).
+            if (engines_[channel.work->engine].row.name.type == EngineType::gr)
+                claims_copies = true;
+            if (serviceable(channel) && !users[channel.work->engine])
+                users[channel.work->engine] = index;
+        }
+    }
+    bool any = false;
+    for (const unsigned e : runlist.engines) {
+        Engine &engine = engines_[e];
+        const auto held = engine.context.holds();
+        const bool claimed = users[e] || (claims_copies && engine.row.name.type == EngineType::lce);
+        const bool stays = held && !(evict && evict(*held)) &&
+                           (!claimed || (next != nullptr && *held == next->id));
+        if (stays || (!held && !users[e]))
+            continue;
+        any = true;
+        const std::vector<std::size_t> running = engine.channels;
+        for (const std::size_t index : running)
+            leave_engine(index);
+        engine.next_instance = users[e];
+        engine.context.begin(users[e] ? std::optional(next->id) : std::nullopt);
+    }
+    return any;
+}
+
+void Host::finish_switch(Runlist &runlist) {
+    runlist.switched_at = never;
+    for (const unsigned e : runlist.engines) {
+        Engine &engine = engines_[e];
+        if (!engine.context.changing())
+            continue;
+        engine.context.finish();
+        engine.instance = engine.next_instance;
+        engine.next_instance.reset();
+    }
+    for (const unsigned number : runlist.pbdmas)
+        if (pbdmas_[number].change && pbdmas_[number].change->runlist == runlist.id)
+            pbdmas_[number].change.reset();
+    if (runlist.preempting != Preempting::none) {
+        (runlist.preempting == Preempting::tsg ? runlist.intr_tsg_preempt_complete
+                                               : runlist.intr_runlist_preempt_complete) = true;
+        runlist.preempting = Preempting::none;
+    }
+    if (runlist.current)
+        start_slice(runlist);
+    if (runlist.switching())
+        return; // there was nothing to start; the rest waits for the next change-over
+    if (runlist.list_waits) {
+        apply_list(runlist);
+    } else if (runlist.preempt_waits) {
+        const auto [kind, id] = *runlist.preempt_waits;
+        runlist.preempt_waits.reset();
+        start_preempt(runlist, kind, id);
+    }
+    evaluate(runlist);
+}
+
+void Host::start_slice(Runlist &runlist) {
+    runlist.slice_end = now_ + runlist.slice_left;
+    admit(runlist, runlist.groups[*runlist.current]);
+    leave_if_exhausted(runlist); // all of it may have been disabled meanwhile
+}
+
+/// The submitted list has arrived.
+void Host::take_list(Runlist &runlist) {
+    runlist.fetched_at = never;
+    if (runlist.switching())
+        runlist.list_waits = true;
+    else
+        apply_list(runlist);
+    evaluate(runlist);
+}
+
+/// Replaces the list. What ran gives way to the new list's first group, unless the gate is closed.
+void Host::apply_list(Runlist &runlist) {
+    runlist.list_waits = false;
+    std::vector<std::uint32_t> words(std::size_t{runlist.length} *
+                                     entry_size(board_.generation->entry) / 4);
+    if (!memory_.read_words(runlist.base, words))
+        words.clear(); // a fetch that is refused leaves nothing to run
+    DecodedList decoded = decode_list(*board_.generation, words);
+    for (Group &group : decoded.groups)
+        for (const ListedChannel &listed : group.channels) {
+            const auto index = channel_index(runlist.id, listed.id);
+            if (!index)
+                continue;
+            Channel &channel = channels_[*index];
+            channel.runlist = runlist.id;
+            if (board_.generation->entry_pointers_used) {
+                channel.instance = listed.instance;
+                channel.userd = listed.userd;
+            }
+            if (group.id.is_tsg)
+                continue;
+            using namespace regs::ramin;
+            const auto slice = memory_.read_value(
+                {channel.instance.aperture, channel.instance.address + 4 * fc_timeslice}, 4);
+            const auto word = static_cast<std::uint32_t>(slice.value_or(0));
+            group.timeslice = {.timeout = fc_timeslice_timeout.get(word),
+                               .scale = fc_timeslice_scale.get(word)};
+        }
+
+    std::optional<GroupId> ran;
+    runlist.preempted_tsg.reset();
+    if (runlist.current) {
+        const Group &cut = runlist.groups[*runlist.current];
+        ran = cut.id;
+        runlist.preempted_tsg = cut.id.id;
+        runlist.preempted_entry = cut.entry;
+    }
+    runlist.groups = std::move(decoded.groups);
+    runlist.bad = decoded.bad;
+    runlist.intr_bad_tsg = runlist.intr_bad_tsg || decoded.bad != BadTsg::none;
+    runlist.cursor = 0;
+    while (runlist.cursor + 1 < runlist.groups.size() &&
+           runlist.groups[runlist.cursor].entry < runlist.offset)
+        ++runlist.cursor;
+
+    const auto position = [&runlist](GroupId id) -> std::optional<std::size_t> {
+        const auto found = std::ranges::find(runlist.groups, id, &Group::id);
+        if (found == runlist.groups.end())
+            return std::nullopt;
+        return static_cast<std::size_t>(found - runlist.groups.begin());
+    };
+    const Evict unlisted = [&position](GroupId id) { return !position(id); };
+    const auto same = ran ? position(*ran) : std::nullopt;
+    // The index into the old list is void; switch_to() must not use it.
+    runlist.current.reset();
+    if (runlist.gated && same) { // the gate keeps what runs
+        runlist.current = same;
+        return;
+    }
+    const auto next = runlist.gated ? std::nullopt : select(runlist, runlist.cursor);
+    switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0, unlisted);
+}
+
+void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
+    if (runlist.switching()) {
+        runlist.preempt_waits = {kind, group};
+        return;
+    }
+    const bool all = kind == Preempting::runlist;
+    const bool is_current =
+        runlist.current && (all || runlist.groups[*runlist.current].id == group);
+    const bool resident = std::ranges::any_of(runlist.engines, [&](unsigned e) {
+        const auto held = engines_[e].context.holds();
+        return held && (all || *held == group);
+    });
+    if (!is_current && !resident) { // not there: done at once
+        (all ? runlist.intr_runlist_preempt_complete : runlist.intr_tsg_preempt_complete) = true;
+        return;
+    }
+    runlist.preempting = kind;
+    const Evict evict = [all, group](GroupId id) { return all || id == group; };
+    if (is_current || !runlist.current) {
+        runlist.awake = true;
+        switch_to(runlist, std::nullopt, 0, evict);
+    } else {
+        switch_to(runlist, runlist.current, runlist.slice_end - now_, evict);
+    }
+}
+
+} // namespace nvmodel

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// All memory that the GPU can name by a physical address.
+#pragma once
+
+#include "memory/aperture.hpp"
+#include "memory/guest_memory.hpp"
+#include "memory/video_memory.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace nvmodel {
+
+class Memory {
+  public:
+    explicit Memory(std::uint64_t video_size) : video_(video_size) {}
+
+    [[nodiscard]] const VideoMemory &video() const { return video_; }
+    void clear_video() { video_.clear(); }
+
+    /// Attaches system memory (not owned; nullptr detaches it).
+    void attach(GuestMemory *guest) { guest_ = guest; }
+
+    /// False if the range is not memory.
+    [[nodiscard]] bool read(PhysicalAddress at, std::span<std::byte> to) const;
+    [[nodiscard]] bool write(PhysicalAddress at, std::span<const std::byte> from);
+
+    /// Little-endian value of 1, 2, 4 or 8 bytes; nothing if that is not memory.
+    [[nodiscard]] std::optional<std::uint64_t> read_value(PhysicalAddress at, unsigned size) const;
+    [[nodiscard]] bool write_value(PhysicalAddress at, std::uint64_t value, unsigned size);
+
+    /// Little-endian 32-bit words.
+    [[nodiscard]] bool read_words(PhysicalAddress at, std::span<std::uint32_t> to) const;
+    [[nodiscard]] bool write_words(PhysicalAddress at, std::span<const std::uint32_t> from);
+
+  private:
+    VideoMemory video_;
+    GuestMemory *guest_ = nullptr;
+};
+
+} // namespace nvmodel

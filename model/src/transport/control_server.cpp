@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "transport/control_server.hpp"
+
+#include "base/error.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace nvmodel {
+namespace {
+
+constexpr std::size_t max_line = 64 * 1024;
+constexpr std::size_t max_clients = 64;
+
+[[noreturn]] void fail(const std::filesystem::path &path, const std::string &why) {
+    throw ConfigError("control socket " + path.string() + ": " + why);
+}
+
+[[noreturn]] void fail_errno(const std::filesystem::path &path) {
+    fail(path, std::strerror(errno));
+}
+
+/// Removes a socket that is left over; any other file stays.
+void remove_stale(const std::filesystem::path &path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
+        ::unlink(path.c_str());
+}
+
+bool temporary(int error) {
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+} // namespace
+
+ControlServer::ControlServer(Requests &requests, std::filesystem::path path)
+    : requests_(requests), path_(std::move(path)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string &name = path_.native();
+    if (name.empty() || name.size() >= sizeof(address.sun_path))
+        fail(path_,
+             "the path must have 1 to " + std::to_string(sizeof(address.sun_path) - 1) + " bytes");
+    name.copy(address.sun_path, name.size());
+    listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (listener_.get() < 0)
+        fail_errno(path_);
+    remove_stale(path_);
+    if (::bind(listener_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
+            0 ||
+        ::listen(listener_.get(), 16) != 0)
+        fail_errno(path_);
+}
+
+ControlServer::~ControlServer() {
+    ::unlink(path_.c_str());
+}
+
+void ControlServer::add_to(std::vector<pollfd> &waiting) const {
+    waiting.push_back({listener_.get(), POLLIN, 0});
+    for (const Client &client : clients_) {
+        const int events = client.out.empty() ? POLLIN : POLLIN | POLLOUT;
+        waiting.push_back({client.socket.get(), static_cast<short>(events), 0});
+    }
+}
+
+void ControlServer::serve(const pollfd *found) {
+    const bool somebody_calls = found->revents != 0;
+    for (Client &client : clients_) {
+        const int events = (++found)->revents;
+        if ((events & POLLOUT) != 0)
+            write_to(client);
+        if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
+            read_from(client);
+    }
+    std::erase_if(clients_, [](const Client &client) { return client.gone; });
+    if (somebody_calls)
+        accept_client();
+}
+
+void ControlServer::accept_client() {
+    UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.get() >= 0 && clients_.size() < max_clients)
+        clients_.push_back({std::move(socket), {}, {}});
+}
+
+void ControlServer::read_from(Client &client) {
+    std::array<char, 4096> buffer{};
+    const ssize_t got = ::recv(client.socket.get(), buffer.data(), buffer.size(), 0);
+    if (got <= 0) {
+        client.gone = got == 0 || !temporary(errno);
+        return;
+    }
+    client.in.append(buffer.data(), static_cast<std::size_t>(got));
+    for (;;) {
+        const auto end = client.in.find('\n');
+        if (end == std::string::npos)
+            break;
+        client.out += requests_.answer(std::string_view(client.in).substr(0, end));
+        client.out += '\n';
+        client.in.erase(0, end + 1);
+    }
+    if (client.in.size() > max_line)
+        client.gone = true;
+    write_to(client);
+}
+
+void ControlServer::write_to(Client &client) {
+    if (client.out.empty())
+        return;
+    const ssize_t sent =
+        ::send(client.socket.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+    if (sent >= 0)
+        client.out.erase(0, static_cast<std::size_t>(sent));
+    else if (!temporary(errno))
+        client.gone = true;
+}
+
+} // namespace nvmodel

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The control socket: lines in, lines out, any number of clients.
+#pragma once
+
+#include "control/requests.hpp"
+#include "transport/unique_fd.hpp"
+
+#include <poll.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace nvmodel {
+
+class ControlServer {
+  public:
+    /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError.
+    ControlServer(Requests &requests, std::filesystem::path path);
+    ~ControlServer();
+    ControlServer(const ControlServer &) = delete;
+    ControlServer &operator=(const ControlServer &) = delete;
+
+    /// Adds what to wait for.
+    void add_to(std::vector<pollfd> &waiting) const;
+
+    /// Takes care of what poll() found, in the slice that add_to() added.
+    void serve(const pollfd *found);
+
+  private:
+    struct Client {
+        UniqueFd socket;
+        std::string in;  // incomplete line
+        std::string out; // not sent yet
+        bool gone = false;
+    };
+
+    void accept_client();
+    void read_from(Client &client);
+    static void write_to(Client &client);
+
+    Requests &requests_;
+    std::filesystem::path path_;
+    UniqueFd listener_;
+    std::vector<Client> clients_;
+};
+
+} // namespace nvmodel

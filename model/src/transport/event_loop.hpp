@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include "transport/control_server.hpp"
+#include "transport/proxy.hpp"
+
+namespace nvmodel {
+
+/// Serves both, one event at a time, until QEMU goes away. Throws ProtocolError.
+void serve_until_qemu_goes(Proxy &proxy, ControlServer &control);
+
+} // namespace nvmodel

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include "memory/guest_memory.hpp"
+#include "transport/unique_fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nvmodel {
+
+/// Guest RAM, mapped from the descriptors that the VMM hands over.
+class MappedMemory final : public GuestMemory {
+  public:
+    struct Region {
+        std::uint64_t address = 0; // guest-physical
+        std::uint64_t size = 0;
+        std::uint64_t offset = 0; // in the file
+        UniqueFd fd;
+    };
+
+    MappedMemory() = default;
+    MappedMemory(const MappedMemory &) = delete;
+    MappedMemory &operator=(const MappedMemory &) = delete;
+    ~MappedMemory() override { clear(); }
+
+    /// Replaces what was mapped. Throws ProtocolError if a region cannot be mapped; nothing is
+    /// mapped then.
+    void replace(std::vector<Region> regions);
+
+    [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const override;
+    [[nodiscard]] bool write(std::uint64_t address, std::span<const std::byte> from) override;
+
+  private:
+    struct Mapping {
+        std::uint64_t address;
+        std::uint64_t size;
+        std::byte *bytes; // of the region; the mapping begins on the page before
+        void *base;
+        std::size_t length;
+    };
+
+    void clear();
+    void map(const Region &region);
+    [[nodiscard]] const Mapping *find(std::uint64_t address) const;
+    template <typename Copy>
+    bool walk(std::uint64_t address, std::size_t length, Copy copy) const;
+
+    std::vector<Mapping> mappings_;
+};
+
+} // namespace nvmodel

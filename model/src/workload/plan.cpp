@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "workload/plan.hpp"
+
+#include "regs/ramrl.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace nvmodel {
+namespace {
+
+/// Ids in use, per space: one space for the GPU, or one per runlist.
+class IdSpaces {
+  public:
+    IdSpaces(const Board &board, unsigned limit, std::string what)
+        : per_runlist_(board.ids_per_runlist()), limit_(limit), what_(std::move(what)) {}
+
+    void reserve(unsigned runlist, unsigned id, const JsonValue &where) {
+        if (id >= limit_)
+            where.fail(what_ + " id " + std::to_string(id) + " is not below the board's " +
+                       std::to_string(limit_));
+        if (!used_.emplace(space(runlist), id).second)
+            where.fail(what_ + " id " + std::to_string(id) + " is used twice" +
+                       (per_runlist_ ? " on this runlist" : ""));
+    }
+
+    unsigned take_lowest(unsigned runlist, const JsonValue &where) {
+        unsigned &next = next_[space(runlist)];
+        while (used_.contains({space(runlist), next}))
+            ++next;
+        reserve(runlist, next, where);
+        return next;
+    }
+
+  private:
+    [[nodiscard]] unsigned space(unsigned runlist) const { return per_runlist_ ? runlist : 0; }
+
+    bool per_runlist_;
+    unsigned limit_;
+    std::string what_;
+    std::set<std::pair<unsigned, unsigned>> used_;
+    std::map<unsigned, unsigned> next_;
+};
+
+bool has_pce(const Board &board, unsigned lce) {
+    if (std::ranges::find(board.copy.pce_lce, std::optional(lce)) != board.copy.pce_lce.end())
+        return true;
+    if (lce >= board.copy.grces.size() || !board.copy.grces[lce].shared)
+        return false;
+    const auto &lent = board.copy.grces[lce].lce;
+    return std::ranges::find(board.copy.pce_lce, lent) != board.copy.pce_lce.end();
+}
+
+/// "task{n}" with the number of the repetition in place.
+std::string numbered(const std::string &text, unsigned n) {
+    const auto at = text.find("{n}");
+    return at == std::string::npos ? text
+                                   : text.substr(0, at) + std::to_string(n) + text.substr(at + 3);
+}
+
+class Planner {
+  public:
+    Planner(const Workload &workload, const Board &board)
+        : workload_(workload), board_(board), channel_ids_(board, board.channels, "channel"),
+          tsg_ids_(board, std::min(board.channels, 4096U), "TSG") {
+        plan_.name = workload.name;
+        plan_.placement = workload.placement;
+        plan_.runlist_aperture = workload.runlist_aperture;
+    }
+
+    Plan run() {
+        for (const EntrySpec &entry : workload_.entries)
+            if (const auto *group = std::get_if<GroupSpec>(&entry))
+                reserve_ids(*group);
+        for (const EntrySpec &entry : workload_.entries)
+            std::visit([this](const auto &spec) { add(spec); }, entry);
+        return std::move(plan_);
+    }
+
+  private:
+    [[nodiscard]] const EngineRow &resolve(const EngineChoice &choice) const {
+        const EngineRow *found = nullptr;
+        if (choice.name) {
+            found = board_.find_engine(*choice.name);
+            if (found == nullptr)
+                choice.where.fail("board " + board_.name + " has no engine " +
+                                  to_string(*choice.name));
+        } else {
+            const auto graphics = board_.find_engine({EngineType::gr, 0})->runlist;
+            const auto async = std::ranges::find_if(board_.engines, [&](const EngineRow &row) {
+                return row.name.type == EngineType::lce && row.runlist && row.runlist != graphics &&
+                       has_pce(board_, row.name.instance);
+            });
+            if (async == board_.engines.end())
+                choice.where.fail("board " + board_.name + " has no async copy engine");
+            found = &*async;
+        }
+        if (!found->runlist)
+            choice.where.fail(to_string(found->name) + " of board " + board_.name +
+                              " has no runlist");
+        return *found;
+    }
+
+    [[nodiscard]] unsigned tsg_length_max() const {
+        return board_.generation->entry == EntryFormat::words2 ? regs::ramrl::w8::tsg_length_max
+                                                               : regs::ramrl::w16::tsg_length_max;
+    }
+
+    void reserve_ids(const GroupSpec &group) {
+        const unsigned runlist = *resolve(group.engine).runlist;
+        if (group.id)
+            tsg_ids_.reserve(runlist, *group.id, group.where);
+        for (const ChannelSpec &channel : group.channels)
+            if (channel.id)
+                channel_ids_.reserve(runlist, *channel.id, channel.where);
+    }
+
+    std::size_t add_channel(const GroupSpec &group, const ChannelSpec &spec, const EngineRow &home,
+                            PlannedChannel planned) {
+        const Generation &generation = *board_.generation;
+        const EngineRow &engine = spec.engine ? resolve(*spec.engine) : home;
+        if (engine.runlist != home.runlist)
+            spec.where.fail(to_string(engine.name) + " of board " + board_.name +
+                            " is not on the runlist of " + to_string(home.name));
+        if (engine.name.type == EngineType::lce && spec.work.kind != Work::Kind::idle &&
+            !has_pce(board_, engine.name.instance))
+            spec.where.fail(to_string(engine.name) + " of board " + board_.name +
+                            " has no physical copy engine, so it cannot do work");
+        if (spec.subcontext >= group.address_spaces.size())
+            spec.where.fail("the TSG has no address space for that subcontext");
+        const auto &pbdmas = board_.find_runlist(*home.runlist)->pbdmas;
+        planned.runlist = *home.runlist;
+        planned.engine = engine.name;
+        planned.id = spec.id ? *spec.id : channel_ids_.take_lowest(*home.runlist, spec.where);
+        planned.work = spec.work;
+        planned.enabled = spec.enabled;
+        // What this board cannot do is left out, as a driver would: a second runqueue, and marks
+        // of a fault (a driver then keeps the channel disabled).
+        planned.runqueue = spec.runqueue < pbdmas.size() ? spec.runqueue : 0;
+        planned.subcontext = spec.subcontext;
+        if (generation.fault_bits)
+            planned.fault = spec.fault;
+        else if (spec.fault != ChannelFault::none)
+            planned.enabled = false;
+        plan_.channels.push_back(std::move(planned));
+        return plan_.channels.size() - 1;
+    }
+
+    PlannedChannel channel_of(const GroupSpec &group, unsigned n) const {
+        PlannedChannel planned;
+        planned.task = numbered(group.task, n);
+        planned.timeslice = group.timeslice.value_or(board_.default_timeslice);
+        for (const std::string &space : group.address_spaces)
+            planned.address_spaces.push_back(numbered(space, n));
+        planned.instance_aperture = group.instance_aperture.value_or(workload_.instance_aperture);
+        return planned;
+    }
+
+    void add_channels(const GroupSpec &group, const EngineRow &home, PlannedTsg &tsg, unsigned n) {
+        for (const ChannelSpec &spec : group.channels)
+            for (unsigned i = 0; i < spec.repeat; ++i) {
+                PlannedChannel planned = channel_of(group, n);
+                planned.tsg = plan_.tsgs.size();
+                tsg.channels.push_back(add_channel(group, spec, home, std::move(planned)));
+            }
+        if (tsg.channels.empty() || tsg.channels.size() > tsg_length_max())
+            group.where.fail("a TSG has 1 to " + std::to_string(tsg_length_max()) +
+                             " channels on board " + board_.name);
+    }
+
+    void add_tsg(const GroupSpec &group, const EngineRow &home, unsigned n) {
+        PlannedTsg tsg;
+        tsg.runlist = *home.runlist;
+        tsg.id = group.id ? *group.id : tsg_ids_.take_lowest(*home.runlist, group.where);
+        tsg.task = numbered(group.task, n);
+        tsg.timeslice = group.timeslice.value_or(board_.default_timeslice);
+        add_channels(group, home, tsg, n);
+        const auto length = static_cast<unsigned>(tsg.channels.size());
+        const unsigned field_max = board_.generation->entry == EntryFormat::words2
+                                       ? regs::ramrl::w8::tsg_length.max()
+                                       : regs::ramrl::w16::w1_tsg_length.max();
+        tsg.header_length = std::min(group.length.value_or(length), field_max);
+        plan_.lists[tsg.runlist].push_back(PlannedTsgEntry{plan_.tsgs.size()});
+        plan_.tsgs.push_back(std::move(tsg));
+    }
+
+    /// On boards where a bare channel is not legal it is put into the list all the same: that is
+    /// how a workload shows what Host makes of it.
+    void add_bare(const GroupSpec &group, const EngineRow &home, unsigned n) {
+        const std::size_t channel =
+            add_channel(group, group.channels.front(), home, channel_of(group, n));
+        plan_.lists[*home.runlist].push_back(PlannedChannelEntry{channel});
+    }
+
+    void add(const GroupSpec &group) {
+        const EngineRow &home = resolve(group.engine);
+        if (group.address_spaces.size() > 1 && !board_.generation->subcontexts)
+            group.where.fail("board " + board_.name + " has no subcontexts");
+        for (unsigned n = 0; n < group.repeat; ++n)
+            group.bare ? add_bare(group, home, n) : add_tsg(group, home, n);
+    }
+
+    void add(const AgainSpec &again) {
+        const auto found = std::ranges::find(plan_.tsgs, again.task, &PlannedTsg::task);
+        if (found == plan_.tsgs.end())
+            again.where.fail("no TSG above has the task \"" + again.task + "\"");
+        const auto index = static_cast<std::size_t>(found - plan_.tsgs.begin());
+        plan_.lists[found->runlist].push_back(PlannedTsgEntry{index});
+    }
+
+    void add(const RawSpec &raw) {
+        PlannedRawEntry entry;
+        if (board_.generation->entry == EntryFormat::words2)
+            entry.words.assign(raw.words2.begin(), raw.words2.end());
+        else
+            entry.words.assign(raw.words4.begin(), raw.words4.end());
+        plan_.lists[*resolve(raw.engine).runlist].push_back(std::move(entry));
+    }
+
+    const Workload &workload_;
+    const Board &board_;
+    IdSpaces channel_ids_;
+    IdSpaces tsg_ids_;
+    Plan plan_;
+};
+
+} // namespace
+
+bool Plan::needs_system_memory() const {
+    return runlist_aperture != Aperture::video ||
+           std::ranges::any_of(channels, [](const PlannedChannel &channel) {
+               return channel.instance_aperture != Aperture::video;
+           });
+}
+
+Plan make_plan(const Workload &workload, const Board &board) {
+    return Planner(workload, board).run();
+}
+
+} // namespace nvmodel

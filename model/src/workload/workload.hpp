@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A workload as its file says it: tasks, what they put on runlists, and the work they have.
+// It names engines, so that one file fits every board; plan.hpp fits it to one.
+// The file format is described in docs/model.md.
+#pragma once
+
+#include "base/json_reader.hpp"
+#include "base/time.hpp"
+#include "board/board.hpp"
+#include "memory/aperture.hpp"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace nvmodel {
+
+/// What a channel's pushbuffer asks for.
+struct Work {
+    enum class Kind : std::uint8_t {
+        idle,    // nothing
+        busy,    // always more
+        amount,  // `amount` of engine time at `offset`, and again every `period` if that is not 0
+        acquire, // waits on a semaphore until `offset` (or forever), then busy
+    };
+    Kind kind = Kind::idle;
+    Ns amount = 0;
+    Ns period = 0;
+    Ns offset = 0;
+    bool switch_tsg = true; // acquire: the TSG may be left while waiting
+
+    bool operator==(const Work &) const = default;
+};
+
+enum class ChannelFault : std::uint8_t { none, pbdma, engine };
+
+/// "LCE2", or "first-async-lce": the first copy engine off the graphics runlist that has a PCE.
+struct EngineChoice {
+    std::optional<EngineName> name; // none: first-async-lce
+    JsonValue where;                // for complaints
+};
+
+struct ChannelSpec {
+    JsonValue where;
+    unsigned repeat = 1;
+    std::optional<unsigned> id = {}; // none: the lowest that is free
+    std::optional<EngineChoice> engine = {};
+    Work work = {};
+    bool enabled = true;
+    unsigned runqueue = 0;
+    unsigned subcontext = 0; // VEID
+    ChannelFault fault = ChannelFault::none;
+};
+
+/// A TSG, or with `bare` a channel outside any TSG.
+struct GroupSpec {
+    JsonValue where;
+    bool bare = false;
+    unsigned repeat = 1;
+    std::string task; // "{n}" stands for the number of the repetition
+    EngineChoice engine;
+    std::optional<unsigned> id = {};
+    std::optional<Timeslice> timeslice = {};
+    std::vector<std::string> address_spaces = {}; // by subcontext
+    std::optional<unsigned> length = {};          // what the header says, if not the truth
+    std::optional<Aperture> instance_aperture = {};
+    std::vector<ChannelSpec> channels = {};
+};
+
+/// The entries of a TSG once more.
+struct AgainSpec {
+    JsonValue where;
+    std::string task;
+};
+
+/// Words put into a list as they are; one set for each entry format.
+struct RawSpec {
+    JsonValue where;
+    EngineChoice engine;
+    std::array<std::uint32_t, 2> words2{};
+    std::array<std::uint32_t, 4> words4{};
+};
+
+using EntrySpec = std::variant<GroupSpec, AgainSpec, RawSpec>;
+
+/// Where in video memory the driver puts its structures.
+enum class Placement : std::uint8_t {
+    high, // near the end: only the PRAMIN window reaches them
+    low,  // near the start: BAR1 and BAR2 reach them in physical mode
+};
+
+struct Workload {
+    std::string name;
+    std::string title;
+    Placement placement = Placement::high;
+    Aperture runlist_aperture = Aperture::video;
+    Aperture instance_aperture = Aperture::video;
+    std::vector<EntrySpec> entries;
+};
+
+/// The (TIMEOUT, SCALE) that lasts longest without exceeding a duration; at least one unit.
+Timeslice encode_timeslice(Ns duration);
+
+/// Reads a workload file. Throws ConfigError.
+Workload load_workload(const std::filesystem::path &file);
+Workload parse_workload(JsonValue root);
+
+} // namespace nvmodel
