@@ -98,7 +98,8 @@ void Host::load_turn(unsigned number) {
     Engine &engine = engines_[channel.work->engine];
     channel.engine = channel.work->engine;
     engine.channels.push_back(client.channel);
-    update_rates();
+    if (engine.row.name.type == EngineType::lce)
+        update_rates();
 }
 
 /// Takes the loaded channel off; what it has left to do keeps it pending.
@@ -174,11 +175,13 @@ void Host::leave_engine(std::size_t index) {
     Channel &channel = channels_[index];
     if (!channel.engine)
         return;
-    std::erase(engines_[*channel.engine].channels, index);
+    Engine &engine = engines_[*channel.engine];
+    std::erase(engine.channels, index);
     channel.engine.reset();
     if (!channel.pbdma)
         channel.pending = channel.has_work();
-    update_rates();
+    if (engine.row.name.type == EngineType::lce)
+        update_rates();
 }
 
 /// Off its PBDMA and its engine.

@@ -104,10 +104,10 @@ void Host::wait_for_lists() {
 
 void Host::run_until(Ns time) {
     for (;;) {
-        next_event_ = next_event();
-        if (next_event_ > time)
+        const Ns next = next_event();
+        if (next > time)
             break;
-        account(next_event_);
+        account(next);
         process_events();
     }
     account(time);
@@ -234,6 +234,7 @@ void Host::queue_work(std::size_t index, QueuedWork work) {
         arm_timer(index, now_ + what.offset);
 }
 
+/// Copy engines share; the others have their hardware to themselves.
 void Host::update_rates() {
     std::uint32_t running = 0;
     for (const Engine &engine : engines_)

@@ -207,7 +207,6 @@ class Host {
     Memory &memory_;
     const CopyThroughput &copies_;
     Ns now_ = 0;
-    Ns next_event_ = never; // cached
     std::uint64_t timer_order_ = 0;
     std::vector<Runlist> runlists_;
     std::vector<Engine> engines_;
