@@ -66,9 +66,12 @@ static void test_topology(const struct gpu *gpus)
 /* A list that only the window reaches is out of reach. */
 static void test_runlists(const struct gpu *gpu)
 {
+	char window[VALUE_MAX];
 	struct files files;
 
 	ASSERT(in_force("integrity"), "lockdown is not in force");
+	gpu_info(gpu, "feature pram_window", window);
+	EXPECT(!strncmp(window, "no (", 4), "pram_window: %s", window);
 	gpu_files(gpu, 0400, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		char *text;

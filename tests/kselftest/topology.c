@@ -6,6 +6,16 @@
 
 #include "ktap.h"
 
+/* Whether the window may be moved is policy: kernel lockdown changes it. */
+static void drop_policy(char *text)
+{
+	char *line = strstr(text, "feature pram_window: ");
+	char *end = line ? strchr(line, '\n') : NULL;
+
+	if (end)
+		memmove(line, end + 1, strlen(end + 1) + 1);
+}
+
 char *topology_text(const struct gpu *gpu)
 {
 	struct files files;
@@ -20,6 +30,8 @@ char *topology_text(const struct gpu *gpu)
 
 		EXPECT(one || may_be_unconnected(files.name[i]), "%s/%s: %s",
 		       gpu->name, files.name[i], strerror(errno));
+		if (one)
+			drop_policy(one);
 		fprintf(out, "%s:\n%s", files.name[i], one ? one : "-\n");
 		free(one);
 	}
