@@ -75,10 +75,10 @@ class Bench:
         return self.check(f"cat {self.proc(board, name)}")
 
     def write(self, board, name, text):
-        """Writes text with a single write(2); the result's err has the shell's message."""
+        """Writes text with a single write(2); the result's err has dd's word for the errno."""
         escaped = text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n")
-        escaped = escaped.replace("'", "'\\''")
-        return self.run(f"printf '{escaped}' > {self.proc(board, name)}")
+        return self.run(f"printf '{escaped}' | "
+                        f"dd of={self.proc(board, name)} bs=8192 iflag=fullblock")
 
     def restart(self, board, workload=DEFAULT_WORKLOAD):
         self.model(board).request("restart", workload)

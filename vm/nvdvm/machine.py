@@ -86,6 +86,7 @@ class Machine(contextlib.AbstractContextManager):
             self.check_kernel()
             raise VmError(f"{error}; its console ended with:\n{self._console_tail()}") from error
         self.check_kernel()
+        self.check_qemu()
         return result
 
     def check(self, command, **options):
@@ -112,6 +113,12 @@ class Machine(contextlib.AbstractContextManager):
             self._trouble_shown = len(text)
             start = text.rfind("\n", 0, found.start()) + 1
             raise KernelTrouble(f"the guest's kernel is in trouble:\n{text[start:start + 4000]}")
+
+    def check_qemu(self):
+        """Raises VmError if QEMU has dropped an access to a GPU (see qemu.PROCESSOR)."""
+        said = (self._folder / "qemu.log").read_text(errors="replace")
+        if "Blocked re-entrant IO" in said:
+            raise VmError(f"QEMU lost accesses to a GPU: {said.strip()}")
 
     def check_taint(self):
         taint = int(self._agent.run("cat /proc/sys/kernel/tainted", 30).text)

@@ -14,6 +14,15 @@ FIRST_GPU_SLOT = 4
 # takes it for a crash kernel's: ordinary RAM in its direct map that it never uses itself.
 SYSMEM_BASE = 0x10000000
 SYSMEM_SIZE = 0x04000000
+# While QEMU waits for a model's answer it lets other virtual CPUs run, and if one of them then
+# accesses the same GPU, QEMU takes that for a device calling itself, drops the access and has
+# the guest read 0 ("Blocked re-entrant IO" in its log; 7.2 as Debian ships it). So only one
+# virtual CPU may run at a time: two of them taking turns in one thread with TCG, which still
+# lets them interleave anywhere, and a single one with KVM.
+PROCESSOR = {
+    "tcg": ("-accel", "tcg,thread=single", "-cpu", "max", "-smp", "2"),
+    "kvm": ("-accel", "kvm", "-cpu", "host", "-smp", "1"),
+}
 
 
 @functools.cache
@@ -37,10 +46,8 @@ def command(kernel, initramfs, console_log, agent_path, models, extra_append="")
     append = (f"console=ttyS0 quiet panic=-1 oops=panic nokaslr "
               f"crashkernel={SYSMEM_SIZE >> 20}M@{SYSMEM_BASE >> 20}M {extra_append}")
     words = [
-        PROGRAM, "-M", "q35,memory-backend=ram",
-        "-accel", "tcg,thread=multi" if accel == "tcg" else "kvm",
-        "-cpu", "max" if accel == "tcg" else "host",
-        "-smp", "2", "-m", f"{MEMORY_MIB}M",
+        PROGRAM, "-M", "q35,memory-backend=ram", "-m", f"{MEMORY_MIB}M",
+        *PROCESSOR[accel],
         "-object", f"memory-backend-memfd,id=ram,size={MEMORY_MIB}M,share=on",
         "-nodefaults", "-display", "none", "-no-reboot",
         "-kernel", kernel.image, "-initrd", initramfs, "-append", append,
