@@ -22,7 +22,7 @@ std::uint64_t number(const std::string &word, std::uint64_t max) {
 std::uint64_t positive(const std::string &word) {
     const std::uint64_t value = number(word, UINT64_MAX);
     if (value == 0)
-        throw ConfigError("fault: EVERY must not be 0");
+        throw ConfigError("fault: EVERY and TIMES must not be 0");
     return value;
 }
 
@@ -68,9 +68,11 @@ void Faults::add(std::span<const std::string> words) {
         expect(1);
         stuck_.insert(register_offset(args[0]));
     } else if (kind == "move-runlist") {
-        expect(2);
+        const bool limited = args.size() == 3;
+        expect(limited ? 3 : 2);
         const auto runlist = static_cast<unsigned>(number(args[0], 126));
-        move_runlist_.push_back({runlist, {positive(args[1])}});
+        const std::uint64_t times = limited ? positive(args[2]) : UINT64_MAX;
+        move_runlist_.push_back({runlist, {positive(args[1]), times}});
     } else if (kind == "move-window") {
         expect(1);
         move_window_.push_back({positive(args[0])});

@@ -41,11 +41,13 @@ class Faults {
   private:
     struct Repeated {
         std::uint64_t every;
+        std::uint64_t times = UINT64_MAX; // that are left
         std::uint64_t reads = 0;
         bool due() {
-            if (++reads < every)
+            if (times == 0 || ++reads < every)
                 return false;
             reads = 0;
+            times--;
             return true;
         }
     };
