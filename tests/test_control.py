@@ -65,9 +65,10 @@ def test_runlist_and_id(bench, board):
     (" \n", "Invalid argument"), ("junk", "Invalid argument"),
     ("2x", "Invalid argument"), ("2,3", "Invalid argument"), ("0:", "Invalid argument"),
     (":2", "Invalid argument"), ("0:2:3", "Invalid argument"), ("-2", "Invalid argument"),
-    ("2 99:3", "Invalid argument"), ("2 100000000000000000000", "Result not representable"),
-    ("2 99999", "Result not representable"), ("2 x", "Invalid argument"),
-    ("2 " * 300, "Argument list too long"), ("2" + " " * 5000, "Argument list too long"),
+    ("2 99:3", "Invalid argument"), ("2 100000000000000000000", "out of range"),
+    ("2 99999", "out of range"), ("2 x", "Invalid argument"),
+    pytest.param("2 " * 300, "Argument list too long", id="many"),
+    pytest.param("2" + " " * 5000, "Argument list too long", id="long"),
 ])
 def test_bad_lists_change_nothing(bench, board, text, error):
     result = bench.write(board, "disable_channel", text)

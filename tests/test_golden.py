@@ -7,24 +7,27 @@ from conftest import BOARDS
 WORKLOADS = ("idle", "three-tasks", "sysmem", "mixed")
 
 
-def printed(bench, board, name):
-    """What reading a file gives: its text, or the errno of open as cat words it."""
-    result = bench.run(f"cat {bench.proc(board, name)}")
-    if result.status:
-        return result.err.decode().replace(bench.proc(board), "")
-    return result.text
-
-
-def names(bench, board):
+def names(bench, board, only_runlists):
     listed = bench.check(f"find {bench.proc(board)} -type f -perm /444").split()
-    return sorted(path.rpartition("/")[2] for path in listed)
+    found = [path.rpartition("/")[2] for path in listed]
+    wanted = [name for name in found if name.startswith("runlist") == only_runlists]
+    return sorted(wanted, key=lambda name: (name.rstrip("0123456789"), len(name), name))
+
+
+def printed(bench, board, name):
+    """A heading, then what reading gives: the text, or the errno of open as cat words it."""
+    result = bench.run(f"cat {bench.proc(board, name)}")
+    text = result.err.decode() if result.status else result.text
+    return f"==> {name}\n{text.replace(bench.proc(board), '')}"
+
+
+def everything(bench, board, only_runlists):
+    return "".join(printed(bench, board, name) for name in names(bench, board, only_runlists))
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_topology(bench, golden, board):
-    for name in names(bench, board):
-        if not name.startswith("runlist"):
-            golden(f"{board}/{name}", printed(bench, board, name))
+    golden(f"{board}/topology", everything(bench, board, only_runlists=False))
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -32,12 +35,9 @@ def test_topology(bench, golden, board):
 def test_runlists(bench, golden, board, workload):
     bench.restart(board, workload)
     bench.model(board).request("advance", 5000)
-    for name in names(bench, board):
-        if name.startswith("runlist"):
-            golden(f"{board}/{workload}/{name}", printed(bench, board, name))
+    golden(f"{board}/{workload}", everything(bench, board, only_runlists=True))
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_modes(bench, golden, board):
-    listing = bench.check(f"cd {bench.proc(board)} && stat -c '%a %U:%G %n' *")
-    golden(f"{board}/modes", listing)
+    golden(f"{board}/modes", bench.check(f"cd {bench.proc(board)} && stat -c '%a %U:%G %n' *"))

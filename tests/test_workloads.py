@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What the module decodes is what the workload asked for: ids, order, timeslices, state, places."""
+
+import pytest
+import workloads
+from conftest import BOARDS
+from test_tables import engines_by_runlist
+from text import boxes
+
+ENTRIES_WITH_RUNQUEUE = ("titan-v", "rtx2080ti", "a100", "rtx6000-ada")
+
+
+def decoded(text):
+    tsgs = []
+    for box in boxes(text)[1:]:
+        if box.kind == "TSG Entry":
+            tsgs.append((box, []))
+        else:
+            assert box.kind == "Channel Info" and box.indent
+            tsgs[-1][1].append(box)
+    return tsgs
+
+
+@pytest.mark.parametrize("workload", ("idle", "three-tasks", "mixed", "sysmem", "many", "low",
+                                      "copies"))
+@pytest.mark.parametrize("board", BOARDS)
+def test_decoded_is_what_was_asked_for(bench, board, workload):
+    bench.restart(board, workload)
+    engines = engines_by_runlist(bench.read(board, "device_info"))
+    runlist_of = {engine: runlist for runlist, names in engines.items() for engine in names}
+    async_lces = [name for name, runlist in runlist_of.items()
+                  if name.startswith("LCE") and runlist != runlist_of["GR0"]]
+    wanted = workloads.load(workload)
+    lists = workloads.runlists(wanted, runlist_of, min(async_lces))
+    instances = {}
+    for runlist in sorted(engines):
+        text = bench.read(board, f"runlist{runlist}")
+        expected = lists.get(runlist, [])
+        found = decoded(text)
+        head = boxes(text)[0].fields
+        assert int(head["TSGs"]) == len(expected)
+        assert int(head["Channels"]) == sum(len(tsg.channels) for tsg in expected)
+        if expected:
+            assert head["Aperture"] == wanted.get("runlist_aperture", "vid")
+        assert [box.number for box, _ in found] == [tsg.number for tsg in expected]
+        for (box, members), tsg in zip(found, expected):
+            assert (int(box.fields["Timeout"]), int(box.fields["Scale"])) == \
+                (tsg.timeout, tsg.scale)
+            assert int(box.fields["Length"]) == len(tsg.channels)
+            assert [member.number for member in members] == \
+                [channel.number for channel in tsg.channels]
+            for member, channel in zip(members, tsg.channels):
+                fields = member.fields
+                assert fields["Enabled"] == str(int(channel.enabled))
+                if board in ENTRIES_WITH_RUNQUEUE:
+                    assert fields["Runqueue"] == str(channel.runqueue)
+                assert fields["Instance Aperture"] == wanted.get("instance_aperture", "vid")
+                instances[runlist, channel.number] = fields["Instance Block"]
+    assert len(set(instances.values())) == len(instances), "each channel has a block of its own"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_malformed_lists_are_shown_as_they_are(bench, board):
+    bench.restart(board, "malformed")
+    found = boxes(bench.read(board, "runlist0"))
+    shape = [(box.kind, box.number, box.indent) for box in found[1:]]
+    assert shape == [
+        ("TSG Entry", 1, 0), ("Channel Info", 1, 2), ("Channel Info", 2, 2),
+        ("Channel Info", 3, 0),      # bare
+        ("Unknown Entry", 4, 0),
+        ("Channel Info", 0xfff, 0),
+        ("Unknown Entry", 6, 0),
+        ("TSG Entry", 4, 0), ("Channel Info", 4, 2), ("Channel Info", 5, 2),
+    ]
+    assert found[8].fields["Truncated"] == "2 of 5"
+    out_of_range = found[6].fields
+    if board in ("a100", "rtx6000-ada"):
+        assert out_of_range["Error"] == "channel id out of range"
+        assert "Enabled" not in out_of_range
+    else:
+        assert "Error" not in out_of_range, "4,095 is the last channel"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What a workload file asks for, read independently of the model's own loader."""
+
+import dataclasses
+import json
+
+from nvdvm import paths
+
+DEFAULT_TIMESLICE = {"timeout": 128, "scale": 3}
+
+
+@dataclasses.dataclass
+class Channel:
+    number: int
+    enabled: bool
+    runqueue: int
+
+
+@dataclasses.dataclass
+class Tsg:
+    number: int
+    timeout: int
+    scale: int
+    channels: list
+
+
+def load(name):
+    return json.loads((paths.WORKLOADS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def runlists(workload, runlist_of, first_async_lce):
+    """{runlist: [Tsg]} for a workload that consists of TSGs."""
+    lists, by_task, ids = {}, {}, {"tsg": 0, "channel": 0}
+    for entry in workload["entries"]:
+        if entry.get("kind") == "again":
+            runlist, tsg = by_task[entry["task"]]
+            lists[runlist].append(tsg)
+            continue
+        engine = entry["engine"]
+        engine = first_async_lce if engine == "first-async-lce" else engine
+        for n in range(entry.get("repeat", 1)):
+            tsg = _tsg(entry, ids)
+            runlist = runlist_of[engine.replace("GRCE", "LCE")]
+            lists.setdefault(runlist, []).append(tsg)
+            by_task[entry["task"].replace("{n}", str(n))] = runlist, tsg
+    return lists
+
+
+def _tsg(entry, ids):
+    channels = []
+    for wanted in entry["channels"]:
+        for _ in range(wanted.get("repeat", 1)):
+            channels.append(Channel(_number(wanted, ids, "channel"), wanted.get("enabled", True),
+                                    wanted.get("runqueue", 0)))
+    timeslice = entry.get("timeslice", DEFAULT_TIMESLICE)
+    if "timeslice_us" in entry:
+        timeslice = _encode(entry["timeslice_us"])
+    return Tsg(_number(entry, ids, "tsg"), timeslice["timeout"], timeslice["scale"], channels)
+
+
+def _number(entry, ids, kind):
+    number = entry.get("id", ids[kind])
+    ids[kind] = max(ids[kind], number) + 1
+    return number
+
+
+def _encode(microseconds):
+    """The longest timeslice of (timeout << scale) units of 1.024 us that does not exceed it."""
+    units, scale = int(microseconds / 1.024), 0
+    while units > 255:
+        units, scale = units >> 1, scale + 1
+    return {"timeout": units, "scale": scale}
