@@ -90,9 +90,13 @@ struct channels enabled_channels(const struct gpu *gpu, size_t least)
 	if (!gpu_has(gpu, DISABLE))
 		ktap_skip("%s has no channel controls", gpu->name);
 	channels = gpu_channels(gpu);
-	for (size_t i = 0; i < channels.count; i++)
-		if (channels.at[i].enabled)
+	for (size_t i = 0; i < channels.count; i++) {
+		struct channels kept = { channels.at, count };
+
+		if (channels.at[i].enabled &&
+		    !channels_find(&kept, &channels.at[i]))
 			channels.at[count++] = channels.at[i];
+	}
 	channels.count = count;
 	if (count < least)
 		ktap_skip("%s has %zu enabled channels, need %zu", gpu->name,
@@ -102,17 +106,21 @@ struct channels enabled_channels(const struct gpu *gpu, size_t least)
 
 size_t restore_channels(const struct gpu *gpu, const struct channels *before)
 {
+	struct channels now = gpu_channels(gpu);
 	size_t changed = 0;
 
 	for (size_t i = 0; i < before->count; i++) {
-		const struct channel *channel = &before->at[i];
+		const struct channel *was = &before->at[i], *is;
 		char target[TARGET_MAX];
 
-		if (is_enabled(gpu, channel) == channel->enabled)
+		is = i < now.count && channels_match(was, &now.at[i]) ?
+		     &now.at[i] : channels_find(&now, was);
+		if (!is || is->enabled == was->enabled)
 			continue;
 		changed++;
-		target_of(gpu, channel, target);
-		control(gpu, channel->enabled ? ENABLE : DISABLE, target);
+		target_of(gpu, was, target);
+		control(gpu, was->enabled ? ENABLE : DISABLE, target);
 	}
+	free(now.at);
 	return changed;
 }

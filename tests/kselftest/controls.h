@@ -29,8 +29,8 @@ void set_enabled(const struct gpu *gpu, const struct channel *channel,
 bool is_enabled(const struct gpu *gpu, const struct channel *channel);
 
 /*
- * Channels that are enabled now; skips the test if there are fewer than `least`
- * or if this GPU has no controls.
+ * Channels that are enabled now, each once; skips the test if there are fewer
+ * than `least` or if this GPU has no controls.
  */
 struct channels enabled_channels(const struct gpu *gpu, size_t least);
 

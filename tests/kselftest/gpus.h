@@ -74,7 +74,13 @@ size_t gpu_runlists(const struct gpu *gpu, unsigned int *runlists, size_t max);
 /* The channels of all runlists, read now. Ends the test if one cannot be read. */
 struct channels gpu_channels(const struct gpu *gpu);
 
-/* The one that `channel` names in `channels`, NULL if there is none. */
+/* The same channel, in whatever state? */
+bool channels_match(const struct channel *a, const struct channel *b);
+
+/*
+ * The one that `channel` names in `channels`, NULL if there is none. (A list may
+ * name it several times.)
+ */
 struct channel *channels_find(const struct channels *channels,
 			      const struct channel *channel);
 

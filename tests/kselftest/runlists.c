@@ -113,12 +113,16 @@ struct channels gpu_channels(const struct gpu *gpu)
 	return channels;
 }
 
+bool channels_match(const struct channel *a, const struct channel *b)
+{
+	return a->runlist == b->runlist && a->id == b->id;
+}
+
 struct channel *channels_find(const struct channels *channels,
 			      const struct channel *channel)
 {
 	for (size_t i = 0; i < channels->count; i++)
-		if (channels->at[i].runlist == channel->runlist &&
-		    channels->at[i].id == channel->id)
+		if (channels_match(&channels->at[i], channel))
 			return &channels->at[i];
 	return NULL;
 }
@@ -132,8 +136,7 @@ bool channels_same(const struct channels *a, const struct channels *b)
 	for (size_t i = 0; i < a->count && same; i++) {
 		const struct channel *x = &a->at[i], *y = &b->at[i];
 
-		same = x->runlist == y->runlist && x->id == y->id &&
-		       x->enabled == y->enabled;
+		same = channels_match(x, y) && x->enabled == y->enabled;
 		if (!same)
 			ktap_note("channel %u:%u enabled %d became %u:%u enabled %d",
 				  x->runlist, x->id, x->enabled, y->runlist,
