@@ -26,9 +26,11 @@ def test_status_and_output(tmp_path):
                   "--file", f"{file}:/root/carried", "--",
                   "cat /root/carried /proc/gpu0/runlist0; model 0 info; echo oops >&2; exit 9")
     assert done.returncode == 9, done.stderr
-    assert done.stdout.startswith("carried\n+---- Runlist 0 ")
-    assert json.loads(done.stdout.splitlines()[-1])["board"] == "gtx1060-3gb"
     assert done.stderr == "oops\n"
+    assert done.stdout.startswith("carried\n+---- Runlist 0 ")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("{"), done.stdout
+    assert json.loads(last)["board"] == "gtx1060-3gb"
     gpus = json.loads(stats.read_text())["gpus"]
     assert [gpu["board"] for gpu in gpus] == ["gtx1060-3gb"]
     entries = 9

@@ -28,9 +28,13 @@ def load(name):
     return json.loads((paths.WORKLOADS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def runlists(workload, runlist_of, first_async_lce):
-    """{runlist: [Tsg]} for a workload that consists of TSGs."""
-    lists, by_task, ids = {}, {}, {"tsg": 0, "channel": 0}
+def runlists(workload, runlist_of, first_async_lce, per_runlist, fault_bits):
+    """{runlist: [Tsg]} for a workload that consists of TSGs.
+
+    Ids that the file leaves open count from 0, for the GPU or (`per_runlist`) each runlist.
+    Where channels have no fault bits, a faulted one is just disabled.
+    """
+    lists, by_task, spaces = {}, {}, {}
     for entry in workload["entries"]:
         if entry.get("kind") == "again":
             runlist, tsg = by_task[entry["task"]]
@@ -39,18 +43,20 @@ def runlists(workload, runlist_of, first_async_lce):
         engine = entry["engine"]
         engine = first_async_lce if engine == "first-async-lce" else engine
         for n in range(entry.get("repeat", 1)):
-            tsg = _tsg(entry, ids)
             runlist = runlist_of[engine.replace("GRCE", "LCE")]
+            space = runlist if per_runlist else None
+            tsg = _tsg(entry, spaces.setdefault(space, {"tsg": 0, "channel": 0}), fault_bits)
             lists.setdefault(runlist, []).append(tsg)
             by_task[entry["task"].replace("{n}", str(n))] = runlist, tsg
     return lists
 
 
-def _tsg(entry, ids):
+def _tsg(entry, ids, fault_bits):
     channels = []
     for wanted in entry["channels"]:
+        enabled = wanted.get("enabled", True) and (fault_bits or "fault" not in wanted)
         for _ in range(wanted.get("repeat", 1)):
-            channels.append(Channel(_number(wanted, ids, "channel"), wanted.get("enabled", True),
+            channels.append(Channel(_number(wanted, ids, "channel"), enabled,
                                     wanted.get("runqueue", 0)))
     timeslice = entry.get("timeslice", DEFAULT_TIMESLICE)
     if "timeslice_us" in entry:
