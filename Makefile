@@ -56,6 +56,11 @@ install: modules ## install the module (DESTDIR=, MODULE_DIR=)
 
 # --- model and unit tests ---
 
+# $(call cmake_build,ARGUMENTS): silent unless it fails.
+define cmake_build
+	@cmake --build $(BUILD)/cmake $(1) >$(BUILD)/cmake/log 2>&1 || { cat $(BUILD)/cmake/log; exit 1; }
+endef
+
 .PHONY: cmake
 cmake: $(BUILD)/cmake/build.ninja
 
@@ -64,11 +69,11 @@ $(BUILD)/cmake/build.ninja:
 
 .PHONY: model
 model: cmake ## build the GPU model into build/cmake/model
-	@cmake --build $(BUILD)/cmake --target nvdebug-model -- --quiet
+	$(call cmake_build,--target nvdebug-model)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)
-	@cmake --build $(BUILD)/cmake -- --quiet
+	$(call cmake_build,)
 	@ctest --test-dir $(BUILD)/cmake --output-on-failure -j $(JOBS)
 
 # --- the VM ---
@@ -109,6 +114,10 @@ vm-test-modules:
 .PHONY: check
 check: deps ## every test: unit tests, then the module in a VM
 	@scripts/check
+
+.PHONY: bench
+bench: deps ## count what reading costs (on the model: counts and ratios)
+	@bench/run
 
 .PHONY: lint
 lint: ## checkpatch, sparse, compiler warnings on the module; clang-format on C++

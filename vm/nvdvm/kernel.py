@@ -18,13 +18,13 @@ class Kernel:
     modules: pathlib.Path  # the folder that holds modules.order and kernel/
 
     def guest_modules(self):
-        """Paths of the modules the guest loads, in load order."""
+        """Paths of the modules the guest loads, in load order; what is missing is built in."""
         available = {path.stem.replace("-", "_"): path for path in self.modules.rglob("*.ko")}
         ordered = []
 
         def add(name):
             if name not in available:
-                return  # built in
+                return
             for needed in _dependencies(available[name]):
                 add(needed)
             if available[name] not in ordered:
@@ -38,8 +38,9 @@ class Kernel:
 def find(image=None):
     """The kernel `make vm-kernel` unpacked, or one given by its image.
 
-    An image given by hand needs its modules beside it, as a distribution's package has
-    them: DIR/boot/vmlinuz-RELEASE and DIR/lib/modules/RELEASE.
+    An image given by hand is named vmlinuz-RELEASE and has its modules beside it, as a
+    distribution's package has them (DIR/boot/vmlinuz-RELEASE, DIR/lib/modules/RELEASE), or
+    has virtio-pci and virtio-console built in.
     """
     if image is None:
         images = sorted((paths.BUILD / "kernel").glob("*/boot/vmlinuz-*"))
@@ -49,11 +50,10 @@ def find(image=None):
     image = pathlib.Path(image)
     if not image.is_file():
         raise VmError(f"no kernel image at {image}")
-    release = image.name.partition("-")[2]
-    modules = image.resolve().parents[1] / "lib" / "modules" / release
-    if not modules.is_dir():
-        raise VmError(f"kernel {image}: its modules are not in {modules}")
-    return Kernel(release, image, modules)
+    name, _, release = image.name.partition("-")
+    if name != "vmlinuz" or not release:
+        raise VmError(f"kernel {image}: want a file named vmlinuz-RELEASE")
+    return Kernel(release, image, image.resolve().parents[1] / "lib" / "modules" / release)
 
 
 def _dependencies(module):
