@@ -14,7 +14,8 @@ namespace {
 class IdSpaces {
   public:
     IdSpaces(const Board &board, unsigned limit, std::string what)
-        : per_runlist_(board.ids_per_runlist()), limit_(limit), what_(std::move(what)) {}
+        : board_(board.name), per_runlist_(board.ids_per_runlist()), limit_(limit),
+          what_(std::move(what)) {}
 
     void reserve(unsigned runlist, unsigned id, const JsonValue &where) {
         if (id >= limit_)
@@ -22,7 +23,8 @@ class IdSpaces {
                        std::to_string(limit_));
         if (!used_.emplace(space(runlist), id).second)
             where.fail(what_ + " id " + std::to_string(id) + " is used twice" +
-                       (per_runlist_ ? " on this runlist" : ""));
+                       (per_runlist_ ? " on this runlist"
+                                     : "; on board " + board_ + " ids are global"));
     }
 
     unsigned take_lowest(unsigned runlist, const JsonValue &where) {
@@ -36,6 +38,7 @@ class IdSpaces {
   private:
     [[nodiscard]] unsigned space(unsigned runlist) const { return per_runlist_ ? runlist : 0; }
 
+    std::string board_;
     bool per_runlist_;
     unsigned limit_;
     std::string what_;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "support.hpp"
+
+#include "regs/fifo.hpp"
+#include "regs/pbus.hpp"
+#include "regs/runlist.hpp"
+#include "regs/usermode.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+namespace nvmodel::test {
+
+namespace {
+const std::filesystem::path data = NVDEBUG_MODEL_DATA;
+}
+
+std::string test_name(const testing::TestParamInfo<const char *> &board) {
+    std::string name = board.param;
+    std::erase(name, '-');
+    return name;
+}
+
+Board board(const std::string &name) {
+    return load_board(data / "boards" / (name + ".json"));
+}
+
+Workload workload(const std::string &name) {
+    return load_workload(data / "workloads" / (name + ".json"));
+}
+
+Workload workload_of(const std::string &entries, const std::string &more) {
+    return parse_workload(JsonValue::parse(
+        R"({"SPDX-License-Identifier":"x","format":1,"name":"test","title":"test",)" + more +
+            R"("entries":[)" + entries + "]}",
+        "test.json"));
+}
+
+std::string config_error(const std::function<void()> &call) {
+    try {
+        call();
+    } catch (const ConfigError &error) {
+        return error.what();
+    }
+    ADD_FAILURE() << "no ConfigError was thrown";
+    return {};
+}
+
+bool FakeMemory::contains(std::uint64_t address, std::size_t length) const {
+    return address >= base_ && length <= bytes_.size() && address - base_ <= bytes_.size() - length;
+}
+
+bool FakeMemory::read(std::uint64_t address, std::span<std::byte> to) const {
+    if (!contains(address, to.size()))
+        return false;
+    std::memcpy(to.data(), bytes_.data() + (address - base_), to.size());
+    return true;
+}
+
+bool FakeMemory::write(std::uint64_t address, std::span<const std::byte> from) {
+    if (!contains(address, from.size()))
+        return false;
+    std::memcpy(bytes_.data() + (address - base_), from.data(), from.size());
+    return true;
+}
+
+Bench::Bench(const std::string &board_name, const Workload &work)
+    : guest(sysmem_range.base, sysmem_range.size), gpu(board(board_name), work, sysmem_range) {
+    gpu.attach(&guest);
+}
+
+std::unique_ptr<Bench> Bench::started(const std::string &board_name, const Workload &work) {
+    auto bench = std::make_unique<Bench>(board_name, work);
+    bench->gpu.start();
+    return bench;
+}
+
+std::uint32_t Bench::peek(PhysicalAddress at) {
+    using namespace regs;
+    write(pbus::bar0_window, pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
+                                 pbus::window_target.put(target_of(at.aperture)));
+    return read(pramin::range_begin + at.address % (1U << pbus::window_shift));
+}
+
+void Bench::poke(PhysicalAddress at, std::uint32_t value) {
+    using namespace regs;
+    write(pbus::bar0_window, pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
+                                 pbus::window_target.put(target_of(at.aperture)));
+    write(pramin::range_begin + at.address % (1U << pbus::window_shift), value);
+}
+
+std::uint32_t Bench::channel_register(unsigned channel, unsigned runlist) const {
+    if (gpu.board().ids_per_runlist())
+        return gpu.board().find_runlist(runlist)->chram + 4 * channel;
+    return 0x800004 + 8 * channel;
+}
+
+void Bench::enable(unsigned channel, unsigned runlist) {
+    write(channel_register(channel, runlist), gpu.board().ids_per_runlist() ? 0x2 : 0x400);
+}
+
+void Bench::disable(unsigned channel, unsigned runlist) {
+    write(channel_register(channel, runlist), gpu.board().ids_per_runlist() ? 0x3 : 0x800);
+}
+
+void Bench::ring(unsigned channel, unsigned runlist) {
+    switch (gpu.board().generation->doorbell) {
+    case Doorbell::none:
+        break;
+    case Doorbell::volta:
+        write(0x810090, channel);
+        break;
+    case Doorbell::turing:
+        write(0x810090, channel | runlist << 16);
+        break;
+    case Doorbell::ampere:
+        write(0xbb0090, channel | runlist << 16);
+        break;
+    }
+}
+
+void Bench::preempt_tsg(unsigned tsg, unsigned runlist) {
+    const std::uint32_t at =
+        gpu.board().ids_per_runlist() ? gpu.board().find_runlist(runlist)->base + 0x98 : 0x2634;
+    write(at, 0x01000000 | tsg);
+}
+
+bool Bench::preempt_pending(unsigned runlist) {
+    const std::uint32_t at =
+        gpu.board().ids_per_runlist() ? gpu.board().find_runlist(runlist)->base + 0x98 : 0x2634;
+    return (read(at) >> 20 & 1) != 0;
+}
+
+void Bench::set_gate(unsigned runlist, bool closed) {
+    if (gpu.board().ids_per_runlist())
+        write(gpu.board().find_runlist(runlist)->base + 0x94, closed ? 1 : 0);
+    else
+        write(0x2630, closed ? 1U << runlist : 0);
+}
+
+void Bench::advance_us(double us) {
+    gpu.advance(std::llround(us * 1000));
+}
+
+std::map<std::string, double> Bench::progress() const {
+    std::map<std::string, double> by_task;
+    for (const ChannelProgress &each : gpu.progress())
+        by_task[each.task] += each.progress_us;
+    return by_task;
+}
+
+std::map<std::string, double> Bench::gained(double us) {
+    const auto before = progress();
+    advance_us(us);
+    auto after = progress();
+    for (auto &[task, done] : after)
+        done -= before.at(task);
+    return after;
+}
+
+ChannelProgress Bench::channel(unsigned id, unsigned runlist) const {
+    for (const ChannelProgress &each : gpu.progress())
+        if (each.channel == id && (!gpu.board().ids_per_runlist() || each.runlist == runlist))
+            return each;
+    ADD_FAILURE() << "no channel " << id;
+    return {};
+}
+
+void Bench::expect_no_violations() {
+    for (const Violations::Record &record : gpu.violations().records())
+        ADD_FAILURE() << name_of(record.why) << (record.access.write ? " write" : " read")
+                      << " at 0x" << std::hex << record.access.offset;
+}
+
+} // namespace nvmodel::test
