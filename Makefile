@@ -32,8 +32,11 @@ define build_module
 	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
 	@mkdir -p $(2)
 	@cp -pu --parents $(MODULE_SOURCES) $(2)
-	@$(MAKE) --no-print-directory -C $(1) M=$(abspath $(2)) $(3) modules
+	@$(MAKE) --no-print-directory -C $(1) M=$(abspath $(2)) $(NO_BTF) $(3) modules
 endef
+
+# Type information of modules needs the kernel's own image, which headers do not bring.
+NO_BTF := CONFIG_DEBUG_INFO_BTF_MODULES=
 
 .PHONY: modules
 modules: ## build nvdebug.ko for the running kernel (or KDIR=) into build/module
@@ -109,7 +112,7 @@ vm-test-modules:
 	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
 	@$(MAKE) --no-print-directory -C $(VM_HEADERS) \
-		M=$(abspath $(BUILD)/test-modules/$(VM_RELEASE)) modules
+		M=$(abspath $(BUILD)/test-modules/$(VM_RELEASE)) $(NO_BTF) modules
 
 .PHONY: check
 check: deps ## every test: unit tests, then the module in a VM

@@ -187,6 +187,14 @@ static int bus_event(struct notifier_block *block, unsigned long event,
 
 static struct notifier_block bus_notifier = { .notifier_call = bus_event };
 
+static void report_none(void)
+{
+	mutex_lock(&gpus_lock);
+	if (list_empty(&gpus))
+		pr_info("no NVIDIA GPU here that can be shown; one that appears later gets a folder\n");
+	mutex_unlock(&gpus_lock);
+}
+
 static int __init check_params(void)
 {
 	if (!strcmp(pram_window, "auto")) {
@@ -223,6 +231,7 @@ static int __init nvdebug_init(void)
 	ret = scan();
 	if (ret)
 		goto err_remove;
+	report_none();
 	return 0;
 
 err_remove:
