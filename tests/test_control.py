@@ -2,7 +2,7 @@
 """Disabling and enabling channels: what the file says, and what the GPU does."""
 
 import pytest
-from conftest import BOARDS
+from conftest import BOARDS, IDS_PER_RUNLIST
 from text import channels
 
 TASK_2 = (2, 3)  # its channels in the three-tasks workload
@@ -78,7 +78,7 @@ def test_bad_lists_change_nothing(bench, board, text, error):
     assert all(fields["Enabled"] == "1" for fields in shown.values())
 
 
-@pytest.mark.parametrize("board", ("a100", "rtx6000-ada"))
+@pytest.mark.parametrize("board", IDS_PER_RUNLIST)
 def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
     bench.restart(board, "same-ids")
     result = bench.write(board, "disable_channel", "2")

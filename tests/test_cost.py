@@ -2,11 +2,10 @@
 """What a read costs in BAR accesses, counted by the model."""
 
 import pytest
-from conftest import BOARDS
+from conftest import BOARDS, IDS_PER_RUNLIST
 from text import boxes
 
-GLOBAL_IDS = ("gtx1060-3gb", "titan-v", "rtx2080ti")
-ENTRY_BYTES = {"gtx1060-3gb": 8, "titan-v": 16, "rtx2080ti": 16, "a100": 16, "rtx6000-ada": 16}
+ENTRY_BYTES = {board: 8 if board == "gtx1060-3gb" else 16 for board in BOARDS}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 BUDGET_REST = 32
 
@@ -61,7 +60,7 @@ def test_a_long_list_costs_in_proportion(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_control(bench, board, control, targets):
     bench.restart(board, "many-500")
-    prefix = "" if board in GLOBAL_IDS else "0:"
+    prefix = "0:" if board in IDS_PER_RUNLIST else ""
     words = " ".join(f"{prefix}{channel}" for channel in range(targets))
     blocks = bench.cost(board, f"echo {words} > {bench.proc(board, control)}")
     assert total(blocks, "writes", CHANNEL_BLOCKS) == targets

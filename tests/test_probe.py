@@ -2,7 +2,7 @@
 """Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
 
 import pytest
-from conftest import BOARDS
+from conftest import BOARDS, IDS_PER_RUNLIST
 from text import channels
 
 PMC_BOOT_0 = 0x0
@@ -50,7 +50,7 @@ def test_a_gpu_that_does_not_answer_harms_no_other(unloaded, fault):
     complaints = [line for line in log(unloaded) if "0000:00:05.0" in line]
     assert len(complaints) == 1
     chips = unloaded.check("grep -h ^chip: /proc/gpu*/info").split()[1::2]
-    assert chips == ["GP106", "TU102", "GA100", "AD102"]
+    assert chips == ["GP106", "TU102", "GA100", "AD102", "GA102"]
     unloaded.check("cat /proc/gpu*/device_info > /dev/null")
 
 
@@ -131,7 +131,7 @@ def test_a_bit_that_does_not_follow_is_an_error(bench, board):
 
 def channel_register(bench, board, channel):
     """Where a channel's enable bit is: PCCSR, or the channel RAM of runlist 0."""
-    if board not in ("a100", "rtx6000-ada"):
+    if board not in IDS_PER_RUNLIST:
         return 0x800004 + 8 * channel
     base = bench.check(f"awk '$3 == 0 {{print $4; exit}}' {bench.proc(board, 'device_info')}")
     channel_config = bench.peek(board, int(base, 16) + 4)

@@ -50,3 +50,30 @@ def test_ada_graphics_copies_contend_with_async_copies(bench):
     runlists = engines_by_runlist(bench.read("rtx6000-ada", "device_info"))
     for lce in shared:
         assert f"LCE{lce}" not in runlists[0]
+
+
+def copy_topology(bench, board):
+    lines = bench.read(board, "copy_topology").splitlines()[1:]
+    return {engine: (pces, shares) for engine, _, pces, shares in map(str.split, lines)}
+
+
+def test_an_lce_may_own_several_pces(bench):
+    """As on an H200, whose LCE4 has twelve; here PCE 15 of the A100 is made to serve LCE2 too."""
+    pce_15 = 0x104100 + 4 * 15
+    bench.model("a100").request("fault", "read", pce_15, 2)
+    assert copy_topology(bench, "a100")["LCE2"] == ("0x18000", "-")
+    assert bench.read("a100", "lce_for_pce15") == "2\n"
+    assert bench.read("a100", "lce_for_pce16") == "2\n"
+
+
+def test_an_unconnected_pce_or_grce_says_so(bench):
+    for name in ("lce_for_pce0", "shared_lce_for_grce0"):
+        result = bench.run(f"cat {bench.proc('a100', name)}")
+        assert result.status != 0 and "No such device" in result.err.decode()
+    assert copy_topology(bench, "a100")["LCE9"] == ("-", "-")
+
+
+def test_turing_grce_that_names_an_lce_without_sharing_it(bench):
+    """SHARED (bit 30) clear: the number in SHARED_LCE means nothing."""
+    bench.model("rtx2080ti").request("fault", "read", 0x104034, 0x00000004)
+    assert copy_topology(bench, "rtx2080ti")["LCE0"] == ("-", "-")

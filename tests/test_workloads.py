@@ -3,12 +3,11 @@
 
 import pytest
 import workloads
-from conftest import BOARDS
+from conftest import BOARDS, IDS_PER_RUNLIST
 from test_tables import engines_by_runlist
 from text import boxes
 
-WIDE_ENTRIES = ("titan-v", "rtx2080ti", "a100", "rtx6000-ada")
-IDS_PER_RUNLIST = ("a100", "rtx6000-ada")
+WIDE_ENTRIES = set(BOARDS) - {"gtx1060-3gb"}
 
 
 def decoded(text):

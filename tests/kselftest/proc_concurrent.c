@@ -17,20 +17,25 @@
 /* Different ones, so that the readers get out of step. */
 static const size_t piece_sizes[READERS] = { 1, 37, 1021, 65536 };
 
+/* In some thousand pieces at most, so that long runlists take no ages. */
 static char *read_in_pieces(int fd, size_t piece)
 {
-	size_t room = 1 << 20, used = 0;
+	size_t room = 1 << 12, used = 0;
 	char *text = malloc(room);
 	ssize_t got;
 
-	ASSERT(text, "no memory for a runlist");
-	while (used + piece < room) {
+	do {
+		if (piece < room / 4096)
+			piece = room / 4096;
+		if (room - used <= piece) {
+			room = 2 * room + piece;
+			text = realloc(text, room);
+		}
+		ASSERT(text, "no memory for a runlist");
 		got = read(fd, text + used, piece);
 		ASSERT(got >= 0, "read: %s", strerror(errno));
-		if (got == 0)
-			break;
 		used += (size_t)got;
-	}
+	} while (got > 0);
 	text[used] = '\0';
 	return text;
 }
