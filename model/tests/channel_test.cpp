@@ -65,6 +65,15 @@ TEST(Pccsr, ForcedReloadShowsInStatus) {
     EXPECT_EQ(bench.read(state_0 + 8 * 5), 0x02000000U);
 }
 
+TEST(Pccsr, LoadingReloads) {
+    auto bench = Bench::started("titan-v", "three-tasks");
+    bench->advance_us(100);
+    bench->write(state_0 + 8 * 2, 0x100);
+    EXPECT_EQ(bench->state(2), "PENDING_CTX_RELOAD");
+    bench->advance_us(2100);
+    EXPECT_TRUE(bench->state(2) == "ON_PBDMA_AND_ENG" || bench->state(2) == "ON_ENG_PENDING");
+}
+
 TEST(Pccsr, FaultsAreClearedByWritingOnes) {
     Bench bench("rtx2080ti", "idle");
     bench.write(state_0, 0x400);

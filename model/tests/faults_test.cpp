@@ -60,6 +60,8 @@ TEST(Faults, StuckRegister) {
     EXPECT_EQ(bench.read(0x1700), 0U);
     bench.write(0x1704, 0x5);
     EXPECT_EQ(bench.read(0x1704), 0x5U) << "its neighbour is not";
+    bench.gpu.bar_write(Bar::instance, 0x1700, 0x7, 4);
+    EXPECT_EQ(bench.gpu.bar_read(Bar::instance, 0x1700, 4), 0x7U) << "nor is another BAR";
 }
 
 TEST(Faults, MoveRunlist) {

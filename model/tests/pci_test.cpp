@@ -105,11 +105,14 @@ TEST(Reset, MakesTheBoardCold) {
     auto bench = Bench::started("titan-v", "three-tasks");
     program(bench->gpu);
     EXPECT_EQ(bench->read(0x2284) & 0xffff, 9U);
+    EXPECT_NE(bench->peek({Aperture::video, bench->gpu.board().video_bytes - (64 << 20)}), 0U);
     bench->gpu.reset();
     EXPECT_FALSE(bench->gpu.started());
     EXPECT_EQ(bench->gpu.now(), 0);
     EXPECT_EQ(bench->gpu.config_read(0x10, 4), 0U);
     EXPECT_EQ(bench->read(0x2284), 0U);
+    EXPECT_EQ(bench->peek({Aperture::video, bench->gpu.board().video_bytes - (64 << 20)}), 0U)
+        << "memory is forgotten";
     EXPECT_EQ(bench->read(0x22700), 0x8006183eU) << "topology can be read";
     bench->gpu.start();
     EXPECT_EQ(bench->read(0x2284) & 0xffff, 9U);

@@ -63,6 +63,26 @@ TEST_P(EveryBoard, OneChannelOfATaskDisabled) {
         << "its sibling has the slice to itself";
 }
 
+TEST_P(EveryBoard, DisablingInATaskThatIsAlone) {
+    auto bench = Bench::started(GetParam(), workload_of(R"(
+        {"task":"alone","engine":"GR0","timeslice_us":2000,
+         "channels":[{"work":"busy"},{"work":"busy"}]})"));
+    bench->advance_us(100);
+    const unsigned loaded = bench->state(0) == "ON_PBDMA_AND_ENG" ? 0 : 1;
+    bench->disable(loaded);
+    EXPECT_EQ(bench->state(loaded), "ON_PBDMA_AND_ENG") << "it is not thrown off";
+    bench->advance_us(20);
+    EXPECT_EQ(bench->state(loaded), "ON_ENG_PENDING") << "its turn came to an end";
+    EXPECT_EQ(bench->state(1 - loaded), "ON_PBDMA_AND_ENG");
+    bench->advance_us(100);
+    EXPECT_EQ(bench->state(1 - loaded), "ON_PBDMA_AND_ENG") << "and did not come again";
+    bench->advance_us(slice_us);
+    EXPECT_EQ(bench->state(loaded), "PENDING") << "the slice is over";
+    const double before = bench->channel(loaded).progress_us;
+    EXPECT_NEAR(bench->gained(10'000).at("alone"), 10'000, 0.01);
+    EXPECT_EQ(bench->channel(loaded).progress_us, before);
+}
+
 TEST_P(EveryBoard, AllDisabledSleepsAndWakes) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     for (unsigned channel = 0; channel < 6; ++channel)

@@ -20,7 +20,8 @@
 
 namespace nvmodel::test {
 
-inline constexpr std::array boards{"gtx1060-3gb", "titan-v", "rtx2080ti", "a100", "rtx6000-ada"};
+inline constexpr std::array boards{"a100",      "gtx1060-3gb", "rtx-a6000",
+                                   "rtx2080ti", "rtx6000-ada", "titan-v"};
 
 /// A board's name as part of a test's.
 std::string test_name(const testing::TestParamInfo<const char *> &board);

@@ -13,16 +13,13 @@ void Host::submit(Runlist &runlist, PhysicalAddress base, unsigned length, unsig
     runlist.offset = offset;
     runlist.fetched_at = now_ + board_.timing.list_fetch;
     runlist.list_waits = false;
-    runlist.awake = true;
 }
 
 /// Closed: nothing further is scheduled; what runs goes on.
 void Host::set_gate(Runlist &runlist, bool closed) {
     runlist.gated = closed;
-    if (!closed) {
-        runlist.awake = true;
+    if (!closed)
         evaluate(runlist);
-    }
 }
 
 void Host::preempt(Runlist &runlist, GroupId group) {
@@ -58,11 +55,8 @@ void Host::set_enabled(std::size_t index, bool enabled) {
     channel.enabled = enabled;
     if (enabled) {
         admit_late(index);
-        if (board_.generation->enable_wakes && channel.runlist) {
-            Runlist &runlist = *find_runlist(*channel.runlist);
-            runlist.awake = true;
-            evaluate(runlist);
-        }
+        if (board_.generation->enable_wakes && channel.runlist)
+            evaluate(*find_runlist(*channel.runlist));
         return;
     }
     for (unsigned number = 0; number < pbdmas_.size(); ++number) {
@@ -112,9 +106,7 @@ void Host::ring(std::size_t index) {
     if (!channel.runlist)
         return;
     admit_late(index);
-    Runlist &runlist = *find_runlist(*channel.runlist);
-    runlist.awake = true;
-    evaluate(runlist);
+    evaluate(*find_runlist(*channel.runlist));
 }
 
 } // namespace nvmodel

@@ -68,7 +68,6 @@ struct Runlist {
     Ns slice_left = 0;                  // while switching
     Ns slice_end = never;               // while running
     bool gated = false;
-    bool awake = false;      // worth a scan when nothing runs
     bool list_waits = false; // fetched during a switch
     Preempting preempting = Preempting::none;
     std::optional<std::pair<Preempting, GroupId>> preempt_waits; // asked for during a switch

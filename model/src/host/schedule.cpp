@@ -57,11 +57,11 @@ std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
     return std::nullopt;
 }
 
-/// Starts something if nothing runs and there is reason to look.
+/// Starts something if nothing runs. An idle list sleeps: this is called only for a reason (a
+/// doorbell, a new list, an opened gate, a finished preempt).
 void Host::evaluate(Runlist &runlist) {
-    if (runlist.current || runlist.switching() || runlist.gated || !runlist.awake)
+    if (runlist.current || runlist.switching() || runlist.gated)
         return;
-    runlist.awake = false;
     if (const auto next = select(runlist, runlist.cursor))
         switch_to(runlist, next, runlist.groups[*next].timeslice.duration());
 }
@@ -319,7 +319,6 @@ void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
     runlist.preempting = kind;
     const Evict evict = [all, group](GroupId id) { return all || id == group; };
     if (is_current || !runlist.current) {
-        runlist.awake = true;
         switch_to(runlist, std::nullopt, 0, evict);
     } else {
         switch_to(runlist, runlist.current, runlist.slice_end - now_, evict);
