@@ -9,6 +9,7 @@ JOBS := $(shell nproc)
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
 MODULE_DIR ?= /lib/modules/$(shell uname -r)/extra
+MAN_DIR ?= /usr/share/man
 
 # The kernel of the VM: Debian's, of the newest headers that are installed.
 VM_HEADERS ?= $(lastword $(sort $(wildcard /usr/src/linux-headers-*-amd64)))
@@ -53,8 +54,9 @@ unload: ## remove the module again
 	rmmod nvdebug
 
 .PHONY: install
-install: modules ## install the module (DESTDIR=, MODULE_DIR=)
+install: modules ## install module and man page (DESTDIR=, MODULE_DIR=, MAN_DIR=)
 	install -D -m 644 $(BUILD)/module/nvdebug.ko $(DESTDIR)$(MODULE_DIR)/nvdebug.ko
+	install -D -m 644 docs/man/nvdebug.4 $(DESTDIR)$(MAN_DIR)/man4/nvdebug.4
 	@test -n "$(DESTDIR)" || depmod -a
 
 # --- model and unit tests ---

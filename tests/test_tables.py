@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The engine tables that the RTAS'24 paper prints, and the wiring it concludes from them."""
 
+from nvdvm import paths
+
 # Table II and Table IV: runlist -> engines.
 GTX_1060_3GB = {
     0: {"GR0", "LCE0", "LCE1"}, 1: {"NVDEC0"}, 2: {"NVENC0"}, 3: {"SEC0"}, 5: {"LCE2"},
@@ -42,6 +44,14 @@ def test_one_runlist_file_for_each_id_the_topology_names(bench):
 def test_awk_says_who_shares_runlist_0(bench):
     answer = bench.check("awk '$3 == 0 {print $1 $2}' " + bench.proc("gtx1060-3gb", "device_info"))
     assert answer.split() == ["GR0", "LCE0", "LCE1"]
+
+
+def test_the_readme_s_script(bench):
+    """Fails if two engines share a runlist, and only then."""
+    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    script = next(line for line in readme.splitlines() if line.startswith("! awk"))
+    assert bench.run(script).status == 0
+    assert bench.run(script.replace("LCE2", "LCE1")).status == 1
 
 
 def test_ada_graphics_copies_contend_with_async_copies(bench):
