@@ -125,7 +125,7 @@ bench: deps ## count what reading costs (on the model: counts and ratios)
 	@bench/run
 
 .PHONY: lint
-lint: ## checkpatch, sparse, compiler warnings on the module; clang-format on C++
+lint: ## compiler warnings, sparse and checkpatch on the module
 	@scripts/lint
 
 .PHONY: clean
