@@ -17,7 +17,7 @@
 /* Different ones, so that the readers get out of step. */
 static const size_t piece_sizes[READERS] = { 1, 37, 1021, 65536 };
 
-/* In some thousand pieces at most, so that long runlists take no ages. */
+/* In a few thousand pieces at most, so that long runlists take no ages. */
 static char *read_in_pieces(int fd, size_t piece)
 {
 	size_t room = 1 << 12, used = 0;
@@ -25,8 +25,8 @@ static char *read_in_pieces(int fd, size_t piece)
 	ssize_t got;
 
 	do {
-		if (piece < room / 4096)
-			piece = room / 4096;
+		if (piece < room / 512)
+			piece = room / 512;
 		if (room - used <= piece) {
 			room = 2 * room + piece;
 			text = realloc(text, room);
