@@ -60,6 +60,14 @@ def test_runlist_and_id(bench, board):
     assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "0"
 
 
+@pytest.mark.parametrize("board", sorted(set(BOARDS) - set(IDS_PER_RUNLIST)))
+def test_a_runlist_that_does_not_hold_the_channel(bench, board):
+    """Where ids are global the runlist is a claim, and a wrong one is refused."""
+    result = bench.write(board, "disable_channel", "1:2")
+    assert result.status != 0 and "Invalid argument" in result.err.decode()
+    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
+
+
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("text, error", [
     (" \n", "Invalid argument"), ("junk", "Invalid argument"),
