@@ -21,6 +21,7 @@ struct line {
 	const char *start; /* without the indent */
 	size_t length; /* without the newline */
 	bool title; /* the top of a box */
+	char text[80]; /* its beginning */
 	char key[32]; /* "" if it has none */
 	char value[64];
 };
@@ -34,12 +35,12 @@ static bool next_line(const char **text, struct line *line)
 	line->length = strcspn(line->start, "\n");
 	*text = line->start + line->length;
 	*text += **text == '\n';
-	line->key[0] = '\0';
-	line->value[0] = '\0';
-	line->title = line->start[0] == '+' &&
-		      strspn(line->start, "+-") < line->length;
-	if (line->start[0] == '|' &&
-	    sscanf(line->start, "| %31[^:\n]: %63[^ |\n]", line->key,
+	/* sscanf() looks for the end of what it is given first. */
+	snprintf(line->text, sizeof(line->text), "%.*s", (int)line->length,
+		 line->start);
+	line->title = line->text[0] == '+' &&
+		      line->text[strspn(line->text, "+-")];
+	if (sscanf(line->text, "| %31[^:]: %63[^ |]", line->key,
 		   line->value) != 2)
 		line->key[0] = '\0';
 	return true;
@@ -54,7 +55,7 @@ void runlist_channels(const char *text, unsigned int runlist,
 
 	while (next_line(&text, &line)) {
 		if (line.title)
-			in_channel = sscanf(line.start,
+			in_channel = sscanf(line.text,
 					    "%*[+-] Channel Info %u",
 					    &channel.id) == 1;
 		if (!in_channel || strcmp(line.key, "Enabled"))
