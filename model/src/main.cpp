@@ -112,6 +112,12 @@ std::optional<std::string> complaint(Options &options, const std::string &sysmem
         if (!options.sysmem)
             return "--sysmem: expected BASE:SIZE";
     }
+    try {
+        for (const std::string &fault : options.faults)
+            Faults().add(split_words(fault));
+    } catch (const ConfigError &error) {
+        return error.what();
+    }
     return std::nullopt;
 }
 

@@ -494,6 +494,69 @@ TEST(ChannelPreempt, PascalOnly) {
     EXPECT_NEAR(volta->gained(500).at("task1"), 500, 1) << "does nothing from Volta on";
 }
 
+/// Lists that a guest builds itself are nobody's plan; the model must take them all.
+class OwnList : public testing::Test {
+  protected:
+    void submit(const std::vector<std::uint32_t> &words) {
+        for (std::size_t i = 0; i < words.size(); ++i)
+            bench->poke({Aperture::video, 0x100000 + 4 * i}, words[i]);
+        bench->write(0x2270, 0x100);
+        bench->write(0x2274, static_cast<std::uint32_t>(words.size() / 2));
+        bench->advance_us(100);
+    }
+    std::unique_ptr<Bench> bench = Bench::started("gtx1060-3gb", workload_of(R"(
+        {"task":"a","engine":"GR0","id":0,"channels":[{"id":0,"work":"busy"},
+                                                       {"id":1,"work":{"us":500}}]},
+        {"task":"b","engine":"GR0","id":1,"channels":[{"id":2,"work":"busy"}]},
+        {"task":"copies","engine":"LCE2","id":2,"channels":[{"id":3,"work":"busy"}]})"));
+    static constexpr std::uint32_t header = 0x03d0a000; // a TSG of 999.424 us
+};
+
+TEST_F(OwnList, RunsOneTaskOnly) {
+    submit({(1U << 26) | header | 1, 0, 2, 0});
+    const auto done = bench->gained(10'000);
+    EXPECT_EQ(done.at("a"), 0);
+    EXPECT_NEAR(done.at("b"), 10'000, 0.01);
+    EXPECT_NEAR(done.at("copies"), 10'000, 0.01) << "another runlist";
+}
+
+TEST_F(OwnList, TheSameChannelTwiceInATsg) {
+    submit({(4U << 26) | header, 0, 1, 0, 1, 0, 0, 0, 1, 0});
+    const auto done = bench->gained(10'000);
+    EXPECT_NEAR(done.at("a"), 10'000, 0.01);
+    EXPECT_NEAR(bench->channel(1).progress_us, 500, 0.01);
+    EXPECT_EQ(bench->state(1), "IDLE");
+}
+
+TEST_F(OwnList, TheSameChannelInTwoTsgs) {
+    submit({(1U << 26) | header | 5, 0, 2, 0, (1U << 26) | header | 6, 0, 2, 0});
+    EXPECT_GT(bench->gained(10'000).at("b"), 9'500);
+}
+
+TEST_F(OwnList, AChannelOfAnotherRunlist) {
+    submit({(2U << 26) | header | 5, 0, 2, 0, 3, 0});
+    const auto done = bench->gained(10'000);
+    EXPECT_NEAR(done.at("b"), 10'000, 0.01);
+    EXPECT_NEAR(done.at("copies"), 10'000, 0.01) << "goes on where it belongs";
+}
+
+TEST_F(OwnList, ChannelsThatNobodySetUp) {
+    submit({(2U << 26) | header | 5, 0, 4000, 0, 77, 0, 78, 0});
+    for (const auto &[task, us] : bench->gained(1'000))
+        EXPECT_EQ(us, task == "copies" ? 1'000 : 0) << task;
+}
+
+TEST_F(OwnList, NoMemoryOrAllOfIt) {
+    bench->write(0x2270, 0x0fffffff);
+    bench->write(0x2274, 0xffff);
+    bench->advance_us(100);
+    EXPECT_EQ(bench->gained(1'000).at("b"), 0);
+    bench->write(0x2270, 0x0);
+    bench->write(0x2274, 0xffff); // zeros: the bare channel 0, 65535 times
+    bench->advance_us(100);
+    EXPECT_GT(bench->gained(1'000).at("a"), 0);
+}
+
 TEST(Mps, ClientsShareOneSlice) { // ECRTS'25 section 4.3: 1/2 instead of 2/3
     auto bench = Bench::started("rtx6000-ada", "mps");
     const auto done = bench->gained(400'000);

@@ -140,6 +140,21 @@ TEST(EngineStatus, FaultedCopyEngine) {
     EXPECT_EQ(turing->gained(1'000).at("t"), 0);
 }
 
+TEST(EngineStatus, AFaultStopsTheWholeTsg) {
+    auto bench = Bench::started("rtx2080ti", workload_of(R"(
+        {"task":"t","engine":"GR0","id":3,
+         "channels":[{"id":8,"work":"busy"},{"id":9,"work":"busy"}]},
+        {"task":"u","engine":"LCE2","channels":[{"id":10,"work":"busy"}]})"));
+    bench->advance_us(100);
+    bench->write(0x800004 + 8 * 8, 1U << 20);
+    bench->advance_us(100);
+    const auto done = bench->gained(10'000);
+    EXPECT_EQ(done.at("t"), 0) << "not even by the channel that is sound";
+    EXPECT_NEAR(done.at("u"), 10'000, 0.01);
+    EXPECT_EQ(bench->read(0x2640), 0x00003003U) << "its context stays, idle";
+    EXPECT_EQ(bench->read(0x3080), 0U);
+}
+
 TEST(RunlistInfo, AcquireStillPending) {
     auto bench = Bench::started("a100", workload_of(R"(
         {"task":"waits","engine":"GR0","channels":[{"work":{"acquire_until_us":null}}]})"));

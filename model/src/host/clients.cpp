@@ -10,6 +10,13 @@ std::size_t Host::index_of(const Runlist &runlist, const ListedChannel &listed) 
     return *channel_index(runlist.id, listed.id);
 }
 
+bool Host::usable(const Runlist &runlist, const ListedChannel &listed) const {
+    if (listed.id >= board_.channels)
+        return false;
+    const Channel &channel = channels_[index_of(runlist, listed)];
+    return !channel.work || engines_[channel.work->engine].runlist == runlist.id;
+}
+
 /// A runqueue beyond the runlist's PBDMAs counts as 0 (GA100 manual, dev_ram).
 unsigned Host::pbdma_for(const Runlist &runlist, const ListedChannel &listed) const {
     return runlist.pbdmas[listed.runqueue < runlist.pbdmas.size() ? listed.runqueue : 0];
@@ -22,10 +29,12 @@ void Host::admit(Runlist &runlist, const Group &group) {
         Pbdma &pbdma = pbdmas_[number];
         std::vector<PbdmaClient> clients;
         for (const ListedChannel &listed : group.channels) {
-            if (!in_range(listed) || pbdma_for(runlist, listed) != number)
+            if (!usable(runlist, listed) || pbdma_for(runlist, listed) != number)
                 continue;
             const std::size_t index = index_of(runlist, listed);
-            if (serviceable(channels_[index]))
+            const bool listed_before =
+                std::ranges::find(clients, index, &PbdmaClient::channel) != clients.end();
+            if (serviceable(channels_[index]) && !listed_before)
                 clients.push_back({runlist.id, group.id, index});
         }
         const auto first = std::ranges::find_if(
@@ -51,7 +60,7 @@ void Host::admit_late(std::size_t index) {
         return;
     const Group &group = runlist->groups[*runlist->current];
     const auto listed = std::ranges::find_if(group.channels, [&](const ListedChannel &candidate) {
-        return in_range(candidate) && index_of(*runlist, candidate) == index;
+        return usable(*runlist, candidate) && index_of(*runlist, candidate) == index;
     });
     if (listed == group.channels.end())
         return;
@@ -182,6 +191,20 @@ void Host::leave_engine(std::size_t index) {
         channel.pending = channel.has_work();
     if (engine.row.name.type == EngineType::lce)
         update_rates();
+}
+
+/// Nothing of the TSGs that hold a channel runs on.
+void Host::take_off_groups_of(Runlist &runlist, std::size_t index) {
+    const auto is_it = [&](const ListedChannel &listed) {
+        return usable(runlist, listed) && index_of(runlist, listed) == index;
+    };
+    for (const Group &group : runlist.groups) {
+        if (std::ranges::none_of(group.channels, is_it))
+            continue;
+        for (const ListedChannel &listed : group.channels)
+            if (usable(runlist, listed))
+                leave_unit(index_of(runlist, listed));
+    }
 }
 
 /// Off its PBDMA and its engine.

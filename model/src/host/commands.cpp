@@ -80,16 +80,8 @@ void Host::set_faulted(std::size_t index, std::optional<bool> pbdma, std::option
     if (!channel.faulted() || !channel.runlist)
         return;
     Runlist &runlist = *find_runlist(*channel.runlist);
-    leave_unit(index);
-    if (!runlist.current || runlist.switching())
-        return;
-    // A fault ends the turn of the whole TSG.
-    if (!serviceable(runlist, runlist.groups[*runlist.current]) && !runlist.gated) {
-        const auto next = select(runlist, *runlist.current + 1);
-        switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0);
-    } else {
-        leave_if_exhausted(runlist);
-    }
+    take_off_groups_of(runlist, index); // a fault stops the whole TSG
+    leave_if_exhausted(runlist);
 }
 
 void Host::bind(std::size_t index, PhysicalAddress instance, std::uint32_t target, bool bound) {

@@ -85,7 +85,7 @@ bool Host::acquire_still_pending(const Runlist &runlist) const {
         return false;
     for (const Group &group : runlist.groups)
         for (const ListedChannel &listed : group.channels)
-            if (in_range(listed)) {
+            if (usable(runlist, listed)) {
                 const Channel &channel = channels_[index_of(runlist, listed)];
                 if (channel.pending && channel.acquire_fail)
                     return true;

@@ -186,9 +186,9 @@ class Host {
 
     // clients.cpp: channels on PBDMAs and engines
     [[nodiscard]] std::size_t index_of(const Runlist &runlist, const ListedChannel &listed) const;
-    [[nodiscard]] bool in_range(const ListedChannel &listed) const {
-        return listed.id < board_.channels;
-    }
+    /// False for entries that Host cannot act on: an id beyond the channels, or a channel whose
+    /// work is for an engine of another runlist.
+    [[nodiscard]] bool usable(const Runlist &runlist, const ListedChannel &listed) const;
     [[nodiscard]] unsigned pbdma_for(const Runlist &runlist, const ListedChannel &listed) const;
     void admit(Runlist &runlist, const Group &group);
     void admit_late(std::size_t channel);
@@ -199,6 +199,7 @@ class Host {
     void remove_clients_of(unsigned pbdma, unsigned runlist);
     void leave_engine(std::size_t channel);
     void leave_unit(std::size_t channel);
+    void take_off_groups_of(Runlist &runlist, std::size_t channel);
 
     [[nodiscard]] Channel *find_channel(unsigned runlist, unsigned id);
 

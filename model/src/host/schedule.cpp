@@ -23,7 +23,7 @@ bool Host::serviceable(const Channel &channel) const {
 bool Host::serviceable(const Runlist &runlist, const Group &group) const {
     bool any = false;
     for (const ListedChannel &listed : group.channels) {
-        if (!in_range(listed))
+        if (!usable(runlist, listed))
             continue;
         const Channel &channel = channels_[index_of(runlist, listed)];
         if (channel.faulted())
@@ -41,7 +41,7 @@ std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
         const std::size_t at = (from + i) % count;
         const Group &group = runlist.groups[at];
         for (const ListedChannel &listed : group.channels) {
-            if (!in_range(listed))
+            if (!usable(runlist, listed))
                 continue;
             Channel &channel = channels_[index_of(runlist, listed)];
             if (!channel.enabled || !channel.pending)
@@ -137,7 +137,7 @@ bool Host::change_pbdmas(Runlist &runlist, const Group *next) {
         remove_clients_of(number, runlist.id);
         const bool wanted =
             next != nullptr && std::ranges::any_of(next->channels, [&](const ListedChannel &l) {
-                return in_range(l) && pbdma_for(runlist, l) == number &&
+                return usable(runlist, l) && pbdma_for(runlist, l) == number &&
                        serviceable(channels_[index_of(runlist, l)]);
             });
         if ((!ours && !wanted) || !pbdma.clients.empty())
@@ -156,7 +156,7 @@ bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evic
     bool claims_copies = false;
     if (next != nullptr) {
         for (const ListedChannel &listed : next->channels) {
-            if (!in_range(listed))
+            if (!usable(runlist, listed))
                 continue;
             const std::size_t index = index_of(runlist, listed);
             const Channel &channel = channels_[index];
