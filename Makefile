@@ -125,7 +125,7 @@ bench: deps ## count what reading costs (on the model: counts and ratios)
 	@bench/run
 
 .PHONY: lint
-lint: ## compiler warnings, sparse and checkpatch on the module
+lint: deps ## compiler warnings, sparse and checkpatch on the module
 	@scripts/lint
 
 .PHONY: clean
