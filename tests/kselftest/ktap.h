@@ -47,7 +47,7 @@ __noreturn __printf(1, 2) void ktap_skip(const char *format, ...);
 	} while (0)
 
 /*
- * Helper processes of a test. The child runs what follows and ends with
+ * More processes for a test. The child runs what follows and ends with
  * ktap_end(); its failure is the test's, once waited for. Its skip is not,
  * unless the caller ends with ktap_end_as().
  */

@@ -24,8 +24,6 @@ struct address {
 	char text[VALUE_MAX];
 };
 
-/* ---- helpers ---- */
-
 static void nap(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
