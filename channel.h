@@ -33,6 +33,14 @@ struct nvdebug_channel_ops {
 	u32 (*reg)(const struct nvdebug_runlist *runlist, u32 id);
 	u32 (*enable_word)(u32 old, bool enable);
 	bool (*is_enabled)(u32 state);
+	/*
+	 * What to write, and where, so that Host looks at a channel that was
+	 * enabled: a runlist that went idle meanwhile is not gone round again
+	 * by itself. Returns false where there is no such register. @runlist
+	 * is NULL where ids are those of the whole GPU.
+	 */
+	bool (*doorbell)(const struct nvdebug_runlist *runlist, u32 id,
+			 u32 *reg, u32 *value);
 
 	int (*read)(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist *runlist, u32 id,
@@ -50,6 +58,12 @@ struct nvdebug_channel_ops {
 
 /* The functions of those tables, named after the chip that brought them. */
 u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id);
+bool nvdebug_channel_doorbell_gk104(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
+bool nvdebug_channel_doorbell_gv100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
+bool nvdebug_channel_doorbell_tu102(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
 int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist, u32 id,
 			       struct nvdebug_channel *channel);
@@ -61,6 +75,8 @@ void nvdebug_channel_show_entry_gk104(const struct nvdebug_box *box,
 				      const struct nvdebug_chip *chip,
 				      const struct nvdebug_entry *entry,
 				      bool hide);
+bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
 int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist, u32 id,

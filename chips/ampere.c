@@ -75,6 +75,7 @@ const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
+	.doorbell = nvdebug_channel_doorbell_ga100,
 	.read = nvdebug_channel_read_ga100,
 	.show = nvdebug_channel_show_ga100,
 	.show_entry = nvdebug_channel_show_entry_ga100,

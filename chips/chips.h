@@ -56,7 +56,6 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist);
 
 extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;
-extern const struct nvdebug_channel_ops nvdebug_channel_gv100;
 extern const struct nvdebug_channel_ops nvdebug_channel_ga100;
 extern const struct nvdebug_copy_ops nvdebug_copy_ga102;
 

@@ -58,6 +58,7 @@ static const struct nvdebug_channel_ops channel_gp102 = {
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gk104,
 	.is_enabled = nvdebug_pccsr_is_enabled,
+	.doorbell = nvdebug_channel_doorbell_gk104,
 	.read = nvdebug_channel_read_gk104,
 	.show = nvdebug_channel_show_gk104,
 	.show_entry = nvdebug_channel_show_entry_gk104,

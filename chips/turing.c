@@ -4,6 +4,7 @@
  * to look, and GRCEs have a bit that says whether they share.
  */
 #include "chips/chips.h"
+#include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
 #include "gpu.h"
@@ -62,6 +63,19 @@ static const struct nvdebug_runlist_ops runlist_tu102 = {
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
 
+static const struct nvdebug_channel_ops channel_tu102 = {
+	.has_faults = true,
+	.count = 4096,
+	.count_reg = NV_PFIFO_CFG1,
+	.reg = nvdebug_channel_reg_gk104,
+	.enable_word = nvdebug_pccsr_enable_word_gv100,
+	.is_enabled = nvdebug_pccsr_is_enabled,
+	.doorbell = nvdebug_channel_doorbell_tu102,
+	.read = nvdebug_channel_read_gk104,
+	.show = nvdebug_channel_show_gk104,
+	.show_entry = nvdebug_channel_show_entry_gk104,
+};
+
 static const struct nvdebug_copy_ops copy_tu102 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
 	.pces = 4,
@@ -88,7 +102,7 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.models = models,
 	.ptop = &nvdebug_ptop_gk104,
 	.runlist = &runlist_tu102,
-	.channel = &nvdebug_channel_gv100,
+	.channel = &channel_tu102,
 	.copy = &copy_tu102,
 	.window = &nvdebug_window_nv50,
 };

@@ -23,13 +23,14 @@ static const struct nvdebug_runlist_ops runlist_gv100 = {
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
 
-const struct nvdebug_channel_ops nvdebug_channel_gv100 = {
+static const struct nvdebug_channel_ops channel_gv100 = {
 	.has_faults = true,
 	.count = 4096,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
 	.is_enabled = nvdebug_pccsr_is_enabled,
+	.doorbell = nvdebug_channel_doorbell_gv100,
 	.read = nvdebug_channel_read_gk104,
 	.show = nvdebug_channel_show_gk104,
 	.show_entry = nvdebug_channel_show_entry_gk104,
@@ -57,7 +58,7 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.models = models,
 	.ptop = &nvdebug_ptop_gk104,
 	.runlist = &runlist_gv100,
-	.channel = &nvdebug_channel_gv100,
+	.channel = &channel_gv100,
 	.copy = &copy_gv100,
 	.window = &nvdebug_window_nv50,
 };

@@ -45,6 +45,17 @@ def test_a_disabled_task_stops_and_the_others_gain(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
+def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
+    """With all channels disabled the list goes idle, and Host does not look at it again by itself."""
+    everyone = " ".join(f"0:{channel}" for channel in range(6))
+    assert bench.write(board, "disable_channel", everyone).status == 0
+    bench.model(board).request("advance", 3 * SLICE_US)
+    assert set(gained(bench, board, 10 * SLICE_US).values()) == {0}
+    assert bench.write(board, "enable_channel", everyone).status == 0
+    assert all(gained(bench, board, 10 * SLICE_US).values())
+
+
+@pytest.mark.parametrize("board", BOARDS)
 def test_the_runlist_shows_it(bench, board):
     assert bench.write(board, "disable_channel", "0x2 3").status == 0
     shown = channels(bench.read(board, "runlist0"))

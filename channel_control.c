@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Enabling and disabling channels: from the text of a request to channels,
+ * then to registers.
+ */
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitfield.h>
+#include <linux/bitmap.h>
+#include <linux/cred.h>
+#include <linux/pci.h>
+#include <linux/seq_buf.h>
+#include <linux/slab.h>
+
+#include "channel.h"
+#include "chips/chips.h"
+#include "decode/targets.h"
+#include "gpu.h"
+#include "hw/runlist.h"
+#include "hw/usermode.h"
+
+#define CREATE_TRACE_POINTS
+#include "nvdebug_trace.h"
+
+/* A channel to change. */
+struct change {
+	const struct nvdebug_runlist *runlist;	/* NULL where ids are global */
+	u32 id;
+	u32 old;	/* what its register read before */
+	bool written;
+};
+
+struct request {
+	struct nvdebug_gpu *gpu;
+	bool enable;
+	struct nvdebug_target *target;
+	struct change *change;
+	u32 count;
+	/* per runlist: its channels, read when first asked for, else NULL */
+	unsigned long **held;
+};
+
+static int channels_of(struct request *req, u32 index,
+		       const unsigned long **held)
+{
+	struct nvdebug_runlist *runlist = &req->gpu->topology.runlist[index];
+	unsigned long **slot = &req->held[index];
+	u32 entries;
+	int ret;
+
+	if (!*slot) {
+		*slot = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+		if (!*slot)
+			return -ENOMEM;
+		/* most runlists are empty, and one read says so */
+		ret = nvdebug_runlist_length(req->gpu, runlist, &entries);
+		if (!ret && entries)
+			ret = nvdebug_runlist_channels(req->gpu, runlist, *slot);
+		if (ret) {
+			bitmap_free(*slot);
+			*slot = NULL;
+			return ret;
+		}
+	}
+	*held = *slot;
+	return 0;
+}
+
+static int check_id(u32 id, u32 channels)
+{
+	return id < channels ? 0 : -ERANGE;
+}
+
+/* "RUNLIST:ID" where ids are global: the runlist must have the channel. */
+static int resolve_member(struct request *req, const struct nvdebug_target *t)
+{
+	struct nvdebug_runlist *runlist =
+		nvdebug_runlist_find(req->gpu, t->runlist);
+	const unsigned long *held;
+	int ret;
+
+	if (!runlist)
+		return -EINVAL;
+	ret = check_id(t->id, req->gpu->topology.channels);
+	if (ret)
+		return ret;
+	ret = channels_of(req, runlist - req->gpu->topology.runlist, &held);
+	if (ret)
+		return ret;
+	return test_bit(t->id, held) ? 0 : -EINVAL;
+}
+
+/* "RUNLIST:ID" where ids are local: that is precise. */
+static int resolve_local(struct request *req, const struct nvdebug_target *t,
+			 const struct nvdebug_runlist **found)
+{
+	struct nvdebug_runlist *runlist =
+		nvdebug_runlist_find(req->gpu, t->runlist);
+	int ret;
+
+	if (!runlist)
+		return -EINVAL;
+	ret = nvdebug_runlist_prepare(req->gpu, runlist);
+	if (ret)
+		return ret;
+	*found = runlist;
+	return check_id(t->id, runlist->channels);
+}
+
+/* "ID" where ids are local: exactly one runlist must have it. */
+static int resolve_by_search(struct request *req,
+			     const struct nvdebug_target *t,
+			     const struct nvdebug_runlist **found)
+{
+	struct nvdebug_topology *topology = &req->gpu->topology;
+	const unsigned long *held;
+	bool possible = false;
+	u32 i;
+	int ret;
+
+	*found = NULL;
+	for (i = 0; i < topology->runlists; i++) {
+		struct nvdebug_runlist *runlist = &topology->runlist[i];
+
+		ret = nvdebug_runlist_prepare(req->gpu, runlist);
+		if (ret)
+			return ret;
+		if (check_id(t->id, runlist->channels))
+			continue;
+		possible = true;
+		ret = channels_of(req, i, &held);
+		if (ret)
+			return ret;
+		if (!test_bit(t->id, held))
+			continue;
+		if (*found)
+			return -EINVAL;
+		*found = runlist;
+	}
+	if (!possible)
+		return -ERANGE;
+	return *found ? 0 : -EINVAL;
+}
+
+static int resolve(struct request *req, const struct nvdebug_target *t,
+		   struct change *change)
+{
+	change->id = t->id;
+	change->runlist = NULL;
+
+	if (!req->gpu->chip->channel->per_runlist)
+		return t->has_runlist ?
+			resolve_member(req, t) :
+			check_id(t->id, req->gpu->topology.channels);
+
+	return t->has_runlist ? resolve_local(req, t, &change->runlist) :
+				resolve_by_search(req, t, &change->runlist);
+}
+
+/* Doorbells. They may be rung for nothing: Host looks and goes on. */
+
+/* Up to Pascal Host has none: it watches USERD. */
+bool nvdebug_channel_doorbell_gk104(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	return false;
+}
+
+bool nvdebug_channel_doorbell_gv100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = id;
+	return true;
+}
+
+/* Which runlist has the channel would take reading them all to find out. */
+bool nvdebug_channel_doorbell_tu102(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_CHID, id) |
+		 FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID,
+			    NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID_ALL);
+	return true;
+}
+
+bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = runlist->base + NV_RUNLIST_INTERNAL_DOORBELL;
+	*value = FIELD_PREP(NV_RUNLIST_INTERNAL_DOORBELL_CHID, id);
+	return true;
+}
+
+static void ring(struct nvdebug_gpu *gpu, const struct change *change)
+{
+	u32 reg, value;
+
+	lockdep_assert_held(&gpu->lock);
+	if (gpu->chip->channel->doorbell(change->runlist, change->id, &reg,
+					 &value))
+		nvdebug_reg_write(gpu, reg, value);
+}
+
+/* Enable or disable one channel and see whether it did. */
+static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
+		       bool enable)
+{
+	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
+	u32 reg = ops->reg(change->runlist, change->id);
+	u32 new;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_reg_read(gpu, reg, &change->old);
+	if (ret)
+		return ret;
+	nvdebug_reg_write(gpu, reg, ops->enable_word(change->old, enable));
+	change->written = true;
+	ret = nvdebug_reg_read(gpu, reg, &new);
+	if (ret)
+		return ret;
+	trace_channel_enable(&gpu->pdev->dev,
+			     change->runlist ? (int)change->runlist->id : -1,
+			     change->id, enable, change->old, new);
+	if (ops->is_enabled(new) != enable)
+		return -EIO;
+	if (enable && !ops->is_enabled(change->old))
+		ring(gpu, change);
+	return 0;
+}
+
+/*
+ * Put the first @count changes back to what they were: the last one first,
+ * since a channel may be named twice.
+ */
+static void undo(struct request *req, u32 count)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+
+	while (count--) {
+		struct change *change = &req->change[count];
+		bool was = gpu->chip->channel->is_enabled(change->old);
+
+		if (change->written && was != req->enable &&
+		    set_enabled(gpu, change, was))
+			dev_err(&gpu->pdev->dev, "channel %u did not go back\n",
+				change->id);
+	}
+}
+
+/* Make the changes, or none. */
+static int apply(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	int ret = 0;
+	u32 i;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	for (i = 0; !ret && i < req->count; i++)
+		ret = set_enabled(gpu, &req->change[i], req->enable);
+	if (ret) {
+		dev_err(&gpu->pdev->dev, "cannot %s channel %u (%d)\n",
+			req->enable ? "enable" : "disable",
+			req->change[i - 1].id, ret);
+		/* with the last one: its write may have had an effect */
+		undo(req, i);
+	}
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+/* One line for the request, however long it was. */
+static void report(const struct request *req)
+{
+	char text[128];
+	struct seq_buf list;
+	u32 i;
+
+	seq_buf_init(&list, text, sizeof(text));
+	for (i = 0; i < req->count && i < 12; i++) {
+		const struct change *change = &req->change[i];
+
+		if (change->runlist)
+			seq_buf_printf(&list, " %u:%u", change->runlist->id,
+				       change->id);
+		else
+			seq_buf_printf(&list, " %u", change->id);
+	}
+	dev_info(&req->gpu->pdev->dev, "%s %u channel%s:%.*s%s (by uid %u)\n",
+		 req->enable ? "enabled" : "disabled", req->count,
+		 req->count == 1 ? "" : "s", (int)seq_buf_used(&list), text,
+		 i < req->count ? " ..." : "",
+		 from_kuid(&init_user_ns, current_uid()));
+}
+
+static void request_free(struct request *req)
+{
+	u32 i;
+
+	for (i = 0; req->held && i < req->gpu->topology.runlists; i++)
+		bitmap_free(req->held[i]);
+	kfree(req->held);
+	kfree(req->change);
+	kfree(req->target);
+}
+
+static int request_run(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	u32 i;
+	int ret;
+
+	req->target = kcalloc(NVDEBUG_TARGETS_MAX, sizeof(*req->target),
+			      GFP_KERNEL);
+	req->change = kcalloc(NVDEBUG_TARGETS_MAX, sizeof(*req->change),
+			      GFP_KERNEL);
+	req->held = kcalloc(gpu->topology.runlists + 1, sizeof(*req->held),
+			    GFP_KERNEL);
+	if (!req->target || !req->change || !req->held)
+		return -ENOMEM;
+
+	ret = nvdebug_targets_parse(text, len, req->target,
+				    NVDEBUG_TARGETS_MAX);
+	if (ret < 0)
+		return ret;
+	req->count = ret;
+
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < req->count; i++)
+		ret = resolve(req, &req->target[i], &req->change[i]);
+	if (!ret)
+		ret = apply(req);
+	nvdebug_gpu_end(gpu);
+	if (!ret)
+		report(req);
+	return ret;
+}
+
+int nvdebug_channel_control(struct nvdebug_gpu *gpu, const char *text,
+			    size_t len, bool enable)
+{
+	struct request req = { .gpu = gpu, .enable = enable };
+	int ret = request_run(&req, text, len);
+
+	request_free(&req);
+	return ret;
+}
