@@ -190,6 +190,23 @@ TEST(BadFiles, AreNamed) {
               "x.json: /: expected an object");
 }
 
+TEST(BadFiles, DeepOnesAreHarmless) {
+    const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+    EXPECT_EQ(config_error([&] { JsonObject(JsonValue::parse(deep, "x.json")); }),
+              "x.json: /: expected an object");
+    EXPECT_NE(config_error([&] { JsonValue::parse(deep.substr(0, 600'000), "x.json"); }), "");
+}
+
+TEST(BadFiles, LargeOnesAndOtherThingsAreRefused) {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("nvdebug-large-" + std::to_string(::getpid()));
+    std::ofstream(path) << std::string((1 << 20) + 1, ' ');
+    EXPECT_EQ(config_error([&] { JsonValue::load(path); }), path.string() + ": larger than 1 MiB");
+    std::filesystem::remove(path);
+    EXPECT_NE(config_error([&] { JsonValue::load(path.parent_path()); }), "") << "a folder";
+    EXPECT_NE(config_error([&] { JsonValue::load("/dev/zero"); }), "") << "a device";
+}
+
 TEST(BadFiles, ValuesAreChecked) {
     const auto value = [](const std::string &text) { return JsonValue::parse(text, "f"); };
     EXPECT_EQ(value("\"0x1F\"").number(0, 31), 31U);

@@ -216,6 +216,36 @@ TEST_F(ControlSocket, LongRepliesArriveWhole) {
     EXPECT_EQ(reply["channels"].size(), 2000U);
 }
 
+TEST_F(ControlSocket, WhoHasSaidAllStillGetsTheReply) {
+    const UniqueFd client = connect();
+    say(client, "progress\n");
+    ASSERT_EQ(::shutdown(client.get(), SHUT_WR), 0);
+    const Json reply = Json::parse(hear(client));
+    EXPECT_EQ(reply["channels"].size(), 2000U);
+}
+
+TEST_F(ControlSocket, APathInUseIsRefused) {
+    EXPECT_NE(config_error([&] { ControlServer(requests_, path_); }).find("listens"),
+              std::string::npos);
+    const UniqueFd client = connect();
+    say(client, "advance 0\n");
+    EXPECT_NE(hear(client), "") << "and its owner goes on";
+}
+
+TEST_F(ControlSocket, ALeftOverSocketIsReplaced) {
+    const auto other = path_.string() + "-stale";
+    {
+        const UniqueFd dead(::socket(AF_UNIX, SOCK_STREAM, 0));
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        other.copy(address.sun_path, sizeof(address.sun_path) - 1);
+        ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)),
+                  0);
+    }
+    EXPECT_NO_THROW(ControlServer(requests_, other));
+    EXPECT_FALSE(std::filesystem::exists(other)) << "removed when the server goes";
+}
+
 TEST_F(ControlSocket, ALineWithoutEndIsCutOff) {
     const UniqueFd client = connect();
     for (int i = 0; i < 80; ++i) {

@@ -13,7 +13,7 @@ constexpr double rounding_ns = 0.01;
 
 } // namespace
 
-Host::Host(const Board &board, Memory &memory, const CopyThroughput &copies)
+Host::Host(const Board &board, const Memory &memory, const CopyThroughput &copies)
     : board_(board), memory_(memory), copies_(copies), pbdmas_(board.pbdma_count()) {
     for (const RunlistRow &row : board.runlists) {
         Runlist runlist;

@@ -87,7 +87,7 @@ struct Runlist {
 
 class Host {
   public:
-    Host(const Board &board, Memory &memory, const CopyThroughput &copies);
+    Host(const Board &board, const Memory &memory, const CopyThroughput &copies);
 
     // --- time ---
     [[nodiscard]] Ns now() const { return now_; }
@@ -182,6 +182,9 @@ class Host {
     void start_slice(Runlist &runlist);
     void apply_list(Runlist &runlist);
     void take_list(Runlist &runlist);
+    [[nodiscard]] DecodedList fetch_list(const Runlist &runlist) const;
+    void learn_channels(const Runlist &runlist, Group &group);
+    [[nodiscard]] Timeslice timeslice_of_instance(const PhysicalAddress &instance) const;
     void start_preempt(Runlist &runlist, Preempting kind, GroupId group);
 
     // clients.cpp: channels on PBDMAs and engines
@@ -204,7 +207,7 @@ class Host {
     [[nodiscard]] Channel *find_channel(unsigned runlist, unsigned id);
 
     const Board &board_;
-    Memory &memory_;
+    const Memory &memory_;
     const CopyThroughput &copies_;
     Ns now_ = 0;
     std::uint64_t timer_order_ = 0;

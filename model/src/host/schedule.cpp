@@ -237,35 +237,44 @@ void Host::take_list(Runlist &runlist) {
     evaluate(runlist);
 }
 
+/// The list as it is in memory now; nothing of it if the fetch is refused.
+DecodedList Host::fetch_list(const Runlist &runlist) const {
+    const EntryFormat format = board_.generation->entry;
+    std::vector<std::uint32_t> words(std::size_t{runlist.length} * entry_size(format) / 4);
+    if (!memory_.read_words(runlist.base, words))
+        return {};
+    return decode_list(*board_.generation, words);
+}
+
+/// Host learns about channels from the list that names them, and the timeslice of a bare channel
+/// from its instance block.
+void Host::learn_channels(const Runlist &runlist, Group &group) {
+    for (const ListedChannel &listed : group.channels) {
+        const auto index = channel_index(runlist.id, listed.id);
+        if (!index)
+            continue;
+        Channel &channel = channels_[*index];
+        channel.runlist = runlist.id;
+        if (board_.generation->entry_pointers_used) {
+            channel.instance = listed.instance;
+            channel.userd = listed.userd;
+        }
+        if (!group.id.is_tsg)
+            group.timeslice = timeslice_of_instance(channel.instance);
+    }
+}
+
+Timeslice Host::timeslice_of_instance(const PhysicalAddress &instance) const {
+    using namespace regs::ramin;
+    const auto value =
+        memory_.read_value({instance.aperture, instance.address + 4 * fc_timeslice}, 4);
+    const auto word = static_cast<std::uint32_t>(value.value_or(0));
+    return {.timeout = fc_timeslice_timeout.get(word), .scale = fc_timeslice_scale.get(word)};
+}
+
 /// Replaces the list. What ran gives way to the new list's first group, unless the gate is closed.
 void Host::apply_list(Runlist &runlist) {
     runlist.list_waits = false;
-    std::vector<std::uint32_t> words(std::size_t{runlist.length} *
-                                     entry_size(board_.generation->entry) / 4);
-    if (!memory_.read_words(runlist.base, words))
-        words.clear(); // a fetch that is refused leaves nothing to run
-    DecodedList decoded = decode_list(*board_.generation, words);
-    for (Group &group : decoded.groups)
-        for (const ListedChannel &listed : group.channels) {
-            const auto index = channel_index(runlist.id, listed.id);
-            if (!index)
-                continue;
-            Channel &channel = channels_[*index];
-            channel.runlist = runlist.id;
-            if (board_.generation->entry_pointers_used) {
-                channel.instance = listed.instance;
-                channel.userd = listed.userd;
-            }
-            if (group.id.is_tsg)
-                continue;
-            using namespace regs::ramin;
-            const auto slice = memory_.read_value(
-                {channel.instance.aperture, channel.instance.address + 4 * fc_timeslice}, 4);
-            const auto word = static_cast<std::uint32_t>(slice.value_or(0));
-            group.timeslice = {.timeout = fc_timeslice_timeout.get(word),
-                               .scale = fc_timeslice_scale.get(word)};
-        }
-
     std::optional<GroupId> ran;
     runlist.preempted_tsg.reset();
     if (runlist.current) {
@@ -273,27 +282,27 @@ void Host::apply_list(Runlist &runlist) {
         ran = cut.id;
         runlist.preempted_tsg = cut.id.id;
         runlist.preempted_entry = cut.entry;
+        runlist.current.reset(); // an index into the old list
     }
-    runlist.groups = std::move(decoded.groups);
-    runlist.bad = decoded.bad;
-    runlist.intr_bad_tsg = runlist.intr_bad_tsg || decoded.bad != BadTsg::none;
-    runlist.cursor = 0;
-    while (runlist.cursor + 1 < runlist.groups.size() &&
-           runlist.groups[runlist.cursor].entry < runlist.offset)
-        ++runlist.cursor;
 
-    const auto position = [&runlist](GroupId id) -> std::optional<std::size_t> {
-        const auto found = std::ranges::find(runlist.groups, id, &Group::id);
-        if (found == runlist.groups.end())
-            return std::nullopt;
-        return static_cast<std::size_t>(found - runlist.groups.begin());
+    DecodedList list = fetch_list(runlist);
+    for (Group &group : list.groups)
+        learn_channels(runlist, group);
+    runlist.groups = std::move(list.groups);
+    runlist.bad = list.bad;
+    runlist.intr_bad_tsg = runlist.intr_bad_tsg || list.bad != BadTsg::none;
+    const auto first = std::ranges::find_if(
+        runlist.groups, [&runlist](const Group &group) { return group.entry >= runlist.offset; });
+    runlist.cursor = first == runlist.groups.end()
+                         ? 0
+                         : static_cast<std::size_t>(first - runlist.groups.begin());
+
+    const Evict unlisted = [&runlist](GroupId id) {
+        return std::ranges::find(runlist.groups, id, &Group::id) == runlist.groups.end();
     };
-    const Evict unlisted = [&position](GroupId id) { return !position(id); };
-    const auto same = ran ? position(*ran) : std::nullopt;
-    // The index into the old list is void; switch_to() must not use it.
-    runlist.current.reset();
-    if (runlist.gated && same) { // the gate keeps what runs
-        runlist.current = same;
+    if (runlist.gated && ran && !unlisted(*ran)) { // the gate keeps what runs
+        const auto same = std::ranges::find(runlist.groups, *ran, &Group::id);
+        runlist.current = static_cast<std::size_t>(same - runlist.groups.begin());
         return;
     }
     const auto next = runlist.gated ? std::nullopt : select(runlist, runlist.cursor);

@@ -25,11 +25,15 @@ constexpr std::size_t max_clients = 64;
     fail(path, std::strerror(errno));
 }
 
-/// Removes a socket that is left over; any other file stays.
-void remove_stale(const std::filesystem::path &path) {
+/// Removes a socket that is left over; any other file stays, and a socket that is in use.
+void remove_stale(const std::filesystem::path &path, const sockaddr_un &address) {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
-        ::unlink(path.c_str());
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))
+        return;
+    const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0)
+        fail(path, "somebody listens there already");
+    ::unlink(path.c_str());
 }
 
 bool temporary(int error) {
@@ -50,7 +54,7 @@ ControlServer::ControlServer(Requests &requests, std::filesystem::path path)
     listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (listener_.get() < 0)
         fail_errno(path_);
-    remove_stale(path_);
+    remove_stale(path_, address);
     if (::bind(listener_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
             0 ||
         ::listen(listener_.get(), 16) != 0)
@@ -64,7 +68,7 @@ ControlServer::~ControlServer() {
 void ControlServer::add_to(std::vector<pollfd> &waiting) const {
     waiting.push_back({listener_.get(), POLLIN, 0});
     for (const Client &client : clients_) {
-        const int events = client.out.empty() ? POLLIN : POLLIN | POLLOUT;
+        const int events = (client.said_all ? 0 : POLLIN) | (client.out.empty() ? 0 : POLLOUT);
         waiting.push_back({client.socket.get(), static_cast<short>(events), 0});
     }
 }
@@ -75,8 +79,10 @@ void ControlServer::serve(const pollfd *found) {
         const int events = (++found)->revents;
         if ((events & POLLOUT) != 0)
             write_to(client);
-        if ((events & (POLLIN | POLLHUP | POLLERR)) != 0)
+        if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !client.said_all)
             read_from(client);
+        if ((events & POLLERR) != 0 || (client.said_all && client.out.empty()))
+            client.gone = true;
     }
     std::erase_if(clients_, [](const Client &client) { return client.gone; });
     if (somebody_calls)
@@ -92,10 +98,12 @@ void ControlServer::accept_client() {
 void ControlServer::read_from(Client &client) {
     std::array<char, 4096> buffer{};
     const ssize_t got = ::recv(client.socket.get(), buffer.data(), buffer.size(), 0);
-    if (got <= 0) {
-        client.gone = got == 0 || !temporary(errno);
+    if (got == 0)
+        client.said_all = true;
+    else if (got < 0)
+        client.gone = !temporary(errno);
+    if (got <= 0)
         return;
-    }
     client.in.append(buffer.data(), static_cast<std::size_t>(got));
     for (;;) {
         const auto end = client.in.find('\n');

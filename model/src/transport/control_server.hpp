@@ -15,7 +15,8 @@ namespace nvmodel {
 
 class ControlServer {
   public:
-    /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError.
+    /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError,
+    /// also if somebody listens there already.
     ControlServer(Requests &requests, std::filesystem::path path);
     ~ControlServer();
     ControlServer(const ControlServer &) = delete;
@@ -30,8 +31,9 @@ class ControlServer {
   private:
     struct Client {
         UniqueFd socket;
-        std::string in;  // incomplete line
-        std::string out; // not sent yet
+        std::string in;        // incomplete line
+        std::string out;       // not sent yet
+        bool said_all = false; // closed its end; may still be listening
         bool gone = false;
     };
 

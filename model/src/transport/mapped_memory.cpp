@@ -20,7 +20,7 @@ void MappedMemory::clear() {
     mappings_.clear();
 }
 
-void MappedMemory::replace(std::vector<Region> regions) {
+void MappedMemory::replace(const std::vector<Region> &regions) {
     clear();
     try {
         for (const Region &region : regions)

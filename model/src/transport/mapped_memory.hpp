@@ -27,7 +27,7 @@ class MappedMemory final : public GuestMemory {
 
     /// Replaces what was mapped. Throws ProtocolError if a region cannot be mapped; nothing is
     /// mapped then.
-    void replace(std::vector<Region> regions);
+    void replace(const std::vector<Region> &regions);
 
     [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const override;
     [[nodiscard]] bool write(std::uint64_t address, std::span<const std::byte> from) override;

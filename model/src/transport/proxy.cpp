@@ -169,7 +169,7 @@ void Proxy::sync_sysmem() {
     for (std::size_t i = 0; i < fds_.size(); ++i)
         regions.push_back(
             {message.address[i], message.size[i], message.offset[i], std::move(fds_[i])});
-    guest_.replace(std::move(regions));
+    guest_.replace(regions);
 }
 
 std::uint64_t Proxy::access_config(bool write) {

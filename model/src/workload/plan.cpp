@@ -22,9 +22,9 @@ class IdSpaces {
             where.fail(what_ + " id " + std::to_string(id) + " is not below the board's " +
                        std::to_string(limit_));
         if (!used_.emplace(space(runlist), id).second)
-            where.fail(what_ + " id " + std::to_string(id) + " is used twice" +
-                       (per_runlist_ ? " on this runlist"
-                                     : "; on board " + board_ + " ids are global"));
+            where.fail(
+                what_ + " id " + std::to_string(id) + " is used twice" +
+                (per_runlist_ ? " on this runlist" : "; on board " + board_ + " ids are global"));
     }
 
     unsigned take_lowest(unsigned runlist, const JsonValue &where) {
@@ -150,7 +150,7 @@ class Planner {
         return plan_.channels.size() - 1;
     }
 
-    PlannedChannel channel_of(const GroupSpec &group, unsigned n) const {
+    [[nodiscard]] PlannedChannel channel_of(const GroupSpec &group, unsigned n) const {
         PlannedChannel planned;
         planned.task = numbered(group.task, n);
         planned.timeslice = group.timeslice.value_or(board_.default_timeslice);

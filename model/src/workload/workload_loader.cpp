@@ -190,7 +190,7 @@ EntrySpec read_entry(const JsonValue &value) {
     JsonObject object(value);
     const auto kind_value = object.find("kind");
     const std::string kind = kind_value ? kind_value->text() : "tsg";
-    const EntrySpec entry = [&]() -> EntrySpec {
+    EntrySpec entry = [&]() -> EntrySpec {
         if (kind == "tsg")
             return read_group(object, false);
         if (kind == "channel")
