@@ -18,6 +18,9 @@ Command command_of(const proxy::Header &header) {
     return static_cast<Command>(header.command);
 }
 
+/// Taken at one go, so that others of the event loop have their turn.
+constexpr unsigned max_messages = 64;
+
 bool valid_size(std::uint32_t size, std::uint32_t max) {
     return size != 0 && size <= max && (size & (size - 1)) == 0;
 }
@@ -35,7 +38,7 @@ Proxy::~Proxy() {
 /// Messages are read piece by piece, each to its exact length: descriptors are delivered with the
 /// bytes they were sent with, and so stay with their message.
 bool Proxy::serve() {
-    for (;;) {
+    for (unsigned messages = 0; messages < max_messages; ++messages) {
         const auto header = std::as_writable_bytes(std::span(&header_, 1));
         if (have_header_ < header.size()) {
             switch (receive(header, have_header_)) {
@@ -70,6 +73,7 @@ bool Proxy::serve() {
         if (!goes_on)
             return false;
     }
+    return true;
 }
 
 Proxy::Received Proxy::receive(std::span<std::byte> to, std::size_t &have) {

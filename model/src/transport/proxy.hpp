@@ -25,7 +25,8 @@ class Proxy {
 
     [[nodiscard]] int fd() const { return socket_.get(); }
 
-    /// Takes and answers what has arrived, without waiting for more. False once QEMU has gone.
+    /// Takes and answers what has arrived, without waiting for more, and not without end: call
+    /// again while the socket is readable. False once QEMU has gone.
     /// Throws ProtocolError.
     bool serve();
 
