@@ -21,6 +21,9 @@ Command command_of(const proxy::Header &header) {
 /// Taken at one go, so that others of the event loop have their turn.
 constexpr unsigned max_messages = 64;
 
+/// A guest's next access often follows at once, and waking up again costs more than looking for it.
+constexpr std::chrono::microseconds spin{50};
+
 bool valid_size(std::uint32_t size, std::uint32_t max) {
     return size != 0 && size <= max && (size & (size - 1)) == 0;
 }
@@ -67,6 +70,7 @@ bool Proxy::serve() {
             }
         }
         const bool goes_on = handle();
+        awake_until_ = std::chrono::steady_clock::now() + spin;
         have_header_ = 0;
         have_body_ = 0;
         fds_.clear();
@@ -89,8 +93,11 @@ Proxy::Received Proxy::receive(std::span<std::byte> to, std::size_t &have) {
         if (got < 0) {
             if (errno == EINTR)
                 continue;
-            if (errno == EAGAIN || errno == EWOULDBLOCK)
+            if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                if (std::chrono::steady_clock::now() < awake_until_)
+                    continue;
                 return Received::some;
+            }
             if (errno == ECONNRESET)
                 return Received::end;
             throw ProtocolError("receiving from QEMU: " + std::string(std::strerror(errno)));

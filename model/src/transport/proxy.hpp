@@ -8,6 +8,7 @@
 #include "transport/unique_fd.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -51,6 +52,7 @@ class Proxy {
     std::array<std::byte, sizeof(proxy::SyncSysmem)> body_{};
     std::size_t have_body_ = 0;
     std::vector<UniqueFd> fds_; // of the message being received
+    std::chrono::steady_clock::time_point awake_until_;
 };
 
 } // namespace nvmodel
