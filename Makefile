@@ -79,7 +79,7 @@ model: cmake ## build the GPU model into build/cmake/model
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)
 	$(call cmake_build,)
-	@ctest --test-dir $(BUILD)/cmake --output-on-failure -j $(JOBS)
+	@ctest --test-dir $(BUILD)/cmake --output-on-failure --timeout 120 -j $(JOBS)
 
 # --- the VM ---
 

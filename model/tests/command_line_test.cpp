@@ -147,7 +147,7 @@ TEST_F(Program, UsageErrors) {
         {"--board"},
         {"--board", "titan-v"},
         {"--board", "titan-v", "--control", control_.string()},
-        {"--board", "titan-v", "--control", control_.string(), "--qemu-fd", "0x5"},
+        {"--board", "titan-v", "--control", control_.string(), "--qemu-fd", "five"},
         {"--board", "titan-v", "--control", control_.string(), "--qemu-fd", "1"},
         options({"--sysmem", "0x1000"}),
         options({"--sysmem", "0x1000:0"}),

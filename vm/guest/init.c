@@ -243,6 +243,8 @@ static int32_t run_command(int port, const char *command)
 	int out[2], err[2], status;
 	pid_t pid;
 
+	/* Ports may have appeared since the agent's. */
+	link_ports();
 	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
 		die("init: pipe");
 	pid = start_shell(command, out[1], err[1]);
