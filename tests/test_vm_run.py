@@ -37,6 +37,20 @@ def test_status_and_output(tmp_path):
     assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * entries
 
 
+def test_board_and_workload_by_file(tmp_path):
+    board, workload = tmp_path / "my-board.json", tmp_path / "my-workload.json"
+    text = (paths.BOARDS / "a100.json").read_text()
+    board.write_text(text.replace('"name": "a100"', '"name": "my-board"'))
+    text = (paths.WORKLOADS / "idle.json").read_text()
+    workload.write_text(text.replace('"name": "idle"', '"name": "my-workload"'))
+    done = subprocess.run([str(paths.ROOT / "vm" / "run"), "--no-build", "--board", board.name,
+                           "--workload", workload.name, "--", "model 0 info"], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    info = json.loads(done.stdout)
+    assert (info["board"], info["workload"]) == ("my-board", "my-workload")
+
+
 def test_a_kernel_panic_is_its_own_failure():
     done = vm_run("--module", "none", "--", "echo c > /proc/sysrq-trigger")
     assert done.returncode == 252
