@@ -19,14 +19,14 @@ TEST(Pccsr, RunningChannel) {
 
 TEST(Pccsr, EachBitOnItsOwn) {
     const std::pair<std::uint32_t, bool nvdebug_pccsr::*> bits[] = {
-        {1u << 0, &nvdebug_pccsr::enabled},        {1u << 1, &nvdebug_pccsr::next},
+        {1u << 0, &nvdebug_pccsr::enabled},          {1u << 1, &nvdebug_pccsr::next},
         {1u << 8, &nvdebug_pccsr::force_ctx_reload}, {1u << 10, &nvdebug_pccsr::enable_set},
-        {1u << 11, &nvdebug_pccsr::enable_clear},  {1u << 22, &nvdebug_pccsr::pbdma_faulted},
-        {1u << 23, &nvdebug_pccsr::eng_faulted},   {1u << 28, &nvdebug_pccsr::busy}};
-    for (const auto& [word, field] : bits) {
+        {1u << 11, &nvdebug_pccsr::enable_clear},    {1u << 22, &nvdebug_pccsr::pbdma_faulted},
+        {1u << 23, &nvdebug_pccsr::eng_faulted},     {1u << 28, &nvdebug_pccsr::busy}};
+    for (const auto &[word, field] : bits) {
         nvdebug_pccsr channel{};
         nvdebug_pccsr_decode(word, &channel);
-        for (const auto& [other, member] : bits)
+        for (const auto &[other, member] : bits)
             EXPECT_EQ(channel.*member, other == word) << std::hex << word << " " << other;
         EXPECT_EQ(channel.status, 0);
     }
@@ -66,22 +66,22 @@ TEST(Chram, RunningChannel) {
 
 TEST(Chram, EachBitOnItsOwn) {
     const std::pair<std::uint32_t, bool nvdebug_chram::*> bits[] = {
-        {1u << 1, &nvdebug_chram::enabled},       {1u << 2, &nvdebug_chram::next},
-        {1u << 3, &nvdebug_chram::busy},          {1u << 4, &nvdebug_chram::pbdma_faulted},
-        {1u << 5, &nvdebug_chram::eng_faulted},   {1u << 6, &nvdebug_chram::on_pbdma},
-        {1u << 7, &nvdebug_chram::on_eng},        {1u << 8, &nvdebug_chram::pending},
-        {1u << 9, &nvdebug_chram::ctx_reload},    {1u << 10, &nvdebug_chram::pbdma_busy},
-        {1u << 11, &nvdebug_chram::eng_busy},     {1u << 12, &nvdebug_chram::acquire_fail}};
-    for (const auto& [word, field] : bits) {
+        {1u << 1, &nvdebug_chram::enabled},     {1u << 2, &nvdebug_chram::next},
+        {1u << 3, &nvdebug_chram::busy},        {1u << 4, &nvdebug_chram::pbdma_faulted},
+        {1u << 5, &nvdebug_chram::eng_faulted}, {1u << 6, &nvdebug_chram::on_pbdma},
+        {1u << 7, &nvdebug_chram::on_eng},      {1u << 8, &nvdebug_chram::pending},
+        {1u << 9, &nvdebug_chram::ctx_reload},  {1u << 10, &nvdebug_chram::pbdma_busy},
+        {1u << 11, &nvdebug_chram::eng_busy},   {1u << 12, &nvdebug_chram::acquire_fail}};
+    for (const auto &[word, field] : bits) {
         nvdebug_chram channel{};
         nvdebug_chram_decode(word, &channel);
-        for (const auto& [other, member] : bits)
+        for (const auto &[other, member] : bits)
             EXPECT_EQ(channel.*member, other == word) << std::hex << word << " " << other;
     }
 }
 
 TEST(Chram, StatusInTheVocabularyOfPccsr) {
-    const std::pair<std::uint32_t, const char*> states[] = {
+    const std::pair<std::uint32_t, const char *> states[] = {
         {0x000, "IDLE"},
         {0x002, "IDLE"},
         {0x102, "PENDING"},
@@ -99,7 +99,7 @@ TEST(Chram, StatusInTheVocabularyOfPccsr) {
         {0x1182, "ON_ENG_PENDING_ACQUIRE"},
         {0x1382, "ON_ENG_PENDING_ACQ_CTX_RELOAD"},
     };
-    for (const auto& [word, name] : states) {
+    for (const auto &[word, name] : states) {
         nvdebug_chram channel{};
         nvdebug_chram_decode(word, &channel);
         EXPECT_STREQ(nvdebug_channel_status_name(channel.status), name) << std::hex << word;
@@ -121,11 +121,21 @@ TEST(Enabled, IsAnotherBitInEachRegister) {
 }
 
 TEST(Status, NamesOfTheManual) {
-    const char* names[] = {"IDLE", "PENDING", "PENDING_CTX_RELOAD", "PENDING_ACQUIRE",
-                           "PENDING_ACQ_CTX_RELOAD", "ON_PBDMA", "ON_PBDMA_AND_ENG", "ON_ENG",
-                           "ON_ENG_PENDING_ACQUIRE", "ON_ENG_PENDING", "ON_PBDMA_CTX_RELOAD",
-                           "ON_PBDMA_AND_ENG_CTX_RELOAD", "ON_ENG_CTX_RELOAD",
-                           "ON_ENG_PENDING_CTX_RELOAD", "ON_ENG_PENDING_ACQ_CTX_RELOAD"};
+    const char *names[] = {"IDLE",
+                           "PENDING",
+                           "PENDING_CTX_RELOAD",
+                           "PENDING_ACQUIRE",
+                           "PENDING_ACQ_CTX_RELOAD",
+                           "ON_PBDMA",
+                           "ON_PBDMA_AND_ENG",
+                           "ON_ENG",
+                           "ON_ENG_PENDING_ACQUIRE",
+                           "ON_ENG_PENDING",
+                           "ON_PBDMA_CTX_RELOAD",
+                           "ON_PBDMA_AND_ENG_CTX_RELOAD",
+                           "ON_ENG_CTX_RELOAD",
+                           "ON_ENG_PENDING_CTX_RELOAD",
+                           "ON_ENG_PENDING_ACQ_CTX_RELOAD"};
     for (std::uint32_t status = 0; status < std::size(names); status++)
         EXPECT_STREQ(nvdebug_channel_status_name(status), names[status]);
     EXPECT_STREQ(nvdebug_channel_status_name(15), "-");
@@ -144,4 +154,4 @@ TEST(Pccsr, FieldsAmongOnes) {
     EXPECT_FALSE(inst.bound);
 }
 
-}  // namespace
+} // namespace

@@ -9,7 +9,7 @@
 namespace {
 
 struct Chip {
-    const char* board;
+    const char *board;
     std::uint32_t boot0;
     std::uint32_t boot42;
     std::uint16_t chip;
@@ -28,7 +28,7 @@ const Chip chips[] = {
 };
 
 TEST(ChipId, MeasuredBoards) {
-    for (const Chip& c : chips) {
+    for (const Chip &c : chips) {
         nvdebug_chip_id id{};
         EXPECT_EQ(nvdebug_chip_id_decode(c.boot0, c.boot42, &id), 0) << c.board;
         EXPECT_EQ(id.chip, c.chip) << c.board;
@@ -75,9 +75,9 @@ TEST(RegValue, ErrorsAndData) {
 
 TEST(Boot1, VirtualFunctions) {
     EXPECT_FALSE(nvdebug_boot1_is_virtual(0));
-    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x10000));  // VGPU 17:16 = 1, para-virtual
-    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x20000));  // 2, SR-IOV virtual function
-    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x100));    // VGPU8, the older place
+    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x10000)); // VGPU 17:16 = 1, para-virtual
+    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x20000)); // 2, SR-IOV virtual function
+    EXPECT_TRUE(nvdebug_boot1_is_virtual(0x100));   // VGPU8, the older place
 }
 
 TEST(ChipId, FieldsAmongOnes) {
@@ -91,4 +91,4 @@ TEST(ChipId, FieldsAmongOnes) {
     EXPECT_FALSE(nvdebug_boot1_is_virtual(0xFFFCFEFF));
 }
 
-}  // namespace
+} // namespace

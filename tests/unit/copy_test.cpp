@@ -7,7 +7,7 @@
 namespace {
 
 TEST(Pascal, OneNibblePerPce) {
-    const std::uint32_t config = 0x77777732;  // PCE0 to LCE2, PCE1 to LCE3, the rest unconnected
+    const std::uint32_t config = 0x77777732; // PCE0 to LCE2, PCE1 to LCE3, the rest unconnected
     EXPECT_EQ(nvdebug_pce_lce_gp100(config, 0), 2);
     EXPECT_EQ(nvdebug_pce_lce_gp100(config, 1), 3);
     EXPECT_EQ(nvdebug_pce_lce_gp100(config, 2), NVDEBUG_LCE_NONE);
@@ -17,7 +17,7 @@ TEST(Pascal, OneNibblePerPce) {
 }
 
 TEST(Pascal, OneBytePerGrce) {
-    const std::uint32_t config = 0x0000030A;  // GRCE0 shares LCE2; GRCE1 does not share
+    const std::uint32_t config = 0x0000030A; // GRCE0 shares LCE2; GRCE1 does not share
     EXPECT_EQ(nvdebug_grce_lce_gp100(config, 0), 2);
     EXPECT_EQ(nvdebug_grce_lce_gp100(config, 1), NVDEBUG_LCE_NONE);
     EXPECT_EQ(nvdebug_grce_lce_gp100(0x00000B00, 1), 3);
@@ -51,4 +51,4 @@ TEST(Copy, FieldsAmongOnes) {
     EXPECT_EQ(nvdebug_grce_lce_tu102(0xBFFFFFF9, 0), NVDEBUG_LCE_NONE);
 }
 
-}  // namespace
+} // namespace

@@ -12,14 +12,14 @@
 namespace {
 
 using Words = std::vector<std::uint32_t>;
-using Decode = int (*)(const u32*, size_t, nvdebug_engine*, size_t, u32*);
+using Decode = int (*)(const u32 *, size_t, nvdebug_engine *, size_t, u32 *);
 
 struct Table {
     std::vector<nvdebug_engine> engines;
     std::uint32_t ignored = 0;
 };
 
-Table decode(Decode function, const Words& words) {
+Table decode(Decode function, const Words &words) {
     Table table;
     table.engines.resize(64);
     const int count = function(words.data(), words.size(), table.engines.data(),
@@ -30,11 +30,11 @@ Table decode(Decode function, const Words& words) {
 }
 
 struct Expected {
-    const char* type;
+    const char *type;
     unsigned inst, engine, runlist, intr, reset, pri_base, fault;
 };
 
-void expect_v1(const nvdebug_engine& engine, const Expected& want) {
+void expect_v1(const nvdebug_engine &engine, const Expected &want) {
     EXPECT_STREQ(nvdebug_engine_type_name(engine.type), want.type);
     EXPECT_EQ(engine.inst, want.inst) << want.type;
     EXPECT_EQ(engine.engine_id, want.engine) << want.type;
@@ -69,18 +69,18 @@ TEST(PtopV1, Xavier) {
 
 // A GTX 1660 Ti's table (TU116): sparse runlist ids, and a GSP that Host does not drive.
 TEST(PtopV1, Turing) {
-    const Words words = {0xA103AA3E, 0x8000004F, 0x0810408D,   // LCE2 on runlist 8
-                         0x84289E3E, 0x80000043, 0x00830055,   // NVDEC0
-                         0x8C679C3E, 0x80000037, 0x00087075,   // SEC0
-                         0x8848243E, 0x8000003B, 0x001C805D,   // NVENC0
-                         0x800D800A, 0x80000053, 0x00110015};  // GSP0
+    const Words words = {0xA103AA3E, 0x8000004F, 0x0810408D,  // LCE2 on runlist 8
+                         0x84289E3E, 0x80000043, 0x00830055,  // NVDEC0
+                         0x8C679C3E, 0x80000037, 0x00087075,  // SEC0
+                         0x8848243E, 0x8000003B, 0x001C805D,  // NVENC0
+                         0x800D800A, 0x80000053, 0x00110015}; // GSP0
     const Table table = decode(nvdebug_ptop_v1_decode, words);
     ASSERT_EQ(table.engines.size(), 5u);
     expect_v1(table.engines[0], {"LCE", 2, 8, 8, 7, 21, 0x104000, 17});
     expect_v1(table.engines[1], {"NVDEC", 0, 1, 1, 17, 15, 0x830000, 10});
     expect_v1(table.engines[2], {"SEC", 0, 3, 3, 15, 14, 0x087000, 14});
     expect_v1(table.engines[3], {"NVENC", 0, 2, 2, 16, 18, 0x1C8000, 11});
-    const nvdebug_engine& gsp = table.engines[4];
+    const nvdebug_engine &gsp = table.engines[4];
     EXPECT_STREQ(nvdebug_engine_type_name(gsp.type), "GSP");
     EXPECT_EQ(gsp.has, unsigned{NVDEBUG_ENGINE_HAS_INTR_ID | NVDEBUG_ENGINE_HAS_FAULT_ID |
                                 NVDEBUG_ENGINE_HAS_PRI_BASE});
@@ -89,9 +89,8 @@ TEST(PtopV1, Turing) {
 
 // A GK107: no DATA words, the copy engines are types of their own.
 TEST(PtopV1, KeplerHasNoDataWords) {
-    const Table table = decode(nvdebug_ptop_v1_decode,
-                               {0x8006183E, 0x00000003, 0x9C03AA3E, 0x0000000F, 0x8428A23E,
-                                0x00000023});
+    const Table table = decode(nvdebug_ptop_v1_decode, {0x8006183E, 0x00000003, 0x9C03AA3E,
+                                                        0x0000000F, 0x8428A23E, 0x00000023});
     ASSERT_EQ(table.engines.size(), 3u);
     EXPECT_STREQ(nvdebug_engine_type_name(table.engines[1].type), "COPY2");
     EXPECT_EQ(table.engines[1].runlist, 0u);
@@ -102,9 +101,8 @@ TEST(PtopV1, KeplerHasNoDataWords) {
 }
 
 TEST(PtopV1, WordsInAnyOrderAndHolesInsideAChain) {
-    const Table table = decode(nvdebug_ptop_v1_decode,
-                               {0x90228C3E, 0, 0x8C10407D, 0x0000004F, 0, 0, 0x8000000F,
-                                0x0006183E});
+    const Table table = decode(nvdebug_ptop_v1_decode, {0x90228C3E, 0, 0x8C10407D, 0x0000004F, 0, 0,
+                                                        0x8000000F, 0x0006183E});
     ASSERT_EQ(table.engines.size(), 2u);
     EXPECT_STREQ(nvdebug_engine_type_name(table.engines[0].type), "LCE");
     EXPECT_EQ(table.engines[0].inst, 3u);
@@ -122,8 +120,8 @@ TEST(PtopV1, DataOfAnUndefinedKindIsLeftOut) {
 
 TEST(PtopV1, DamagedTables) {
     EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {}).engines.size(), 0u);
-    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x8006183E}).ignored, 1u);  // cut off in a chain
-    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x0006183E}).ignored, 1u);  // a device of no type
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x8006183E}).ignored, 1u); // cut off in a chain
+    EXPECT_EQ(decode(nvdebug_ptop_v1_decode, {0x0006183E}).ignored, 1u); // a device of no type
     const Words endless(64, 0x8000004F);
     EXPECT_EQ(decode(nvdebug_ptop_v1_decode, endless).engines.size(), 0u);
 }
@@ -143,7 +141,7 @@ TEST(PtopV2, Cfg) {
     EXPECT_EQ(cfg.num_rows, 353u);
     EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130991, &cfg), -EPROTO);
     EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x00030992, &cfg), -ERANGE);
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, &cfg), -ERANGE);  // 513 rows
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, &cfg), -ERANGE); // 513 rows
 }
 
 // RTX 6000 Ada, encoded by hand: GR0 and LCE1 on one runlist, NVENC2 on another.
@@ -168,7 +166,7 @@ TEST(PtopV2, Ada) {
     EXPECT_EQ(nvenc2.inst, 2u);
     EXPECT_EQ(nvenc2.pri_base, 0x1D0000u);
     EXPECT_EQ(nvenc2.runlist_base, 0xD0A000u);
-    for (const nvdebug_engine& engine : table.engines)
+    for (const nvdebug_engine &engine : table.engines)
         EXPECT_TRUE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
 }
 
@@ -177,17 +175,17 @@ TEST(PtopV2, DevicesThatAreNoEngines) {
     const Table table = decode(nvdebug_ptop_v2_decode,
                                {0x94000002, 0x00110000, 0xB3000000, 0x80088000, 0x00D00000});
     ASSERT_EQ(table.engines.size(), 2u);
-    for (const nvdebug_engine& engine : table.engines)
+    for (const nvdebug_engine &engine : table.engines)
         EXPECT_FALSE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
     EXPECT_STREQ(nvdebug_engine_type_name(table.engines[0].type), "GSP");
     EXPECT_EQ(table.engines[1].pri_base, 0x088000u);
 }
 
 TEST(PtopV2, DamagedTables) {
-    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u);  // one row says too little
-    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0xC0400000}).ignored, 1u);  // cut off
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u); // one row says too little
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0xC0400000}).ignored, 1u); // cut off
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0x80000000, 0x80000000, 0x0}).ignored,
-              1u);  // four rows
+              1u); // four rows
     const Words endless(NVDEBUG_PTOP_MAX_ROWS, 0x80000040);
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, endless).engines.size(), 0u);
 }
@@ -208,8 +206,8 @@ TEST(EngineTypes, PublishedNamesAndOthers) {
 // Every field has its end bits set and ones all around it, so that a mask that is a bit too narrow
 // or too wide shows.
 TEST(PtopV1, FieldsAmongOnes) {
-    const Table table = decode(nvdebug_ptop_v1_decode, {0xE31861FE, 0x23801E0D | 0x80000000,
-                                                        0x0000004F});
+    const Table table =
+        decode(nvdebug_ptop_v1_decode, {0xE31861FE, 0x23801E0D | 0x80000000, 0x0000004F});
     ASSERT_EQ(table.engines.size(), 1u);
     expect_v1(table.engines[0], {"LCE", 8, 8, 8, 16, 16, 0x801000, 65});
 }
@@ -220,7 +218,7 @@ TEST(PtopV1, OnlyValidFieldsCount) {
                                                         {1u << 4, NVDEBUG_ENGINE_HAS_RUNLIST},
                                                         {1u << 3, NVDEBUG_ENGINE_HAS_INTR_ID},
                                                         {1u << 2, NVDEBUG_ENGINE_HAS_RESET_ID}};
-    for (const auto& [bit, has] : valid) {
+    for (const auto &[bit, has] : valid) {
         const Table table =
             decode(nvdebug_ptop_v1_decode, {(0xE31861FE & ~0x3Cu) | bit, 0x0000004F});
         ASSERT_EQ(table.engines.size(), 1u);
@@ -231,7 +229,7 @@ TEST(PtopV1, OnlyValidFieldsCount) {
 TEST(PtopV2, FieldsAmongOnes) {
     const Table table = decode(nvdebug_ptop_v2_decode, {0xC181FC01, 0xFE000181, 0x7E0007FE});
     ASSERT_EQ(table.engines.size(), 1u);
-    const nvdebug_engine& engine = table.engines[0];
+    const nvdebug_engine &engine = table.engines[0];
     EXPECT_EQ(engine.type, 65u);
     EXPECT_EQ(engine.inst, 129u);
     EXPECT_EQ(engine.fault_id, 1025u);
@@ -247,4 +245,4 @@ TEST(PtopV2, FieldsAmongOnes) {
     EXPECT_EQ(cfg.num_rows, 0x100u);
 }
 
-}  // namespace
+} // namespace

@@ -10,9 +10,9 @@
 namespace {
 
 using Words = std::vector<std::uint32_t>;
-using Decode = int (*)(const u32*, size_t, nvdebug_entry*);
+using Decode = int (*)(const u32 *, size_t, nvdebug_entry *);
 
-nvdebug_entry decode(Decode function, const Words& words) {
+nvdebug_entry decode(Decode function, const Words &words) {
     nvdebug_entry entry{};
     EXPECT_EQ(function(words.data(), words.size(), &entry), 0);
     return entry;
@@ -87,8 +87,7 @@ TEST(Entry16, Channel) {
 }
 
 TEST(Entry16, ChannelWithItsInstanceInSystemMemory) {
-    const nvdebug_entry entry =
-        decode(nvdebug_entry16_decode, {0x00000020, 0, 0xFFFFF7FF, 0xFF});
+    const nvdebug_entry entry = decode(nvdebug_entry16_decode, {0x00000020, 0, 0xFFFFF7FF, 0xFF});
     EXPECT_EQ(entry.id, 2047);
     EXPECT_EQ(entry.inst_aperture, 2);
     EXPECT_EQ(entry.inst, 0xFFFFFFF000u);
@@ -96,9 +95,8 @@ TEST(Entry16, ChannelWithItsInstanceInSystemMemory) {
 }
 
 TEST(Entry16, Unknown) {
-    for (const Words& words : {Words{0x80030003, 2, 5, 0}, Words{0x80030001, 0x100, 5, 0},
-                               Words{0x80030001, 0x80000002, 5, 0},
-                               Words{0x80030001, 2, 0x1005, 0},
+    for (const Words &words : {Words{0x80030003, 2, 5, 0}, Words{0x80030001, 0x100, 5, 0},
+                               Words{0x80030001, 0x80000002, 5, 0}, Words{0x80030001, 2, 0x1005, 0},
                                Words{0x80030001, 2, 0x80000005, 0}, Words{0x80030001, 2, 5, 1},
                                Words{0x80030001, 2, 5, 0x80000000}})
         EXPECT_EQ(decode(nvdebug_entry16_decode, words).kind, NVDEBUG_ENTRY_UNKNOWN);
@@ -250,4 +248,4 @@ TEST(Location, FieldsAmongOnes) {
     EXPECT_FALSE(location.pending);
 }
 
-}  // namespace
+} // namespace

@@ -11,7 +11,7 @@
 
 namespace {
 
-int parse(std::string_view text, std::vector<nvdebug_target>* targets = nullptr) {
+int parse(std::string_view text, std::vector<nvdebug_target> *targets = nullptr) {
     std::vector<nvdebug_target> room(NVDEBUG_TARGETS_MAX);
     // A copy without terminator, so that the sanitizer sees a read past the end.
     const std::vector<char> bytes(text.begin(), text.end());
@@ -28,7 +28,7 @@ TEST(Targets, IdsInEachBase) {
         EXPECT_EQ(targets[static_cast<std::size_t>(i)].id, 12u);
     EXPECT_EQ(targets[3].id, 31u);
     EXPECT_EQ(targets[4].id, 0u);
-    for (const nvdebug_target& target : targets)
+    for (const nvdebug_target &target : targets)
         EXPECT_FALSE(target.has_runlist);
 }
 
@@ -48,8 +48,9 @@ TEST(Targets, BlanksAnywhereAround) {
 
 TEST(Targets, Junk) {
     for (std::string_view text :
-         {"", " ", "\n", "x", "5x", "5 x", "5,6", "-5", "+5", "5:", ":5", "5:6:7", "5: 6", "5 :6",
-          "0x", "0x:5", "08", "0b1", "1.5", "5;", "five", "\x80", "0x1g", "99999999999999999999x"})
+         {"",   " ",   "\n",  "x",     "5x",   "5 x",  "5,6",  "-5",
+          "+5", "5:",  ":5",  "5:6:7", "5: 6", "5 :6", "0x",   "0x:5",
+          "08", "0b1", "1.5", "5;",    "five", "\x80", "0x1g", "99999999999999999999x"})
         EXPECT_EQ(parse(text), -EINVAL) << text;
     EXPECT_EQ(parse(std::string_view("5\0", 2)), -EINVAL) << "an embedded NUL";
     EXPECT_EQ(parse(std::string_view("5\0006", 3)), -EINVAL);
@@ -73,4 +74,4 @@ TEST(Targets, TooMany) {
     EXPECT_EQ(parse(std::string(NVDEBUG_TARGETS_TEXT_MAX, ' ') + "1"), -E2BIG);
 }
 
-}  // namespace
+} // namespace
