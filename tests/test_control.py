@@ -79,6 +79,13 @@ def test_a_runlist_that_does_not_hold_the_channel(bench, board):
     assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
 
 
+@pytest.mark.parametrize("board", IDS_PER_RUNLIST)
+def test_a_runlist_names_its_own_channel(bench, board):
+    """Where ids are per runlist, runlist 1's channel 2 exists, listed or not, and is not runlist 0's."""
+    assert bench.write(board, "disable_channel", "1:2").status == 0
+    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
+
+
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("text, error", [
     (" \n", "Invalid argument"), ("junk", "Invalid argument"),

@@ -5,8 +5,6 @@ import pytest
 from conftest import BOARDS
 from text import boxes
 
-WINDOW_REGISTER = 0x1700
-
 
 @pytest.fixture
 def reloaded(bench):

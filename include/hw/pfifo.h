@@ -17,7 +17,6 @@
 #define  NV_PFIFO_CFG0_NUM_PBDMA		GENMASK(7, 0)
 #define NV_PFIFO_CFG1				0x00002008 /* R-, Volta+ */
 #define NV_PFIFO_PBDMA_MAP(i)			(0x00002390 + 4 * (i)) /* R- */
-#define  NV_PFIFO_PBDMA_MAP_RUNLISTS		GENMASK(15, 0)
 /* The widest chip documented, GV100, has 14. */
 #define NV_PFIFO_PBDMA_MAP__SIZE_1		14
 

@@ -48,7 +48,6 @@
 
 /* Channel RAM, offset from its base. Bit 0 of a write says what ones do. */
 #define NV_CHRAM_CHANNEL(i)			(4 * (i)) /* RW */
-#define  NV_CHRAM_CHANNEL_WRITE_CONTROL		BIT(0) /* -W: 0 set, 1 clear */
 #define  NV_CHRAM_CHANNEL_ENABLE		BIT(1) /* RW */
 #define  NV_CHRAM_CHANNEL_NEXT			BIT(2) /* RW */
 #define  NV_CHRAM_CHANNEL_BUSY			BIT(3) /* R- */
