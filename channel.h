@@ -90,11 +90,7 @@ void nvdebug_channel_show_entry_ga100(const struct nvdebug_box *box,
 				      const struct nvdebug_entry *entry,
 				      bool hide);
 
-/*
- * What a write to enable_channel or disable_channel does with @len bytes of
- * @text; docs/proc.md has the errors.
- */
-int nvdebug_channel_control(struct nvdebug_gpu *gpu, const char *text,
-			    size_t len, bool enable);
+extern const struct nvdebug_control nvdebug_disable_channel_control;
+extern const struct nvdebug_control nvdebug_enable_channel_control;
 
 #endif

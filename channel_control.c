@@ -18,6 +18,7 @@
 #include "gpu.h"
 #include "hw/runlist.h"
 #include "hw/usermode.h"
+#include "proc.h"
 
 #define CREATE_TRACE_POINTS
 #include "nvdebug_trace.h"
@@ -341,8 +342,8 @@ static int request_run(struct request *req, const char *text, size_t len)
 	return ret;
 }
 
-int nvdebug_channel_control(struct nvdebug_gpu *gpu, const char *text,
-			    size_t len, bool enable)
+static int channel_control(struct nvdebug_gpu *gpu, const char *text,
+			   size_t len, bool enable)
 {
 	struct request req = { .gpu = gpu, .enable = enable };
 	int ret = request_run(&req, text, len);
@@ -350,3 +351,27 @@ int nvdebug_channel_control(struct nvdebug_gpu *gpu, const char *text,
 	request_free(&req);
 	return ret;
 }
+
+static int disable_channel(struct nvdebug_gpu *gpu, const char *text,
+			   size_t len, struct seq_buf *answer)
+{
+	return channel_control(gpu, text, len, false);
+}
+
+static int enable_channel(struct nvdebug_gpu *gpu, const char *text,
+			  size_t len, struct seq_buf *answer)
+{
+	return channel_control(gpu, text, len, true);
+}
+
+const struct nvdebug_control nvdebug_disable_channel_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.act = disable_channel,
+};
+
+const struct nvdebug_control nvdebug_enable_channel_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.act = enable_channel,
+};

@@ -12,6 +12,7 @@
  * System memory is read as the CPU's own.
  */
 #include <linux/bitfield.h>
+#include <linux/err.h>
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/iommu.h>
@@ -20,6 +21,7 @@
 #include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "chips/chips.h"
@@ -328,8 +330,29 @@ static int read_system(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
 	return 0;
 }
 
-int nvdebug_mem_read(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
+struct nvdebug_mem {
+	struct nvdebug_gpu *gpu;
+};
+
+struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 {
+	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+
+	if (!mem)
+		return ERR_PTR(-ENOMEM);
+	mem->gpu = gpu;
+	return mem;
+}
+
+void nvdebug_mem_end(struct nvdebug_mem *mem)
+{
+	kfree(mem);
+}
+
+int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+{
+	struct nvdebug_gpu *gpu = mem->gpu;
+
 	req->suspect = false;
 	if (!req->words)
 		return 0;
@@ -345,4 +368,19 @@ int nvdebug_mem_read(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
 	default:
 		return -EFAULT;
 	}
+}
+
+int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
+{
+	struct nvdebug_fetch *fetch;
+	int ret;
+
+	list_for_each_entry(fetch, fetches, node) {
+		do {
+			ret = nvdebug_mem_read(mem, &fetch->want);
+			if (ret == -EINTR || ret == -ENODEV || ret == -ENOMEM)
+				return ret;
+		} while (fetch->step(fetch, ret));
+	}
+	return 0;
 }

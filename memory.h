@@ -5,9 +5,11 @@
 #ifndef NVDEBUG_MEMORY_H
 #define NVDEBUG_MEMORY_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct nvdebug_gpu;
+struct nvdebug_mem;
 
 /* The register that says what PRAMIN shows, where the chip has one. */
 struct nvdebug_window {
@@ -26,6 +28,8 @@ struct nvdebug_mem_request {
 	 * bus access each in video memory, may be left 0.
 	 */
 	bool even_only;
+	/* Words of a page table: the session remembers them. */
+	bool table;
 	size_t words;
 	u32 *buf;
 	/*
@@ -36,6 +40,15 @@ struct nvdebug_mem_request {
 };
 
 /*
+ * A session: the memory accesses of one open or write of a file. It remembers
+ * what it read of page tables, and where it found what, so that nothing is
+ * read or searched for twice. Between nvdebug_gpu_begin() and _end() only, by
+ * one thread, without gpu->lock.
+ */
+struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
+void nvdebug_mem_end(struct nvdebug_mem *mem);
+
+/*
  * Fill in @req->buf. Returns
  *   -EOPNOTSUPP  needs the PRAMIN window moved, which is not allowed
  *   -EBUSY       somebody else kept moving that window
@@ -43,10 +56,29 @@ struct nvdebug_mem_request {
  *   -EIO         read, but as nothing but errors
  *   -ENODEV      the GPU has gone
  *   -EINTR       a fatal signal
- * May sleep. The caller does not hold gpu->lock.
+ *   -ENOMEM      no memory of our own
+ * May sleep.
  */
-int __must_check nvdebug_mem_read(struct nvdebug_gpu *gpu,
+int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
 				  struct nvdebug_mem_request *req);
+
+/* Reads that depend on each other: what to read next is decided by the last. */
+struct nvdebug_fetch {
+	struct list_head node;
+	struct nvdebug_mem_request want;
+	/*
+	 * @want was read, or @error says why not. Returns true with @want set
+	 * anew to go on. May sleep, but not touch the hardware itself.
+	 */
+	bool (*step)(struct nvdebug_fetch *fetch, int error);
+};
+
+/*
+ * Do all of @fetches, in whatever order moves the window least. -EINTR,
+ * -ENODEV and -ENOMEM end everything; other errors are the fetch's own.
+ */
+int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
+				   struct list_head *fetches);
 
 /* Why the PRAMIN window may not be moved, or NULL if it may. */
 const char *nvdebug_window_forbidden(void);

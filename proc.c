@@ -8,6 +8,7 @@
 #include <linux/pci.h>
 #include <linux/proc_fs.h>
 #include <linux/security.h>
+#include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -15,7 +16,6 @@
 
 #include "channel.h"
 #include "copy_topology.h"
-#include "decode/targets.h"
 #include "device_info.h"
 #include "gpu.h"
 #include "info.h"
@@ -29,8 +29,8 @@ struct file_kind {
 	umode_t mode;
 	bool state;		/* scheduling state: who may read is a parameter */
 	int feature;		/* needed; -1: none */
-	const struct nvdebug_view *view;	/* read */
-	bool enable;				/* or written: to enable? */
+	const struct nvdebug_view *view;	/* read: or NULL */
+	const struct nvdebug_control *control;	/* written: or NULL */
 	/* The number of the @n-th one; NULL if there is just one. */
 	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
 };
@@ -85,12 +85,12 @@ static const struct file_kind kinds[] = {
 		.name = "disable_channel",
 		.mode = 0200,
 		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
-		.enable = false,
+		.control = &nvdebug_disable_channel_control,
 	}, {
 		.name = "enable_channel",
 		.mode = 0200,
 		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
-		.enable = true,
+		.control = &nvdebug_enable_channel_control,
 	}, {
 		.name = "pce_map",
 		.mode = 0444,
@@ -217,31 +217,131 @@ static const struct proc_ops reader_proc_ops = {
 
 /* Writing: one write is one request. */
 
-static ssize_t control_write(struct file *file, const char __user *buf,
-			     size_t count, loff_t *ppos)
+static bool may_change(void)
+{
+	return !nvdebug_params.read_only && capable(CAP_SYS_ADMIN) &&
+	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
+}
+
+static ssize_t do_request(struct file *file, const char __user *buf,
+			  size_t count, struct seq_buf *answer)
 {
 	const struct node *node = pde_data(file_inode(file));
+	const struct nvdebug_control *control = node->kind->control;
 	char *text;
 	int ret;
 
-	if (nvdebug_params.read_only || !capable(CAP_SYS_ADMIN) ||
-	    security_locked_down(LOCKDOWN_PCI_ACCESS))
+	if (control->changes && !may_change())
 		return -EPERM;
-	if (count > NVDEBUG_TARGETS_TEXT_MAX)
+	if (count > control->text_max)
 		return -E2BIG;
 	text = memdup_user_nul(buf, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	ret = nvdebug_channel_control(node->gpu, text, count,
-				      node->kind->enable);
+	ret = control->act(node->gpu, text, count, answer);
 	kfree(text);
+	if (!ret && answer && seq_buf_has_overflowed(answer))
+		ret = -EFBIG;
 	return ret ? ret : count;
+}
+
+static ssize_t control_write(struct file *file, const char __user *buf,
+			     size_t count, loff_t *ppos)
+{
+	return do_request(file, buf, count, NULL);
 }
 
 static const struct proc_ops control_proc_ops = {
 	.proc_write = control_write,
 };
+
+/* A control whose state can be looked at: reading is as of any view. */
+static const struct proc_ops reader_control_proc_ops = {
+	.proc_open = reader_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_write = control_write,
+	.proc_lseek = seq_lseek,
+	.proc_release = reader_release,
+};
+
+/* A control that answers: the answer belongs to the open file. */
+
+struct dialogue {
+	struct mutex lock;	/* of the answer: one request at a time */
+	bool answered;
+	struct seq_buf answer;
+	char text[SZ_4K];
+};
+
+static int dialogue_open(struct inode *inode, struct file *file)
+{
+	struct dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+
+	if (!d)
+		return -ENOMEM;
+	mutex_init(&d->lock);
+	file->private_data = d;
+	return 0;
+}
+
+static int dialogue_release(struct inode *inode, struct file *file)
+{
+	struct dialogue *d = file->private_data;
+
+	mutex_destroy(&d->lock);
+	kfree(d);
+	return 0;
+}
+
+/* The answer is read from its start, wherever the request ended. */
+static ssize_t dialogue_write(struct file *file, const char __user *buf,
+			      size_t count, loff_t *ppos)
+{
+	struct dialogue *d = file->private_data;
+	ssize_t ret;
+
+	if (mutex_lock_killable(&d->lock))
+		return -EINTR;
+	seq_buf_init(&d->answer, d->text, sizeof(d->text));
+	ret = do_request(file, buf, count, &d->answer);
+	d->answered = ret >= 0;
+	*ppos = 0;
+	mutex_unlock(&d->lock);
+	return ret;
+}
+
+static ssize_t dialogue_read(struct file *file, char __user *buf, size_t count,
+			     loff_t *ppos)
+{
+	struct dialogue *d = file->private_data;
+	ssize_t ret = -ENODATA;
+
+	if (mutex_lock_killable(&d->lock))
+		return -EINTR;
+	if (d->answered)
+		ret = simple_read_from_buffer(buf, count, ppos, d->text,
+					      seq_buf_used(&d->answer));
+	mutex_unlock(&d->lock);
+	return ret;
+}
+
+static const struct proc_ops dialogue_proc_ops = {
+	.proc_open = dialogue_open,
+	.proc_read = dialogue_read,
+	.proc_write = dialogue_write,
+	.proc_lseek = default_llseek,
+	.proc_release = dialogue_release,
+};
+
+static const struct proc_ops *ops_of(const struct file_kind *kind)
+{
+	if (!kind->control)
+		return &reader_proc_ops;
+	if (kind->control->answers)
+		return &dialogue_proc_ops;
+	return kind->view ? &reader_control_proc_ops : &control_proc_ops;
+}
 
 /* The tree. */
 
@@ -268,8 +368,7 @@ static int create_file(struct nvdebug_gpu *gpu, const struct file_kind *kind,
 	gpu->proc->nodes = node;
 
 	snprintf(name, sizeof(name), kind->name, number);
-	entry = proc_create_data(name, mode, gpu->proc->dir, kind->view ?
-				 &reader_proc_ops : &control_proc_ops, node);
+	entry = proc_create_data(name, mode, gpu->proc->dir, ops_of(kind), node);
 	if (!entry)
 		return -ENOMEM;
 	if (kind->state && nvdebug_params.state_gid >= 0)

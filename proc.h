@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct nvdebug_gpu;
+struct seq_buf;
 struct seq_file;
 
 /* What every snapshot begins with. */
@@ -26,6 +27,23 @@ struct nvdebug_view {
 	void (*show)(struct seq_file *m, struct nvdebug_gpu *gpu,
 		     const struct nvdebug_snapshot *snapshot, size_t record);
 	void (*free)(struct nvdebug_snapshot *snapshot);
+};
+
+/* A file that is written: one write is one request. */
+struct nvdebug_control {
+	size_t text_max;	/* bytes in a request */
+	/* Does it change the GPU? Then it takes the rights of docs/proc.md. */
+	bool changes;
+	/* Does it answer? The answer is read from the same open file. */
+	bool answers;
+	/*
+	 * Do what @len bytes of @text ask for; @text is also terminated.
+	 * @answer is NULL unless the control answers; what does not fit into
+	 * it fails the request with -EFBIG. Called without gpu->lock and
+	 * outside of nvdebug_gpu_begin().
+	 */
+	int (*act)(struct nvdebug_gpu *gpu, const char *text, size_t len,
+		   struct seq_buf *answer);
 };
 
 /* -EBUSY, with a line in the log, if another module shows GPUs in /proc. */

@@ -80,7 +80,7 @@ static bool is_readable(const struct nvdebug_runlist_location *loc)
 }
 
 /* Read the entries of the list at @loc; a new buffer goes to *@words. */
-static int copy_entries(struct nvdebug_gpu *gpu,
+static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			const struct nvdebug_runlist_location *loc,
 			bool even_only, u32 **words)
 {
@@ -102,7 +102,7 @@ static int copy_entries(struct nvdebug_gpu *gpu,
 	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	if (!req.buf)
 		return -ENOMEM;
-	ret = nvdebug_mem_read(gpu, &req);
+	ret = nvdebug_mem_read(mem, &req);
 	for (i = 0; !ret && req.suspect && i < loc->entries; i++)
 		if (ops->is_pri_error(req.buf + i * ops->entry_words,
 				      ops->entry_words))
@@ -125,7 +125,7 @@ static bool is_final(int error)
  * Copy a list, and again if it was replaced meanwhile. That it was may also be
  * the reason for an error, its old place being used for something else by then.
  */
-static int copy_list(struct nvdebug_gpu *gpu,
+static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		     const struct nvdebug_runlist *runlist, bool even_only,
 		     struct copy *copy)
 {
@@ -141,7 +141,7 @@ static int copy_list(struct nvdebug_gpu *gpu,
 
 	for (tries = 1; ; tries++) {
 		copy->loc = now;
-		error = copy_entries(gpu, &copy->loc, even_only, &copy->words);
+		error = copy_entries(gpu, mem, &copy->loc, even_only, &copy->words);
 		if (is_final(error))
 			return error;
 		/* nothing was copied that could have changed under us */
@@ -169,13 +169,18 @@ int nvdebug_runlist_channels(struct nvdebug_gpu *gpu,
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_entry entry;
+	struct nvdebug_mem *mem;
 	struct copy copy;
 	u32 i;
 	int ret;
 
 	BUILD_BUG_ON(FIELD_MAX(NV_RAMRL16_2_ID) >= NVDEBUG_CHANNEL_IDS);
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = copy_list(gpu, runlist, true, &copy);
+	ret = copy_list(gpu, mem, runlist, true, &copy);
+	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;
 	if (copy.torn)
@@ -263,6 +268,7 @@ static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	struct nvdebug_runlist *runlist = nvdebug_runlist_find(gpu, id);
 	struct runlist_snapshot *s;
+	struct nvdebug_mem *mem;
 	int ret;
 
 	ret = nvdebug_runlist_prepare(gpu, runlist);
@@ -273,13 +279,19 @@ static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 		return ERR_PTR(-ENOMEM);
 	s->id = id;
 
-	ret = copy_list(gpu, runlist, false, &s->copy);
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem)) {
+		runlist_free(&s->base);
+		return ERR_CAST(mem);
+	}
+	ret = copy_list(gpu, mem, runlist, false, &s->copy);
 	if (!ret && s->copy.words) {
 		s->entries = s->copy.loc.entries;
 		ret = decode_entries(gpu->chip->runlist, s);
 		if (!ret)
 			ret = read_channels(gpu, runlist, s);
 	}
+	nvdebug_mem_end(mem);
 	if (ret) {
 		runlist_free(&s->base);
 		return ERR_PTR(ret);
