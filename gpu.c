@@ -246,6 +246,8 @@ static void survey(struct nvdebug_gpu *gpu)
 		gpu->missing[i] = why;
 	if (!gpu->chip)
 		return;
+	for (i = NVDEBUG_FEATURE_ENGINES; i < NVDEBUG_FEATURES; i++)
+		gpu->missing[i] = "not implemented";
 
 	channel = gpu->chip->channel;
 	topology->channels = channel->count;

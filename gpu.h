@@ -30,6 +30,13 @@ enum nvdebug_feature {
 	NVDEBUG_FEATURE_RUNLIST,
 	NVDEBUG_FEATURE_CHANNEL_CONTROL,
 	NVDEBUG_FEATURE_COPY_TOPOLOGY,
+	NVDEBUG_FEATURE_ENGINES,
+	NVDEBUG_FEATURE_CONTEXTS,
+	NVDEBUG_FEATURE_CONTEXT_STATE,
+	NVDEBUG_FEATURE_RUNLIST_CONTROL,
+	NVDEBUG_FEATURE_GPC_TOPOLOGY,
+	NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
+	NVDEBUG_FEATURE_PREEMPTION_MODE,
 	NVDEBUG_FEATURES
 };
 
@@ -60,6 +67,7 @@ struct nvdebug_gpu {
 	const char *unsupported;		/* why identity only, or NULL */
 	struct nvdebug_topology topology;
 	u32 pce_map;
+	u64 video_memory;			/* bytes, 0: unknown */
 
 	struct nvdebug_proc *proc;	/* NULL: no folder */
 	int number;			/* of the folder */

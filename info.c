@@ -23,7 +23,17 @@ static const char * const feature_names[NVDEBUG_FEATURES] = {
 	[NVDEBUG_FEATURE_RUNLIST] = "runlist",
 	[NVDEBUG_FEATURE_CHANNEL_CONTROL] = "channel_control",
 	[NVDEBUG_FEATURE_COPY_TOPOLOGY] = "copy_topology",
+	[NVDEBUG_FEATURE_ENGINES] = "engines",
+	[NVDEBUG_FEATURE_CONTEXTS] = "contexts",
+	[NVDEBUG_FEATURE_CONTEXT_STATE] = "context_state",
+	[NVDEBUG_FEATURE_RUNLIST_CONTROL] = "runlist_control",
+	[NVDEBUG_FEATURE_GPC_TOPOLOGY] = "gpc_topology",
+	[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] = "work_distributor",
+	[NVDEBUG_FEATURE_PREEMPTION_MODE] = "preemption_mode",
 };
+
+/* The first feature whose line comes after those about memory. */
+#define AFTER_MEMORY	NVDEBUG_FEATURE_ENGINES
 
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
@@ -128,13 +138,31 @@ static void put_feature(struct seq_file *m, const char *name,
 		seq_printf(m, "feature %s: yes\n", name);
 }
 
+static void put_features(struct seq_file *m, const struct nvdebug_gpu *gpu,
+			 int first, int end)
+{
+	int i;
+
+	for (i = first; i < end; i++)
+		put_feature(m, feature_names[i], gpu->missing[i]);
+}
+
+static void put_memory(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	seq_printf(m, "page_tables: %s\n", gpu->chip && gpu->chip->page_tables ?
+		   gpu->chip->page_tables : "-");
+	if (gpu->video_memory)
+		seq_printf(m, "video_memory: %llu\n", gpu->video_memory);
+	else
+		seq_puts(m, "video_memory: -\n");
+}
+
 static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		      const struct nvdebug_snapshot *base, size_t record)
 {
 	const struct info_snapshot *s =
 		container_of(base, struct info_snapshot, base);
 	const struct pci_dev *pdev = gpu->pdev;
-	int i;
 
 	seq_printf(m, "chip: %s\n", gpu->chip_name ?: "unknown");
 	seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
@@ -149,9 +177,10 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	seq_printf(m, "driver: %s\n", s->driver);
 	put_channels(m, gpu);
 	put_runlists(m, gpu);
-	for (i = 0; i < NVDEBUG_FEATURES; i++)
-		put_feature(m, feature_names[i], gpu->missing[i]);
+	put_features(m, gpu, 0, AFTER_MEMORY);
 	put_feature(m, "pram_window", s->window_missing);
+	put_memory(m, gpu);
+	put_features(m, gpu, AFTER_MEMORY, NVDEBUG_FEATURES);
 }
 
 const struct nvdebug_view nvdebug_info_view = {

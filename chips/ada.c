@@ -23,4 +23,5 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.channel = &nvdebug_channel_ga100,
 	.copy = &nvdebug_copy_ga102,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "2",
 };

@@ -118,6 +118,7 @@ const struct nvdebug_chip nvdebug_chip_ga100 = {
 	.channel = &nvdebug_channel_ga100,
 	.copy = &copy_ga100,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "2",
 };
 
 static const struct nvdebug_chip_model models_ga102[] = {
@@ -137,4 +138,5 @@ const struct nvdebug_chip nvdebug_chip_ga102 = {
 	.channel = &nvdebug_channel_ga100,
 	.copy = &nvdebug_copy_ga102,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "2",
 };

@@ -29,6 +29,7 @@ struct nvdebug_chip {
 	const struct nvdebug_channel_ops *channel;
 	const struct nvdebug_copy_ops *copy;
 	const struct nvdebug_window *window;
+	const char *page_tables;	/* versions, as info prints them */
 };
 
 extern const struct nvdebug_chip nvdebug_chip_gp102;

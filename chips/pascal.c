@@ -91,4 +91,5 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.channel = &channel_gp102,
 	.copy = &copy_gp102,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "1 or 2",
 };

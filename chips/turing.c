@@ -105,4 +105,5 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.channel = &channel_tu102,
 	.copy = &copy_tu102,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "2",
 };

@@ -61,4 +61,5 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.channel = &channel_gv100,
 	.copy = &copy_gv100,
 	.window = &nvdebug_window_nv50,
+	.page_tables = "2",
 };
