@@ -6,7 +6,6 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitfield.h>
-#include <linux/bitmap.h>
 #include <linux/cred.h>
 #include <linux/pci.h>
 #include <linux/seq_buf.h>
@@ -19,13 +18,14 @@
 #include "hw/runlist.h"
 #include "hw/usermode.h"
 #include "proc.h"
+#include "resolve.h"
 
 #define CREATE_TRACE_POINTS
 #include "nvdebug_trace.h"
 
 /* A channel to change. */
 struct change {
-	const struct nvdebug_runlist *runlist;	/* NULL where ids are global */
+	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
 	u32 id;
 	u32 old;	/* what its register read before */
 	bool written;
@@ -37,126 +37,8 @@ struct request {
 	struct nvdebug_target *target;
 	struct change *change;
 	u32 count;
-	/* per runlist: its channels, read when first asked for, else NULL */
-	unsigned long **held;
+	struct nvdebug_resolver resolver;
 };
-
-static int channels_of(struct request *req, u32 index,
-		       const unsigned long **held)
-{
-	struct nvdebug_runlist *runlist = &req->gpu->topology.runlist[index];
-	unsigned long **slot = &req->held[index];
-	u32 entries;
-	int ret;
-
-	if (!*slot) {
-		*slot = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
-		if (!*slot)
-			return -ENOMEM;
-		/* most runlists are empty, and one read says so */
-		ret = nvdebug_runlist_length(req->gpu, runlist, &entries);
-		if (!ret && entries)
-			ret = nvdebug_runlist_channels(req->gpu, runlist, *slot);
-		if (ret) {
-			bitmap_free(*slot);
-			*slot = NULL;
-			return ret;
-		}
-	}
-	*held = *slot;
-	return 0;
-}
-
-static int check_id(u32 id, u32 channels)
-{
-	return id < channels ? 0 : -ERANGE;
-}
-
-/* "RUNLIST:ID" where ids are global: the runlist must have the channel. */
-static int resolve_member(struct request *req, const struct nvdebug_target *t)
-{
-	struct nvdebug_runlist *runlist =
-		nvdebug_runlist_find(req->gpu, t->runlist);
-	const unsigned long *held;
-	int ret;
-
-	if (!runlist)
-		return -EINVAL;
-	ret = check_id(t->id, req->gpu->topology.channels);
-	if (ret)
-		return ret;
-	ret = channels_of(req, runlist - req->gpu->topology.runlist, &held);
-	if (ret)
-		return ret;
-	return test_bit(t->id, held) ? 0 : -EINVAL;
-}
-
-/* "RUNLIST:ID" where ids are local: that is precise. */
-static int resolve_local(struct request *req, const struct nvdebug_target *t,
-			 const struct nvdebug_runlist **found)
-{
-	struct nvdebug_runlist *runlist =
-		nvdebug_runlist_find(req->gpu, t->runlist);
-	int ret;
-
-	if (!runlist)
-		return -EINVAL;
-	ret = nvdebug_runlist_prepare(req->gpu, runlist);
-	if (ret)
-		return ret;
-	*found = runlist;
-	return check_id(t->id, runlist->channels);
-}
-
-/* "ID" where ids are local: exactly one runlist must have it. */
-static int resolve_by_search(struct request *req,
-			     const struct nvdebug_target *t,
-			     const struct nvdebug_runlist **found)
-{
-	struct nvdebug_topology *topology = &req->gpu->topology;
-	const unsigned long *held;
-	bool possible = false;
-	u32 i;
-	int ret;
-
-	*found = NULL;
-	for (i = 0; i < topology->runlists; i++) {
-		struct nvdebug_runlist *runlist = &topology->runlist[i];
-
-		ret = nvdebug_runlist_prepare(req->gpu, runlist);
-		if (ret)
-			return ret;
-		if (check_id(t->id, runlist->channels))
-			continue;
-		possible = true;
-		ret = channels_of(req, i, &held);
-		if (ret)
-			return ret;
-		if (!test_bit(t->id, held))
-			continue;
-		if (*found)
-			return -EINVAL;
-		*found = runlist;
-	}
-	if (!possible)
-		return -ERANGE;
-	return *found ? 0 : -EINVAL;
-}
-
-static int resolve(struct request *req, const struct nvdebug_target *t,
-		   struct change *change)
-{
-	change->id = t->id;
-	change->runlist = NULL;
-
-	if (!req->gpu->chip->channel->per_runlist)
-		return t->has_runlist ?
-			resolve_member(req, t) :
-			check_id(t->id, req->gpu->topology.channels);
-
-	return t->has_runlist ? resolve_local(req, t, &change->runlist) :
-				resolve_by_search(req, t, &change->runlist);
-}
 
 /* Doorbells. They may be rung for nothing: Host looks and goes on. */
 
@@ -299,11 +181,7 @@ static void report(const struct request *req)
 
 static void request_free(struct request *req)
 {
-	u32 i;
-
-	for (i = 0; req->held && i < req->gpu->topology.runlists; i++)
-		bitmap_free(req->held[i]);
-	kfree(req->held);
+	nvdebug_resolver_free(&req->resolver);
 	kfree(req->change);
 	kfree(req->target);
 }
@@ -318,10 +196,11 @@ static int request_run(struct request *req, const char *text, size_t len)
 			      GFP_KERNEL);
 	req->change = kcalloc(NVDEBUG_TARGETS_MAX, sizeof(*req->change),
 			      GFP_KERNEL);
-	req->held = kcalloc(gpu->topology.runlists + 1, sizeof(*req->held),
-			    GFP_KERNEL);
-	if (!req->target || !req->change || !req->held)
+	if (!req->target || !req->change)
 		return -ENOMEM;
+	ret = nvdebug_resolver_init(&req->resolver, gpu, NVDEBUG_ENTRY_CHANNEL);
+	if (ret)
+		return ret;
 
 	ret = nvdebug_targets_parse(text, len, req->target,
 				    NVDEBUG_TARGETS_MAX);
@@ -332,8 +211,11 @@ static int request_run(struct request *req, const char *text, size_t len)
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	for (i = 0; !ret && i < req->count; i++)
-		ret = resolve(req, &req->target[i], &req->change[i]);
+	for (i = 0; !ret && i < req->count; i++) {
+		req->change[i].id = req->target[i].id;
+		ret = nvdebug_resolve_channel(&req->resolver, &req->target[i],
+					      &req->change[i].runlist);
+	}
 	if (!ret)
 		ret = apply(req);
 	nvdebug_gpu_end(gpu);

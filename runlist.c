@@ -20,13 +20,6 @@
 /* How often to copy a list that moves before calling the copy torn. */
 #define COPY_TRIES	3
 
-/* A list as it was copied from memory. */
-struct copy {
-	struct nvdebug_runlist_location loc;
-	bool torn;
-	u32 *words;	/* NULL if there are no entries or no way to read them */
-};
-
 /* What an entry does not say itself. */
 struct extra {
 	struct nvdebug_channel channel;	/* if in_range */
@@ -38,7 +31,7 @@ struct extra {
 struct runlist_snapshot {
 	struct nvdebug_snapshot base;
 	u32 id;
-	struct copy copy;
+	struct nvdebug_runlist_copy copy;
 	u32 entries;			/* that were read */
 	struct nvdebug_entry *entry;
 	struct extra *extra;
@@ -122,12 +115,12 @@ static bool is_final(int error)
 }
 
 /*
- * Copy a list, and again if it was replaced meanwhile. That it was may also be
- * the reason for an error, its old place being used for something else by then.
+ * Copied again if it was replaced meanwhile. That it was may also be the reason
+ * for an error, its old place being used for something else by then.
  */
-static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		     const struct nvdebug_runlist *runlist, bool even_only,
-		     struct copy *copy)
+int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			 const struct nvdebug_runlist *runlist, bool even_only,
+			 struct nvdebug_runlist_copy *copy)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_runlist_location now;
@@ -163,14 +156,14 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return ret;
 }
 
-int nvdebug_runlist_channels(struct nvdebug_gpu *gpu,
-			     const struct nvdebug_runlist *runlist,
-			     unsigned long *held)
+int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist,
+			enum nvdebug_entry_kind kind, unsigned long *held)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_entry entry;
 	struct nvdebug_mem *mem;
-	struct copy copy;
+	struct nvdebug_runlist_copy copy;
 	u32 i;
 	int ret;
 
@@ -179,7 +172,7 @@ int nvdebug_runlist_channels(struct nvdebug_gpu *gpu,
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = copy_list(gpu, mem, runlist, true, &copy);
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, true, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;
@@ -192,7 +185,7 @@ int nvdebug_runlist_channels(struct nvdebug_gpu *gpu,
 	for (i = 0; !ret && i < copy.loc.entries; i++) {
 		ret = ops->decode(copy.words + i * ops->entry_words,
 				  ops->entry_words, &entry);
-		if (entry.kind == NVDEBUG_ENTRY_CHANNEL)
+		if (entry.kind == kind)
 			__set_bit(entry.id, held);
 	}
 	kvfree(copy.words);
@@ -284,7 +277,7 @@ static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 		runlist_free(&s->base);
 		return ERR_CAST(mem);
 	}
-	ret = copy_list(gpu, mem, runlist, false, &s->copy);
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &s->copy);
 	if (!ret && s->copy.words) {
 		s->entries = s->copy.loc.entries;
 		ret = decode_entries(gpu->chip->runlist, s);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 
 #include "decode/targets.h"
-
-/* What is left to parse. */
-struct cursor {
-	const char *at;
-	const char *end;
-};
 
 static bool is_separator(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
+}
+
+bool nvdebug_cursor_more(struct nvdebug_cursor *cur)
+{
+	while (cur->at < cur->end && is_separator(*cur->at))
+		cur->at++;
+	return cur->at < cur->end;
 }
 
 /* More than any base has for what is not a digit. */
@@ -32,7 +34,7 @@ static u32 digit_value(char c)
  * digit of its base; whether that may stand there is for the caller to say,
  * so a number too large is only noted: "99999999999x" is junk first.
  */
-static int take_number(struct cursor *cur, u32 *number, bool *too_large)
+static int take_number(struct nvdebug_cursor *cur, u32 *number, bool *too_large)
 {
 	const char *first;
 	u64 value = 0;
@@ -63,7 +65,8 @@ static int take_number(struct cursor *cur, u32 *number, bool *too_large)
 	return cur->at == first ? -EINVAL : 0;
 }
 
-static int take_target(struct cursor *cur, struct nvdebug_target *target)
+int nvdebug_cursor_target(struct nvdebug_cursor *cur,
+			  struct nvdebug_target *target)
 {
 	bool too_large = false;
 	int ret;
@@ -88,24 +91,35 @@ static int take_target(struct cursor *cur, struct nvdebug_target *target)
 	return too_large ? -ERANGE : 0;
 }
 
+int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
+			  const char * const *words, size_t n)
+{
+	const char *word = cur->at;
+	size_t i, len;
+
+	while (cur->at < cur->end && !is_separator(*cur->at))
+		cur->at++;
+	len = cur->at - word;
+	for (i = 0; i < n; i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], word, len))
+			return i;
+	return -EINVAL;
+}
+
 int nvdebug_targets_parse(const char *text, size_t len,
 			  struct nvdebug_target *targets, size_t max)
 {
-	struct cursor cur = { text, text + len };
+	struct nvdebug_cursor cur = { text, text + len };
 	size_t n = 0;
 	int ret;
 
 	if (len > NVDEBUG_TARGETS_TEXT_MAX)
 		return -E2BIG;
 
-	for (;;) {
-		while (cur.at < cur.end && is_separator(*cur.at))
-			cur.at++;
-		if (cur.at == cur.end)
-			break;
+	while (nvdebug_cursor_more(&cur)) {
 		if (n == max)
 			return -E2BIG;
-		ret = take_target(&cur, &targets[n++]);
+		ret = nvdebug_cursor_target(&cur, &targets[n++]);
 		if (ret)
 			return ret;
 	}

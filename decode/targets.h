@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The text that the control files take: channels, as "ID" or "RUNLIST:ID",
- * separated by blanks or newlines.
+ * The text that the control files take: channels, TSGs or runlists, as "ID" or
+ * "RUNLIST:ID", and words that say what to do with them, separated by blanks
+ * or newlines.
  */
 #ifndef NVDEBUG_DECODE_TARGETS_H
 #define NVDEBUG_DECODE_TARGETS_H
@@ -20,6 +21,21 @@ struct nvdebug_target {
 	u32 id;
 	bool has_runlist;
 };
+
+/* What is left to parse. */
+struct nvdebug_cursor {
+	const char *at;
+	const char *end;
+};
+
+/* Go to the next word. False if there is none. */
+bool nvdebug_cursor_more(struct nvdebug_cursor *cur);
+/* Take that word as a target. Returns 0, -EINVAL or -ERANGE, as below. */
+int nvdebug_cursor_target(struct nvdebug_cursor *cur,
+			  struct nvdebug_target *target);
+/* Take it as one of @n @words. Returns which, or -EINVAL for another. */
+int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
+			  const char * const *words, size_t n);
 
 /*
  * Parse @len bytes of @text (no terminator needed) into at most @max targets.

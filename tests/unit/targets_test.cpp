@@ -74,4 +74,38 @@ TEST(Targets, TooMany) {
     EXPECT_EQ(parse(std::string(NVDEBUG_TARGETS_TEXT_MAX, ' ') + "1"), -E2BIG);
 }
 
+TEST(Cursor, TargetsAndWords) {
+    static const char *const words[] = {"on", "off"};
+    const std::string_view text = " 0x3:7  off\n1 on\t2 offer 3\no ";
+    nvdebug_cursor cursor{text.data(), text.data() + text.size()};
+    nvdebug_target target{};
+
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    ASSERT_EQ(nvdebug_cursor_target(&cursor, &target), 0);
+    EXPECT_TRUE(target.has_runlist);
+    EXPECT_EQ(target.runlist, 3u);
+    EXPECT_EQ(target.id, 7u);
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    EXPECT_EQ(nvdebug_cursor_choice(&cursor, words, 2), 1);
+
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    ASSERT_EQ(nvdebug_cursor_target(&cursor, &target), 0);
+    EXPECT_FALSE(target.has_runlist);
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    EXPECT_EQ(nvdebug_cursor_choice(&cursor, words, 2), 0);
+
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    ASSERT_EQ(nvdebug_cursor_target(&cursor, &target), 0);
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    EXPECT_EQ(nvdebug_cursor_choice(&cursor, words, 2), -EINVAL) << "longer than a word";
+
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    ASSERT_EQ(nvdebug_cursor_target(&cursor, &target), 0);
+    ASSERT_TRUE(nvdebug_cursor_more(&cursor));
+    EXPECT_EQ(nvdebug_cursor_choice(&cursor, words, 2), -EINVAL) << "shorter than a word";
+    EXPECT_FALSE(nvdebug_cursor_more(&cursor));
+    EXPECT_EQ(nvdebug_cursor_choice(&cursor, words, 2), -EINVAL) << "nothing left";
+    EXPECT_EQ(nvdebug_cursor_target(&cursor, &target), -EINVAL);
+}
+
 } // namespace
