@@ -9,13 +9,11 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vm"))
 
+from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
 from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
 
-BOARDS = ("gtx1060-3gb", "titan-v", "rtx2080ti", "a100", "rtx6000-ada", "rtx-a6000")
-# Channel ids are those of a runlist there, and of the whole GPU elsewhere.
-IDS_PER_RUNLIST = ("a100", "rtx6000-ada", "rtx-a6000")
 DEFAULT_WORKLOAD = "three-tasks"
 
 

@@ -2,7 +2,7 @@
 """Disabling and enabling channels: what the file says, and what the GPU does."""
 
 import pytest
-from conftest import BOARDS, IDS_PER_RUNLIST
+from boards import BOARDS, IDS_PER_RUNLIST
 from text import channels
 
 TASK_2 = (2, 3)  # its channels in the three-tasks workload

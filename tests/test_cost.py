@@ -2,10 +2,10 @@
 """What a read costs in BAR accesses, counted by the model."""
 
 import pytest
-from conftest import BOARDS, IDS_PER_RUNLIST
+from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES
 from text import boxes
 
-ENTRY_BYTES = {board: 8 if board == "gtx1060-3gb" else 16 for board in BOARDS}
+ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 BUDGET_REST = 32
 
@@ -16,7 +16,7 @@ def total(blocks, what, among=None):
 
 def runlist_cost(bench, board, workload):
     bench.restart(board, workload)
-    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')} > /tmp/runlist")
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/runlist")
     listed = boxes(bench.check("cat /tmp/runlist"))
     return blocks, listed
 

@@ -2,8 +2,8 @@
 """The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
 
 import pytest
-from conftest import BOARDS
-from text import boxes
+from boards import BOARDS
+from text import boxes, entries
 
 
 @pytest.fixture

@@ -3,16 +3,14 @@
 
 import pytest
 import workloads
-from conftest import BOARDS, IDS_PER_RUNLIST
+from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES
 from test_tables import engines_by_runlist
-from text import boxes
-
-WIDE_ENTRIES = set(BOARDS) - {"gtx1060-3gb"}
+from text import boxes, entries
 
 
 def decoded(text):
     tsgs = []
-    for box in boxes(text)[1:]:
+    for box in entries(text)[1:]:
         if box.kind == "TSG Entry":
             tsgs.append((box, []))
         else:
@@ -32,10 +30,10 @@ def test_decoded_is_what_was_asked_for(bench, board, workload):
                   if name.startswith("LCE") and runlist != runlist_of["GR0"]]
     wanted = workloads.load(workload)
     lists = workloads.runlists(wanted, runlist_of, min(async_lces), board in IDS_PER_RUNLIST,
-                               fault_bits=board != "gtx1060-3gb")
+                               fault_bits=board in WIDE_ENTRIES)
     instances = {}
     for runlist in sorted(engines):
-        text = bench.read(board, f"runlist{runlist}")
+        text = bench.read(board, f"runlist{runlist}_brief")
         expected = lists.get(runlist, [])
         found = decoded(text)
         head = boxes(text)[0].fields
@@ -63,7 +61,7 @@ def test_decoded_is_what_was_asked_for(bench, board, workload):
 @pytest.mark.parametrize("board", BOARDS)
 def test_malformed_lists_are_shown_as_they_are(bench, board):
     bench.restart(board, "malformed")
-    found = boxes(bench.read(board, "runlist0"))
+    found = entries(bench.read(board, "runlist0"))
     shape = [(box.kind, box.number, box.indent) for box in found[1:]]
     # The same numbers mean something else in the two forms of entries.
     odd = [("TSG Entry", 13, 0), ("Channel Info", 0xfff, 2)] if board in WIDE_ENTRIES else \

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A small parser of /proc/gpuX/runlistY, independent of the library."""
+"""Small parsers of the /proc/gpuX files, independent of the library."""
 
 import dataclasses
 import re
 
-_TITLE = re.compile(r"^( *)\+-+ (Runlist|TSG Entry|Channel Info|Unknown Entry) (\d+) -+\+$")
+_TITLE = re.compile(r"^( *)\+-+ (Runlist|TSG Entry|Channel Info|Unknown Entry|Subcontext) (\d+) -+\+$")
+_NESTED_TITLE = re.compile(r"^( *)\+-+ (Instance Block|Context) -+\+$")
 _LINE = re.compile(r"^( *)\| ([^:]+): *(.*?) *\|$")
 _RULE = re.compile(r"^ *\+-+\+$")
 
@@ -12,7 +13,7 @@ _RULE = re.compile(r"^ *\+-+\+$")
 @dataclasses.dataclass
 class Box:
     kind: str
-    number: int
+    number: int | None
     indent: int
     fields: dict
 
@@ -22,10 +23,12 @@ def boxes(text):
     found = []
     is_open = False
     for line in text.splitlines():
-        title = _TITLE.match(line)
+        assert len(line) == 48, f"not 48 columns: {line!r}"
+        title = _TITLE.match(line) or _NESTED_TITLE.match(line)
         if title:
             assert not is_open, f"box inside a box: {line}"
-            found.append(Box(title[2], int(title[3]), len(title[1]), {}))
+            number = int(title[3]) if title.re is _TITLE else None
+            found.append(Box(title[2], number, len(title[1]), {}))
             is_open = True
         elif _RULE.match(line):
             assert is_open, f"rule outside a box: {line}"
@@ -37,6 +40,12 @@ def boxes(text):
             found[-1].fields[field[2]] = field[3]
     assert not is_open, "the last box is not closed"
     return found
+
+
+def entries(text):
+    """The list's own boxes, without what is shown below channels."""
+    return [box for box in boxes(text)
+            if box.kind not in ("Instance Block", "Subcontext", "Context")]
 
 
 def channels(text):
@@ -52,3 +61,48 @@ def tsgs(text):
         elif box.kind == "Channel Info" and box.indent:
             result[-1][1].append(box.number)
     return result
+
+
+@dataclasses.dataclass
+class Instance:
+    """What is printed below one channel."""
+
+    channel: int
+    fields: dict
+    subcontexts: dict  # by VEID
+    context: dict | None
+
+
+def instances(text):
+    """[Instance] in list order."""
+    found = []
+    channel = None
+    for box in boxes(text):
+        if box.kind == "Channel Info":
+            channel = box
+        elif box.kind == "Instance Block":
+            assert box.indent == channel.indent + 2
+            found.append(Instance(channel.number, box.fields, {}, None))
+        elif box.kind == "Subcontext":
+            assert box.number not in found[-1].subcontexts
+            found[-1].subcontexts[box.number] = box.fields
+        elif box.kind == "Context":
+            assert found[-1].context is None
+            found[-1].context = box.fields
+    return found
+
+
+def table(text):
+    """[{column: word}] of a file whose header line starts with '#'."""
+    lines = text.splitlines()
+    assert lines[0].startswith("# ")
+    columns = lines[0][2:].split()
+    rows = [line.split() for line in lines[1:]]
+    for row in rows:
+        assert len(row) == len(columns), row
+    return [dict(zip(columns, row)) for row in rows]
+
+
+def pairs(text):
+    """[(key, value)] of a file of 'key: value' lines."""
+    return [tuple(line.split(": ", 1)) for line in text.splitlines()]
