@@ -113,7 +113,8 @@ TEST_F(ControlRequests, Stats) {
                                                 {"read_bytes", 4},
                                                 {"writes", 0},
                                                 {"write_bytes", 0},
-                                                {"reread_bytes", 0}}));
+                                                {"reread_bytes", 0},
+                                                {"read_mib", 1}}));
     for (const char *block :
          {"PMC", "PTOP", "PFIFO", "PBDMA", "PCCSR", "RUNLIST", "CHRAM", "CE", "FUSE", "PBUS",
           "PBUS_WINDOW", "PRAMIN", "PTIMER", "USERMODE", "OTHER"})

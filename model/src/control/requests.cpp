@@ -103,7 +103,8 @@ Json stats_of_bar(const Statistics &statistics, Bar bar) {
                                      {"read_bytes", counts.read_bytes},
                                      {"writes", counts.writes},
                                      {"write_bytes", counts.write_bytes},
-                                     {"reread_bytes", counts.reread_bytes}};
+                                     {"reread_bytes", counts.reread_bytes},
+                                     {"read_mib", counts.mebibytes.size()}};
     };
     const auto &all = statistics.blocks();
     const auto found = all.find(bar);

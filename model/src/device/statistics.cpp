@@ -29,8 +29,9 @@ void Statistics::count(const Access &access, std::string_view block, const Place
     }
     counts.reads += 1;
     counts.read_bytes += access.size;
-    counts.reread_bytes +=
-        mark(kind_of(place), place.memory ? place.physical.address : place.offset, access.size);
+    const std::uint64_t at = place.memory ? place.physical.address : place.offset;
+    counts.mebibytes.insert(at >> 20);
+    counts.reread_bytes += mark(kind_of(place), at, access.size);
 }
 
 /// Marks bytes as read; the number that were before.

@@ -8,6 +8,7 @@
 #include <bitset>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -31,6 +32,7 @@ class Statistics {
         std::uint64_t writes = 0;
         std::uint64_t write_bytes = 0;
         std::uint64_t reread_bytes = 0;
+        std::set<std::uint64_t> mebibytes; // that were read, by number
     };
 
     void count(const Access &access, std::string_view block, const Place &place);
