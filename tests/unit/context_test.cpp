@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Context images and per-VEID headers.
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "decode/context.h"
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+// The words of the runs, from an image given by byte offset; all others are 0.
+Words pick(const nvdebug_runs &runs, const std::map<unsigned, std::uint32_t> &image) {
+    Words words;
+    for (const nvdebug_words &run : runs.run)
+        for (unsigned i = 0; i < run.count; i++) {
+            const auto found = image.find(4 * (run.first + i));
+            words.push_back(found == image.end() ? 0 : found->second);
+        }
+    return words;
+}
+
+int decode(const nvdebug_context_layout &layout, const std::map<unsigned, std::uint32_t> &image,
+           nvdebug_context *context) {
+    const Words words = pick(layout.runs, image);
+    return nvdebug_context_decode(&layout, words.data(), words.size(), context);
+}
+
+const std::map<unsigned, std::uint32_t> image = {
+    {0x0C, 0xCAFE0020}, {0x68, 0x00012345}, {0x80, 0xFFFFFFFD}, {0x84, 0x00000002},
+    {0xD0, 2},          {0xD4, 10},         {0xD8, 3},          {0xDC, 4},
+    {0xF0, 17},         {0xF4, 19},         {0xF8, 18},         {0xFC, 0x600DC0DE},
+};
+
+TEST(Context, WordsAreBounded) {
+    for (const nvdebug_context_layout *layout :
+         {&nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100}) {
+        const Words words = pick(layout->runs, image);
+        nvdebug_context context{};
+        EXPECT_LE(words.size(), static_cast<size_t>(NVDEBUG_CONTEXT_WORDS));
+        EXPECT_EQ(nvdebug_context_decode(layout, words.data(), words.size() - 1, &context),
+                  -EINVAL);
+    }
+    EXPECT_EQ(nvdebug_runs_words(&nvdebug_context_pointer_runs),
+              static_cast<size_t>(NVDEBUG_CONTEXT_POINTER_WORDS));
+}
+
+TEST(Context, Gv100) {
+    nvdebug_context c{};
+    ASSERT_EQ(decode(nvdebug_context_gv100, image, &c), 0);
+    EXPECT_EQ(c.id, 17u);
+    EXPECT_EQ(c.saves, 19u);
+    EXPECT_EQ(c.restores, 18u);
+    EXPECT_EQ(c.wfi_saves, 2u);
+    EXPECT_EQ(c.cta_saves, 10u);
+    EXPECT_EQ(c.gfxp_saves, 3u);
+    EXPECT_EQ(c.cilp_saves, 4u);
+    EXPECT_EQ(c.type, 0x20);
+    EXPECT_EQ(c.graphics_preemption, 1);
+    EXPECT_EQ(c.compute_preemption, 2);
+    EXPECT_TRUE(c.save_area);
+}
+
+TEST(Context, Gp100HasNoType) {
+    nvdebug_context c{};
+    ASSERT_EQ(decode(nvdebug_context_gp100, image, &c), 0);
+    EXPECT_EQ(c.type, 0);
+    EXPECT_EQ(c.compute_preemption, 2);
+    EXPECT_EQ(c.cilp_saves, 4u);
+    EXPECT_TRUE(c.save_area);
+}
+
+TEST(Context, Gk104HasCountersAlone) {
+    nvdebug_context c{};
+    ASSERT_EQ(decode(nvdebug_context_gk104, image, &c), 0);
+    EXPECT_EQ(c.id, 17u);
+    EXPECT_EQ(c.saves, 19u);
+    EXPECT_EQ(c.restores, 18u);
+    EXPECT_EQ(c.wfi_saves, 0u);
+}
+
+TEST(Context, SaveArea) {
+    nvdebug_context c{};
+    ASSERT_EQ(decode(nvdebug_context_gv100, {{0xFC, 0x600DC0DE}}, &c), 0);
+    EXPECT_FALSE(c.save_area);
+    ASSERT_EQ(decode(nvdebug_context_gv100, {{0x64, 1}, {0xFC, 0x600DC0DE}}, &c), 0);
+    EXPECT_TRUE(c.save_area);
+    ASSERT_EQ(decode(nvdebug_context_gv100, {{0x64, 0xFFFE0000}, {0xFC, 0x600DC0DE}}, &c), 0);
+    EXPECT_FALSE(c.save_area);
+}
+
+TEST(Context, NotAnImage) {
+    nvdebug_context c{};
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -ENOEXEC);
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}, {0xFC, 0xFFFFFFFF}}, &c), -ENOEXEC);
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), -EIO);
+    // a counter that nobody has set
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xFFFFFFFF}, {0xFC, 0x600DC0DE}}, &c), 0);
+}
+
+TEST(Context, PerVeidHeader) {
+    std::uint64_t va = 0;
+    Words words =
+        pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
+    EXPECT_TRUE(nvdebug_context_pointer_decode(words.data(), &va));
+    EXPECT_EQ(va, 0x17F010000u);
+    words = pick(nvdebug_context_pointer_runs, image);
+    EXPECT_FALSE(nvdebug_context_pointer_decode(words.data(), &va));
+}
+
+TEST(Context, Names) {
+    EXPECT_EQ(std::string(nvdebug_context_type_name(0x20)), "compute");
+    EXPECT_EQ(std::string(nvdebug_context_type_name(0x12)), "DX11");
+    EXPECT_EQ(nvdebug_context_type_name(0x13), nullptr);
+    EXPECT_EQ(std::string(nvdebug_graphics_preemption_name(1)), "GFXP");
+    EXPECT_EQ(nvdebug_graphics_preemption_name(2), nullptr);
+    EXPECT_EQ(std::string(nvdebug_compute_preemption_name(0)), "WFI");
+    EXPECT_EQ(std::string(nvdebug_compute_preemption_name(2)), "CILP");
+    EXPECT_EQ(nvdebug_compute_preemption_name(3), nullptr);
+}
+
+} // namespace
