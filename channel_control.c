@@ -6,9 +6,7 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitfield.h>
-#include <linux/cred.h>
 #include <linux/pci.h>
-#include <linux/seq_buf.h>
 #include <linux/slab.h>
 
 #include "channel.h"
@@ -18,6 +16,7 @@
 #include "hw/runlist.h"
 #include "hw/usermode.h"
 #include "proc.h"
+#include "report.h"
 #include "resolve.h"
 
 #define CREATE_TRACE_POINTS
@@ -155,28 +154,23 @@ static int apply(struct request *req)
 	return ret;
 }
 
-/* One line for the request, however long it was. */
 static void report(const struct request *req)
 {
-	char text[128];
-	struct seq_buf list;
+	struct nvdebug_report report;
 	u32 i;
 
-	seq_buf_init(&list, text, sizeof(text));
-	for (i = 0; i < req->count && i < 12; i++) {
+	nvdebug_report_begin(&report);
+	for (i = 0; i < req->count; i++) {
 		const struct change *change = &req->change[i];
 
 		if (change->runlist)
-			seq_buf_printf(&list, " %u:%u", change->runlist->id,
-				       change->id);
+			nvdebug_report_item(&report, "%u:%u",
+					    change->runlist->id, change->id);
 		else
-			seq_buf_printf(&list, " %u", change->id);
+			nvdebug_report_item(&report, "%u", change->id);
 	}
-	dev_info(&req->gpu->pdev->dev, "%s %u channel%s:%.*s%s (by uid %u)\n",
-		 req->enable ? "enabled" : "disabled", req->count,
-		 req->count == 1 ? "" : "s", (int)seq_buf_used(&list), text,
-		 i < req->count ? " ..." : "",
-		 from_kuid(&init_user_ns, current_uid()));
+	nvdebug_report_end(&report, req->gpu,
+			   req->enable ? "enabled" : "disabled", "channel");
 }
 
 static void request_free(struct request *req)

@@ -272,6 +272,9 @@ static void survey(struct nvdebug_gpu *gpu)
 		gpu->missing[NVDEBUG_FEATURE_CHANNEL_CONTROL] =
 			gpu->missing[NVDEBUG_FEATURE_RUNLIST];
 
+	gpu->missing[NVDEBUG_FEATURE_RUNLIST_CONTROL] =
+		gpu->missing[NVDEBUG_FEATURE_RUNLIST];
+
 	nvdebug_copy_topology_survey(gpu);
 	for (i = 0; i < topology->runlists; i++)
 		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))

@@ -34,6 +34,49 @@ TRACE_EVENT(channel_enable,
 		      __entry->old, __entry->new)
 );
 
+/*
+ * Words that controls of TSGs and runlists write: @where is the offset of a
+ * register or the address of memory, @tsg is -1 if it is not about one.
+ */
+DECLARE_EVENT_CLASS(runlist_write,
+		    TP_PROTO(const struct device *dev, u32 runlist, int tsg,
+			     u64 where, u32 old, u32 new),
+		    TP_ARGS(dev, runlist, tsg, where, old, new),
+		    TP_STRUCT__entry(__string(dev, dev_name(dev))
+				     __field(u32, runlist)
+				     __field(int, tsg)
+				     __field(u64, where)
+				     __field(u32, old)
+				     __field(u32, new)),
+		    TP_fast_assign(__assign_str(dev, dev_name(dev));
+				   __entry->runlist = runlist;
+				   __entry->tsg = tsg;
+				   __entry->where = where;
+				   __entry->old = old;
+				   __entry->new = new;),
+		    TP_printk("%s runlist=%u tsg=%d where=0x%llx old=0x%08x new=0x%08x",
+			      __get_str(dev), __entry->runlist, __entry->tsg,
+			      __entry->where, __entry->old, __entry->new)
+);
+
+DEFINE_EVENT(runlist_write, runlist_submit,
+	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+		      u32 old, u32 new),
+	     TP_ARGS(dev, runlist, tsg, where, old, new)
+);
+
+DEFINE_EVENT(runlist_write, preempt,
+	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+		      u32 old, u32 new),
+	     TP_ARGS(dev, runlist, tsg, where, old, new)
+);
+
+DEFINE_EVENT(runlist_write, scheduling,
+	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+		      u32 old, u32 new),
+	     TP_ARGS(dev, runlist, tsg, where, old, new)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

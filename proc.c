@@ -22,6 +22,7 @@
 #include "params.h"
 #include "proc.h"
 #include "runlist.h"
+#include "runlist_control.h"
 
 /* A kind of file. */
 struct file_kind {
@@ -91,6 +92,22 @@ static const struct file_kind kinds[] = {
 		.mode = 0200,
 		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
 		.control = &nvdebug_enable_channel_control,
+	}, {
+		.name = "preempt_runlist",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.control = &nvdebug_preempt_runlist_control,
+	}, {
+		.name = "resubmit_runlist",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.control = &nvdebug_resubmit_runlist_control,
+	}, {
+		.name = "scheduling",
+		.mode = 0600,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.view = &nvdebug_scheduling_view,
+		.control = &nvdebug_scheduling_control,
 	}, {
 		.name = "pce_map",
 		.mode = 0444,

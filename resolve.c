@@ -6,6 +6,7 @@
 #include "decode/targets.h"
 #include "gpu.h"
 #include "resolve.h"
+#include "runlist_copy.h"
 
 int nvdebug_resolver_init(struct nvdebug_resolver *r, struct nvdebug_gpu *gpu,
 			  enum nvdebug_entry_kind kind)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitfield.h>
-#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -12,13 +11,10 @@
 #include "chips/chips.h"
 #include "decode/runlist.h"
 #include "gpu.h"
-#include "hw/ram.h"
 #include "hw/runlist.h"
 #include "proc.h"
 #include "runlist.h"
-
-/* How often to copy a list that moves before calling the copy torn. */
-#define COPY_TRIES	3
+#include "runlist_copy.h"
 
 /* What an entry does not say itself. */
 struct extra {
@@ -62,133 +58,6 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 	ret = nvdebug_reg_read(gpu, ops->registers(runlist) + ops->length_offset,
 			       &value);
 	*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
-	return ret;
-}
-
-static bool is_readable(const struct nvdebug_runlist_location *loc)
-{
-	return loc->aperture == NV_APERTURE_VID ||
-	       loc->aperture == NV_APERTURE_COH ||
-	       loc->aperture == NV_APERTURE_NCOH;
-}
-
-/* Read the entries of the list at @loc; a new buffer goes to *@words. */
-static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			const struct nvdebug_runlist_location *loc,
-			bool even_only, u32 **words)
-{
-	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
-	struct nvdebug_mem_request req = {
-		.addr = loc->addr,
-		.aperture = loc->aperture,
-		.even_only = even_only,
-		.words = (size_t)loc->entries * ops->entry_words,
-	};
-	u32 i;
-	int ret;
-
-	*words = NULL;
-	if (!loc->entries || !is_readable(loc))
-		return 0;
-
-	/* zeroed: words left out must not look like anything */
-	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	if (!req.buf)
-		return -ENOMEM;
-	ret = nvdebug_mem_read(mem, &req);
-	for (i = 0; !ret && req.suspect && i < loc->entries; i++)
-		if (ops->is_pri_error(req.buf + i * ops->entry_words,
-				      ops->entry_words))
-			ret = -EIO;
-	if (ret) {
-		kvfree(req.buf);
-		return ret;
-	}
-	*words = req.buf;
-	return 0;
-}
-
-/* Errors that a list in another place would not change. */
-static bool is_final(int error)
-{
-	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
-}
-
-/*
- * Copied again if it was replaced meanwhile. That it was may also be the reason
- * for an error, its old place being used for something else by then.
- */
-int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			 const struct nvdebug_runlist *runlist, bool even_only,
-			 struct nvdebug_runlist_copy *copy)
-{
-	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
-	struct nvdebug_runlist_location now;
-	int tries, ret, error;
-
-	copy->words = NULL;
-	copy->torn = false;
-	ret = ops->location(gpu, runlist, &now);
-	if (ret)
-		return ret;
-
-	for (tries = 1; ; tries++) {
-		copy->loc = now;
-		error = copy_entries(gpu, mem, &copy->loc, even_only, &copy->words);
-		if (is_final(error))
-			return error;
-		/* nothing was copied that could have changed under us */
-		if (!error && !copy->words)
-			return 0;
-
-		ret = ops->location(gpu, runlist, &now);
-		if (ret)
-			break;
-		copy->torn = !nvdebug_runlist_location_same(&copy->loc, &now);
-		if (!copy->torn || tries == COPY_TRIES) {
-			copy->loc.pending = now.pending;
-			return error;
-		}
-		kvfree(copy->words);
-		copy->words = NULL;
-	}
-	kvfree(copy->words);
-	return ret;
-}
-
-int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
-			const struct nvdebug_runlist *runlist,
-			enum nvdebug_entry_kind kind, unsigned long *held)
-{
-	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
-	struct nvdebug_entry entry;
-	struct nvdebug_mem *mem;
-	struct nvdebug_runlist_copy copy;
-	u32 i;
-	int ret;
-
-	BUILD_BUG_ON(FIELD_MAX(NV_RAMRL16_2_ID) >= NVDEBUG_CHANNEL_IDS);
-	mem = nvdebug_mem_begin(gpu);
-	if (IS_ERR(mem))
-		return PTR_ERR(mem);
-	/* type and id are in words 0 and 2, or in word 0 */
-	ret = nvdebug_runlist_copy(gpu, mem, runlist, true, &copy);
-	nvdebug_mem_end(mem);
-	if (ret)
-		return ret;
-	if (copy.torn)
-		ret = -EBUSY;
-	else if (copy.loc.entries && !copy.words)
-		ret = -EIO;
-
-	bitmap_zero(held, NVDEBUG_CHANNEL_IDS);
-	for (i = 0; !ret && i < copy.loc.entries; i++) {
-		ret = ops->decode(copy.words + i * ops->entry_words,
-				  ops->entry_words, &entry);
-		if (entry.kind == kind)
-			__set_bit(entry.id, held);
-	}
-	kvfree(copy.words);
 	return ret;
 }
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Runlists: finding one, copying it while it may change, and printing it with
- * the state of its channels.
+ * Runlists: finding one, and printing it with the state of its channels.
  */
 #ifndef NVDEBUG_RUNLIST_H
 #define NVDEBUG_RUNLIST_H
 
 #include <linux/types.h>
 
-#include "decode/runlist.h"
-
+struct nvdebug_entry;
 struct nvdebug_gpu;
-struct nvdebug_mem;
 struct nvdebug_runlist;
+struct nvdebug_runlist_location;
 
 struct nvdebug_runlist_ops {
 	/* The form of the entries. */
@@ -39,6 +37,9 @@ struct nvdebug_runlist_ops {
 		       struct nvdebug_runlist *runlist);
 };
 
+/* Ids of channels and TSGs have 12 bits. */
+#define NVDEBUG_CHANNEL_IDS	4096
+
 extern const struct nvdebug_view nvdebug_runlist_view;
 
 /*
@@ -52,29 +53,5 @@ int __must_check nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
 int __must_check nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 					const struct nvdebug_runlist *runlist,
 					u32 *entries);
-
-/* A list as it was copied from memory. */
-struct nvdebug_runlist_copy {
-	struct nvdebug_runlist_location loc;
-	bool torn;	/* it moved, and moved again when it was tried again */
-	u32 *words;	/* NULL if there are no entries or no way to read them */
-};
-
-/*
- * Copy a list as it stands; @copy->words is to be freed with kvfree().
- * @even_only leaves out the words that tell neither kind nor id of an entry.
- */
-int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
-				      struct nvdebug_mem *mem,
-				      const struct nvdebug_runlist *runlist,
-				      bool even_only,
-				      struct nvdebug_runlist_copy *copy);
-
-/* Set the bit of every TSG or channel that the list has now; ids have 12 bits. */
-#define NVDEBUG_CHANNEL_IDS	4096
-int __must_check nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
-				     const struct nvdebug_runlist *runlist,
-				     enum nvdebug_entry_kind kind,
-				     unsigned long *held);
 
 #endif

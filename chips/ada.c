@@ -22,6 +22,8 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.runlist = &nvdebug_runlist_ga102,
 	.channel = &nvdebug_channel_ga100,
 	.copy = &nvdebug_copy_ga102,
+	.submit = &nvdebug_submit_ga102,
+	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "2",
 };

@@ -11,6 +11,7 @@
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
+#include "decode/submit.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/ram.h"
@@ -69,6 +70,23 @@ const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
 
+static const struct nvdebug_submit_ops submit_ga100 = {
+	.port = nvdebug_runlist_registers_ga100,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(39, 12),
+};
+
+const struct nvdebug_submit_ops nvdebug_submit_ga102 = {
+	.port = nvdebug_runlist_registers_ga100,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(39, 10),
+};
+
+const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
+	.gate = NV_RUNLIST_SCHED_DISABLE,
+	.runlist = NV_RUNLIST_PREEMPT,
+};
+
 const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
 	.per_runlist = true,
 	.has_faults = true,
@@ -117,6 +135,8 @@ const struct nvdebug_chip nvdebug_chip_ga100 = {
 	.runlist = &runlist_ga100,
 	.channel = &nvdebug_channel_ga100,
 	.copy = &copy_ga100,
+	.submit = &submit_ga100,
+	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "2",
 };
@@ -137,6 +157,8 @@ const struct nvdebug_chip nvdebug_chip_ga102 = {
 	.runlist = &nvdebug_runlist_ga102,
 	.channel = &nvdebug_channel_ga100,
 	.copy = &nvdebug_copy_ga102,
+	.submit = &nvdebug_submit_ga102,
+	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "2",
 };

@@ -13,7 +13,9 @@
 #include "copy_topology.h"
 #include "device_info.h"
 #include "memory.h"
+#include "preempt.h"
 #include "runlist.h"
+#include "submit.h"
 
 struct nvdebug_chip_model {
 	u16 id;			/* BOOT_0 bits 28:20 */
@@ -28,6 +30,8 @@ struct nvdebug_chip {
 	const struct nvdebug_runlist_ops *runlist;
 	const struct nvdebug_channel_ops *channel;
 	const struct nvdebug_copy_ops *copy;
+	const struct nvdebug_submit_ops *submit;
+	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_window *window;
 	const char *page_tables;	/* versions, as info prints them */
 };
@@ -55,6 +59,13 @@ int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
 u32 nvdebug_runlist_registers_ga100(const struct nvdebug_runlist *runlist);
 int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist);
+
+/* Submitting and preempting them. */
+extern const struct nvdebug_submit_ops nvdebug_submit_gk104;
+extern const struct nvdebug_submit_ops nvdebug_submit_ga102;
+extern const struct nvdebug_preempt_ops nvdebug_preempt_gk104;
+extern const struct nvdebug_preempt_ops nvdebug_preempt_gv100;
+extern const struct nvdebug_preempt_ops nvdebug_preempt_ga100;
 
 extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;
 extern const struct nvdebug_channel_ops nvdebug_channel_ga100;

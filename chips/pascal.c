@@ -6,6 +6,7 @@
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
+#include "decode/submit.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
@@ -52,6 +53,22 @@ static const struct nvdebug_runlist_ops runlist_gk104 = {
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
 
+static u32 submit_port_gk104(const struct nvdebug_runlist *runlist)
+{
+	return NV_PFIFO_RUNLIST_BASE;
+}
+
+const struct nvdebug_submit_ops nvdebug_submit_gk104 = {
+	.port = submit_port_gk104,
+	.encode = nvdebug_submit_words_gk104,
+	.ptr = GENMASK_ULL(39, 12),
+};
+
+const struct nvdebug_preempt_ops nvdebug_preempt_gk104 = {
+	.shared = true,
+	.gate = NV_PFIFO_SCHED_DISABLE,
+};
+
 static const struct nvdebug_channel_ops channel_gp102 = {
 	/* linux-nvgpu hw_ccsr_gp106.h; no register is known to say so */
 	.count = 4096,
@@ -90,6 +107,8 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.runlist = &runlist_gk104,
 	.channel = &channel_gp102,
 	.copy = &copy_gp102,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "1 or 2",
 };

@@ -7,6 +7,7 @@
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
+#include "decode/submit.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
@@ -63,6 +64,12 @@ static const struct nvdebug_runlist_ops runlist_tu102 = {
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
 
+static const struct nvdebug_submit_ops submit_tu102 = {
+	.port = registers_tu102,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(39, 12),
+};
+
 static const struct nvdebug_channel_ops channel_tu102 = {
 	.has_faults = true,
 	.count = 4096,
@@ -104,6 +111,8 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.runlist = &runlist_tu102,
 	.channel = &channel_tu102,
 	.copy = &copy_tu102,
+	.submit = &submit_tu102,
+	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "2",
 };

@@ -23,6 +23,12 @@ static const struct nvdebug_runlist_ops runlist_gv100 = {
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
 
+const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
+	.shared = true,
+	.gate = NV_PFIFO_SCHED_DISABLE,
+	.runlist = NV_PFIFO_RUNLIST_PREEMPT,
+};
+
 static const struct nvdebug_channel_ops channel_gv100 = {
 	.has_faults = true,
 	.count = 4096,
@@ -60,6 +66,8 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.runlist = &runlist_gv100,
 	.channel = &channel_gv100,
 	.copy = &copy_gv100,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
 	.page_tables = "2",
 };

@@ -20,6 +20,15 @@
 /* The widest chip documented, GV100, has 14. */
 #define NV_PFIFO_PBDMA_MAP__SIZE_1		14
 
+/* Submitting a list, Kepler to Volta: one port for all runlists. */
+#define NV_PFIFO_RUNLIST_BASE			0x00002270 /* RW */
+#define  NV_PFIFO_RUNLIST_BASE_PTR		GENMASK(27, 0)
+#define  NV_PFIFO_RUNLIST_BASE_PTR_SHIFT	12
+#define  NV_PFIFO_RUNLIST_BASE_TARGET		GENMASK(29, 28)
+#define NV_PFIFO_RUNLIST			0x00002274 /* RW, a write submits */
+#define  NV_PFIFO_RUNLIST_LENGTH		GENMASK(15, 0)
+#define  NV_PFIFO_RUNLIST_ID			GENMASK(23, 20)
+
 /* Where runlist i is, Kepler to Volta: read-only copies of what was taken. */
 #define NV_PFIFO_ENG_RUNLIST_BASE(i)		(0x00002280 + 8 * (i)) /* R- */
 #define  NV_PFIFO_ENG_RUNLIST_BASE_PTR		GENMASK(27, 0) /* >> 12 */
@@ -35,6 +44,14 @@
 #define NV_PFIFO_RUNLIST_SUBMIT_INFO(i)		(0x00002b0c + 16 * (i)) /* R- */
 #define  NV_PFIFO_RUNLIST_BASE_LO_PTR_LO	GENMASK(31, 12) /* in place */
 /* the other fields: see NV_RUNLIST_SUBMIT* in hw/runlist.h, same bits */
+
+/* Bit i is runlist i's, here and in RUNLIST_PREEMPT. */
+#define NV_PFIFO_SCHED_DISABLE			0x00002630 /* RW */
+#define NV_PFIFO_PREEMPT			0x00002634 /* RW */
+#define  NV_PFIFO_PREEMPT_ID			GENMASK(11, 0)
+#define  NV_PFIFO_PREEMPT_PENDING		BIT(20)
+#define  NV_PFIFO_PREEMPT_TYPE_TSG		BIT(24)
+#define NV_PFIFO_RUNLIST_PREEMPT		0x00002638 /* RW, Volta, Turing */
 
 #define NV_PCCSR_CHANNEL_INST(i)		(0x00800000 + 8 * (i)) /* RW */
 #define  NV_PCCSR_CHANNEL_INST_PTR		GENMASK(27, 0) /* >> 12 */

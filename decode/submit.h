@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Submitting a runlist: what to write to the registers that take it.
+ */
+#ifndef NVDEBUG_DECODE_SUBMIT_H
+#define NVDEBUG_DECODE_SUBMIT_H
+
+#include <linux/types.h>
+
+#include "decode/runlist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NVDEBUG_SUBMIT_WORDS	3	/* at most */
+
+/*
+ * The words for consecutive registers, in the order in which to write them:
+ * where the list is, and last the word whose writing submits it. @ptr is the
+ * mask of the address bits that the chip's registers can hold.
+ *
+ * Returns how many words there are, or -ERANGE if the address or the number of
+ * entries does not fit.
+ */
+int nvdebug_submit_words_gk104(const struct nvdebug_runlist_location *loc,
+			       u32 runlist, u64 ptr, u32 *word);
+int nvdebug_submit_words_tu102(const struct nvdebug_runlist_location *loc,
+			       u32 runlist, u64 ptr, u32 *word);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

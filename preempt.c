@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bits.h>
+#include <linux/pci.h>
+
+#include "await.h"
+#include "chips/chips.h"
+#include "gpu.h"
+#include "hw/runlist.h"
+#include "nvdebug_trace.h"
+#include "preempt.h"
+#include "submit.h"
+
+static u32 gate_register(const struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist)
+{
+	return runlist->base + gpu->chip->preempt->gate;
+}
+
+static u32 gate_bit(const struct nvdebug_gpu *gpu,
+		    const struct nvdebug_runlist *runlist)
+{
+	return gpu->chip->preempt->shared ? BIT(runlist->id) :
+					    NV_RUNLIST_SCHED_DISABLE_RUNLIST;
+}
+
+int nvdebug_gate_read(struct nvdebug_gpu *gpu,
+		      const struct nvdebug_runlist *runlist, bool *open)
+{
+	u32 value;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, gate_register(gpu, runlist), &value);
+	*open = !(value & gate_bit(gpu, runlist));
+	return ret;
+}
+
+int nvdebug_gate_set(struct nvdebug_gpu *gpu,
+		     const struct nvdebug_runlist *runlist, bool open,
+		     bool *was)
+{
+	u32 reg = gate_register(gpu, runlist);
+	u32 bit = gate_bit(gpu, runlist);
+	u32 old, new;
+	bool is;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_reg_read(gpu, reg, &old);
+	if (ret)
+		return ret;
+	if (was)
+		*was = !(old & bit);
+	new = open ? old & ~bit : old | bit;
+	nvdebug_reg_write(gpu, reg, new);
+	trace_scheduling(&gpu->pdev->dev, runlist->id, -1, reg, old, new);
+	ret = nvdebug_gate_read(gpu, runlist, &is);
+	if (ret)
+		return ret;
+	return is == open ? 0 : -EIO;
+}
+
+/* What is still under way of preempts in a register. */
+struct preempt {
+	u32 reg;
+	u32 pending;	/* mask */
+};
+
+static int is_preempted(struct nvdebug_gpu *gpu, const void *what)
+{
+	const struct preempt *preempt = what;
+	u32 value;
+	int ret = nvdebug_reg_read(gpu, preempt->reg, &value);
+
+	return ret ? ret : !(value & preempt->pending);
+}
+
+/*
+ * Write @word, which starts a preempt, once no other one is under way that it
+ * would get mixed up with.
+ */
+static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
+		 int tsg, const struct preempt *preempt, u32 word)
+{
+	u32 old;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_await(gpu, is_preempted, preempt);
+	if (ret)
+		return ret;
+	ret = nvdebug_reg_read(gpu, preempt->reg, &old);
+	if (ret)
+		return ret;
+	nvdebug_reg_write(gpu, preempt->reg, word);
+	trace_preempt(&gpu->pdev->dev, runlist->id, tsg, preempt->reg, old,
+		      word);
+	return 0;
+}
+
+int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
+			    const struct nvdebug_runlist *runlist)
+{
+	const struct nvdebug_preempt_ops *ops = gpu->chip->preempt;
+	struct preempt preempt = {
+		.reg = runlist->base + ops->runlist,
+		/*
+		 * The manual says bit 21 (RUNLIST), nouveau waits for bit 20
+		 * (drm/nouveau/nvkm/engine/fifo/ga100.c): both must be clear.
+		 */
+		.pending = ops->shared ? BIT(runlist->id) :
+			   NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING |
+			   NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING,
+	};
+	int ret;
+
+	if (!ops->runlist)
+		return nvdebug_submit_again(gpu, runlist);
+
+	/* of its own register the all-zero word is the one for the runlist */
+	ret = start(gpu, runlist, -1, &preempt,
+		    ops->shared ? BIT(runlist->id) : 0);
+	return ret ? ret : nvdebug_await(gpu, is_preempted, &preempt);
+}

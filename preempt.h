@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The scheduling gate of a runlist, and taking what runs off its engines. All
+ * of it with gpu->lock held.
+ */
+#ifndef NVDEBUG_PREEMPT_H
+#define NVDEBUG_PREEMPT_H
+
+#include <linux/types.h>
+
+struct nvdebug_gpu;
+struct nvdebug_runlist;
+
+/* Registers are offsets from the runlist's base, which is 0 up to Turing. */
+struct nvdebug_preempt_ops {
+	/*
+	 * Are the gate and the preempt of runlists registers of all runlists,
+	 * where a runlist's bit is that of its id? Else they are its own.
+	 */
+	bool shared;
+	u32 gate;		/* SCHED_DISABLE */
+	u32 runlist;		/* 0: none, the list is submitted again */
+};
+
+/* May Host take anything further from the runlist? */
+int __must_check nvdebug_gate_read(struct nvdebug_gpu *gpu,
+				   const struct nvdebug_runlist *runlist,
+				   bool *open);
+/* -EIO if the gate does not follow. @was may be NULL. */
+int __must_check nvdebug_gate_set(struct nvdebug_gpu *gpu,
+				  const struct nvdebug_runlist *runlist,
+				  bool open, bool *was);
+
+/* Take off whatever runs from the runlist; Host then goes on with the list. */
+int __must_check nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
+					 const struct nvdebug_runlist *runlist);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/pci.h>
+
+#include "await.h"
+#include "chips/chips.h"
+#include "decode/submit.h"
+#include "gpu.h"
+#include "nvdebug_trace.h"
+#include "submit.h"
+
+static int is_taken(struct nvdebug_gpu *gpu, const void *what)
+{
+	struct nvdebug_runlist_location loc;
+	int ret = gpu->chip->runlist->location(gpu, what, &loc);
+
+	return ret ? ret : !loc.pending;
+}
+
+int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
+			  const struct nvdebug_runlist *runlist,
+			  struct nvdebug_runlist_location *loc)
+{
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_await(gpu, is_taken, runlist);
+	return ret ? ret : gpu->chip->runlist->location(gpu, runlist, loc);
+}
+
+int nvdebug_submit(struct nvdebug_gpu *gpu,
+		   const struct nvdebug_runlist *runlist,
+		   const struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
+	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
+	u32 reg = ops->port(runlist);
+	int words, first, ret, i;
+
+	lockdep_assert_held(&gpu->lock);
+	words = ops->encode(loc, runlist->id, ops->ptr, word);
+	if (words < 0)
+		return words;
+	/*
+	 * An empty list is nowhere: the address is left as it is, as
+	 * linux-nvgpu does (hal/fifo/runlist_fifo_gk20a_fusa.c).
+	 */
+	first = loc->entries ? 0 : words - 1;
+
+	for (i = first; i < words; i++) {
+		/* the last one, which holds no address, vouches for the others */
+		ret = i == words - 1 ?
+			nvdebug_reg_read(gpu, reg + 4 * i, &old[i]) :
+			nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
+						 &old[i]);
+		if (ret)
+			return ret;
+	}
+	for (i = first; i < words; i++) {
+		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
+		trace_runlist_submit(&gpu->pdev->dev, runlist->id, -1,
+				     reg + 4 * i, old[i], word[i]);
+	}
+	return 0;
+}
+
+int nvdebug_submit_again(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist)
+{
+	struct nvdebug_runlist_location loc;
+	int ret;
+
+	ret = nvdebug_submit_settle(gpu, runlist, &loc);
+	if (ret)
+		return ret;
+	ret = nvdebug_submit(gpu, runlist, &loc);
+	return ret ? ret : nvdebug_submit_settle(gpu, runlist, &loc);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Submitting runlists. All of it with gpu->lock held: up to Volta one port
+ * serves all runlists. That a driver does the same cannot be kept out.
+ */
+#ifndef NVDEBUG_SUBMIT_H
+#define NVDEBUG_SUBMIT_H
+
+#include <linux/types.h>
+
+struct nvdebug_gpu;
+struct nvdebug_runlist;
+struct nvdebug_runlist_location;
+
+struct nvdebug_submit_ops {
+	/* The first of the registers that @encode has the words for. */
+	u32 (*port)(const struct nvdebug_runlist *runlist);
+	int (*encode)(const struct nvdebug_runlist_location *loc, u32 runlist,
+		      u64 ptr, u32 *word);
+	u64 ptr;	/* mask of the address bits that fit */
+};
+
+/* Wait until Host has taken what was submitted, and tell where that is. */
+int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,
+				       const struct nvdebug_runlist *runlist,
+				       struct nvdebug_runlist_location *loc);
+
+/*
+ * Submit the list at @loc, and do not wait. -ERANGE if the registers cannot
+ * hold its address; in any case of error nothing was written.
+ */
+int __must_check nvdebug_submit(struct nvdebug_gpu *gpu,
+				const struct nvdebug_runlist *runlist,
+				const struct nvdebug_runlist_location *loc);
+
+/* Submit the list that is in force once more, and wait until it is taken. */
+int __must_check nvdebug_submit_again(struct nvdebug_gpu *gpu,
+				      const struct nvdebug_runlist *runlist);
+
+#endif
