@@ -1,0 +1,705 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitops.h>
+#include <linux/string.h>
+
+#include "decode/mmu.h"
+#include "hw/mmu.h"
+#include "hw/ram.h"
+
+/* Where an entry, or half of one, points to a table. */
+struct pointer_coding {
+	u64 aperture;		/* masks */
+	u64 vid;
+	u64 sys;
+};
+
+/* Bits that have a meaning together. */
+struct match {
+	u64 mask;
+	u64 value;
+};
+
+/* What the bits of entries mean in one version. */
+struct nvdebug_mmu_coding {
+	u8 half_bits;		/* of a dual entry */
+	u8 shift;		/* of every address: to the left */
+	struct pointer_coding table;	/* a directory's, and the small half */
+	struct pointer_coding big;
+	u64 size;		/* in the big half; 0: not there */
+	struct match sparse_table;	/* in an entry without one */
+	struct match sparse_dual;	/* in both halves of such an entry */
+
+	u64 page_vid;
+	u64 page_sys;
+	u64 aperture;
+	u64 peer;
+	u64 kind;
+	u64 privileged;
+	u64 read_only;
+	u64 no_atomics;		/* 0: not there */
+	u64 uncached;
+	u64 compressed;		/* of video memory; 0: not there */
+	u8 compressed_first;	/* kinds; 0: no kind says so */
+	u8 compressed_last;
+	struct match sparse;	/* in an entry that is not valid */
+	struct match no_small;
+};
+
+static const struct nvdebug_mmu_coding ver1 = {
+	.half_bits = 32,
+	.shift = NV_MMU_VER1_ADDRESS_SHIFT,
+	.table = {
+		.aperture = NV_MMU_VER1_PDE_APERTURE,
+		.vid = NV_MMU_VER1_PDE_ADDRESS_VID,
+		.sys = NV_MMU_VER1_PDE_ADDRESS_SYS,
+	},
+	.big = {
+		.aperture = NV_MMU_VER1_PDE_APERTURE,
+		.vid = NV_MMU_VER1_PDE_ADDRESS_VID,
+		.sys = NV_MMU_VER1_PDE_ADDRESS_SYS,
+	},
+	.size = NV_MMU_VER1_PDE_LO_SIZE,
+	/* sparse is GM20x's; nothing else is known to set these bits */
+	.sparse_dual = {
+		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
+		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
+	},
+	.page_vid = NV_MMU_VER1_PTE_ADDRESS_VID,
+	.page_sys = NV_MMU_VER1_PTE_ADDRESS_SYS,
+	.aperture = NV_MMU_VER1_PTE_APERTURE,
+	.peer = NV_MMU_VER1_PTE_PEER,
+	.kind = NV_MMU_VER1_PTE_KIND,
+	.privileged = NV_MMU_VER1_PTE_PRIVILEGE,
+	.read_only = NV_MMU_VER1_PTE_READ_ONLY,
+	.uncached = NV_MMU_VER1_PTE_VOL,
+	.compressed = NV_MMU_VER1_PTE_COMPTAGLINE,
+	.sparse = { NV_MMU_VER1_PTE_VOL, NV_MMU_VER1_PTE_VOL },
+	.no_small = { NV_MMU_VER1_PTE_PRIVILEGE, NV_MMU_VER1_PTE_PRIVILEGE },
+};
+
+#define VER2							\
+	.half_bits = 64,					\
+	.shift = NV_MMU_VER2_ADDRESS_SHIFT,			\
+	.table = {						\
+		.aperture = NV_MMU_VER2_PDE_APERTURE,		\
+		.vid = NV_MMU_VER2_PDE_ADDRESS_VID,		\
+		.sys = NV_MMU_VER2_PDE_ADDRESS_SYS,		\
+	},							\
+	.big = {						\
+		.aperture = NV_MMU_VER2_PDE_APERTURE,		\
+		.vid = NV_MMU_VER2_DUAL_PDE_ADDRESS_BIG_VID,	\
+		.sys = NV_MMU_VER2_DUAL_PDE_ADDRESS_BIG_SYS,	\
+	},							\
+	.sparse_table = { NV_MMU_VER2_PDE_VOL, NV_MMU_VER2_PDE_VOL },	\
+	.sparse_dual = { NV_MMU_VER2_PDE_VOL, NV_MMU_VER2_PDE_VOL },	\
+	.page_vid = NV_MMU_VER2_PTE_ADDRESS_VID,		\
+	.page_sys = NV_MMU_VER2_PTE_ADDRESS_SYS,		\
+	.aperture = NV_MMU_VER2_PTE_APERTURE,			\
+	.peer = NV_MMU_VER2_PTE_PEER,				\
+	.kind = NV_MMU_VER2_PTE_KIND,				\
+	.privileged = NV_MMU_VER2_PTE_PRIVILEGE,		\
+	.read_only = NV_MMU_VER2_PTE_READ_ONLY,			\
+	.no_atomics = NV_MMU_VER2_PTE_ATOMIC_DISABLE,		\
+	.uncached = NV_MMU_VER2_PTE_VOL,			\
+	.compressed = NV_MMU_VER2_PTE_COMPTAGLINE,		\
+	.sparse = { NV_MMU_VER2_PTE_VOL, NV_MMU_VER2_PTE_VOL },	\
+	.no_small = { NV_MMU_VER2_PTE_PRIVILEGE, NV_MMU_VER2_PTE_PRIVILEGE }
+
+static const struct nvdebug_mmu_coding ver2_gp100 = { VER2 };
+
+static const struct nvdebug_mmu_coding ver2_tu102 = {
+	VER2,
+	.compressed_first = NV_MMU_PTE_KIND_COMPRESSIBLE_FIRST_TU102,
+	.compressed_last = NV_MMU_PTE_KIND_COMPRESSIBLE_LAST_TU102,
+};
+
+static const struct nvdebug_mmu_coding ver3 = {
+	.half_bits = 64,
+	.table = {
+		.aperture = NV_MMU_VER3_PDE_APERTURE,
+		.vid = NV_MMU_VER3_PDE_ADDRESS,
+		.sys = NV_MMU_VER3_PDE_ADDRESS,
+	},
+	.big = {
+		.aperture = NV_MMU_VER3_PDE_APERTURE,
+		.vid = NV_MMU_VER3_DUAL_PDE_ADDRESS_BIG,
+		.sys = NV_MMU_VER3_DUAL_PDE_ADDRESS_BIG,
+	},
+	.sparse_table = {
+		NV_MMU_VER3_PDE_PCF & ~NV_MMU_VER3_PDE_PCF_ATS,
+		NV_MMU_VER3_PDE_PCF_SPARSE,
+	},
+	.sparse_dual = {
+		NV_MMU_VER3_PDE_PCF & ~NV_MMU_VER3_PDE_PCF_ATS,
+		NV_MMU_VER3_PDE_PCF_SPARSE,
+	},
+	.page_vid = NV_MMU_VER3_PTE_ADDRESS,
+	.page_sys = NV_MMU_VER3_PTE_ADDRESS,
+	.aperture = NV_MMU_VER3_PTE_APERTURE,
+	.peer = NV_MMU_VER3_PTE_PEER,
+	.kind = NV_MMU_VER3_PTE_KIND,
+	.privileged = NV_MMU_VER3_PTE_PCF_PRIVILEGE,
+	.read_only = NV_MMU_VER3_PTE_PCF_READ_ONLY,
+	.no_atomics = NV_MMU_VER3_PTE_PCF_NO_ATOMIC,
+	.uncached = NV_MMU_VER3_PTE_PCF_UNCACHED,
+	.compressed_first = NV_MMU_PTE_KIND_COMPRESSIBLE_FIRST_TU102,
+	.compressed_last = NV_MMU_PTE_KIND_COMPRESSIBLE_LAST_TU102,
+	.sparse = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_SPARSE },
+	.no_small = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE },
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k = {
+	.version = 1,
+	.va_bits = 40,
+	.directories = 1,
+	.directory = { { "PD0", 26, 14 } },
+	.big = { "PT64K", 16, 10, true },
+	.small = { "PT4K", 12, 14, true },
+	.coding = &ver1,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k = {
+	.version = 1,
+	.va_bits = 40,
+	.directories = 1,
+	.directory = { { "PD0", 27, 13 } },
+	.big = { "PT128K", 17, 10, true },
+	.small = { "PT4K", 12, 15, true },
+	.coding = &ver1,
+};
+
+#define BIG_64K		{ "PT64K", 16, 5, true }
+#define SMALL_4K	{ "PT4K", 12, 9, true }
+
+const struct nvdebug_mmu_format nvdebug_mmu_gp100 = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9 },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver2_gp100,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_tu102 = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9 },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver2_tu102,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_ga100 = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9, true },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver2_tu102,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gh100 = {
+	.version = 3,
+	.va_bits = 57,
+	.directories = 5,
+	.directory = {
+		{ "PD4", 56, 1 }, { "PD3", 47, 9 }, { "PD2", 38, 9 },
+		{ "PD1", 29, 9, true }, { "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver3,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gb100 = {
+	.version = 3,
+	.va_bits = 57,
+	.directories = 5,
+	.directory = {
+		{ "PD4", 56, 1 }, { "PD3", 47, 9 }, { "PD2", 38, 9, true },
+		{ "PD1", 29, 9, true }, { "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver3,
+};
+
+static bool matches(u64 raw, const struct match *m)
+{
+	return m->mask && (raw & m->mask) == m->value;
+}
+
+/* FIELD_GET() of a mask that is not a constant. */
+static u64 field(u64 mask, u64 raw)
+{
+	return mask ? (raw & mask) >> __ffs64(mask) : 0;
+}
+
+static const struct nvdebug_mmu_level *
+dual_level(const struct nvdebug_mmu_format *f)
+{
+	return &f->directory[f->directories - 1];
+}
+
+static bool is_page_table(const struct nvdebug_mmu_format *f,
+			  const struct nvdebug_mmu_level *level)
+{
+	return level == &f->big || level == &f->small;
+}
+
+static u64 level_size(const struct nvdebug_mmu_level *level)
+{
+	return 1ULL << level->shift;
+}
+
+static u32 level_index(const struct nvdebug_mmu_level *level, u64 va)
+{
+	return (va >> level->shift) & ((1U << level->bits) - 1);
+}
+
+static u32 level_words(const struct nvdebug_mmu_format *f,
+		       const struct nvdebug_mmu_level *level)
+{
+	return level == dual_level(f) ? f->coding->half_bits / 16 : 2;
+}
+
+static u64 level_addr(const struct nvdebug_mmu_format *f,
+		      const struct nvdebug_mmu_level *level,
+		      const struct nvdebug_mmu_table *table, u64 va)
+{
+	return table->addr +
+	       (u64)level_index(level, va) * level_words(f, level) * sizeof(u32);
+}
+
+static void decode_table(const struct nvdebug_mmu_coding *c,
+			 const struct pointer_coding *p, u64 raw,
+			 struct nvdebug_mmu_table *table)
+{
+	u64 aperture = field(p->aperture, raw);
+
+	table->present = aperture != NV_MMU_PDE_APERTURE_INVALID;
+	if (!table->present)
+		return;
+	if (aperture == NV_MMU_PDE_APERTURE_VID) {
+		table->aperture = NV_APERTURE_VID;
+		table->addr = (raw & p->vid) << c->shift;
+	} else {
+		table->aperture = aperture == NV_MMU_PDE_APERTURE_COH ?
+				  NV_APERTURE_COH : NV_APERTURE_NCOH;
+		table->addr = (raw & p->sys) << c->shift;
+	}
+}
+
+static void decode_page(const struct nvdebug_mmu_coding *c, u64 raw,
+			struct nvdebug_mmu_entry *e)
+{
+	bool local;
+
+	e->meaning = NVDEBUG_MMU_PAGE;
+	e->aperture = field(c->aperture, raw);
+	local = e->aperture == NV_APERTURE_VID;
+	e->addr = (raw & (local || e->aperture == NVDEBUG_APERTURE_PEER ?
+			  c->page_vid : c->page_sys)) << c->shift;
+	if (e->aperture == NVDEBUG_APERTURE_PEER)
+		e->peer = field(c->peer, raw);
+	e->kind = field(c->kind, raw);
+	if (raw & c->privileged)
+		e->flags |= NVDEBUG_PAGE_PRIVILEGED;
+	if (raw & c->read_only)
+		e->flags |= NVDEBUG_PAGE_READ_ONLY;
+	if (raw & c->no_atomics)
+		e->flags |= NVDEBUG_PAGE_NO_ATOMICS;
+	if (raw & c->uncached)
+		e->flags |= NVDEBUG_PAGE_VOLATILE;
+	if ((local && raw & c->compressed) ||
+	    (c->compressed_first && e->kind >= c->compressed_first &&
+	     e->kind <= c->compressed_last))
+		e->flags |= NVDEBUG_PAGE_COMPRESSED;
+}
+
+/* Of a page table, or of a directory where an entry says that it is a page. */
+static void decode_pte(const struct nvdebug_mmu_coding *c, u64 raw,
+		       struct nvdebug_mmu_entry *e)
+{
+	if (raw & NV_MMU_VALID)
+		decode_page(c, raw, e);
+	else if (matches(raw, &c->sparse))
+		e->meaning = NVDEBUG_MMU_SPARSE;
+	else if (matches(raw, &c->no_small))
+		e->meaning = NVDEBUG_MMU_NO_SMALL;
+	else
+		e->meaning = NVDEBUG_MMU_INVALID;
+}
+
+static void decode_pde(const struct nvdebug_mmu_coding *c, u64 raw,
+		       struct nvdebug_mmu_entry *e)
+{
+	decode_table(c, &c->table, raw, &e->table);
+	if (e->table.present)
+		e->meaning = NVDEBUG_MMU_TABLE;
+	else if (matches(raw, &c->sparse_table))
+		e->meaning = NVDEBUG_MMU_SPARSE;
+	else
+		e->meaning = NVDEBUG_MMU_INVALID;
+}
+
+static void decode_dual(const struct nvdebug_mmu_coding *c, const u64 *raw,
+			struct nvdebug_mmu_entry *e)
+{
+	u64 small = c->half_bits == 32 ? raw[0] >> 32 : raw[1];
+
+	decode_table(c, &c->big, raw[0], &e->table);
+	decode_table(c, &c->table, small, &e->small);
+	e->reduced = field(c->size, raw[0]);
+	if (e->table.present || e->small.present)
+		e->meaning = NVDEBUG_MMU_DUAL;
+	else if (matches(raw[0], &c->sparse_dual))
+		e->meaning = NVDEBUG_MMU_SPARSE;
+	else
+		e->meaning = NVDEBUG_MMU_INVALID;
+}
+
+static void decode_entry(const struct nvdebug_mmu_format *f,
+			 const struct nvdebug_mmu_level *level, const u64 *raw,
+			 struct nvdebug_mmu_entry *e)
+{
+	memset(e, 0, sizeof(*e));
+	if (is_page_table(f, level) || (level->page && raw[0] & NV_MMU_VALID))
+		decode_pte(f->coding, raw[0], e);
+	else if (level == dual_level(f))
+		decode_dual(f->coding, raw, e);
+	else
+		decode_pde(f->coding, raw[0], e);
+	/* there are no smaller pages than small ones to look for */
+	if (level == &f->small && e->meaning == NVDEBUG_MMU_NO_SMALL)
+		e->meaning = NVDEBUG_MMU_INVALID;
+}
+
+static void raw_entry(const struct nvdebug_mmu_format *f,
+		      const struct nvdebug_mmu_level *level, const u32 *words,
+		      u64 *raw)
+{
+	raw[0] = words[0] | (u64)words[1] << 32;
+	raw[1] = 0;
+	if (level_words(f, level) == 4)
+		raw[1] = words[2] | (u64)words[3] << 32;
+}
+
+static bool is_in_memory(const struct nvdebug_mmu_table *table,
+			 u64 video_memory)
+{
+	return table->aperture != NV_APERTURE_VID || !video_memory ||
+	       table->addr < video_memory;
+}
+
+static bool is_aperture(u8 aperture)
+{
+	return aperture == NV_APERTURE_VID || aperture == NV_APERTURE_COH ||
+	       aperture == NV_APERTURE_NCOH;
+}
+
+/* Could it be a root? */
+static bool is_root(const struct nvdebug_mmu_table *table)
+{
+	return is_aperture(table->aperture) &&
+	       !(table->addr & (NV_MMU_ROOT_ALIGN - 1));
+}
+
+bool nvdebug_mmu_va(const struct nvdebug_mmu_format *f, u64 *va)
+{
+	u64 above = *va >> f->va_bits;
+	u64 sign = *va >> (f->va_bits - 1);
+
+	if (above && sign != ~0ULL >> (f->va_bits - 1))
+		return false;
+	*va &= (1ULL << f->va_bits) - 1;
+	return true;
+}
+
+void nvdebug_walk_start(struct nvdebug_walk *w,
+			const struct nvdebug_mmu_format *f, u64 pdb,
+			u8 aperture, u64 va)
+{
+	memset(w, 0, sizeof(*w));
+	w->format = f;
+	w->level = &f->directory[0];
+	w->table.addr = pdb;
+	w->table.aperture = aperture;
+	w->table.present = true;
+	w->va = va;
+	if (!nvdebug_mmu_va(f, &w->va))
+		w->state = NVDEBUG_WALK_OUT_OF_RANGE;
+	else if (!is_aperture(aperture))
+		w->state = NVDEBUG_WALK_BAD_APERTURE;
+	else if (!is_root(&w->table))
+		w->state = NVDEBUG_WALK_BAD_TABLE;
+}
+
+void nvdebug_walk_limit(struct nvdebug_walk *w, u64 video_memory, u64 va_limit)
+{
+	w->video_memory = video_memory;
+	if (w->state != NVDEBUG_WALK_GOING)
+		return;
+	if (va_limit && w->va > (va_limit | 0xfff))
+		w->state = NVDEBUG_WALK_OUT_OF_RANGE;
+	else if (!is_in_memory(&w->table, video_memory))
+		w->state = NVDEBUG_WALK_BAD_TABLE;
+}
+
+bool nvdebug_walk_wants(const struct nvdebug_walk *w, u64 *addr, u8 *aperture,
+			u32 *words)
+{
+	if (w->state != NVDEBUG_WALK_GOING)
+		return false;
+	*addr = level_addr(w->format, w->level, &w->table, w->va);
+	*aperture = w->table.aperture;
+	*words = level_words(w->format, w->level);
+	return true;
+}
+
+static void walk_descend(struct nvdebug_walk *w,
+			 const struct nvdebug_mmu_level *level,
+			 const struct nvdebug_mmu_table *table)
+{
+	w->level = level;
+	w->table = *table;
+	if (!is_in_memory(table, w->video_memory))
+		w->state = NVDEBUG_WALK_BAD_TABLE;
+}
+
+static void walk_dual(struct nvdebug_walk *w, const struct nvdebug_mmu_entry *e)
+{
+	const struct nvdebug_mmu_format *f = w->format;
+	u64 size = level_size(w->level);
+
+	w->small = e->small;
+	if ((w->va & (size - 1)) >= size >> e->reduced)
+		w->state = NVDEBUG_WALK_INVALID;
+	else if (e->table.present)
+		walk_descend(w, &f->big, &e->table);
+	else
+		walk_descend(w, &f->small, &e->small);
+}
+
+static void walk_page(struct nvdebug_walk *w, const struct nvdebug_mmu_entry *e)
+{
+	w->state = e->aperture == NVDEBUG_APERTURE_PEER ? NVDEBUG_WALK_PEER :
+							  NVDEBUG_WALK_MAPPED;
+	w->aperture = e->aperture;
+	w->flags = e->flags;
+	w->kind = e->kind;
+	w->peer = e->peer;
+	w->page_size = level_size(w->level);
+	/* a large page's address has bits that it cannot use */
+	w->addr = (e->addr & ~(w->page_size - 1)) |
+		  (w->va & (w->page_size - 1));
+}
+
+void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words)
+{
+	const struct nvdebug_mmu_format *f = w->format;
+	struct nvdebug_walk_step *step;
+
+	if (w->state != NVDEBUG_WALK_GOING)
+		return;
+	step = &w->step[w->steps++];
+	step->level = w->level;
+	step->index = level_index(w->level, w->va);
+	step->aperture = w->table.aperture;
+	step->words = level_words(f, w->level);
+	step->addr = level_addr(f, w->level, &w->table, w->va);
+	raw_entry(f, w->level, words, step->raw);
+	decode_entry(f, w->level, step->raw, &step->entry);
+
+	switch (step->entry.meaning) {
+	case NVDEBUG_MMU_TABLE:
+		walk_descend(w, w->level + 1, &step->entry.table);
+		break;
+	case NVDEBUG_MMU_DUAL:
+		walk_dual(w, &step->entry);
+		break;
+	case NVDEBUG_MMU_PAGE:
+		walk_page(w, &step->entry);
+		break;
+	case NVDEBUG_MMU_SPARSE:
+		w->state = NVDEBUG_WALK_SPARSE;
+		break;
+	case NVDEBUG_MMU_NO_SMALL:
+		w->state = NVDEBUG_WALK_NO_SMALL;
+		break;
+	default:
+		if (w->level == &f->big && w->small.present)
+			walk_descend(w, &f->small, &w->small);
+		else
+			w->state = NVDEBUG_WALK_INVALID;
+	}
+}
+
+/* Go on at @va, which is above where the scan is. */
+static void scan_move(struct nvdebug_scan *s, u64 va)
+{
+	const struct nvdebug_mmu_format *f = s->format;
+	u64 dual_size = level_size(dual_level(f));
+	bool in_page_table = is_page_table(f, s->level);
+	u64 changed;
+	int i;
+
+	if (in_page_table && va >= s->covered)
+		va = (va + dual_size - 1) & ~(dual_size - 1);
+	changed = s->va ^ va;
+	s->va = va;
+	if (in_page_table && !(changed >> dual_level(f)->shift)) {
+		if (s->big.present && changed >> f->big.shift)
+			s->level = &f->big;
+		return;
+	}
+	/* the deepest table that has an entry for it */
+	for (i = f->directories - 1; i; i--) {
+		const struct nvdebug_mmu_level *level = &f->directory[i];
+
+		if (s->directory[i].present &&
+		    !(changed >> (level->shift + level->bits)))
+			break;
+		s->directory[i].present = false;
+	}
+	s->level = &f->directory[i];
+}
+
+void nvdebug_scan_skip(struct nvdebug_scan *s)
+{
+	u64 size = level_size(s->level);
+
+	scan_move(s, (s->va | (size - 1)) + 1);
+}
+
+void nvdebug_scan_start(struct nvdebug_scan *s,
+			const struct nvdebug_mmu_format *f, u64 pdb,
+			u8 aperture, u64 limit, u64 video_memory, u32 budget)
+{
+	u64 end = 1ULL << f->va_bits;
+
+	memset(s, 0, sizeof(*s));
+	s->format = f;
+	s->limit = limit && limit < end ? limit : end;
+	s->video_memory = video_memory;
+	s->budget = budget;
+	s->level = &f->directory[0];
+	s->directory[0].addr = pdb;
+	s->directory[0].aperture = aperture;
+	s->directory[0].present = true;
+	if (!is_root(&s->directory[0]) ||
+	    !is_in_memory(&s->directory[0], video_memory))
+		s->va = s->limit;
+}
+
+bool nvdebug_scan_at_end(const struct nvdebug_scan *s)
+{
+	return s->va >= s->limit;
+}
+
+static const struct nvdebug_mmu_table *scan_table(const struct nvdebug_scan *s)
+{
+	const struct nvdebug_mmu_format *f = s->format;
+
+	if (s->level == &f->big)
+		return &s->big;
+	if (s->level == &f->small)
+		return &s->small;
+	return &s->directory[s->level - f->directory];
+}
+
+bool nvdebug_scan_wants(const struct nvdebug_scan *s, u64 *addr, u8 *aperture,
+			u32 *words)
+{
+	const struct nvdebug_mmu_table *table = scan_table(s);
+
+	if (nvdebug_scan_at_end(s) || !s->budget)
+		return false;
+	*addr = level_addr(s->format, s->level, table, s->va);
+	*aperture = table->aperture;
+	*words = level_words(s->format, s->level);
+	return true;
+}
+
+static void scan_dual(struct nvdebug_scan *s, const struct nvdebug_mmu_entry *e)
+{
+	const struct nvdebug_mmu_format *f = s->format;
+
+	s->big = e->table;
+	s->big.present &= is_in_memory(&e->table, s->video_memory);
+	s->small = e->small;
+	s->small.present &= is_in_memory(&e->small, s->video_memory);
+	s->covered = s->va + (level_size(s->level) >> e->reduced);
+	if (s->big.present)
+		s->level = &f->big;
+	else if (s->small.present)
+		s->level = &f->small;
+	else
+		nvdebug_scan_skip(s);
+}
+
+static void scan_descend(struct nvdebug_scan *s,
+			 const struct nvdebug_mmu_table *table)
+{
+	if (!is_in_memory(table, s->video_memory)) {
+		nvdebug_scan_skip(s);
+		return;
+	}
+	s->level++;
+	s->directory[s->level - s->format->directory] = *table;
+}
+
+bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
+		       struct nvdebug_mmu_leaf *leaf)
+{
+	const struct nvdebug_mmu_format *f = s->format;
+	struct nvdebug_mmu_entry e;
+	u64 raw[2], size;
+
+	if (nvdebug_scan_at_end(s) || !s->budget)
+		return false;
+	s->budget--;
+	raw_entry(f, s->level, words, raw);
+	decode_entry(f, s->level, raw, &e);
+	size = level_size(s->level);
+
+	switch (e.meaning) {
+	case NVDEBUG_MMU_TABLE:
+		scan_descend(s, &e.table);
+		return false;
+	case NVDEBUG_MMU_DUAL:
+		scan_dual(s, &e);
+		return false;
+	case NVDEBUG_MMU_PAGE:
+		leaf->va = s->va;
+		leaf->addr = e.addr & ~(size - 1);
+		leaf->size = size;
+		if (leaf->size > s->limit - s->va)
+			leaf->size = s->limit - s->va;
+		leaf->aperture = e.aperture;
+		nvdebug_scan_skip(s);
+		return true;
+	case NVDEBUG_MMU_INVALID:
+		if (s->level == &f->big && s->small.present) {
+			s->level = &f->small;
+			return false;
+		}
+		break;
+	default:
+		break;
+	}
+	nvdebug_scan_skip(s);
+	return false;
+}

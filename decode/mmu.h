@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Page tables: translate an address, or go through all that is mapped. Both
+ * are told the entries they ask for, one by one, and read nothing themselves.
+ */
+#ifndef NVDEBUG_DECODE_MMU_H
+#define NVDEBUG_DECODE_MMU_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Directories of the longest format, and entries that one walk reads. */
+#define NVDEBUG_MMU_DIRECTORIES	5
+#define NVDEBUG_WALK_STEPS	(NVDEBUG_MMU_DIRECTORIES + 2)
+/* 32-bit words of the largest entry. */
+#define NVDEBUG_MMU_ENTRY_WORDS	4
+
+/* What an entry may say of an address beside NV_APERTURE_*: another GPU's. */
+#define NVDEBUG_APERTURE_PEER	1
+
+struct nvdebug_mmu_coding;
+
+struct nvdebug_mmu_level {
+	const char *name;	/* as NVIDIA calls it: PD3, PT64K */
+	u8 shift;		/* an entry stands for 1 << shift bytes */
+	u8 bits;		/* of the index */
+	bool page;		/* its entries are pages, or may be */
+};
+
+/*
+ * The levels of one format. The last directory is dual: its entries point to
+ * a table of big pages and to one of small pages for the same addresses.
+ */
+struct nvdebug_mmu_format {
+	u8 version;
+	u8 va_bits;
+	u8 directories;
+	struct nvdebug_mmu_level directory[NVDEBUG_MMU_DIRECTORIES];
+	struct nvdebug_mmu_level big;
+	struct nvdebug_mmu_level small;
+	const struct nvdebug_mmu_coding *coding;
+};
+
+extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k;
+extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k;
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp100;	/* and Volta */
+extern const struct nvdebug_mmu_format nvdebug_mmu_tu102;
+extern const struct nvdebug_mmu_format nvdebug_mmu_ga100;	/* and Ada */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gh100;
+extern const struct nvdebug_mmu_format nvdebug_mmu_gb100;
+
+/*
+ * Is @va one that the format translates, as it is or in the sign-extended form
+ * that CPUs use? Then *@va is without the extension.
+ */
+bool nvdebug_mmu_va(const struct nvdebug_mmu_format *f, u64 *va);
+
+enum nvdebug_mmu_meaning {
+	NVDEBUG_MMU_INVALID,
+	NVDEBUG_MMU_SPARSE,
+	NVDEBUG_MMU_NO_SMALL,	/* invalid, and do not look for small pages */
+	NVDEBUG_MMU_TABLE,
+	NVDEBUG_MMU_DUAL,	/* a big or a small table, or both */
+	NVDEBUG_MMU_PAGE,
+};
+
+#define NVDEBUG_PAGE_PRIVILEGED	0x01
+#define NVDEBUG_PAGE_READ_ONLY	0x02
+#define NVDEBUG_PAGE_NO_ATOMICS	0x04
+#define NVDEBUG_PAGE_VOLATILE	0x08
+#define NVDEBUG_PAGE_COMPRESSED	0x10
+
+struct nvdebug_mmu_table {
+	u64 addr;
+	u8 aperture;	/* NV_APERTURE_* */
+	bool present;
+};
+
+/* What an entry says. */
+struct nvdebug_mmu_entry {
+	u8 meaning;	/* enum nvdebug_mmu_meaning */
+	/* of a page */
+	u8 aperture;	/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
+	u8 flags;	/* NVDEBUG_PAGE_* */
+	u8 kind;
+	u8 peer;
+	/* of a dual entry: its tables cover only 1 / (1 << reduced) of it */
+	u8 reduced;
+	u64 addr;
+	struct nvdebug_mmu_table table;	/* the next directory, or the big table */
+	struct nvdebug_mmu_table small;
+};
+
+/* One entry that a walk has read. */
+struct nvdebug_walk_step {
+	const struct nvdebug_mmu_level *level;
+	u32 index;
+	u8 aperture;
+	u8 words;
+	u64 addr;
+	u64 raw[2];	/* low, high: 0 in an entry of two words */
+	struct nvdebug_mmu_entry entry;
+};
+
+enum nvdebug_walk_state {
+	NVDEBUG_WALK_GOING,		/* wants another entry */
+	NVDEBUG_WALK_MAPPED,
+	NVDEBUG_WALK_PEER,		/* mapped, to memory of another GPU */
+	NVDEBUG_WALK_INVALID,
+	NVDEBUG_WALK_SPARSE,
+	NVDEBUG_WALK_NO_SMALL,
+	NVDEBUG_WALK_BAD_APERTURE,	/* of the root */
+	NVDEBUG_WALK_BAD_TABLE,		/* a table is outside of memory */
+	NVDEBUG_WALK_OUT_OF_RANGE,	/* the virtual address */
+};
+
+struct nvdebug_walk {
+	const struct nvdebug_mmu_format *format;
+	u64 va;
+	u8 state;		/* enum nvdebug_walk_state */
+	u8 steps;
+
+	/* what it leads to, if MAPPED or PEER */
+	u8 aperture;		/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
+	u8 flags;		/* NVDEBUG_PAGE_* */
+	u8 kind;
+	u8 peer;
+	u64 addr;		/* of the byte at va */
+	u64 page_size;
+
+	struct nvdebug_walk_step step[NVDEBUG_WALK_STEPS];
+
+	/* its own */
+	u64 video_memory;
+	const struct nvdebug_mmu_level *level;	/* of the entry that is wanted */
+	struct nvdebug_mmu_table table;		/* and the table it is in */
+	struct nvdebug_mmu_table small;		/* to look into after the big one */
+};
+
+/* @va may be sign-extended. */
+void nvdebug_walk_start(struct nvdebug_walk *w,
+			const struct nvdebug_mmu_format *f, u64 pdb,
+			u8 aperture, u64 va);
+/*
+ * Right after the start: the bytes of video memory there are, in which tables
+ * must be, and the highest address that the instance block allows (as it says
+ * it, the low 12 bits 0). 0: not known.
+ */
+void nvdebug_walk_limit(struct nvdebug_walk *w, u64 video_memory, u64 va_limit);
+/*
+ * Which words to read next; false when the walk is over. Never more than
+ * NVDEBUG_WALK_STEPS times, whatever is fed.
+ */
+bool nvdebug_walk_wants(const struct nvdebug_walk *w, u64 *addr, u8 *aperture,
+			u32 *words);
+void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words);
+
+/* A run of bytes that is mapped. */
+struct nvdebug_mmu_leaf {
+	u64 va;
+	u64 addr;
+	u64 size;
+	u8 aperture;	/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
+};
+
+/*
+ * All that is mapped below some address, by rising virtual address. Tables
+ * outside of memory count as empty.
+ */
+struct nvdebug_scan {
+	const struct nvdebug_mmu_format *format;
+	u64 va;			/* all below has been looked at */
+	u64 limit;		/* where it ends */
+	u64 video_memory;
+	u32 budget;		/* entries that may still be read */
+
+	/* its own */
+	const struct nvdebug_mmu_level *level;	/* of the entry that is wanted */
+	struct nvdebug_mmu_table directory[NVDEBUG_MMU_DIRECTORIES];
+	struct nvdebug_mmu_table big;
+	struct nvdebug_mmu_table small;
+	u64 covered;		/* where what big and small cover ends */
+};
+
+/*
+ * @limit: where to end; 0: with what the format translates. @video_memory as
+ * for a walk. @budget: how many entries to read; more may be granted later, by
+ * raising it, if the scan has not come to its end.
+ */
+void nvdebug_scan_start(struct nvdebug_scan *s,
+			const struct nvdebug_mmu_format *f, u64 pdb,
+			u8 aperture, u64 limit, u64 video_memory, u32 budget);
+bool nvdebug_scan_at_end(const struct nvdebug_scan *s);
+/* False at the end, or when the budget is spent. */
+bool nvdebug_scan_wants(const struct nvdebug_scan *s, u64 *addr, u8 *aperture,
+			u32 *words);
+/* True, with *@leaf filled in, if this entry maps something. */
+bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
+		       struct nvdebug_mmu_leaf *leaf);
+/* The entry that is wanted cannot be read: go on after all that it covers. */
+void nvdebug_scan_skip(struct nvdebug_scan *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

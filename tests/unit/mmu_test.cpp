@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Page tables: walks whose every entry was worked out by hand from NVIDIA's manuals and headers.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "decode/mmu.h"
+#include "hw/ram.h"
+
+namespace {
+
+constexpr u8 VID = NV_APERTURE_VID, COH = NV_APERTURE_COH, NCOH = NV_APERTURE_NCOH;
+
+// Memory of 64-bit words by aperture and address; what nobody wrote reads as 0.
+class Memory {
+  public:
+    void set(u8 aperture, u64 addr, u64 value) { words_[{aperture, addr}] = value; }
+
+    void read(u8 aperture, u64 addr, u32 words, u32 *out) const {
+        for (u32 i = 0; i < words; i += 2) {
+            const auto at = words_.find({aperture, addr + 4 * i});
+            const u64 value = at == words_.end() ? 0 : at->second;
+            out[i] = static_cast<u32>(value);
+            out[i + 1] = static_cast<u32>(value >> 32);
+        }
+    }
+
+  private:
+    std::map<std::pair<u8, u64>, u64> words_;
+};
+
+struct Root {
+    const nvdebug_mmu_format *format;
+    u64 pdb;
+    u8 aperture = VID;
+    u64 video_memory = 0;
+    u64 va_limit = 0;
+};
+
+nvdebug_walk walk(const Memory &memory, const Root &root, u64 va) {
+    nvdebug_walk w;
+    nvdebug_walk_start(&w, root.format, root.pdb, root.aperture, va);
+    nvdebug_walk_limit(&w, root.video_memory, root.va_limit);
+    u64 addr;
+    u8 aperture;
+    u32 count, words[NVDEBUG_MMU_ENTRY_WORDS], reads = 0;
+    while (nvdebug_walk_wants(&w, &addr, &aperture, &count)) {
+        EXPECT_LE(++reads, u32{NVDEBUG_WALK_STEPS});
+        memory.read(aperture, addr, count, words);
+        nvdebug_walk_feed(&w, words);
+    }
+    return w;
+}
+
+void expect_page(const nvdebug_walk &w, u8 aperture, u64 addr, u64 page_size) {
+    EXPECT_EQ(w.state, NVDEBUG_WALK_MAPPED);
+    EXPECT_EQ(w.aperture, aperture);
+    EXPECT_EQ(w.addr, addr);
+    EXPECT_EQ(w.page_size, page_size);
+}
+
+void expect_step(const nvdebug_walk &w, unsigned step, const char *name, u32 index, u8 aperture,
+                 u64 addr) {
+    ASSERT_LT(step, w.steps);
+    EXPECT_STREQ(w.step[step].level->name, name);
+    EXPECT_EQ(w.step[step].index, index);
+    EXPECT_EQ(w.step[step].aperture, aperture);
+    EXPECT_EQ(w.step[step].addr, addr);
+}
+
+constexpr u64 KIB = 1024, MIB = 1024 * KIB, GIB = 1024 * MIB;
+
+// --- version 1 ---
+
+constexpr u64 VA1 = 0x0123456789;
+
+TEST(Version1, SmallPage) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x002468A100000000);
+    m.set(VID, 0x246A42B0, 0x00000000005A5A51);
+    const auto w = walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1);
+    expect_page(w, VID, 0x5A5A5789, 4 * KIB);
+    EXPECT_EQ(w.flags, 0);
+    EXPECT_EQ(w.kind, 0);
+    ASSERT_EQ(w.steps, 2);
+    expect_step(w, 0, "PD0", 0x24, VID, 0x1C000120);
+    EXPECT_EQ(w.step[0].words, 2);
+    EXPECT_EQ(w.step[0].entry.meaning, NVDEBUG_MMU_DUAL);
+    EXPECT_FALSE(w.step[0].entry.table.present);
+    EXPECT_EQ(w.step[0].entry.small.addr, 0x2468A000u);
+    expect_step(w, 1, "PT4K", 0x3456, VID, 0x246A42B0);
+    EXPECT_EQ(w.step[1].raw[0], 0x5A5A51u);
+}
+
+TEST(Version1, SmallPageInSystemMemory) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x002468A100000000);
+    m.set(VID, 0x246A42B0, 0x0000000507123451);
+    const auto w = walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1);
+    expect_page(w, COH, 0x712345789, 4 * KIB);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_VOLATILE);
+}
+
+TEST(Version1, BigBeforeSmall) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x002468A1002468C1);
+    m.set(VID, 0x2468CD10, 0x00000FE0005A5A01);
+    m.set(VID, 0x246A42B0, 0x0000000000777771); // would be valid too
+    const auto w = walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1);
+    expect_page(w, VID, 0x5A5B6789, 128 * KIB);
+    EXPECT_EQ(w.kind, 0xFE);
+    ASSERT_EQ(w.steps, 2);
+    expect_step(w, 1, "PT128K", 0x1A2, VID, 0x2468CD10);
+}
+
+TEST(Version1, InvalidBigLeadsToSmall) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x002468A1002468C1);
+    m.set(VID, 0x246A42B0, 0x00000000005A5A51);
+    const auto w = walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1);
+    expect_page(w, VID, 0x5A5A5789, 4 * KIB);
+    EXPECT_EQ(w.steps, 3);
+}
+
+TEST(Version1, InvalidBigWithPrivilegeForbidsSmall) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x002468A1002468C1);
+    m.set(VID, 0x2468CD10, 0x0000000000000002);
+    m.set(VID, 0x246A42B0, 0x00000000005A5A51);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1).state, NVDEBUG_WALK_NO_SMALL);
+    m.set(VID, 0x2468CD10, 0x0000000100000000);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1).state, NVDEBUG_WALK_SPARSE);
+}
+
+TEST(Version1, Geometry64k) {
+    Memory m;
+    m.set(VID, 0x1C000000 + 8 * 0x48, 0x002468A3002468C2); // big coh, small ncoh
+    const auto w = walk(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, VA1);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
+    ASSERT_EQ(w.steps, 3);
+    expect_step(w, 0, "PD0", 0x48, VID, 0x1C000240);
+    expect_step(w, 1, "PT64K", 0x345, COH, 0x2468C000 + 8 * 0x345);
+    expect_step(w, 2, "PT4K", 0x3456, NCOH, 0x2468A000 + 8 * 0x3456);
+}
+
+// The last bits of each field, and the bits next to them that are not of it.
+TEST(Version1, FieldsAmongOnes) {
+    Memory m;
+    // big: vid, address bits 28:4; small: ncoh, all of 31:4
+    m.set(VID, 0x1C000240, 0xFFFFFFFF'FFFFFFF1);
+    auto w = walk(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, VA1);
+    EXPECT_EQ(w.step[0].entry.table.addr, 0x1FFFFFF000u);
+    EXPECT_EQ(w.step[0].entry.table.aperture, VID);
+    EXPECT_EQ(w.step[0].entry.small.addr, 0xFFFFFFF000u);
+    EXPECT_EQ(w.step[0].entry.small.aperture, NCOH);
+
+    m.set(VID, 0x1C000240, 0x002468A100000000);
+    const u64 pte = 0x2468A000 + 8 * 0x3456;
+    m.set(VID, pte, 0xFFFFFFFB'FFFFFFFF); // peer 7: all but aperture bit 34
+    w = walk(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, VA1);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_PEER);
+    EXPECT_EQ(w.peer, 7);
+    EXPECT_EQ(w.aperture, NVDEBUG_APERTURE_PEER);
+    EXPECT_EQ(w.addr, 0x1FFFFFF789u);
+    EXPECT_EQ(w.kind, 0xFF);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_PRIVILEGED | NVDEBUG_PAGE_READ_ONLY | NVDEBUG_PAGE_VOLATILE);
+    m.set(VID, pte, 0x00001001'00000011);
+    w = walk(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, VA1);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_VOLATILE | NVDEBUG_PAGE_COMPRESSED);
+}
+
+TEST(Version1, SparseDirectoryEntry) {
+    Memory m;
+    m.set(VID, 0x1C000120, 0x0000000800000000);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1).state, NVDEBUG_WALK_SPARSE);
+    m.set(VID, 0x1C000120, 0x0000000400000000); // VOL_SMALL means nothing by itself
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gk104_128k, 0x1C000000}, VA1).state, NVDEBUG_WALK_INVALID);
+}
+
+TEST(Version1, ReducedTables) {
+    Memory m;
+    // 1/8 of 64 MiB: 8 MiB of small pages
+    m.set(VID, 0x1C000000, 0x002468A1'0000000C);
+    m.set(VID, 0x2468A000 + 8 * 0x7FF, 0x11);
+    m.set(VID, 0x2468A000 + 8 * 0x800, 0x11);
+    const Root root{&nvdebug_mmu_gk104_64k, 0x1C000000};
+    EXPECT_EQ(walk(m, root, 8 * MIB - 1).state, NVDEBUG_WALK_MAPPED);
+    const auto w = walk(m, root, 8 * MIB);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(w.steps, 1);
+}
+
+// --- version 2 ---
+
+constexpr u64 VA2 = 0x123456789ABCD;
+constexpr u64 PDB2 = 0x200100000;
+
+// The manual's example, up to the big and small tables.
+Memory version2() {
+    Memory m;
+    m.set(VID, 0x200100010, 0x0000000020010102);
+    m.set(VID, 0x200101468, 0x0000000020010202);
+    m.set(VID, 0x200102158, 0x000000001F00030C);
+    m.set(COH, 0x1F00033C0, 0x0000000020010412);
+    m.set(COH, 0x1F00033C8, 0x0000000020010502);
+    return m;
+}
+
+TEST(Version2, CaseABigPage) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x0600000031234001);
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    const auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    expect_page(w, VID, 0x31234ABCD, 64 * KIB);
+    EXPECT_EQ(w.kind, 6);
+    EXPECT_EQ(w.flags, 0);
+    ASSERT_EQ(w.steps, 5);
+    expect_step(w, 0, "PD3", 2, VID, 0x200100010);
+    expect_step(w, 1, "PD2", 0x8D, VID, 0x200101468);
+    expect_step(w, 2, "PD1", 0x2B, VID, 0x200102158);
+    expect_step(w, 3, "PD0", 0x3C, COH, 0x1F00033C0);
+    expect_step(w, 4, "PT64K", 9, VID, 0x200104148);
+    EXPECT_EQ(w.step[3].words, 4);
+    EXPECT_EQ(w.step[3].raw[0], 0x20010412u);
+    EXPECT_EQ(w.step[3].raw[1], 0x20010502u);
+    EXPECT_EQ(w.step[2].entry.meaning, NVDEBUG_MMU_TABLE);
+    EXPECT_EQ(w.step[2].entry.table.addr, 0x1F0003000u);
+    EXPECT_EQ(w.step[2].entry.table.aperture, COH);
+}
+
+TEST(Version2, CaseBSmallPage) {
+    Memory m = version2();
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    const auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    expect_page(w, COH, 0x7F6543BCD, 4 * KIB);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_VOLATILE);
+    ASSERT_EQ(w.steps, 6);
+    expect_step(w, 5, "PT4K", 0x9A, VID, 0x2001054D0);
+}
+
+TEST(Version2, CaseCNoSmall) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x20);
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    const auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_NO_SMALL);
+    EXPECT_EQ(w.step[4].entry.meaning, NVDEBUG_MMU_NO_SMALL);
+    EXPECT_EQ(w.steps, 5);
+}
+
+TEST(Version2, CaseDSparse) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x08);
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_SPARSE);
+}
+
+TEST(Version2, CaseE2MPage) {
+    Memory m = version2();
+    m.set(COH, 0x1F00033C0, 0x0000000034560001);
+    const auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    expect_page(w, VID, 0x34569ABCD, 2 * MIB);
+    EXPECT_EQ(w.steps, 4);
+}
+
+TEST(Version2, CaseF512MPageFromAmpereOn) {
+    Memory m = version2();
+    m.set(VID, 0x200102158, 0x0600000028000001);
+    const auto w = walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2);
+    expect_page(w, VID, 0x28789ABCD, 512 * MIB);
+    EXPECT_EQ(w.kind, 6);
+    // before, bit 0 means nothing there, and the aperture is that of a table: none
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_tu102, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
+}
+
+TEST(Version2, SmallOnlyAndBigOnly) {
+    Memory m = version2();
+    m.set(COH, 0x1F00033C0, 0);
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    expect_page(w, COH, 0x7F6543BCD, 4 * KIB);
+    EXPECT_EQ(w.steps, 5);
+
+    m = version2();
+    m.set(COH, 0x1F00033C8, 0);
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(w.steps, 5);
+}
+
+TEST(Version2, SparseAndInvalidDirectories) {
+    Memory m = version2();
+    m.set(VID, 0x200102158, 0x08);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_SPARSE);
+    m.set(VID, 0x200102158, 0);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
+    m = version2();
+    m.set(COH, 0x1F00033C0, 0x08);
+    m.set(COH, 0x1F00033C8, 0);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_SPARSE);
+    m.set(COH, 0x1F00033C0, 0);
+    m.set(COH, 0x1F00033C8, 0x08); // the small half's VOL means nothing by itself
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
+}
+
+// Each aperture has its own address bits; those above hold other things.
+TEST(Version2, FieldsAmongOnes) {
+    Memory m;
+    m.set(VID, PDB2 + 16, 0xFFFFFFFF'FFFFFFFA); // vid, 32:8
+    auto w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.step[0].entry.table.addr, 0x1FFFFFF000u);
+    m.set(VID, PDB2 + 16, 0xFFFFFFFF'FFFFFFFC); // coh, 53:8
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.step[0].entry.table.addr, 0x3FFFFFFFFFFF000u);
+    EXPECT_EQ(w.step[0].entry.table.aperture, COH);
+
+    m = version2();
+    m.set(COH, 0x1F00033C0, 0xFFFFFFFF'FFFFFFFA); // vid, 32:4
+    m.set(COH, 0x1F00033C8, 0xFFFFFFFF'FFFFFFFE); // ncoh, 53:8
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.step[3].entry.table.addr, 0x1FFFFFFF00u);
+    EXPECT_EQ(w.step[3].entry.small.addr, 0x3FFFFFFFFFFF000u);
+    EXPECT_EQ(w.step[3].entry.small.aperture, NCOH);
+    m.set(COH, 0x1F00033C0, 0xFFFFFFFF'FFFFFFFC); // coh, 53:4
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.step[3].entry.table.addr, 0x3FFFFFFFFFFFF00u);
+
+    m = version2();
+    m.set(VID, 0x200104148, 0xFFFFFFFF'FFFFF0F1); // vid: 36:12 of the address, of a 64 KiB page
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    expect_page(w, VID, 0x1FFFFFABCD, 64 * KIB);
+    EXPECT_EQ(w.kind, 0xFF);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_PRIVILEGED | NVDEBUG_PAGE_READ_ONLY | NVDEBUG_PAGE_NO_ATOMICS |
+                           NVDEBUG_PAGE_COMPRESSED);
+    m.set(VID, 0x200104148, 0xFFFFFFFF'FFFFF0F5); // coh: 57:12
+    expect_page(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2), COH, 0x3FFFFFFFFFFABCD, 64 * KIB);
+    m.set(VID, 0x200104148, 0x0000000B'FFFFF003); // peer 5
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_PEER);
+    EXPECT_EQ(w.peer, 5);
+    EXPECT_EQ(w.addr, 0x1FFFFFABCDu);
+    EXPECT_EQ(w.flags, 0);
+}
+
+TEST(Version2, CompressedKindsFromTuringOn) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x0800000031234001);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).flags, 0);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_tu102, PDB2}, VA2).flags, NVDEBUG_PAGE_COMPRESSED);
+    m.set(VID, 0x200104148, 0x0F00000031234001);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2).flags, 0);
+}
+
+// --- version 3 ---
+
+constexpr u64 VA3 = 0x0123456789ABCDEF;
+constexpr u64 PDB3 = 0x1234000000;
+
+Memory version3() {
+    Memory m;
+    m.set(VID, 0x1234000008, 0x0000001234001012);
+    m.set(VID, 0x1234001230, 0x0000001234002012);
+    m.set(VID, 0x12340028A8, 0x0000001234003012);
+    m.set(VID, 0x12340039E0, 0x000000405678901C);
+    m.set(COH, 0x40567894D0, 0x0000001234005312);
+    m.set(COH, 0x40567894D8, 0x0000001234006012);
+    return m;
+}
+
+TEST(Version3, CaseABigPage) {
+    Memory m = version3();
+    m.set(VID, 0x1234005358, 0x0000001357930681);
+    const auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    expect_page(w, VID, 0x135793CDEF, 64 * KIB);
+    EXPECT_EQ(w.kind, 6);
+    EXPECT_EQ(w.flags, 0);
+    ASSERT_EQ(w.steps, 6);
+    expect_step(w, 0, "PD4", 1, VID, 0x1234000008);
+    expect_step(w, 1, "PD3", 0x46, VID, 0x1234001230);
+    expect_step(w, 2, "PD2", 0x115, VID, 0x12340028A8);
+    expect_step(w, 3, "PD1", 0x13C, VID, 0x12340039E0);
+    expect_step(w, 4, "PD0", 0x4D, COH, 0x40567894D0);
+    expect_step(w, 5, "PT64K", 0xB, VID, 0x1234005358);
+}
+
+TEST(Version3, CaseBSmallPage) {
+    Memory m = version3();
+    m.set(VID, 0x12340065E0, 0x0000001357924681);
+    const auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    expect_page(w, VID, 0x1357924DEF, 4 * KIB);
+    ASSERT_EQ(w.steps, 7);
+    expect_step(w, 6, "PT4K", 0xBC, VID, 0x12340065E0);
+}
+
+TEST(Version3, CaseCSystemMemory) {
+    Memory m = version3();
+    m.set(VID, 0x12340065E0, 0x0000007F1234500D);
+    const auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    expect_page(w, COH, 0x7F12345DEF, 4 * KIB);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_VOLATILE);
+    EXPECT_EQ(w.kind, 0);
+}
+
+TEST(Version3, CasesDAndE) {
+    Memory m = version3();
+    m.set(VID, 0x12340065E0, 0x0000001357924681);
+    m.set(VID, 0x1234005358, 0x18);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_NO_SMALL);
+    m.set(VID, 0x1234005358, 0x08);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_SPARSE);
+    m.set(VID, 0x1234005358, 0x88); // PCF 0x11 is not sparse's
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_MAPPED);
+}
+
+TEST(Version3, SparseDirectory) {
+    for (const u64 entry : {0x18ULL, 0x08ULL}) {
+        Memory m = version3();
+        m.set(VID, 0x12340039E0, entry);
+        EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_SPARSE);
+        m = version3();
+        m.set(COH, 0x40567894D0, entry);
+        m.set(COH, 0x40567894D8, 0);
+        EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_SPARSE);
+    }
+    for (const u64 entry : {0x00ULL, 0x10ULL}) {
+        Memory m = version3();
+        m.set(VID, 0x12340039E0, entry);
+        EXPECT_EQ(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3).state, NVDEBUG_WALK_INVALID);
+    }
+}
+
+TEST(Version3, CaseF2MPage) {
+    Memory m = version3();
+    m.set(COH, 0x40567894D0, 0x0000001360200681);
+    expect_page(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3), VID, 0x13602BCDEF, 2 * MIB);
+}
+
+TEST(Version3, CaseG512MPage) {
+    Memory m = version3();
+    m.set(VID, 0x12340039E0, 0x0000001420000681);
+    expect_page(walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3), VID, 0x1429ABCDEF, 512 * MIB);
+}
+
+TEST(Version3, CaseH256GPageOnBlackwell) {
+    Memory m = version3();
+    m.set(VID, 0x12340028A8, 0x000000800000000D);
+    const auto w = walk(m, {&nvdebug_mmu_gb100, PDB3}, VA3);
+    expect_page(w, COH, 0xA789ABCDEF, 256 * GIB);
+    EXPECT_EQ(w.steps, 3);
+    // Hopper sees the pointer to a table there
+    const auto hopper = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    EXPECT_EQ(hopper.step[2].entry.meaning, NVDEBUG_MMU_TABLE);
+}
+
+TEST(Version3, Peer) {
+    Memory m = version3();
+    m.set(VID, 0x12340065E0, 0xA00000022468A083);
+    const auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_PEER);
+    EXPECT_EQ(w.peer, 5);
+    EXPECT_EQ(w.addr, 0x22468ADEFu);
+    EXPECT_EQ(w.kind, 0);
+}
+
+TEST(Version3, FieldsAmongOnes) {
+    Memory m = version3();
+    m.set(VID, 0x12340065E0, 0xFFFFFFFF'FFFFF8F9);
+    auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    expect_page(w, VID, 0xFFFFFFFFFFDEF, 4 * KIB);
+    EXPECT_EQ(w.kind, 8);
+    EXPECT_EQ(w.peer, 0);
+    EXPECT_EQ(w.flags, NVDEBUG_PAGE_PRIVILEGED | NVDEBUG_PAGE_READ_ONLY | NVDEBUG_PAGE_NO_ATOMICS |
+                           NVDEBUG_PAGE_VOLATILE | NVDEBUG_PAGE_COMPRESSED);
+    m.set(COH, 0x40567894D0, 0xFFFFFFFF'FFFFFFFA);
+    m.set(COH, 0x40567894D8, 0xFFFFFFFF'FFFFFFFC);
+    w = walk(m, {&nvdebug_mmu_gh100, PDB3}, VA3);
+    EXPECT_EQ(w.step[4].entry.table.addr, 0xFFFFFFFFFFF00u);
+    EXPECT_EQ(w.step[4].entry.small.addr, 0xFFFFFFFFFF000u);
+}
+
+// --- what cannot be ---
+
+TEST(Walk, AddressesBeyondTheFormat) {
+    const Memory m;
+    const auto state = [&](const nvdebug_mmu_format &f, u64 va) {
+        return walk(m, {&f, 0}, va).state;
+    };
+    EXPECT_EQ(state(nvdebug_mmu_gk104_64k, (1UL << 40) - 1), NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(state(nvdebug_mmu_gk104_64k, 1UL << 40), NVDEBUG_WALK_OUT_OF_RANGE);
+    EXPECT_EQ(state(nvdebug_mmu_gp100, (1UL << 49) - 1), NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(state(nvdebug_mmu_gp100, 1UL << 49), NVDEBUG_WALK_OUT_OF_RANGE);
+    EXPECT_EQ(state(nvdebug_mmu_gh100, (1UL << 57) - 1), NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(state(nvdebug_mmu_gh100, 1UL << 57), NVDEBUG_WALK_OUT_OF_RANGE);
+    EXPECT_EQ(state(nvdebug_mmu_gh100, 0xFDFFFFFFFFFFFFFF), NVDEBUG_WALK_OUT_OF_RANGE);
+    EXPECT_EQ(state(nvdebug_mmu_gh100, 0xFEFFFFFFFFFFFFFF), NVDEBUG_WALK_OUT_OF_RANGE);
+}
+
+TEST(Walk, SignExtendedAddresses) {
+    const Memory m = version3();
+    auto w = walk(m, {&nvdebug_mmu_gh100, PDB3}, 0xFF23456789ABCDEF);
+    EXPECT_EQ(w.va, 0x0123456789ABCDEFu);
+    expect_step(w, 0, "PD4", 1, VID, 0x1234000008);
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, 0xFFFE8000'00000000);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_OUT_OF_RANGE) << "bit 48 is clear, so it is not the sign";
+    w = walk(m, {&nvdebug_mmu_gp100, PDB2}, 0xFFFF0000'00000000);
+    EXPECT_EQ(w.va, 0x1000000000000u);
+}
+
+TEST(Walk, LimitOfTheInstanceBlock) {
+    const Memory m;
+    const Root root{&nvdebug_mmu_gp100, 0, VID, 0, 0x1FFFFFF000};
+    EXPECT_EQ(walk(m, root, 0x1FFFFFFFFF).state, NVDEBUG_WALK_INVALID);
+    EXPECT_EQ(walk(m, root, 0x2000000000).state, NVDEBUG_WALK_OUT_OF_RANGE);
+}
+
+TEST(Walk, BadRoots) {
+    const Memory m;
+    auto w = walk(m, {&nvdebug_mmu_gp100, 0, NVDEBUG_APERTURE_PEER}, 0);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_BAD_APERTURE);
+    EXPECT_EQ(w.steps, 0);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, 0x800}, 0).state, NVDEBUG_WALK_BAD_TABLE);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, GIB, VID, GIB}, 0).state, NVDEBUG_WALK_BAD_TABLE);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, GIB, COH, GIB}, 0).state, NVDEBUG_WALK_INVALID);
+}
+
+TEST(Walk, TablesBeyondVideoMemory) {
+    Memory m = version2();
+    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200101000};
+    auto w = walk(m, root, VA2);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_BAD_TABLE);
+    EXPECT_EQ(w.steps, 1);
+    root.video_memory = 0x200105000; // all but the small table
+    w = walk(m, root, VA2);
+    EXPECT_EQ(w.state, NVDEBUG_WALK_BAD_TABLE);
+    EXPECT_EQ(w.steps, 5);
+    root.video_memory = 0x200106000;
+    EXPECT_EQ(walk(m, root, VA2).state, NVDEBUG_WALK_INVALID);
+}
+
+// A directory whose every entry points to itself: the levels run out.
+TEST(Walk, CyclicTablesEnd) {
+    for (const auto *format : {&nvdebug_mmu_gp100, &nvdebug_mmu_ga100, &nvdebug_mmu_gh100}) {
+        Memory m;
+        const u64 entry = format->version == 3 ? 0x1002 : 0x102; // table at 0x1000, vid
+        for (u64 at = 0x1000; at < 0x2000; at += 8)
+            m.set(VID, at, entry);
+        const auto w = walk(m, {format, 0x1000}, 0x123456789ABCD);
+        EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
+        EXPECT_EQ(w.steps, format->directories + 2);
+    }
+}
+
+TEST(Walk, FedAfterItsEnd) {
+    nvdebug_walk w;
+    nvdebug_walk_start(&w, &nvdebug_mmu_gp100, PDB2, VID, VA2);
+    const u32 nothing[NVDEBUG_MMU_ENTRY_WORDS] = {};
+    for (int i = 0; i < 20; i++)
+        nvdebug_walk_feed(&w, nothing);
+    EXPECT_EQ(w.steps, 1);
+}
+
+// --- all that is mapped ---
+
+struct Found {
+    std::vector<nvdebug_mmu_leaf> leaves;
+    u32 entries = 0;
+    bool at_end = false;
+};
+
+Found scan(const Memory &memory, const Root &root, u64 limit, u32 budget = ~0U) {
+    Found found;
+    nvdebug_scan s;
+    nvdebug_scan_start(&s, root.format, root.pdb, root.aperture, limit, root.video_memory, budget);
+    u64 addr, last = 0;
+    u8 aperture;
+    u32 count, words[NVDEBUG_MMU_ENTRY_WORDS];
+    while (nvdebug_scan_wants(&s, &addr, &aperture, &count)) {
+        nvdebug_mmu_leaf leaf;
+        memory.read(aperture, addr, count, words);
+        found.entries++;
+        if (nvdebug_scan_feed(&s, words, &leaf))
+            found.leaves.push_back(leaf);
+        EXPECT_GE(s.va, last);
+        last = s.va;
+    }
+    found.at_end = nvdebug_scan_at_end(&s);
+    return found;
+}
+
+void expect_leaf(const nvdebug_mmu_leaf &leaf, u64 va, u8 aperture, u64 addr, u64 size) {
+    EXPECT_EQ(leaf.va, va);
+    EXPECT_EQ(leaf.aperture, aperture);
+    EXPECT_EQ(leaf.addr, addr);
+    EXPECT_EQ(leaf.size, size);
+}
+
+TEST(Scan, EveryPageOfTheExample) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x0600000031234001); // 64 KiB, hides the small page
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    m.set(VID, 0x200105000 + 8 * 0xA0, 0x000000007F65430D); // under the next big entry
+    m.set(COH, 0x1F00033D0, 0x0000000034560001);            // 2 MiB, in the next entry of PD0
+    const auto found = scan(m, {&nvdebug_mmu_gp100, PDB2}, 0);
+    const u64 base = 0x1234567800000;
+    ASSERT_EQ(found.leaves.size(), 3u);
+    expect_leaf(found.leaves[0], base + 9 * 64 * KIB, VID, 0x312340000, 64 * KIB);
+    expect_leaf(found.leaves[1], base + 10 * 64 * KIB, COH, 0x7F6543000, 4 * KIB);
+    expect_leaf(found.leaves[2], base + 2 * MIB, VID, 0x345600000, 2 * MIB);
+    EXPECT_TRUE(found.at_end);
+    // 4 + 512 + 512 + 256 directory entries, 32 big ones, 16 small ones for 31 of them
+    EXPECT_EQ(found.entries, 4u + 512 + 512 + 256 + 32 + 31 * 16);
+}
+
+TEST(Scan, NoSmallAndSparseAreSkipped) {
+    Memory m = version2();
+    for (u64 i = 0; i < 32; i++)
+        m.set(VID, 0x200104100 + 8 * i, i & 1 ? 0x20 : 0x08);
+    m.set(VID, 0x2001054D0, 0x000000007F65430D);
+    const auto found = scan(m, {&nvdebug_mmu_gp100, PDB2}, 0);
+    EXPECT_TRUE(found.leaves.empty());
+    EXPECT_EQ(found.entries, 4u + 512 + 512 + 256 + 32);
+}
+
+TEST(Scan, Version1) {
+    Memory m;
+    m.set(VID, 0x1C000000, 0x002468A1'003468C1);
+    m.set(VID, 0x3468C000, 0x005A5A01);              // the first 64 KiB
+    m.set(VID, 0x2468A000 + 8 * 0xF, 0x00333331);    // hidden by it
+    m.set(VID, 0x2468A000 + 8 * 0x12, 0x00111111);   // under the second one, which is invalid
+    m.set(VID, 0x2468A000 + 8 * 0x3FFF, 0x00222221); // the last
+    const auto found = scan(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, 64 * MIB);
+    ASSERT_EQ(found.leaves.size(), 3u);
+    expect_leaf(found.leaves[0], 0, VID, 0x5A5A0000, 64 * KIB);
+    expect_leaf(found.leaves[1], 0x12000, VID, 0x11111000, 4 * KIB);
+    expect_leaf(found.leaves[2], 0x3FFF000, VID, 0x22222000, 4 * KIB);
+    EXPECT_EQ(found.entries, 1u + 1024 + 1023 * 16);
+}
+
+TEST(Scan, ReducedTablesOfVersion1) {
+    Memory m;
+    m.set(VID, 0x1C000000, 0x002468A1'0000000C); // 1/8: 8 MiB of small pages
+    m.set(VID, 0x1C000008, 0x002468A1'00000000);
+    const auto found = scan(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, 128 * MIB);
+    EXPECT_TRUE(found.at_end);
+    EXPECT_EQ(found.entries, 2u + 2048 + 16384);
+}
+
+TEST(Scan, EndsAtTheLimit) {
+    Memory m = version2();
+    m.set(VID, 0x200100000, 0x0000000020010102);
+    m.set(VID, 0x200101000, 0x0000000020010202);
+    m.set(VID, 0x200102000, 0x000000001F00030C);
+    m.set(COH, 0x1F0003000, 0x0000000034560001);
+    m.set(COH, 0x1F0003010, 0x0000000034580001);
+    auto found = scan(m, {&nvdebug_mmu_gp100, PDB2}, 3 * MIB);
+    ASSERT_EQ(found.leaves.size(), 2u);
+    expect_leaf(found.leaves[1], 2 * MIB, VID, 0x345800000, 1 * MIB);
+    EXPECT_EQ(found.entries, 5u);
+    found = scan(m, {&nvdebug_mmu_gp100, PDB2}, 2 * MIB);
+    EXPECT_EQ(found.leaves.size(), 1u);
+    EXPECT_EQ(found.entries, 4u);
+}
+
+TEST(Scan, BudgetAndGoingOn) {
+    Memory m = version2();
+    m.set(VID, 0x200104148, 0x0600000031234001);
+    auto found = scan(m, {&nvdebug_mmu_gp100, PDB2}, 0, 10);
+    EXPECT_EQ(found.entries, 10u);
+    EXPECT_FALSE(found.at_end);
+
+    nvdebug_scan s;
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, 0);
+    u64 addr;
+    u8 aperture;
+    u32 count, words[NVDEBUG_MMU_ENTRY_WORDS], leaves = 0;
+    while (!nvdebug_scan_at_end(&s)) {
+        nvdebug_mmu_leaf leaf;
+        EXPECT_FALSE(nvdebug_scan_wants(&s, &addr, &aperture, &count));
+        s.budget = 7;
+        while (nvdebug_scan_wants(&s, &addr, &aperture, &count)) {
+            m.read(aperture, addr, count, words);
+            leaves += nvdebug_scan_feed(&s, words, &leaf);
+        }
+    }
+    EXPECT_EQ(leaves, 1u);
+}
+
+TEST(Scan, CyclicTablesAreBoundedByTheBudget) {
+    Memory m;
+    for (u64 at = 0x1000; at < 0x2000; at += 8)
+        m.set(VID, at, 0x102);
+    const auto found = scan(m, {&nvdebug_mmu_gp100, 0x1000}, 0, 100000);
+    EXPECT_EQ(found.entries, 100000u);
+    EXPECT_FALSE(found.at_end);
+}
+
+TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
+    const Memory m = version2();
+    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200104000}; // neither page table
+    auto found = scan(m, root, 0);
+    EXPECT_TRUE(found.at_end);
+    EXPECT_EQ(found.entries, 4u + 512 + 512 + 256);
+    root.video_memory = 0x200100000;
+    EXPECT_EQ(scan(m, root, 0).entries, 0u);
+    EXPECT_TRUE(scan(m, root, 0).at_end);
+}
+
+TEST(Scan, WhatCannotBeReadIsSkipped) {
+    const Memory m = version2();
+    nvdebug_scan s;
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, 1000);
+    for (u64 va : {1UL << 47, 2UL << 47, 3UL << 47, 4UL << 47}) {
+        nvdebug_scan_skip(&s);
+        EXPECT_EQ(s.va, va);
+    }
+    EXPECT_TRUE(nvdebug_scan_at_end(&s));
+}
+
+// Walk and scan agree on every page, in a table of every kind of entry.
+TEST(Scan, AgreesWithTheWalk) {
+    Memory m = version3();
+    for (u64 i = 0; i < 32; i++)
+        m.set(VID, 0x1234005300 + 8 * i, std::vector<u64>{0x1357930681, 0, 0x18, 0x08}[i % 4]);
+    for (u64 i = 0; i < 512; i++)
+        m.set(VID, 0x1234006000 + 8 * i, i % 3 ? 0 : 0x1357900681 + (i << 12));
+    m.set(COH, 0x40567894E0, 0x0000001360200681);
+    m.set(VID, 0x12340039E8, 0x0000001420000681);
+    const Root root{&nvdebug_mmu_gb100, PDB3};
+    const auto found = scan(m, root, 0);
+    EXPECT_EQ(found.leaves.size(), 8u + 42 + 1 + 1) << "64 KiB, 4 KiB, 2 MiB, 512 MiB";
+    for (const auto &leaf : found.leaves) {
+        for (const u64 offset : {u64{0}, leaf.size - 1}) {
+            const auto w = walk(m, root, leaf.va + offset);
+            expect_page(w, leaf.aperture, leaf.addr + offset, leaf.size);
+        }
+    }
+}
+
+} // namespace
