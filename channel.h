@@ -22,12 +22,7 @@ struct nvdebug_channel {
 struct nvdebug_channel_ops {
 	bool per_runlist;	/* are ids local to a runlist? */
 	bool has_faults;	/* does the state tell of faults? */
-	/*
-	 * How many channels the GPU has, and the register that says so where
-	 * there is one; 0 where every runlist says it for itself.
-	 */
-	u32 count;
-	u32 count_reg;
+	u32 count_reg;		/* says how many the GPU has; 0: there is none */
 
 	/* The register that holds the state and takes changes. */
 	u32 (*reg)(const struct nvdebug_runlist *runlist, u32 id);
@@ -76,6 +71,10 @@ void nvdebug_channel_show_entry_gk104(const struct nvdebug_box *box,
 				      const struct nvdebug_entry *entry,
 				      bool hide);
 bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
+bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value);
+bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
 int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,

@@ -75,6 +75,24 @@ bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
 	return true;
 }
 
+bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_VIRTUAL_FUNCTION_DOORBELL;
+	*value = FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_VECTOR, id) |
+		 FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_ID,
+			    runlist->id);
+	return true;
+}
+
+bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	nvdebug_channel_doorbell_gh100(runlist, id, reg, value);
+	*value |= NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_DOORBELL_GB202;
+	return true;
+}
+
 static void ring(struct nvdebug_gpu *gpu, const struct change *change)
 {
 	u32 reg, value;

@@ -115,6 +115,8 @@ bool nvdebug_grce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *grce)
 
 void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 {
+	if (gpu->missing[NVDEBUG_FEATURE_COPY_TOPOLOGY])
+		return;
 	/* Copy engines in reset do not say: then there are no per-PCE files. */
 	if (read_pce_map(gpu, &gpu->pce_map))
 		gpu->pce_map = 0;

@@ -11,6 +11,7 @@
 #include "chips/chips.h"
 #include "device_info.h"
 #include "gpu.h"
+#include "hw/pbdma.h"
 #include "hw/pfifo.h"
 #include "hw/ptop.h"
 #include "hw/runlist.h"
@@ -63,9 +64,15 @@ bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 	return false;
 }
 
-/* Read @rows words from @offset on and decode them into gpu->topology. */
-static int read_engines(struct nvdebug_gpu *gpu, u32 offset, u32 rows,
-			decode_fn decode, const char **why)
+/* A table of devices in BAR0. */
+struct table {
+	u32 offset;
+	u32 rows;
+};
+
+/* Read and decode @table, and add what it has to gpu->topology. */
+static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
+		      decode_fn decode, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 ignored, i;
@@ -73,36 +80,57 @@ static int read_engines(struct nvdebug_gpu *gpu, u32 offset, u32 rows,
 	int ret;
 
 	*why = "out of memory";
-	row = kmalloc_array(rows, sizeof(*row), GFP_KERNEL);
-	/* a device takes at least one row */
-	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
-	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
-				    GFP_KERNEL);
-	ret = -ENOMEM;
-	if (!row || !topology->engine || !topology->runlist)
-		goto out;
+	row = kmalloc_array(table->rows, sizeof(*row), GFP_KERNEL);
+	if (!row)
+		return -ENOMEM;
 
 	*why = "device table unreadable";
-	for (i = 0; i < rows; i++) {
-		ret = nvdebug_reg_read(gpu, offset + 4 * i, &row[i]);
+	for (i = 0; i < table->rows; i++) {
+		ret = nvdebug_reg_read(gpu, table->offset + 4 * i, &row[i]);
 		if (ret)
 			goto out;
 	}
 
-	*why = "device table empty";
-	ret = decode(row, rows, topology->engine, rows, &ignored);
-	if (ret > 0) {
-		topology->engines = ret;
-		ret = 0;
-		if (ignored)
-			dev_warn(&gpu->pdev->dev,
-				 "%u parts of the device table make no sense\n",
-				 ignored);
-	} else if (!ret) {
-		ret = -ENODATA;
-	}
+	*why = "device table makes no sense";
+	ret = decode(row, table->rows, topology->engine + topology->engines,
+		     table->rows, &ignored);
+	if (ret < 0)
+		goto out;
+	topology->engines += ret;
+	ret = 0;
+	if (ignored)
+		dev_warn(&gpu->pdev->dev,
+			 "%u parts of the device table make no sense\n",
+			 ignored);
 out:
 	kfree(row);
+	return ret;
+}
+
+/* Read the engines of all @tables into gpu->topology. */
+static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
+			size_t count, decode_fn decode, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 rows = 0;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		rows += tables[i].rows;
+	/* a device takes at least one row */
+	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
+	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
+				    GFP_KERNEL);
+	*why = "out of memory";
+	if (!topology->engine || !topology->runlist)
+		ret = -ENOMEM;
+	for (i = 0; !ret && i < count; i++)
+		ret = read_table(gpu, &tables[i], decode, why);
+	if (!ret && !topology->engines) {
+		*why = "device table empty";
+		ret = -ENODATA;
+	}
 	if (ret)
 		nvdebug_topology_free(topology);
 	return ret;
@@ -121,6 +149,13 @@ static void sort_runlists(struct nvdebug_topology *topology)
 	     by_id, NULL);
 }
 
+static void add_pbdma(struct nvdebug_runlist *runlist, u32 number, u32 base)
+{
+	if (runlist->pbdmas < NVDEBUG_RUNLIST_PBDMAS)
+		runlist->pbdma[runlist->pbdmas++] =
+			(struct nvdebug_pbdma){ number, base };
+}
+
 /*
  * Version 1 names runlists by number. Which PBDMAs serve one is in PFIFO; a
  * GPU that nobody has initialised may not answer there, and then nothing is
@@ -129,13 +164,15 @@ static void sort_runlists(struct nvdebug_topology *topology)
 static void read_pbdma_map(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
-	u32 cfg0, map, n, i, p;
+	u32 n = gpu->chip->ptop->pbdmas;
+	u32 cfg0, map, i, p;
 
-	if (nvdebug_reg_read(gpu, NV_PFIFO_CFG0, &cfg0))
-		return;
-	n = min_t(u32, FIELD_GET(NV_PFIFO_CFG0_NUM_PBDMA, cfg0),
-		  NV_PFIFO_PBDMA_MAP__SIZE_1);
-	BUILD_BUG_ON(NV_PFIFO_PBDMA_MAP__SIZE_1 > NVDEBUG_RUNLIST_PBDMAS);
+	if (!n) {
+		if (nvdebug_reg_read(gpu, NV_PFIFO_CFG0, &cfg0))
+			return;
+		n = min_t(u32, FIELD_GET(NV_PFIFO_CFG0_NUM_PBDMA, cfg0),
+			  NV_PFIFO_PBDMA_MAP__SIZE_1);
+	}
 
 	for (p = 0; p < n; p++) {
 		if (nvdebug_reg_read(gpu, NV_PFIFO_PBDMA_MAP(p), &map))
@@ -144,20 +181,22 @@ static void read_pbdma_map(struct nvdebug_gpu *gpu)
 			struct nvdebug_runlist *runlist = &topology->runlist[i];
 
 			if (map & BIT(runlist->id))
-				runlist->pbdma[runlist->pbdmas++] = p;
+				add_pbdma(runlist, p, NV_PPBDMA_BASE +
+					  NV_PPBDMA_STRIDE_GK104 * p);
 		}
 	}
 }
 
 static int read_gk104(struct nvdebug_gpu *gpu, const char **why)
 {
+	static const struct table table = {
+		NV_PTOP_DEVICE_INFO(0), NV_PTOP_DEVICE_INFO__SIZE_1
+	};
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 i;
 	int ret;
 
-	ret = read_engines(gpu, NV_PTOP_DEVICE_INFO(0),
-			   NV_PTOP_DEVICE_INFO__SIZE_1, nvdebug_ptop_v1_decode,
-			   why);
+	ret = read_engines(gpu, &table, 1, nvdebug_ptop_v1_decode, why);
 	if (ret)
 		return ret;
 
@@ -210,6 +249,7 @@ static void find_runlists(struct nvdebug_topology *topology)
  */
 static void name_runlists(struct nvdebug_gpu *gpu)
 {
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	struct nvdebug_topology *topology = &gpu->topology;
 	struct nvdebug_runlist *list = topology->runlist;
 	u32 named = 0, found = topology->runlists;
@@ -218,10 +258,15 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 
 	/* those with a name close up; nothing moves if all have one */
 	for (i = 0; i < found; i++) {
-		if (nvdebug_reg_read(gpu, list[i].base +
-				     NV_RUNLIST_DOORBELL_CONFIG, &config))
+		u32 id;
+
+		if (nvdebug_reg_read(gpu, list[i].base + block->doorbell_config,
+				     &config))
 			continue;
-		list[i].id = FIELD_GET(NV_RUNLIST_DOORBELL_CONFIG_ID, config);
+		id = FIELD_GET(NV_RUNLIST_DOORBELL_CONFIG_ID, config);
+		if (id > NV_RUNLIST_DOORBELL_CONFIG_ID_MAX)
+			continue;
+		list[i].id = id;
 		topology->runlists = named;
 		clash |= !!nvdebug_runlist_find(gpu, list[i].id);
 		swap(list[named], list[i]);
@@ -243,24 +288,28 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 }
 
 /*
- * A PBDMA's number is its place in the array of PBDMAs, which is documented.
- * linux-nvgpu has a field ID in the same register for it, but the GA100 manual
- * does not, so what that reads on a discrete GPU is not known.
+ * Where the place of a PBDMA's registers is documented, that is its number
+ * (linux-nvgpu has a field ID in the same register for it, but the GA100 manual
+ * does not). Of GB20x that field is all there is.
  */
 static void read_pbdma_config(struct nvdebug_gpu *gpu,
 			      struct nvdebug_runlist *runlist)
 {
-	u32 i, config, base;
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
+	u32 i, config, base, number;
 
 	for (i = 0; i < NV_RUNLIST_PBDMA_CONFIG__SIZE_1; i++) {
-		if (nvdebug_reg_read(gpu, runlist->base +
-				     NV_RUNLIST_PBDMA_CONFIG(i), &config))
+		if (nvdebug_reg_read(gpu, runlist->base + block->pbdma_config +
+				     4 * i, &config))
 			continue;
 		base = config & NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET;
-		if (config & NV_RUNLIST_PBDMA_CONFIG_VALID &&
-		    base >= NV_PPBDMA_BASE)
-			runlist->pbdma[runlist->pbdmas++] =
-				(base - NV_PPBDMA_BASE) / NV_PPBDMA_STRIDE;
+		if (!(config & NV_RUNLIST_PBDMA_CONFIG_VALID) ||
+		    base < NV_PPBDMA_BASE)
+			continue;
+		number = block->pbdma_ids ?
+			FIELD_GET(NV_RUNLIST_PBDMA_CONFIG_ID, config) :
+			(base - NV_PPBDMA_BASE) / NV_PPBDMA_STRIDE_GA100;
+		add_pbdma(runlist, number, base);
 	}
 }
 
@@ -268,51 +317,72 @@ static void read_pbdma_config(struct nvdebug_gpu *gpu,
 static void complete_engine(struct nvdebug_gpu *gpu,
 			    struct nvdebug_engine *engine)
 {
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	struct nvdebug_runlist *runlist =
 		find_base(&gpu->topology, engine->runlist_base);
+	u32 slot = engine->runlist_base +
+		   NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
 	u32 value;
 
 	if (runlist) {
 		engine->runlist = runlist->id;
 		engine->has |= NVDEBUG_ENGINE_HAS_RUNLIST;
 	}
-	if (engine->rleng >= NV_RUNLIST_ENGINE_STATUS__SIZE_1)
+	if (engine->rleng >= block->engines)
 		return;
 
-	if (!nvdebug_reg_read(gpu, engine->runlist_base +
-			      NV_RUNLIST_ENGINE_STATUS_DEBUG(engine->rleng),
-			      &value)) {
+	if (!nvdebug_reg_read(gpu, slot + block->engine_status_debug, &value)) {
 		engine->engine_id =
 			FIELD_GET(NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID,
 				  value);
 		engine->has |= NVDEBUG_ENGINE_HAS_ID;
 	}
-	if (!nvdebug_reg_read(gpu, engine->runlist_base +
-			      NV_RUNLIST_ENGINE_STATUS1(engine->rleng),
-			      &value)) {
+	if (block->engine_status1 &&
+	    !nvdebug_reg_read(gpu, slot + block->engine_status1, &value)) {
 		engine->intr_id =
 			FIELD_GET(NV_RUNLIST_ENGINE_STATUS1_INTR_ID, value);
 		engine->has |= NVDEBUG_ENGINE_HAS_INTR_ID;
 	}
 }
 
-static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
+static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
+		    const char **why)
 {
-	struct nvdebug_topology *topology = &gpu->topology;
 	struct nvdebug_ptop_cfg cfg;
-	u32 word, i;
+	u32 word;
 	int ret;
 
 	*why = "device table unreadable";
-	ret = nvdebug_reg_read(gpu, NV_PTOP_DEVICE_INFO_CFG, &word);
+	ret = nvdebug_reg_read(gpu, reg, &word);
 	if (ret)
 		return ret;
 	*why = "device table of an unknown version";
 	ret = nvdebug_ptop_v2_cfg_decode(word, &cfg);
+	*rows = cfg.num_rows;
+	return ret;
+}
+
+static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct table tables[] = {
+		{ .offset = NV_PTOP_DEVICE_INFO2(0) },
+		{ .offset = NV_PTOP_DEVICE_INFO2_DIE1(0) },
+	};
+	size_t count = 1;
+	const char *ignored;
+	u32 i;
+	int ret;
+
+	ret = read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG, &tables[0].rows, why);
 	if (ret)
 		return ret;
-	ret = read_engines(gpu, NV_PTOP_DEVICE_INFO2(0), cfg.num_rows,
-			   nvdebug_ptop_v2_decode, why);
+	/* the second die may be off */
+	if (gpu->chip->ptop->two_dies &&
+	    !read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
+		      &ignored))
+		count++;
+	ret = read_engines(gpu, tables, count, nvdebug_ptop_v2_decode, why);
 	if (ret)
 		return ret;
 
@@ -327,8 +397,18 @@ static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
 	return 0;
 }
 
-const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = { .read = read_gk104 };
+const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = {
+	.read = read_gk104,
+	.pbdmas = NV_PFIFO_PBDMA_MAP__SIZE_1_GK104,
+};
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gm200 = { .read = read_gk104 };
 const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = { .read = read_ga100 };
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gb100 = {
+	.read = read_ga100,
+	.two_dies = true,
+};
 
 /* The file: the cached table is its own snapshot. */
 
@@ -374,7 +454,7 @@ static void put_pbdmas(struct seq_file *m, const struct nvdebug_runlist *runlist
 		return;
 	}
 	for (i = 0; i < runlist->pbdmas; i++)
-		seq_printf(m, "%c%u", i ? ',' : ' ', runlist->pbdma[i]);
+		seq_printf(m, "%c%u", i ? ',' : ' ', runlist->pbdma[i].number);
 	seq_putc(m, '\n');
 }
 

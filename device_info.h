@@ -14,6 +14,11 @@ struct nvdebug_gpu;
 
 #define NVDEBUG_RUNLIST_PBDMAS	16
 
+struct nvdebug_pbdma {
+	u32 number;
+	u32 base;		/* of its registers */
+};
+
 struct nvdebug_runlist {
 	u32 id;
 	u32 base;		/* register block, Ampere and newer */
@@ -23,7 +28,7 @@ struct nvdebug_runlist {
 	 * see nvdebug_runlist_prepare().
 	 */
 	u32 channels;
-	u32 pbdma[NVDEBUG_RUNLIST_PBDMAS];	/* in runqueue order */
+	struct nvdebug_pbdma pbdma[NVDEBUG_RUNLIST_PBDMAS]; /* in runqueue order */
 	u32 pbdmas;
 };
 
@@ -43,10 +48,14 @@ struct nvdebug_ptop_ops {
 	 * with *@why set and leaves the topology empty.
 	 */
 	int (*read)(struct nvdebug_gpu *gpu, const char **why);
+	u32 pbdmas;	/* how many, up to Turing; 0: PFIFO tells */
+	bool two_dies;	/* and two tables */
 };
 
 extern const struct nvdebug_ptop_ops nvdebug_ptop_gk104;
+extern const struct nvdebug_ptop_ops nvdebug_ptop_gm200;
 extern const struct nvdebug_ptop_ops nvdebug_ptop_ga100;
+extern const struct nvdebug_ptop_ops nvdebug_ptop_gb100;
 
 extern const struct nvdebug_view nvdebug_device_info_view;
 

@@ -243,19 +243,19 @@ static void survey(struct nvdebug_gpu *gpu)
 	int i;
 
 	for (i = 0; i < NVDEBUG_FEATURES; i++)
-		gpu->missing[i] = why;
+		gpu->missing[i] = gpu->chip ? gpu->chip->missing[i] : why;
 	if (!gpu->chip)
 		return;
 	for (i = NVDEBUG_FEATURE_ENGINES; i < NVDEBUG_FEATURES; i++)
-		gpu->missing[i] = "not implemented";
+		gpu->missing[i] = gpu->missing[i] ?: "not implemented";
 
 	channel = gpu->chip->channel;
-	topology->channels = channel->count;
+	topology->channels = gpu->chip->channels;
 	if (channel->count_reg) {
 		u32 count = read_optional(gpu, channel->count_reg);
 
 		/* more than the table of the chip holds cannot be */
-		if (count && count <= channel->count)
+		if (count && count <= gpu->chip->channels)
 			topology->channels = count;
 	}
 

@@ -49,6 +49,16 @@ const struct nvdebug_window nvdebug_window_nv50 = {
 	.target = NV_PBUS_BAR0_WINDOW_TARGET,
 };
 
+const struct nvdebug_window nvdebug_window_gh100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GH100,
+};
+
+const struct nvdebug_window nvdebug_window_gb100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
+};
+
 const char *nvdebug_window_forbidden(void)
 {
 	if (!nvdebug_params.move_window)

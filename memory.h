@@ -15,10 +15,12 @@ struct nvdebug_mem;
 struct nvdebug_window {
 	u32 reg;
 	u32 base;	/* mask of the address field */
-	u32 target;	/* mask of the aperture field */
+	u32 target;	/* mask of the aperture field, if it has one */
 };
 
 extern const struct nvdebug_window nvdebug_window_nv50;
+extern const struct nvdebug_window nvdebug_window_gh100;
+extern const struct nvdebug_window nvdebug_window_gb100;
 
 struct nvdebug_mem_request {
 	u64 addr;	/* a multiple of 4 */

@@ -12,6 +12,20 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 struct nvdebug_runlist_location;
 
+/* Where in its register block a runlist has what, Ampere and newer. */
+struct nvdebug_runlist_block {
+	u16 channel_config;
+	u16 doorbell_config;
+	u16 pbdma_config;		/* + 4 i */
+	bool pbdma_ids;			/* does that say the PBDMA's number? */
+	/* of each engine, + NV_RUNLIST_ENGINE_STATUS__STRIDE i; 0: not public */
+	u16 engine_status0;
+	u16 engine_status1;
+	u16 engine_status_channel;	/* + 4 for the second PBDMA */
+	u16 engine_status_debug;
+	u32 engines;
+};
+
 struct nvdebug_runlist_ops {
 	/* The form of the entries. */
 	u32 entry_words;
@@ -26,9 +40,16 @@ struct nvdebug_runlist_ops {
 	u32 (*registers)(const struct nvdebug_runlist *runlist);
 	u32 length_offset;
 	u32 ptr_lo;	/* mask of the address bits in the first one */
+	u32 ptr_hi;	/* and in the second, where there is one */
 	int (*location)(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
 			struct nvdebug_runlist_location *loc);
+	const struct nvdebug_runlist_block *block;	/* NULL up to Turing */
+	/*
+	 * How many channels a runlist must say that it has, where the map of
+	 * its block is inferred; 0: as many as it says.
+	 */
+	u32 channels;
 	/*
 	 * Read what the runlist's own registers say of it, where it has any.
 	 * Called with gpu->lock held, until it succeeds once.

@@ -187,7 +187,7 @@ static bool __init test_runlist(void)
 		return false;
 	nvdebug_runlist_location_tu102(0x23456403, 0x1, 0x00050009, 0x8000,
 				       NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
-				       &loc);
+				       NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI, &loc);
 	return loc.addr == 0x123456400 && loc.aperture == NV_APERTURE_NCOH &&
 	       loc.entries == 9 && loc.pending &&
 	       nvdebug_timeslice_ns(244, 3) == 1998848 &&

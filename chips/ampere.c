@@ -17,6 +17,17 @@
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
+const struct nvdebug_runlist_block nvdebug_runlist_block_ga100 = {
+	.channel_config = NV_RUNLIST_CHANNEL_CONFIG,
+	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG,
+	.pbdma_config = NV_RUNLIST_PBDMA_CONFIG,
+	.engine_status0 = NV_RUNLIST_ENGINE_STATUS0,
+	.engine_status1 = NV_RUNLIST_ENGINE_STATUS1,
+	.engine_status_channel = NV_RUNLIST_ENGINE_STATUS_CHANNEL,
+	.engine_status_debug = NV_RUNLIST_ENGINE_STATUS_DEBUG,
+	.engines = NV_RUNLIST_ENGINE_STATUS__SIZE_1,
+};
+
 u32 nvdebug_runlist_registers_ga100(const struct nvdebug_runlist *runlist)
 {
 	return runlist->base + NV_RUNLIST_SUBMIT_BASE_LO;
@@ -25,10 +36,11 @@ u32 nvdebug_runlist_registers_ga100(const struct nvdebug_runlist *runlist)
 int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist)
 {
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	u32 config, channels, chram;
 	int ret;
 
-	ret = nvdebug_reg_read(gpu, runlist->base + NV_RUNLIST_CHANNEL_CONFIG,
+	ret = nvdebug_reg_read(gpu, runlist->base + ops->block->channel_config,
 			       &config);
 	if (ret)
 		return ret;
@@ -39,6 +51,8 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 	/* ids have 12 bits, and all of the channel RAM must be in BAR0 */
 	if (channels < 2 || channels > NVDEBUG_CHANNEL_IDS || !chram ||
 	    chram > gpu->bar0_len - NV_CHRAM_CHANNEL(channels))
+		return -EIO;
+	if (ops->channels && channels != ops->channels)
 		return -EIO;
 
 	runlist->chram = chram;
@@ -54,6 +68,8 @@ static const struct nvdebug_runlist_ops runlist_ga100 = {
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA100,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
+	.block = &nvdebug_runlist_block_ga100,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
@@ -66,6 +82,8 @@ const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
+	.block = &nvdebug_runlist_block_ga100,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
 };

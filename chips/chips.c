@@ -4,12 +4,20 @@
 #include "chips/chips.h"
 
 static const struct nvdebug_chip * const chips[] = {
+	&nvdebug_chip_gk104,
+	&nvdebug_chip_gk208,
+	&nvdebug_chip_gm107,
+	&nvdebug_chip_gm200,
 	&nvdebug_chip_gp102,
 	&nvdebug_chip_gv100,
 	&nvdebug_chip_tu102,
 	&nvdebug_chip_ga100,
 	&nvdebug_chip_ga102,
 	&nvdebug_chip_ad102,
+	&nvdebug_chip_gh100,
+	&nvdebug_chip_gb100,
+	&nvdebug_chip_gb102,
+	&nvdebug_chip_gb202,
 };
 
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name)

@@ -12,6 +12,7 @@
 #include "channel.h"
 #include "copy_topology.h"
 #include "device_info.h"
+#include "gpu.h"
 #include "memory.h"
 #include "preempt.h"
 #include "runlist.h"
@@ -26,6 +27,8 @@ struct nvdebug_chip_model {
 struct nvdebug_chip {
 	const char *generation;
 	const struct nvdebug_chip_model *models;	/* ends with a NULL name */
+	/* Why there is not what these chips do not have, or nobody knows how to use. */
+	const char *missing[NVDEBUG_FEATURES];
 	const struct nvdebug_ptop_ops *ptop;
 	const struct nvdebug_runlist_ops *runlist;
 	const struct nvdebug_channel_ops *channel;
@@ -33,15 +36,26 @@ struct nvdebug_chip {
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_window *window;
-	const char *page_tables;	/* versions, as info prints them */
+	/* As info prints the versions of page tables that it walks. */
+	const char *page_tables;
+	/* Where ids are the GPU's: how many channels a chip has at most. */
+	u32 channels;
 };
 
+extern const struct nvdebug_chip nvdebug_chip_gk104;
+extern const struct nvdebug_chip nvdebug_chip_gk208;
+extern const struct nvdebug_chip nvdebug_chip_gm107;
+extern const struct nvdebug_chip nvdebug_chip_gm200;
 extern const struct nvdebug_chip nvdebug_chip_gp102;
 extern const struct nvdebug_chip nvdebug_chip_gv100;
 extern const struct nvdebug_chip nvdebug_chip_tu102;
 extern const struct nvdebug_chip nvdebug_chip_ga100;
 extern const struct nvdebug_chip nvdebug_chip_ga102;
 extern const struct nvdebug_chip nvdebug_chip_ad102;
+extern const struct nvdebug_chip nvdebug_chip_gh100;
+extern const struct nvdebug_chip nvdebug_chip_gb100;
+extern const struct nvdebug_chip nvdebug_chip_gb102;
+extern const struct nvdebug_chip nvdebug_chip_gb202;
 
 /* NULL for a chip that nothing here is known to fit. */
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
@@ -67,8 +81,12 @@ extern const struct nvdebug_preempt_ops nvdebug_preempt_gk104;
 extern const struct nvdebug_preempt_ops nvdebug_preempt_gv100;
 extern const struct nvdebug_preempt_ops nvdebug_preempt_ga100;
 
+extern const struct nvdebug_runlist_block nvdebug_runlist_block_ga100;
+extern const struct nvdebug_runlist_ops nvdebug_runlist_gk104;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;
+extern const struct nvdebug_channel_ops nvdebug_channel_gk104;
 extern const struct nvdebug_channel_ops nvdebug_channel_ga100;
+extern const struct nvdebug_channel_ops nvdebug_channel_gh100;
 extern const struct nvdebug_copy_ops nvdebug_copy_ga102;
 
 #endif

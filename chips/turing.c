@@ -48,7 +48,8 @@ int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
 	ret = nvdebug_reg_read(gpu, reg + SUBMIT_INFO, &info);
 	if (ret)
 		return ret;
-	nvdebug_runlist_location_tu102(lo, hi, submit, info, ops->ptr_lo, loc);
+	nvdebug_runlist_location_tu102(lo, hi, submit, info, ops->ptr_lo,
+				       ops->ptr_hi, loc);
 	return 0;
 }
 
@@ -60,6 +61,7 @@ static const struct nvdebug_runlist_ops runlist_tu102 = {
 	.registers = registers_tu102,
 	.length_offset = SUBMIT,
 	.ptr_lo = NV_PFIFO_RUNLIST_BASE_LO_PTR_LO,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_gk104,
 };
@@ -72,7 +74,6 @@ static const struct nvdebug_submit_ops submit_tu102 = {
 
 static const struct nvdebug_channel_ops channel_tu102 = {
 	.has_faults = true,
-	.count = 4096,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
@@ -107,12 +108,13 @@ static const struct nvdebug_chip_model models[] = {
 const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.generation = "Turing",
 	.models = models,
-	.ptop = &nvdebug_ptop_gk104,
+	.ptop = &nvdebug_ptop_gm200,
 	.runlist = &runlist_tu102,
 	.channel = &channel_tu102,
 	.copy = &copy_tu102,
 	.submit = &submit_tu102,
 	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
+	.channels = 4096,
 	.page_tables = "2",
 };

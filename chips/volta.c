@@ -31,7 +31,6 @@ const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
 
 static const struct nvdebug_channel_ops channel_gv100 = {
 	.has_faults = true,
-	.count = 4096,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
@@ -62,12 +61,13 @@ static const struct nvdebug_chip_model models[] = {
 const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.generation = "Volta",
 	.models = models,
-	.ptop = &nvdebug_ptop_gk104,
+	.ptop = &nvdebug_ptop_gm200,
 	.runlist = &runlist_gv100,
 	.channel = &channel_gv100,
 	.copy = &copy_gv100,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
+	.channels = 4096,
 	.page_tables = "2",
 };

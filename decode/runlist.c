@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitfield.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "decode/chip_id.h"
@@ -33,11 +34,10 @@ void nvdebug_runlist_location_gk104(u32 base, u32 runlist,
 }
 
 void nvdebug_runlist_location_tu102(u32 lo, u32 hi, u32 submit, u32 info,
-				    u32 ptr_lo,
+				    u32 ptr_lo, u32 ptr_hi,
 				    struct nvdebug_runlist_location *loc)
 {
-	loc->addr = (u64)FIELD_GET(NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI, hi) << 32 |
-		    (lo & ptr_lo);
+	loc->addr = (u64)(hi & ptr_hi) << 32 | (lo & ptr_lo);
 	loc->aperture = FIELD_GET(NV_RUNLIST_SUBMIT_BASE_LO_TARGET, lo);
 	loc->entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, submit);
 	loc->pending = info & NV_RUNLIST_SUBMIT_INFO_PENDING;
@@ -104,6 +104,18 @@ int nvdebug_entry16_decode(const u32 *word, size_t words,
 			      (word[2] & NV_RAMRL16_2_CHAN_INST_PTR_LO);
 	}
 	entry->id = FIELD_GET(NV_RAMRL16_2_ID, word[2]);
+	return 0;
+}
+
+int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
+				 struct nvdebug_entry *entry)
+{
+	int ret = nvdebug_entry16_decode(word, words, entry);
+
+	if (ret || entry->kind != NVDEBUG_ENTRY_CHANNEL)
+		return ret;
+	entry->inst &= (u64)NV_RAMRL16_3_CHAN_INST_PTR_HI_GB10B << 32 | U32_MAX;
+	entry->casid = FIELD_GET(NV_RAMRL16_3_CHAN_CASID_GB10B, word[3]);
 	return 0;
 }
 

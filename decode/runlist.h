@@ -33,6 +33,7 @@ struct nvdebug_entry {
 	u8 timeout;		/* TSG */
 	u8 runqueue;		/* channel, 16-byte form */
 	u8 inst_aperture;	/* channel, 16-byte form */
+	u8 casid;		/* channel, Blackwell: its subcontext */
 	u16 id;			/* TSG or channel */
 	u16 length;		/* TSG: how many channels it announces */
 	u64 inst;		/* channel, 16-byte form */
@@ -43,13 +44,13 @@ const char *nvdebug_aperture_name(u32 aperture);
 
 /*
  * The location from the registers of each scheme: the read-back pair up to
- * Volta, the submit registers from Turing on. @ptr_lo is the mask of the
- * address bits of @lo, which differs between chips.
+ * Volta, the submit registers from Turing on. @ptr_lo and @ptr_hi
+ * are the masks of the address bits of @lo and @hi, which differ between chips.
  */
 void nvdebug_runlist_location_gk104(u32 base, u32 runlist,
 				    struct nvdebug_runlist_location *loc);
 void nvdebug_runlist_location_tu102(u32 lo, u32 hi, u32 submit, u32 info,
-				    u32 ptr_lo,
+				    u32 ptr_lo, u32 ptr_hi,
 				    struct nvdebug_runlist_location *loc);
 
 /* Pending is left out: a list that is taken over in place did not move. */
@@ -65,6 +66,9 @@ int nvdebug_entry8_decode(const u32 *word, size_t words,
 			  struct nvdebug_entry *entry);
 int nvdebug_entry16_decode(const u32 *word, size_t words,
 			   struct nvdebug_entry *entry);
+/* The same where a channel's subcontext id is above its instance pointer. */
+int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
+				 struct nvdebug_entry *entry);
 
 /*
  * Does this entry hold an answer of the register bus where no list could have

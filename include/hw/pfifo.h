@@ -17,8 +17,9 @@
 #define  NV_PFIFO_CFG0_NUM_PBDMA		GENMASK(7, 0)
 #define NV_PFIFO_CFG1				0x00002008 /* R-, Volta+ */
 #define NV_PFIFO_PBDMA_MAP(i)			(0x00002390 + 4 * (i)) /* R- */
-/* The widest chip documented, GV100, has 14. */
+/* The widest chip documented, GV100, has 14; the narrowest, Kepler, 3. */
 #define NV_PFIFO_PBDMA_MAP__SIZE_1		14
+#define NV_PFIFO_PBDMA_MAP__SIZE_1_GK104	3
 
 /* Submitting a list, Kepler to Volta: one port for all runlists. */
 #define NV_PFIFO_RUNLIST_BASE			0x00002270 /* RW */

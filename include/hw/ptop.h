@@ -47,6 +47,9 @@
 #define  NV_PTOP_DEVICE_INFO_CFG_MAX_ROWS_PER_DEVICE GENMASK(19, 16)
 #define  NV_PTOP_DEVICE_INFO_CFG_NUM_ROWS	GENMASK(31, 20)
 #define NV_PTOP_DEVICE_INFO2(i)			(0x00022800 + 4 * (i)) /* R- */
+/* The second die of GB100 has a table of its own. */
+#define NV_PTOP_DEVICE_INFO_CFG_DIE1		0x000324fc /* R- */
+#define NV_PTOP_DEVICE_INFO2_DIE1(i)		(0x00032800 + 4 * (i)) /* R- */
 #define  NV_PTOP_DEVICE_INFO2_ROW_CHAIN		BIT(31)
 /* row 0 */
 #define  NV_PTOP_DEVICE_INFO2_DEV_FAULT_ID	GENMASK(10, 0)

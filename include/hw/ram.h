@@ -4,7 +4,8 @@
  *
  * Sources: 8-byte form linux-nvgpu include/nvgpu/hw/gk20a/hw_ram_gk20a.h,
  * unchanged in gm20b and gp10b; 16-byte form open-gpu-doc
- * manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_ram.ref.txt.
+ * manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_ram.ref.txt; CASID: the
+ * nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b and hw/gb20c.
  */
 #ifndef NVDEBUG_HW_RAM_H
 #define NVDEBUG_HW_RAM_H
@@ -31,6 +32,9 @@
 #define NV_RAMRL16_1_TSG_LENGTH			GENMASK(7, 0)
 #define NV_RAMRL16_2_ID				GENMASK(11, 0)
 #define NV_RAMRL16_2_CHAN_INST_PTR_LO		GENMASK(31, 12) /* in place */
+/* GB20x has CASID in the same place of word 1 too, above the USERD pointer */
+#define NV_RAMRL16_3_CHAN_INST_PTR_HI_GB10B	GENMASK(19, 0)
+#define NV_RAMRL16_3_CHAN_CASID_GB10B		GENMASK(31, 26)
 /* zero in a TSG header */
 #define NV_RAMRL16_0_TSG_ZERO			BIT(1)
 #define NV_RAMRL16_1_TSG_ZERO			GENMASK(31, 8)

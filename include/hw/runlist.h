@@ -2,12 +2,16 @@
 /*
  * NV_RUNLIST and NV_CHRAM: the host scheduler from Ampere on. Every runlist
  * has a register block of its own, whose base PTOP gives, and a channel RAM,
- * whose base that block gives. Channel ids are per runlist.
+ * whose base that block gives. Channel ids are per runlist. GB20x has the
+ * same registers in other places.
  *
  * Sources: open-gpu-doc manuals/ampere/ga100/dev_runlist.ref.txt;
- * PTR_LO on GA10x: open-gpu-kernel-modules
- * src/common/inc/swref/published/ampere/ga102/dev_ram.h;
- * ENGINE_ID: linux-nvgpu include/nvgpu/hw/ga10b/hw_runlist_ga10b.h.
+ * PTR_LO: open-gpu-kernel-modules src/common/inc/swref/published/
+ * {ampere/ga102,blackwell/gb202}/dev_ram.h; ENGINE_ID, PBDMA_CONFIG_ID:
+ * linux-nvgpu include/nvgpu/hw/ga10b/hw_runlist_ga10b.h; PTR_HI of GB10x and
+ * the places of GB20x: the nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b
+ * and hw/gb20c. Of GB202 itself only PREEMPT and the channel RAM are public
+ * (blackwell/gb202/dev_runlist.h); they agree with GB20C.
  */
 #ifndef NVDEBUG_HW_RUNLIST_H
 #define NVDEBUG_HW_RUNLIST_H
@@ -17,19 +21,26 @@
 /* offsets from the runlist's PRI base */
 #define NV_RUNLIST_CHANNEL_CONFIG		0x004 /* R- */
 #define  NV_RUNLIST_CHANNEL_CONFIG_NUM_CHANNELS_LOG2 GENMASK(3, 0)
+/* what all manuals and headers say it is */
+#define NV_RUNLIST_CHANNELS			2048
 #define  NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET GENMASK(31, 4) /* in place */
 #define NV_RUNLIST_DOORBELL_CONFIG		0x008 /* R- */
 #define  NV_RUNLIST_DOORBELL_CONFIG_ID		GENMASK(31, 16)
-#define NV_RUNLIST_PBDMA_CONFIG(i)		(0x010 + 4 * (i)) /* R- */
+/* Doorbells have 7 bits for the id; with all of them set it is invalid. */
+#define  NV_RUNLIST_DOORBELL_CONFIG_ID_MAX	0x7e
+#define NV_RUNLIST_PBDMA_CONFIG			0x010 /* R-, + 4 i */
 #define NV_RUNLIST_PBDMA_CONFIG__SIZE_1		2
+#define  NV_RUNLIST_PBDMA_CONFIG_ID		GENMASK(7, 0)
 #define  NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET GENMASK(25, 10) /* in place */
 #define  NV_RUNLIST_PBDMA_CONFIG_VALID		BIT(31)
 #define NV_RUNLIST_SUBMIT_BASE_LO		0x080 /* RW */
 #define  NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA100	GENMASK(31, 12) /* in place */
 #define  NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102	GENMASK(31, 10) /* in place */
+#define  NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GB202	GENMASK(31, 8) /* in place */
 #define  NV_RUNLIST_SUBMIT_BASE_LO_TARGET	GENMASK(1, 0)
 #define NV_RUNLIST_SUBMIT_BASE_HI		0x084 /* RW */
 #define  NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI	GENMASK(7, 0)
+#define  NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI_GB10B	GENMASK(19, 0)
 #define NV_RUNLIST_SUBMIT			0x088 /* RW, a write submits */
 #define  NV_RUNLIST_SUBMIT_LENGTH		GENMASK(15, 0)
 #define NV_RUNLIST_SUBMIT_INFO			0x08c /* R- */
@@ -42,15 +53,36 @@
 #define NV_RUNLIST_PREEMPT			0x098 /* RW */
 #define  NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING	BIT(20)
 #define  NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING BIT(21)
-#define NV_RUNLIST_ENGINE_STATUS1(i)		(0x204 + 0x40 * (i)) /* R- */
-#define  NV_RUNLIST_ENGINE_STATUS1_INTR_ID	GENMASK(20, 16)
-#define NV_RUNLIST_ENGINE_STATUS_DEBUG(i)	(0x228 + 0x40 * (i)) /* R- */
-#define  NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID GENMASK(29, 24)
+#define NV_RUNLIST_ENGINE_STATUS0		0x200 /* R-, + STRIDE i */
+#define NV_RUNLIST_ENGINE_STATUS__STRIDE	0x40
 #define NV_RUNLIST_ENGINE_STATUS__SIZE_1	3
+#define  NV_RUNLIST_ENGINE_STATUS0_TSGID	GENMASK(11, 0)
+#define  NV_RUNLIST_ENGINE_STATUS0_CTX_STATUS	GENMASK(15, 13)
+#define   NV_RUNLIST_CTX_STATUS_SAVE		5 /* not as up to Turing */
+#define   NV_RUNLIST_CTX_STATUS_LOAD		6
+#define  NV_RUNLIST_ENGINE_STATUS0_NEXT_TSGID	GENMASK(27, 16)
+#define  NV_RUNLIST_ENGINE_STATUS0_ENG_RELOAD	BIT(29)
+#define  NV_RUNLIST_ENGINE_STATUS0_FAULTED	BIT(30)
+#define  NV_RUNLIST_ENGINE_STATUS0_ENGINE	BIT(31) /* busy */
+#define NV_RUNLIST_ENGINE_STATUS1		0x204 /* R-, + STRIDE i */
+#define  NV_RUNLIST_ENGINE_STATUS1_INTR_ID	GENMASK(20, 16)
+/* one for each PBDMA of the runlist (inferred from there being two) */
+#define NV_RUNLIST_ENGINE_STATUS_CHANNEL	0x208 /* R-, + STRIDE i + 4 j */
+#define  NV_RUNLIST_ENGINE_STATUS_CHANNEL_CHID	GENMASK(11, 0)
+#define  NV_RUNLIST_ENGINE_STATUS_CHANNEL_VALID	BIT(15)
+#define NV_RUNLIST_ENGINE_STATUS_DEBUG		0x228 /* R-, + STRIDE i */
+#define  NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID GENMASK(29, 24)
 
-/* The PBDMAs, GA100 manual dev_pbdma.ref.txt: unit p is at 0x40000 + 0x800 p. */
-#define NV_PPBDMA_BASE				0x00040000
-#define NV_PPBDMA_STRIDE			0x800
+/* The same registers on GB20x; what is not here has no public place there. */
+#define NV_RUNLIST_SUBMIT_BASE_LO_GB202		0x000
+#define NV_RUNLIST_SCHED_DISABLE_GB202		0x010
+#define NV_RUNLIST_PREEMPT_GB202		0x014
+#define NV_RUNLIST_ENGINE_STATUS0_GB202		0x090
+#define NV_RUNLIST_ENGINE_STATUS_DEBUG_GB202	0x0b0
+#define NV_RUNLIST_ENGINE_STATUS__SIZE_1_GB202	2
+#define NV_RUNLIST_CHANNEL_CONFIG_GB202		0x148
+#define NV_RUNLIST_DOORBELL_CONFIG_GB202	0x14c
+#define NV_RUNLIST_PBDMA_CONFIG_GB202		0x154
 
 /* Channel RAM, offset from its base. Bit 0 of a write says what ones do. */
 #define NV_CHRAM_CHANNEL(i)			(4 * (i)) /* RW */

@@ -87,17 +87,25 @@ TEST(PtopV1, Turing) {
     EXPECT_EQ(gsp.intr_id, 27u);
 }
 
-// A GK107: no DATA words, the copy engines are types of their own.
+// Read on a GK107: no DATA words, the copy engines are types of their own.
 TEST(PtopV1, KeplerHasNoDataWords) {
-    const Table table = decode(nvdebug_ptop_v1_decode, {0x8006183E, 0x00000003, 0x9C03AA3E,
-                                                        0x0000000F, 0x8428A23E, 0x00000023});
-    ASSERT_EQ(table.engines.size(), 3u);
-    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[1].type), "COPY2");
-    EXPECT_EQ(table.engines[1].runlist, 0u);
-    EXPECT_EQ(table.engines[1].engine_id, 7u);
-    EXPECT_FALSE(table.engines[1].has & NVDEBUG_ENGINE_HAS_FAULT_ID);
-    EXPECT_FALSE(table.engines[1].has & NVDEBUG_ENGINE_HAS_PRI_BASE);
-    EXPECT_STREQ(nvdebug_engine_type_name(table.engines[2].type), "MSPDEC");
+    Words words = {0x8006183E, 0x00000003, 0x90828C3E, 0x00000007, 0x94A30E3E, 0x0000000B,
+                   0x9C03AA3E, 0x0000000F, 0x8428A23E, 0x00000023, 0x8840023E, 0x00000027,
+                   0x8C679E3E, 0x0000002B, 0x98C8243E, 0x0000002F};
+    words.resize(64);
+    const Table table = decode(nvdebug_ptop_v1_decode, words);
+    const Expected want[] = {{"GR", 0, 0, 0, 12, 12, 0, 0},     {"COPY0", 0, 4, 4, 5, 6, 0, 0},
+                             {"COPY1", 0, 5, 5, 6, 7, 0, 0},    {"COPY2", 0, 7, 0, 7, 21, 0, 0},
+                             {"MSPDEC", 0, 1, 1, 17, 17, 0, 0}, {"MSPPP", 0, 2, 2, 0, 1, 0, 0},
+                             {"MSVLD", 0, 3, 3, 15, 15, 0, 0},  {"MSENC", 0, 6, 6, 16, 18, 0, 0}};
+    ASSERT_EQ(table.engines.size(), std::size(want));
+    for (std::size_t i = 0; i < std::size(want); i++) {
+        expect_v1(table.engines[i], want[i]);
+        EXPECT_EQ(table.engines[i].has,
+                  unsigned{NVDEBUG_ENGINE_HAS_ID | NVDEBUG_ENGINE_HAS_RUNLIST |
+                           NVDEBUG_ENGINE_HAS_RESET_ID | NVDEBUG_ENGINE_HAS_INTR_ID});
+    }
+    EXPECT_EQ(table.ignored, 0u);
 }
 
 TEST(PtopV1, WordsInAnyOrderAndHolesInsideAChain) {

@@ -94,6 +94,36 @@ TEST(Entry16, ChannelWithItsInstanceInSystemMemory) {
     EXPECT_EQ(decode(nvdebug_entry16_decode, {0x00000030, 0, 0, 0}).inst_aperture, 3);
 }
 
+TEST(Entry16Blackwell, TheSubcontextIsNoAddress) {
+    // The channel above with subcontext 3: GB10B has it in word 3, GB20C in word 1 too.
+    for (std::uint32_t word1 : {0u, 0x0C000000u}) {
+        const nvdebug_entry entry =
+            decode(nvdebug_entry16_decode_gb10b, {0x9ABCDE82, word1, 0x23456012, 0x0C000001});
+        EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_CHANNEL);
+        EXPECT_EQ(entry.id, 0x12);
+        EXPECT_EQ(entry.runqueue, 1);
+        EXPECT_EQ(entry.inst, 0x123456000u);
+        EXPECT_EQ(entry.casid, 3);
+    }
+    const nvdebug_entry full =
+        decode(nvdebug_entry16_decode_gb10b, {0x00000000, 0, 0xFFFFF000, 0x87F80001});
+    EXPECT_EQ(full.inst, 0x80001FFFFF000u) << "bits 25:20 are nobody's";
+    EXPECT_EQ(full.casid, 33);
+}
+
+TEST(Entry16Blackwell, TsgHeaderAndDamage) {
+    const nvdebug_entry entry =
+        decode(nvdebug_entry16_decode_gb10b, {0x80030001, 0x00000002, 0x00000005, 0x00000000});
+    EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_TSG);
+    EXPECT_EQ(entry.length, 2);
+    EXPECT_EQ(entry.casid, 0);
+    EXPECT_EQ(decode(nvdebug_entry16_decode_gb10b, {0x80030001, 2, 5, 0x0C000000}).kind,
+              NVDEBUG_ENTRY_UNKNOWN);
+    const std::uint32_t word = 0x12;
+    nvdebug_entry none{};
+    EXPECT_EQ(nvdebug_entry16_decode_gb10b(&word, 1, &none), -EINVAL);
+}
+
 TEST(Entry16, Unknown) {
     for (const Words &words : {Words{0x80030003, 2, 5, 0}, Words{0x80030001, 0x100, 5, 0},
                                Words{0x80030001, 0x80000002, 5, 0}, Words{0x80030001, 2, 0x1005, 0},
@@ -163,16 +193,26 @@ TEST(Location, PascalAndVolta) {
 
 TEST(Location, TuringAndNewer) {
     nvdebug_runlist_location location{};
-    nvdebug_runlist_location_tu102(0x12345003, 0xFFFFFF02, 0x00070009, 0x0000C005, 0xFFFFF000,
+    nvdebug_runlist_location_tu102(0x12345003, 0xFFFFFF02, 0x00070009, 0x0000C005, 0xFFFFF000, 0xFF,
                                    &location);
     EXPECT_EQ(location.addr, 0x212345000u) << "HI holds address bits 39:32 in 7:0";
     EXPECT_EQ(location.aperture, 3);
     EXPECT_EQ(location.entries, 9u) << "OFFSET in 31:16 is not part of the length";
     EXPECT_TRUE(location.pending);
     // GA10x aligns to 1 KiB: bits 11:10 belong to the address.
-    nvdebug_runlist_location_tu102(0x12345C00, 0, 1, 0x00004005, 0xFFFFFC00, &location);
+    nvdebug_runlist_location_tu102(0x12345C00, 0, 1, 0x00004005, 0xFFFFFC00, 0xFF, &location);
     EXPECT_EQ(location.addr, 0x12345C00u);
     EXPECT_FALSE(location.pending);
+}
+
+TEST(Location, Blackwell) {
+    // GB10x: 1 KiB and address bits 51:32 in 19:0; GB20x: 256 bytes.
+    nvdebug_runlist_location location{};
+    nvdebug_runlist_location_tu102(0x12345F02, 0xFFF81234, 3, 0, 0xFFFFFC00, 0xFFFFF, &location);
+    EXPECT_EQ(location.addr, 0x8123412345C00u);
+    EXPECT_EQ(location.aperture, 2);
+    nvdebug_runlist_location_tu102(0x12345F02, 0x000FFFFF, 3, 0, 0xFFFFFF00, 0xFFFFF, &location);
+    EXPECT_EQ(location.addr, 0xFFFFF12345F00u);
 }
 
 TEST(Location, SameMeansNotMoved) {
@@ -240,7 +280,7 @@ TEST(Location, FieldsAmongOnes) {
     EXPECT_EQ(location.aperture, 2);
     EXPECT_EQ(location.entries, 0x8001u);
     EXPECT_FALSE(location.pending);
-    nvdebug_runlist_location_tu102(0x80001FFE, 0xFFFFFF81, 0xFFFF8001, 0xFFFF7FFF, 0xFFFFF000,
+    nvdebug_runlist_location_tu102(0x80001FFE, 0xFFFFFF81, 0xFFFF8001, 0xFFFF7FFF, 0xFFFFF000, 0xFF,
                                    &location);
     EXPECT_EQ(location.addr, 0x8180001000u);
     EXPECT_EQ(location.aperture, 2);

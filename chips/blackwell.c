@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GB100 to GB112: runlists as on GA102, with longer addresses and the
+ * subcontext in the entries. GB202 to GB207: the same registers in other
+ * places, and another doorbell.
+ *
+ * Offsets and entries are those of GB10B and GB20C (the nvgpu of NVIDIA's 2025
+ * Jetson kernels), which NVIDIA's driver treats as it does the others of their
+ * families (open-gpu-kernel-modules src/nvidia/generated/
+ * g_kernel_fifo_nvoc.c): inferred, so that what a register block says of
+ * itself is checked before it is used.
+ */
+#include "chips/chips.h"
+#include "decode/channel.h"
+#include "decode/runlist.h"
+#include "decode/submit.h"
+#include "hw/ram.h"
+#include "hw/runlist.h"
+
+static const struct nvdebug_runlist_ops runlist_gb10b = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode_gb10b,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = nvdebug_runlist_registers_ga100,
+	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
+	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI_GB10B,
+	.block = &nvdebug_runlist_block_ga100,
+	.channels = NV_RUNLIST_CHANNELS,
+	.location = nvdebug_runlist_location_read_tu102,
+	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+static const struct nvdebug_submit_ops submit_gb10b = {
+	.port = nvdebug_runlist_registers_ga100,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(51, 10),
+};
+
+static const struct nvdebug_runlist_block block_gb202 = {
+	.channel_config = NV_RUNLIST_CHANNEL_CONFIG_GB202,
+	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG_GB202,
+	.pbdma_config = NV_RUNLIST_PBDMA_CONFIG_GB202,
+	.pbdma_ids = true,
+	.engine_status0 = NV_RUNLIST_ENGINE_STATUS0_GB202,
+	.engine_status_debug = NV_RUNLIST_ENGINE_STATUS_DEBUG_GB202,
+	.engines = NV_RUNLIST_ENGINE_STATUS__SIZE_1_GB202,
+};
+
+static u32 registers_gb202(const struct nvdebug_runlist *runlist)
+{
+	return runlist->base + NV_RUNLIST_SUBMIT_BASE_LO_GB202;
+}
+
+static const struct nvdebug_runlist_ops runlist_gb202 = {
+	.entry_words = NV_RAMRL16_WORDS,
+	.has_runqueue = true,
+	.decode = nvdebug_entry16_decode_gb10b,
+	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.registers = registers_gb202,
+	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
+	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GB202,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI_GB10B,
+	.block = &block_gb202,
+	.channels = NV_RUNLIST_CHANNELS,
+	.location = nvdebug_runlist_location_read_tu102,
+	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+static const struct nvdebug_submit_ops submit_gb202 = {
+	.port = registers_gb202,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(51, 8),
+};
+
+static const struct nvdebug_preempt_ops preempt_gb202 = {
+	.gate = NV_RUNLIST_SCHED_DISABLE_GB202,
+	.runlist = NV_RUNLIST_PREEMPT_GB202,
+};
+
+static const struct nvdebug_channel_ops channel_gb202 = {
+	.per_runlist = true,
+	.has_faults = true,
+	.reg = nvdebug_channel_reg_ga100,
+	.enable_word = nvdebug_chram_enable_word,
+	.is_enabled = nvdebug_chram_is_enabled,
+	.doorbell = nvdebug_channel_doorbell_gb202,
+	.read = nvdebug_channel_read_ga100,
+	.show = nvdebug_channel_show_ga100,
+	.show_entry = nvdebug_channel_show_entry_ga100,
+};
+
+static const struct nvdebug_chip_model models_gb100[] = {
+	{ 0x1a0, "GB100" },
+	{ }
+};
+
+/* Two dies. Each has a device table of its own. */
+const struct nvdebug_chip nvdebug_chip_gb100 = {
+	.generation = "Blackwell",
+	.models = models_gb100,
+	.missing = {
+		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
+			"no public source tells where the registers are",
+	},
+	.ptop = &nvdebug_ptop_gb100,
+	.runlist = &runlist_gb10b,
+	.channel = &nvdebug_channel_gh100,
+	.submit = &submit_gb10b,
+	.preempt = &nvdebug_preempt_ga100,
+	.window = &nvdebug_window_gb100,
+	.page_tables = "3",
+};
+
+static const struct nvdebug_chip_model models_gb102[] = {
+	{ 0x1a2, "GB102" },
+	{ 0x1a3, "GB110" },
+	{ 0x1a4, "GB112" },
+	{ }
+};
+
+/* A second table is public of GB100 alone, so none is looked for here. */
+const struct nvdebug_chip nvdebug_chip_gb102 = {
+	.generation = "Blackwell",
+	.models = models_gb102,
+	.missing = {
+		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
+			"no public source tells where the registers are",
+	},
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &runlist_gb10b,
+	.channel = &nvdebug_channel_gh100,
+	.submit = &submit_gb10b,
+	.preempt = &nvdebug_preempt_ga100,
+	.window = &nvdebug_window_gb100,
+	.page_tables = "3",
+};
+
+static const struct nvdebug_chip_model models_gb202[] = {
+	{ 0x1b2, "GB202" },
+	{ 0x1b3, "GB203" },
+	{ 0x1b5, "GB205" },
+	{ 0x1b6, "GB206" },
+	{ 0x1b7, "GB207" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gb202 = {
+	.generation = "Blackwell",
+	.models = models_gb202,
+	.missing = {
+		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
+			"no public source tells where the registers are",
+	},
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &runlist_gb202,
+	.channel = &channel_gb202,
+	.submit = &submit_gb202,
+	.preempt = &preempt_gb202,
+	.window = &nvdebug_window_gb100,
+	.page_tables = "3",
+};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GM107 and GM108, and GM200 to GM206: Kepler's host scheduler. From GM200 on
+ * PFIFO tells how many PBDMAs there are; before, no more than Kepler's are
+ * looked for.
+ *
+ * Numbers of channels: nouveau drm/nouveau/nvkm/engine/fifo/{gm107,gm200}.c.
+ */
+#include "chips/chips.h"
+
+static const struct nvdebug_chip_model models_gm107[] = {
+	{ 0x117, "GM107" },
+	{ 0x118, "GM108" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gm107 = {
+	.generation = "Maxwell",
+	.models = models_gm107,
+	.missing = {
+		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
+			"copy engines are physical: nothing to map",
+	},
+	.ptop = &nvdebug_ptop_gk104,
+	.runlist = &nvdebug_runlist_gk104,
+	.channel = &nvdebug_channel_gk104,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gk104,
+	.window = &nvdebug_window_nv50,
+	.channels = 2048,
+	.page_tables = "1",
+};
+
+static const struct nvdebug_chip_model models_gm200[] = {
+	{ 0x120, "GM200" },
+	{ 0x124, "GM204" },
+	{ 0x126, "GM206" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gm200 = {
+	.generation = "Maxwell",
+	.models = models_gm200,
+	.missing = {
+		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
+			"copy engines are physical: nothing to map",
+	},
+	.ptop = &nvdebug_ptop_gm200,
+	.runlist = &nvdebug_runlist_gk104,
+	.channel = &nvdebug_channel_gk104,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gk104,
+	.window = &nvdebug_window_nv50,
+	.channels = 4096,
+	.page_tables = "1",
+};
