@@ -87,7 +87,7 @@ TEST(Submit, AgreesWithLocation) {
     EXPECT_TRUE(nvdebug_runlist_location_same(&loc, &back));
 
     ASSERT_EQ(nvdebug_submit_words_tu102(&loc, 7, ptr_ga102, word.data()), 3);
-    nvdebug_runlist_location_tu102(word[0], word[1], word[2], 0, 0xfffffc00, &back);
+    nvdebug_runlist_location_tu102(word[0], word[1], word[2], 0, 0xfffffc00, 0xff, &back);
     EXPECT_TRUE(nvdebug_runlist_location_same(&loc, &back));
 }
 
