@@ -51,13 +51,19 @@ void nvdebug_box_flag(const struct nvdebug_box *box, const char *key, bool value
 	nvdebug_box_line(box, key, "%d", value);
 }
 
-void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
-			 u64 address, bool hide)
+void nvdebug_box_wide_address(const struct nvdebug_box *box, const char *key,
+			      int digits, u64 address, bool hide)
 {
 	if (hide)
 		nvdebug_box_line(box, key, "hidden");
 	else
-		nvdebug_box_line(box, key, "0x%08llx", address);
+		nvdebug_box_line(box, key, "0x%0*llx", digits, address);
+}
+
+void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
+			 u64 address, bool hide)
+{
+	nvdebug_box_wide_address(box, key, 8, address, hide);
 }
 
 void nvdebug_box_close(const struct nvdebug_box *box)

@@ -30,6 +30,9 @@ void nvdebug_box_flag(const struct nvdebug_box *box, const char *key,
 /* "hidden" instead, for readers who may not see addresses. */
 void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
 			 u64 address, bool hide);
+/* The same with @digits digits at least, instead of 8. */
+void nvdebug_box_wide_address(const struct nvdebug_box *box, const char *key,
+			      int digits, u64 address, bool hide);
 void nvdebug_box_close(const struct nvdebug_box *box);
 
 #endif

@@ -6,6 +6,7 @@
 #include "decode/runlist.h"
 #include "gpu.h"
 #include "hw/pfifo.h"
+#include "hw/ram.h"
 #include "hw/runlist.h"
 
 /* The state of a channel: PCCSR, Kepler to Turing. */
@@ -13,6 +14,19 @@
 u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id)
 {
 	return NV_PCCSR_CHANNEL(id);
+}
+
+int nvdebug_channel_read_inst_gk104(struct nvdebug_gpu *gpu, u32 id,
+				    struct nvdebug_channel *channel)
+{
+	return nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL_INST(id), &channel->inst);
+}
+
+void nvdebug_channel_place_gk104(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place)
+{
+	nvdebug_pccsr_inst_decode(channel->inst, place);
 }
 
 int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
@@ -23,7 +37,7 @@ int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
 
 	if (ret)
 		return ret;
-	return nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL_INST(id), &channel->inst);
+	return nvdebug_channel_read_inst_gk104(gpu, id, channel);
 }
 
 void nvdebug_channel_show_entry_gk104(const struct nvdebug_box *box,
@@ -42,7 +56,7 @@ void nvdebug_channel_show_gk104(const struct nvdebug_box *box,
 				const struct nvdebug_channel *channel,
 				const struct nvdebug_entry *entry, bool hide)
 {
-	struct nvdebug_pccsr_inst inst;
+	struct nvdebug_instance_place inst;
 	struct nvdebug_pccsr c;
 
 	nvdebug_pccsr_decode(channel->state, &c);
@@ -76,6 +90,25 @@ void nvdebug_channel_show_gk104(const struct nvdebug_box *box,
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id)
 {
 	return runlist->chram + NV_CHRAM_CHANNEL(id);
+}
+
+int nvdebug_channel_read_inst_ga100(struct nvdebug_gpu *gpu, u32 id,
+				    struct nvdebug_channel *channel)
+{
+	return 0;
+}
+
+void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place)
+{
+	place->addr = entry->inst;
+	place->aperture = entry->inst_aperture;
+	/* as the hardware does (GA100 manual, dev_ram.ref.txt) */
+	if (place->aperture == NV_APERTURE_INVALID)
+		place->aperture = NV_APERTURE_VID;
+	/* nothing says so: but nobody puts one at the start of memory */
+	place->bound = place->addr;
 }
 
 int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,

@@ -11,6 +11,7 @@ struct nvdebug_box;
 struct nvdebug_chip;
 struct nvdebug_entry;
 struct nvdebug_gpu;
+struct nvdebug_instance_place;
 struct nvdebug_runlist;
 
 /* A channel's registers, as read. */
@@ -37,6 +38,15 @@ struct nvdebug_channel_ops {
 	bool (*doorbell)(const struct nvdebug_runlist *runlist, u32 id,
 			 u32 *reg, u32 *value);
 
+	/*
+	 * Where its instance block is: in a register, which read_inst() reads
+	 * alone, or in the entry.
+	 */
+	int (*read_inst)(struct nvdebug_gpu *gpu, u32 id,
+			 struct nvdebug_channel *channel);
+	void (*place)(const struct nvdebug_channel *channel,
+		      const struct nvdebug_entry *entry,
+		      struct nvdebug_instance_place *place);
 	int (*read)(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist *runlist, u32 id,
 		    struct nvdebug_channel *channel);
@@ -59,6 +69,11 @@ bool nvdebug_channel_doorbell_gv100(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
 bool nvdebug_channel_doorbell_tu102(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
+int nvdebug_channel_read_inst_gk104(struct nvdebug_gpu *gpu, u32 id,
+				    struct nvdebug_channel *channel);
+void nvdebug_channel_place_gk104(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place);
 int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist, u32 id,
 			       struct nvdebug_channel *channel);
@@ -77,6 +92,11 @@ bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
 bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
+int nvdebug_channel_read_inst_ga100(struct nvdebug_gpu *gpu, u32 id,
+				    struct nvdebug_channel *channel);
+void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place);
 int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist, u32 id,
 			       struct nvdebug_channel *channel);

@@ -83,6 +83,13 @@ static const struct file_kind kinds[] = {
 		.view = &nvdebug_runlist_view,
 		.nth = runlist_nth,
 	}, {
+		.name = "runlist%u_brief",
+		.mode = 0400,
+		.state = true,
+		.feature = NVDEBUG_FEATURE_RUNLIST,
+		.view = &nvdebug_runlist_brief_view,
+		.nth = runlist_nth,
+	}, {
 		.name = "disable_channel",
 		.mode = 0200,
 		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,

@@ -9,9 +9,12 @@
 
 #include "box.h"
 #include "chips/chips.h"
+#include "decode/channel.h"
 #include "decode/runlist.h"
 #include "gpu.h"
 #include "hw/runlist.h"
+#include "instances.h"
+#include "instance_show.h"
 #include "proc.h"
 #include "runlist.h"
 #include "runlist_copy.h"
@@ -19,6 +22,7 @@
 /* What an entry does not say itself. */
 struct extra {
 	struct nvdebug_channel channel;	/* if in_range */
+	struct nvdebug_block *block;	/* NULL: none */
 	u16 members;	/* of a TSG: channels that really follow */
 	bool in_tsg;
 	bool in_range;
@@ -33,6 +37,7 @@ struct runlist_snapshot {
 	struct extra *extra;
 	u32 tsgs;
 	u32 channels;
+	struct nvdebug_instances *instances;	/* NULL: not asked for */
 };
 
 int nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
@@ -69,6 +74,7 @@ static void runlist_free(struct nvdebug_snapshot *base)
 	kvfree(s->copy.words);
 	kvfree(s->entry);
 	kvfree(s->extra);
+	nvdebug_instances_free(s->instances);
 	kfree(s);
 }
 
@@ -126,7 +132,37 @@ static int read_channels(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
+/* Read what lies behind the channels: instance blocks and so on. */
+static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			  struct runlist_snapshot *s)
+{
+	struct nvdebug_instance_place place;
+	struct nvdebug_block *block;
+	u32 i;
+	int ret;
+
+	s->instances = nvdebug_instances_create(gpu);
+	if (!s->instances)
+		return -ENOMEM;
+	for (i = 0; i < s->entries; i++) {
+		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL)
+			continue;
+		gpu->chip->channel->place(&s->extra[i].channel, &s->entry[i],
+					  &place);
+		block = nvdebug_instances_add(s->instances, &place);
+		if (IS_ERR(block))
+			return PTR_ERR(block);
+		s->extra[i].block = block;
+	}
+	ret = nvdebug_instances_read(s->instances, mem);
+	for (i = 0; !ret && i < s->entries; i++)
+		if (s->extra[i].block)
+			nvdebug_block_claim(s->extra[i].block, i);
+	return ret;
+}
+
+static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, u32 id,
+				     bool brief)
 {
 	struct nvdebug_runlist *runlist = nvdebug_runlist_find(gpu, id);
 	struct runlist_snapshot *s;
@@ -152,6 +188,8 @@ static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 		ret = decode_entries(gpu->chip->runlist, s);
 		if (!ret)
 			ret = read_channels(gpu, runlist, s);
+		if (!ret && !brief)
+			ret = read_instances(gpu, mem, s);
 	}
 	nvdebug_mem_end(mem);
 	if (ret) {
@@ -160,6 +198,17 @@ static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 	}
 	s->base.records = s->entries + 1;
 	return &s->base;
+}
+
+static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	return take(gpu, id, false);
+}
+
+static struct nvdebug_snapshot *runlist_brief_take(struct nvdebug_gpu *gpu,
+						   u32 id)
+{
+	return take(gpu, id, true);
 }
 
 static void show_list(struct nvdebug_box *box, const struct runlist_snapshot *s)
@@ -206,10 +255,14 @@ static void show_tsg(struct nvdebug_box *box, const struct nvdebug_entry *e,
 }
 
 static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chip,
-			 const struct nvdebug_entry *e,
-			 const struct extra *extra, bool hide)
+			 const struct runlist_snapshot *s, size_t at)
 {
-	nvdebug_box_open(box, extra->in_tsg ? 2 : 0, 1, "Channel Info %u", e->id);
+	const struct nvdebug_entry *e = &s->entry[at];
+	const struct extra *extra = &s->extra[at];
+	int indent = extra->in_tsg ? 2 : 0;
+	bool hide = s->base.hide;
+
+	nvdebug_box_open(box, indent, 1, "Channel Info %u", e->id);
 	if (extra->in_range) {
 		chip->channel->show(box, chip, &extra->channel, e, hide);
 	} else {
@@ -217,6 +270,9 @@ static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chi
 		chip->channel->show_entry(box, chip, e, hide);
 	}
 	nvdebug_box_close(box);
+	if (s->instances)
+		nvdebug_block_show(box->m, chip, extra->block, indent + 2,
+				   s->entry, at, hide);
 }
 
 static void show_unknown(struct nvdebug_box *box, const struct nvdebug_chip *chip,
@@ -252,8 +308,7 @@ static void runlist_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		show_tsg(&box, &s->entry[at], &s->extra[at]);
 		break;
 	case NVDEBUG_ENTRY_CHANNEL:
-		show_channel(&box, gpu->chip, &s->entry[at], &s->extra[at],
-			     base->hide);
+		show_channel(&box, gpu->chip, s, at);
 		break;
 	default:
 		show_unknown(&box, gpu->chip, s, at);
@@ -263,6 +318,13 @@ static void runlist_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 const struct nvdebug_view nvdebug_runlist_view = {
 	.live = true,
 	.take = runlist_take,
+	.show = runlist_show,
+	.free = runlist_free,
+};
+
+const struct nvdebug_view nvdebug_runlist_brief_view = {
+	.live = true,
+	.take = runlist_brief_take,
 	.show = runlist_show,
 	.free = runlist_free,
 };

@@ -62,6 +62,8 @@ struct nvdebug_runlist_ops {
 #define NVDEBUG_CHANNEL_IDS	4096
 
 extern const struct nvdebug_view nvdebug_runlist_view;
+/* without instance blocks and contexts */
+extern const struct nvdebug_view nvdebug_runlist_brief_view;
 
 /*
  * Make sure that runlist->channels is known. A runlist whose engines were in

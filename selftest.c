@@ -196,7 +196,7 @@ static bool __init test_runlist(void)
 
 static bool __init test_channel(void)
 {
-	struct nvdebug_pccsr_inst inst;
+	struct nvdebug_instance_place inst;
 	struct nvdebug_pccsr pccsr;
 	struct nvdebug_chram chram;
 

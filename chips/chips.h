@@ -11,6 +11,8 @@
 
 #include "channel.h"
 #include "copy_topology.h"
+#include "decode/context.h"
+#include "decode/instance.h"
 #include "device_info.h"
 #include "gpu.h"
 #include "memory.h"
@@ -32,6 +34,8 @@ struct nvdebug_chip {
 	const struct nvdebug_ptop_ops *ptop;
 	const struct nvdebug_runlist_ops *runlist;
 	const struct nvdebug_channel_ops *channel;
+	const struct nvdebug_instance_layout *instance;
+	const struct nvdebug_context_layout *context;
 	const struct nvdebug_copy_ops *copy;
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;

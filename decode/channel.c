@@ -29,7 +29,7 @@ void nvdebug_pccsr_decode(u32 channel, struct nvdebug_pccsr *out)
 	out->status = FIELD_GET(NV_PCCSR_CHANNEL_STATUS, channel);
 }
 
-void nvdebug_pccsr_inst_decode(u32 inst, struct nvdebug_pccsr_inst *out)
+void nvdebug_pccsr_inst_decode(u32 inst, struct nvdebug_instance_place *out)
 {
 	out->addr = (u64)FIELD_GET(NV_PCCSR_CHANNEL_INST_PTR, inst) << 12;
 	out->aperture = FIELD_GET(NV_PCCSR_CHANNEL_INST_TARGET, inst);

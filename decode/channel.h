@@ -24,7 +24,8 @@ struct nvdebug_pccsr {
 	u8 status;		/* NV_PCCSR_CHANNEL_STATUS_* */
 };
 
-struct nvdebug_pccsr_inst {
+/* Where a channel's instance block is. */
+struct nvdebug_instance_place {
 	u64 addr;
 	u8 aperture;
 	bool bound;
@@ -47,7 +48,7 @@ struct nvdebug_chram {
 };
 
 void nvdebug_pccsr_decode(u32 channel, struct nvdebug_pccsr *out);
-void nvdebug_pccsr_inst_decode(u32 inst, struct nvdebug_pccsr_inst *out);
+void nvdebug_pccsr_inst_decode(u32 inst, struct nvdebug_instance_place *out);
 void nvdebug_chram_decode(u32 channel, struct nvdebug_chram *out);
 
 /* "-" for the one value that has no name. */

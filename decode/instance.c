@@ -131,10 +131,11 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	if (words < nvdebug_runs_words(runs))
 		return -EINVAL;
 
-	lo = nvdebug_runs_word(runs, word, NV_RAMIN_PAGE_DIR_BASE);
-	hi = nvdebug_runs_word(runs, word, NV_RAMIN_PAGE_DIR_BASE_HI);
-	wfi = nvdebug_runs_word(runs, word, NV_RAMIN_ENGINE_WFI);
-	wfi_hi = nvdebug_runs_word(runs, word, NV_RAMIN_ENGINE_WFI_HI);
+#define WORD(name) nvdebug_runs_word(runs, word, NV_##name)
+	lo = WORD(RAMIN_PAGE_DIR_BASE);
+	hi = WORD(RAMIN_PAGE_DIR_BASE_HI);
+	wfi = WORD(RAMIN_ENGINE_WFI);
+	wfi_hi = WORD(RAMIN_ENGINE_WFI_HI);
 	if (is_bus_error(hi) || is_bus_error(wfi_hi))
 		return -EIO;
 
@@ -148,12 +149,13 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 		out->big_page_kib = lo & NV_RAMIN_BIG_PAGE_SIZE_64KB ? 64 : 128;
 
 	if (layout->has & NVDEBUG_INSTANCE_HAS_LIMIT)
-		out->limit = address(nvdebug_runs_word(runs, word, NV_RAMIN_ADR_LIMIT),
+		out->limit = address(WORD(RAMIN_ADR_LIMIT),
 				     NV_RAMIN_ADR_LIMIT_LO,
-				     nvdebug_runs_word(runs, word,
-					     NV_RAMIN_ADR_LIMIT_HI),
-				     layout->limit_hi) |
-			     (u32)~NV_RAMIN_ADR_LIMIT_LO;
+				     WORD(RAMIN_ADR_LIMIT_HI),
+				     layout->limit_hi);
+	/* the last page; none is not a limit, but not set */
+	if (out->limit)
+		out->limit |= (u32)~NV_RAMIN_ADR_LIMIT_LO;
 
 	out->wfi = address(wfi, NV_RAMIN_ENGINE_WFI_PTR_LO, wfi_hi,
 			   NV_RAMIN_ENGINE_WFI_PTR_HI);
@@ -161,26 +163,23 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	out->wfi_virtual = wfi & NV_RAMIN_ENGINE_WFI_MODE_VIRTUAL;
 
 	if (layout->has & NVDEBUG_INSTANCE_HAS_RAMFC) {
-		out->target_engine =
-			FIELD_GET(NV_RAMFC_TARGET_ENGINE,
-				  nvdebug_runs_word(runs, word, NV_RAMFC_TARGET));
+		out->target_engine = FIELD_GET(NV_RAMFC_TARGET_ENGINE,
+					       WORD(RAMFC_TARGET));
 		out->privileged = nvdebug_runs_word(runs, word,
-					  layout->privileged_word) &
+						    layout->privileged_word) &
 				  layout->privileged_bit;
 	}
 
 	if (layout->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS) {
 		out->veid = FIELD_GET(NV_RAMIN_ENGINE_WFI_VEID_V,
-				      nvdebug_runs_word(runs, word,
-					      NV_RAMIN_ENGINE_WFI_VEID));
-		pasid = nvdebug_runs_word(runs, word, NV_RAMIN_PASID);
+				      WORD(RAMIN_ENGINE_WFI_VEID));
+		pasid = WORD(RAMIN_PASID);
 		out->pasid = FIELD_GET(NV_RAMIN_PASID_V, pasid);
 		out->ats = pasid & NV_RAMIN_PASID_ENABLE_ATS;
-		out->valid = address(nvdebug_runs_word(runs, word,
-					     NV_RAMIN_SC_PDB_VALID), ~0u,
-				     nvdebug_runs_word(runs, word,
-					     NV_RAMIN_SC_PDB_VALID + 1), ~0u);
+		out->valid = (u64)WORD(RAMIN_SC_PDB_VALID + 1) << 32 |
+			     WORD(RAMIN_SC_PDB_VALID);
 	}
+#undef WORD
 	return 0;
 }
 

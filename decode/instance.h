@@ -50,7 +50,7 @@ struct nvdebug_page_dir {
 
 struct nvdebug_instance {
 	struct nvdebug_page_dir dir;	/* of all but subcontexts' work */
-	u64 limit;		/* last valid address; if the layout has it */
+	u64 limit;		/* last valid address; 0: not said here */
 	u64 wfi;		/* engine context; 0: none */
 	u64 valid;		/* bit per subcontext that claims to be */
 	u32 pasid;

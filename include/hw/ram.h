@@ -43,6 +43,7 @@
 
 /* Apertures, as every pointer of this file and of hw/pfifo.h encodes them. */
 #define NV_APERTURE_VID				0
+#define NV_APERTURE_INVALID			1
 #define NV_APERTURE_COH				2
 #define NV_APERTURE_NCOH			3
 

@@ -33,7 +33,7 @@ TEST(Pccsr, EachBitOnItsOwn) {
 }
 
 TEST(Pccsr, Instance) {
-    nvdebug_pccsr_inst inst{};
+    nvdebug_instance_place inst{};
     nvdebug_pccsr_inst_decode(0xA0012345, &inst);
     EXPECT_TRUE(inst.bound);
     EXPECT_EQ(inst.aperture, 2);
@@ -147,7 +147,7 @@ TEST(Pccsr, FieldsAmongOnes) {
     nvdebug_pccsr channel{};
     nvdebug_pccsr_decode(0xF9FFFFFF, &channel);
     EXPECT_EQ(channel.status, 9);
-    nvdebug_pccsr_inst inst{};
+    nvdebug_instance_place inst{};
     nvdebug_pccsr_inst_decode(0x68000001, &inst);
     EXPECT_EQ(inst.addr, 0x8000001000u);
     EXPECT_EQ(inst.aperture, 2);

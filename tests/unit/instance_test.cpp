@@ -127,6 +127,12 @@ TEST(Instance, Gv100) {
     EXPECT_FALSE(decode(nvdebug_instance_gv100, {{132, 0x7F000000}}).wfi_virtual);
 }
 
+TEST(Instance, LimitThatIsNotSet) {
+    EXPECT_EQ(decode(nvdebug_instance_gv100, {{130, 0}, {131, 0}}).limit, 0u);
+    EXPECT_EQ(decode(nvdebug_instance_gv100, {{130, 0xFFF}}).limit, 0u);
+    EXPECT_EQ(decode(nvdebug_instance_gp100, {{130, 0x1000}}).limit, 0x1FFFu);
+}
+
 TEST(Instance, AmpereHasNoLimit) {
     // ga10b and Blackwell keep another magic value there
     EXPECT_EQ(decode(nvdebug_instance_ga100, {{131, 0xCAFECA11}}).limit, 0u);

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitops.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "chips/chips.h"
+#include "decode/channel.h"
+#include "gpu.h"
+#include "hw/ramin.h"
+#include "instances.h"
+#include "memory.h"
+
+struct block_key {
+	u64 addr;
+	u64 aperture;
+};
+
+const char *nvdebug_memory_error(int error)
+{
+	switch (error) {
+	case -EFAULT:
+		return "no such memory";
+	case -EOPNOTSUPP:
+		return "not allowed";
+	default:
+		return "unreadable";
+	}
+}
+
+struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_instances *set = kvzalloc(sizeof(*set),
+						 GFP_KERNEL_ACCOUNT);
+
+	if (!set)
+		return NULL;
+	set->gpu = gpu;
+	nvdebug_intern_init(&set->blocks);
+	nvdebug_intern_init(&set->tables);
+	return set;
+}
+
+void nvdebug_instances_free(struct nvdebug_instances *set)
+{
+	if (!set)
+		return;
+	nvdebug_intern_free(&set->blocks);
+	nvdebug_intern_free(&set->tables);
+	kvfree(set);
+}
+
+struct nvdebug_block *
+nvdebug_instances_add(struct nvdebug_instances *set,
+		      const struct nvdebug_instance_place *place)
+{
+	struct block_key key = { place->addr, place->aperture };
+	struct nvdebug_block *block;
+
+	if (!place->bound)
+		return NULL;
+	block = nvdebug_intern(&set->blocks, sizeof(*block), &key, sizeof(key));
+	if (!block)
+		return ERR_PTR(-ENOMEM);
+	block->addr = place->addr;
+	block->aperture = place->aperture;
+	block->no_image = "-";
+	return block;
+}
+
+/* A block on its way. */
+struct block_fetch {
+	struct nvdebug_fetch fetch;
+	bool (*next)(struct block_fetch *self);
+	struct nvdebug_instances *set;
+	struct nvdebug_block *block;
+	u32 run;
+	u32 words;	/* that were read of the runs */
+	u32 word[NVDEBUG_INSTANCE_WORDS];
+
+	/* the subcontext table */
+	struct nvdebug_words sc_run;
+	u32 *sc_word;
+	struct nvdebug_subcontext *sc;
+	u32 sc_count;
+
+	u32 again[2];	/* what is read anew at the end */
+};
+
+static const struct nvdebug_instance_layout *
+layout_of(const struct block_fetch *self)
+{
+	return self->set->gpu->chip->instance;
+}
+
+static bool want(struct block_fetch *self, struct nvdebug_words words, u32 *buf,
+		 bool (*next)(struct block_fetch *self))
+{
+	self->next = next;
+	self->fetch.want = (struct nvdebug_mem_request) {
+		.addr = self->block->addr + words.first * sizeof(u32),
+		.aperture = self->block->aperture,
+		.words = words.count,
+		.buf = buf,
+	};
+	return true;
+}
+
+static bool fail(struct block_fetch *self, const char *why)
+{
+	self->block->error = why;
+	return false;
+}
+
+static bool fail_all(struct block_fetch *self, int error)
+{
+	self->set->error = error;
+	return fail(self, nvdebug_memory_error(error));
+}
+
+static bool is_same(struct block_fetch *self, u32 number)
+{
+	return self->again[0] == nvdebug_runs_word(&layout_of(self)->runs,
+						   self->word, number) &&
+	       self->again[1] == nvdebug_runs_word(&layout_of(self)->runs,
+						   self->word, number + 1);
+}
+
+/*
+ * A block that is given to another channel meanwhile would be half of either:
+ * what tells whose it is must still be what it was.
+ */
+static bool checked_valid(struct block_fetch *self)
+{
+	if (!is_same(self, NV_RAMIN_SC_PDB_VALID))
+		return fail(self, "changing");
+	return false;
+}
+
+static bool checked_dir(struct block_fetch *self)
+{
+	struct nvdebug_words words = { NV_RAMIN_SC_PDB_VALID, 2 };
+
+	if (!is_same(self, NV_RAMIN_PAGE_DIR_BASE))
+		return fail(self, "changing");
+	if (layout_of(self)->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)
+		return want(self, words, self->again, checked_valid);
+	return false;
+}
+
+static bool check(struct block_fetch *self)
+{
+	struct nvdebug_words words = { NV_RAMIN_PAGE_DIR_BASE, 2 };
+
+	return want(self, words, self->again, checked_dir);
+}
+
+static bool keep_table(struct block_fetch *self)
+{
+	struct nvdebug_sc_table *table;
+
+	if (self->sc_count) {
+		table = nvdebug_intern(&self->set->tables, sizeof(*table),
+				       self->sc,
+				       self->sc_count * sizeof(*self->sc));
+		if (!table)
+			return fail_all(self, -ENOMEM);
+		table->entry = table->base.key;
+		table->count = self->sc_count;
+		self->block->table = table;
+	}
+	return check(self);
+}
+
+static bool got_subcontexts(struct block_fetch *self)
+{
+	u32 first = (self->sc_run.first - NV_RAMIN_SC(0)) / NV_RAMIN_SC_STRIDE;
+	u32 end = first + DIV_ROUND_UP(self->sc_run.count, NV_RAMIN_SC_STRIDE);
+	u32 i;
+	int ret;
+
+	for (i = first; i < end; i++) {
+		ret = nvdebug_subcontext_decode(i,
+						self->sc_word +
+						(i - first) * NV_RAMIN_SC_STRIDE,
+						NV_RAMIN_SC_WORDS,
+						&self->sc[self->sc_count]);
+		if (ret < 0)
+			return fail(self, nvdebug_memory_error(ret));
+		self->sc_count += ret;
+	}
+	self->sc_run = nvdebug_subcontext_run(self->block->instance.valid, end);
+	if (self->sc_run.count)
+		return want(self, self->sc_run, self->sc_word, got_subcontexts);
+	return keep_table(self);
+}
+
+static bool read_table(struct block_fetch *self)
+{
+	u64 valid = self->block->instance.valid;
+	u32 most = hweight64(valid);
+
+	self->sc_run = nvdebug_subcontext_run(valid, 0);
+	if (!self->sc_run.count)
+		return check(self);
+	self->sc_word = kvcalloc(most * NV_RAMIN_SC_STRIDE, sizeof(u32),
+				 GFP_KERNEL_ACCOUNT);
+	/* one more: decoding is what tells that an entry is none */
+	self->sc = kvcalloc(most + 1, sizeof(*self->sc), GFP_KERNEL_ACCOUNT);
+	if (!self->sc_word || !self->sc)
+		return fail_all(self, -ENOMEM);
+	return want(self, self->sc_run, self->sc_word, got_subcontexts);
+}
+
+static bool next_run(struct block_fetch *self);
+
+static bool got_run(struct block_fetch *self)
+{
+	self->words += self->fetch.want.words;
+	self->run++;
+	return next_run(self);
+}
+
+static bool next_run(struct block_fetch *self)
+{
+	const struct nvdebug_runs *runs = &layout_of(self)->runs;
+	int ret;
+
+	if (self->run < NVDEBUG_RUNS && runs->run[self->run].count)
+		return want(self, runs->run[self->run],
+			    self->word + self->words, got_run);
+
+	ret = nvdebug_instance_decode(layout_of(self), self->word, self->words,
+				      &self->block->instance);
+	if (ret)
+		return fail(self, nvdebug_memory_error(ret));
+	return read_table(self);
+}
+
+static bool block_step(struct nvdebug_fetch *fetch, int error)
+{
+	struct block_fetch *self =
+		container_of(fetch, struct block_fetch, fetch);
+	bool more = error ? fail(self, nvdebug_memory_error(error)) :
+			    self->next(self);
+
+	if (!more) {
+		kvfree(self->sc_word);
+		kvfree(self->sc);
+		self->sc_word = NULL;
+		self->sc = NULL;
+	}
+	return more;
+}
+
+int nvdebug_instances_read(struct nvdebug_instances *set,
+			   struct nvdebug_mem *mem)
+{
+	struct nvdebug_block *block;
+	struct block_fetch *fetch;
+	LIST_HEAD(fetches);
+	u32 i = 0;
+	int ret;
+
+	fetch = kvcalloc(set->blocks.count, sizeof(*fetch), GFP_KERNEL_ACCOUNT);
+	if (!fetch)
+		return -ENOMEM;
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		fetch[i].fetch.step = block_step;
+		fetch[i].set = set;
+		fetch[i].block = block;
+		next_run(&fetch[i]);
+		list_add_tail(&fetch[i].fetch.node, &fetches);
+		i++;
+	}
+	ret = nvdebug_mem_fetch(mem, &fetches);
+	while (i--) {
+		kvfree(fetch[i].sc_word);
+		kvfree(fetch[i].sc);
+	}
+	kvfree(fetch);
+	return ret ? ret : set->error;
+}
