@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Bit fields of 32-bit registers and of 32-bit words in GPU memory.
+// Bit fields of registers and of words in GPU memory.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,29 @@ struct Field {
 
 /// A single bit.
 constexpr Field bit(unsigned n) {
+    return {n, n};
+}
+
+/// The same of a 64-bit word (page-table entries).
+struct Field64 {
+    unsigned hi;
+    unsigned lo;
+
+    [[nodiscard]] constexpr std::uint64_t max() const {
+        const unsigned width = hi - lo + 1;
+        return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+    }
+    [[nodiscard]] constexpr std::uint64_t mask() const { return max() << lo; }
+    [[nodiscard]] constexpr std::uint64_t get(std::uint64_t word) const {
+        return (word >> lo) & max();
+    }
+    [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const {
+        return (value & max()) << lo;
+    }
+    [[nodiscard]] constexpr bool test(std::uint64_t word) const { return (word & mask()) != 0; }
+};
+
+constexpr Field64 bit64(unsigned n) {
     return {n, n};
 }
 

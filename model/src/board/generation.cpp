@@ -23,6 +23,10 @@ constexpr Generation pascal{
     .copy = CopyWiring::pascal,
     .doorbell = Doorbell::none,
     .bar_block = BarBlock::pbus,
+    .page_tables = {.version = mmu::Version::v2,
+                    .version_1_too = true,
+                    .leaf_512m = false,
+                    .leaf_256g = false},
     .fuse_base = regs::fuse::base_maxwell,
     .pbdma_stride = regs::pbdma::stride_kepler,
     .runlist_base_shift = 12,
@@ -45,6 +49,7 @@ constexpr Generation volta = [] {
     g.entry = EntryFormat::words4;
     g.copy = CopyWiring::turing;
     g.doorbell = Doorbell::volta;
+    g.page_tables.version_1_too = false;
     g.host_class = 0xc36f;
     g.bare_channels = false;
     g.channel_preempt = false;
@@ -73,6 +78,7 @@ constexpr Generation ampere_ga100 = [] {
     g.submit = SubmitScheme::block;
     g.channel_state = ChannelState::chram;
     g.copy = CopyWiring::ampere;
+    g.page_tables.leaf_512m = true;
     g.doorbell = Doorbell::ampere;
     g.fuse_base = regs::fuse::base_ampere;
     g.pbdma_stride = regs::pbdma::stride_ampere;

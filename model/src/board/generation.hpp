@@ -3,6 +3,8 @@
 // is loaded; code asks for a trait and never for a generation.
 #pragma once
 
+#include "mmu/format.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +40,24 @@ enum class BarBlock : std::uint8_t {
     vf_alias, // 0xb80f40, 0xb80f48, and the PBUS offsets as aliases of them
 };
 
+/// Page tables that the MMU walks.
+struct PageTableTraits {
+    mmu::Version version; // the newest
+    bool version_1_too;   // an instance block may ask for version 1
+    bool leaf_512m;
+    bool leaf_256g;
+
+    /// The format of tables of a version: that one, or the only one that the chip has.
+    [[nodiscard]] constexpr mmu::Format format(mmu::Version wanted, std::uint64_t big_page) const {
+        const mmu::Version used =
+            version_1_too && wanted == mmu::Version::v1 ? mmu::Version::v1 : version;
+        return {.version = used,
+                .big_page = used == mmu::Version::v1 ? big_page : 64 * mmu::kib,
+                .leaf_512m = used != mmu::Version::v1 && leaf_512m,
+                .leaf_256g = used == mmu::Version::v3 && leaf_256g};
+    }
+};
+
 struct Generation {
     std::string_view name; // as board files write it
     PtopVersion ptop;
@@ -47,6 +67,7 @@ struct Generation {
     CopyWiring copy;
     Doorbell doorbell;
     BarBlock bar_block;
+    PageTableTraits page_tables;
     std::uint32_t fuse_base;
     std::uint32_t pbdma_stride;
     unsigned runlist_base_shift; // alignment of a runlist in memory

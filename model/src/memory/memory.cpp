@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "memory/memory.hpp"
 
-#include <array>
+#include "base/error.hpp"
+
 #include <bit>
+#include <sstream>
 
 namespace nvmodel {
 
@@ -19,6 +21,16 @@ bool Memory::write(PhysicalAddress at, std::span<const std::byte> from) {
     if (at.aperture == Aperture::video)
         return video_.write(at.address, from);
     return guest_ != nullptr && guest_->write(at.address, from);
+}
+
+void Memory::must_write(PhysicalAddress at, std::span<const std::byte> from) {
+    if (write(at, from))
+        return;
+    std::ostringstream text;
+    text << "there is no memory at " << std::hex << std::showbase << at.address;
+    if (at.aperture != Aperture::video)
+        text << " (is the guest running, and does --sysmem fit it?)";
+    throw ConfigError(text.str());
 }
 
 std::optional<std::uint64_t> Memory::read_value(PhysicalAddress at, unsigned size) const {

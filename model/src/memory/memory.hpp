@@ -26,6 +26,9 @@ class Memory {
     [[nodiscard]] bool read(PhysicalAddress at, std::span<std::byte> to) const;
     [[nodiscard]] bool write(PhysicalAddress at, std::span<const std::byte> from);
 
+    /// For what a driver builds: throws ConfigError if the range is not memory.
+    void must_write(PhysicalAddress at, std::span<const std::byte> from);
+
     /// Little-endian value of 1, 2, 4 or 8 bytes; nothing if that is not memory.
     [[nodiscard]] std::optional<std::uint64_t> read_value(PhysicalAddress at, unsigned size) const;
     [[nodiscard]] bool write_value(PhysicalAddress at, std::uint64_t value, unsigned size);
