@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What instance blocks, contexts and page-table walks cost in accesses, counted by the model."""
+
+import pytest
+from boards import BOARDS, WIDE_ENTRIES, since
+from layouts import by_channel, place
+
+PER_INSTANCE = 32
+PER_SUBCONTEXT = 4
+PER_CONTEXT = 24
+# The longest walk: eight 64-bit entries, one of them dual.
+PER_WALK = 18
+WALKS_PER_CHANNEL = 1  # the engine pointer is looked up in each address space
+WALKS_PER_CONTEXT = 2  # and the image behind a header
+BUDGET_REST = 32
+MEMORY = ("PRAMIN", "BAR1", "BAR2")
+
+CASES = [(board, "fig6") for board in BOARDS] + [(board, "bars") for board in BOARDS] + \
+    [(board, "sysmem") for board in BOARDS] + \
+    [(board, workload) for workload in ("fig7", "mps-many") for board in since("volta")]
+
+
+def counts(bench, board, command):
+    """{block: counts} of all BARs; BAR1 and BAR2 are blocks of their own."""
+    model = bench.model(board)
+    model.request("stats", "reset")
+    bench.check(command)
+    bars = model.request("stats")["bars"]
+    return {name: block for bar in bars.values() for name, block in bar["blocks"].items()}
+
+
+def total(blocks, what, among):
+    return sum(blocks[name][what] for name in among if name in blocks)
+
+
+@pytest.mark.parametrize("board, workload", CASES)
+def test_a_list_with_contexts(bench, board, workload):
+    bench.restart(board, workload)
+    layout = bench.model(board).request("layout")
+    channels = [entry for entry in by_channel(layout).values() if entry["runlist"] == 0]
+    entries = next(entry["entries"] for entry in layout["runlists"] if entry["id"] == 0)
+    instances = {place(entry["instance"]) for entry in channels}
+    subcontexts = sum(len(entry["subcontexts"] or ()) for entry in channels)
+    contexts = {place(entry["context"]["image"]) for entry in channels if entry["context"]}
+    headers = {place(entry["context"]["header"]) for entry in channels if entry["context"]}
+
+    blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0')}")
+    list_words = entries * (4 if board in WIDE_ENTRIES else 2)
+    walks = len(channels) * WALKS_PER_CHANNEL + len(contexts) * WALKS_PER_CONTEXT
+    bound = list_words + PER_INSTANCE * len(instances) + PER_SUBCONTEXT * subcontexts + \
+        PER_CONTEXT * len(contexts | headers) + PER_WALK * walks
+    read = total(blocks, "read_bytes", MEMORY) / 4
+    print(f"{read:.0f} words of memory, at most {bound} allowed")
+    assert read <= bound
+    assert total(blocks, "reads", MEMORY) <= read, "in 32 bits at least"
+    assert total(blocks, "reread_bytes", MEMORY) == 0
+    moves = total(blocks, "writes", ("PBUS_WINDOW",))
+    assert moves <= 2 * blocks.get("PRAMIN", {"read_mib": 0})["read_mib"]
+    rest = [name for name in blocks if name not in (*MEMORY, "PCCSR", "CHRAM")]
+    looks = total(blocks, "reads", ("PBUS_WINDOW",))
+    assert total(blocks, "reads", rest) - looks + total(blocks, "writes", rest) - moves \
+        <= BUDGET_REST
+    assert looks <= BUDGET_REST + moves
+
+
+@pytest.mark.parametrize("board", since("volta"))
+def test_what_is_shared_is_not_read_twice(bench, board):
+    """128 channels of one context: its image, its tables and its page directories once each."""
+    bench.restart(board, "mps-many")
+    blocks = counts(bench, board, f"cat {bench.proc(board, 'contexts')}")
+    assert total(blocks, "reread_bytes", MEMORY) == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_walk(bench, board):
+    """An answer costs the entries of one walk."""
+    bench.restart(board, "page-tables")
+    space = bench.model(board).request("layout")["address_spaces"][0]
+    at, va = space["page_directory"], space["mappings"][0]["va"]
+    request = f"{at['address']}:{at['aperture']} {va}"
+    blocks = counts(bench, board, f"exec 3<>{bench.proc(board, 'translate')}; "
+                                  f"echo '{request}' >&3; cat <&3")
+    assert total(blocks, "read_bytes", MEMORY) / 4 <= PER_WALK
+    assert total(blocks, "reread_bytes", MEMORY) == 0
