@@ -42,11 +42,11 @@ def kselftests():
 
 
 @pytest.fixture(scope="session")
-def session_machine(module, kselftests):
+def session_machine(module, kselftests, worker_id):
     test_modules = paths.BUILD / "test-modules" / kernel.find().release
     files = {**kselftests, "/lib/procowner.ko": test_modules / "procowner.ko"}
     with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
-                 logs=paths.BUILD / "logs" / "pytest") as machine:
+                 logs=paths.BUILD / "logs" / "pytest" / worker_id) as machine:
         yield machine
 
 
