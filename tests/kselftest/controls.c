@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "controls.h"
 
+#include <ctype.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "ktap.h"
+#include "tree.h"
 
 int control_bytes(const struct gpu *gpu, const char *file, const void *bytes,
 		  size_t size)
@@ -29,6 +32,114 @@ int control_bytes(const struct gpu *gpu, const char *file, const void *bytes,
 int control(const struct gpu *gpu, const char *file, const char *text)
 {
 	return control_bytes(gpu, file, text, strlen(text));
+}
+
+int control_format(const struct gpu *gpu, const char *file, const char *format,
+		   ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return control(gpu, file, text);
+}
+
+void mode_word(const char *shown, char word[8])
+{
+	size_t i = 0;
+
+	for (; shown[i] && i < 7; i++)
+		word[i] = (char)tolower((unsigned char)shown[i]);
+	word[i] = '\0';
+}
+
+/* One whose context has a mode, so that it can get another. */
+static const struct channel *with_mode(const struct channels *channels)
+{
+	for (size_t i = 0; i < channels->count; i++)
+		if (isalpha((unsigned char)channels->at[i].compute[0]))
+			return &channels->at[i];
+	return &channels->at[0];
+}
+
+static bool fill_request(const struct gpu *gpu, const struct tsg *tsg,
+			 const struct channels *channels,
+			 struct request *request)
+{
+	const struct channel *channel = &channels->at[0];
+	char *text = request->text;
+	const char *file = request->file;
+	size_t room = sizeof(request->text);
+
+	if (!strcmp(file, DISABLE) || !strcmp(file, ENABLE)) {
+		bool wanted = !strcmp(file, DISABLE);
+
+		for (size_t i = 0; i < channels->count; i++)
+			if (channels->at[i].enabled == wanted)
+				channel = &channels->at[i];
+		target_of(gpu, channel, text);
+	} else if (!strcmp(file, PREEMPT_TSG) || !strcmp(file, SWITCH)) {
+		snprintf(text, room, "%u:%u", tsg->runlist, tsg->id);
+	} else if (!strcmp(file, TIMESLICE)) {
+		snprintf(text, room, "%u:%u %s", tsg->runlist, tsg->id,
+			 tsg->timeout == 77 ? "1000" : "78.848");
+	} else if (!strcmp(file, PREEMPT_RUNLIST) || !strcmp(file, RESUBMIT)) {
+		snprintf(text, room, "%u", tsg->runlist);
+	} else if (!strcmp(file, SCHEDULING)) {
+		snprintf(text, room, "%u off", tsg->runlist);
+	} else if (!strcmp(file, MODE)) {
+		channel = with_mode(channels);
+		snprintf(text, room, "%u:%u %s", channel->runlist, channel->id,
+			 strcmp(channel->compute, "WFI") ? "wfi" : "cta");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+size_t working_requests(const struct gpu *gpu,
+			struct request requests[REQUESTS_MAX])
+{
+	static struct files files;
+	struct channels channels;
+	struct tsgs tsgs;
+	size_t count = 0;
+
+	gpu_controls(gpu, &files);
+	channels = gpu_channels(gpu);
+	tsgs = gpu_tsgs(gpu);
+	for (size_t i = 0; i < files.count; i++) {
+		struct request *request = &requests[count];
+		const struct file_kind *kind = file_kind(files.name[i]);
+
+		ASSERT(kind && count < REQUESTS_MAX,
+		       "%s/%s: a control that this test does not know",
+		       gpu->name, files.name[i]);
+		if (!channels.count || !tsgs.count)
+			break;
+		request->file = kind->name;
+		if (fill_request(gpu, &tsgs.at[0], &channels, request))
+			count++;
+		else
+			EXPECT(false, "%s/%s: no request for it", gpu->name,
+			       files.name[i]);
+	}
+	free(channels.at);
+	free(tsgs.at);
+	return count;
+}
+
+size_t need_requests(const struct gpu *gpu,
+		     struct request requests[REQUESTS_MAX])
+{
+	size_t count = working_requests(gpu, requests);
+
+	if (!count)
+		ktap_skip("%s has no controls, or no TSG to try them with",
+			  gpu->name);
+	return count;
 }
 
 void target_with_id(const struct gpu *gpu, const struct channel *channel,
@@ -64,18 +175,15 @@ void set_enabled(const struct gpu *gpu, const struct channel *channel,
 
 bool is_enabled(const struct gpu *gpu, const struct channel *channel)
 {
+	char *text = gpu_runlist(gpu, channel->runlist);
 	struct channels now = { NULL, 0 };
 	const struct channel *found;
-	char file[32], *text;
 	bool enabled;
 
-	snprintf(file, sizeof(file), "runlist%u", channel->runlist);
-	text = gpu_read(gpu, file, NULL);
-	ASSERT(text, "%s/%s: %s", gpu->name, file, strerror(errno));
 	runlist_channels(text, channel->runlist, &now);
 	found = channels_find(&now, channel);
-	ASSERT(found, "%s/%s: channel %u is gone", gpu->name, file,
-	       channel->id);
+	ASSERT(found, "%s/runlist%u: channel %u is gone", gpu->name,
+	       channel->runlist, channel->id);
 	enabled = found->enabled;
 	free(now.at);
 	free(text);
@@ -104,10 +212,9 @@ struct channels enabled_channels(const struct gpu *gpu, size_t least)
 	return channels;
 }
 
-size_t restore_channels(const struct gpu *gpu, const struct channels *before)
+void restore_channels(const struct gpu *gpu, const struct channels *before)
 {
 	struct channels now = gpu_channels(gpu);
-	size_t changed = 0;
 
 	for (size_t i = 0; i < before->count; i++) {
 		const struct channel *was = &before->at[i], *is;
@@ -117,10 +224,8 @@ size_t restore_channels(const struct gpu *gpu, const struct channels *before)
 		     &now.at[i] : channels_find(&now, was);
 		if (!is || is->enabled == was->enabled)
 			continue;
-		changed++;
 		target_of(gpu, was, target);
 		control(gpu, was->enabled ? ENABLE : DISABLE, target);
 	}
 	free(now.at);
-	return changed;
 }

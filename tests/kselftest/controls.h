@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* The control files of a GPU: disable_channel and enable_channel. */
+/* The control files of a GPU. */
 #ifndef CONTROLS_H
 #define CONTROLS_H
 
@@ -7,12 +7,42 @@
 
 #define DISABLE "disable_channel"
 #define ENABLE "enable_channel"
+#define PREEMPT_TSG "preempt_tsg"
+#define PREEMPT_RUNLIST "preempt_runlist"
+#define RESUBMIT "resubmit_runlist"
+#define SWITCH "switch_to_tsg"
+#define TIMESLICE "set_timeslice"
+#define SCHEDULING "scheduling"
+#define MODE "preemption_mode"
 #define TARGET_MAX 48
+#define REQUESTS_MAX 16
 
 /* One write; 0, or why it failed. */
 int control_bytes(const struct gpu *gpu, const char *file, const void *bytes,
 		  size_t size);
 int control(const struct gpu *gpu, const char *file, const char *text);
+__attribute__((format(printf, 3, 4)))
+int control_format(const struct gpu *gpu, const char *file, const char *format,
+		   ...);
+
+struct request {
+	const char *file;
+	char text[TARGET_MAX + 32];
+};
+
+/*
+ * For each control of this GPU one request that would be taken now; it changes
+ * something if the control changes anything that can be read.
+ * 0 if the GPU has no controls or nothing to try them with.
+ */
+size_t working_requests(const struct gpu *gpu,
+			struct request requests[REQUESTS_MAX]);
+/* The same, but skips the test if there are none. */
+size_t need_requests(const struct gpu *gpu,
+		     struct request requests[REQUESTS_MAX]);
+
+/* "CTA" of a runlist file is "cta" for preemption_mode. */
+void mode_word(const char *shown, char word[8]);
 
 /* What names the channel on this GPU, whatever its generation. */
 void target_of(const struct gpu *gpu, const struct channel *channel,
@@ -34,7 +64,7 @@ bool is_enabled(const struct gpu *gpu, const struct channel *channel);
  */
 struct channels enabled_channels(const struct gpu *gpu, size_t least);
 
-/* Puts all channels back to the state they had; returns how many had changed. */
-size_t restore_channels(const struct gpu *gpu, const struct channels *before);
+/* Puts all channels back to the state they had. */
+void restore_channels(const struct gpu *gpu, const struct channels *before);
 
 #endif

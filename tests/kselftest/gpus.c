@@ -139,12 +139,6 @@ void gpu_files(const struct gpu *gpu, unsigned int mode, struct files *files)
 	qsort(files->name, files->count, sizeof(files->name[0]), by_name);
 }
 
-bool may_be_unconnected(const char *file)
-{
-	return !strncmp(file, "lce_for_pce", 11) ||
-	       !strncmp(file, "shared_lce_for_grce", 19);
-}
-
 void gpu_info(const struct gpu *gpu, const char *key, char value[VALUE_MAX])
 {
 	char *text = gpu_read(gpu, "info", NULL), *line, *rest;

@@ -12,6 +12,7 @@
 #define GPUS_MAX 64
 #define FILES_MAX 256
 #define VALUE_MAX 128
+#define RUNLISTS_MAX 64
 
 struct gpu {
 	char name[16]; /* "gpu0"; empty after the last of an array */
@@ -27,6 +28,23 @@ struct channel {
 	unsigned int runlist;
 	unsigned int id;
 	bool enabled;
+	bool in_tsg; /* in that of the id `tsg` */
+	unsigned int tsg;
+	char compute[8]; /* mode of preemption, "" without a context of its own */
+};
+
+struct tsg {
+	unsigned int runlist;
+	unsigned int id;
+	unsigned int timeout;
+	unsigned int scale;
+	char timeslice[24]; /* in microseconds */
+	size_t channels; /* that follow it in the list */
+};
+
+struct tsgs {
+	struct tsg *at; /* malloc()ed */
+	size_t count;
 };
 
 struct channels {
@@ -50,9 +68,6 @@ char *gpu_read(const struct gpu *gpu, const char *file, size_t *size);
 /* All files in order of name; or those that have the mode bits `mode`. */
 void gpu_files(const struct gpu *gpu, unsigned int mode, struct files *files);
 
-/* May not be open()able as their hardware may be wired to nothing. */
-bool may_be_unconnected(const char *file);
-
 /* The value of `key` in "info", "" if it has none; as a number, 0 if it is none. */
 void gpu_info(const struct gpu *gpu, const char *key, char value[VALUE_MAX]);
 unsigned long gpu_info_number(const struct gpu *gpu, const char *key);
@@ -61,6 +76,9 @@ bool gpu_ids_are_global(const struct gpu *gpu);
 /* Appends the channels of a runlistY file's text that have an enable bit. */
 void runlist_channels(const char *text, unsigned int runlist,
 		      struct channels *channels);
+
+/* Appends its TSGs, as often as the list has them. */
+void runlist_tsgs(const char *text, unsigned int runlist, struct tsgs *tsgs);
 
 /*
  * What stays the same in a runlistY file while the GPU works: the titles, and
@@ -71,8 +89,10 @@ char *runlist_skeleton(const char *text);
 /* The runlists a GPU has files for, in order of name; returns how many. */
 size_t gpu_runlists(const struct gpu *gpu, unsigned int *runlists, size_t max);
 
-/* The channels of all runlists, read now. Ends the test if one cannot be read. */
-struct channels gpu_channels(const struct gpu *gpu);
+/* Read now; these end the test if a runlist cannot be read. */
+char *gpu_runlist(const struct gpu *gpu, unsigned int runlist);
+struct channels gpu_channels(const struct gpu *gpu); /* of all runlists */
+struct tsgs gpu_tsgs(const struct gpu *gpu);
 
 /* The same channel, in whatever state? */
 bool channels_match(const struct channel *a, const struct channel *b);

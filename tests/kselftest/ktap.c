@@ -116,6 +116,23 @@ void ktap_note(const char *format, ...)
 	printf("# %s\n", line);
 }
 
+void ktap_note_difference(const char *expected, const char *text)
+{
+	while (*expected && *text) {
+		size_t left = strcspn(expected, "\n");
+		size_t right = strcspn(text, "\n");
+
+		if (left != right || memcmp(expected, text, left)) {
+			ktap_note("was: %.*s", (int)left, expected);
+			ktap_note("now: %.*s", (int)right, text);
+			return;
+		}
+		expected += left + (expected[left] == '\n');
+		text += right + (text[right] == '\n');
+	}
+	ktap_note("one ends before the other");
+}
+
 void ktap_failure(const char *file, int line, const char *format, ...)
 {
 	char text[400];

@@ -26,6 +26,8 @@ int ktap_skip_all(const char *reason);
 
 /* For tests: a line of diagnosis. */
 __printf(1, 2) void ktap_note(const char *format, ...);
+/* The first line that differs, which says more than two long texts. */
+void ktap_note_difference(const char *expected, const char *text);
 __printf(3, 4) void ktap_failure(const char *file, int line,
 				 const char *format, ...);
 /* Ends the process of the test with what has been found so far. */

@@ -15,31 +15,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "state.h"
 #include "suite.h"
+#include "tree.h"
 
 #define USER 1000
 #define PUBLIC 0444
-#define PRIVATE 0400
-#define CONTROL 0200
-
-static bool is_runlist(const char *file)
-{
-	unsigned int number;
-	int end = 0;
-
-	return sscanf(file, "runlist%u%n", &number, &end) == 1 && !file[end];
-}
-
-static bool is_control(const char *file)
-{
-	return !strcmp(file, DISABLE) || !strcmp(file, ENABLE);
-}
 
 static unsigned int mode_of(const char *file)
 {
-	if (is_control(file))
-		return CONTROL;
-	return is_runlist(file) ? PRIVATE : PUBLIC;
+	const struct file_kind *kind = file_kind(file);
+
+	ASSERT(kind, "%s: no such file is documented", file);
+	return kind->mode;
 }
 
 static void need_root(void)
@@ -98,22 +86,19 @@ static void enter_user_namespace(unsigned int outside)
 	       strerror(errno));
 }
 
-/* A disabling write of an enabled channel must fail with one of the errors. */
-static void expect_write_fails(const struct gpu *gpu, int error, int or_error)
+/* No control takes a request; each fails with one of the errors. */
+static void expect_writes_fail(const struct gpu *gpu,
+			       const struct request *requests, size_t count,
+			       int error, int or_error)
 {
-	struct channels channels = enabled_channels(gpu, 1);
-	char target[TARGET_MAX];
-	int got;
+	for (size_t i = 0; i < count; i++) {
+		const struct request *request = &requests[i];
+		int got = control(gpu, request->file, request->text);
 
-	target_of(gpu, &channels.at[0], target);
-	for (int c = 0; c < 2; c++) {
-		const char *file = c ? ENABLE : DISABLE;
-
-		got = control(gpu, file, target);
-		EXPECT(got == error || got == or_error, "%s: %s, want %s", file,
-		       got ? strerror(got) : "taken", strerror(error));
+		EXPECT(got == error || got == or_error, "%s: %s, want %s",
+		       request->file, got ? strerror(got) : "taken",
+		       strerror(error));
 	}
-	EXPECT(is_enabled(gpu, &channels.at[0]), "%s was disabled", target);
 }
 
 static void test_modes(const struct gpu *gpu)
@@ -156,11 +141,12 @@ static void test_user_reads(const struct gpu *gpu)
 	for (size_t i = 0; i < files.count; i++) {
 		char *text = gpu_read(gpu, files.name[i], NULL);
 
-		EXPECT(text || (may_be_unconnected(files.name[i]) &&
+		EXPECT(text || (file_is(files.name[i], FILE_UNCONNECTED) &&
 				errno == ENODEV), "%s: %s", files.name[i],
 		       strerror(errno));
 		EXPECT(!text == !expected[i] &&
-		       (!text || !strcmp(text, expected[i])),
+		       (!text || file_is(files.name[i], FILE_MOVES) ||
+			!strcmp(text, expected[i])),
 		       "%s: differs from what root reads", files.name[i]);
 		free(text);
 	}
@@ -193,15 +179,20 @@ static void test_user_is_kept_out(const struct gpu *gpu)
 
 static void test_no_sys_admin_write(const struct gpu *gpu)
 {
-	int fd;
+	struct request requests[REQUESTS_MAX];
+	size_t count;
 
 	need_root();
-	if (!gpu_has(gpu, DISABLE))
-		ktap_skip("%s has no channel controls", gpu->name);
+	count = need_requests(gpu, requests);
 	drop_sys_admin();
-	fd = gpu_open(gpu, DISABLE, O_WRONLY);
-	EXPECT(fd >= 0, "open: %s", strerror(errno));
-	expect_write_fails(gpu, EPERM, EPERM);
+	for (size_t i = 0; i < count; i++) {
+		int fd = gpu_open(gpu, requests[i].file, O_WRONLY);
+
+		EXPECT(fd >= 0, "%s: open: %s", requests[i].file,
+		       strerror(errno));
+		close(fd);
+	}
+	expect_writes_fail(gpu, requests, count, EPERM, EPERM);
 }
 
 /* The rights are checked before the text: no oracle for what is there. */
@@ -209,34 +200,36 @@ static void test_no_sys_admin_junk(const struct gpu *gpu)
 {
 	static const char *const texts[] = { "", "junk", "4294967296",
 					     "99:0" };
+	struct request requests[REQUESTS_MAX];
+	size_t count;
 
 	need_root();
-	if (!gpu_has(gpu, DISABLE))
-		ktap_skip("%s has no channel controls", gpu->name);
+	count = need_requests(gpu, requests);
 	drop_sys_admin();
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		int got = control(gpu, DISABLE, texts[i]);
-
-		EXPECT(got == EPERM, "\"%s\": %s", texts[i], strerror(got));
+	for (size_t t = 0; t < sizeof(texts) / sizeof(*texts); t++) {
+		for (size_t i = 0; i < count; i++)
+			strcpy(requests[i].text, texts[t]);
+		expect_writes_fail(gpu, requests, count, EPERM, EPERM);
 	}
 }
 
-/* A descriptor that a privileged process opened lends nobody its rights. */
+/* Descriptors that a privileged process opened lend nobody its rights. */
 static void test_inherited_control(const struct gpu *gpu)
 {
-	struct channels channels;
-	char target[TARGET_MAX];
-	int fd, pid;
+	struct request requests[REQUESTS_MAX];
+	int fds[REQUESTS_MAX];
+	size_t count;
 
 	need_root();
-	channels = enabled_channels(gpu, 1);
-	target_of(gpu, &channels.at[0], target);
-	fd = gpu_open(gpu, DISABLE, O_WRONLY);
-	ASSERT(fd >= 0, "open: %s", strerror(errno));
+	count = need_requests(gpu, requests);
+	for (size_t i = 0; i < count; i++) {
+		fds[i] = gpu_open(gpu, requests[i].file, O_WRONLY);
+		ASSERT(fds[i] >= 0, "%s: open: %s", requests[i].file,
+		       strerror(errno));
+	}
 	for (int user = 0; user < 2; user++) {
-		ssize_t written;
+		int pid = ktap_fork();
 
-		pid = ktap_fork();
 		if (pid) {
 			ktap_wait(pid);
 			continue;
@@ -245,12 +238,16 @@ static void test_inherited_control(const struct gpu *gpu)
 			become_user();
 		else
 			drop_sys_admin();
-		written = write(fd, target, strlen(target));
-		EXPECT(written < 0 && errno == EPERM, "write: %s",
-		       written < 0 ? strerror(errno) : "taken");
+		for (size_t i = 0; i < count; i++) {
+			const char *text = requests[i].text;
+			ssize_t written = write(fds[i], text, strlen(text));
+
+			EXPECT(written < 0 && errno == EPERM, "%s: write: %s",
+			       requests[i].file,
+			       written < 0 ? strerror(errno) : "taken");
+		}
 		ktap_end();
 	}
-	EXPECT(is_enabled(gpu, &channels.at[0]), "%s was disabled", target);
 }
 
 static void test_no_sys_admin_read(const struct gpu *gpu)
@@ -258,12 +255,12 @@ static void test_no_sys_admin_read(const struct gpu *gpu)
 	struct files files;
 
 	need_root();
-	gpu_files(gpu, 0400, &files);
+	gpu_texts(gpu, 0400, &files);
 	drop_sys_admin();
 	for (size_t i = 0; i < files.count; i++) {
 		char *text = gpu_read(gpu, files.name[i], NULL);
 
-		EXPECT(text || (may_be_unconnected(files.name[i]) &&
+		EXPECT(text || (file_is(files.name[i], FILE_UNCONNECTED) &&
 				errno == ENODEV), "%s: %s", files.name[i],
 		       strerror(errno));
 		EXPECT(!text || !strstr(text, " hidden "),
@@ -274,28 +271,27 @@ static void test_no_sys_admin_read(const struct gpu *gpu)
 
 static void test_namespace_of_root(const struct gpu *gpu)
 {
+	struct request requests[REQUESTS_MAX];
+	size_t count;
+
 	need_root();
-	if (!gpu_has(gpu, DISABLE))
-		ktap_skip("%s has no channel controls", gpu->name);
+	count = need_requests(gpu, requests);
 	enter_user_namespace(0);
-	expect_write_fails(gpu, EPERM, EACCES);
+	expect_writes_fail(gpu, requests, count, EPERM, EACCES);
 }
 
 static void test_namespace_of_user(const struct gpu *gpu)
 {
-	static const char *const names[] = { DISABLE, ENABLE };
+	struct request requests[REQUESTS_MAX];
 	struct files files;
+	size_t count;
 
 	need_root();
 	gpu_files(gpu, 0, &files);
+	count = need_requests(gpu, requests);
 	become_user();
 	enter_user_namespace(USER);
-	for (int c = 0; c < 2 && gpu_has(gpu, DISABLE); c++) {
-		int got = control(gpu, names[c], "0");
-
-		EXPECT(got == EACCES || got == EPERM, "%s: %s", names[c],
-		       got ? strerror(got) : "taken");
-	}
+	expect_writes_fail(gpu, requests, count, EACCES, EPERM);
 	for (size_t i = 0; i < files.count; i++) {
 		int fd = gpu_open(gpu, files.name[i], O_RDONLY);
 
@@ -320,7 +316,7 @@ static const struct suite_test tests[] = {
 	  test_no_sys_admin_junk, SUITE_CONTROLS },
 	{ "no_sys_admin_read", "it reads everything, with addresses",
 	  test_no_sys_admin_read, 0 },
-	{ "inherited_control", "an inherited descriptor gives no right to write",
+	{ "inherited_control", "inherited descriptors give no right to write",
 	  test_inherited_control, SUITE_CONTROLS },
 	{ "namespace_of_root", "root in a user namespace changes nothing",
 	  test_namespace_of_root, SUITE_CONTROLS },

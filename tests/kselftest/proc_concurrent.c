@@ -10,7 +10,6 @@
 
 #include "suite.h"
 
-#define RUNLISTS_MAX 64
 #define READERS 4
 #define ROUNDS 8
 

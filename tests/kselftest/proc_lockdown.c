@@ -10,12 +10,14 @@
 
 #include "suite.h"
 #include "topology.h"
+#include "tree.h"
 
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 
 /* As it was before. */
 static struct topology unlocked;
-static struct channels channels[GPUS_MAX];
+static struct request requests[GPUS_MAX][REQUESTS_MAX];
+static size_t request_count[GPUS_MAX];
 
 /* "none [integrity] confidentiality" has this one in force? */
 static bool in_force(const char *level)
@@ -35,23 +37,19 @@ static bool in_force(const char *level)
 
 static void test_controls(const struct gpu *gpu)
 {
-	const struct channels *before = channels;
+	size_t g = 0;
 
 	ASSERT(in_force("integrity"), "lockdown is not in force");
+	while (strcmp(unlocked.gpus[g].name, gpu->name))
+		g++;
 	if (!gpu_has(gpu, DISABLE))
-		ktap_skip("%s has no channel controls", gpu->name);
-	for (const struct gpu *other = unlocked.gpus;
-	     strcmp(other->name, gpu->name); other++)
-		before++;
-	ASSERT(before->count, "no channel to try it with");
-	for (int c = 0; c < 2; c++) {
-		const char *file = c ? ENABLE : DISABLE;
-		char target[TARGET_MAX];
-		int error;
+		ktap_skip("%s has no controls", gpu->name);
+	ASSERT(request_count[g], "nothing to try the controls with");
+	for (size_t i = 0; i < request_count[g]; i++) {
+		const struct request *request = &requests[g][i];
+		int error = control(gpu, request->file, request->text);
 
-		target_of(gpu, &before->at[0], target);
-		error = control(gpu, file, target);
-		EXPECT(error == EPERM, "%s: %s", file,
+		EXPECT(error == EPERM, "%s: %s", request->file,
 		       error ? strerror(error) : "taken");
 	}
 }
@@ -63,8 +61,8 @@ static void test_topology(const struct gpu *gpus)
 	topology_expect(&unlocked, "under lockdown");
 }
 
-/* A list that only the window reaches is out of reach. */
-static void test_runlists(const struct gpu *gpu)
+/* Memory that only the window reaches is out of reach. */
+static void test_state(const struct gpu *gpu)
 {
 	char window[VALUE_MAX];
 	struct files files;
@@ -72,15 +70,16 @@ static void test_runlists(const struct gpu *gpu)
 	ASSERT(in_force("integrity"), "lockdown is not in force");
 	gpu_info(gpu, "feature pram_window", window);
 	EXPECT(!strncmp(window, "no (", 4), "pram_window: %s", window);
-	gpu_files(gpu, 0400, &files);
+	gpu_texts(gpu, 0400, &files);
 	for (size_t i = 0; i < files.count; i++) {
-		char *text;
+		char *text = gpu_read(gpu, files.name[i], NULL);
 
-		if (strncmp(files.name[i], "runlist", 7))
-			continue;
-		text = gpu_read(gpu, files.name[i], NULL);
-		EXPECT(text || errno == EOPNOTSUPP, "%s: %s", files.name[i],
-		       strerror(errno));
+		EXPECT(text ||
+		       (errno == EOPNOTSUPP &&
+			file_is(files.name[i], FILE_MEMORY)) ||
+		       (errno == ENODEV &&
+			file_is(files.name[i], FILE_UNCONNECTED)),
+		       "%s: %s", files.name[i], strerror(errno));
 		free(text);
 	}
 }
@@ -89,8 +88,8 @@ static const struct suite_test tests[] = {
 	{ "controls", "writes are EPERM", test_controls, 0 },
 	{ "topology", "world-readable files are as before", test_topology,
 	  SUITE_ALL },
-	{ "runlists", "runlists are readable unless they need the window",
-	  test_runlists, 0 },
+	{ "state", "files are readable unless they need the window",
+	  test_state, 0 },
 };
 
 static bool lock_down(void)
@@ -115,7 +114,8 @@ int main(int argc, char **argv)
 		return ktap_skip_all("lasts until reboot; say --destructive");
 	topology_read(&unlocked);
 	for (size_t i = 0; i < unlocked.count; i++)
-		channels[i] = gpu_channels(&unlocked.gpus[i]);
+		request_count[i] = working_requests(&unlocked.gpus[i],
+						    requests[i]);
 	if (!lock_down() && !in_force("integrity"))
 		return ktap_skip_all("this kernel does not lock down");
 	return SUITE_MAIN(1, argv, tests);

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "state.h"
 #include "suite.h"
+#include "tree.h"
 
 #define USER 1000
 #define GROUP 2000
@@ -24,33 +26,31 @@ static void become(unsigned int uid, unsigned int gid)
 	       strerror(errno));
 }
 
-static bool is_runlist(const char *file)
-{
-	return !strncmp(file, "runlist", 7);
-}
-
-static void expect_runlist_mode(const struct gpu *gpus, unsigned int mode,
-				unsigned int gid)
+/* Who may read state; topology and controls are as ever. */
+static void expect_modes(const struct gpu *gpus, unsigned int mode,
+			 unsigned int gid)
 {
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
 		struct files files;
 
 		gpu_files(gpu, 0, &files);
 		for (size_t i = 0; i < files.count; i++) {
+			const struct file_kind *kind = file_kind(files.name[i]);
+			bool state = file_is_state(files.name[i]);
+			unsigned int want = state ? mode : kind->mode;
+			unsigned int group = state ? gid : 0;
 			struct stat status;
 			char path[300];
 
-			if (!is_runlist(files.name[i]))
-				continue;
 			snprintf(path, sizeof(path), "%s/%s", gpu->folder,
 				 files.name[i]);
 			ASSERT(!stat(path, &status), "%s: %s", path,
 			       strerror(errno));
-			EXPECT((status.st_mode & 07777) == mode &&
-			       status.st_uid == 0 && status.st_gid == gid,
+			EXPECT((status.st_mode & 07777) == want &&
+			       status.st_uid == 0 && status.st_gid == group,
 			       "%s is %u:%u %#o, want 0:%u %#o", path,
 			       status.st_uid, status.st_gid,
-			       status.st_mode & 07777, gid, mode);
+			       status.st_mode & 07777, group, want);
 		}
 	}
 }
@@ -66,14 +66,20 @@ static size_t count_of(const char *word, const char *text)
 	return count;
 }
 
-/* The text of all runlists of all GPUs; "" if they do not open, with `error`. */
-static char *all_runlists(const struct gpu *gpus, int error)
+/* Words there are no addresses, though they look like them. */
+static bool has_addresses(const char *file)
+{
+	return file_is_state(file) && strcmp(file, "work_distributor") != 0;
+}
+
+/* All state of all GPUs; "" if the files do not open, with `error`. */
+static char *all_state(const struct gpu *gpus, int error)
 {
 	size_t size;
 	char *all;
 	FILE *out = open_memstream(&all, &size);
 
-	ASSERT(out, "no memory for runlists");
+	ASSERT(out, "no memory for the state");
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
 		struct files files;
 
@@ -81,7 +87,7 @@ static char *all_runlists(const struct gpu *gpus, int error)
 		for (size_t i = 0; i < files.count; i++) {
 			char *text;
 
-			if (!is_runlist(files.name[i]))
+			if (!has_addresses(files.name[i]))
 				continue;
 			text = gpu_read(gpu, files.name[i], NULL);
 			EXPECT(error ? !text && errno == error : !!text,
@@ -96,11 +102,11 @@ static char *all_runlists(const struct gpu *gpus, int error)
 	return all;
 }
 
-/* Reads all runlists as somebody: an error, or text with or without addresses. */
+/* Reads all state as somebody: an error, or text with or without addresses. */
 static void expect_reader(const struct gpu *gpus, unsigned int uid,
 			  unsigned int gid, int error, bool hidden)
 {
-	char *mine = all_runlists(gpus, 0), *text;
+	char *mine = all_state(gpus, 0), *text;
 	size_t addresses = count_of(" 0x", mine);
 	int pid = ktap_fork();
 
@@ -110,14 +116,14 @@ static void expect_reader(const struct gpu *gpus, unsigned int uid,
 		return;
 	}
 	become(uid, gid);
-	text = all_runlists(gpus, error);
+	text = all_state(gpus, error);
 	if (!error) {
 		EXPECT(count_of("0x", text) == (hidden ? 0 : addresses),
 		       "%u:%u sees %zu of %zu addresses", uid, gid,
 		       count_of("0x", text), addresses);
-		EXPECT(count_of(" hidden |", text) == (hidden ? addresses : 0),
+		EXPECT(count_of(" hidden", text) == (hidden ? addresses : 0),
 		       "%u:%u finds %zu of %zu addresses hidden", uid, gid,
-		       count_of(" hidden |", text), addresses);
+		       count_of(" hidden", text), addresses);
 	}
 	ktap_end();
 }
@@ -132,7 +138,7 @@ static void test_default(const struct gpu *gpus)
 {
 	module_need();
 	reload("");
-	expect_runlist_mode(gpus, 0400, 0);
+	expect_modes(gpus, 0400, 0);
 	expect_reader(gpus, USER, USER, EACCES, false);
 }
 
@@ -140,7 +146,7 @@ static void test_state_gid(const struct gpu *gpus)
 {
 	module_need();
 	reload("state_gid=2000");
-	expect_runlist_mode(gpus, 0440, GROUP);
+	expect_modes(gpus, 0440, GROUP);
 	expect_reader(gpus, USER, GROUP, 0, false);
 	expect_reader(gpus, USER, USER, EACCES, false);
 }
@@ -149,7 +155,7 @@ static void test_state_all(const struct gpu *gpus)
 {
 	module_need();
 	reload("state_all=1");
-	expect_runlist_mode(gpus, 0444, 0);
+	expect_modes(gpus, 0444, 0);
 	expect_reader(gpus, 0, 0, 0, false);
 	expect_reader(gpus, USER, USER, 0, true);
 }
@@ -188,23 +194,22 @@ static void test_read_only(const struct gpu *gpus)
 	module_need();
 	reload("read_only=1");
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
-		struct channels channels = gpu_channels(gpu), after;
-		char target[TARGET_MAX] = "0";
+		struct request requests[REQUESTS_MAX];
+		size_t count = working_requests(gpu, requests);
+		struct state before = state_read(gpu);
 
-		if (!gpu_has(gpu, DISABLE))
-			continue;
-		if (channels.count)
-			target_of(gpu, &channels.at[0], target);
-		for (int c = 0; c < 2; c++) {
-			const char *file = c ? ENABLE : DISABLE;
-			int error = control(gpu, file, target);
+		for (size_t i = 0; i < count; i++) {
+			int error = control(gpu, requests[i].file,
+					    requests[i].text);
 
-			EXPECT(error == EPERM, "%s/%s: %s", gpu->name, file,
+			EXPECT(error == EPERM, "%s/%s: %s", gpu->name,
+			       requests[i].file,
 			       error ? strerror(error) : "taken");
 		}
-		after = gpu_channels(gpu);
-		EXPECT(channels_same(&channels, &after),
-		       "%s: a refused write changed channels", gpu->name);
+		EXPECT(count || !gpu_has(gpu, DISABLE),
+		       "%s: nothing to try the controls with", gpu->name);
+		state_expect(gpu, &before, "after refused writes");
+		state_free(&before);
 	}
 }
 
@@ -215,16 +220,17 @@ static void test_no_window(const struct gpu *gpus)
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
 		struct files files;
 
-		gpu_files(gpu, 0400, &files);
+		gpu_texts(gpu, 0400, &files);
 		for (size_t i = 0; i < files.count; i++) {
-			char *text = gpu_read(gpu, files.name[i], NULL);
-			bool excused = is_runlist(files.name[i]) ?
+			const char *file = files.name[i];
+			char *text = gpu_read(gpu, file, NULL);
+			bool excused = file_is(file, FILE_MEMORY) ?
 				       errno == EOPNOTSUPP :
 				       errno == ENODEV &&
-				       may_be_unconnected(files.name[i]);
+				       file_is(file, FILE_UNCONNECTED);
 
-			EXPECT(text || excused, "%s/%s: %s", gpu->name,
-			       files.name[i], strerror(errno));
+			EXPECT(text || excused, "%s/%s: %s", gpu->name, file,
+			       strerror(errno));
 			free(text);
 		}
 	}
@@ -254,20 +260,20 @@ static void test_default_again(const struct gpu *gpus)
 	module_need();
 	module_unload(); /* may not be loaded if a test failed */
 	module_must_load("");
-	expect_runlist_mode(gpus, 0400, 0);
+	expect_modes(gpus, 0400, 0);
 }
 
 static const struct suite_test tests[] = {
-	{ "default", "runlists are for root only", test_default, SUITE_ALL },
-	{ "state_gid", "state_gid lets a group read runlists", test_state_gid,
+	{ "default", "state is for root only", test_default, SUITE_ALL },
+	{ "state_gid", "state_gid lets a group read state", test_state_gid,
 	  SUITE_ALL },
-	{ "state_all", "state_all lets all read runlists, without addresses",
+	{ "state_all", "state_all lets all read state, without addresses",
 	  test_state_all, SUITE_ALL },
 	{ "state_all_keeps_opener", "a snapshot is of who opened it",
 	  test_state_all_keeps_opener, SUITE_ALL },
 	{ "read_only", "read_only refuses controls", test_read_only,
 	  SUITE_ALL },
-	{ "no_window", "pram_window=never loses at most runlists",
+	{ "no_window", "pram_window=never loses at most what is in memory",
 	  test_no_window, SUITE_ALL },
 	{ "nonsense", "unknown values are refused at load", test_nonsense,
 	  SUITE_ALL },

@@ -7,7 +7,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "boxes.h"
 #include "suite.h"
+#include "tree.h"
 
 #define READABLE 0400
 #define HUGE_SIZE (16U << 20)
@@ -26,14 +28,15 @@ static void for_each_text(const struct gpu *gpu,
 {
 	struct files files;
 
-	gpu_files(gpu, READABLE, &files);
+	gpu_texts(gpu, READABLE, &files);
 	ASSERT(files.count, "%s: no readable file", gpu->name);
 	for (size_t i = 0; i < files.count; i++) {
 		struct text text = { .file = files.name[i] };
 
 		text.fd = gpu_open(gpu, text.file, O_RDONLY);
 		if (text.fd < 0) {
-			EXPECT(errno == ENODEV && may_be_unconnected(text.file),
+			EXPECT(errno == ENODEV &&
+			       file_is(text.file, FILE_UNCONNECTED),
 			       "%s/%s: open: %s", gpu->name, text.file,
 			       strerror(errno));
 			continue;
@@ -103,6 +106,23 @@ static void check_lines(const struct text *text)
 static void test_lines(const struct gpu *gpu)
 {
 	for_each_text(gpu, check_lines);
+}
+
+static void check_boxes(const struct text *text)
+{
+	const struct file_kind *kind = file_kind(text->file);
+	const char *fault;
+	struct line line;
+
+	if (strncmp(kind->name, "runlist#", 8))
+		return;
+	fault = boxes_fault(text->text, &line);
+	EXPECT(!fault, "%s: %s: \"%s\"", text->file, fault, line.text);
+}
+
+static void test_boxes(const struct gpu *gpu)
+{
+	for_each_text(gpu, check_boxes);
 }
 
 static void check_bytes(const struct text *text)
@@ -262,7 +282,7 @@ static void test_two_opens(const struct gpu *gpu)
 {
 	struct files files;
 
-	gpu_files(gpu, READABLE, &files);
+	gpu_texts(gpu, READABLE, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		struct text texts[2] = { { .file = files.name[i] },
 					 { .file = files.name[i] } };
@@ -272,7 +292,8 @@ static void test_two_opens(const struct gpu *gpu)
 
 		for (int t = 0; t < 2; t++)
 			texts[t].fd = gpu_open(gpu, files.name[i], O_RDONLY);
-		if (texts[0].fd < 0 && may_be_unconnected(files.name[i]))
+		if (texts[0].fd < 0 &&
+		    file_is(files.name[i], FILE_UNCONNECTED))
 			continue;
 		ASSERT(texts[0].fd >= 0 && texts[1].fd >= 0, "%s: open: %s",
 		       files.name[i], strerror(errno));
@@ -314,11 +335,13 @@ static void test_topology_is_steady(const struct gpu *gpu)
 	for (size_t i = 0; i < files.count; i++) {
 		char *first, *second;
 
-		if (!strncmp(files.name[i], "runlist", 7))
-			continue; /* the module was loaded with state_all=1 */
+		/* The module may have been loaded with state_all=1. */
+		if (file_is_state(files.name[i]) ||
+		    file_is(files.name[i], FILE_MOVES))
+			continue;
 		first = gpu_read(gpu, files.name[i], NULL);
 		second = gpu_read(gpu, files.name[i], NULL);
-		if (!first && may_be_unconnected(files.name[i])) {
+		if (!first && file_is(files.name[i], FILE_UNCONNECTED)) {
 			EXPECT(!second, "%s: connected by itself",
 			       files.name[i]);
 			continue;
@@ -380,6 +403,8 @@ static void test_snapshot_is_of_open(const struct gpu *gpu)
 static const struct suite_test tests[] = {
 	{ "lines", "files are printable lines that end in newlines",
 	  test_lines, 0 },
+	{ "boxes", "runlists are boxes of known keys, 48 columns wide",
+	  test_boxes, 0 },
 	{ "bytes", "byte by byte gives what a whole read gives",
 	  test_bytes, 0 },
 	{ "odd_pieces", "pieces of odd sizes add up to the whole",

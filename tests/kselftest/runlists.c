@@ -3,69 +3,93 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "boxes.h"
 #include "gpus.h"
 #include "ktap.h"
 
-#define RUNLISTS_MAX 64
-
 /* What may change by itself is left out: see runlist_skeleton(). */
 static const char *const steady_keys[] = {
-	"Entries",	   "TSGs",    "Channels", "Address",
-	"Aperture",	   "Snapshot", "Scale",	  "Timeout",
-	"Timeslice (us)",  "Length",  "Truncated", "Enabled",
-	"Bound",	   "Runqueue", "Instance Block",
+	"Entries", "TSGs", "Channels", "Address", "Aperture", "Snapshot",
+	"Scale", "Timeout", "Timeslice (us)", "Length", "Truncated",
+	"Enabled", "Bound", "Runqueue", "Instance Block",
 	"Instance Aperture", "Error",
+	"Page Tables", "Big Page Size (KiB)", "Page Directory",
+	"Page Directory Aperture", "Page Directory Volatile", "VA Limit",
+	"Target Engine", "Privileged", "VEID", "PASID", "ATS",
+	"Engine WFI Pointer", "Engine WFI Aperture", "Engine WFI Mode",
+	"Subcontexts", "Context", "Same as Channel",
+	"Context ID", "Type", "Graphics Preemption", "Compute Preemption",
+	"Image", "Image Address", "Image Aperture",
 };
 
-struct line {
-	const char *start; /* without the indent */
-	size_t length; /* without the newline */
-	bool title; /* the top of a box */
-	char text[80]; /* its beginning */
-	char key[32]; /* "" if it has none */
-	char value[64];
-};
-
-/* Moves on to the next line; false at the end of the text. */
-static bool next_line(const char **text, struct line *line)
+/* Room for one more. */
+static void *grow(void *array, size_t count, size_t size)
 {
-	if (!**text)
-		return false;
-	line->start = *text + strspn(*text, " ");
-	line->length = strcspn(line->start, "\n");
-	*text = line->start + line->length;
-	*text += **text == '\n';
-	/* sscanf() looks for the end of what it is given first. */
-	snprintf(line->text, sizeof(line->text), "%.*s", (int)line->length,
-		 line->start);
-	line->title = line->text[0] == '+' &&
-		      line->text[strspn(line->text, "+-")];
-	if (sscanf(line->text, "| %31[^:]: %63[^ |]", line->key,
-		   line->value) != 2)
-		line->key[0] = '\0';
-	return true;
+	array = realloc(array, (count + 1) * size);
+	ASSERT(array, "no memory for %zu entries", count + 1);
+	return array;
 }
 
 void runlist_channels(const char *text, unsigned int runlist,
 		      struct channels *channels)
 {
 	struct channel channel = { .runlist = runlist };
-	bool in_channel = false;
+	enum box_kind kind = BOX_KINDS;
+	struct channel *last = NULL;
+	struct line line;
+
+	while (next_line(&text, &line)) {
+		if (line.title) {
+			kind = line.kind;
+			if (kind == BOX_TSG)
+				channel.tsg = line.number;
+		}
+		if (line.title && kind == BOX_CHANNEL) {
+			channel.id = line.number;
+			channel.in_tsg = line.indent > 0;
+			last = NULL;
+		}
+		if (kind == BOX_CHANNEL && !strcmp(line.key, "Enabled")) {
+			channels->at = grow(channels->at, channels->count,
+					    sizeof(channel));
+			last = &channels->at[channels->count++];
+			*last = channel;
+			last->enabled = !strcmp(line.value, "1");
+		}
+		if (kind == BOX_CONTEXT && last &&
+		    !strcmp(line.key, "Compute Preemption"))
+			snprintf(last->compute, sizeof(last->compute), "%.7s",
+				 line.value);
+	}
+}
+
+void runlist_tsgs(const char *text, unsigned int runlist, struct tsgs *tsgs)
+{
+	enum box_kind kind = BOX_KINDS;
+	struct tsg *last = NULL;
 	struct line line;
 
 	while (next_line(&text, &line)) {
 		if (line.title)
-			in_channel = sscanf(line.text,
-					    "%*[+-] Channel Info %u",
-					    &channel.id) == 1;
-		if (!in_channel || strcmp(line.key, "Enabled"))
+			kind = line.kind;
+		if (line.title && kind == BOX_TSG) {
+			tsgs->at = grow(tsgs->at, tsgs->count, sizeof(*last));
+			last = &tsgs->at[tsgs->count++];
+			memset(last, 0, sizeof(*last));
+			last->runlist = runlist;
+			last->id = line.number;
+		}
+		if (line.title && kind == BOX_CHANNEL && line.indent)
+			last->channels++;
+		if (kind != BOX_TSG)
 			continue;
-		channel.enabled = !strcmp(line.value, "1");
-		channels->at = realloc(channels->at, (channels->count + 1) *
-						     sizeof(channel));
-		ASSERT(channels->at, "no memory for %zu channels",
-		       channels->count + 1);
-		channels->at[channels->count++] = channel;
+		if (!strcmp(line.key, "Timeout"))
+			last->timeout = atoi(line.value);
+		if (!strcmp(line.key, "Scale"))
+			last->scale = atoi(line.value);
+		if (!strcmp(line.key, "Timeslice (us)"))
+			snprintf(last->timeslice, sizeof(last->timeslice),
+				 "%.23s", line.value);
 	}
 }
 
@@ -96,6 +120,16 @@ char *runlist_skeleton(const char *text)
 	return skeleton;
 }
 
+char *gpu_runlist(const struct gpu *gpu, unsigned int runlist)
+{
+	char file[32], *text;
+
+	snprintf(file, sizeof(file), "runlist%u", runlist);
+	text = gpu_read(gpu, file, NULL);
+	ASSERT(text, "%s/%s: %s", gpu->name, file, strerror(errno));
+	return text;
+}
+
 struct channels gpu_channels(const struct gpu *gpu)
 {
 	struct channels channels = { NULL, 0 };
@@ -103,15 +137,27 @@ struct channels gpu_channels(const struct gpu *gpu)
 	size_t count = gpu_runlists(gpu, runlists, RUNLISTS_MAX);
 
 	for (size_t i = 0; i < count; i++) {
-		char file[32], *text;
+		char *text = gpu_runlist(gpu, runlists[i]);
 
-		snprintf(file, sizeof(file), "runlist%u", runlists[i]);
-		text = gpu_read(gpu, file, NULL);
-		ASSERT(text, "%s/%s: %s", gpu->name, file, strerror(errno));
 		runlist_channels(text, runlists[i], &channels);
 		free(text);
 	}
 	return channels;
+}
+
+struct tsgs gpu_tsgs(const struct gpu *gpu)
+{
+	struct tsgs tsgs = { NULL, 0 };
+	unsigned int runlists[RUNLISTS_MAX];
+	size_t count = gpu_runlists(gpu, runlists, RUNLISTS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		char *text = gpu_runlist(gpu, runlists[i]);
+
+		runlist_tsgs(text, runlists[i], &tsgs);
+		free(text);
+	}
+	return tsgs;
 }
 
 bool channels_match(const struct channel *a, const struct channel *b)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "state.h"
+
 static struct gpu gpus[GPUS_MAX + 1];
 
 struct run {
@@ -40,14 +42,13 @@ static void run_test(const void *subject)
 
 /*
  * The test proper is one process further down: whatever becomes of it, the
- * channels are put back.
+ * state is put back.
  */
 static void run_restoring(const void *subject)
 {
 	const struct run *run = subject;
-	struct channels before = gpu_channels(run->gpu);
+	struct state before = state_read(run->gpu);
 	enum ktap_status status;
-	size_t changed;
 	int pid = ktap_fork();
 
 	if (pid == 0) {
@@ -55,8 +56,8 @@ static void run_restoring(const void *subject)
 		ktap_end();
 	}
 	status = ktap_wait(pid);
-	changed = restore_channels(run->gpu, &before);
-	EXPECT(!changed, "%zu channels had to be put back", changed);
+	EXPECT(!state_restore(run->gpu, &before),
+	       "the test left changes, which had to be put back");
 	ktap_end_as(status);
 }
 

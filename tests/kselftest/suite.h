@@ -10,7 +10,7 @@
 enum {
 	/* Runs once with the array of all GPUs, instead of once with each. */
 	SUITE_ALL = 1,
-	/* Changes channels; afterwards they are put back. */
+	/* Uses controls; afterwards everything is put back. */
 	SUITE_CONTROLS = 2,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* All world-readable text of all GPUs, to find it again after a change. */
+/* All world-readable text of all GPUs that stays, to find it again after a change. */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* All of a GPU that its controls change, to compare it and to put it back. */
+#ifndef STATE_H
+#define STATE_H
+
+#include "gpus.h"
+
+struct state {
+	char *text; /* the steady part of each runlist, and `scheduling` */
+	char *scheduling; /* "" without that file */
+	struct channels channels;
+	struct tsgs tsgs;
+};
+
+/* Ends the test if something of it cannot be read. */
+struct state state_read(const struct gpu *gpu);
+void state_free(struct state *state);
+
+/* Fails the test if what is there now differs. */
+void state_expect(const struct gpu *gpu, const struct state *before,
+		  const char *when);
+
+/* Puts back what differs; true if something did, noting the first of it. */
+bool state_restore(const struct gpu *gpu, const struct state *before);
+
+#endif

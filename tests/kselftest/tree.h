@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* The files that docs/proc.md knows, and what holds of each. */
+#ifndef TREE_H
+#define TREE_H
+
+#include "gpus.h"
+
+enum {
+	/* What it shows changes by itself. */
+	FILE_MOVES = 1,
+	/* Reads memory of the GPU, which may need the PRAMIN window. */
+	FILE_MEMORY = 2,
+	/* Has nothing to read but the answer to what was written before. */
+	FILE_ANSWERS = 4,
+	/* Cannot be opened if its hardware is wired to nothing. */
+	FILE_UNCONNECTED = 8,
+};
+
+struct file_kind {
+	const char *name; /* '#' stands for a number */
+	unsigned int mode; /* with default parameters */
+	unsigned int flags;
+};
+
+/* NULL for a file that nobody has documented. */
+const struct file_kind *file_kind(const char *file);
+bool file_is(const char *file, unsigned int flag);
+
+/* Files that the module's parameters let more people read. */
+bool file_is_state(const char *file);
+
+/* As gpu_files(), but only those that show something by themselves. */
+void gpu_texts(const struct gpu *gpu, unsigned int mode, struct files *files);
+
+/* Those that change something when they are written. */
+void gpu_controls(const struct gpu *gpu, struct files *files);
+
+/* Does "info" say "feature NAME: yes"? */
+bool gpu_feature(const struct gpu *gpu, const char *name);
+
+#endif
