@@ -13,16 +13,11 @@
  */
 #include <linux/bitfield.h>
 #include <linux/err.h>
-#include <linux/highmem.h>
 #include <linux/io.h>
-#include <linux/iommu.h>
-#include <linux/ioport.h>
-#include <linux/pci.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "chips/chips.h"
 #include "gpu.h"
@@ -30,6 +25,7 @@
 #include "hw/ram.h"
 #include "memory.h"
 #include "params.h"
+#include "sysmem.h"
 
 /* Words to read in one go with interrupts off: some 256 us. */
 #define BURST_WORDS	256
@@ -79,7 +75,7 @@ struct pramin {
 
 static u64 window_start(const struct pramin *p, u32 value)
 {
-	return (u64)(value & p->window->base) << NV_PBUS_BAR0_WINDOW_BASE_SHIFT;
+	return (u64)(value & p->window->base) << NV_BAR0_WINDOW_BASE_SHIFT;
 }
 
 static bool window_covers(const struct pramin *p, u64 addr)
@@ -96,7 +92,7 @@ static u32 window_at(const struct pramin *p, u64 addr)
 	/* bits that the manuals do not describe stay as they are */
 	u32 rest = p->value & ~(p->window->base | p->window->target);
 
-	return rest | ((addr >> NV_PBUS_BAR0_WINDOW_BASE_SHIFT) &
+	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) &
 		       p->window->base);
 }
 
@@ -207,7 +203,7 @@ static int window_check(const struct pramin *p,
 			const struct nvdebug_mem_request *req)
 {
 	u64 last = req->addr + (req->words - 1) * sizeof(u32);
-	u64 reach = (u64)p->window->base << NV_PBUS_BAR0_WINDOW_BASE_SHIFT;
+	u64 reach = (u64)p->window->base << NV_BAR0_WINDOW_BASE_SHIFT;
 
 	if (last < req->addr || last > (reach | (NV_PRAMIN_SIZE - 1)))
 		return -EFAULT;
@@ -275,71 +271,6 @@ static int read_video(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
 	return ret ? ret : pramin_judge(gpu, req);
 }
 
-/* The physical address behind a bus address of the GPU, for one page. */
-static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
-{
-	struct iommu_domain *domain = iommu_get_domain_for_dev(&gpu->pdev->dev);
-
-	if (!domain) {
-		*phys = bus;
-		return 0;
-	}
-	*phys = iommu_iova_to_phys(domain, bus);
-	return *phys ? 0 : -EFAULT;
-}
-
-/*
- * Read from one page whose address came from the GPU and may be anything.
- * Only what the kernel knows to be RAM is touched: anything else may be a
- * device, where a read can have side effects, whatever firmware calls it. A
- * fault, as in a page taken out of the kernel's map, is caught.
- */
-static int read_page(phys_addr_t phys, u32 *buf, size_t bytes)
-{
-	unsigned long pfn = PHYS_PFN(phys);
-	void *map;
-	int ret;
-
-	if (!pfn_valid(pfn) ||
-	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
-			      IORESOURCE_SYSTEM_RAM,
-			      IORES_DESC_NONE) != REGION_INTERSECTS)
-		return -EFAULT;
-
-	map = kmap_local_page(pfn_to_page(pfn));
-	ret = copy_from_kernel_nofault(buf, map + offset_in_page(phys), bytes);
-	kunmap_local(map);
-	return ret ? -EFAULT : 0;
-}
-
-static int read_system(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
-{
-	size_t bytes = req->words * sizeof(u32);
-	size_t done, n, i;
-	phys_addr_t phys;
-	int ret;
-
-	if (req->addr + bytes < req->addr)
-		return -EFAULT;
-
-	for (done = 0; done < bytes; done += n) {
-		u64 bus = req->addr + done;
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		n = min_t(size_t, bytes - done, PAGE_SIZE - offset_in_page(bus));
-		ret = bus_to_phys(gpu, bus, &phys);
-		if (!ret)
-			ret = read_page(phys, req->buf + done / sizeof(u32), n);
-		if (ret)
-			return ret;
-		cond_resched();
-	}
-	for (i = 0; i < req->words; i++)
-		le32_to_cpus(&req->buf[i]);
-	return 0;
-}
-
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
 };
@@ -374,7 +305,7 @@ int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 		return read_video(gpu, req);
 	case NV_APERTURE_COH:
 	case NV_APERTURE_NCOH:
-		return read_system(gpu, req);
+		return nvdebug_sysmem_read(gpu, req->addr, req->buf, req->words);
 	default:
 		return -EFAULT;
 	}
@@ -393,4 +324,70 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 		} while (fetch->step(fetch, ret));
 	}
 	return 0;
+}
+
+/* With interrupts off: all of it, or nothing that is not told. */
+static int window_write(struct pramin *p, u64 addr, u32 value, u32 *old)
+{
+	void __iomem *at;
+	u32 back;
+
+	if (!window_covers(p, addr))
+		window_move(p, window_at(p, addr));
+	at = p->gpu->bar0 + NV_PRAMIN + (addr - window_start(p, p->value));
+	*old = readl(at);
+	if (!window_is_ours(p))
+		return -EAGAIN;
+	writel(value, at);
+	back = readl(at);
+	if (!window_is_ours(p))
+		return -EBUSY;
+	window_put_back(p);
+	return back == value ? 0 : -EIO;
+}
+
+static int write_video(struct nvdebug_gpu *gpu, u64 addr, u32 value, u32 *old)
+{
+	struct nvdebug_mem_request req = { .addr = addr, .words = 1 };
+	struct pramin p = { .gpu = gpu, .window = gpu->chip->window };
+	unsigned long flags;
+	int ret, tries;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	for (tries = 0; tries < WINDOW_TRIES; tries++) {
+		ret = window_open(&p);
+		if (!ret)
+			ret = window_check(&p, &req);
+		if (ret)
+			break;
+		local_irq_save(flags);
+		ret = window_write(&p, addr, value, old);
+		if (ret)
+			p.moved &= window_is_ours(&p);
+		window_put_back(&p);
+		local_irq_restore(flags);
+		if (ret != -EAGAIN)
+			break;
+	}
+	mutex_unlock(&gpu->lock);
+	return ret == -EAGAIN ? -EBUSY : ret;
+}
+
+int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
+		      u32 *old)
+{
+	if (addr & (sizeof(u32) - 1))
+		return -EFAULT;
+	switch (aperture) {
+	case NV_APERTURE_VID:
+		return write_video(mem->gpu, addr, value, old);
+	case NV_APERTURE_COH:
+	case NV_APERTURE_NCOH:
+		return nvdebug_sysmem_write(mem->gpu, addr,
+					    aperture == NV_APERTURE_COH, value,
+					    old);
+	default:
+		return -EFAULT;
+	}
 }

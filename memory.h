@@ -11,7 +11,7 @@
 struct nvdebug_gpu;
 struct nvdebug_mem;
 
-/* The register that says what PRAMIN shows, where the chip has one. */
+/* The register that says what PRAMIN shows. */
 struct nvdebug_window {
 	u32 reg;
 	u32 base;	/* mask of the address field */
@@ -70,7 +70,8 @@ struct nvdebug_fetch {
 	struct nvdebug_mem_request want;
 	/*
 	 * @want was read, or @error says why not. Returns true with @want set
-	 * anew to go on. May sleep, but not touch the hardware itself.
+	 * anew to go on. May sleep and read registers, but not read memory
+	 * itself or take gpu->lock.
 	 */
 	bool (*step)(struct nvdebug_fetch *fetch, int error);
 };
@@ -81,6 +82,14 @@ struct nvdebug_fetch {
  */
 int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
 				   struct list_head *fetches);
+
+/*
+ * Write the one word at @addr and read it back. *@old is what it was. Fails as
+ * reading does, and with -EIO if it does not read as it was written; -EBUSY
+ * can also mean that it is not known whether it was written.
+ */
+int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
+				   u64 addr, u32 value, u32 *old);
 
 /* Why the PRAMIN window may not be moved, or NULL if it may. */
 const char *nvdebug_window_forbidden(void);

@@ -27,5 +27,7 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.submit = &nvdebug_submit_ga102,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_tu102,
+	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
 };

@@ -160,6 +160,8 @@ const struct nvdebug_chip nvdebug_chip_ga100 = {
 	.submit = &submit_ga100,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_tu102,
+	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
 };
 
@@ -184,5 +186,7 @@ const struct nvdebug_chip nvdebug_chip_ga102 = {
 	.submit = &nvdebug_submit_ga102,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_tu102,
+	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
 };

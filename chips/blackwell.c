@@ -114,6 +114,8 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.submit = &submit_gb10b,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_gb100,
+	.bars = &nvdebug_bars_gh100,
+	.mmu = &nvdebug_mmu_ops_gb100,
 	.page_tables = "3",
 };
 
@@ -140,6 +142,8 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.submit = &submit_gb10b,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_gb100,
+	.bars = &nvdebug_bars_gh100,
+	.mmu = &nvdebug_mmu_ops_gb100,
 	.page_tables = "3",
 };
 
@@ -167,5 +171,7 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.submit = &submit_gb202,
 	.preempt = &preempt_gb202,
 	.window = &nvdebug_window_gb100,
+	.bars = &nvdebug_bars_gh100,
+	.mmu = &nvdebug_mmu_ops_gb100,
 	.page_tables = "3",
 };

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "bar.h"
 #include "channel.h"
 #include "copy_topology.h"
 #include "decode/context.h"
@@ -16,6 +17,7 @@
 #include "device_info.h"
 #include "gpu.h"
 #include "memory.h"
+#include "mmu.h"
 #include "preempt.h"
 #include "runlist.h"
 #include "submit.h"
@@ -40,6 +42,8 @@ struct nvdebug_chip {
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_window *window;
+	const struct nvdebug_bar_ops *bars;
+	const struct nvdebug_mmu_ops *mmu;
 	/* As info prints the versions of page tables that it walks. */
 	const char *page_tables;
 	/* Where ids are the GPU's: how many channels a chip has at most. */

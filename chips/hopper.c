@@ -61,5 +61,7 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.submit = &nvdebug_submit_ga102,
 	.preempt = &nvdebug_preempt_ga100,
 	.window = &nvdebug_window_gh100,
+	.bars = &nvdebug_bars_gh100,
+	.mmu = &nvdebug_mmu_ops_gh100,
 	.page_tables = "3",
 };

@@ -107,6 +107,8 @@ const struct nvdebug_chip nvdebug_chip_gk104 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gk104,
 	.channels = 4096,
 	.page_tables = "1",
 };
@@ -132,6 +134,8 @@ const struct nvdebug_chip nvdebug_chip_gk208 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gk104,
 	.channels = 1024,
 	.page_tables = "1",
 };

@@ -29,6 +29,8 @@ const struct nvdebug_chip nvdebug_chip_gm107 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gk104,
 	.channels = 2048,
 	.page_tables = "1",
 };
@@ -55,6 +57,8 @@ const struct nvdebug_chip nvdebug_chip_gm200 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gk104,
 	.channels = 4096,
 	.page_tables = "1",
 };

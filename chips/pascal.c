@@ -37,6 +37,8 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gp100,
 	.channels = 4096,	/* linux-nvgpu hw_ccsr_gp106.h */
 	.page_tables = "1 or 2",
 };

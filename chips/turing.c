@@ -119,6 +119,8 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.submit = &submit_tu102,
 	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_tu102,
+	.mmu = &nvdebug_mmu_ops_tu102,
 	.channels = 4096,
 	.page_tables = "2",
 };

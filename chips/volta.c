@@ -72,6 +72,8 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gv100,
 	.window = &nvdebug_window_nv50,
+	.bars = &nvdebug_bars_gk104,
+	.mmu = &nvdebug_mmu_ops_gv100,
 	.channels = 4096,
 	.page_tables = "2",
 };

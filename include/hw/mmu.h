@@ -4,7 +4,8 @@
  * which point to two tables (DUAL_PDE), and page table entries (PTE).
  *
  * Sources: open-gpu-kernel-modules src/common/inc/swref/published/
- * {maxwell/gm107,pascal/gp100,turing/tu102,hopper/gh100}/dev_mmu.h;
+ * {maxwell/gm107,pascal/gp100,turing/tu102,hopper/gh100}/dev_mmu.h; MMU_CTRL
+ * linux-nvgpu include/nvgpu/hw/gk20a/hw_fb_gk20a.h;
  * open-gpu-doc manuals/volta/gv100/dev_mmu.ref.txt, pascal/gp100-mmu-format.pdf;
  * levels: open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mmu/arch/.../
  * kern_gmmu_fmt_{gm10x,gp10x,ga10x,gh10x,gb10x}.c.
@@ -13,6 +14,10 @@
 #define NVDEBUG_HW_MMU_H
 
 #include <linux/bits.h>
+
+/* Which pages version 1 has, where the instance block does not say. */
+#define NV_PFB_PRI_MMU_CTRL			0x00100c80 /* RW */
+#define  NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB	BIT(0)
 
 /* Of every directory and table but that of big pages from version 2 on. */
 #define NV_MMU_ROOT_ALIGN			4096

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * An entry of 64 or 128 bits is read as words of 32 bits, by rising address,
+ * and once: a driver that changes it in between gives a walk half of each. A
+ * wrong address is the worst that can come of it, which is then read as any
+ * address is, with all that is checked there.
+ */
+#include <linux/errno.h>
+
+#include "chips/chips.h"
+#include "gpu.h"
+#include "hw/mmu.h"
+#include "mmu.h"
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
+	.version1 = true,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100 = {
+	.own = &nvdebug_mmu_gp100,
+	.version1 = true,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100 = {
+	.own = &nvdebug_mmu_gp100,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102 = {
+	.own = &nvdebug_mmu_tu102,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100 = {
+	.own = &nvdebug_mmu_ga100,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100 = {
+	.own = &nvdebug_mmu_gh100,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100 = {
+	.own = &nvdebug_mmu_gb100,
+};
+
+static int version1_format(struct nvdebug_gpu *gpu, u32 big_page_kib,
+			   const struct nvdebug_mmu_format **format)
+{
+	u32 ctrl;
+	int ret;
+
+	if (!big_page_kib) {
+		ret = nvdebug_reg_read(gpu, NV_PFB_PRI_MMU_CTRL, &ctrl);
+		if (ret)
+			return ret;
+		big_page_kib = ctrl & NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB ?
+			       64 : 128;
+	}
+	switch (big_page_kib) {
+	case 64:
+		*format = &nvdebug_mmu_gk104_64k;
+		return 0;
+	case 128:
+		*format = &nvdebug_mmu_gk104_128k;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int nvdebug_mmu_format(struct nvdebug_gpu *gpu, u32 version, u32 big_page_kib,
+		       const struct nvdebug_mmu_format **format)
+{
+	const struct nvdebug_mmu_ops *ops = gpu->chip->mmu;
+
+	if (ops->own && (!version || version == ops->own->version)) {
+		*format = ops->own;
+		return 0;
+	}
+	if (ops->version1 && version <= 1)
+		return version1_format(gpu, big_page_kib, format);
+	return -EINVAL;
+}
+
+static bool want_next(struct nvdebug_mmu_walk *w,
+		      struct nvdebug_mem_request *want)
+{
+	u64 addr;
+	u32 words;
+	u8 aperture;
+
+	if (!nvdebug_walk_wants(&w->walk, &addr, &aperture, &words))
+		return false;
+	*want = (struct nvdebug_mem_request) {
+		.addr = addr,
+		.aperture = aperture,
+		.table = true,
+		.words = words,
+		.buf = w->words,
+	};
+	return true;
+}
+
+bool nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
+			    const struct nvdebug_mmu_format *format, u64 pdb,
+			    u8 aperture, u64 va_limit, u64 va,
+			    struct nvdebug_mem_request *want)
+{
+	nvdebug_walk_start(&w->walk, format, pdb, aperture, va);
+	nvdebug_walk_limit(&w->walk, gpu->video_memory, va_limit);
+	return want_next(w, want);
+}
+
+bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
+			   struct nvdebug_mem_request *want)
+{
+	nvdebug_walk_feed(&w->walk, w->words);
+	return want_next(w, want);
+}
+
+int nvdebug_mmu_walk_run(struct nvdebug_mmu_walk *w, struct nvdebug_mem *mem,
+			 struct nvdebug_mem_request *want)
+{
+	int ret;
+
+	do {
+		ret = nvdebug_mem_read(mem, want);
+		if (ret)
+			return ret;
+	} while (nvdebug_mmu_walk_step(w, want));
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Page tables in the GPU's memory.
+ */
+#ifndef NVDEBUG_MMU_H
+#define NVDEBUG_MMU_H
+
+#include <linux/types.h>
+
+#include "decode/mmu.h"
+#include "memory.h"
+
+struct nvdebug_gpu;
+
+/* Which formats a chip walks. */
+struct nvdebug_mmu_ops {
+	const struct nvdebug_mmu_format *own;	/* of version 2 or 3, or NULL */
+	bool version1;
+};
+
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104;	/* to GM20x */
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100;	/* to Ada */
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100;
+
+/*
+ * The format of an address space: @version as its instance block says, 0 for
+ * the chip's newest; @big_page_kib, for version 1, likewise, 0 for what the
+ * chip is set to. -EINVAL: the chip has no such format. Reads one register
+ * where that has to say the page size, so it may also fail as that may.
+ */
+int __must_check nvdebug_mmu_format(struct nvdebug_gpu *gpu, u32 version,
+				    u32 big_page_kib,
+				    const struct nvdebug_mmu_format **format);
+
+/* A walk by way of a fetch, as whose requests it reads its entries. */
+struct nvdebug_mmu_walk {
+	struct nvdebug_walk walk;
+	u32 words[NVDEBUG_MMU_ENTRY_WORDS];
+};
+
+/*
+ * Start it, and make @want the first request. False if it is over at once, as
+ * walk.state says. @va_limit: the highest address, 0: not known.
+ */
+bool nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
+			    const struct nvdebug_mmu_format *format, u64 pdb,
+			    u8 aperture, u64 va_limit, u64 va,
+			    struct nvdebug_mem_request *want);
+/* @want was read: make it the next request, or return false at the end. */
+bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
+			   struct nvdebug_mem_request *want);
+
+/* Do all of a walk that was started with @want. */
+int __must_check nvdebug_mmu_walk_run(struct nvdebug_mmu_walk *w,
+				      struct nvdebug_mem *mem,
+				      struct nvdebug_mem_request *want);
+
+#endif

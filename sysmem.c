@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/highmem.h>
+#include <linux/iommu.h>
+#include <linux/ioport.h>
+#include <linux/kernel.h>
+#include <linux/pci.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#ifdef CONFIG_X86
+#include <asm/cacheflush.h>
+#endif
+
+#include "gpu.h"
+#include "sysmem.h"
+
+/* The physical address behind a bus address of the GPU, for one page. */
+static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(&gpu->pdev->dev);
+
+	if (!domain) {
+		*phys = bus;
+		return 0;
+	}
+	*phys = iommu_iova_to_phys(domain, bus);
+	return *phys ? 0 : -EFAULT;
+}
+
+/*
+ * Only what the kernel knows to be RAM is touched: anything else may be a
+ * device, where a read can have side effects, whatever firmware calls it.
+ */
+static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
+{
+	phys_addr_t phys;
+	int ret = bus_to_phys(gpu, bus, &phys);
+
+	if (ret || !pfn_valid(PHYS_PFN(phys)) ||
+	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
+			      IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_INTERSECTS)
+		return NULL;
+	return pfn_to_page(PHYS_PFN(phys));
+}
+
+/* A fault, as in a page taken out of the kernel's map, is caught. */
+static int read_page(struct page *page, u32 offset, u32 *buf, size_t bytes)
+{
+	void *map = kmap_local_page(page);
+	int ret = copy_from_kernel_nofault(buf, map + offset, bytes);
+
+	kunmap_local(map);
+	return ret ? -EFAULT : 0;
+}
+
+int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
+			size_t words)
+{
+	size_t bytes = words * sizeof(u32);
+	size_t done, n, i;
+	struct page *page;
+	int ret;
+
+	if (bus + bytes < bus)
+		return -EFAULT;
+
+	for (done = 0; done < bytes; done += n) {
+		u32 offset = offset_in_page(bus + done);
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
+		page = page_of(gpu, bus + done);
+		if (!page)
+			return -EFAULT;
+		ret = read_page(page, offset, buf + done / sizeof(u32), n);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	for (i = 0; i < words; i++)
+		le32_to_cpus(&buf[i]);
+	return 0;
+}
+
+/* Memory that the GPU reads past the CPU's caches. */
+static bool can_write_back(void)
+{
+	return IS_ENABLED(CONFIG_X86);
+}
+
+static void write_back(void *word)
+{
+#ifdef CONFIG_X86
+	clflush_cache_range(word, sizeof(u32));
+#endif
+}
+
+/* Also caught: the kernel's own text is RAM, and must not be written. */
+static int write_word(void *word, u32 value)
+{
+	__le32 stored = cpu_to_le32(value);
+
+	pagefault_disable();
+	__put_kernel_nofault(word, &stored, __le32, fault);
+	pagefault_enable();
+	return 0;
+fault:
+	pagefault_enable();
+	return -EFAULT;
+}
+
+int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
+			 u32 value, u32 *old)
+{
+	struct page *page = page_of(gpu, bus);
+	u32 back;
+	void *map;
+	int ret;
+
+	if (!page)
+		return -EFAULT;
+	if (!coherent && !can_write_back())
+		return -EOPNOTSUPP;
+	ret = nvdebug_sysmem_read(gpu, bus, old, 1);
+	if (ret)
+		return ret;
+
+	map = kmap_local_page(page);
+	ret = write_word(map + offset_in_page(bus), value);
+	if (!ret && !coherent)
+		write_back(map + offset_in_page(bus));
+	kunmap_local(map);
+	if (!ret)
+		ret = nvdebug_sysmem_read(gpu, bus, &back, 1);
+	if (!ret && back != value)
+		ret = -EIO;
+	return ret;
+}

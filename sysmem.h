@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * System memory by the addresses the GPU uses, which come from the GPU and may
+ * be anything.
+ */
+#ifndef NVDEBUG_SYSMEM_H
+#define NVDEBUG_SYSMEM_H
+
+#include <linux/types.h>
+
+struct nvdebug_gpu;
+
+/* The errors of nvdebug_mem_read(). May sleep. */
+int __must_check nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
+				     size_t words);
+/*
+ * Write one word. -EOPNOTSUPP if the GPU does not snoop (@coherent is false)
+ * and this CPU has no way of writing back its cache.
+ */
+int __must_check nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus,
+				      bool coherent, u32 value, u32 *old);
+
+#endif
