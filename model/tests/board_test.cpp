@@ -97,8 +97,8 @@ TEST_F(BoardFile, WrongType) {
 
 TEST_F(BoardFile, UnknownGeneration) {
     json_["chip"]["generation"] = "rubin";
-    EXPECT_EQ(error(), "/chip/generation: unknown generation; known: pascal, volta, turing, "
-                       "ampere-ga100, ampere-ga10x, ada");
+    EXPECT_EQ(error(), "/chip/generation: unknown generation; known: kepler, maxwell-gm20x, "
+                       "pascal, volta, turing, ampere-ga100, ampere-ga10x, ada");
 }
 
 TEST_F(BoardFile, IdentitiesThatContradict) {
@@ -152,6 +152,21 @@ TEST_F(BoardFile, BarTooLarge) {
 TEST_F(BoardFile, CopyEngineThatIsNotThere) {
     json_["copy"]["pce_lce"][0] = 9;
     EXPECT_EQ(error(), "/copy/pce_lce/0: there is no engine LCE9");
+}
+
+TEST_F(BoardFile, PhysicalCopyEngineAmongLogicalOnes) {
+    json_["engines"]["rows"][3]["engine"] = "COPY0";
+    EXPECT_EQ(error(), "/engines/rows/3/engine: copy engines are logical in this generation: LCE0 "
+                       "and so on");
+}
+
+TEST_F(BoardFile, MemoryThatItsRegisterCannotSay) {
+    json_["chip"]["generation"] = "ampere-ga100";
+    json_["memory"]["video_mib"] = 49153;
+    const Board loaded = load();
+    Memory memory(loaded.video_bytes);
+    EXPECT_EQ(config_error([&] { Chip(loaded, memory); }),
+              "video memory of 49153 MiB cannot be said by LOCAL_MEMORY_RANGE");
 }
 
 TEST_F(BoardFile, GeometryThatDoesNotAddUp) {
@@ -224,6 +239,8 @@ TEST(BadFiles, ValuesAreChecked) {
 }
 
 TEST(EngineNames, RoundTrip) {
+    for (const char *text : {"COPY2", "MSPDEC0", "MSPPP0", "MSVLD0", "MSENC0"})
+        EXPECT_EQ(to_string(parse_engine_name(text).value()), text);
     for (const char *text : {"GR0", "LCE9", "NVDEC4", "NVENC2", "SEC0", "OFA0", "NVJPG3", "GSP0"})
         EXPECT_EQ(to_string(parse_engine_name(text).value()), text);
     EXPECT_EQ(to_string(parse_engine_name("GRCE1").value()), "LCE1");

@@ -108,6 +108,25 @@ TEST(Pccsr, PascalHasNoFaultBits) {
     EXPECT_EQ(bench->read(state_0) & 0x00f00000, 0U);
 }
 
+TEST(Pccsr, KeplersRunlistOfAChannel) {
+    auto bench = Bench::started("quadro-k5000", workload_of(R"(
+        {"task":"copies","engine":"LCE2","channels":[{"id":7,"work":"busy"}]})"));
+    const std::uint32_t state = state_0 + 8 * 7;
+    bench->advance_us(100);
+    EXPECT_EQ(bench->read(state), 0x16040001U) << "on PBDMA and engine, of runlist 4, enabled";
+    bench->write(state, 0x00040800); // disabled; the runlist is kept
+    EXPECT_EQ(bench->read(state) & 0x000f0001, 0x00040000U);
+    bench->write(state, 0x00040400);
+    EXPECT_GT(bench->gained(10'000).at("copies"), 9'000);
+    bench->write(state, 0x00000800); // a write that forgets the runlist moves the channel to 0
+    bench->advance_us(3'000);
+    bench->write(state, 0x00000400);
+    EXPECT_EQ(bench->gained(10'000).at("copies"), 0);
+    Bench maxwell("gtx980", "idle");
+    maxwell.write(state, 0x000f0000);
+    EXPECT_EQ(maxwell.read(state), 0U) << "Kepler only";
+}
+
 TEST(Pccsr, StatusWords) {
     auto bench = Bench::started("gtx1060-3gb", "three-tasks");
     bench->advance_us(105); // the PBDMA changes channels every 16.384 us, not while we look

@@ -38,7 +38,7 @@ TEST(PciConfig, Capabilities) {
 TEST(PciConfig, BarsShowTheirSizes) {
     Bench bench("rtx6000-ada", "idle");
     const std::map<std::uint32_t, std::uint32_t> sizes{
-        {0x10, 16 << 20}, {0x14, 64 << 20}, {0x18, 0}, {0x1c, 32 << 20},
+        {0x10, 16 << 20}, {0x14, 16 << 20}, {0x18, 0}, {0x1c, 32 << 20},
         {0x20, 0},        {0x24, 0},        {0x28, 0}, {0x30, 0}};
     for (const auto &[offset, size] : sizes) {
         bench.gpu.config_write(offset, 0xffffffff, 4);

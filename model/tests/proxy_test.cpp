@@ -117,7 +117,7 @@ TEST_F(ProxyLink, ProbesAsQemuDoes) {
     EXPECT_EQ(config_read(0x02, 2), 0x1d81U);
     EXPECT_EQ(config_read(0x0a, 2), 0x0300U);
     EXPECT_EQ(config_read(0x2e, 2), 0x1218U);
-    const std::array<std::uint32_t, 7> sizes{16 << 20, 64 << 20, 0, 32 << 20, 0, 0, 0};
+    const std::array<std::uint32_t, 7> sizes{16 << 20, 16 << 20, 0, 32 << 20, 0, 0, 0};
     for (unsigned i = 0; i < 7; ++i) {
         const std::uint32_t at = 0x10 + 4 * i;
         const auto original = static_cast<std::uint32_t>(config_read(at, 4));

@@ -261,6 +261,21 @@ TEST(Pfifo, WhatHostSaysOfItself) {
         bench->expect_no_violations();
 }
 
+TEST(Pfifo, DefaultTimeslices) {
+    Bench kepler("quadro-k5000", "idle");
+    EXPECT_EQ(kepler.read(0x2310), 0x10003080U);
+    EXPECT_EQ(kepler.read(0x2310 + 4 * 6), 0x10003080U);
+    EXPECT_EQ(kepler.read(0x2350 + 4 * 2), 0x10000010U);
+    EXPECT_EQ(kepler.read(0x262c), 0U);
+    kepler.write(0x2310, 0x10001040);
+    EXPECT_EQ(kepler.read(0x2310), 0x10001040U);
+    kepler.expect_no_violations();
+    Bench pascal("gtx1080ti", "idle");
+    EXPECT_EQ(pascal.read(0x2350), 0x10000010U);
+    pascal.expect_no_violations();
+    EXPECT_EQ(pascal.read(0x2310), 0xbadf5040U);
+}
+
 TEST(Malformed, IsReportedAndTheRestGoesOn) {
     auto volta = Bench::started("titan-v", "malformed");
     EXPECT_EQ(volta->read(0x2100), 0x100U);

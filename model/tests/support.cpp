@@ -79,15 +79,17 @@ std::unique_ptr<Bench> Bench::started(const std::string &board_name, const Workl
 
 std::uint32_t Bench::peek(PhysicalAddress at) {
     using namespace regs;
-    write(pbus::bar0_window, pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
-                                 pbus::window_target.put(target_of(at.aperture)));
+    write(gpu.board().generation->window_register,
+          pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
+              pbus::window_target.put(target_of(at.aperture)));
     return read(pramin::range_begin + at.address % (1U << pbus::window_shift));
 }
 
 void Bench::poke(PhysicalAddress at, std::uint32_t value) {
     using namespace regs;
-    write(pbus::bar0_window, pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
-                                 pbus::window_target.put(target_of(at.aperture)));
+    write(gpu.board().generation->window_register,
+          pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
+              pbus::window_target.put(target_of(at.aperture)));
     write(pramin::range_begin + at.address % (1U << pbus::window_shift), value);
 }
 
@@ -116,7 +118,11 @@ void Bench::ring(unsigned channel, unsigned runlist) {
         write(0x810090, channel | runlist << 16);
         break;
     case Doorbell::ampere:
+    case Doorbell::hopper:
         write(0xbb0090, channel | runlist << 16);
+        break;
+    case Doorbell::gb20x:
+        write(0xbb0090, channel | runlist << 16 | 1U << 30);
         break;
     }
 }

@@ -20,8 +20,9 @@
 
 namespace nvmodel::test {
 
-inline constexpr std::array boards{"a100",      "gtx1060-3gb", "rtx-a6000",
-                                   "rtx2080ti", "rtx6000-ada", "titan-v"};
+inline constexpr std::array boards{"a100",      "gtx1060-3gb",  "gtx1080ti",
+                                   "gtx980",    "quadro-k5000", "rtx-a6000",
+                                   "rtx2080ti", "rtx6000-ada",  "titan-v"};
 
 /// A board's name as part of a test's.
 std::string test_name(const testing::TestParamInfo<const char *> &board);

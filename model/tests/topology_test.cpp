@@ -4,6 +4,8 @@
 
 #include "board/ptop_table.hpp"
 
+#include <numeric>
+
 namespace nvmodel::test {
 namespace {
 
@@ -12,6 +14,46 @@ std::vector<std::uint32_t> read_range(Bench &bench, std::uint32_t begin, unsigne
     for (unsigned i = 0; i < count; ++i)
         words.push_back(bench.read(begin + 4 * i));
     return words;
+}
+
+TEST(PtopV1, QuadroK5000IsLaidOutAsTheGk107ThatWasRead) {
+    Bench bench("quadro-k5000", "idle");
+    std::vector<std::uint32_t> expected{
+        0x8006183e, 0x00000003, // GR0
+        0x90828c3e, 0x00000007, // COPY0: engine 4, runlist 4
+        0x94a30e3e, 0x0000000b, // COPY1
+        0x9c03aa3e, 0x0000000f, // COPY2: engine 7, runlist 0
+        0x8428a23e, 0x00000023, // MSPDEC
+        0x8840023e, 0x00000027, // MSPPP
+        0x8c679e3e, 0x0000002b, // MSVLD
+        0x98c8243e, 0x0000002f, // MSENC
+    };
+    expected.resize(64, 0);
+    EXPECT_EQ(read_range(bench, 0x22700, 64), expected);
+    bench.expect_no_violations();
+}
+
+TEST(PtopV1, Gtx980TellsInstancesByType) {
+    Bench bench("gtx980", "idle");
+    std::vector<std::uint32_t> expected{
+        0x8006183e, 0x80000003, 0x00400005, // GR0
+        0x90828c3e, 0x80000007, 0x001040ad, // COPY0, fault id 21
+        0x94a30e3e, 0x8000000b, 0x001050b5, // COPY1
+        0x9c03aa3e, 0x8000000f, 0x001060dd, // COPY2: with GR0 on runlist 0
+        0x84289e3e, 0x80000043, 0x000840a5, // NVDEC0
+        0x8848243e, 0x8000003b, 0x001c80cd, // NVENC0: type 14
+        0x98c0a63e, 0x8000003f, 0x001cc0d5, // NVENC1: type 15, instance 0
+        0x8c679c3e, 0x80000037, 0x0008708d, // SEC0
+    };
+    expected.resize(64, 0);
+    EXPECT_EQ(read_range(bench, 0x22700, 64), expected);
+    bench.expect_no_violations();
+}
+
+TEST(PtopV1, Gtx1080TiHasASecondEncoder) {
+    Bench bench("gtx1080ti", "idle");
+    EXPECT_EQ(read_range(bench, 0x22700 + 4 * 24, 4),
+              (std::vector<std::uint32_t>{0x9080a63e, 0x8000003b, 0x041cc0d5, 0}));
 }
 
 TEST(PtopV1, Gtx1060) {
@@ -108,18 +150,66 @@ TEST(Ptop, ScalarsAndFuses) {
     ampere.expect_no_violations();
 }
 
+TEST(Ptop, ScalarsOfMemory) {
+    Bench kepler("quadro-k5000", "idle");
+    EXPECT_EQ(kepler.read(0x22438), 4U);
+    kepler.expect_no_violations();
+    EXPECT_EQ(kepler.read(0x22454), 0xbadf5040U) << "from GM20x on";
+    Bench ampere("a100", "idle");
+    EXPECT_EQ(ampere.read(0x22438), 12U);
+    EXPECT_EQ(ampere.read(0x22454), 24U);
+    ampere.expect_no_violations();
+}
+
+TEST(Fuses, KeplersAreInsidePtop) {
+    Bench bench("quadro-k5000", "idle");
+    for (const std::uint32_t offset : {0x22504U, 0x22508U, 0x22514U, 0x22584U, 0x22588U, 0x22594U})
+        EXPECT_EQ(bench.read(offset), 0U) << std::hex << offset;
+    bench.write(0x22588, 0x2); // software's copy
+    EXPECT_EQ(bench.read(0x22588), 0x2U);
+    EXPECT_EQ(bench.read(0x22508), 0x0U);
+    bench.expect_no_violations();
+    EXPECT_EQ(bench.read(0x21c1c), 0xbadf1100U);
+}
+
+TEST(PriRing, CountsLiveGpcs) {
+    for (const auto &[name, gpcs] :
+         std::map<std::string, unsigned>{{"quadro-k5000", 4}, {"gtx1080ti", 6}, {"a100", 7}}) {
+        Bench bench(name, "idle");
+        EXPECT_EQ(bench.read(0x120078), gpcs) << name;
+        bench.expect_no_violations();
+    }
+}
+
+TEST(MemorySizes, WhereTheyAreSaid) {
+    // MAG << (SCALE + 20): 48 << 26 is 3 GiB.
+    for (const auto &[name, word] :
+         std::map<std::string, std::uint32_t>{{"gtx1060-3gb", 48 << 4 | 6},
+                                              {"gtx1080ti", 44 << 4 | 8},
+                                              {"titan-v", 48 << 4 | 8},
+                                              {"rtx2080ti", 44 << 4 | 8},
+                                              {"a100", 40 << 4 | 10}}) {
+        Bench bench(name, "idle");
+        EXPECT_EQ(bench.read(0x100ce0), word) << name;
+        bench.expect_no_violations();
+    }
+    Bench ada("rtx6000-ada", "idle");
+    EXPECT_EQ(ada.read(0x1183a4), 49152U);
+    ada.expect_no_violations();
+    EXPECT_EQ(ada.read(0x100ce0), 0xbadf1100U);
+    for (const char *name : {"quadro-k5000", "gtx980"}) {
+        Bench bench(name, "idle");
+        EXPECT_EQ(bench.read(0x100ce0), 0xbadf1100U) << name;
+    }
+}
+
 TEST(Fuses, LiveTpcsAreTheProducts) {
-    const std::map<std::string, int> tpcs{
-        {"gtx1060-3gb", 9}, {"titan-v", 40}, {"rtx2080ti", 34}, {"a100", 54}, {"rtx6000-ada", 71}};
+    const std::map<std::string, unsigned> tpcs{
+        {"quadro-k5000", 8}, {"gtx980", 16},    {"gtx1060-3gb", 9}, {"gtx1080ti", 28},
+        {"titan-v", 40},     {"rtx2080ti", 34}, {"a100", 54},       {"rtx6000-ada", 71}};
     for (const auto &[name, expected] : tpcs) {
-        const Geometry geometry = board(name).geometry;
-        int live = 0;
-        for (unsigned gpc = 0; gpc < geometry.num_gpcs; ++gpc)
-            for (unsigned tpc = 0; tpc < geometry.num_tpc_per_gpc; ++tpc)
-                if ((geometry.gpc_disabled >> gpc & 1) == 0 &&
-                    (geometry.tpc_disabled[gpc] >> tpc & 1) == 0)
-                    ++live;
-        EXPECT_EQ(live, expected) << name;
+        const std::vector<unsigned> live = board(name).geometry.live_tpcs();
+        EXPECT_EQ(std::accumulate(live.begin(), live.end(), 0U), expected) << name;
     }
 }
 
@@ -154,11 +244,13 @@ TEST(CopyWiring, EachGenerationsForm) {
 }
 
 TEST(Pmc, Identity) {
-    const std::map<std::string, std::uint32_t> boot_0{{"gtx1060-3gb", 0x136000a1},
-                                                      {"titan-v", 0x140000a1},
-                                                      {"rtx2080ti", 0x162000a1},
-                                                      {"a100", 0x170000a1},
-                                                      {"rtx6000-ada", 0x192000a1}};
+    Bench kepler("quadro-k5000", "idle");
+    EXPECT_EQ(kepler.read(0x0), 0x0e40a0a2U) << "with bits of the PCI device id";
+    EXPECT_EQ(kepler.read(0xa00), 0x0e4a2000U);
+    const std::map<std::string, std::uint32_t> boot_0{
+        {"gtx980", 0x124000a1},     {"gtx1080ti", 0x132000a1}, {"gtx1060-3gb", 0x136000a1},
+        {"titan-v", 0x140000a1},    {"rtx2080ti", 0x162000a1}, {"a100", 0x170000a1},
+        {"rtx6000-ada", 0x192000a1}};
     for (const auto &[name, value] : boot_0) {
         Bench bench(name, "idle");
         EXPECT_EQ(bench.read(0x0), value);

@@ -11,8 +11,9 @@ namespace nvmodel {
 
 std::string_view name_of(BlockName block) {
     static constexpr std::array<std::string_view, block_names> names{
-        "PMC",  "PTOP", "PFIFO",       "PBDMA",  "PCCSR",  "RUNLIST",  "CHRAM", "CE",
-        "FUSE", "PBUS", "PBUS_WINDOW", "PRAMIN", "PTIMER", "USERMODE", "OTHER"};
+        "PMC",       "PTOP",   "PFIFO",  "PBDMA",    "PCCSR", "RUNLIST", "CHRAM",
+        "CE",        "FUSE",   "PGRAPH", "PFB",      "PRI",   "PBUS",    "PBUS_WINDOW",
+        "BAR_BLOCK", "PRAMIN", "PTIMER", "USERMODE", "OTHER"};
     return names[static_cast<std::size_t>(block)];
 }
 

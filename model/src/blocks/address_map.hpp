@@ -21,14 +21,18 @@ enum class BlockName : std::uint8_t {
     chram,
     ce,
     fuse,
+    pgraph,
+    pfb,
+    pri,
     pbus,
     pbus_window,
+    bar_block,
     pramin,
     ptimer,
     usermode,
     other,
 };
-inline constexpr unsigned block_names = 15;
+inline constexpr unsigned block_names = 19;
 
 std::string_view name_of(BlockName block);
 

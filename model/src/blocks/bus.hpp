@@ -11,42 +11,37 @@
 
 namespace nvmodel {
 
-/// What the PBUS registers hold, and what it means for memory apertures.
+/// What the instance-block registers of BAR1 or BAR2 say, in whatever form a generation has them.
+struct BarBinding {
+    bool translated = false;    // virtual mode: through the page tables of the instance block
+    std::uint32_t target = 0;   // of the instance block, as written
+    std::uint64_t instance = 0; // its address
+    bool debug_cya = false;     // BAR2 up to Ada: bit 30
+};
+
+/// What the window and BAR registers hold, and what it means for memory apertures.
 class BusState {
   public:
-    std::uint32_t window = 0;
-    std::uint32_t bar1_block = 0;
-    std::uint32_t bar2_block = 0;
+    std::uint32_t window = 0; // as written; from Hopper on without a target
+    BarBinding bar1;
+    BarBinding bar2;
 
     /// Where an offset into the PRAMIN aperture leads; nothing if the target is undefined.
     [[nodiscard]] std::optional<PhysicalAddress> behind_window(std::uint32_t offset) const;
 
     /// Where an offset into BAR1 or BAR2 leads; nothing if it is not translated. Only physical
     /// mode (the offset is a video-memory address); virtual mode would walk page tables here.
-    [[nodiscard]] static std::optional<PhysicalAddress> behind_bar(std::uint32_t block,
+    [[nodiscard]] static std::optional<PhysicalAddress> behind_bar(const BarBinding &bar,
                                                                    std::uint64_t offset);
 };
 
-/// NV_PBUS: window and BAR instance blocks. Binds complete at once.
-class BusBlock final : public RegisterBlock {
-  public:
-    explicit BusBlock(BusState &state) : state_(state) {}
-    ReadAnswer read(std::uint32_t offset) override;
-    Answer write(std::uint32_t offset, std::uint32_t value) override;
+/// The register that places the PRAMIN window.
+std::unique_ptr<RegisterBlock> make_window(const Generation &generation, BusState &state);
 
-  private:
-    BusState &state_;
-};
+/// The BAR registers in PBUS (up to Turing), or none.
+std::unique_ptr<RegisterBlock> make_pbus(const Generation &generation, BusState &state);
 
-/// Turing+: the BAR registers once more, in the function page.
-class FunctionPageBlock final : public RegisterBlock {
-  public:
-    explicit FunctionPageBlock(BusState &state) : bus_(state) {}
-    ReadAnswer read(std::uint32_t offset) override;
-    Answer write(std::uint32_t offset, std::uint32_t value) override;
-
-  private:
-    BusBlock bus_;
-};
+/// The BAR registers in the function page (from Turing on), or nullptr.
+std::unique_ptr<RegisterBlock> make_function_page(const Generation &generation, BusState &state);
 
 } // namespace nvmodel

@@ -39,6 +39,8 @@ std::uint32_t PccsrBlock::state(const Channel &channel) const {
                          pccsr::next.put(channel.next ? 1 : 0) |
                          pccsr::status.put(static_cast<std::uint32_t>(channel.status())) |
                          pccsr::busy.put(channel.busy() ? 1 : 0);
+    if (generation_.kepler_fifo_registers)
+        word |= pccsr::runlist.put(channel.own_runlist);
     if (generation_.fault_bits)
         word |= pccsr::pbdma_faulted.put(channel.pbdma_faulted ? 1 : 0) |
                 pccsr::eng_faulted.put(channel.eng_faulted ? 1 : 0);
@@ -69,6 +71,8 @@ void PccsrBlock::write_instance(std::size_t index, std::uint32_t value) {
 
 void PccsrBlock::write_state(std::size_t index, std::uint32_t value) {
     host_.set_next(index, pccsr::next.test(value));
+    if (generation_.kepler_fifo_registers)
+        host_.set_own_runlist(index, pccsr::runlist.get(value));
     if (pccsr::force_ctx_reload.test(value))
         host_.set_ctx_reload(index, true);
     if (pccsr::enable_set.test(value))

@@ -98,6 +98,28 @@ class ArrayCopyBlock final : public CopyBlock {
     std::vector<std::uint32_t> grce_;
 };
 
+/// The wiring is there, but its registers are not: nothing to wire (Kepler, Maxwell), or nobody has
+/// published where (Hopper+).
+class UnseenCopyBlock final : public CopyBlock {
+  public:
+    explicit UnseenCopyBlock(const Board &board) : CopyBlock(board), wiring_(board.copy) {}
+
+    ReadAnswer read(std::uint32_t) override { return ReadAnswer::unmodelled(); }
+    Answer write(std::uint32_t, std::uint32_t) override { return Answer::unmodelled; }
+
+  protected:
+    std::uint32_t *find(std::uint32_t) override { return nullptr; }
+    [[nodiscard]] std::optional<unsigned> lce_of_pce(unsigned pce) const override {
+        return pce < wiring_.pce_lce.size() ? wiring_.pce_lce[pce] : std::nullopt;
+    }
+    [[nodiscard]] std::optional<unsigned> lent_to_grce(unsigned grce) const override {
+        return grce < wiring_.grces.size() ? wiring_.grces[grce].lce : std::nullopt;
+    }
+
+  private:
+    const CopyWiringRow &wiring_;
+};
+
 } // namespace
 
 CopyBlock::CopyBlock(const Board &board) : pce_map_(board.copy.pce_map) {}
@@ -149,6 +171,9 @@ double CopyBlock::share(unsigned lce, std::uint32_t running) const {
 
 std::unique_ptr<CopyBlock> CopyBlock::make(const Board &board) {
     switch (board.generation->copy) {
+    case CopyWiring::physical:
+    case CopyWiring::unpublished:
+        return std::make_unique<UnseenCopyBlock>(board);
     case CopyWiring::pascal:
         return std::make_unique<PascalCopyBlock>(board);
     case CopyWiring::turing:

@@ -48,13 +48,21 @@ void TuringDoorbell::ring(std::uint32_t value) {
         host_.ring(*index);
 }
 
-void AmpereDoorbell::ring(std::uint32_t value) {
-    if (usermode::ampere_gsp_disable.test(value))
-        return;
+void RunlistDoorbell::ring_vector(std::uint32_t value) {
     const unsigned id = usermode::ampere_runlist.get(value);
     const auto found = std::ranges::find(runlists_, id, &RunlistBlock::id);
     if (found != runlists_.end())
         (*found)->ring(usermode::ampere_vector.get(value));
+}
+
+void AmpereDoorbell::ring(std::uint32_t value) {
+    if (!usermode::ampere_gsp_disable.test(value))
+        ring_vector(value);
+}
+
+void Gb20xDoorbell::ring(std::uint32_t value) {
+    if (usermode::gb20x_runlist_enable.test(value))
+        ring_vector(value);
 }
 
 ReadAnswer UsermodeBlock::read(std::uint32_t offset) {

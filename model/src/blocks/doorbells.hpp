@@ -55,14 +55,30 @@ class TuringDoorbell final : public DoorbellDecoder {
 };
 
 /// Ampere+: vector and runlist id; the runlist's block has the gate.
-class AmpereDoorbell final : public DoorbellDecoder {
+class RunlistDoorbell : public DoorbellDecoder {
   public:
-    explicit AmpereDoorbell(std::vector<RunlistBlock *> runlists)
+    explicit RunlistDoorbell(std::vector<RunlistBlock *> runlists)
         : runlists_(std::move(runlists)) {}
-    void ring(std::uint32_t value) override;
+
+  protected:
+    void ring_vector(std::uint32_t value);
 
   private:
     std::vector<RunlistBlock *> runlists_;
+};
+
+/// Ampere..GB10x: bit 31 set means that it is not for Host.
+class AmpereDoorbell final : public RunlistDoorbell {
+  public:
+    using RunlistDoorbell::RunlistDoorbell;
+    void ring(std::uint32_t value) override;
+};
+
+/// GB20x: bit 30 set means Host.
+class Gb20xDoorbell final : public RunlistDoorbell {
+  public:
+    using RunlistDoorbell::RunlistDoorbell;
+    void ring(std::uint32_t value) override;
 };
 
 /// The page that user mode may map: time and a doorbell. What it does not define reads 0.

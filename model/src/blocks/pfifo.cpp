@@ -25,9 +25,10 @@ unsigned runlist_slots(const Board &board) {
 std::unique_ptr<RegisterBlock> make_fifo_constants(const Board &board) {
     auto block = std::make_unique<ConstantsBlock>();
     const bool volta = board.generation->volta_fifo_registers;
-    block->set(fifo::cfg0,
-               fifo::cfg0_num_pbdma.put(board.pbdma_count()) |
-                   fifo::cfg0_pbdma_fault_id.put(volta ? fifo::cfg0_pbdma_fault_base : 0));
+    if (board.generation->fifo_cfg0)
+        block->set(fifo::cfg0,
+                   fifo::cfg0_num_pbdma.put(board.pbdma_count()) |
+                       fifo::cfg0_pbdma_fault_id.put(volta ? fifo::cfg0_pbdma_fault_base : 0));
     if (volta) {
         block->set(fifo::cfg1, board.channels);
         block->set(fifo::cfg2, board.generation->host_class);
@@ -103,6 +104,40 @@ class SharedSubmitPort final : public RegisterBlock {
     std::uint32_t base_ = 0;
     std::uint32_t runlist_ = 0;
     std::vector<Readback> readback_;
+};
+
+/// Timeslices that PBDMAs (and on Kepler runlists) have if nothing else is said. They only store:
+/// what hardware makes of them beside those in runlists and instance blocks is not public.
+class DefaultTimeslices final : public RegisterBlock {
+  public:
+    explicit DefaultTimeslices(const Board &board)
+        : runlist_(board.generation->kepler_fifo_registers ? runlist_slots(board) : 0,
+                   fifo::runlist_timeslice_reset),
+          pbdma_(board.pbdma_count(), fifo::pb_timeslice_reset) {}
+
+    ReadAnswer read(std::uint32_t offset) override {
+        const std::uint32_t *const reg = find(offset);
+        return reg != nullptr ? ReadAnswer{*reg} : ReadAnswer::unmodelled();
+    }
+    Answer write(std::uint32_t offset, std::uint32_t value) override {
+        std::uint32_t *const reg = find(offset);
+        if (reg == nullptr)
+            return Answer::unmodelled;
+        *reg = value;
+        return Answer::done;
+    }
+
+  private:
+    std::uint32_t *find(std::uint32_t offset) {
+        if (const auto i =
+                element(offset, fifo::runlist_timeslice, 4, static_cast<unsigned>(runlist_.size())))
+            return &runlist_[*i];
+        const auto i = element(offset, fifo::pb_timeslice, 4, static_cast<unsigned>(pbdma_.size()));
+        return i ? &pbdma_[*i] : nullptr;
+    }
+
+    std::vector<std::uint32_t> runlist_;
+    std::vector<std::uint32_t> pbdma_;
 };
 
 /// Turing: every runlist has its own set.
@@ -189,6 +224,10 @@ class FifoControl final : public RegisterBlock {
             return {errors_.bind_error};
         case fifo::intr_sched_error:
             return {any_bad_tsg() ? fifo::sched_error_bad_tsg : 0};
+        case fifo::error_sched_disable:
+            if (generation_.volta_fifo_registers)
+                break;
+            return {0}; // no modelled fault sets it
         case fifo::sched_disable:
             return {per_runlist([](const Runlist &list) { return list.gated; })};
         case fifo::preempt:
@@ -219,6 +258,8 @@ class FifoControl final : public RegisterBlock {
         case fifo::intr_bind_error:
         case fifo::intr_sched_error:
             return Answer::read_only;
+        case fifo::error_sched_disable:
+            return generation_.volta_fifo_registers ? Answer::unmodelled : Answer::done;
         case fifo::sched_disable:
             for (const Runlist &list : host_.runlists())
                 host_.set_gate(*host_.find_runlist(list.id), (value >> list.id & 1) != 0);
@@ -365,10 +406,12 @@ class FifoStatus final : public RegisterBlock {
 std::unique_ptr<RegisterBlock> make_pfifo(const Board &board, Host &host, FifoErrors &errors) {
     auto block = std::make_unique<CompositeBlock>();
     block->add(make_fifo_constants(board));
-    if (board.generation->submit == SubmitScheme::shared_port)
+    if (board.generation->submit == SubmitScheme::shared_port) {
         block->add(std::make_unique<SharedSubmitPort>(board, host));
-    else
+        block->add(std::make_unique<DefaultTimeslices>(board));
+    } else {
         block->add(std::make_unique<SubmitArray>(board, host));
+    }
     block->add(std::make_unique<FifoControl>(board, host, errors));
     block->add(std::make_unique<FifoStatus>(board, host));
     return block;

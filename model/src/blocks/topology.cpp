@@ -4,6 +4,7 @@
 #include "blocks/constants.hpp"
 #include "board/ptop_table.hpp"
 #include "regs/fuse.hpp"
+#include "regs/pri_ring.hpp"
 #include "regs/ptop.hpp"
 
 namespace nvmodel {
@@ -11,13 +12,40 @@ namespace {
 
 using namespace regs;
 
-/// CTRL_OPT: software may switch further units off; 0 on boards as sold.
+/// Where a generation has the masks of what is off.
+struct FuseMap {
+    std::uint32_t status_gpc;
+    std::uint32_t status_tpc;
+    std::optional<std::uint32_t> override_gpc;
+    std::uint32_t override_tpc;
+};
+
+constexpr FuseMap fuse_map(FuseForm form) {
+    using namespace fuse;
+    switch (form) {
+    case FuseForm::gf100:
+        return {gf100_hw_gpc, gf100_hw_tpc_gpc, gf100_sw_gpc, gf100_sw_tpc_gpc};
+    case FuseForm::gm107:
+        return {base_gm107 + status_opt_gpc, base_gm107 + status_opt_tpc_gpc, std::nullopt,
+                base_gm107 + ctrl_opt_tpc_gpc};
+    case FuseForm::ga100:
+        break;
+    }
+    return {base_ga100 + status_opt_gpc, base_ga100 + status_opt_tpc_gpc, base_ga100 + ctrl_opt_gpc,
+            base_ga100 + ctrl_opt_tpc_gpc};
+}
+
+/// Software may switch further units off: CTRL_OPT, 0 on boards as sold; on Kepler the copy of what
+/// is burnt in.
 class FuseOverrides final : public RegisterBlock {
   public:
     explicit FuseOverrides(const Board &board)
-        : base_(board.generation->fuse_base),
-          has_gpc_(board.generation->fuse_base == fuse::base_ampere),
-          tpc_(board.geometry.num_gpcs, 0) {}
+        : map_(fuse_map(board.generation->fuse)), tpc_(board.geometry.num_gpcs, 0) {
+        if (board.generation->fuse == FuseForm::gf100) {
+            gpc_ = board.geometry.gpc_disabled;
+            tpc_ = board.geometry.tpc_disabled;
+        }
+    }
 
     ReadAnswer read(std::uint32_t offset) override {
         const std::uint32_t *const reg = find(offset);
@@ -33,15 +61,13 @@ class FuseOverrides final : public RegisterBlock {
 
   private:
     std::uint32_t *find(std::uint32_t offset) {
-        if (has_gpc_ && offset == base_ + fuse::ctrl_opt_gpc)
+        if (offset == map_.override_gpc)
             return &gpc_;
-        const auto i =
-            element(offset, base_ + fuse::ctrl_opt_tpc_gpc, 4, static_cast<unsigned>(tpc_.size()));
+        const auto i = element(offset, map_.override_tpc, 4, static_cast<unsigned>(tpc_.size()));
         return i ? &tpc_[*i] : nullptr;
     }
 
-    std::uint32_t base_;
-    bool has_gpc_;
+    FuseMap map_;
     std::uint32_t gpc_ = 0;
     std::vector<std::uint32_t> tpc_;
 };
@@ -74,6 +100,9 @@ std::unique_ptr<RegisterBlock> make_ptop(const Board &board) {
     block->set(ptop::scal_num_gpcs, ptop::scal.put(geometry.num_gpcs));
     block->set(ptop::scal_num_tpc_per_gpc, ptop::scal.put(geometry.num_tpc_per_gpc));
     block->set(ptop::scal_num_ces, ptop::scal.put(geometry.num_ces));
+    block->set(ptop::scal_num_fbps, ptop::scal.put(geometry.num_fbps));
+    if (board.generation->ltc_count)
+        block->set(ptop::scal_num_ltcs, ptop::scal.put(geometry.num_ltcs));
     if (board.generation->ptop == PtopVersion::v1)
         set_v1_table(*block, board);
     else
@@ -83,9 +112,9 @@ std::unique_ptr<RegisterBlock> make_ptop(const Board &board) {
 
 std::unique_ptr<RegisterBlock> make_fuse(const Board &board) {
     auto status = std::make_unique<ConstantsBlock>();
-    const std::uint32_t base = board.generation->fuse_base;
-    status->set(base + fuse::status_opt_gpc, board.geometry.gpc_disabled);
-    std::uint32_t offset = base + fuse::status_opt_tpc_gpc;
+    const FuseMap map = fuse_map(board.generation->fuse);
+    status->set(map.status_gpc, board.geometry.gpc_disabled);
+    std::uint32_t offset = map.status_tpc;
     for (const std::uint32_t mask : board.geometry.tpc_disabled) {
         status->set(offset, mask);
         offset += 4;
@@ -93,6 +122,12 @@ std::unique_ptr<RegisterBlock> make_fuse(const Board &board) {
     auto block = std::make_unique<CompositeBlock>();
     block->add(std::move(status));
     block->add(std::make_unique<FuseOverrides>(board));
+    return block;
+}
+
+std::unique_ptr<RegisterBlock> make_pri_ring(const Board &board) {
+    auto block = std::make_unique<ConstantsBlock>();
+    block->set(pri_ring::enum_gpc, static_cast<std::uint32_t>(board.geometry.live_tpcs().size()));
     return block;
 }
 

@@ -14,4 +14,7 @@ std::unique_ptr<RegisterBlock> make_ptop(const Board &board);
 /// NV_FUSE: units that are off. The overrides (CTRL_OPT) only store.
 std::unique_ptr<RegisterBlock> make_fuse(const Board &board);
 
+/// The PRI ring: how many GPCs answer.
+std::unique_ptr<RegisterBlock> make_pri_ring(const Board &board);
+
 } // namespace nvmodel

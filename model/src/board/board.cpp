@@ -4,6 +4,7 @@
 #include "regs/ramrl.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace nvmodel {
 
@@ -20,6 +21,34 @@ const RunlistRow *Board::find_runlist(unsigned id) const {
 const EngineRow *Board::find_engine(EngineName engine) const {
     const auto found = std::ranges::find(engines, engine, &EngineRow::name);
     return found == engines.end() ? nullptr : &*found;
+}
+
+bool Board::on_graphics_runlist(const EngineRow &engine) const {
+    return engine.runlist && engine.runlist == find_engine({EngineType::gr, 0})->runlist;
+}
+
+const EngineRow *Board::engine_meant(EngineName asked) const {
+    constexpr unsigned grces = 2; // by convention LCE0 and LCE1
+    if (generation->copy != CopyWiring::physical || asked.type != EngineType::lce)
+        return find_engine(asked);
+    const bool graphics = asked.instance < grces;
+    const unsigned skip = graphics ? asked.instance : asked.instance - grces;
+    std::vector<const EngineRow *> copies;
+    for (const EngineRow &row : engines)
+        if (row.name.type == EngineType::copy && on_graphics_runlist(row) == graphics)
+            copies.push_back(&row);
+    return skip < copies.size() ? copies[skip] : nullptr;
+}
+
+std::vector<unsigned> Geometry::live_tpcs() const {
+    std::vector<unsigned> counts;
+    for (unsigned gpc = 0; gpc < num_gpcs; ++gpc) {
+        if ((gpc_disabled >> gpc & 1) != 0)
+            continue;
+        const std::uint32_t design = (1U << num_tpc_per_gpc) - 1;
+        counts.push_back(static_cast<unsigned>(std::popcount(design & ~tpc_disabled[gpc])));
+    }
+    return counts;
 }
 
 unsigned Board::engine_slots() const {

@@ -72,8 +72,13 @@ struct Geometry {
     unsigned num_gpcs = 0; // design maxima
     unsigned num_tpc_per_gpc = 0;
     unsigned num_ces = 0;
+    unsigned num_fbps = 0;
+    unsigned num_ltcs = 0;                   // from GM20x on
     std::uint32_t gpc_disabled = 0;          // mask
     std::vector<std::uint32_t> tpc_disabled; // mask by physical GPC
+
+    /// Live TPCs of each live GPC, by logical number: the GPCs that are on, in physical order.
+    [[nodiscard]] std::vector<unsigned> live_tpcs() const;
 };
 
 /// Durations that the hardware takes and that software can see.
@@ -114,6 +119,10 @@ struct Board {
 
     [[nodiscard]] const RunlistRow *find_runlist(unsigned id) const;
     [[nodiscard]] const EngineRow *find_engine(EngineName engine) const;
+    /// The engine that a workload means: where copy engines are physical, LCE0 and LCE1 are the
+    /// ones on the graphics runlist, LCE2 and so on the others. Null if there is none.
+    [[nodiscard]] const EngineRow *engine_meant(EngineName asked) const;
+    [[nodiscard]] bool on_graphics_runlist(const EngineRow &engine) const;
     /// Engine slots that Host has registers for: one more than the largest engine id.
     [[nodiscard]] unsigned engine_slots() const;
     /// One more than the largest PBDMA number.

@@ -159,6 +159,17 @@ std::optional<unsigned> optional_number(JsonObject &row, std::string_view key, u
     return value ? std::optional(value->number32(0, max)) : std::nullopt;
 }
 
+/// What Kepler's table does not tell.
+void read_engine_data(JsonObject &row, const Board &board, EngineRow &engine) {
+    const bool v1 = board.generation->ptop == PtopVersion::v1;
+    const bool maxwell = v1 && board.generation->ptop_data == PtopData::no_instance;
+    engine.fault_id = optional_number(row, "fault_id", maxwell ? 31 : v1 ? 127 : 0x7ff);
+    const JsonValue pri_base = row.at("pri_base");
+    engine.pri_base = pri_base.number32(0, maxwell ? 0x007ff000 : v1 ? 0x00fff000 : 0x03ffff00);
+    if (engine.pri_base % (v1 ? 0x1000 : 0x100) != 0)
+        pri_base.fail("not aligned");
+}
+
 EngineRow read_engine(JsonObject &row, const Board &board) {
     const bool v1 = board.generation->ptop == PtopVersion::v1;
     EngineRow engine;
@@ -170,13 +181,14 @@ EngineRow read_engine(JsonObject &row, const Board &board) {
     engine.name = *parsed;
     if (board.find_engine(engine.name) != nullptr)
         name.fail("listed twice");
+    const bool physical = board.generation->copy == CopyWiring::physical;
+    if (engine.name.type == (physical ? EngineType::lce : EngineType::copy))
+        name.fail(physical ? "copy engines are physical in this generation: COPY0 to COPY2"
+                           : "copy engines are logical in this generation: LCE0 and so on");
     engine.intr = optional_number(row, "intr", 31);
     engine.reset = optional_number(row, "reset", v1 ? 31 : 255);
-    engine.fault_id = optional_number(row, "fault_id", v1 ? 127 : 0x7ff);
-    const JsonValue pri_base = row.at("pri_base");
-    engine.pri_base = pri_base.number32(0, v1 ? 0x00fff000 : 0x03ffff00);
-    if (engine.pri_base % (v1 ? 0x1000 : 0x100) != 0)
-        pri_base.fail("not aligned");
+    if (!v1 || board.generation->ptop_data != PtopData::none)
+        read_engine_data(row, board, engine);
     if (const auto runlist = row.find("runlist")) {
         engine.runlist = runlist->number32(0, 126);
         if (board.find_runlist(*engine.runlist) == nullptr)
@@ -196,10 +208,14 @@ EngineRow read_engine(JsonObject &row, const Board &board) {
 }
 
 void read_engines(JsonObject &file, Board &board) {
+    const unsigned words_per_engine =
+        board.generation->ptop == PtopVersion::v1 && board.generation->ptop_data == PtopData::none
+            ? 2
+            : 3;
     unsigned words = 0;
     for (JsonObject &row : open_rows(file, "engines", max_engines)) {
         board.engines.push_back(read_engine(row, board));
-        words += 3 + board.engines.back().gap_before;
+        words += words_per_engine + board.engines.back().gap_before;
     }
     const unsigned room =
         board.generation->ptop == PtopVersion::v1 ? regs::ptop::v1::words : board.ptop_rows;
@@ -210,6 +226,8 @@ void read_engines(JsonObject &file, Board &board) {
 }
 
 void read_copy(JsonObject &file, Board &board) {
+    if (board.generation->copy == CopyWiring::physical)
+        return;
     JsonObject copy = open_section(file, "copy");
     const bool pascal = board.generation->copy == CopyWiring::pascal;
     const unsigned max_pces = pascal ? 8 : 24;
@@ -238,6 +256,9 @@ void read_geometry(JsonObject &file, Board &board) {
     to.num_gpcs = geometry.at("num_gpcs").number32(1, 31);
     to.num_tpc_per_gpc = geometry.at("num_tpc_per_gpc").number32(1, 31);
     to.num_ces = geometry.at("num_ces").number32(0, 31);
+    to.num_fbps = geometry.at("num_fbps").number32(1, 31);
+    if (board.generation->ltc_count)
+        to.num_ltcs = geometry.at("num_ltcs").number32(1, 31);
     to.gpc_disabled = geometry.at("gpc_disabled").number32(0, (1U << to.num_gpcs) - 1);
     const JsonValue tpcs = geometry.at("tpc_disabled");
     for (const JsonValue &mask : tpcs.items(to.num_gpcs))

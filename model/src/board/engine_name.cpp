@@ -10,8 +10,13 @@ namespace nvmodel {
 namespace {
 
 // The first name of a type is the one that is printed.
-constexpr std::array<std::pair<std::string_view, EngineType>, 10> names{{
+constexpr std::array<std::pair<std::string_view, EngineType>, 15> names{{
     {"GR", EngineType::gr},
+    {"COPY", EngineType::copy},
+    {"MSPDEC", EngineType::mspdec},
+    {"MSPPP", EngineType::msppp},
+    {"MSVLD", EngineType::msvld},
+    {"MSENC", EngineType::msenc},
     {"SEC", EngineType::sec},
     {"NVENC", EngineType::nvenc},
     {"NVDEC", EngineType::nvdec},

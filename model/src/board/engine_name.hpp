@@ -14,8 +14,13 @@ namespace nvmodel {
 /// nvgpu include/nvgpu/device.h).
 enum class EngineType : std::uint8_t {
     gr = 0,
+    copy = 1, // COPY0; COPY1 and COPY2 are the types 2 and 3
+    mspdec = 8,
+    msppp = 9,
+    msvld = 10,
+    msenc = 11,
     sec = 13,
-    nvenc = 14,
+    nvenc = 14, // where the table tells no instances, NVENC1 is type 15
     nvdec = 16,
     ioctrl = 18,
     lce = 19,
@@ -30,6 +35,11 @@ struct EngineName {
 
     auto operator<=>(const EngineName &) const = default;
 };
+
+/// A copy engine, physical (up to Maxwell) or logical.
+constexpr bool is_copy_engine(EngineType type) {
+    return type == EngineType::copy || type == EngineType::lce;
+}
 
 /// "LCE2"; also understands GRCEn, another name of LCEn.
 std::optional<EngineName> parse_engine_name(std::string_view text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "board/generation.hpp"
 
-#include "regs/fuse.hpp"
 #include "regs/pbdma.hpp"
+#include "regs/pbus.hpp"
 #include "regs/ramin.hpp"
 
 #include <algorithm>
@@ -14,23 +14,34 @@ namespace {
 // enable_wakes: drivers up to Pascal write nothing but the enable bit to resume a TSG; from Volta
 // on they ring a doorbell because an idle runlist is not rescanned by itself
 // (nvgpu hal/fifo/tsg_gk20a.c against hal/fifo/tsg_gv11b_fusa.c).
-constexpr Generation pascal{
-    .name = "pascal",
+constexpr Generation kepler{
+    .name = "kepler",
     .ptop = PtopVersion::v1,
+    .ptop_data = PtopData::none,
     .submit = SubmitScheme::shared_port,
     .channel_state = ChannelState::pccsr,
     .entry = EntryFormat::words2,
-    .copy = CopyWiring::pascal,
+    .copy = CopyWiring::physical,
     .doorbell = Doorbell::none,
     .bar_block = BarBlock::pbus,
-    .page_tables = {.version = mmu::Version::v2,
+    .page_tables = {.version = mmu::Version::v1,
                     .version_1_too = true,
                     .leaf_512m = false,
                     .leaf_256g = false},
-    .fuse_base = regs::fuse::base_maxwell,
+    .window_register = regs::pbus::bar0_window,
+    .window_mask = regs::pbus::window_base.mask() | regs::pbus::window_target.mask(),
+    .pci_resources = {0, 1, 3},
+    .fuse = FuseForm::gf100,
+    .memory_size = MemorySize::none,
+    .work_distributor = WorkDistributor::counts,
+    .tpc_order = TpcOrder::round_robin,
     .pbdma_stride = regs::pbdma::stride_kepler,
     .runlist_base_shift = 12,
     .host_class = regs::ramin::signature_legacy,
+    .fifo_cfg0 = false,
+    .kepler_fifo_registers = true,
+    .ltc_count = false,
+    .pri_ring = true,
     .bare_channels = true,
     .channel_preempt = true,
     .fault_bits = false,
@@ -42,6 +53,29 @@ constexpr Generation pascal{
 };
 
 // From here on a table is a copy of the one before with what changed.
+
+constexpr Generation maxwell_gm20x = [] {
+    Generation g = kepler;
+    g.name = "maxwell-gm20x";
+    g.ptop_data = PtopData::no_instance;
+    g.fuse = FuseForm::gm107;
+    g.work_distributor = WorkDistributor::gm200;
+    g.fifo_cfg0 = true;
+    g.kepler_fifo_registers = false;
+    g.ltc_count = true;
+    return g;
+}();
+
+constexpr Generation pascal = [] {
+    Generation g = maxwell_gm20x;
+    g.name = "pascal";
+    g.ptop_data = PtopData::instance;
+    g.copy = CopyWiring::pascal;
+    g.page_tables.version = mmu::Version::v2;
+    g.memory_size = MemorySize::range;
+    g.work_distributor = WorkDistributor::gp100;
+    return g;
+}();
 
 constexpr Generation volta = [] {
     Generation g = pascal;
@@ -57,6 +91,7 @@ constexpr Generation volta = [] {
     g.volta_fifo_registers = true;
     g.subcontexts = true;
     g.enable_wakes = false;
+    g.tpc_order = TpcOrder::fullest_gpc_first;
     return g;
 }();
 
@@ -65,7 +100,7 @@ constexpr Generation turing = [] {
     g.name = "turing";
     g.submit = SubmitScheme::pfifo_array;
     g.doorbell = Doorbell::turing;
-    g.bar_block = BarBlock::vf_alias;
+    g.bar_block = BarBlock::pbus_and_vf;
     g.host_class = 0xc46f;
     g.force_fault_bits = true;
     return g;
@@ -80,7 +115,8 @@ constexpr Generation ampere_ga100 = [] {
     g.copy = CopyWiring::ampere;
     g.page_tables.leaf_512m = true;
     g.doorbell = Doorbell::ampere;
-    g.fuse_base = regs::fuse::base_ampere;
+    g.bar_block = BarBlock::vf;
+    g.fuse = FuseForm::ga100;
     g.pbdma_stride = regs::pbdma::stride_ampere;
     g.host_class = 0xc56f;
     g.entry_pointers_used = true;
@@ -91,6 +127,7 @@ constexpr Generation ampere_ga10x = [] {
     Generation g = ampere_ga100;
     g.name = "ampere-ga10x";
     g.runlist_base_shift = 10;
+    g.memory_size = MemorySize::mib;
     return g;
 }();
 
@@ -98,10 +135,13 @@ constexpr Generation ampere_ga10x = [] {
 constexpr Generation ada = [] {
     Generation g = ampere_ga10x;
     g.name = "ada";
+    g.work_distributor = WorkDistributor::none;
+    g.pri_ring = false;
     return g;
 }();
 
-constexpr std::array all{pascal, volta, turing, ampere_ga100, ampere_ga10x, ada};
+constexpr std::array all{kepler, maxwell_gm20x, pascal,       volta,
+                         turing, ampere_ga100,  ampere_ga10x, ada};
 
 } // namespace
 

@@ -5,6 +5,7 @@
 
 #include "mmu/format.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +14,13 @@
 namespace nvmodel {
 
 enum class PtopVersion : std::uint8_t { v1, v2 };
+
+/// What a device of PTOP's version 1 says beyond its ids and type.
+enum class PtopData : std::uint8_t {
+    none,        // Kepler: no DATA word; the type tells the instance
+    no_instance, // Maxwell: base and fault id; the type tells the instance
+    instance,    // Pascal..Turing: the instance too
+};
 
 /// How a runlist is handed to Host.
 enum class SubmitScheme : std::uint8_t {
@@ -24,20 +32,36 @@ enum class SubmitScheme : std::uint8_t {
 /// Where per-channel state is, and so whether channel ids are global or per runlist.
 enum class ChannelState : std::uint8_t { pccsr, chram };
 
-enum class EntryFormat : std::uint8_t { words2, words4 };
+/// Named after the first chip that has it.
+enum class EntryFormat : std::uint8_t {
+    words2,
+    words4,
+    words4_gb10b, // a subcontext id above the instance block's address
+    words4_gb20c, // and above USERD's
+};
 
-enum class CopyWiring : std::uint8_t { pascal, turing, ampere };
+enum class CopyWiring : std::uint8_t {
+    physical, // Kepler, Maxwell: engines are physical, nothing is wired
+    pascal,
+    turing,
+    ampere,
+    unpublished, // Hopper+: wired, but where the registers are is not public
+};
 
 enum class Doorbell : std::uint8_t {
     none,   // Kepler..Pascal: Host watches USERD
     volta,  // channel id
     turing, // channel id and runlist id, behind a gate
     ampere, // vector and runlist id, behind a gate in the runlist's block
+    hopper, // the same, without NV_CTRL's copy of the doorbell
+    gb20x,  // the same, with an enable bit
 };
 
 enum class BarBlock : std::uint8_t {
-    pbus,     // 0x1704, 0x1714
-    vf_alias, // 0xb80f40, 0xb80f48, and the PBUS offsets as aliases of them
+    pbus,        // 0x1704, 0x1714
+    pbus_and_vf, // 0xb80f40, 0xb80f48, and the PBUS offsets as aliases of them
+    vf,          // 0xb80f40, 0xb80f48
+    vf_paired,   // 0xb80f60.., two registers for each BAR
 };
 
 /// Page tables that the MMU walks.
@@ -58,9 +82,32 @@ struct PageTableTraits {
     }
 };
 
+/// Where floorswept units are shown.
+enum class FuseForm : std::uint8_t { gf100, gm107, ga100 };
+
+/// How large video memory is, where that can be read.
+enum class MemorySize : std::uint8_t {
+    none,
+    range,      // LOCAL_MEMORY_RANGE: magnitude and scale
+    mib,        // USABLE_FB_SIZE_IN_MB
+    mib_range2, // that, and LOCAL_MEMORY_RANGE at its new place
+};
+
+/// The work distributor's tables of TPCs.
+enum class WorkDistributor : std::uint8_t {
+    none,
+    counts, // Kepler: only how many there are
+    gm200,  // SM_ID: a register per GPC
+    gp100,  // SM_ID: a register per four TPCs of all GPCs
+};
+
+/// In which order a driver numbers TPCs.
+enum class TpcOrder : std::uint8_t { round_robin, fullest_gpc_first };
+
 struct Generation {
     std::string_view name; // as board files write it
     PtopVersion ptop;
+    PtopData ptop_data;
     SubmitScheme submit;
     ChannelState channel_state;
     EntryFormat entry;
@@ -68,10 +115,20 @@ struct Generation {
     Doorbell doorbell;
     BarBlock bar_block;
     PageTableTraits page_tables;
-    std::uint32_t fuse_base;
+    std::uint32_t window_register;
+    std::uint32_t window_mask;
+    std::array<unsigned, 3> pci_resources; // of BAR0, BAR1 and BAR2
+    FuseForm fuse;
+    MemorySize memory_size;
+    WorkDistributor work_distributor;
+    TpcOrder tpc_order;
     std::uint32_t pbdma_stride;
     unsigned runlist_base_shift; // alignment of a runlist in memory
     std::uint32_t host_class;    // in RAMFC's signature and PFIFO_CFG2
+    bool fifo_cfg0;              // NV_PFIFO_CFG0 is there
+    bool kepler_fifo_registers;  // PCCSR_CHANNEL_RUNLIST, timeslices of runlists
+    bool ltc_count;              // PTOP says how many L2 caches there are
+    bool pri_ring;               // where the PRI ring counts GPCs is public
     bool bare_channels;          // channels outside a TSG are legal
     bool channel_preempt;        // PREEMPT type "channel" does something
     bool fault_bits;             // per-channel PBDMA_FAULTED and ENG_FAULTED

@@ -18,11 +18,16 @@ std::vector<std::uint32_t> ptop_v1_words(const Board &board) {
                         optional(row.runlist, enum_runlist, enum_runlist_valid) |
                         optional(row.intr, enum_intr, enum_intr_valid) |
                         optional(row.reset, enum_reset, enum_reset_valid));
-        table.push_back(chain.mask() | entry.put(entry_engine_type) |
-                        type_enum.put(static_cast<std::uint32_t>(row.name.type)));
-        table.push_back(entry.put(entry_data) | data_inst_id.put(row.name.instance) |
-                        data_pri_base.put(row.pri_base >> data_pri_base.lo) |
-                        optional(row.fault_id, data_fault_id, data_fault_id_valid));
+        const PtopData data = board.generation->ptop_data;
+        const auto type = static_cast<std::uint32_t>(row.name.type) +
+                          (data == PtopData::instance ? 0 : row.name.instance);
+        table.push_back((data == PtopData::none ? 0 : chain.mask()) | entry.put(entry_engine_type) |
+                        type_enum.put(type));
+        if (data != PtopData::none)
+            table.push_back(entry.put(entry_data) |
+                            data_pri_base.put(row.pri_base >> data_pri_base.lo) |
+                            data_inst_id.put(data == PtopData::instance ? row.name.instance : 0) |
+                            optional(row.fault_id, data_fault_id, data_fault_id_valid));
     }
     table.resize(words, 0);
     return table;

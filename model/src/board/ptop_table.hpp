@@ -9,8 +9,8 @@
 
 namespace nvmodel {
 
-/// Version 1 (Kepler..Turing): 64 words, ENUM, ENGINE_TYPE and DATA per device, in the order that
-/// was seen on a gv11b; unused words are 0 (NOT_VALID).
+/// Version 1 (Kepler..Turing): 64 words, ENUM, ENGINE_TYPE and (but on Kepler) DATA per device, in
+/// the order that was seen on a GK107 and a gv11b; unused words are 0 (NOT_VALID).
 std::vector<std::uint32_t> ptop_v1_words(const Board &board);
 
 /// Version 2 (Ampere+): up to three rows per device, two for one that Host does not drive.

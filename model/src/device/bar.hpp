@@ -5,13 +5,9 @@
 
 namespace nvmodel {
 
-/// NVIDIA's numbers. BAR2 is PCI resource 3: resource 2 would be BAR1's upper half.
+/// NVIDIA's numbers. Which PCI resource each is depends on the generation, because on real boards
+/// 64-bit BARs take two: BAR2 is 3 up to Ada, BAR1 and BAR2 are 2 and 4 on Hopper.
 enum class Bar : std::uint8_t { registers = 0, framebuffer = 1, instance = 2 };
 inline constexpr unsigned bar_count = 3;
-
-/// The PCI resource (BAR register) that holds a BAR.
-constexpr unsigned pci_resource(Bar bar) {
-    return bar == Bar::instance ? 3 : static_cast<unsigned>(bar);
-}
 
 } // namespace nvmodel

@@ -2,15 +2,20 @@
 #include "device/chip.hpp"
 
 #include "blocks/channel_state.hpp"
+#include "blocks/memory_size.hpp"
 #include "blocks/pbdma.hpp"
 #include "blocks/pmc.hpp"
 #include "blocks/topology.hpp"
+#include "blocks/work_distributor.hpp"
 #include "regs/ce.hpp"
+#include "regs/cwd.hpp"
 #include "regs/fifo.hpp"
 #include "regs/fuse.hpp"
 #include "regs/pbdma.hpp"
 #include "regs/pbus.hpp"
+#include "regs/pfb.hpp"
 #include "regs/pmc.hpp"
+#include "regs/pri_ring.hpp"
 #include "regs/ptop.hpp"
 #include "regs/runlist.hpp"
 #include "regs/timer.hpp"
@@ -27,24 +32,12 @@ Chip::Chip(const Board &board, Memory &memory)
     map(ce::range_begin, ce::range_end, BlockName::ce, *copy_);
     map(pmc::range_begin, pmc::range_end, BlockName::pmc, own(std::make_unique<PmcBlock>(board)));
 
-    RegisterBlock &bus = own(std::make_unique<BusBlock>(bus_));
-    map(pbus::range_begin, pbus::bar0_window, BlockName::pbus, bus);
-    map(pbus::bar0_window, pbus::bar0_window + 4, BlockName::pbus_window, bus);
-    map(pbus::bar0_window + 4, pbus::range_end, BlockName::pbus, bus);
-    if (generation.bar_block == BarBlock::vf_alias) {
-        RegisterBlock &page = own(std::make_unique<FunctionPageBlock>(bus_));
-        map(pbus::vf_bar1_block & ~0xfffU, (pbus::vf_bar1_block & ~0xfffU) + 0x1000,
-            BlockName::pbus, page);
-    }
+    map_bus(generation);
     map_.add({pramin::range_begin, pramin::range_end, BlockName::pramin, nullptr});
 
     timer_ = &own(std::make_unique<TimerBlock>(host_));
     map(timer::range_begin, timer::range_end, BlockName::ptimer, *timer_);
-    map(ptop::range_begin,
-        generation.ptop == PtopVersion::v1 ? ptop::range_end_v1 : ptop::range_end_v2,
-        BlockName::ptop, own(make_ptop(board)));
-    map(generation.fuse_base, generation.fuse_base + fuse::size, BlockName::fuse,
-        own(make_fuse(board)));
+    map_topology(board);
     map(regs::pbdma::range_begin,
         regs::pbdma::range_begin + board.pbdma_count() * generation.pbdma_stride, BlockName::pbdma,
         own(std::make_unique<PbdmaBlock>(board, host_, memory)));
@@ -64,6 +57,60 @@ Block &Chip::own(std::unique_ptr<Block> block) {
 
 void Chip::map(std::uint32_t begin, std::uint32_t end, BlockName name, RegisterBlock &block) {
     map_.add({begin, end, name, &block});
+}
+
+void Chip::map_bus(const Generation &generation) {
+    const std::uint32_t window = generation.window_register;
+    map(window, window + 4, BlockName::pbus_window, own(make_window(generation, bus_)));
+    RegisterBlock &bus = own(make_pbus(generation, bus_));
+    map(pbus::range_begin, pbus::bar0_window, BlockName::pbus, bus);
+    map(pbus::bar1_block, pbus::bar2_block + 4, BlockName::bar_block, bus);
+    map(pbus::bar2_block + 4, pbus::range_end, BlockName::pbus, bus);
+    if (auto page = make_function_page(generation, bus_))
+        map(pbus::vf_blocks_begin, pbus::vf_blocks_end, BlockName::bar_block, own(std::move(page)));
+}
+
+void Chip::map_topology(const Board &board) {
+    const Generation &generation = *board.generation;
+    RegisterBlock &top = own(make_ptop(board));
+    RegisterBlock &fuses = own(make_fuse(board));
+    switch (generation.fuse) {
+    case FuseForm::gf100: // in the middle of PTOP
+        map(ptop::range_begin, fuse::gf100_begin, BlockName::ptop, top);
+        map(fuse::gf100_begin, fuse::gf100_end, BlockName::fuse, fuses);
+        map(fuse::gf100_end, ptop::range_end_v1, BlockName::ptop, top);
+        break;
+    case FuseForm::gm107:
+        map(ptop::range_begin, ptop::range_end_v1, BlockName::ptop, top);
+        map(fuse::base_gm107, fuse::base_gm107 + fuse::size, BlockName::fuse, fuses);
+        break;
+    case FuseForm::ga100:
+        map(ptop::range_begin, ptop::range_end_v2, BlockName::ptop, top);
+        map(fuse::base_ga100, fuse::base_ga100 + fuse::size, BlockName::fuse, fuses);
+        break;
+    }
+    if (generation.work_distributor != WorkDistributor::none)
+        map(cwd::range_begin, cwd::range_end, BlockName::pgraph,
+            own(std::make_unique<WorkDistributorBlock>(generation)));
+    if (generation.pri_ring)
+        map(pri_ring::range_begin, pri_ring::range_end, BlockName::pri, own(make_pri_ring(board)));
+    map_memory_size(board);
+}
+
+void Chip::map_memory_size(const Board &board) {
+    const MemorySize form = board.generation->memory_size;
+    if (form == MemorySize::none)
+        return;
+    RegisterBlock &block = own(make_memory_size(board));
+    if (form == MemorySize::range) {
+        map(pfb::local_memory_range_gp102, pfb::local_memory_range_gp102 + 4, BlockName::pfb,
+            block);
+        return;
+    }
+    map(pfb::usable_fb_size_in_mb, pfb::usable_fb_size_in_mb + 4, BlockName::pfb, block);
+    if (form == MemorySize::mib_range2)
+        map(pfb::local_memory_range_gb100, pfb::local_memory_range_gb100 + 4, BlockName::pfb,
+            block);
 }
 
 void Chip::map_pfifo(const Board &board) {
@@ -101,12 +148,18 @@ void Chip::map_doorbells(const Board &board) {
         map(usermode::ctrl_begin, usermode::ctrl_end, BlockName::usermode,
             own(std::make_unique<CtrlDoorbellBlock>(*doorbell_)));
         break;
+    case Doorbell::hopper:
+        doorbell_ = std::make_unique<AmpereDoorbell>(runlist_blocks_);
+        break;
+    case Doorbell::gb20x:
+        doorbell_ = std::make_unique<Gb20xDoorbell>(runlist_blocks_);
+        break;
     }
     const auto add_page = [this](std::uint32_t begin, std::uint32_t end) {
         map(begin, end, BlockName::usermode,
             own(std::make_unique<UsermodeBlock>(begin, *timer_, *doorbell_)));
     };
-    if (board.generation->doorbell != Doorbell::ampere)
+    if (board.generation->channel_state == ChannelState::pccsr)
         add_page(usermode::range_begin, usermode::range_end);
     if (board.generation->doorbell != Doorbell::volta)
         add_page(usermode::vf_range_begin, usermode::vf_range_end);

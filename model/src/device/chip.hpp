@@ -42,6 +42,9 @@ class Chip {
     template <typename Block>
     Block &own(std::unique_ptr<Block> block);
     void map(std::uint32_t begin, std::uint32_t end, BlockName name, RegisterBlock &block);
+    void map_bus(const Generation &generation);
+    void map_topology(const Board &board);
+    void map_memory_size(const Board &board);
     void map_runlists(const Board &board);
     void map_pfifo(const Board &board);
     void map_doorbells(const Board &board);

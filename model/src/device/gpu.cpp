@@ -165,9 +165,9 @@ std::optional<PhysicalAddress> Gpu::behind(const Access &access) const {
                                                      regs::pramin::range_begin)
                                  : std::nullopt;
     case Bar::framebuffer:
-        return BusState::behind_bar(bus.bar1_block, access.offset);
+        return BusState::behind_bar(bus.bar1, access.offset);
     case Bar::instance:
-        return BusState::behind_bar(bus.bar2_block, access.offset);
+        return BusState::behind_bar(bus.bar2, access.offset);
     }
     return std::nullopt;
 }

@@ -34,7 +34,7 @@ constexpr std::uint16_t pm_no_soft_reset = 1U << 3;
 
 } // namespace
 
-PciConfig::PciConfig(const Board &board) {
+PciConfig::PciConfig(const Board &board) : resources_(board.generation->pci_resources) {
     set16(vendor_id, board.pci.vendor);
     set16(device_id, board.pci.device);
     set16(command, 0, command_memory | command_master | command_intx_disable);
@@ -75,10 +75,14 @@ void PciConfig::set32(unsigned offset, std::uint32_t value, std::uint32_t writab
           static_cast<std::uint16_t>(writable >> 16));
 }
 
+unsigned PciConfig::bar_register(Bar bar) const {
+    return base_address + 4 * resources_.at(static_cast<std::size_t>(bar));
+}
+
 /// A 32-bit memory BAR. Its size shows in the bits that cannot be set.
 void PciConfig::define_bar(Bar bar, std::uint64_t size) {
     bar_size_.at(static_cast<std::size_t>(bar)) = size;
-    set32(base_address + 4 * pci_resource(bar), 0, static_cast<std::uint32_t>(~(size - 1)));
+    set32(bar_register(bar), 0, static_cast<std::uint32_t>(~(size - 1)));
 }
 
 std::uint32_t PciConfig::word(unsigned offset) const {
@@ -117,7 +121,7 @@ std::optional<PciConfig::Hit> PciConfig::decode(std::uint64_t address, unsigned 
     if ((word(command) & command_memory) == 0)
         return std::nullopt;
     for (const Bar bar : {Bar::registers, Bar::framebuffer, Bar::instance}) {
-        const std::uint64_t base = word(base_address + 4 * pci_resource(bar));
+        const std::uint64_t base = word(bar_register(bar));
         const std::uint64_t length = bar_size_.at(static_cast<std::size_t>(bar));
         if (address >= base && address - base < length && size <= length - (address - base))
             return Hit{bar, address - base};

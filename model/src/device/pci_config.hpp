@@ -38,9 +38,11 @@ class PciConfig {
     void set8(unsigned offset, std::uint8_t value, std::uint8_t writable = 0);
     void set16(unsigned offset, std::uint16_t value, std::uint16_t writable = 0);
     void set32(unsigned offset, std::uint32_t value, std::uint32_t writable = 0);
+    [[nodiscard]] unsigned bar_register(Bar bar) const;
     void define_bar(Bar bar, std::uint64_t size);
     [[nodiscard]] std::uint32_t word(unsigned offset) const;
 
+    std::array<unsigned, bar_count> resources_;
     std::array<std::uint8_t, space> initial_{};
     std::array<std::uint8_t, space> writable_{}; // ones are bits that software may change
     std::array<std::uint8_t, space> now_{};

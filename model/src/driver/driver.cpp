@@ -3,9 +3,12 @@
 
 #include "driver/driver_port.hpp"
 #include "driver/instance_block.hpp"
+#include "driver/tpc_numbers.hpp"
+#include "regs/cwd.hpp"
 #include "regs/pbus.hpp"
 #include "regs/timer.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <variant>
 
@@ -32,10 +35,11 @@ constexpr std::uint64_t ring_size = 0x2000;
 /// PTIMER once a driver has set it: 2025-01-01, so that runs repeat exactly.
 constexpr std::uint64_t epoch_ns = 1'735'689'600'000'000'000;
 
-Allocator video_area(Placement placement, std::uint64_t size) {
-    const std::uint64_t begin =
-        placement == Placement::low ? low_begin : size - high_reserve - area;
-    return {Aperture::video, begin, begin + area};
+Allocator video_area(Placement placement, const Board &board) {
+    if (placement == Placement::low) // as far as both BARs show
+        return {Aperture::video, low_begin, std::min(board.bar1.modelled, board.bar2.modelled)};
+    const std::uint64_t end = board.video_bytes - high_reserve;
+    return {Aperture::video, end - area, end};
 }
 
 } // namespace
@@ -43,13 +47,14 @@ Allocator video_area(Placement placement, std::uint64_t size) {
 Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
                const std::optional<SystemMemoryRange> &system_memory)
     : board_(board), plan_(plan), chip_(chip), memory_(memory),
-      port_(DriverPort::make(board, chip)), video_(video_area(plan.placement, board.video_bytes)) {
+      port_(DriverPort::make(board, chip)), video_(video_area(plan.placement, board)) {
     if (system_memory)
         system_.emplace(Aperture::coherent, system_memory->base,
                         system_memory->base + system_memory->size);
     park_window();
     driver_write(chip_, regs::timer::time_1, high32(epoch_ns));
     driver_write(chip_, regs::timer::time_0, low32(epoch_ns));
+    number_tpcs_in_hardware();
     port_->open_doorbells();
     // Space for the lists first: so each lies in one piece, whatever else a workload has.
     for (const auto &[runlist, entries] : plan_.lists)
@@ -88,7 +93,23 @@ void Driver::write_memory(PhysicalAddress at, std::span<const std::uint32_t> wor
 void Driver::park_window() {
     using namespace regs::pbus;
     const std::uint64_t base = board_.video_bytes - high_reserve;
-    driver_write(chip_, bar0_window, window_base.put(low32(base >> window_shift)));
+    driver_write(chip_, board_.generation->window_register,
+                 window_base.put(low32(base >> window_shift)));
+}
+
+void Driver::number_tpcs_in_hardware() {
+    using namespace regs::cwd;
+    const WorkDistributor form = board_.generation->work_distributor;
+    if (form == WorkDistributor::none)
+        return;
+    const WorkDistributorWords words = encode_work_distributor(board_);
+    driver_write(chip_, fs, words.fs);
+    if (form == WorkDistributor::counts)
+        return;
+    for (unsigned i = 0; i < table_words; ++i) {
+        driver_write(chip_, gpc_tpc_id + 4 * i, words.gpc_tpc_id[i]);
+        driver_write(chip_, sm_id + 4 * i, words.sm_id[i]);
+    }
 }
 
 PhysicalAddress Driver::page_directory(const std::string &address_space, Aperture aperture) {
@@ -120,7 +141,7 @@ void Driver::build_channel(const PlannedChannel &channel) {
     block.userd = memory.userd;
     for (const std::string &space : channel.address_spaces)
         block.page_directories.push_back(page_directory(space, aperture));
-    if (channel.engine.type != EngineType::lce)
+    if (!is_copy_engine(channel.engine.type))
         block.engine_context = context_base + channel.tsg.value_or(index) * context_size;
     block.pushbuffer_ring = ring_base + index * ring_size;
     block.gp_put = channel.work.kind == Work::Kind::idle ? 0 : 1;
@@ -219,7 +240,7 @@ void Driver::resubmit(unsigned runlist) {
 void Driver::move_window() {
     using namespace regs::pbus;
     window_moves_ = (window_moves_ + 1) % 16;
-    driver_write(chip_, bar0_window, window_base.put(0x10 * window_moves_));
+    driver_write(chip_, board_.generation->window_register, window_base.put(0x10 * window_moves_));
 }
 
 } // namespace nvmodel

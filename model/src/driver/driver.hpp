@@ -59,6 +59,7 @@ class Driver {
     PhysicalAddress page_directory(const std::string &address_space, Aperture aperture);
     void write_memory(PhysicalAddress at, std::span<const std::uint32_t> words);
     void park_window();
+    void number_tpcs_in_hardware();
     void build_channel(const PlannedChannel &channel);
     void reserve_list(List &list, const std::vector<PlannedEntry> &entries);
     [[nodiscard]] unsigned entries_of(const PlannedEntry &entry) const;

@@ -44,8 +44,8 @@ class PccsrPort : public DriverPort {
     Chip &chip_;
 };
 
-/// Pascal: shared submit port; Host sees the write to USERD.
-class PascalPort : public PccsrPort {
+/// Kepler..Pascal: shared submit port; Host sees the write to USERD.
+class SharedPort : public PccsrPort {
   public:
     using PccsrPort::PccsrPort;
 
@@ -60,10 +60,21 @@ class PascalPort : public PccsrPort {
     }
 };
 
-/// Volta: a doorbell.
-class VoltaPort final : public PascalPort {
+/// Kepler: a channel is told its runlist.
+class KeplerPort final : public SharedPort {
   public:
-    using PascalPort::PascalPort;
+    using SharedPort::SharedPort;
+
+    void enable(unsigned runlist, unsigned channel) override {
+        write(pccsr::range_begin + pccsr::stride * channel + pccsr::channel,
+              pccsr::enable_set.mask() | pccsr::runlist.put(runlist));
+    }
+};
+
+/// Volta: a doorbell.
+class VoltaPort final : public SharedPort {
+  public:
+    using SharedPort::SharedPort;
 
     void ring(unsigned, unsigned channel) override {
         write(usermode::range_begin + usermode::doorbell, channel);
@@ -138,8 +149,10 @@ class AmperePort final : public DriverPort {
 std::unique_ptr<DriverPort> DriverPort::make(const Board &board, Chip &chip) {
     switch (board.generation->submit) {
     case SubmitScheme::shared_port:
+        if (board.generation->kepler_fifo_registers)
+            return std::make_unique<KeplerPort>(chip);
         if (board.generation->doorbell == Doorbell::none)
-            return std::make_unique<PascalPort>(chip);
+            return std::make_unique<SharedPort>(chip);
         return std::make_unique<VoltaPort>(chip);
     case SubmitScheme::pfifo_array:
         return std::make_unique<TuringPort>(chip);

@@ -14,6 +14,8 @@ bool Host::usable(const Runlist &runlist, const ListedChannel &listed) const {
     if (listed.id >= board_.channels)
         return false;
     const Channel &channel = channels_[index_of(runlist, listed)];
+    if (board_.generation->kepler_fifo_registers && channel.own_runlist != runlist.id)
+        return false;
     return !channel.work || engines_[channel.work->engine].runlist == runlist.id;
 }
 
@@ -107,7 +109,7 @@ void Host::load_turn(unsigned number) {
     Engine &engine = engines_[channel.work->engine];
     channel.engine = channel.work->engine;
     engine.channels.push_back(client.channel);
-    if (engine.row.name.type == EngineType::lce)
+    if (is_copy_engine(engine.row.name.type))
         update_rates();
 }
 
@@ -189,7 +191,7 @@ void Host::leave_engine(std::size_t index) {
     channel.engine.reset();
     if (!channel.pbdma)
         channel.pending = channel.has_work();
-    if (engine.row.name.type == EngineType::lce)
+    if (is_copy_engine(engine.row.name.type))
         update_rates();
 }
 

@@ -134,6 +134,7 @@ class Host {
     void set_pending(std::size_t index, bool pending) { channels_[index].pending = pending; }
     void set_acquire_fail(std::size_t index, bool f) { channels_[index].acquire_fail = f; }
     void set_faulted(std::size_t index, std::optional<bool> pbdma, std::optional<bool> engine);
+    void set_own_runlist(std::size_t index, unsigned id) { channels_[index].own_runlist = id; }
     void bind(std::size_t index, PhysicalAddress instance, std::uint32_t target, bool bound);
     void set_userd(std::size_t index, PhysicalAddress userd) { channels_[index].userd = userd; }
     /// The channel has (or may have) work.
@@ -189,8 +190,8 @@ class Host {
 
     // clients.cpp: channels on PBDMAs and engines
     [[nodiscard]] std::size_t index_of(const Runlist &runlist, const ListedChannel &listed) const;
-    /// False for entries that Host cannot act on: an id beyond the channels, or a channel whose
-    /// work is for an engine of another runlist.
+    /// False for entries that Host cannot act on: an id beyond the channels, a channel whose work
+    /// is for an engine of another runlist, or that Kepler's PCCSR has on another runlist.
     [[nodiscard]] bool usable(const Runlist &runlist, const ListedChannel &listed) const;
     [[nodiscard]] unsigned pbdma_for(const Runlist &runlist, const ListedChannel &listed) const;
     void admit(Runlist &runlist, const Group &group);

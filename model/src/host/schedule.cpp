@@ -174,7 +174,7 @@ bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evic
     for (const unsigned e : runlist.engines) {
         Engine &engine = engines_[e];
         const auto held = engine.context.holds();
-        const bool claimed = users[e] || (claims_copies && engine.row.name.type == EngineType::lce);
+        const bool claimed = users[e] || (claims_copies && is_copy_engine(engine.row.name.type));
         const bool stays = held && !(evict && evict(*held)) &&
                            (!claimed || (next != nullptr && *held == next->id));
         if (stays || (!held && !users[e]))

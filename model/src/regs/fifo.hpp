@@ -49,7 +49,15 @@ inline constexpr std::uint32_t tu_info = 0x3400;        // + 4i
 
 inline constexpr std::uint32_t pbdma_map = 0x2390; // + 4i
 
-inline constexpr std::uint32_t sched_disable = 0x2630; // bit per runlist
+// Default timeslices: TIMEOUT 7:0, TIMESCALE 15:12, ENABLE 28 (nvgpu hw_fifo_gk20a.h,
+// hw_fifo_gv100.h; envytools rnndb/fifo/gf100_pfifo.xml).
+inline constexpr std::uint32_t runlist_timeslice = 0x2310; // + 4 * runlist; Kepler
+inline constexpr std::uint32_t runlist_timeslice_reset = 0x10003080;
+inline constexpr std::uint32_t pb_timeslice = 0x2350; // + 4 * PBDMA; Kepler..Volta
+inline constexpr std::uint32_t pb_timeslice_reset = 0x10000010;
+
+inline constexpr std::uint32_t error_sched_disable = 0x262c; // Kepler..Pascal: write 1 to clear
+inline constexpr std::uint32_t sched_disable = 0x2630;       // bit per runlist
 inline constexpr std::uint32_t preempt = 0x2634;
 inline constexpr Field preempt_id{11, 0};
 inline constexpr Field preempt_pending = bit(20);
@@ -109,6 +117,7 @@ inline constexpr Field force_ctx_reload = bit(8);     // trigger
 inline constexpr Field force_pending = bit(9);        // trigger
 inline constexpr Field enable_set = bit(10);          // trigger
 inline constexpr Field enable_clr = bit(11);          // trigger
+inline constexpr Field runlist{19, 16};               // Kepler
 inline constexpr Field force_pbdma_faulted = bit(20); // trigger, Turing
 inline constexpr Field force_eng_faulted = bit(21);   // trigger, Turing
 inline constexpr Field pbdma_faulted = bit(22);       // Volta, Turing: write 1 to clear

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada.
 // Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the copies
-// in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt.
+// in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has the same
+// (envytools rnndb/bus/pbus.xml).
 #pragma once
 
 #include "base/bits.hpp"
@@ -29,7 +30,34 @@ inline constexpr std::uint32_t vf_bar1_block = 0xb80f40;
 inline constexpr std::uint32_t vf_bar2_block = 0xb80f48;
 inline constexpr std::uint32_t vf_bind_status = 0xb80f50;
 
+// Hopper+: a pair of registers for each BAR there (open-gpu-kernel-modules
+// published/hopper/gh100/dev_vm.h, published/blackwell/gb100/dev_vm.h).
+inline constexpr std::uint32_t vf_bar1_block_low = 0xb80f60;
+inline constexpr std::uint32_t vf_bar1_block_high = 0xb80f64;
+inline constexpr std::uint32_t vf_bar2_block_low = 0xb80f70;
+inline constexpr std::uint32_t vf_bar2_block_high = 0xb80f74;
+inline constexpr Field block_low_mode = bit(9); // 0 physical, 1 virtual
+inline constexpr Field block_low_target{11, 10};
+inline constexpr Field block_low_ptr{31, 12};         // address bits in place
+inline constexpr Field vf_bar2_block_high_ptr{19, 0}; // BAR1's has all 32 bits
+
+// The part of the function page that holds the BAR registers.
+inline constexpr std::uint32_t vf_blocks_begin = 0xb80f40;
+inline constexpr std::uint32_t vf_blocks_end = 0xb80f80;
+
 } // namespace nvmodel::regs::pbus
+
+namespace nvmodel::regs::xal {
+
+// NV_XAL_EP_ZB, Hopper+ (open-gpu-kernel-modules published/hopper/gh100/{dev_nv_xal_ep_zb.h,
+// hwproject.h}, published/blackwell/gb100/dev_nv_xal_ep_zb.h).
+inline constexpr std::uint32_t range_begin = 0x10f000;
+inline constexpr std::uint32_t range_end = 0x110000;
+inline constexpr std::uint32_t bar0_window = 0x10fd40; // no target: always video memory
+inline constexpr Field window_base_gh100{21, 0};       // address >> 16
+inline constexpr Field window_base_gb100{22, 0};
+
+} // namespace nvmodel::regs::xal
 
 namespace nvmodel::regs::pramin {
 

@@ -15,7 +15,9 @@ inline constexpr std::uint32_t range_end_v2 = 0x023000;
 
 inline constexpr std::uint32_t scal_num_gpcs = 0x022430;
 inline constexpr std::uint32_t scal_num_tpc_per_gpc = 0x022434;
+inline constexpr std::uint32_t scal_num_fbps = 0x022438;
 inline constexpr std::uint32_t scal_num_ces = 0x022444;
+inline constexpr std::uint32_t scal_num_ltcs = 0x022454; // from GM20x on
 inline constexpr Field scal{4, 0};
 
 namespace v1 {

@@ -27,6 +27,8 @@ inline constexpr std::uint32_t turing_runlist_any = 15;
 inline constexpr Field ampere_vector{11, 0};
 inline constexpr Field ampere_runlist{22, 16};
 inline constexpr Field ampere_gsp_disable = bit(31);
+// open-gpu-kernel-modules published/blackwell/gb202/dev_vm.h.
+inline constexpr Field gb20x_runlist_enable = bit(30);
 
 // NV_CTRL. Turing: the gate in front of a function's doorbells; function 0 is the real one.
 inline constexpr std::uint32_t ctrl_begin = 0xb64000;

@@ -46,7 +46,10 @@ class IdSpaces {
     std::map<unsigned, unsigned> next_;
 };
 
-bool has_pce(const Board &board, unsigned lce) {
+bool has_pce(const Board &board, EngineName engine) {
+    if (engine.type == EngineType::copy)
+        return true;
+    const unsigned lce = engine.instance;
     if (std::ranges::find(board.copy.pce_lce, std::optional(lce)) != board.copy.pce_lce.end())
         return true;
     if (lce >= board.copy.grces.size() || !board.copy.grces[lce].shared)
@@ -85,15 +88,14 @@ class Planner {
     [[nodiscard]] const EngineRow &resolve(const EngineChoice &choice) const {
         const EngineRow *found = nullptr;
         if (choice.name) {
-            found = board_.find_engine(*choice.name);
+            found = board_.engine_meant(*choice.name);
             if (found == nullptr)
                 choice.where.fail("board " + board_.name + " has no engine " +
                                   to_string(*choice.name));
         } else {
-            const auto graphics = board_.find_engine({EngineType::gr, 0})->runlist;
             const auto async = std::ranges::find_if(board_.engines, [&](const EngineRow &row) {
-                return row.name.type == EngineType::lce && row.runlist && row.runlist != graphics &&
-                       has_pce(board_, row.name.instance);
+                return is_copy_engine(row.name.type) && row.runlist &&
+                       !board_.on_graphics_runlist(row) && has_pce(board_, row.name);
             });
             if (async == board_.engines.end())
                 choice.where.fail("board " + board_.name + " has no async copy engine");
@@ -126,8 +128,8 @@ class Planner {
         if (engine.runlist != home.runlist)
             spec.where.fail(to_string(engine.name) + " of board " + board_.name +
                             " is not on the runlist of " + to_string(home.name));
-        if (engine.name.type == EngineType::lce && spec.work.kind != Work::Kind::idle &&
-            !has_pce(board_, engine.name.instance))
+        if (is_copy_engine(engine.name.type) && spec.work.kind != Work::Kind::idle &&
+            !has_pce(board_, engine.name))
             spec.where.fail(to_string(engine.name) + " of board " + board_.name +
                             " has no physical copy engine, so it cannot do work");
         if (spec.subcontext >= group.address_spaces.size())

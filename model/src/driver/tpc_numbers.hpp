@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// In which order drivers number TPCs, and how they tell the work distributor.
+#pragma once
+
+#include "board/board.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nvmodel {
+
+/// A TPC by its logical numbers: the GPC among those that are on, the TPC within it.
+struct TpcPlace {
+    unsigned gpc = 0;
+    unsigned tpc = 0;
+
+    bool operator==(const TpcPlace &) const = default;
+};
+
+/// The place of each TPC id. Up to Pascal all GPCs take turns. From Volta on the id goes to the GPC
+/// with the most TPCs that have none, to the last of several, and there to its last TPC (nvgpu
+/// hal/gr/config/gr_config_gv100_fusa.c weighs more than that; only a gv11b's table is known).
+std::vector<TpcPlace> number_tpcs(TpcOrder order, std::span<const unsigned> live_tpcs);
+
+struct WorkDistributorWords {
+    std::uint32_t fs = 0;
+    std::array<std::uint32_t, 16> gpc_tpc_id{};
+    std::array<std::uint32_t, 16> sm_id{};
+};
+
+WorkDistributorWords encode_work_distributor(const Board &board);
+
+} // namespace nvmodel

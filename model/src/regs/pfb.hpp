@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// How large video memory is.
+// Source: open-gpu-kernel-modules published/pascal/gp102/dev_fb.h (used for Turing and GA100; GP10x
+// by its name, Volta inferred), published/ampere/ga102/dev_gc6_island{,_addendum}.h (used for
+// GA10x, Ada, Hopper and Blackwell), published/blackwell/gb100/dev_fb.h (GB10x besides that); which
+// chip uses which: src/nvidia/generated/g_kern_mem_sys_nvoc.c. None for Kepler and Maxwell.
+#pragma once
+
+#include "base/bits.hpp"
+
+namespace nvmodel::regs::pfb {
+
+/// Size = MAG << (SCALE + 20).
+inline constexpr std::uint32_t local_memory_range_gp102 = 0x100ce0;
+inline constexpr std::uint32_t local_memory_range_gb100 = 0x1fa3e0;
+inline constexpr Field lower_scale{3, 0};
+inline constexpr Field lower_mag_gp102{9, 4};
+inline constexpr Field lower_mag_gb100{27, 4};
+
+inline constexpr std::uint32_t usable_fb_size_in_mb = 0x1183a4;
+
+} // namespace nvmodel::regs::pfb
