@@ -63,6 +63,8 @@ struct nvdebug_runlist *nvdebug_runlist_find(struct nvdebug_gpu *gpu, u32 id);
 /* Does @engine hang on the runlist of the first graphics engine? */
 bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 				   const struct nvdebug_engine *engine);
+/* Does any graphics engine hang on the runlist? */
+bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id);
 void nvdebug_topology_free(struct nvdebug_topology *topology);
 
 #endif

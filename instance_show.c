@@ -21,8 +21,8 @@ void nvdebug_block_claim(struct nvdebug_block *block, u32 at)
 		return;
 	if (block->table)
 		nvdebug_interned_claim(&block->table->base, at);
-	if (block->image)
-		nvdebug_interned_claim(&block->image->base, at);
+	if (block->pointer && !block->pointer->error)
+		nvdebug_interned_claim(&block->pointer->image->base, at);
 }
 
 static bool is_here(const struct view *v, const struct nvdebug_interned *thing)
@@ -84,7 +84,8 @@ static void put_pointer(const struct view *v, const struct nvdebug_instance *i)
 static void put_sharing(const struct view *v, const struct nvdebug_block *block)
 {
 	const struct nvdebug_sc_table *table = block->table;
-	const struct nvdebug_image *image = block->image;
+	const struct nvdebug_image *image;
+	int error = nvdebug_block_image(block, &image);
 
 	if (!has(v, NVDEBUG_INSTANCE_HAS_SUBCONTEXTS))
 		nvdebug_box_line(&v->box, "Subcontexts", "-");
@@ -95,10 +96,9 @@ static void put_sharing(const struct view *v, const struct nvdebug_block *block)
 		nvdebug_box_line(&v->box, "Subcontexts", "as Channel %u",
 				 channel_of(v, &table->base));
 
-	if (!image)
-		nvdebug_box_line(&v->box, "Context", "%s", block->no_image);
-	else if (image->error)
-		nvdebug_box_line(&v->box, "Context", "%s", image->error);
+	if (error)
+		nvdebug_box_line(&v->box, "Context", "%s",
+				 nvdebug_instance_error(error));
 	else if (is_here(v, &image->base))
 		nvdebug_box_line(&v->box, "Context", "below");
 	else
@@ -202,13 +202,13 @@ static void show_image(struct view *v, const struct nvdebug_image *image)
 static void show_below(struct view *v, const struct nvdebug_block *block)
 {
 	const struct nvdebug_sc_table *table = block->table;
-	const struct nvdebug_image *image = block->image;
+	const struct nvdebug_image *image;
 	u32 i;
 
 	if (table && is_here(v, &table->base))
 		for (i = 0; i < table->count; i++)
 			show_subcontext(v, &table->entry[i]);
-	if (image && !image->error && is_here(v, &image->base))
+	if (!nvdebug_block_image(block, &image) && is_here(v, &image->base))
 		show_image(v, image);
 }
 
@@ -233,7 +233,8 @@ void nvdebug_block_show(struct seq_file *m, const struct nvdebug_chip *chip,
 		nvdebug_box_line(&v.box, "Same as Channel", "%u",
 				 channel_of(&v, &block->base));
 	} else if (block->error) {
-		nvdebug_box_line(&v.box, "Error", "%s", block->error);
+		nvdebug_box_line(&v.box, "Error", "%s",
+				 nvdebug_instance_error(block->error));
 	} else {
 		put_instance(&v, block);
 		whole = true;

@@ -5,19 +5,32 @@
 
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/runlist.h"
 #include "gpu.h"
 #include "hw/ramin.h"
 #include "instances.h"
 #include "memory.h"
+#include "run_reader.h"
+#include "runlist_copy.h"
 
 struct block_key {
 	u64 addr;
 	u64 aperture;
 };
 
-const char *nvdebug_memory_error(int error)
+const char *nvdebug_instance_error(int error)
 {
 	switch (error) {
+	case -EAGAIN:
+		return "changing";
+	case -ENXIO:
+		return "not mapped";
+	case -ENOEXEC:
+		return "bad magic";
+	case -ENOENT:
+		return "none";
+	case -ENODATA:
+		return "-";
 	case -EFAULT:
 		return "no such memory";
 	case -EOPNOTSUPP:
@@ -37,6 +50,8 @@ struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu)
 	set->gpu = gpu;
 	nvdebug_intern_init(&set->blocks);
 	nvdebug_intern_init(&set->tables);
+	nvdebug_intern_init(&set->pointers);
+	nvdebug_intern_init(&set->images);
 	return set;
 }
 
@@ -46,6 +61,8 @@ void nvdebug_instances_free(struct nvdebug_instances *set)
 		return;
 	nvdebug_intern_free(&set->blocks);
 	nvdebug_intern_free(&set->tables);
+	nvdebug_intern_free(&set->pointers);
+	nvdebug_intern_free(&set->images);
 	kvfree(set);
 }
 
@@ -63,7 +80,7 @@ nvdebug_instances_add(struct nvdebug_instances *set,
 		return ERR_PTR(-ENOMEM);
 	block->addr = place->addr;
 	block->aperture = place->aperture;
-	block->no_image = "-";
+	block->no_context = -ENODATA;
 	return block;
 }
 
@@ -73,8 +90,7 @@ struct block_fetch {
 	bool (*next)(struct block_fetch *self);
 	struct nvdebug_instances *set;
 	struct nvdebug_block *block;
-	u32 run;
-	u32 words;	/* that were read of the runs */
+	struct nvdebug_run_reader reader;
 	u32 word[NVDEBUG_INSTANCE_WORDS];
 
 	/* the subcontext table */
@@ -92,29 +108,25 @@ layout_of(const struct block_fetch *self)
 	return self->set->gpu->chip->instance;
 }
 
-static bool want(struct block_fetch *self, struct nvdebug_words words, u32 *buf,
+static bool want(struct block_fetch *self, struct nvdebug_words run, u32 *word,
 		 bool (*next)(struct block_fetch *self))
 {
 	self->next = next;
-	self->fetch.want = (struct nvdebug_mem_request) {
-		.addr = self->block->addr + words.first * sizeof(u32),
-		.aperture = self->block->aperture,
-		.words = words.count,
-		.buf = buf,
-	};
+	nvdebug_run_want(&self->fetch.want, self->block->addr,
+			 self->block->aperture, run, word);
 	return true;
 }
 
-static bool fail(struct block_fetch *self, const char *why)
+static bool fail(struct block_fetch *self, int error)
 {
-	self->block->error = why;
+	self->block->error = error;
 	return false;
 }
 
 static bool fail_all(struct block_fetch *self, int error)
 {
 	self->set->error = error;
-	return fail(self, nvdebug_memory_error(error));
+	return fail(self, error);
 }
 
 static bool is_same(struct block_fetch *self, u32 number)
@@ -132,7 +144,7 @@ static bool is_same(struct block_fetch *self, u32 number)
 static bool checked_valid(struct block_fetch *self)
 {
 	if (!is_same(self, NV_RAMIN_SC_PDB_VALID))
-		return fail(self, "changing");
+		return fail(self, -EAGAIN);
 	return false;
 }
 
@@ -141,7 +153,7 @@ static bool checked_dir(struct block_fetch *self)
 	struct nvdebug_words words = { NV_RAMIN_SC_PDB_VALID, 2 };
 
 	if (!is_same(self, NV_RAMIN_PAGE_DIR_BASE))
-		return fail(self, "changing");
+		return fail(self, -EAGAIN);
 	if (layout_of(self)->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)
 		return want(self, words, self->again, checked_valid);
 	return false;
@@ -185,7 +197,7 @@ static bool got_subcontexts(struct block_fetch *self)
 						NV_RAMIN_SC_WORDS,
 						&self->sc[self->sc_count]);
 		if (ret < 0)
-			return fail(self, nvdebug_memory_error(ret));
+			return fail(self, ret);
 		self->sc_count += ret;
 	}
 	self->sc_run = nvdebug_subcontext_run(self->block->instance.valid, end);
@@ -211,37 +223,23 @@ static bool read_table(struct block_fetch *self)
 	return want(self, self->sc_run, self->sc_word, got_subcontexts);
 }
 
-static bool next_run(struct block_fetch *self);
-
-static bool got_run(struct block_fetch *self)
-{
-	self->words += self->fetch.want.words;
-	self->run++;
-	return next_run(self);
-}
-
 static bool next_run(struct block_fetch *self)
 {
-	const struct nvdebug_runs *runs = &layout_of(self)->runs;
 	int ret;
 
-	if (self->run < NVDEBUG_RUNS && runs->run[self->run].count)
-		return want(self, runs->run[self->run],
-			    self->word + self->words, got_run);
-
-	ret = nvdebug_instance_decode(layout_of(self), self->word, self->words,
+	if (nvdebug_run_next(&self->reader, &self->fetch.want))
+		return true;
+	ret = nvdebug_instance_decode(layout_of(self), self->word,
+				      self->reader.words,
 				      &self->block->instance);
-	if (ret)
-		return fail(self, nvdebug_memory_error(ret));
-	return read_table(self);
+	return ret ? fail(self, ret) : read_table(self);
 }
 
 static bool block_step(struct nvdebug_fetch *fetch, int error)
 {
 	struct block_fetch *self =
 		container_of(fetch, struct block_fetch, fetch);
-	bool more = error ? fail(self, nvdebug_memory_error(error)) :
-			    self->next(self);
+	bool more = error ? fail(self, error) : self->next(self);
 
 	if (!more) {
 		kvfree(self->sc_word);
@@ -266,8 +264,13 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 		return -ENOMEM;
 	list_for_each_entry(block, &set->blocks.all, base.all) {
 		fetch[i].fetch.step = block_step;
+		fetch[i].next = next_run;
 		fetch[i].set = set;
 		fetch[i].block = block;
+		fetch[i].reader.runs = &set->gpu->chip->instance->runs;
+		fetch[i].reader.addr = block->addr;
+		fetch[i].reader.aperture = block->aperture;
+		fetch[i].reader.word = fetch[i].word;
 		next_run(&fetch[i]);
 		list_add_tail(&fetch[i].fetch.node, &fetches);
 		i++;
@@ -279,4 +282,65 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 	}
 	kvfree(fetch);
 	return ret ? ret : set->error;
+}
+
+/* The entry of channel @id, in a list as it is now. */
+static int find_entry(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+		      const struct nvdebug_runlist *runlist, u32 id,
+		      struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_runlist_copy copy;
+	u32 i;
+	int ret;
+
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &copy);
+	if (ret)
+		return ret;
+	if (copy.torn)
+		ret = -EBUSY;
+	for (i = 0; !ret && copy.words && i < copy.loc.entries; i++) {
+		ret = ops->decode(copy.words + i * ops->entry_words,
+				  ops->entry_words, entry);
+		if (!ret && entry->kind == NVDEBUG_ENTRY_CHANNEL &&
+		    entry->id == id)
+			goto out;
+	}
+	if (!ret)
+		ret = -EINVAL;
+out:
+	kvfree(copy.words);
+	return ret;
+}
+
+int nvdebug_instances_find(struct nvdebug_instances *set,
+			   struct nvdebug_mem *mem,
+			   struct nvdebug_runlist *runlist, u32 id,
+			   struct nvdebug_block **block)
+{
+	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
+	struct nvdebug_instance_place place;
+	struct nvdebug_channel channel = {};
+	struct nvdebug_entry entry;
+	int ret;
+
+	ret = nvdebug_runlist_prepare(set->gpu, runlist);
+	if (ret)
+		return ret;
+	if (id >= runlist->channels)
+		return -ERANGE;
+	ret = find_entry(set->gpu, mem, runlist, id, &entry);
+	if (ret)
+		return ret;
+	ret = ops->read_inst(set->gpu, id, &channel);
+	if (ret)
+		return ret;
+	ops->place(&channel, &entry, &place);
+	*block = nvdebug_instances_add(set, &place);
+	if (!*block)
+		return -EINVAL;
+	if (IS_ERR(*block))
+		return PTR_ERR(*block);
+	ret = nvdebug_instances_read(set, mem);
+	return ret ? ret : (*block)->error;
 }

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Instance blocks of many channels: each is read once, with its subcontext
- * table and, if asked for, what it points to in the end: the context image.
+ * table and, if asked for, what it leads to in the end: the context image.
+ *
+ * What is wrong with one of these is its own error:
+ *   -EAGAIN      it was rewritten meanwhile
+ *   -ENXIO       the address is not mapped
+ *   -ENOEXEC     a context image without its magic value
+ *   -ENOENT      there is no context
+ *   -ENODATA     nobody knows, or has asked
+ * and those of reading memory.
  */
 #ifndef NVDEBUG_INSTANCES_H
 #define NVDEBUG_INSTANCES_H
@@ -15,6 +23,7 @@
 struct nvdebug_gpu;
 struct nvdebug_instance_place;
 struct nvdebug_mem;
+struct nvdebug_mmu_format;
 struct nvdebug_runlist;
 
 /* The valid entries of a subcontext table. Equal tables are one. */
@@ -31,19 +40,26 @@ struct nvdebug_image {
 	u64 va;
 	u64 addr;
 	u8 aperture;
-	const char *error;	/* why it could not be read, or NULL */
+	int error;
 	struct nvdebug_context context;
+};
+
+/* An engine context pointer, in its address space. Equal ones are one. */
+struct nvdebug_context_pointer {
+	struct nvdebug_interned base;
+	int error;
+	struct nvdebug_image *image;	/* if there is no error */
 };
 
 struct nvdebug_block {
 	struct nvdebug_interned base;
 	u64 addr;
 	u8 aperture;
-	const char *error;	/* why it could not be read, or NULL */
+	int error;
 	struct nvdebug_instance instance;
 	struct nvdebug_sc_table *table;	/* NULL: no subcontexts */
-	struct nvdebug_image *image;	/* NULL: see no_image */
-	const char *no_image;		/* as docs/proc.md says it */
+	int no_context;			/* if there is no pointer: why */
+	struct nvdebug_context_pointer *pointer;
 };
 
 /* For one open or write of a file. */
@@ -51,6 +67,8 @@ struct nvdebug_instances {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_intern blocks;
 	struct nvdebug_intern tables;
+	struct nvdebug_intern pointers;
+	struct nvdebug_intern images;
 	int error;		/* that ends everything */
 };
 
@@ -65,15 +83,29 @@ struct nvdebug_block *
 nvdebug_instances_add(struct nvdebug_instances *set,
 		      const struct nvdebug_instance_place *place);
 
-/*
- * Read all blocks that were added. What is wrong with one is its own error;
- * fails only with -EINTR, -ENODEV or -ENOMEM.
- */
+/* Read all blocks. Fails only with -EINTR, -ENODEV or -ENOMEM. */
 int __must_check nvdebug_instances_read(struct nvdebug_instances *set,
 					struct nvdebug_mem *mem);
 
-/* What docs/proc.md calls an error of reading memory, in place of a box. */
-const char *nvdebug_memory_error(int error);
+/*
+ * After that: find and read the context images that they lead to, as those of
+ * channels of the graphics engine do. Fails likewise.
+ */
+int __must_check nvdebug_instances_read_images(struct nvdebug_instances *set,
+					       struct nvdebug_mem *mem);
+
+/*
+ * Read the instance block of channel @id of @runlist, whose list must hold it
+ * now (-EINVAL; also if it has none). Every error is returned. *@block belongs
+ * to @set.
+ */
+int __must_check nvdebug_instances_find(struct nvdebug_instances *set,
+					struct nvdebug_mem *mem,
+					struct nvdebug_runlist *runlist,
+					u32 id, struct nvdebug_block **block);
+
+/* How docs/proc.md says an error of the above. */
+const char *nvdebug_instance_error(int error);
 
 static inline const struct nvdebug_page_dir *
 nvdebug_block_compute_dir(const struct nvdebug_block *block)
@@ -83,6 +115,21 @@ nvdebug_block_compute_dir(const struct nvdebug_block *block)
 	return nvdebug_instance_compute_dir(&block->instance,
 					    table ? table->entry : NULL,
 					    table ? table->count : 0);
+}
+
+/* Why there is no image to show, or 0. */
+static inline int nvdebug_block_image(const struct nvdebug_block *block,
+				      const struct nvdebug_image **image)
+{
+	const struct nvdebug_context_pointer *pointer = block->pointer;
+
+	*image = NULL;
+	if (!pointer)
+		return block->no_context;
+	if (pointer->error)
+		return pointer->error;
+	*image = pointer->image;
+	return pointer->image->error;
 }
 
 #endif

@@ -155,6 +155,8 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		s->extra[i].block = block;
 	}
 	ret = nvdebug_instances_read(s->instances, mem);
+	if (!ret && nvdebug_runlist_has_graphics(gpu, s->id))
+		ret = nvdebug_instances_read_images(s->instances, mem);
 	for (i = 0; !ret && i < s->entries; i++)
 		if (s->extra[i].block)
 			nvdebug_block_claim(s->extra[i].block, i);
