@@ -64,6 +64,22 @@ bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 	return false;
 }
 
+bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+
+	for (i = 0; i < topology->engines; i++) {
+		const struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (engine->type == NV_PTOP_TYPE_GRAPHICS &&
+		    has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) &&
+		    engine->runlist == id)
+			return true;
+	}
+	return false;
+}
+
 /* A table of devices in BAR0. */
 struct table {
 	u32 offset;

@@ -11,6 +11,7 @@
 #include "chips/chips.h"
 #include "gpu.h"
 #include "hw/pmc.h"
+#include "instances.h"
 
 /* All registers that any supported chip has are below this. */
 #define BAR0_MIN_SIZE	SZ_16M
@@ -274,6 +275,7 @@ static void survey(struct nvdebug_gpu *gpu)
 
 	gpu->missing[NVDEBUG_FEATURE_RUNLIST_CONTROL] =
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST];
+	nvdebug_instances_survey(gpu);
 
 	nvdebug_copy_topology_survey(gpu);
 	for (i = 0; i < topology->runlists; i++)

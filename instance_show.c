@@ -228,7 +228,8 @@ void nvdebug_block_show(struct seq_file *m, const struct nvdebug_chip *chip,
 
 	nvdebug_box_open(&v.box, indent, 1, "Instance Block");
 	if (!block) {
-		nvdebug_box_line(&v.box, "Error", "not bound");
+		nvdebug_box_line(&v.box, "Error", "%s",
+				 nvdebug_instance_error(-ESRCH));
 	} else if (!is_here(&v, &block->base)) {
 		nvdebug_box_line(&v.box, "Same as Channel", "%u",
 				 channel_of(&v, &block->base));

@@ -21,6 +21,8 @@ struct block_key {
 const char *nvdebug_instance_error(int error)
 {
 	switch (error) {
+	case -ESRCH:
+		return "not bound";
 	case -EAGAIN:
 		return "changing";
 	case -ENXIO:
@@ -38,6 +40,23 @@ const char *nvdebug_instance_error(int error)
 	default:
 		return "unreadable";
 	}
+}
+
+void nvdebug_instances_survey(struct nvdebug_gpu *gpu)
+{
+	const char *why = gpu->missing[NVDEBUG_FEATURE_RUNLIST];
+	u32 i = 0;
+
+	gpu->missing[NVDEBUG_FEATURE_CONTEXTS] = why;
+	while (i < gpu->topology.runlists &&
+	       !nvdebug_runlist_has_graphics(gpu, gpu->topology.runlist[i].id))
+		i++;
+	if (!why && i == gpu->topology.runlists)
+		why = "no graphics engine";
+	gpu->missing[NVDEBUG_FEATURE_CONTEXT_STATE] = why;
+	if (!why && !gpu->chip->context->has_preemption)
+		why = "contexts have no preemption modes";
+	gpu->missing[NVDEBUG_FEATURE_PREEMPTION_MODE] = why;
 }
 
 struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu)

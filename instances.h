@@ -4,6 +4,7 @@
  * table and, if asked for, what it leads to in the end: the context image.
  *
  * What is wrong with one of these is its own error:
+ *   -ESRCH       the channel has none
  *   -EAGAIN      it was rewritten meanwhile
  *   -ENXIO       the address is not mapped
  *   -ENOEXEC     a context image without its magic value
@@ -71,6 +72,9 @@ struct nvdebug_instances {
 	struct nvdebug_intern images;
 	int error;		/* that ends everything */
 };
+
+/* At creation: which features build on all this, and why not. */
+void nvdebug_instances_survey(struct nvdebug_gpu *gpu);
 
 struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu);
 void nvdebug_instances_free(struct nvdebug_instances *set);

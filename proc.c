@@ -15,6 +15,7 @@
 #include <linux/user_namespace.h>
 
 #include "channel.h"
+#include "contexts.h"
 #include "copy_topology.h"
 #include "device_info.h"
 #include "gpu.h"
@@ -89,6 +90,12 @@ static const struct file_kind kinds[] = {
 		.feature = NVDEBUG_FEATURE_RUNLIST,
 		.view = &nvdebug_runlist_brief_view,
 		.nth = runlist_nth,
+	}, {
+		.name = "contexts",
+		.mode = 0400,
+		.state = true,
+		.feature = NVDEBUG_FEATURE_CONTEXTS,
+		.view = &nvdebug_contexts_view,
 	}, {
 		.name = "disable_channel",
 		.mode = 0200,
