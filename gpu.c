@@ -273,6 +273,8 @@ static void survey(struct nvdebug_gpu *gpu)
 		gpu->missing[NVDEBUG_FEATURE_CHANNEL_CONTROL] =
 			gpu->missing[NVDEBUG_FEATURE_RUNLIST];
 
+	gpu->missing[NVDEBUG_FEATURE_ENGINES] =
+		gpu->missing[NVDEBUG_FEATURE_RUNLIST];
 	gpu->missing[NVDEBUG_FEATURE_RUNLIST_CONTROL] =
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST];
 	nvdebug_instances_survey(gpu);

@@ -18,6 +18,7 @@
 #include "contexts.h"
 #include "copy_topology.h"
 #include "device_info.h"
+#include "engines.h"
 #include "gpu.h"
 #include "info.h"
 #include "params.h"
@@ -83,6 +84,12 @@ static const struct file_kind kinds[] = {
 		.feature = NVDEBUG_FEATURE_RUNLIST,
 		.view = &nvdebug_runlist_view,
 		.nth = runlist_nth,
+	}, {
+		.name = "engines",
+		.mode = 0400,
+		.state = true,
+		.feature = NVDEBUG_FEATURE_ENGINES,
+		.view = &nvdebug_engines_view,
 	}, {
 		.name = "runlist%u_brief",
 		.mode = 0400,

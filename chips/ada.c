@@ -21,6 +21,7 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.ptop = &nvdebug_ptop_ga100,
 	.runlist = &nvdebug_runlist_ga102,
 	.channel = &nvdebug_channel_ga100,
+	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_ga100,
 	.context = &nvdebug_context_gv100,
 	.copy = &nvdebug_copy_ga102,

@@ -15,6 +15,7 @@
 #include "decode/context.h"
 #include "decode/instance.h"
 #include "device_info.h"
+#include "engines.h"
 #include "gpu.h"
 #include "memory.h"
 #include "mmu.h"
@@ -36,6 +37,7 @@ struct nvdebug_chip {
 	const struct nvdebug_ptop_ops *ptop;
 	const struct nvdebug_runlist_ops *runlist;
 	const struct nvdebug_channel_ops *channel;
+	const struct nvdebug_status_ops *status;
 	const struct nvdebug_instance_layout *instance;
 	const struct nvdebug_context_layout *context;
 	const struct nvdebug_copy_ops *copy;

@@ -56,6 +56,7 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.ptop = &nvdebug_ptop_ga100,
 	.runlist = &runlist_gh100,
 	.channel = &nvdebug_channel_gh100,
+	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gv100,
 	.submit = &nvdebug_submit_ga102,

@@ -31,6 +31,7 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.ptop = &nvdebug_ptop_gm200,
 	.runlist = &nvdebug_runlist_gk104,
 	.channel = &nvdebug_channel_gk104,
+	.status = &nvdebug_status_gk104,
 	.instance = &nvdebug_instance_gp100,
 	.context = &nvdebug_context_gp100,
 	.copy = &copy_gp102,

@@ -113,6 +113,7 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.ptop = &nvdebug_ptop_gm200,
 	.runlist = &runlist_tu102,
 	.channel = &channel_tu102,
+	.status = &nvdebug_status_gk104,
 	.instance = &nvdebug_instance_gv100,
 	.context = &nvdebug_context_gv100,
 	.copy = &copy_tu102,

@@ -66,6 +66,7 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.ptop = &nvdebug_ptop_gm200,
 	.runlist = &runlist_gv100,
 	.channel = &channel_gv100,
+	.status = &nvdebug_status_gk104,
 	.instance = &nvdebug_instance_gv100,
 	.context = &nvdebug_context_gv100,
 	.copy = &copy_gv100,

@@ -18,12 +18,11 @@
 #define NV_PPBDMA_STRIDE_GA100			0x800
 
 /* offsets from the unit's base */
-#define NV_PPBDMA_CHANNEL			0x120 /* R-, may be out of date */
+/* keeps its value when the channel leaves */
+#define NV_PPBDMA_CHANNEL			0x120 /* R- */
 #define  NV_PPBDMA_CHANNEL_CHID			GENMASK(11, 0)
 #define  NV_PPBDMA_CHANNEL_VALID		BIT(13) /* Ampere+ */
+/* fields: see NV_RUNLIST_ENGINE_STATUS0 */
 #define NV_PPBDMA_STATUS_SCHED			0x15c /* R-, Ampere+ */
-#define  NV_PPBDMA_STATUS_SCHED_TSGID		GENMASK(11, 0)
-#define  NV_PPBDMA_STATUS_SCHED_CHAN_STATUS	GENMASK(15, 13)
-#define  NV_PPBDMA_STATUS_SCHED_NEXT_TSGID	GENMASK(27, 16)
 
 #endif

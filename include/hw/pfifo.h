@@ -54,6 +54,26 @@
 #define  NV_PFIFO_PREEMPT_TYPE_TSG		BIT(24)
 #define NV_PFIFO_RUNLIST_PREEMPT		0x00002638 /* RW, Volta, Turing */
 
+/*
+ * Who is on an engine and on a PBDMA. From Ampere on the registers are
+ * elsewhere (hw/runlist.h, hw/pbdma.h), but their fields in the same places.
+ */
+#define NV_PFIFO_ENGINE_STATUS(i)		(0x00002640 + 8 * (i)) /* R- */
+#define NV_PFIFO_PBDMA_STATUS(i)		(0x00003080 + 4 * (i)) /* R- */
+#define  NV_PFIFO_STATUS_ID			GENMASK(11, 0)
+#define  NV_PFIFO_STATUS_ID_TYPE_TSG		BIT(12) /* not Ampere+ */
+#define  NV_PFIFO_STATUS_CTX_STATUS		GENMASK(15, 13)
+#define   NV_PFIFO_CTX_STATUS_INVALID		0
+#define   NV_PFIFO_CTX_STATUS_VALID		1
+#define   NV_PFIFO_CTX_STATUS_LOAD		5 /* not Ampere+ */
+#define   NV_PFIFO_CTX_STATUS_SAVE		6 /* not Ampere+ */
+#define   NV_PFIFO_CTX_STATUS_SWITCH		7
+#define  NV_PFIFO_STATUS_NEXT_ID		GENMASK(27, 16)
+#define  NV_PFIFO_STATUS_NEXT_ID_TYPE_TSG	BIT(28) /* not Ampere+ */
+#define  NV_PFIFO_ENGINE_STATUS_ENG_RELOAD	BIT(29)
+#define  NV_PFIFO_ENGINE_STATUS_FAULTED		BIT(30)
+#define  NV_PFIFO_ENGINE_STATUS_ENGINE		BIT(31) /* busy */
+
 #define NV_PCCSR_CHANNEL_INST(i)		(0x00800000 + 8 * (i)) /* RW */
 #define  NV_PCCSR_CHANNEL_INST_PTR		GENMASK(27, 0) /* >> 12 */
 #define  NV_PCCSR_CHANNEL_INST_TARGET		GENMASK(29, 28)

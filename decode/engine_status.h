@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Who is on an engine, or on a PBDMA, as its status register says it.
+ */
+#ifndef NVDEBUG_DECODE_ENGINE_STATUS_H
+#define NVDEBUG_DECODE_ENGINE_STATUS_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The meanings are the same everywhere, the numbers in the registers not. */
+enum nvdebug_ctx_state {
+	NVDEBUG_CTX_INVALID,	/* nobody */
+	NVDEBUG_CTX_VALID,	/* owner */
+	NVDEBUG_CTX_LOAD,	/* next, after nobody */
+	NVDEBUG_CTX_SAVE,	/* owner, before nobody */
+	NVDEBUG_CTX_SWITCH,	/* from owner to next */
+	NVDEBUG_CTX_UNDEFINED,
+};
+
+/* A TSG, or a channel outside of any. */
+struct nvdebug_ctx_owner {
+	bool there;
+	bool is_tsg;
+	u16 id;
+};
+
+struct nvdebug_ctx_status {
+	u8 state;		/* enum nvdebug_ctx_state */
+	u8 code;		/* the hardware's number for it */
+	struct nvdebug_ctx_owner owner;	/* now */
+	struct nvdebug_ctx_owner next;
+};
+
+struct nvdebug_engine_status {
+	struct nvdebug_ctx_status ctx;
+	bool busy;
+	bool faulted;	/* up to Turing: means something for copy engines only */
+	bool reload;
+};
+
+/* "valid" and so on; NULL for NVDEBUG_CTX_UNDEFINED */
+const char *nvdebug_ctx_state_name(enum nvdebug_ctx_state state);
+
+/* PFIFO's registers up to Turing, those of runlist and PBDMA from Ampere on. */
+void nvdebug_engine_status_gk104(u32 word, struct nvdebug_engine_status *out);
+void nvdebug_engine_status_ga100(u32 word, struct nvdebug_engine_status *out);
+void nvdebug_pbdma_status_gk104(u32 word, struct nvdebug_ctx_status *out);
+void nvdebug_pbdma_status_ga100(u32 word, struct nvdebug_ctx_status *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
