@@ -77,6 +77,28 @@ DEFINE_EVENT(runlist_write, scheduling,
 	     TP_ARGS(dev, runlist, tsg, where, old, new)
 );
 
+/* The word at @where in the context image of a channel. */
+TRACE_EVENT(preemption_mode,
+	    TP_PROTO(const struct device *dev, u32 runlist, u32 channel,
+		     u64 where, u32 old, u32 new),
+	    TP_ARGS(dev, runlist, channel, where, old, new),
+	    TP_STRUCT__entry(__string(dev, dev_name(dev))
+			     __field(u32, runlist)
+			     __field(u32, channel)
+			     __field(u64, where)
+			     __field(u32, old)
+			     __field(u32, new)),
+	    TP_fast_assign(__assign_str(dev, dev_name(dev));
+			   __entry->runlist = runlist;
+			   __entry->channel = channel;
+			   __entry->where = where;
+			   __entry->old = old;
+			   __entry->new = new;),
+	    TP_printk("%s runlist=%u channel=%u where=0x%llx old=0x%08x new=0x%08x",
+		      __get_str(dev), __entry->runlist, __entry->channel,
+		      __entry->where, __entry->old, __entry->new)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

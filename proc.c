@@ -22,6 +22,7 @@
 #include "gpu.h"
 #include "info.h"
 #include "params.h"
+#include "preemption.h"
 #include "proc.h"
 #include "runlist.h"
 #include "runlist_control.h"
@@ -129,6 +130,11 @@ static const struct file_kind kinds[] = {
 		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
 		.view = &nvdebug_scheduling_view,
 		.control = &nvdebug_scheduling_control,
+	}, {
+		.name = "preemption_mode",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_PREEMPTION_MODE,
+		.control = &nvdebug_preemption_mode_control,
 	}, {
 		.name = "pce_map",
 		.mode = 0444,
