@@ -11,7 +11,7 @@
 
 #define GPUS_MAX 64
 #define FILES_MAX 256
-#define VALUE_MAX 128
+#define VALUE_MAX 512
 #define RUNLISTS_MAX 64
 
 struct gpu {

@@ -44,21 +44,15 @@ void state_free(struct state *state)
 	free(state->tsgs.at);
 }
 
-static bool is_same(const struct state *a, const struct state *b)
-{
-	bool same = !strcmp(a->text, b->text);
-
-	if (!same)
-		ktap_note_difference(a->text, b->text);
-	return same;
-}
-
 void state_expect(const struct gpu *gpu, const struct state *before,
 		  const char *when)
 {
 	struct state now = state_read(gpu);
 
-	EXPECT(is_same(before, &now), "%s: not as it was, %s", gpu->name, when);
+	if (strcmp(before->text, now.text)) {
+		EXPECT(false, "%s: not as it was, %s", gpu->name, when);
+		ktap_note_difference(before->text, now.text);
+	}
 	state_free(&now);
 }
 
@@ -107,14 +101,14 @@ static void restore_modes(const struct gpu *gpu,
 	}
 }
 
-bool state_restore(const struct gpu *gpu, const struct state *before)
+void state_restore(const struct gpu *gpu, const struct state *before)
 {
 	struct state now = state_read(gpu);
-	bool same = is_same(before, &now);
+	bool same = !strcmp(before->text, now.text);
 
 	state_free(&now);
 	if (same)
-		return false;
+		return;
 	if (gpu_has(gpu, SCHEDULING)) {
 		restore_scheduling(gpu, before->scheduling);
 		restore_lists(gpu, before);
@@ -122,9 +116,4 @@ bool state_restore(const struct gpu *gpu, const struct state *before)
 	if (gpu_has(gpu, MODE))
 		restore_modes(gpu, &before->channels);
 	restore_channels(gpu, &before->channels);
-	now = state_read(gpu);
-	if (!is_same(before, &now))
-		ktap_note("%s: and that could not be put back", gpu->name);
-	state_free(&now);
-	return true;
 }

@@ -20,7 +20,7 @@ void state_free(struct state *state);
 void state_expect(const struct gpu *gpu, const struct state *before,
 		  const char *when);
 
-/* Puts back what differs; true if something did, noting the first of it. */
-bool state_restore(const struct gpu *gpu, const struct state *before);
+/* Puts back what differs, as far as the controls can. */
+void state_restore(const struct gpu *gpu, const struct state *before);
 
 #endif

@@ -56,8 +56,8 @@ static void run_restoring(const void *subject)
 		ktap_end();
 	}
 	status = ktap_wait(pid);
-	EXPECT(!state_restore(run->gpu, &before),
-	       "the test left changes, which had to be put back");
+	state_expect(run->gpu, &before, "after the test");
+	state_restore(run->gpu, &before);
 	ktap_end_as(status);
 }
 

@@ -5,44 +5,52 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ktap.h"
+
 #define PUBLIC 0444
 #define STATE 0400
 #define CONTROL 0200
 #define BOTH 0600
 
-static const struct file_kind kinds[] = {
-	{ "info", PUBLIC, 0 },
-	{ "device_info", PUBLIC, 0 },
-	{ "runlist#", STATE, FILE_MEMORY },
-	{ "runlist#_brief", STATE, FILE_MEMORY },
-	{ "contexts", STATE, FILE_MEMORY },
-	{ "engines", STATE, FILE_MOVES },
-	{ "translate", BOTH, FILE_ANSWERS },
-	{ "disable_channel", CONTROL, 0 },
-	{ "enable_channel", CONTROL, 0 },
-	{ "preempt_tsg", CONTROL, 0 },
-	{ "switch_to_tsg", CONTROL, 0 },
-	{ "set_timeslice", BOTH, FILE_ANSWERS },
-	{ "preempt_runlist", CONTROL, 0 },
-	{ "resubmit_runlist", CONTROL, 0 },
-	{ "scheduling", BOTH, 0 },
-	{ "preemption_mode", CONTROL, 0 },
-	{ "pce_map", PUBLIC, 0 },
-	{ "lce_for_pce#", PUBLIC, FILE_UNCONNECTED },
-	{ "shared_lce_for_grce#", PUBLIC, FILE_UNCONNECTED },
-	{ "copy_topology", PUBLIC, 0 },
-	{ "num_gpcs", PUBLIC, 0 },
-	{ "num_tpc_per_gpc", PUBLIC, 0 },
-	{ "num_ces", PUBLIC, 0 },
-	{ "num_fbps", PUBLIC, 0 },
-	{ "num_ltcs", PUBLIC, 0 },
-	{ "gpc_mask", PUBLIC, 0 },
-	{ "gpc#_tpc_mask", PUBLIC, 0 },
-	{ "sm_map", PUBLIC, 0 },
-	{ "work_distributor", STATE, 0 },
-	{ "local_memory", PUBLIC, 0 },
-	{ "ptimer", PUBLIC, FILE_MOVES },
+const struct file_kind file_kinds[] = {
+	{ "info", PUBLIC, 0, UNKNOWN, BLACKWELL, NULL },
+	{ "device_info", PUBLIC, 0, KEPLER, BLACKWELL, "device_info" },
+	{ "runlist#", STATE, FILE_MEMORY, KEPLER, BLACKWELL, "runlist" },
+	{ "runlist#_brief", STATE, FILE_MEMORY, KEPLER, BLACKWELL, "runlist" },
+	{ "contexts", STATE, FILE_MEMORY, KEPLER, BLACKWELL, "contexts" },
+	{ "engines", STATE, FILE_MOVES, KEPLER, BLACKWELL, "engines" },
+	{ "translate", BOTH, FILE_ANSWERS, KEPLER, BLACKWELL, NULL },
+	{ "disable_channel", CONTROL, 0, KEPLER, BLACKWELL, "channel_control" },
+	{ "enable_channel", CONTROL, 0, KEPLER, BLACKWELL, "channel_control" },
+	{ "preempt_tsg", CONTROL, 0, KEPLER, BLACKWELL, "runlist_control" },
+	{ "switch_to_tsg", CONTROL, 0, KEPLER, BLACKWELL, "runlist_control" },
+	{ "set_timeslice", BOTH, FILE_ANSWERS, KEPLER, BLACKWELL,
+	  "runlist_control" },
+	{ "preempt_runlist", CONTROL, 0, KEPLER, BLACKWELL, "runlist_control" },
+	{ "resubmit_runlist", CONTROL, 0, KEPLER, BLACKWELL,
+	  "runlist_control" },
+	{ "scheduling", BOTH, 0, KEPLER, BLACKWELL, "runlist_control" },
+	{ "preemption_mode", CONTROL, 0, PASCAL, BLACKWELL, "preemption_mode" },
+	{ "pce_map", PUBLIC, 0, PASCAL, ADA, "copy_topology" },
+	{ "lce_for_pce#", PUBLIC, FILE_UNCONNECTED, PASCAL, ADA,
+	  "copy_topology" },
+	{ "shared_lce_for_grce#", PUBLIC, FILE_UNCONNECTED, PASCAL, ADA,
+	  "copy_topology" },
+	{ "copy_topology", PUBLIC, 0, PASCAL, ADA, "copy_topology" },
+	{ "num_gpcs", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "num_tpc_per_gpc", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "num_ces", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "num_fbps", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "num_ltcs", PUBLIC, 0, MAXWELL, BLACKWELL, "gpc_topology" },
+	{ "gpc_mask", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "gpc#_tpc_mask", PUBLIC, 0, KEPLER, BLACKWELL, "gpc_topology" },
+	{ "sm_map", PUBLIC, 0, MAXWELL, AMPERE, "gpc_topology" },
+	{ "work_distributor", STATE, 0, MAXWELL, AMPERE, "work_distributor" },
+	{ "local_memory", PUBLIC, 0, KEPLER, BLACKWELL, NULL },
+	{ "ptimer", PUBLIC, FILE_MOVES, KEPLER, BLACKWELL, NULL },
 };
+
+const size_t file_kind_count = sizeof(file_kinds) / sizeof(*file_kinds);
 
 static bool is_named(const char *file, const char *pattern)
 {
@@ -62,9 +70,9 @@ static bool is_named(const char *file, const char *pattern)
 
 const struct file_kind *file_kind(const char *file)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (is_named(file, kinds[i].name))
-			return &kinds[i];
+	for (size_t i = 0; i < file_kind_count; i++)
+		if (is_named(file, file_kinds[i].name))
+			return &file_kinds[i];
 	return NULL;
 }
 
@@ -122,4 +130,41 @@ bool gpu_feature(const struct gpu *gpu, const char *name)
 	snprintf(key, sizeof(key), "feature %s", name);
 	gpu_info(gpu, key, value);
 	return !strcmp(value, "yes");
+}
+
+enum generation gpu_generation(const struct gpu *gpu)
+{
+	static const char *const names[] = {
+		[KEPLER] = "Kepler", [MAXWELL] = "Maxwell",
+		[PASCAL] = "Pascal", [VOLTA] = "Volta",
+		[TURING] = "Turing", [AMPERE] = "Ampere", [ADA] = "Ada",
+		[HOPPER] = "Hopper", [BLACKWELL] = "Blackwell",
+	};
+	char chip[VALUE_MAX], name[VALUE_MAX];
+
+	gpu_info(gpu, "chip", chip);
+	gpu_info(gpu, "generation", name);
+	if (!strncmp(chip, "GM10", 4))
+		return KEPLER;
+	for (int i = KEPLER; i <= BLACKWELL; i++)
+		if (!strcmp(name, names[i]))
+			return (enum generation)i;
+	return UNKNOWN;
+}
+
+bool file_fits(const struct file_kind *kind, enum generation generation)
+{
+	return generation >= kind->first && generation <= kind->last;
+}
+
+void need_file(const struct gpu *gpu, const char *file)
+{
+	char name[VALUE_MAX];
+
+	if (gpu_has(gpu, file))
+		return;
+	gpu_info(gpu, "generation", name);
+	ASSERT(!file_fits(file_kind(file), gpu_generation(gpu)),
+	       "%s: %s is missing on %s", gpu->name, file, name);
+	ktap_skip("%s has no %s", name, file);
 }

@@ -16,11 +16,22 @@ enum {
 	FILE_UNCONNECTED = 8,
 };
 
+/* In order of age; GM10x counts as Kepler, whose kin it is. */
+enum generation {
+	UNKNOWN, KEPLER, MAXWELL, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER,
+	BLACKWELL,
+};
+
 struct file_kind {
 	const char *name; /* '#' stands for a number */
 	unsigned int mode; /* with default parameters */
 	unsigned int flags;
+	enum generation first, last; /* that have it */
+	const char *feature; /* in `info`, NULL if it belongs to none */
 };
+
+extern const struct file_kind file_kinds[];
+extern const size_t file_kind_count;
 
 /* NULL for a file that nobody has documented. */
 const struct file_kind *file_kind(const char *file);
@@ -37,5 +48,11 @@ void gpu_controls(const struct gpu *gpu, struct files *files);
 
 /* Does "info" say "feature NAME: yes"? */
 bool gpu_feature(const struct gpu *gpu, const char *name);
+
+enum generation gpu_generation(const struct gpu *gpu);
+bool file_fits(const struct file_kind *kind, enum generation generation);
+
+/* Skips the test if this generation has no such file; fails it if it should. */
+void need_file(const struct gpu *gpu, const char *file);
 
 #endif
