@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "boxes.h"
+#include "state.h"
 #include "suite.h"
+#include "tree.h"
 
 #define READERS 4
 #define ROUNDS 8
@@ -250,6 +253,183 @@ static void test_writers(const struct gpu *gpu)
 	EXPECT(channels_same(&channels, &after), "the writers left traces");
 }
 
+/* ---- readers of everything while lists and TSGs are changed ---- */
+
+/* The titles of a list's boxes: what no control but switch_to_tsg changes. */
+static char *titles_of(const char *text)
+{
+	char *titles = malloc(strlen(text) + 1), *at = titles;
+	struct line line;
+
+	ASSERT(titles, "no memory for titles");
+	while (next_line(&text, &line))
+		if (line.title && line.kind < BOX_INSTANCE)
+			at += sprintf(at, "%s\n", line.text);
+	*at = '\0';
+	return titles;
+}
+
+/* All that can be read is well formed; the titles are those of one list. */
+static void read_all(const struct gpu *gpu, unsigned int runlist,
+		     const char *whole, const char *part)
+{
+	static struct files files;
+	char *titles, *text = gpu_runlist(gpu, runlist);
+	const char *fault;
+	struct line line;
+
+	fault = boxes_fault(text, &line);
+	EXPECT(!fault, "runlist%u: %s: \"%s\"", runlist, fault, line.text);
+	titles = titles_of(text);
+	if (strcmp(titles, whole) && (!part || strcmp(titles, part)) &&
+	    !strstr(text, " torn ")) {
+		EXPECT(false, "runlist%u: neither list", runlist);
+		ktap_note_difference(whole, titles);
+	}
+	free(titles);
+	free(text);
+	if (!files.count)
+		gpu_texts(gpu, 0400, &files);
+	for (size_t i = 0; i < files.count; i++) {
+		if (file_is(files.name[i], FILE_UNCONNECTED) ||
+		    !strncmp(files.name[i], "runlist", 7))
+			continue;
+		text = gpu_read(gpu, files.name[i], NULL);
+		EXPECT(text && *text, "%s: %s", files.name[i],
+		       strerror(errno));
+		free(text);
+	}
+}
+
+static void ask_translate(const struct gpu *gpu, const struct channel *channel)
+{
+	int fd = gpu_open(gpu, "translate", O_RDWR);
+	char request[TARGET_MAX + 20], *text;
+
+	if (fd < 0)
+		return;
+	sprintf(request, "%u:%u 0x200000 base", channel->runlist, channel->id);
+	EXPECT(write(fd, request, strlen(request)) == (ssize_t)strlen(request),
+	       "translate: \"%s\": %s", request, strerror(errno));
+	text = read_to_end(fd, NULL);
+	EXPECT(text && strstr(text, "\nerror: "), "translate: no answer: %s",
+	       text ? text : strerror(errno));
+	free(text);
+	close(fd);
+}
+
+/* Writes what the round's turn is of; each has to be taken. */
+static void write_round(const struct gpu *gpu, size_t writer, int round,
+			const struct tsg *tsg)
+{
+	int error = 0;
+
+	switch (writer) {
+	case 0:
+		error = control_format(gpu, round % 2 ? RESUBMIT :
+				       PREEMPT_RUNLIST, "%u", tsg->runlist);
+		break;
+	case 1:
+		error = control_format(gpu, SCHEDULING, "%u %s", tsg->runlist,
+				       round % 2 ? "on" : "off");
+		break;
+	case 2:
+		error = control_format(gpu, PREEMPT_TSG, "%u:%u", tsg->runlist,
+				       tsg->id);
+		break;
+	default:
+		error = control_format(gpu, TIMESLICE, "%u:%u %s",
+				       tsg->runlist, tsg->id,
+				       round % 2 ? tsg->timeslice : "500");
+		break;
+	}
+	EXPECT(!error, "writer %zu, round %d: %s", writer, round,
+	       strerror(error));
+}
+
+#define WRITERS 5
+
+/* Writers 3 and 4 change timeslices of two TSGs of one list. */
+static void test_lists(const struct gpu *gpu)
+{
+	struct state before;
+	const struct tsg *tsgs;
+	char *text, *titles;
+	int pids[WRITERS + READERS];
+
+	need_file(gpu, TIMESLICE);
+	before = state_read(gpu);
+	tsgs = before.tsgs.at;
+	if (before.tsgs.count < 2 || tsgs[0].runlist != tsgs[1].runlist)
+		ktap_skip("%s has no runlist with two TSGs", gpu->name);
+	text = gpu_runlist(gpu, tsgs->runlist);
+	titles = titles_of(text);
+	free(text);
+	for (size_t i = 0; i < WRITERS + READERS; i++) {
+		pids[i] = ktap_fork();
+		if (pids[i])
+			continue;
+		for (int round = 0; round < 2 * ROUNDS; round++) {
+			if (i < WRITERS) {
+				write_round(gpu, i, round, &tsgs[i == 4]);
+				continue;
+			}
+			read_all(gpu, tsgs->runlist, titles, NULL);
+			ask_translate(gpu, &before.channels.at[0]);
+		}
+		ktap_end();
+	}
+	for (size_t i = 0; i < WRITERS + READERS; i++)
+		ktap_wait(pids[i]);
+	state_expect(gpu, &before, "after the writers");
+}
+
+/* While one TSG gets and loses its list, readers find one list or the other. */
+static void test_switches(const struct gpu *gpu)
+{
+	struct state before;
+	const struct tsg *tsg;
+	char *text, *whole, *part;
+	int pids[READERS + 1];
+
+	need_file(gpu, SWITCH);
+	before = state_read(gpu);
+	ASSERT(before.tsgs.count, "no TSG to switch to");
+	tsg = &before.tsgs.at[0];
+	text = gpu_runlist(gpu, tsg->runlist);
+	whole = titles_of(text);
+	free(text);
+	ASSERT(!control_format(gpu, SWITCH, "%u:%u", tsg->runlist, tsg->id),
+	       "switch: %s", strerror(errno));
+	text = gpu_runlist(gpu, tsg->runlist);
+	part = titles_of(text);
+	free(text);
+	for (size_t i = 0; i < READERS + 1; i++) {
+		pids[i] = ktap_fork();
+		if (pids[i])
+			continue;
+		for (int round = 0; round < 2 * ROUNDS; round++) {
+			int error;
+
+			if (i) {
+				read_all(gpu, tsg->runlist, whole, part);
+				continue;
+			}
+			error = control_format(gpu, RESUBMIT, "%u",
+					       tsg->runlist);
+			EXPECT(!error, "resubmit: %s", strerror(error));
+			error = control_format(gpu, SWITCH, "%u:%u",
+					       tsg->runlist, tsg->id);
+			EXPECT(!error, "switch: %s", strerror(error));
+		}
+		ktap_end();
+	}
+	for (size_t i = 0; i < READERS + 1; i++)
+		ktap_wait(pids[i]);
+	control_format(gpu, RESUBMIT, "%u", tsg->runlist);
+	state_expect(gpu, &before, "after the switches");
+}
+
 static const struct suite_test tests[] = {
 	{ "opens", "readers of all runlists, each with its own opens",
 	  test_opens, 0 },
@@ -260,6 +440,10 @@ static const struct suite_test tests[] = {
 	  test_shared_offset, 0 },
 	{ "writers", "writers of different channels do not disturb each other",
 	  test_writers, SUITE_CONTROLS },
+	{ "lists", "readers of everything while lists and TSGs are changed",
+	  test_lists, SUITE_CONTROLS },
+	{ "switches", "readers while one TSG gets and loses its list",
+	  test_switches, SUITE_CONTROLS },
 };
 
 int main(int argc, char **argv)

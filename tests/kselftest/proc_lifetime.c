@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "state.h"
 #include "suite.h"
 #include "topology.h"
+#include "tree.h"
 
 #define RELOADS 10
 #define READS_MAX 100000
@@ -110,33 +112,55 @@ static void expect_harmless(int fd, const char *file, const char *old,
 	EXPECT(read(fd, buffer, 1) <= 1, "%s: read", file);
 }
 
-/* Opens and reads all of a GPU's files over and over until told to stop. */
+static bool is_gone(int error)
+{
+	return error == ENOENT || error == ENODEV || error == EIO;
+}
+
+/* A walk from nowhere: only that it ends matters. */
+static void walk_once(const struct gpu *gpu)
+{
+	int fd = gpu_open(gpu, "translate", O_RDWR);
+	char text[512];
+
+	if (fd < 0) {
+		EXPECT(is_gone(errno), "translate: open: %s", strerror(errno));
+		return;
+	}
+	if (write(fd, "0x1000 0", 8) == 8)
+		EXPECT(read(fd, text, sizeof(text)) > 0 || is_gone(errno),
+		       "translate: read: %s", strerror(errno));
+	else
+		EXPECT(is_gone(errno), "translate: %s", strerror(errno));
+	close(fd);
+}
+
+/* Opens and reads files of a GPU over and over until told to stop. */
 static void read_over_and_over(const struct gpu *gpu, int started, int stop)
 {
+	static const char *const files[] = { "runlist0", "runlist0_brief",
+		"contexts", "engines", "device_info", "copy_topology" };
 	bool told = false;
 	char byte;
 
 	for (int round = 0; round < READS_MAX; round++) {
-		struct files files = { .count = 0 };
+		size_t count = sizeof(files) / sizeof(*files);
 
 		if (!folder_exists(gpu)) {
 			nap();
-		} else {
-			strcpy(files.name[0], "runlist0");
-			strcpy(files.name[1], "device_info");
-			strcpy(files.name[2], "copy_topology");
-			files.count = 3;
+			count = 0;
 		}
-		for (size_t i = 0; i < files.count; i++) {
-			char *text = gpu_read(gpu, files.name[i], NULL);
+		for (size_t i = 0; i < count; i++) {
+			char *text = gpu_read(gpu, files[i], NULL);
 
-			EXPECT(text || errno == ENOENT || errno == ENODEV ||
-			       errno == EIO, "%s: %s", files.name[i],
+			EXPECT(text || is_gone(errno), "%s: %s", files[i],
 			       strerror(errno));
 			EXPECT(!text || text[0] == '+' || text[0] == '#',
-			       "%s: begins with %.10s", files.name[i], text);
+			       "%s: begins with %.10s", files[i], text);
 			free(text);
 		}
+		if (count)
+			walk_once(gpu);
 		if (!told) {
 			EXPECT(write(started, "", 1) == 1, "pipe: %s",
 			       strerror(errno));
@@ -206,7 +230,7 @@ struct open_file {
 	size_t size;
 };
 
-/* Every file, half read. */
+/* Every file, half read; where there is only an answer, that. */
 static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
 {
 	size_t count = 0;
@@ -217,12 +241,18 @@ static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
 		gpu_files(gpu, 0400, &files);
 		for (size_t i = 0; i < files.count && count < FDS_MAX; i++) {
 			struct open_file *one = &open_files[count];
+			const char *file = files.name[i];
+			bool walk = !strcmp(file, "translate");
 
-			one->fd = gpu_open(gpu, files.name[i], O_RDONLY);
+			if (file_is(file, FILE_ANSWERS) && !walk)
+				continue;
+			one->fd = gpu_open(gpu, file, walk ? O_RDWR : O_RDONLY);
 			if (one->fd < 0)
 				continue;
+			EXPECT(!walk || write(one->fd, "0x1000 0", 8) == 8,
+			       "%s: %s", file, strerror(errno));
 			snprintf(one->name, sizeof(one->name), "%s/%s",
-				 gpu->name, files.name[i]);
+				 gpu->name, file);
 			one->text = read_to_end(one->fd, &one->size);
 			ASSERT(one->text, "%s: %s", one->name, strerror(errno));
 			lseek(one->fd, (off_t)one->size / 2, SEEK_SET);
@@ -232,27 +262,58 @@ static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
 	return count;
 }
 
+/* Every control, with what it would take. */
+struct open_control {
+	int fd;
+	struct request request;
+};
+
+static size_t open_controls(const struct gpu *gpu, struct open_control *open)
+{
+	struct request requests[REQUESTS_MAX];
+	size_t count = working_requests(gpu, requests);
+
+	for (size_t i = 0; i < count; i++) {
+		open[i].request = requests[i];
+		open[i].fd = gpu_open(gpu, requests[i].file, O_WRONLY);
+		ASSERT(open[i].fd >= 0, "%s/%s: %s", gpu->name,
+		       requests[i].file, strerror(errno));
+	}
+	return count;
+}
+
+static void expect_dead(const struct open_control *open, size_t count,
+			const char *when)
+{
+	for (size_t i = 0; i < count; i++)
+		EXPECT(write(open[i].fd, open[i].request.text,
+			     strlen(open[i].request.text)) < 0,
+		       "%s: a write was taken %s", open[i].request.file, when);
+}
+
+static void close_controls(const struct open_control *open, size_t count)
+{
+	while (count)
+		close(open[--count].fd);
+}
+
 static void test_open_across_unload(const struct gpu *gpus)
 {
 	static struct open_file open_files[FDS_MAX];
-	int controls[GPUS_MAX];
-	size_t count, gpu_count = 0;
+	static struct open_control controls[GPUS_MAX * REQUESTS_MAX];
+	size_t count, control_count = 0;
 
 	module_need();
 	begin(gpus);
-	for (; gpus[gpu_count].name[0]; gpu_count++)
-		controls[gpu_count] = gpu_open(&gpus[gpu_count], DISABLE,
-					       O_WRONLY);
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++)
+		control_count += open_controls(gpu, controls + control_count);
 	count = open_all(gpus, open_files);
 	ASSERT(count, "no file could be opened");
 	module_must_unload();
 	for (size_t i = 0; i < count; i++)
 		expect_harmless(open_files[i].fd, open_files[i].name,
 				open_files[i].text, open_files[i].size);
-	for (size_t i = 0; i < gpu_count; i++)
-		EXPECT(controls[i] < 0 || write(controls[i], "0", 1) < 0,
-		       "%s: a write was taken without the module",
-		       gpus[i].name);
+	expect_dead(controls, control_count, "without the module");
 	module_must_load("");
 	/* The new files are others; the old ones stay dead or old. */
 	for (size_t i = 0; i < count; i++) {
@@ -260,12 +321,34 @@ static void test_open_across_unload(const struct gpu *gpus)
 				open_files[i].text, open_files[i].size);
 		close(open_files[i].fd);
 	}
-	for (size_t i = 0; i < gpu_count; i++) {
-		EXPECT(controls[i] < 0 || write(controls[i], "0", 1) < 0,
-		       "%s: a write was taken by another life of the module",
-		       gpus[i].name);
-		close(controls[i]);
+	expect_dead(controls, control_count, "by another life of the module");
+	close_controls(controls, control_count);
+}
+
+/* A list that belongs to the module goes with it. */
+static void test_unload_while_switched(const struct gpu *gpus)
+{
+	static struct state before[GPUS_MAX];
+	size_t count = 0;
+
+	module_need();
+	begin(gpus);
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++, count++) {
+		const struct tsg *tsg;
+		int error;
+
+		before[count] = state_read(gpu);
+		need_file(gpu, SWITCH);
+		tsg = before[count].tsgs.at;
+		ASSERT(tsg, "%s has no TSG to switch to", gpu->name);
+		error = control_format(gpu, SWITCH, "%u:%u", tsg->runlist,
+				       tsg->id);
+		EXPECT(!error, "%s: %s", gpu->name, strerror(error));
 	}
+	module_must_unload();
+	module_must_load("");
+	for (size_t i = 0; i < count; i++)
+		state_expect(&gpus[i], &before[i], "after a reload");
 }
 
 static void test_unload_while_read(const struct gpu *gpus)
@@ -293,8 +376,9 @@ static void test_remove_while_read(const struct gpu *gpu)
 	struct topology before;
 	struct address address;
 	struct reader reader;
-	size_t size;
-	int fd, control_fd;
+	struct open_control controls[REQUESTS_MAX];
+	size_t size, control_count;
+	int fd;
 
 	begin(gpu);
 	need_pci(gpu, &address);
@@ -306,14 +390,13 @@ static void test_remove_while_read(const struct gpu *gpu)
 	text = read_to_end(fd, &size);
 	ASSERT(text, "runlist0: %s", strerror(errno));
 	skeleton = runlist_skeleton(text);
-	control_fd = gpu_open(gpu, DISABLE, O_WRONLY);
+	control_count = open_controls(gpu, controls);
 
 	reader = start_reader(gpu);
 	pci_remove(&address);
 	expect_folder(gpu, false, "after its GPU was removed");
 	expect_harmless(fd, "runlist0", text, size);
-	EXPECT(control_fd < 0 || write(control_fd, "0", 1) < 0,
-	       "a write was taken without a GPU");
+	expect_dead(controls, control_count, "without a GPU");
 	for (size_t i = 0; i < before.count; i++) {
 		const struct gpu *other = &before.gpus[i];
 		char *now;
@@ -334,11 +417,35 @@ static void test_remove_while_read(const struct gpu *gpu)
 	topology_expect(&before, "after removal and rescan");
 	expect_harmless(fd, "runlist0", text, size);
 	close(fd);
-	close(control_fd);
+	expect_dead(controls, control_count, "by the GPU's next life");
+	close_controls(controls, control_count);
 	later = gpu_read(gpu, "runlist0", NULL);
 	ASSERT(later, "runlist0 after the rescan: %s", strerror(errno));
 	EXPECT(!strcmp(runlist_skeleton(later), skeleton),
 	       "runlist0 is another one after the rescan");
+}
+
+/* What was lent to the GPU is not freed while it may still read it. */
+static void test_remove_while_switched(const struct gpu *gpu)
+{
+	struct address address;
+	struct state before;
+	const struct tsg *tsg;
+	int error;
+
+	begin(gpu);
+	need_pci(gpu, &address);
+	need_file(gpu, SWITCH);
+	before = state_read(gpu);
+	tsg = before.tsgs.at;
+	ASSERT(tsg, "no TSG to switch to");
+	error = control_format(gpu, SWITCH, "%u:%u", tsg->runlist, tsg->id);
+	EXPECT(!error, "switch: %s", strerror(error));
+	pci_remove(&address);
+	expect_folder(gpu, false, "after its GPU was removed");
+	pci_rescan();
+	expect_folder(gpu, true, "after the rescan");
+	state_expect(gpu, &before, "after removal and rescan");
 }
 
 /* All go, all come back, in the same order. */
@@ -397,10 +504,14 @@ static const struct suite_test tests[] = {
 	  test_reload, SUITE_ALL },
 	{ "open_across_unload", "open files survive the module harmlessly",
 	  test_open_across_unload, SUITE_ALL },
+	{ "unload_while_switched", "unloading gives runlists back",
+	  test_unload_while_switched, SUITE_ALL },
 	{ "unload_while_read", "reloads while a process reads",
 	  test_unload_while_read, SUITE_ALL },
 	{ "remove_while_read", "a GPU leaves and comes back while it is read",
 	  test_remove_while_read, 0 },
+	{ "remove_while_switched", "so does the removal of the GPU",
+	  test_remove_while_switched, 0 },
 	{ "remove_all", "all GPUs leave and come back", test_remove_all,
 	  SUITE_ALL },
 	{ "late_gpu", "a GPU that comes late takes the lowest free number",
