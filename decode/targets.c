@@ -5,14 +5,14 @@
 
 #include "decode/targets.h"
 
-static bool is_separator(char c)
+bool nvdebug_is_separator(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
 bool nvdebug_cursor_more(struct nvdebug_cursor *cur)
 {
-	while (cur->at < cur->end && is_separator(*cur->at))
+	while (cur->at < cur->end && nvdebug_is_separator(*cur->at))
 		cur->at++;
 	return cur->at < cur->end;
 }
@@ -86,7 +86,7 @@ int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 			return ret;
 	}
 
-	if (cur->at < cur->end && !is_separator(*cur->at))
+	if (cur->at < cur->end && !nvdebug_is_separator(*cur->at))
 		return -EINVAL;
 	return too_large ? -ERANGE : 0;
 }
@@ -97,7 +97,7 @@ int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
 	const char *word = cur->at;
 	size_t i, len;
 
-	while (cur->at < cur->end && !is_separator(*cur->at))
+	while (cur->at < cur->end && !nvdebug_is_separator(*cur->at))
 		cur->at++;
 	len = cur->at - word;
 	for (i = 0; i < n; i++)

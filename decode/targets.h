@@ -22,6 +22,9 @@ struct nvdebug_target {
 	bool has_runlist;
 };
 
+/* Does it separate words? */
+bool nvdebug_is_separator(char c);
+
 /* What is left to parse. */
 struct nvdebug_cursor {
 	const char *at;

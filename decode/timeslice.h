@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Timeslices: from microseconds to what a TSG header can say.
+ */
+#ifndef NVDEBUG_DECODE_TIMESLICE_H
+#define NVDEBUG_DECODE_TIMESLICE_H
+
+#include <linux/types.h>
+
+#include "decode/targets.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Take a word as microseconds, decimal, with up to three decimals ("2000",
+ * "1.024"), and give nanoseconds. Returns 0, -EINVAL for any other word, or
+ * -ERANGE for more than 2^32 microseconds.
+ */
+int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns);
+
+/*
+ * The longest timeslice not longer than @ns, with the finest scale. -ERANGE if
+ * @ns is less than the shortest one or more than the longest.
+ */
+int nvdebug_timeslice_encode(u64 ns, u8 *timeout, u8 *scale);
+
+/* Word 0 of a TSG header with another timeslice, in each form of entries. */
+u32 nvdebug_entry8_set_timeslice(u32 word, u8 timeout, u8 scale);
+u32 nvdebug_entry16_set_timeslice(u32 word, u8 timeout, u8 scale);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
