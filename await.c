@@ -9,9 +9,8 @@
 
 #define PATIENCE_MS	1000
 
-int nvdebug_await(struct nvdebug_gpu *gpu,
-		  int (*done)(struct nvdebug_gpu *gpu, const void *what),
-		  const void *what)
+static int wait(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		const void *what, bool undo)
 {
 	ktime_t deadline = ktime_add_ms(ktime_get(), PATIENCE_MS);
 	bool late;
@@ -25,10 +24,22 @@ int nvdebug_await(struct nvdebug_gpu *gpu,
 			return ret < 0 ? ret : 0;
 		if (late)
 			return -ETIMEDOUT;
-		if (fatal_signal_pending(current))
+		if (!undo && fatal_signal_pending(current))
 			return -EINTR;
-		if (READ_ONCE(gpu->gone))
+		if (!undo && READ_ONCE(gpu->gone))
 			return -ENODEV;
 		usleep_range(20, 50);
 	}
+}
+
+int nvdebug_await(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		  const void *what)
+{
+	return wait(gpu, done, what, false);
+}
+
+int nvdebug_await_undo(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		       const void *what)
+{
+	return wait(gpu, done, what, true);
 }

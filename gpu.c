@@ -12,6 +12,7 @@
 #include "gpu.h"
 #include "hw/pmc.h"
 #include "instances.h"
+#include "own_list.h"
 
 /* All registers that any supported chip has are below this. */
 #define BAR0_MIN_SIZE	SZ_16M
@@ -168,7 +169,8 @@ static bool is_asleep(struct pci_dev *pdev)
 	return state != PCI_D0 && state != PCI_UNKNOWN;
 }
 
-int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
+/* Keep it from falling asleep, if it is not yet. */
+static int stay_awake(struct nvdebug_gpu *gpu)
 {
 	struct device *dev = &gpu->pdev->dev;
 
@@ -179,11 +181,21 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 	 */
 	pm_runtime_get_noresume(dev);
 	pm_runtime_barrier(dev);
-	if (!READ_ONCE(gpu->gone) && !is_asleep(gpu->pdev) &&
-	    !pci_channel_offline(gpu->pdev))
+	if (!is_asleep(gpu->pdev) && !pci_channel_offline(gpu->pdev))
 		return 0;
 	pm_runtime_put(dev);
 	return -ENODEV;
+}
+
+int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
+{
+	int ret = stay_awake(gpu);
+
+	if (!ret && READ_ONCE(gpu->gone)) {
+		nvdebug_gpu_end(gpu);
+		ret = -ENODEV;
+	}
+	return ret;
 }
 
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
@@ -316,6 +328,7 @@ struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&gpu->ref);
 	INIT_LIST_HEAD(&gpu->node);
+	INIT_LIST_HEAD(&gpu->own_lists);
 	mutex_init(&gpu->lock);
 	gpu->pdev = pci_dev_get(pdev);
 	find_bars(gpu);
@@ -345,7 +358,12 @@ err_put:
 
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)
 {
+	bool awake = !stay_awake(gpu);
+
 	WARN_ON_ONCE(gpu->proc);
+	nvdebug_own_lists_retire(gpu, awake);
+	if (awake)
+		nvdebug_gpu_end(gpu);
 	unmap_registers(gpu);
 	nvdebug_gpu_put(gpu);
 }

@@ -57,6 +57,8 @@ struct nvdebug_gpu {
 	 * the PRAMIN window, changes to channels, late runlist set-up.
 	 */
 	struct mutex lock;
+	struct list_head own_lists;	/* under the lock, see own_list.h */
+	bool set_master;		/* we turned bus mastering on for them */
 
 	/* What follows is set at creation and does not change. */
 	struct nvdebug_chip_id id;

@@ -71,6 +71,12 @@ DEFINE_EVENT(runlist_write, preempt,
 	     TP_ARGS(dev, runlist, tsg, where, old, new)
 );
 
+DEFINE_EVENT(runlist_write, timeslice,
+	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+		      u32 old, u32 new),
+	     TP_ARGS(dev, runlist, tsg, where, old, new)
+);
+
 DEFINE_EVENT(runlist_write, scheduling,
 	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
 		      u32 old, u32 new),

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <linux/bits.h>
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitfield.h>
 #include <linux/pci.h>
 
 #include "await.h"
 #include "chips/chips.h"
 #include "gpu.h"
+#include "hw/pfifo.h"
 #include "hw/runlist.h"
 #include "nvdebug_trace.h"
+#include "occupancy.h"
 #include "preempt.h"
 #include "submit.h"
 
@@ -59,6 +63,9 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 	return is == open ? 0 : -EIO;
 }
 
+#define PENDING		(NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING | \
+			 NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING)
+
 /* What is still under way of preempts in a register. */
 struct preempt {
 	u32 reg;
@@ -76,7 +83,7 @@ static int is_preempted(struct nvdebug_gpu *gpu, const void *what)
 
 /*
  * Write @word, which starts a preempt, once no other one is under way that it
- * would get mixed up with.
+ * would get mixed up with. @tsg is -1 for that of a runlist.
  */
 static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 		 int tsg, const struct preempt *preempt, u32 word)
@@ -97,6 +104,76 @@ static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	return 0;
 }
 
+/* The TSG to look for on PBDMAs and engines. */
+struct watch {
+	const struct nvdebug_runlist *runlist;
+	u32 tsg;
+};
+
+static bool is_watched(const void *who, bool is_tsg, u32 id)
+{
+	const struct watch *watch = who;
+
+	return is_tsg && id == watch->tsg;
+}
+
+static int is_off(struct nvdebug_gpu *gpu, const void *what)
+{
+	const struct watch *watch = what;
+	int ret = nvdebug_runlist_occupied(gpu, watch->runlist, is_watched,
+					   watch);
+
+	return ret < 0 ? ret : !ret;
+}
+
+static int preempt_watched(struct nvdebug_gpu *gpu, const struct watch *watch,
+			   const struct preempt *preempt, u32 word)
+{
+	u32 pending = gpu->chip->preempt->tsg_pending;
+	const struct preempt done = { preempt->reg, pending };
+	int ret;
+
+	ret = start(gpu, watch->runlist, watch->tsg, preempt, word);
+	if (!ret && gpu->chip->preempt->tsg_watched)
+		ret = nvdebug_await(gpu, is_off, watch);
+	if (!ret)
+		ret = nvdebug_await(gpu, is_preempted, &done);
+	return ret;
+}
+
+int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist, u32 tsg)
+{
+	const struct nvdebug_preempt_ops *ops = gpu->chip->preempt;
+	const struct watch watch = { runlist, tsg };
+	const struct preempt preempt = {
+		.reg = runlist->base + ops->tsg,
+		.pending = ops->shared ? ops->tsg_pending : PENDING,
+	};
+	u32 word = NV_PFIFO_PREEMPT_TYPE_TSG |
+		   FIELD_PREP(NV_PFIFO_PREEMPT_ID, tsg);
+	bool was_open = false;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	if (!ops->tsg_watched)
+		return preempt_watched(gpu, &watch, &preempt, word);
+
+	ret = nvdebug_gate_set(gpu, runlist, false, &was_open);
+	if (!ret)
+		ret = preempt_watched(gpu, &watch, &preempt, word);
+	if (was_open) {
+		int error = nvdebug_gate_set(gpu, runlist, true, NULL);
+
+		if (error)
+			dev_err(&gpu->pdev->dev,
+				"scheduling of runlist %u did not go on (%d)\n",
+				runlist->id, error);
+		ret = ret ? ret : error;
+	}
+	return ret;
+}
+
 int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 			    const struct nvdebug_runlist *runlist)
 {
@@ -107,9 +184,7 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 		 * The manual says bit 21 (RUNLIST), nouveau waits for bit 20
 		 * (drm/nouveau/nvkm/engine/fifo/ga100.c): both must be clear.
 		 */
-		.pending = ops->shared ? BIT(runlist->id) :
-			   NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING |
-			   NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING,
+		.pending = ops->shared ? BIT(runlist->id) : PENDING,
 	};
 	int ret;
 

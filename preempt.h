@@ -19,6 +19,13 @@ struct nvdebug_preempt_ops {
 	 */
 	bool shared;
 	u32 gate;		/* SCHED_DISABLE */
+	u32 tsg;		/* PREEMPT */
+	u32 tsg_pending;	/* bit of it that tells completion; 0: none does */
+	/*
+	 * Is completion to be seen in the status of PBDMAs and engines? Then the
+	 * gate is closed meanwhile, or other TSGs would keep that from settling.
+	 */
+	bool tsg_watched;
 	u32 runlist;		/* 0: none, the list is submitted again */
 };
 
@@ -30,6 +37,14 @@ int __must_check nvdebug_gate_read(struct nvdebug_gpu *gpu,
 int __must_check nvdebug_gate_set(struct nvdebug_gpu *gpu,
 				  const struct nvdebug_runlist *runlist,
 				  bool open, bool *was);
+
+/*
+ * Take a TSG off the PBDMAs and engines of its runlist. The gate is as before
+ * afterwards, whatever happens.
+ */
+int __must_check nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
+				     const struct nvdebug_runlist *runlist,
+				     u32 tsg);
 
 /* Take off whatever runs from the runlist; Host then goes on with the list. */
 int __must_check nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,

@@ -26,6 +26,7 @@
 #include "proc.h"
 #include "runlist.h"
 #include "runlist_control.h"
+#include "tsg_control.h"
 
 /* A kind of file. */
 struct file_kind {
@@ -114,6 +115,21 @@ static const struct file_kind kinds[] = {
 		.mode = 0200,
 		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
 		.control = &nvdebug_enable_channel_control,
+	}, {
+		.name = "preempt_tsg",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.control = &nvdebug_preempt_tsg_control,
+	}, {
+		.name = "switch_to_tsg",
+		.mode = 0200,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.control = &nvdebug_switch_to_tsg_control,
+	}, {
+		.name = "set_timeslice",
+		.mode = 0600,
+		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
+		.control = &nvdebug_set_timeslice_control,
 	}, {
 		.name = "preempt_runlist",
 		.mode = 0200,

@@ -13,6 +13,7 @@ int nvdebug_resolver_init(struct nvdebug_resolver *r, struct nvdebug_gpu *gpu,
 {
 	r->gpu = gpu;
 	r->kind = kind;
+	r->beneath = false;
 	r->held = kcalloc(gpu->topology.runlists + 1, sizeof(*r->held),
 			  GFP_KERNEL);
 	return r->held ? 0 : -ENOMEM;
@@ -43,7 +44,7 @@ static int ids_of(struct nvdebug_resolver *r, u32 index,
 		ret = nvdebug_runlist_length(r->gpu, runlist, &entries);
 		if (!ret && entries)
 			ret = nvdebug_runlist_ids(r->gpu, runlist, r->kind,
-						  *slot);
+						  r->beneath, *slot);
 		if (ret) {
 			bitmap_free(*slot);
 			*slot = NULL;

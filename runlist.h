@@ -33,6 +33,8 @@ struct nvdebug_runlist_ops {
 	int (*decode)(const u32 *word, size_t words,
 		      struct nvdebug_entry *entry);
 	bool (*is_pri_error)(const u32 *word, size_t words);
+	/* word 0 of a TSG header with another timeslice */
+	u32 (*set_timeslice)(u32 word, u8 timeout, u8 scale);
 	/*
 	 * The registers that say where the list is: the first one, and where
 	 * in them LENGTH is, which is bits 15:0 on every chip.

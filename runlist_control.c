@@ -12,11 +12,11 @@
 
 #include "decode/targets.h"
 #include "gpu.h"
+#include "own_list.h"
 #include "preempt.h"
 #include "proc.h"
 #include "report.h"
 #include "runlist_control.h"
-#include "submit.h"
 
 /* Something to do to a runlist. */
 struct order {
@@ -96,7 +96,7 @@ static int request_apply(struct request *req,
 
 static int resubmit_one(struct nvdebug_gpu *gpu, struct order *order)
 {
-	return nvdebug_submit_again(gpu, order->runlist);
+	return nvdebug_own_list_resubmit(gpu, order->runlist);
 }
 
 static int preempt_one(struct nvdebug_gpu *gpu, struct order *order)

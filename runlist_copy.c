@@ -9,6 +9,7 @@
 #include "gpu.h"
 #include "hw/ram.h"
 #include "memory.h"
+#include "own_list.h"
 #include "runlist_copy.h"
 
 /* How often to copy a list that moves before calling the copy torn. */
@@ -63,21 +64,35 @@ static bool is_final(int error)
 	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
 }
 
+static int locate(struct nvdebug_gpu *gpu,
+		  const struct nvdebug_runlist *runlist, bool beneath,
+		  struct nvdebug_runlist_location *loc)
+{
+	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
+
+	if (ret || !beneath)
+		return ret;
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	nvdebug_own_list_look_beneath(gpu, runlist, loc);
+	mutex_unlock(&gpu->lock);
+	return 0;
+}
+
 /*
  * Copied again if it was replaced meanwhile. That it was may also be the reason
  * for an error, its old place being used for something else by then.
  */
-int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			 const struct nvdebug_runlist *runlist, bool even_only,
-			 struct nvdebug_runlist_copy *copy)
+static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+		     const struct nvdebug_runlist *runlist, bool beneath,
+		     bool even_only, struct nvdebug_runlist_copy *copy)
 {
-	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_runlist_location now;
 	int tries, ret, error;
 
 	copy->words = NULL;
 	copy->torn = false;
-	ret = ops->location(gpu, runlist, &now);
+	ret = locate(gpu, runlist, beneath, &now);
 	if (ret)
 		return ret;
 
@@ -90,7 +105,7 @@ int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		if (!error && !copy->words)
 			return 0;
 
-		ret = ops->location(gpu, runlist, &now);
+		ret = locate(gpu, runlist, beneath, &now);
 		if (ret)
 			break;
 		copy->torn = !nvdebug_runlist_location_same(&copy->loc, &now);
@@ -105,9 +120,25 @@ int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return ret;
 }
 
+int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			 const struct nvdebug_runlist *runlist, bool even_only,
+			 struct nvdebug_runlist_copy *copy)
+{
+	return copy_list(gpu, mem, runlist, false, even_only, copy);
+}
+
+int nvdebug_runlist_copy_beneath(struct nvdebug_gpu *gpu,
+				 struct nvdebug_mem *mem,
+				 const struct nvdebug_runlist *runlist,
+				 struct nvdebug_runlist_copy *copy)
+{
+	return copy_list(gpu, mem, runlist, true, false, copy);
+}
+
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
-			enum nvdebug_entry_kind kind, unsigned long *held)
+			enum nvdebug_entry_kind kind, bool beneath,
+			unsigned long *held)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_entry entry;
@@ -121,7 +152,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = nvdebug_runlist_copy(gpu, mem, runlist, true, &copy);
+	ret = copy_list(gpu, mem, runlist, beneath, true, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;

@@ -30,10 +30,18 @@ int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      bool even_only,
 				      struct nvdebug_runlist_copy *copy);
 
+/*
+ * The driver's list, even where one of ours is in force in place of it.
+ */
+int __must_check
+nvdebug_runlist_copy_beneath(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			     const struct nvdebug_runlist *runlist,
+			     struct nvdebug_runlist_copy *copy);
+
 /* Set the bit of every TSG or channel that the list has now. */
 int __must_check nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
-				     enum nvdebug_entry_kind kind,
+				     enum nvdebug_entry_kind kind, bool beneath,
 				     unsigned long *held);
 
 #endif

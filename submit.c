@@ -27,6 +27,17 @@ int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 	return ret ? ret : gpu->chip->runlist->location(gpu, runlist, loc);
 }
 
+int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist,
+			       struct nvdebug_runlist_location *loc)
+{
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_await_undo(gpu, is_taken, runlist);
+	return ret ? ret : gpu->chip->runlist->location(gpu, runlist, loc);
+}
+
 int nvdebug_submit(struct nvdebug_gpu *gpu,
 		   const struct nvdebug_runlist *runlist,
 		   const struct nvdebug_runlist_location *loc)

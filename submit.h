@@ -25,6 +25,12 @@ int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,
 				       struct nvdebug_runlist_location *loc);
 
+/* The same for a list that is put back: heeds no signals. */
+int __must_check
+nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
+			   const struct nvdebug_runlist *runlist,
+			   struct nvdebug_runlist_location *loc);
+
 /*
  * Submit the list at @loc, and do not wait. -ERANGE if the registers cannot
  * hold its address; in any case of error nothing was written.

@@ -12,6 +12,7 @@
 #include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
+#include "decode/timeslice.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/ram.h"
@@ -65,6 +66,7 @@ static const struct nvdebug_runlist_ops runlist_ga100 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA100,
@@ -79,6 +81,7 @@ const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
@@ -102,6 +105,9 @@ const struct nvdebug_submit_ops nvdebug_submit_ga102 = {
 
 const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
 	.gate = NV_RUNLIST_SCHED_DISABLE,
+	.tsg = NV_RUNLIST_PREEMPT,
+	/* PENDING does not wait until all preempts are done */
+	.tsg_watched = true,
 	.runlist = NV_RUNLIST_PREEMPT,
 };
 

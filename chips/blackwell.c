@@ -14,6 +14,7 @@
 #include "decode/channel.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
+#include "decode/timeslice.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
@@ -22,6 +23,7 @@ static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode_gb10b,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
@@ -30,6 +32,15 @@ static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.channels = NV_RUNLIST_CHANNELS,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+/* From GB10B on PENDING does wait, and has to be waited for as well. */
+static const struct nvdebug_preempt_ops preempt_gb10b = {
+	.gate = NV_RUNLIST_SCHED_DISABLE,
+	.tsg = NV_RUNLIST_PREEMPT,
+	.tsg_pending = NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING,
+	.tsg_watched = true,
+	.runlist = NV_RUNLIST_PREEMPT,
 };
 
 static const struct nvdebug_submit_ops submit_gb10b = {
@@ -58,6 +69,7 @@ static const struct nvdebug_runlist_ops runlist_gb202 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode_gb10b,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = registers_gb202,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GB202,
@@ -76,6 +88,9 @@ static const struct nvdebug_submit_ops submit_gb202 = {
 
 static const struct nvdebug_preempt_ops preempt_gb202 = {
 	.gate = NV_RUNLIST_SCHED_DISABLE_GB202,
+	.tsg = NV_RUNLIST_PREEMPT_GB202,
+	.tsg_pending = NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING,
+	.tsg_watched = true,
 	.runlist = NV_RUNLIST_PREEMPT_GB202,
 };
 
@@ -113,7 +128,7 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gv100,
 	.submit = &submit_gb10b,
-	.preempt = &nvdebug_preempt_ga100,
+	.preempt = &preempt_gb10b,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,
@@ -142,7 +157,7 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gv100,
 	.submit = &submit_gb10b,
-	.preempt = &nvdebug_preempt_ga100,
+	.preempt = &preempt_gb10b,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,

@@ -9,6 +9,7 @@
 #include "chips/chips.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
+#include "decode/timeslice.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
@@ -17,6 +18,7 @@ static const struct nvdebug_runlist_ops runlist_gh100 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,

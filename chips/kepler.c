@@ -10,6 +10,7 @@
 #include "decode/channel.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
+#include "decode/timeslice.h"
 #include "gpu.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
@@ -49,6 +50,7 @@ const struct nvdebug_runlist_ops nvdebug_runlist_gk104 = {
 	.entry_words = NV_RAMRL8_WORDS,
 	.decode = nvdebug_entry8_decode,
 	.is_pri_error = nvdebug_entry8_is_pri_error,
+	.set_timeslice = nvdebug_entry8_set_timeslice,
 	.registers = nvdebug_runlist_registers_gk104,
 	.length_offset = NV_PFIFO_ENG_RUNLIST(0) - NV_PFIFO_ENG_RUNLIST_BASE(0),
 	.location = nvdebug_runlist_location_read_gk104,
@@ -69,6 +71,8 @@ const struct nvdebug_submit_ops nvdebug_submit_gk104 = {
 const struct nvdebug_preempt_ops nvdebug_preempt_gk104 = {
 	.shared = true,
 	.gate = NV_PFIFO_SCHED_DISABLE,
+	.tsg = NV_PFIFO_PREEMPT,
+	.tsg_pending = NV_PFIFO_PREEMPT_PENDING,
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_gk104 = {

@@ -8,6 +8,7 @@
 #include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
+#include "decode/timeslice.h"
 #include "gpu.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
@@ -58,6 +59,7 @@ static const struct nvdebug_runlist_ops runlist_tu102 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = registers_tu102,
 	.length_offset = SUBMIT,
 	.ptr_lo = NV_PFIFO_RUNLIST_BASE_LO_PTR_LO,

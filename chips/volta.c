@@ -8,6 +8,7 @@
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
+#include "decode/timeslice.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
@@ -17,6 +18,7 @@ static const struct nvdebug_runlist_ops runlist_gv100 = {
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
+	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_gk104,
 	.length_offset = NV_PFIFO_ENG_RUNLIST(0) - NV_PFIFO_ENG_RUNLIST_BASE(0),
 	.location = nvdebug_runlist_location_read_gk104,
@@ -26,6 +28,9 @@ static const struct nvdebug_runlist_ops runlist_gv100 = {
 const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
 	.shared = true,
 	.gate = NV_PFIFO_SCHED_DISABLE,
+	.tsg = NV_PFIFO_PREEMPT,
+	/* linux-nvgpu does not rely on PENDING (hal/fifo/preempt_gv11b_fusa.c) */
+	.tsg_watched = true,
 	.runlist = NV_PFIFO_RUNLIST_PREEMPT,
 };
 

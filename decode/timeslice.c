@@ -34,9 +34,10 @@ int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns)
 	*ns = us * 1000;
 
 	if (cur->at < cur->end && *cur->at == '.') {
-		for (cur->at++; cur->at < cur->end && is_digit(*cur->at) &&
-				i < ARRAY_SIZE(ns_of_decimal); cur->at++)
-			*ns += (*cur->at - '0') * ns_of_decimal[i++];
+		cur->at++;
+		while (i < ARRAY_SIZE(ns_of_decimal) && cur->at < cur->end &&
+		       is_digit(*cur->at))
+			*ns += (*cur->at++ - '0') * ns_of_decimal[i++];
 		if (!i)
 			return -EINVAL;
 	}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Is somebody on the PBDMAs and engines of a runlist?
+ */
+#ifndef NVDEBUG_OCCUPANCY_H
+#define NVDEBUG_OCCUPANCY_H
+
+#include <linux/types.h>
+
+#include "decode/occupied.h"
+
+struct nvdebug_gpu;
+struct nvdebug_runlist;
+
+/*
+ * Is somebody, of those for whom @counts says so, on a PBDMA or an engine of
+ * the runlist, or on the way there? 1, 0 or an error.
+ */
+int __must_check
+nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist,
+			 nvdebug_counts_fn counts, const void *who);
+
+#endif

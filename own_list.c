@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/dma-mapping.h>
+#include <linux/err.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "await.h"
+#include "chips/chips.h"
+#include "decode/submit.h"
+#include "gpu.h"
+#include "hw/ram.h"
+#include "own_list.h"
+#include "submit.h"
+
+struct nvdebug_own_list {
+	struct list_head node;	/* in gpu->own_lists, from when it is submitted */
+	const struct nvdebug_runlist *runlist;
+	struct nvdebug_runlist_location own;
+	struct nvdebug_runlist_location original;	/* the driver's */
+	__le32 *words;
+	size_t bytes;
+	dma_addr_t dma;
+};
+
+/* Bus mastering, for as long as there is a list of ours. */
+static void master_get(struct nvdebug_gpu *gpu)
+{
+	u16 command;
+
+	pci_read_config_word(gpu->pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MASTER)
+		return;
+	pci_set_master(gpu->pdev);
+	gpu->set_master = true;
+	dev_info(&gpu->pdev->dev, "bus mastering is on for a runlist in system memory\n");
+}
+
+/* If a driver was bound meanwhile it stays on, since that needs it as well. */
+static void master_put(struct nvdebug_gpu *gpu)
+{
+	if (!gpu->set_master || !list_empty(&gpu->own_lists))
+		return;
+	gpu->set_master = false;
+	/* a lock that is held means one that is being bound */
+	if (!device_trylock(&gpu->pdev->dev))
+		return;
+	if (!gpu->pdev->driver) {
+		pci_clear_master(gpu->pdev);
+		dev_info(&gpu->pdev->dev, "bus mastering is off again\n");
+	}
+	device_unlock(&gpu->pdev->dev);
+}
+
+/* A driver of user space maps for the GPU what it likes, and we cannot. */
+static bool is_user_space(const struct pci_dev *pdev)
+{
+	return pdev->driver && pdev->driver->driver_managed_dma;
+}
+
+static int allocate(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
+{
+	struct device *dev = &gpu->pdev->dev;
+	int ret = -EOPNOTSUPP;
+
+	/* a driver that is bound or unbound changes what addresses mean */
+	if (device_lock_interruptible(dev))
+		return -EINTR;
+	if (!is_user_space(gpu->pdev)) {
+		list->words = dma_alloc_coherent(dev, list->bytes, &list->dma,
+						 GFP_KERNEL);
+		ret = list->words ? 0 : -ENOMEM;
+	}
+	device_unlock(dev);
+	return ret;
+}
+
+struct nvdebug_own_list *
+nvdebug_own_list_make(struct nvdebug_gpu *gpu,
+		      const struct nvdebug_runlist *runlist, const u32 *words,
+		      u32 entries)
+{
+	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
+	u32 n = entries * gpu->chip->runlist->entry_words;
+	u32 word[NVDEBUG_SUBMIT_WORDS];
+	struct nvdebug_own_list *list;
+	u32 i;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&list->node);
+	list->runlist = runlist;
+	/* whole pages, which is how it comes to be aligned to one */
+	list->bytes = PAGE_ALIGN(n * sizeof(u32));
+	ret = allocate(gpu, list);
+	if (ret) {
+		kfree(list);
+		return ERR_PTR(ret);
+	}
+	list->own.addr = list->dma;
+	list->own.aperture = NV_APERTURE_COH;
+	list->own.entries = entries;
+	if (ops->encode(&list->own, runlist->id, ops->ptr, word) < 0) {
+		nvdebug_own_list_free(gpu, list);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	for (i = 0; i < n; i++)
+		list->words[i] = cpu_to_le32(words[i]);
+	master_get(gpu);
+	return list;
+}
+
+void nvdebug_own_list_free(struct nvdebug_gpu *gpu,
+			   struct nvdebug_own_list *list)
+{
+	list_del(&list->node);
+	dma_free_coherent(&gpu->pdev->dev, list->bytes, list->words, list->dma);
+	kfree(list);
+	master_put(gpu);
+}
+
+/* The list of ours that is at @loc, or NULL. */
+static struct nvdebug_own_list *
+list_at(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
+	const struct nvdebug_runlist_location *loc)
+{
+	struct nvdebug_own_list *list;
+
+	lockdep_assert_held(&gpu->lock);
+	list_for_each_entry(list, &gpu->own_lists, node)
+		if (list->runlist == runlist &&
+		    nvdebug_runlist_location_same(&list->own, loc))
+			return list;
+	return NULL;
+}
+
+void nvdebug_own_list_look_beneath(struct nvdebug_gpu *gpu,
+				   const struct nvdebug_runlist *runlist,
+				   struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_own_list *list = list_at(gpu, runlist, loc);
+
+	if (list)
+		*loc = list->original;
+}
+
+/* Host has taken the list at @now: those of ours that are elsewhere can go. */
+static void free_others(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist,
+			const struct nvdebug_runlist_location *now)
+{
+	struct nvdebug_own_list *list, *next;
+
+	list_for_each_entry_safe(list, next, &gpu->own_lists, node)
+		if (list->runlist == runlist &&
+		    !nvdebug_runlist_location_same(&list->own, now))
+			nvdebug_own_list_free(gpu, list);
+}
+
+/* Submit the list at @loc again, whatever happens meanwhile. */
+static int put_back(struct nvdebug_gpu *gpu,
+		    const struct nvdebug_runlist *runlist,
+		    const struct nvdebug_runlist_location *loc)
+{
+	struct nvdebug_runlist_location now;
+	int ret;
+
+	ret = nvdebug_submit(gpu, runlist, loc);
+	if (!ret)
+		ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
+	/* a list that a driver submitted meanwhile is as good */
+	if (!ret && list_at(gpu, runlist, &now) &&
+	    !nvdebug_runlist_location_same(&now, loc))
+		ret = -EIO;
+	if (!ret)
+		free_others(gpu, runlist, &now);
+	else
+		dev_err(&gpu->pdev->dev, "the list of runlist %u did not go back (%d)\n",
+			runlist->id, ret);
+	return ret;
+}
+
+int nvdebug_own_list_enforce(struct nvdebug_gpu *gpu,
+			     struct nvdebug_own_list *list,
+			     const struct nvdebug_runlist_location *now,
+			     nvdebug_done_fn settled, const void *what)
+{
+	const struct nvdebug_runlist *runlist = list->runlist;
+	struct nvdebug_runlist_location taken;
+	int ret;
+
+	list->original = *now;
+	nvdebug_own_list_look_beneath(gpu, runlist, &list->original);
+	ret = nvdebug_submit(gpu, runlist, &list->own);
+	if (ret) {
+		nvdebug_own_list_free(gpu, list);
+		return ret;
+	}
+	list_add(&list->node, &gpu->own_lists);
+
+	ret = nvdebug_submit_settle(gpu, runlist, &taken);
+	if (!ret && list_at(gpu, runlist, &taken) != list) {
+		/* the driver was faster, and what it wants is in force */
+		free_others(gpu, runlist, &taken);
+		return -EBUSY;
+	}
+	if (!ret)
+		ret = nvdebug_await(gpu, settled, what);
+	if (ret)
+		put_back(gpu, runlist, now);
+	else
+		free_others(gpu, runlist, &taken);
+	return ret;
+}
+
+int nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
+			      const struct nvdebug_runlist *runlist)
+{
+	struct nvdebug_runlist_location loc;
+	int ret;
+
+	ret = nvdebug_submit_settle(gpu, runlist, &loc);
+	if (ret)
+		return ret;
+	nvdebug_own_list_look_beneath(gpu, runlist, &loc);
+	ret = nvdebug_submit(gpu, runlist, &loc);
+	if (!ret)
+		ret = nvdebug_submit_settle(gpu, runlist, &loc);
+	if (!ret)
+		free_others(gpu, runlist, &loc);
+	return ret;
+}
+
+/* Put the driver's list back if @list is in force; say whether it is free. */
+static bool retire(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
+{
+	struct nvdebug_runlist_location now;
+	int ret;
+
+	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
+	if (!ret && list_at(gpu, list->runlist, &now) == list)
+		ret = put_back(gpu, list->runlist, &list->original);
+	else if (!ret)
+		nvdebug_own_list_free(gpu, list);
+	/* what is not there reads no list */
+	if (ret == -ENODEV)
+		nvdebug_own_list_free(gpu, list);
+	return !ret || ret == -ENODEV;
+}
+
+void nvdebug_own_lists_retire(struct nvdebug_gpu *gpu, bool awake)
+{
+	struct nvdebug_own_list *list;
+
+	mutex_lock(&gpu->lock);
+	while ((list = list_first_entry_or_null(&gpu->own_lists,
+						struct nvdebug_own_list, node)))
+		if (!awake) {
+			nvdebug_own_list_free(gpu, list);
+		} else if (!retire(gpu, list)) {
+			dev_err(&gpu->pdev->dev,
+				"%zu bytes of memory are left to runlist %u, which may still be read from there\n",
+				list->bytes, list->runlist->id);
+			list_del_init(&list->node);
+			kfree(list);
+		}
+	mutex_unlock(&gpu->lock);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Leaving a runlist to one TSG: its entries alone are a list of the module's
+ * own, which Host takes in place of the driver's.
+ */
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "chips/chips.h"
+#include "decode/targets.h"
+#include "gpu.h"
+#include "memory.h"
+#include "occupancy.h"
+#include "own_list.h"
+#include "proc.h"
+#include "report.h"
+#include "resolve.h"
+#include "runlist_copy.h"
+#include "submit.h"
+#include "tsg_control.h"
+
+struct request {
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_runlist *runlist;
+	u32 tsg;
+	struct nvdebug_runlist_copy copy;	/* the driver's list */
+	u32 first;	/* entry that is the TSG's header */
+	u32 entries;	/* of the TSG, with the header */
+	/* what else the list has: TSGs, and channels outside of any */
+	unsigned long *tsgs;
+	unsigned long *channels;
+};
+
+static int decode_entry(const struct request *req, u32 at,
+			struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+
+	return ops->decode(req->copy.words + at * ops->entry_words,
+			   ops->entry_words, entry);
+}
+
+/* How many channels really follow the header at @at. */
+static u32 members(const struct request *req, u32 at, u32 length)
+{
+	struct nvdebug_entry entry;
+	u32 n;
+
+	for (n = 0; n < length && at + n + 1 < req->copy.loc.entries; n++)
+		if (decode_entry(req, at + n + 1, &entry) ||
+		    entry.kind != NVDEBUG_ENTRY_CHANNEL)
+			break;
+	return n;
+}
+
+/*
+ * Find the TSG, which must be complete, and who else is in the list. One that
+ * is listed several times is the same each time.
+ */
+static int analyse(struct request *req)
+{
+	struct nvdebug_entry entry;
+	u32 i, n;
+	int ret;
+
+	for (i = 0; i < req->copy.loc.entries; i++) {
+		ret = decode_entry(req, i, &entry);
+		if (ret)
+			return ret;
+		if (entry.kind == NVDEBUG_ENTRY_CHANNEL)
+			__set_bit(entry.id, req->channels);
+		if (entry.kind != NVDEBUG_ENTRY_TSG)
+			continue;
+
+		n = members(req, i, entry.length);
+		if (entry.id != req->tsg) {
+			__set_bit(entry.id, req->tsgs);
+		} else if (!req->entries) {
+			if (!n || n < entry.length)
+				return -EINVAL;
+			req->first = i;
+			req->entries = n + 1;
+		}
+		i += n;
+	}
+	return req->entries ? 0 : -EINVAL;
+}
+
+static int read_list(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_mem *mem;
+	int ret;
+
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	ret = nvdebug_runlist_copy_beneath(gpu, mem, req->runlist, &req->copy);
+	nvdebug_mem_end(mem);
+	if (!ret && req->copy.torn)
+		ret = -EBUSY;
+	else if (!ret && !req->copy.words)
+		ret = -EIO;
+	return ret ? ret : analyse(req);
+}
+
+static bool is_other(const void *who, bool is_tsg, u32 id)
+{
+	const struct request *req = who;
+
+	return id < NVDEBUG_CHANNEL_IDS &&
+	       test_bit(id, is_tsg ? req->tsgs : req->channels);
+}
+
+static int is_alone(struct nvdebug_gpu *gpu, const void *what)
+{
+	const struct request *req = what;
+	int ret = nvdebug_runlist_occupied(gpu, req->runlist, is_other, req);
+
+	return ret < 0 ? ret : !ret;
+}
+
+static int enforce(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_runlist_location now, beneath;
+	struct nvdebug_own_list *list;
+	const u32 *words;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_submit_settle(gpu, req->runlist, &now);
+	if (ret)
+		return ret;
+	beneath = now;
+	nvdebug_own_list_look_beneath(gpu, req->runlist, &beneath);
+	if (!nvdebug_runlist_location_same(&beneath, &req->copy.loc))
+		return -EBUSY;
+
+	words = req->copy.words + req->first * gpu->chip->runlist->entry_words;
+	list = nvdebug_own_list_make(gpu, req->runlist, words, req->entries);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	return nvdebug_own_list_enforce(gpu, list, &now, is_alone, req);
+}
+
+static int resolve_one(struct request *req,
+		       const struct nvdebug_target *target)
+{
+	struct nvdebug_resolver resolver;
+	int ret;
+
+	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
+	if (!ret) {
+		/* the others are not in a list of ours, but may be asked for */
+		resolver.beneath = true;
+		ret = nvdebug_resolve_listed(&resolver, target, &req->runlist);
+	}
+	nvdebug_resolver_free(&resolver);
+	return ret;
+}
+
+static int request_act(struct request *req,
+		      const struct nvdebug_target *target)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	int ret;
+
+	ret = resolve_one(req, target);
+	if (!ret)
+		ret = read_list(req);
+	if (ret)
+		return ret;
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = enforce(req);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+static int request_run(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_target target;
+	struct nvdebug_report report;
+	int ret;
+
+	nvdebug_cursor_more(&cur);
+	ret = nvdebug_cursor_target(&cur, &target);
+	if (ret)
+		return ret;
+	if (nvdebug_cursor_more(&cur))
+		return -EINVAL;
+	req->tsg = target.id;
+
+	req->tsgs = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	req->channels = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	if (!req->tsgs || !req->channels)
+		return -ENOMEM;
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	ret = request_act(req, &target);
+	nvdebug_gpu_end(gpu);
+	if (ret)
+		return ret;
+
+	nvdebug_report_begin(&report);
+	nvdebug_report_item(&report, "%u:%u", req->runlist->id, req->tsg);
+	nvdebug_report_end(&report, gpu, "switched to", "TSG");
+	return 0;
+}
+
+static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
+			 struct seq_buf *answer)
+{
+	struct request req = { .gpu = gpu };
+	int ret = request_run(&req, text, len);
+
+	kvfree(req.copy.words);
+	bitmap_free(req.channels);
+	bitmap_free(req.tsgs);
+	return ret;
+}
+
+const struct nvdebug_control nvdebug_switch_to_tsg_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.act = switch_to_tsg,
+};
