@@ -92,12 +92,6 @@ u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id)
 	return runlist->chram + NV_CHRAM_CHANNEL(id);
 }
 
-int nvdebug_channel_read_inst_ga100(struct nvdebug_gpu *gpu, u32 id,
-				    struct nvdebug_channel *channel)
-{
-	return 0;
-}
-
 void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
 				 const struct nvdebug_entry *entry,
 				 struct nvdebug_instance_place *place)

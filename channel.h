@@ -40,7 +40,7 @@ struct nvdebug_channel_ops {
 
 	/*
 	 * Where its instance block is: in a register, which read_inst() reads
-	 * alone, or in the entry.
+	 * alone, or in the entry, and then that is NULL.
 	 */
 	int (*read_inst)(struct nvdebug_gpu *gpu, u32 id,
 			 struct nvdebug_channel *channel);
@@ -92,8 +92,6 @@ bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
 bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
-int nvdebug_channel_read_inst_ga100(struct nvdebug_gpu *gpu, u32 id,
-				    struct nvdebug_channel *channel);
 void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
 				 const struct nvdebug_entry *entry,
 				 struct nvdebug_instance_place *place);

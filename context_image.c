@@ -70,7 +70,8 @@ static bool fail(struct pointer_fetch *self, int error)
 	return false;
 }
 
-static bool found_image(struct pointer_fetch *self, u64 addr, u8 aperture)
+static bool found_image(struct pointer_fetch *self, u64 addr, u8 aperture,
+			const u32 *ctl)
 {
 	struct image_key key = { addr, aperture };
 	struct nvdebug_image *image;
@@ -87,6 +88,10 @@ static bool found_image(struct pointer_fetch *self, u64 addr, u8 aperture)
 	}
 	image->addr = addr;
 	image->aperture = aperture;
+	if (ctl) {
+		image->has_ctl = true;
+		image->ctl = *ctl;
+	}
 	self->pointer->image = image;
 	return false;
 }
@@ -101,7 +106,7 @@ static bool got_header_run(struct pointer_fetch *self)
 		return true;
 	if (!nvdebug_context_pointer_decode(self->word, &va))
 		return found_image(self, self->reader.addr,
-				   self->reader.aperture);
+				   self->reader.aperture, self->word);
 	if (va & (HEADER_ALIGN - 1))
 		return fail(self, -ENOEXEC);
 	self->followed = true;
@@ -112,7 +117,7 @@ static bool got_header_run(struct pointer_fetch *self)
 static bool located(struct pointer_fetch *self, u64 addr, u8 aperture)
 {
 	if (self->followed || !self->set->gpu->chip->context->has_type)
-		return found_image(self, addr, aperture);
+		return found_image(self, addr, aperture, NULL);
 
 	self->reader.runs = &nvdebug_context_pointer_runs;
 	self->reader.addr = addr;
@@ -240,6 +245,11 @@ static int read_images(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 		self->reader.addr = image->addr;
 		self->reader.aperture = image->aperture;
 		self->reader.word = self->word;
+		/* where that can be, it is the first run */
+		if (image->has_ctl) {
+			self->word[self->reader.words++] = image->ctl;
+			self->reader.run++;
+		}
 		nvdebug_run_next(&self->reader, &self->fetch.want);
 		list_add_tail(&self->fetch.node, &fetches);
 	}

@@ -80,7 +80,7 @@ static int add_member(struct nvdebug_instances *set,
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	cond_resched();
-	if (entry->id < runlist->channels) {
+	if (ops->read_inst && entry->id < runlist->channels) {
 		ret = ops->read_inst(set->gpu, entry->id, &channel);
 		if (ret)
 			return ret;
@@ -306,6 +306,18 @@ static int arrange(struct part *part)
 	return 0;
 }
 
+static int confirm(struct nvdebug_instances *set, const struct part *part)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < part->members; i++)
+		if (part->member[i].block)
+			ret = nvdebug_instances_confirm(set, part->member[i].id,
+							part->member[i].block);
+	return ret;
+}
+
 static int read_all(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 {
 	struct nvdebug_topology *topology = &s->instances->gpu->topology;
@@ -320,6 +332,8 @@ static int read_all(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 
 	s->base.records = 1;
 	list_for_each_entry(part, &s->parts, node) {
+		if (!ret)
+			ret = confirm(s->instances, part);
 		if (!ret)
 			ret = arrange(part);
 		s->base.records += part->rows;

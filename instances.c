@@ -117,8 +117,6 @@ struct block_fetch {
 	u32 *sc_word;
 	struct nvdebug_subcontext *sc;
 	u32 sc_count;
-
-	u32 again[2];	/* what is read anew at the end */
 };
 
 static const struct nvdebug_instance_layout *
@@ -148,43 +146,6 @@ static bool fail_all(struct block_fetch *self, int error)
 	return fail(self, error);
 }
 
-static bool is_same(struct block_fetch *self, u32 number)
-{
-	return self->again[0] == nvdebug_runs_word(&layout_of(self)->runs,
-						   self->word, number) &&
-	       self->again[1] == nvdebug_runs_word(&layout_of(self)->runs,
-						   self->word, number + 1);
-}
-
-/*
- * A block that is given to another channel meanwhile would be half of either:
- * what tells whose it is must still be what it was.
- */
-static bool checked_valid(struct block_fetch *self)
-{
-	if (!is_same(self, NV_RAMIN_SC_PDB_VALID))
-		return fail(self, -EAGAIN);
-	return false;
-}
-
-static bool checked_dir(struct block_fetch *self)
-{
-	struct nvdebug_words words = { NV_RAMIN_SC_PDB_VALID, 2 };
-
-	if (!is_same(self, NV_RAMIN_PAGE_DIR_BASE))
-		return fail(self, -EAGAIN);
-	if (layout_of(self)->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)
-		return want(self, words, self->again, checked_valid);
-	return false;
-}
-
-static bool check(struct block_fetch *self)
-{
-	struct nvdebug_words words = { NV_RAMIN_PAGE_DIR_BASE, 2 };
-
-	return want(self, words, self->again, checked_dir);
-}
-
 static bool keep_table(struct block_fetch *self)
 {
 	struct nvdebug_sc_table *table;
@@ -199,7 +160,7 @@ static bool keep_table(struct block_fetch *self)
 		table->count = self->sc_count;
 		self->block->table = table;
 	}
-	return check(self);
+	return false;
 }
 
 static bool got_subcontexts(struct block_fetch *self)
@@ -232,7 +193,7 @@ static bool read_table(struct block_fetch *self)
 
 	self->sc_run = nvdebug_subcontext_run(valid, 0);
 	if (!self->sc_run.count)
-		return check(self);
+		return false;
 	self->sc_word = kvcalloc(most * NV_RAMIN_SC_STRIDE, sizeof(u32),
 				 GFP_KERNEL_ACCOUNT);
 	/* one more: decoding is what tells that an entry is none */
@@ -303,6 +264,40 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 	return ret ? ret : set->error;
 }
 
+/* Where channel @id has its block, given the entry that names it. */
+static int read_place(struct nvdebug_instances *set, u32 id,
+		      const struct nvdebug_entry *entry,
+		      struct nvdebug_instance_place *place)
+{
+	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
+	struct nvdebug_channel channel = {};
+	int ret = 0;
+
+	if (ops->read_inst)
+		ret = ops->read_inst(set->gpu, id, &channel);
+	if (!ret)
+		ops->place(&channel, entry, place);
+	return ret;
+}
+
+int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
+			      struct nvdebug_block *block)
+{
+	struct nvdebug_instance_place place;
+	int ret;
+
+	/* an entry cannot be looked at again without copying the list again */
+	if (!set->gpu->chip->channel->read_inst || block->error)
+		return 0;
+	ret = read_place(set, id, NULL, &place);
+	if (ret)
+		return ret;
+	if (!place.bound || place.addr != block->addr ||
+	    place.aperture != block->aperture)
+		block->error = -EAGAIN;
+	return 0;
+}
+
 /* The entry of channel @id, in a list as it is now. */
 static int find_entry(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		      const struct nvdebug_runlist *runlist, u32 id,
@@ -337,9 +332,7 @@ int nvdebug_instances_find(struct nvdebug_instances *set,
 			   struct nvdebug_runlist *runlist, u32 id,
 			   struct nvdebug_block **block)
 {
-	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
 	struct nvdebug_instance_place place;
-	struct nvdebug_channel channel = {};
 	struct nvdebug_entry entry;
 	int ret;
 
@@ -351,15 +344,16 @@ int nvdebug_instances_find(struct nvdebug_instances *set,
 	ret = find_entry(set->gpu, mem, runlist, id, &entry);
 	if (ret)
 		return ret;
-	ret = ops->read_inst(set->gpu, id, &channel);
+	ret = read_place(set, id, &entry, &place);
 	if (ret)
 		return ret;
-	ops->place(&channel, &entry, &place);
 	*block = nvdebug_instances_add(set, &place);
 	if (!*block)
 		return -EINVAL;
 	if (IS_ERR(*block))
 		return PTR_ERR(*block);
 	ret = nvdebug_instances_read(set, mem);
+	if (!ret)
+		ret = nvdebug_instances_confirm(set, id, *block);
 	return ret ? ret : (*block)->error;
 }

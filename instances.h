@@ -5,7 +5,7 @@
  *
  * What is wrong with one of these is its own error:
  *   -ESRCH       the channel has none
- *   -EAGAIN      it was rewritten meanwhile
+ *   -EAGAIN      the channel has another one meanwhile
  *   -ENXIO       the address is not mapped
  *   -ENOEXEC     a context image without its magic value
  *   -ENOENT      there is no context
@@ -41,6 +41,8 @@ struct nvdebug_image {
 	u64 va;
 	u64 addr;
 	u8 aperture;
+	bool has_ctl;	/* read already, to find out what it is */
+	u32 ctl;
 	int error;
 	struct nvdebug_context context;
 };
@@ -92,7 +94,14 @@ int __must_check nvdebug_instances_read(struct nvdebug_instances *set,
 					struct nvdebug_mem *mem);
 
 /*
- * After that: find and read the context images that they lead to, as those of
+ * Is @block still that of channel @id? If not, that becomes its error: what
+ * was read may be another's, or half of it. Only a register tells.
+ */
+int __must_check nvdebug_instances_confirm(struct nvdebug_instances *set,
+					   u32 id, struct nvdebug_block *block);
+
+/*
+ * After reading: find and read the context images that they lead to, as those of
  * channels of the graphics engine do. Fails likewise.
  */
 int __must_check nvdebug_instances_read_images(struct nvdebug_instances *set,

@@ -159,6 +159,11 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		ret = nvdebug_instances_read_images(s->instances, mem);
 	for (i = 0; !ret && i < s->entries; i++)
 		if (s->extra[i].block)
+			ret = nvdebug_instances_confirm(s->instances,
+							s->entry[i].id,
+							s->extra[i].block);
+	for (i = 0; !ret && i < s->entries; i++)
+		if (s->extra[i].block)
 			nvdebug_block_claim(s->extra[i].block, i);
 	return ret;
 }

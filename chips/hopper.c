@@ -36,7 +36,6 @@ const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
 	.doorbell = nvdebug_channel_doorbell_gh100,
-	.read_inst = nvdebug_channel_read_inst_ga100,
 	.place = nvdebug_channel_place_ga100,
 	.read = nvdebug_channel_read_ga100,
 	.show = nvdebug_channel_show_ga100,

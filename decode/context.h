@@ -28,7 +28,10 @@ extern const struct nvdebug_context_layout nvdebug_context_gk104;
 extern const struct nvdebug_context_layout nvdebug_context_gp100;
 extern const struct nvdebug_context_layout nvdebug_context_gv100;
 
-/* What to read first, where there are per-VEID headers. */
+/*
+ * What to read first, where there are per-VEID headers: CTL, which is also the
+ * first run of an image there, and what only a header has.
+ */
 extern const struct nvdebug_runs nvdebug_context_pointer_runs;
 #define NVDEBUG_CONTEXT_POINTER_WORDS	3
 

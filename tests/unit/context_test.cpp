@@ -49,6 +49,13 @@ TEST(Context, WordsAreBounded) {
               static_cast<size_t>(NVDEBUG_CONTEXT_POINTER_WORDS));
 }
 
+TEST(Context, StartsAsAHeaderDoes) {
+    for (const nvdebug_runs *runs : {&nvdebug_context_gv100.runs, &nvdebug_context_pointer_runs}) {
+        EXPECT_EQ(runs->run[0].first, 0x0C / 4);
+        EXPECT_EQ(runs->run[0].count, 1);
+    }
+}
+
 TEST(Context, Gv100) {
     nvdebug_context c{};
     ASSERT_EQ(decode(nvdebug_context_gv100, image, &c), 0);
