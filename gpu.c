@@ -259,8 +259,6 @@ static void survey(struct nvdebug_gpu *gpu)
 		gpu->missing[i] = gpu->chip ? gpu->chip->missing[i] : why;
 	if (!gpu->chip)
 		return;
-	for (i = NVDEBUG_FEATURE_ENGINES; i < NVDEBUG_FEATURES; i++)
-		gpu->missing[i] = gpu->missing[i] ?: "not implemented";
 
 	channel = gpu->chip->channel;
 	topology->channels = gpu->chip->channels;
@@ -292,6 +290,7 @@ static void survey(struct nvdebug_gpu *gpu)
 	nvdebug_instances_survey(gpu);
 
 	nvdebug_copy_topology_survey(gpu);
+	nvdebug_geometry_survey(gpu);
 	for (i = 0; i < topology->runlists; i++)
 		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))
 			dev_warn(&gpu->pdev->dev,

@@ -20,6 +20,7 @@
 
 #include "decode/chip_id.h"
 #include "device_info.h"
+#include "gpc_topology.h"
 
 struct nvdebug_chip;
 struct nvdebug_proc;
@@ -69,6 +70,7 @@ struct nvdebug_gpu {
 	const char *unsupported;		/* why identity only, or NULL */
 	struct nvdebug_topology topology;
 	u32 pce_map;
+	struct nvdebug_geometry geometry;
 	u64 video_memory;			/* bytes, 0: unknown */
 
 	struct nvdebug_proc *proc;	/* NULL: no folder */

@@ -19,14 +19,17 @@
 #include "copy_topology.h"
 #include "device_info.h"
 #include "engines.h"
+#include "gpc_topology.h"
 #include "gpu.h"
 #include "info.h"
 #include "params.h"
 #include "preemption.h"
 #include "proc.h"
+#include "ptimer.h"
 #include "runlist.h"
 #include "runlist_control.h"
 #include "tsg_control.h"
+#include "work_distributor.h"
 
 /* A kind of file. */
 struct file_kind {
@@ -38,6 +41,8 @@ struct file_kind {
 	const struct nvdebug_control *control;	/* written: or NULL */
 	/* The number of the @n-th one; NULL if there is just one. */
 	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
+	/* Is it there, of those that have the feature? NULL: yes. */
+	bool (*exists)(const struct nvdebug_gpu *gpu);
 };
 
 /* One file: what its inode points to. */
@@ -173,6 +178,66 @@ static const struct file_kind kinds[] = {
 		.mode = 0444,
 		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
 		.view = &nvdebug_copy_topology_view,
+	}, {
+		.name = "num_gpcs",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_num_gpcs_view,
+	}, {
+		.name = "num_tpc_per_gpc",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_num_tpc_per_gpc_view,
+	}, {
+		.name = "num_ces",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_num_ces_view,
+	}, {
+		.name = "num_fbps",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_num_fbps_view,
+	}, {
+		.name = "num_ltcs",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_num_ltcs_view,
+		.exists = nvdebug_ltcs_exist,
+	}, {
+		.name = "gpc_mask",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_gpc_mask_view,
+	}, {
+		.name = "gpc%u_tpc_mask",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
+		.view = &nvdebug_tpc_mask_view,
+		.nth = nvdebug_gpc_nth,
+	}, {
+		.name = "sm_map",
+		.mode = 0444,
+		.feature = NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
+		.view = &nvdebug_sm_map_view,
+	}, {
+		.name = "work_distributor",
+		.mode = 0400,
+		.state = true,
+		.feature = NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
+		.view = &nvdebug_work_distributor_view,
+	}, {
+		.name = "local_memory",
+		.mode = 0444,
+		.feature = -1,
+		.view = &nvdebug_local_memory_view,
+		.exists = nvdebug_local_memory_exists,
+	}, {
+		.name = "ptimer",
+		.mode = 0444,
+		.feature = -1,
+		.view = &nvdebug_ptimer_view,
+		.exists = nvdebug_ptimer_exists,
 	},
 };
 
@@ -443,6 +508,8 @@ static int create_files(struct nvdebug_gpu *gpu, const struct file_kind *kind)
 	int ret = 0;
 
 	if (kind->feature >= 0 && gpu->missing[kind->feature])
+		return 0;
+	if (kind->exists && !kind->exists(gpu))
 		return 0;
 	if (!kind->nth)
 		return create_file(gpu, kind, 0);

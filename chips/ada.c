@@ -18,6 +18,10 @@ static const struct nvdebug_chip_model models[] = {
 const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.generation = "Ada",
 	.models = models,
+	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"where its tables are with more than 64 TPCs is not public",
+	},
 	.ptop = &nvdebug_ptop_ga100,
 	.runlist = &nvdebug_runlist_ga102,
 	.channel = &nvdebug_channel_ga100,
@@ -27,6 +31,8 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.copy = &nvdebug_copy_ga102,
 	.submit = &nvdebug_submit_ga102,
 	.preempt = &nvdebug_preempt_ga100,
+	.geometry = &nvdebug_geometry_ga100,
+	.video_memory = &nvdebug_video_memory_ops_ga102,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_tu102,
 	.mmu = &nvdebug_mmu_ops_ga100,

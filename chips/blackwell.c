@@ -117,6 +117,8 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.generation = "Blackwell",
 	.models = models_gb100,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"where its tables are with more than 64 TPCs is not public",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"no public source tells where the registers are",
 	},
@@ -128,6 +130,8 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.context = &nvdebug_context_gv100,
 	.submit = &submit_gb10b,
 	.preempt = &preempt_gb10b,
+	.geometry = &nvdebug_geometry_ga100,
+	.video_memory = &nvdebug_video_memory_ops_gb100,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,
@@ -146,6 +150,8 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.generation = "Blackwell",
 	.models = models_gb102,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"where its tables are with more than 64 TPCs is not public",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"no public source tells where the registers are",
 	},
@@ -157,6 +163,8 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.context = &nvdebug_context_gv100,
 	.submit = &submit_gb10b,
 	.preempt = &preempt_gb10b,
+	.geometry = &nvdebug_geometry_ga100,
+	.video_memory = &nvdebug_video_memory_ops_ga102,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,
@@ -176,6 +184,8 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.generation = "Blackwell",
 	.models = models_gb202,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"where its tables are with more than 64 TPCs is not public",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"no public source tells where the registers are",
 	},
@@ -187,6 +197,8 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.context = &nvdebug_context_gv100,
 	.submit = &submit_gb202,
 	.preempt = &preempt_gb202,
+	.geometry = &nvdebug_geometry_ga100,
+	.video_memory = &nvdebug_video_memory_ops_ga102,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,

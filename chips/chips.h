@@ -16,12 +16,14 @@
 #include "decode/instance.h"
 #include "device_info.h"
 #include "engines.h"
+#include "gpc_topology.h"
 #include "gpu.h"
 #include "memory.h"
 #include "mmu.h"
 #include "preempt.h"
 #include "runlist.h"
 #include "submit.h"
+#include "work_distributor.h"
 
 struct nvdebug_chip_model {
 	u16 id;			/* BOOT_0 bits 28:20 */
@@ -41,6 +43,9 @@ struct nvdebug_chip {
 	const struct nvdebug_instance_layout *instance;
 	const struct nvdebug_context_layout *context;
 	const struct nvdebug_copy_ops *copy;
+	const struct nvdebug_geometry_ops *geometry;
+	const struct nvdebug_video_memory_ops *video_memory;	/* or NULL */
+	const struct nvdebug_cwd_ops *cwd;
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_window *window;

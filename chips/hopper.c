@@ -51,6 +51,8 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.generation = "Hopper",
 	.models = models,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"where its tables are with more than 64 TPCs is not public",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"no public source tells where the registers are",
 	},
@@ -62,6 +64,8 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.context = &nvdebug_context_gv100,
 	.submit = &nvdebug_submit_ga102,
 	.preempt = &nvdebug_preempt_ga100,
+	.geometry = &nvdebug_geometry_ga100,
+	.video_memory = &nvdebug_video_memory_ops_ga102,
 	.window = &nvdebug_window_gh100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gh100,

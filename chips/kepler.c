@@ -100,6 +100,8 @@ const struct nvdebug_chip nvdebug_chip_gk104 = {
 	.generation = "Kepler",
 	.models = models_gk104,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"no register before GM200 is public for where SMs are",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"copy engines are physical: nothing to map",
 	},
@@ -111,6 +113,7 @@ const struct nvdebug_chip nvdebug_chip_gk104 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
+	.geometry = &nvdebug_geometry_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gk104,
@@ -128,6 +131,8 @@ const struct nvdebug_chip nvdebug_chip_gk208 = {
 	.generation = "Kepler",
 	.models = models_gk208,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"no register before GM200 is public for where SMs are",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"copy engines are physical: nothing to map",
 	},
@@ -139,6 +144,7 @@ const struct nvdebug_chip nvdebug_chip_gk208 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
+	.geometry = &nvdebug_geometry_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gk104,

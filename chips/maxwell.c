@@ -18,6 +18,8 @@ const struct nvdebug_chip nvdebug_chip_gm107 = {
 	.generation = "Maxwell",
 	.models = models_gm107,
 	.missing = {
+		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
+			"no register before GM200 is public for where SMs are",
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"copy engines are physical: nothing to map",
 	},
@@ -29,6 +31,7 @@ const struct nvdebug_chip nvdebug_chip_gm107 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
+	.geometry = &nvdebug_geometry_gm107,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gk104,
@@ -58,6 +61,8 @@ const struct nvdebug_chip nvdebug_chip_gm200 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
+	.geometry = &nvdebug_geometry_gm200,
+	.cwd = &nvdebug_cwd_gm200,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gk104,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * PTOP: the device information table, in its two layouts.
+ * PTOP: counts of units, and the device information table in its two layouts.
  *
  * Sources: open-gpu-doc manuals/volta/gv100/dev_top.ref.txt and
- * manuals/turing/tu104/dev_top.ref.txt (version 1);
+ * manuals/turing/tu104/dev_top.ref.txt (version 1; NUM_CES: linux-nvgpu
+ * include/nvgpu/hw/gv100/hw_top_gv100.h);
  * open-gpu-kernel-modules src/common/inc/swref/published/ampere/ga100/
  * dev_top.h and blackwell/gb100/dev_top.h (version 2).
  */
@@ -11,6 +12,14 @@
 #define NVDEBUG_HW_PTOP_H
 
 #include <linux/bits.h>
+
+/* What the chip was designed with, before anything was switched off. */
+#define NV_PTOP_SCAL_NUM_GPCS			0x00022430 /* R- */
+#define NV_PTOP_SCAL_NUM_TPC_PER_GPC		0x00022434 /* R- */
+#define NV_PTOP_SCAL_NUM_FBPS			0x00022438 /* R- */
+#define NV_PTOP_SCAL_NUM_CES			0x00022444 /* R- */
+#define NV_PTOP_SCAL_NUM_LTCS			0x00022454 /* R-, GM20x+ */
+#define  NV_PTOP_SCAL_VALUE			GENMASK(4, 0)
 
 /* Version 1, Kepler to Turing: up to three tagged words per device. */
 #define NV_PTOP_DEVICE_INFO(i)			(0x00022700 + 4 * (i)) /* R- */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The chip's geometry: which GPCs and TPCs are off, how the work distributor
+ * numbers the SMs, how much video memory there is.
+ */
+#ifndef NVDEBUG_DECODE_GEOMETRY_H
+#define NVDEBUG_DECODE_GEOMETRY_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The bits of the units that a design of @units has. */
+u32 nvdebug_unit_mask(u32 units);
+
+enum nvdebug_partitioning {
+	NVDEBUG_PARTITIONING_NONE,
+	NVDEBUG_PARTITIONING_STATIC,
+	NVDEBUG_PARTITIONING_DYNAMIC,
+	NVDEBUG_PARTITIONING_UNDEFINED,
+};
+
+struct nvdebug_cwd_partition {
+	u8 partitioning;	/* enum nvdebug_partitioning */
+	u8 table;		/* TBL_SEL */
+	u8 veid_offset;
+	u8 table_offset;
+};
+
+struct nvdebug_tpc_place {
+	u8 gpc;		/* logical */
+	u8 tpc;		/* in that GPC */
+};
+
+void nvdebug_cwd_fs_decode(u32 word, u32 *gpcs, u32 *tpcs);
+void nvdebug_cwd_partition_decode(u32 word, struct nvdebug_cwd_partition *out);
+const char *nvdebug_partitioning_name(u32 partitioning);
+const char *nvdebug_partition_table_name(u32 table);
+
+/*
+ * Where TPC @id is, by the GPC_TPC_ID words @word. -ERANGE if @words do not
+ * reach that far.
+ */
+int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
+		      struct nvdebug_tpc_place *out);
+
+/* Bytes of video memory by the register of the chip named; 0: not set. */
+u64 nvdebug_video_memory_gp102(u32 word);
+u64 nvdebug_video_memory_ga102(u32 word);
+u64 nvdebug_video_memory_gb100(u32 word);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

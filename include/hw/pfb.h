@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * How much video memory there is, as the VBIOS left it.
+ *
+ * Sources: open-gpu-kernel-modules src/common/inc/swref/published/
+ * {pascal/gp102,blackwell/gb100}/dev_fb.h, ampere/ga102/dev_gc6_island.h and
+ * dev_gc6_island_addendum.h; which chips have which, from Turing on:
+ * src/nvidia/generated/g_kern_mem_sys_nvoc.c (ReadUsableFbSize).
+ */
+#ifndef NVDEBUG_HW_PFB_H
+#define NVDEBUG_HW_PFB_H
+
+#include <linux/bits.h>
+
+/* GP102 to GA100; Volta, which is between them, is inferred */
+#define NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GP102	0x00100ce0 /* RW */
+#define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_SCALE GENMASK(3, 0)
+#define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GP102 GENMASK(9, 4)
+#define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_ECC_MODE_GP102 BIT(30)
+#define NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GB100	0x001fa3e0 /* RW */
+#define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GB100 GENMASK(27, 4)
+/* the unit of LOWER_MAG << LOWER_SCALE, and of this register */
+#define NV_USABLE_FB_SIZE_IN_MB_GA102		0x001183a4 /* RW */
+#define NV_PFB_SIZE_SHIFT			20
+
+#endif
