@@ -1,249 +1,81 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Video memory is read through PRAMIN: 1 MiB of BAR0 that shows whatever the
- * window register says. The register is shared with the GPU's driver, which
- * knows nothing of us and whose lock we cannot take. So: use the window as it
- * stands if it happens to show what is wanted; else move it, read in short
- * bursts with interrupts off, look again and again whether it is still where
- * we put it, and put it back, but only from there. A driver that uses the
- * window meanwhile on another CPU still accesses the wrong memory; that is
- * what pram_window=never is for.
- *
- * System memory is read as the CPU's own.
+ * Sessions. Video memory is read, by order of preference,
+ *   through the PRAMIN window where it stands,
+ *   through BAR2 or BAR1 if they show the page,
+ *   through the PRAMIN window moved to it;
+ * system memory is read as the CPU's own.
  */
-#include <linux/bitfield.h>
 #include <linux/err.h>
 #include <linux/io.h>
+#include <linux/kernel.h>
 #include <linux/sched/signal.h>
-#include <linux/security.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "chips/chips.h"
 #include "gpu.h"
-#include "hw/pbus.h"
 #include "hw/ram.h"
-#include "memory.h"
-#include "params.h"
+#include "session.h"
 #include "sysmem.h"
 
-/* Words to read in one go with interrupts off: some 256 us. */
-#define BURST_WORDS	256
-/*
- * How often to look whether the window is still ours: a dozen times if the
- * request is not small, and at least every 64 KiB. The more often, the less
- * likely that it was moved and put back in between.
- */
-#define CHECKS		12
-#define CHECK_WORDS_MAX	(SZ_64K / sizeof(u32))
-/* How often to start over because somebody moved the window. */
-#define WINDOW_TRIES	3
-
-const struct nvdebug_window nvdebug_window_nv50 = {
-	.reg = NV_PBUS_BAR0_WINDOW,
-	.base = NV_PBUS_BAR0_WINDOW_BASE,
-	.target = NV_PBUS_BAR0_WINDOW_TARGET,
-};
-
-const struct nvdebug_window nvdebug_window_gh100 = {
-	.reg = NV_XAL_EP_BAR0_WINDOW,
-	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GH100,
-};
-
-const struct nvdebug_window nvdebug_window_gb100 = {
-	.reg = NV_XAL_EP_BAR0_WINDOW,
-	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
-};
-
-const char *nvdebug_window_forbidden(void)
+struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 {
-	if (!nvdebug_params.move_window)
-		return "pram_window=never";
-	if (security_locked_down(LOCKDOWN_PCI_ACCESS))
-		return "kernel lockdown";
-	return NULL;
+	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+
+	if (!mem)
+		return ERR_PTR(-ENOMEM);
+	mem->gpu = gpu;
+	mem->pramin.gpu = gpu;
+	mem->pramin.window = gpu->chip->window;
+	nvdebug_known_init(&mem->known);
+	nvdebug_bars_init(&mem->bars);
+	return mem;
 }
 
-/* The window while one request uses it. */
-struct pramin {
-	struct nvdebug_gpu *gpu;
-	const struct nvdebug_window *window;
-	u32 saved;	/* to be put back */
-	u32 value;	/* what the register should read */
-	bool moved;
-};
-
-static u64 window_start(const struct pramin *p, u32 value)
+void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
-	return (u64)(value & p->window->base) << NV_BAR0_WINDOW_BASE_SHIFT;
+	nvdebug_bars_free(&mem->bars);
+	nvdebug_known_free(&mem->known);
+	kfree(mem);
 }
 
-static bool window_covers(const struct pramin *p, u64 addr)
+/* Where the next word is that a fetch wants, and how many bytes from there. */
+static u64 wanted_addr(const struct nvdebug_fetch *fetch)
 {
-	u64 start = window_start(p, p->value);
-
-	return (p->value & p->window->target) == NV_APERTURE_VID &&
-	       addr >= start && addr - start < NV_PRAMIN_SIZE;
+	return fetch->want.addr + fetch->progress.done * sizeof(u32);
 }
 
-/* The register's value for a window that starts with @addr's 64 KiB. */
-static u32 window_at(const struct pramin *p, u64 addr)
+static u64 wanted_bytes(const struct nvdebug_fetch *fetch)
 {
-	/* bits that the manuals do not describe stay as they are */
-	u32 rest = p->value & ~(p->window->base | p->window->target);
-
-	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) &
-		       p->window->base);
+	return (fetch->want.words - fetch->progress.done) * sizeof(u32);
 }
 
-static void window_move(struct pramin *p, u32 value)
+/* Could there be such memory? */
+static int check_request(const struct nvdebug_gpu *gpu,
+			 const struct nvdebug_mem_request *req)
 {
-	writel(value, p->gpu->bar0 + p->window->reg);
-	p->value = value;
-	p->moved = true;
-}
+	u64 bytes = req->words * sizeof(u32);
 
-static bool window_is_ours(const struct pramin *p)
-{
-	return readl(p->gpu->bar0 + p->window->reg) == p->value;
-}
-
-/* Only while it is ours: nobody else's setting may be overwritten. */
-static void window_put_back(struct pramin *p)
-{
-	if (p->moved)
-		writel(p->saved, p->gpu->bar0 + p->window->reg);
-	p->moved = false;
-}
-
-static void copy_words(const struct pramin *p, u64 addr, u32 *buf, size_t words,
-		       size_t step)
-{
-	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
-			   (addr - window_start(p, p->value));
-	size_t i;
-
-	for (i = 0; i < words; i += step)
-		buf[i] = readl(at + i * sizeof(u32));
-}
-
-/*
- * Read what one position of the window shows of @req from word @done on, up to
- * the next check. Returns the number of words, or -EAGAIN if somebody else
- * moved the window, in which case what was read means nothing.
- *
- * The last burst looks whether the window is still ours and, if the request
- * ends here, puts it back, all in one go: most runlists fit into one burst,
- * and then the window is away for just that long, with interrupts off.
- */
-static int window_read(struct pramin *p, struct nvdebug_mem_request *req,
-		       size_t done)
-{
-	u64 addr = req->addr + done * sizeof(u32);
-	size_t step = req->even_only ? 2 : 1;
-	size_t words, shown, at, n;
-	unsigned long flags;
-	bool ours = true;
-	u32 want;
-
-	lockdep_assert_held(&p->gpu->lock);
-	want = window_covers(p, addr) ? p->value : window_at(p, addr);
-	shown = (window_start(p, want) + NV_PRAMIN_SIZE - addr) / sizeof(u32);
-	words = clamp(req->words / CHECKS, (size_t)BURST_WORDS,
-		      CHECK_WORDS_MAX);
-	words = min3(req->words - done, words, shown);
-
-	for (at = 0; at < words; at += n) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (READ_ONCE(p->gpu->gone))
-			return -ENODEV;
-		n = min_t(size_t, words - at, BURST_WORDS);
-
-		local_irq_save(flags);
-		if (want != p->value)
-			window_move(p, want);
-		copy_words(p, addr + at * sizeof(u32), req->buf + done + at, n,
-			   step);
-		if (at + n == words) {
-			ours = window_is_ours(p);
-			if (ours && done + words == req->words)
-				window_put_back(p);
-		}
-		local_irq_restore(flags);
-		cond_resched();
-	}
-	return ours ? words : -EAGAIN;
-}
-
-static int window_open(struct pramin *p)
-{
-	int ret;
-
-	lockdep_assert_held(&p->gpu->lock);
-	ret = nvdebug_reg_read(p->gpu, p->window->reg, &p->saved);
-	p->value = p->saved;
-	return ret;
-}
-
-/* After a request that did not come to its end. */
-static void window_abandon(struct pramin *p)
-{
-	unsigned long flags;
-
-	lockdep_assert_held(&p->gpu->lock);
-	local_irq_save(flags);
-	if (p->moved && window_is_ours(p))
-		window_put_back(p);
-	local_irq_restore(flags);
-}
-
-/* May this request use the window, wherever that has to go? */
-static int window_check(const struct pramin *p,
-			const struct nvdebug_mem_request *req)
-{
-	u64 last = req->addr + (req->words - 1) * sizeof(u32);
-	u64 reach = (u64)p->window->base << NV_BAR0_WINDOW_BASE_SHIFT;
-
-	if (last < req->addr || last > (reach | (NV_PRAMIN_SIZE - 1)))
+	if (req->addr & (sizeof(u32) - 1) || req->addr + bytes < req->addr)
 		return -EFAULT;
-	if (window_covers(p, req->addr) && window_covers(p, last))
+	switch (req->aperture) {
+	case NV_APERTURE_VID:
+		return gpu->video_memory &&
+		       req->addr + bytes > gpu->video_memory ? -EFAULT : 0;
+	case NV_APERTURE_COH:
+	case NV_APERTURE_NCOH:
 		return 0;
-	return nvdebug_window_forbidden() ? -EOPNOTSUPP : 0;
-}
-
-static int pramin_copy(struct pramin *p, struct nvdebug_mem_request *req)
-{
-	size_t done = 0;
-	int tries = 0;
-	int ret;
-
-	ret = window_open(p);
-	while (!ret && done < req->words) {
-		ret = window_check(p, req);
-		if (ret)
-			break;
-		ret = window_read(p, req, done);
-		if (ret > 0) {
-			done += ret;
-			ret = 0;
-		} else if (ret == -EAGAIN) {
-			/* where it is now is what its mover wants to find */
-			p->moved = false;
-			ret = ++tries < WINDOW_TRIES ? window_open(p) : -EBUSY;
-		}
+	default:
+		return -EFAULT;
 	}
-	window_abandon(p);
-	return ret;
 }
 
 /* Is what came over the bus an answer at all? */
-static int pramin_judge(struct nvdebug_gpu *gpu,
-			struct nvdebug_mem_request *req)
+static int judge(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 {
 	size_t step = req->even_only ? 2 : 1;
 	size_t i, errors = 0, wanted = 0;
-	int ret;
+	int ret = 0;
 
 	for (i = 0; i < req->words; i += step) {
 		wanted++;
@@ -253,141 +85,440 @@ static int pramin_judge(struct nvdebug_gpu *gpu,
 		return 0;
 
 	req->suspect = true;
-	ret = nvdebug_gpu_check_alive(gpu);
+	/* once for all that was read before */
+	if (!mem->alive)
+		ret = nvdebug_gpu_check_alive(mem->gpu);
 	if (ret)
 		return ret;
+	mem->alive = true;
 	return errors == wanted ? -EIO : 0;
 }
 
-static int read_video(struct nvdebug_gpu *gpu, struct nvdebug_mem_request *req)
+/* Errors that end everything, not only one fetch. */
+static bool is_final(int error)
 {
-	struct pramin p = { .gpu = gpu, .window = gpu->chip->window };
+	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+}
+
+static void start_request(struct nvdebug_fetch *fetch)
+{
+	fetch->want.suspect = false;
+	fetch->progress.done = 0;
+	fetch->progress.tries = 0;
+	fetch->progress.over_bus = false;
+}
+
+/*
+ * The request was read, or @error says why not. Returns an error that ends
+ * everything, 0 if the fetch is done and out of the queue, or 1 if it wants
+ * something else.
+ */
+static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+		       int error)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+
+	if (!error && fetch->progress.over_bus)
+		error = judge(mem, req);
+	if (is_final(error))
+		return error;
+	if (!error && req->table)
+		nvdebug_known_put(&mem->known, req->aperture, req->addr,
+				  req->buf, req->words);
+	if (!fetch->step(fetch, error)) {
+		list_del(&fetch->progress.queue);
+		return 0;
+	}
+	start_request(fetch);
+	return 1;
+}
+
+static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t done = fetch->progress.done;
+
+	if (!req->table)
+		return 0;
+	return nvdebug_known_get(&mem->known, req->aperture, wanted_addr(fetch),
+				 req->buf + done, req->words - done);
+}
+
+/*
+ * Go as far as no video memory has to be read. Returns as end_request().
+ */
+static int advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t *done = &fetch->progress.done;
 	int ret;
 
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
-	ret = pramin_copy(&p, req);
-	mutex_unlock(&gpu->lock);
-	return ret ? ret : pramin_judge(gpu, req);
+	do {
+		ret = check_request(mem->gpu, req);
+		if (!ret)
+			*done += known_words(mem, fetch);
+		if (!ret && *done < req->words) {
+			if (req->aperture == NV_APERTURE_VID)
+				return 1;
+			ret = nvdebug_sysmem_read(mem->gpu, wanted_addr(fetch),
+						  req->buf + *done,
+						  req->words - *done);
+		}
+		ret = end_request(mem, fetch, ret);
+	} while (ret > 0);
+	return ret;
 }
 
-struct nvdebug_mem {
-	struct nvdebug_gpu *gpu;
+static int end_and_advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+			   int error)
+{
+	int ret = end_request(mem, fetch, error);
+
+	return ret > 0 ? advance(mem, fetch) : ret;
+}
+
+/* @fetch has got what it has: is that all? Returns as end_request(). */
+static int take(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	if (fetch->progress.done < fetch->want.words)
+		return advance(mem, fetch);
+	return end_and_advance(mem, fetch, 0);
+}
+
+/* Move what a window at @position shows from @queue to @picked, as pieces. */
+static void pick(struct nvdebug_mem *mem, struct list_head *queue,
+		 u32 position, struct list_head *picked)
+{
+	struct nvdebug_fetch *fetch, *next;
+
+	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+		u64 shown = nvdebug_pramin_shows(&mem->pramin, position,
+						 wanted_addr(fetch));
+
+		if (!shown)
+			continue;
+		fetch->progress.piece = min(wanted_bytes(fetch), shown) /
+					sizeof(u32);
+		list_move_tail(&fetch->progress.queue, picked);
+	}
+}
+
+/* Everything is put back into @queue and hears what became of it. */
+static int distribute(struct nvdebug_mem *mem, struct list_head *queue,
+		      struct list_head *picked)
+{
+	struct nvdebug_fetch *fetch, *next;
+	int ret = 0;
+
+	list_for_each_entry_safe(fetch, next, picked, progress.queue) {
+		struct nvdebug_mem_progress *progress = &fetch->progress;
+
+		list_move_tail(&progress->queue, queue);
+		progress->done += progress->got;
+		if (progress->got)
+			ret = take(mem, fetch);
+		else if (progress->tries >= NVDEBUG_PRAMIN_TRIES)
+			ret = end_and_advance(mem, fetch, -EBUSY);
+		if (ret < 0)
+			break;
+	}
+	list_splice_tail(picked, queue);
+	return ret < 0 ? ret : 0;
+}
+
+/* One request, as a fetch that ends with it. */
+struct single {
+	struct nvdebug_fetch fetch;
+	int error;
 };
 
-struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
+static bool end_of_single(struct nvdebug_fetch *fetch, int error)
 {
-	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
-
-	if (!mem)
-		return ERR_PTR(-ENOMEM);
-	mem->gpu = gpu;
-	return mem;
+	container_of(fetch, struct single, fetch)->error = error;
+	return false;
 }
 
-void nvdebug_mem_end(struct nvdebug_mem *mem)
+/* Nothing will come of it but what it wants now. */
+static bool is_single(const struct list_head *picked,
+		      const struct list_head *queue)
 {
-	kfree(mem);
+	const struct nvdebug_fetch *fetch;
+
+	if (!list_empty(queue) || !list_is_singular(picked))
+		return false;
+	fetch = list_first_entry(picked, struct nvdebug_fetch, progress.queue);
+	return fetch->step == end_of_single &&
+	       fetch->progress.done + fetch->progress.piece == fetch->want.words;
 }
 
-int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+/*
+ * Read all that a window at @position shows, and what is then wanted of it.
+ * -EAGAIN: it was moved by somebody else.
+ */
+static int read_position(struct nvdebug_mem *mem, struct list_head *queue,
+			 u32 position)
 {
-	struct nvdebug_gpu *gpu = mem->gpu;
+	LIST_HEAD(picked);
+	int ret, error;
 
-	req->suspect = false;
-	if (!req->words)
-		return 0;
-	if (req->addr & (sizeof(u32) - 1))
-		return -EFAULT;
-
-	switch (req->aperture) {
-	case NV_APERTURE_VID:
-		return read_video(gpu, req);
-	case NV_APERTURE_COH:
-	case NV_APERTURE_NCOH:
-		return nvdebug_sysmem_read(gpu, req->addr, req->buf, req->words);
-	default:
-		return -EFAULT;
+	for (;;) {
+		pick(mem, queue, position, &picked);
+		if (list_empty(&picked))
+			return 0;
+		mem->alive = false;
+		ret = nvdebug_pramin_read(&mem->pramin, position, &picked,
+					  is_single(&picked, queue));
+		if (ret == -EAGAIN)
+			nvdebug_pramin_open(&mem->pramin);
+		error = distribute(mem, queue, &picked);
+		if (error || ret)
+			return error ? error : ret;
 	}
+}
+
+/* Read what @fetch wants through a BAR, as far as one shows it. */
+static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t step = req->even_only ? 2 : 1;
+	size_t *done = &fetch->progress.done;
+	struct nvdebug_bar_place place;
+	size_t end, first = *done, i;
+	int ret;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (READ_ONCE(mem->gpu->gone))
+		return -ENODEV;
+	ret = nvdebug_bar_find(mem, wanted_addr(fetch), &place);
+	if (ret)
+		return ret;
+	mem->alive = false;
+	end = min(req->words, first + place.words);
+	for (i = round_up(first, step); i < end; i += step)
+		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
+	*done = end;
+	fetch->progress.over_bus = true;
+	cond_resched();
+	return 0;
+}
+
+/* Returns 1 if a BAR showed something, so that other things may be wanted. */
+static int read_bars(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	struct nvdebug_fetch *fetch, *next;
+	int ret, any = 0;
+
+	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+		do {
+			ret = read_bar(mem, fetch);
+			if (!ret) {
+				any = 1;
+				ret = take(mem, fetch);
+			}
+		} while (ret > 0);
+		if (ret && ret != -ENOENT)
+			return ret;
+	}
+	return any;
+}
+
+/* No way is left to what is wanted: all fetches hear of @error. */
+static int fail(struct nvdebug_mem *mem, struct list_head *queue, int error)
+{
+	struct nvdebug_fetch *fetch, *next;
+	LIST_HEAD(failed);
+	int ret;
+
+	list_splice_init(queue, &failed);
+	list_for_each_entry_safe(fetch, next, &failed, progress.queue) {
+		list_move_tail(&fetch->progress.queue, queue);
+		ret = end_and_advance(mem, fetch, error);
+		if (ret < 0) {
+			list_splice_tail(&failed, queue);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Is there a way to it that leaves the window where it was? */
+static bool is_at_hand(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_bar_place place;
+	u64 addr = wanted_addr(fetch);
+
+	return nvdebug_pramin_shows(&mem->pramin, mem->pramin.saved, addr) ||
+	       !mem->bars.settled || !nvdebug_bar_find(mem, addr, &place);
+}
+
+static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
+					      struct list_head *queue)
+{
+	struct nvdebug_fetch *fetch;
+
+	list_for_each_entry(fetch, queue, progress.queue)
+		if (!is_at_hand(mem, fetch))
+			return fetch;
+	return NULL;
+}
+
+/* Read what is wanted by moving the window, from one MiB to the next. */
+static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_fetch *fetch;
+	int ret = 0;
+
+	if (p->error)
+		return fail(mem, queue, p->error);
+	if (nvdebug_window_forbidden())
+		return fail(mem, queue, -EOPNOTSUPP);
+
+	fetch = list_first_entry(queue, struct nvdebug_fetch, progress.queue);
+	while (!ret && fetch) {
+		u64 addr = wanted_addr(fetch);
+		u64 bytes = wanted_bytes(fetch);
+
+		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
+			ret = read_position(mem, queue,
+					    nvdebug_pramin_position(p, addr,
+								    bytes));
+		else
+			ret = end_and_advance(mem, fetch, -EFAULT);
+		if (ret >= 0) {
+			ret = 0;
+			fetch = next_to_move_for(mem, queue);
+		}
+	}
+	nvdebug_pramin_close(p);
+	return ret;
+}
+
+static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	int ret = 0;
+
+	nvdebug_pramin_open(&mem->pramin);
+	while (!list_empty(queue)) {
+		if (is_final(mem->pramin.error))
+			return mem->pramin.error;
+		if (!mem->pramin.error)
+			ret = read_position(mem, queue, mem->pramin.saved);
+		if (!ret)
+			ret = read_bars(mem, queue);
+		if (!ret && !list_empty(queue))
+			ret = read_moved(mem, queue);
+		if (ret < 0 && ret != -EAGAIN)
+			return ret;
+		ret = 0;
+	}
+	return 0;
 }
 
 int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 {
 	struct nvdebug_fetch *fetch;
+	LIST_HEAD(queue);
 	int ret;
 
 	list_for_each_entry(fetch, fetches, node) {
-		do {
-			ret = nvdebug_mem_read(mem, &fetch->want);
-			if (ret == -EINTR || ret == -ENODEV || ret == -ENOMEM)
-				return ret;
-		} while (fetch->step(fetch, ret));
+		list_add_tail(&fetch->progress.queue, &queue);
+		start_request(fetch);
+		ret = advance(mem, fetch);
+		if (ret < 0)
+			return ret;
 	}
-	return 0;
-}
+	if (list_empty(&queue))
+		return 0;
 
-/* With interrupts off: all of it, or nothing that is not told. */
-static int window_write(struct pramin *p, u64 addr, u32 value, u32 *old)
-{
-	void __iomem *at;
-	u32 back;
-
-	if (!window_covers(p, addr))
-		window_move(p, window_at(p, addr));
-	at = p->gpu->bar0 + NV_PRAMIN + (addr - window_start(p, p->value));
-	*old = readl(at);
-	if (!window_is_ours(p))
-		return -EAGAIN;
-	writel(value, at);
-	back = readl(at);
-	if (!window_is_ours(p))
-		return -EBUSY;
-	window_put_back(p);
-	return back == value ? 0 : -EIO;
-}
-
-static int write_video(struct nvdebug_gpu *gpu, u64 addr, u32 value, u32 *old)
-{
-	struct nvdebug_mem_request req = { .addr = addr, .words = 1 };
-	struct pramin p = { .gpu = gpu, .window = gpu->chip->window };
-	unsigned long flags;
-	int ret, tries;
-
-	if (mutex_lock_killable(&gpu->lock))
+	if (mutex_lock_killable(&mem->gpu->lock))
 		return -EINTR;
-	for (tries = 0; tries < WINDOW_TRIES; tries++) {
-		ret = window_open(&p);
-		if (!ret)
-			ret = window_check(&p, &req);
-		if (ret)
-			break;
-		local_irq_save(flags);
-		ret = window_write(&p, addr, value, old);
-		if (ret)
-			p.moved &= window_is_ours(&p);
-		window_put_back(&p);
-		local_irq_restore(flags);
-		if (ret != -EAGAIN)
-			break;
-	}
-	mutex_unlock(&gpu->lock);
+	ret = read_video(mem, &queue);
+	nvdebug_pramin_close(&mem->pramin);
+	mutex_unlock(&mem->gpu->lock);
+	return ret;
+}
+
+int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+{
+	struct single single = {
+		.fetch = { .want = *req, .step = end_of_single },
+	};
+	LIST_HEAD(fetches);
+	int ret;
+
+	list_add(&single.fetch.node, &fetches);
+	ret = nvdebug_mem_fetch(mem, &fetches);
+	req->suspect = single.fetch.want.suspect;
+	return ret ? ret : single.error;
+}
+
+static int write_bar(const struct nvdebug_bar_place *place, u32 value, u32 *old)
+{
+	*old = readl(place->at);
+	writel(value, place->at);
+	return readl(place->at) == value ? 0 : -EIO;
+}
+
+/* By the same ways as reading. */
+static int write_video(struct nvdebug_mem *mem, u64 addr, u32 value, u32 *old)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_bar_place place;
+
+	nvdebug_pramin_open(p);
+	if (is_final(p->error))
+		return p->error;
+	if (!p->error && nvdebug_pramin_shows(p, p->saved, addr))
+		return nvdebug_pramin_write(p, p->saved, addr, value, old);
+	if (!nvdebug_bar_find(mem, addr, &place))
+		return write_bar(&place, value, old);
+	if (p->error)
+		return p->error;
+	if (!nvdebug_pramin_reaches(p, addr))
+		return -EFAULT;
+	if (nvdebug_window_forbidden())
+		return -EOPNOTSUPP;
+	return nvdebug_pramin_write(p, nvdebug_pramin_position(p, addr,
+							       sizeof(u32)),
+				    addr, value, old);
+}
+
+static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
+			      u32 *old)
+{
+	int tries = 0;
+	int ret;
+
+	if (mutex_lock_killable(&mem->gpu->lock))
+		return -EINTR;
+	do {
+		ret = write_video(mem, addr, value, old);
+	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
+	mutex_unlock(&mem->gpu->lock);
 	return ret == -EAGAIN ? -EBUSY : ret;
 }
 
 int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
 		      u32 *old)
 {
-	if (addr & (sizeof(u32) - 1))
-		return -EFAULT;
-	switch (aperture) {
-	case NV_APERTURE_VID:
-		return write_video(mem->gpu, addr, value, old);
-	case NV_APERTURE_COH:
-	case NV_APERTURE_NCOH:
-		return nvdebug_sysmem_write(mem->gpu, addr,
-					    aperture == NV_APERTURE_COH, value,
-					    old);
-	default:
-		return -EFAULT;
-	}
+	const struct nvdebug_mem_request req = {
+		.addr = addr,
+		.aperture = aperture,
+		.words = 1,
+	};
+	int ret = check_request(mem->gpu, &req);
+
+	if (ret)
+		return ret;
+	if (aperture == NV_APERTURE_VID)
+		ret = write_video_locked(mem, addr, value, old);
+	else
+		ret = nvdebug_sysmem_write(mem->gpu, addr,
+					   aperture == NV_APERTURE_COH, value,
+					   old);
+	if (!ret)
+		nvdebug_known_change(&mem->known, aperture, addr, value);
+	return ret;
 }

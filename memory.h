@@ -64,6 +64,16 @@ void nvdebug_mem_end(struct nvdebug_mem *mem);
 int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
 				  struct nvdebug_mem_request *req);
 
+/* How far a request is: for the ways to memory only. */
+struct nvdebug_mem_progress {
+	struct list_head queue;
+	size_t done;	/* words */
+	size_t piece;	/* words after them that are being read */
+	size_t got;	/* of the piece */
+	u8 tries;
+	bool over_bus;	/* some of it */
+};
+
 /* Reads that depend on each other: what to read next is decided by the last. */
 struct nvdebug_fetch {
 	struct list_head node;
@@ -74,10 +84,12 @@ struct nvdebug_fetch {
 	 * itself or take gpu->lock.
 	 */
 	bool (*step)(struct nvdebug_fetch *fetch, int error);
+	struct nvdebug_mem_progress progress;
 };
 
 /*
- * Do all of @fetches, in whatever order moves the window least. -EINTR,
+ * Do all of @fetches, in the order that moves the window least: once to each
+ * MiB, as long as what is wanted next is not known only from elsewhere. -EINTR,
  * -ENODEV and -ENOMEM end everything; other errors are the fetch's own.
  */
 int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,

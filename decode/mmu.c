@@ -577,11 +577,39 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 	s->level = &f->directory[i];
 }
 
+/* Go on after the @size bytes that the scan is in. */
+static void scan_leave(struct nvdebug_scan *s, u64 size)
+{
+	scan_move(s, (s->va | (size - 1)) + 1);
+}
+
+/* What the wanted table is there for: from where the scan is to here. */
+static u64 scan_table_size(const struct nvdebug_scan *s)
+{
+	const struct nvdebug_mmu_format *f = s->format;
+
+	if (s->level == &f->small && s->big.present)
+		return level_size(&f->big);
+	if (is_page_table(f, s->level))
+		return level_size(dual_level(f));
+	return level_size(s->level) << s->level->bits;
+}
+
+u32 nvdebug_scan_run(const struct nvdebug_scan *s)
+{
+	u64 size = scan_table_size(s);
+	u64 end = (s->va | (size - 1)) + 1;
+
+	if (is_page_table(s->format, s->level) && end > s->covered)
+		end = s->covered;
+	if (end > s->limit)
+		end = s->limit;
+	return (end - s->va + level_size(s->level) - 1) >> s->level->shift;
+}
+
 void nvdebug_scan_skip(struct nvdebug_scan *s)
 {
-	u64 size = level_size(s->level);
-
-	scan_move(s, (s->va | (size - 1)) + 1);
+	scan_leave(s, scan_table_size(s));
 }
 
 void nvdebug_scan_start(struct nvdebug_scan *s,
@@ -647,14 +675,14 @@ static void scan_dual(struct nvdebug_scan *s, const struct nvdebug_mmu_entry *e)
 	else if (s->small.present)
 		s->level = &f->small;
 	else
-		nvdebug_scan_skip(s);
+		scan_leave(s, level_size(s->level));
 }
 
 static void scan_descend(struct nvdebug_scan *s,
 			 const struct nvdebug_mmu_table *table)
 {
 	if (!is_in_memory(table, s->video_memory)) {
-		nvdebug_scan_skip(s);
+		scan_leave(s, level_size(s->level));
 		return;
 	}
 	s->level++;
@@ -689,7 +717,7 @@ bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 		if (leaf->size > s->limit - s->va)
 			leaf->size = s->limit - s->va;
 		leaf->aperture = e.aperture;
-		nvdebug_scan_skip(s);
+		scan_leave(s, level_size(s->level));
 		return true;
 	case NVDEBUG_MMU_INVALID:
 		if (s->level == &f->big && s->small.present) {
@@ -700,6 +728,6 @@ bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 	default:
 		break;
 	}
-	nvdebug_scan_skip(s);
+	scan_leave(s, level_size(s->level));
 	return false;
 }

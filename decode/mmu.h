@@ -200,7 +200,12 @@ bool nvdebug_scan_wants(const struct nvdebug_scan *s, u64 *addr, u8 *aperture,
 /* True, with *@leaf filled in, if this entry maps something. */
 bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 		       struct nvdebug_mmu_leaf *leaf);
-/* The entry that is wanted cannot be read: go on after all that it covers. */
+/*
+ * How many entries from the wanted one on follow each other in its table, and
+ * are going to be wanted if they are of the kind that most are.
+ */
+u32 nvdebug_scan_run(const struct nvdebug_scan *s);
+/* The table that is wanted cannot be read: go on after it. */
 void nvdebug_scan_skip(struct nvdebug_scan *s);
 
 #ifdef __cplusplus

@@ -20,16 +20,16 @@ def reloaded(bench):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_window_is_put_back(bench, board):
-    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')}")
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
     assert blocks["PBUS_WINDOW"]["writes"] == 2
-    again = bench.cost(board, f"cat {bench.proc(board, 'runlist0')}")
+    again = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
     assert again["PBUS_WINDOW"]["writes"] == 2, "had the first read left it, this were a hit"
 
 
 def test_never(bench, reloaded):
     reloaded("pram_window=never")
     for board in BOARDS:
-        result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
+        result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
         assert result.status != 0 and "not supported" in result.err.decode()
         assert bench.run(f"cat {bench.proc(board, 'device_info')}").status == 0
 
@@ -38,7 +38,7 @@ def test_never_still_reads_what_needs_no_window(bench, reloaded):
     reloaded("pram_window=never")
     for board in BOARDS:
         bench.restart(board, "sysmem")
-        assert boxes(bench.read(board, "runlist0"))[0].fields["Aperture"] == "coh"
+        assert boxes(bench.read(board, "runlist0_brief"))[0].fields["Aperture"] == "coh"
 
 
 def test_a_bad_window_policy_is_refused(bench, reloaded):
@@ -50,14 +50,14 @@ def test_a_bad_window_policy_is_refused(bench, reloaded):
 def words_of(bench, board, workload):
     """How many words of PRAMIN a copy of runlist 0 takes."""
     bench.restart(board, workload)
-    return bench.cost(board, f"cat {bench.proc(board, 'runlist0')}")["PRAMIN"]["reads"]
+    return bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")["PRAMIN"]["reads"]
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_list_that_moves_once_is_read_again(bench, board):
     words = words_of(bench, board, "many-500")
     bench.model(board).request("fault", "move-runlist", 0, words // 2, 1)
-    text = bench.read(board, "runlist0")
+    text = bench.read(board, "runlist0_brief")
     assert boxes(text)[0].fields["Snapshot"] == "consistent"
     assert text.count("Channel Info") == 500
 
@@ -66,18 +66,18 @@ def test_a_list_that_moves_once_is_read_again(bench, board):
 def test_a_list_that_moves_during_every_copy_is_marked_torn(bench, board):
     words = words_of(bench, board, "many-500")
     bench.model(board).request("fault", "move-runlist", 0, words - 50)
-    assert boxes(bench.read(board, "runlist0"))[0].fields["Snapshot"] == "torn"
+    assert boxes(bench.read(board, "runlist0_brief"))[0].fields["Snapshot"] == "torn"
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_driver_that_moves_the_window_is_noticed(bench, board):
     """Either the right list or an error, never another place's bytes."""
-    whole = bench.read(board, "runlist0")
+    whole = bench.read(board, "runlist0_brief")
     shape = [(box.kind, box.number) for box in boxes(whole)]
     for every in (1, 3, 7, 20, 1000):
         bench.model(board).request("fault", "none")
         bench.model(board).request("fault", "move-window", every)
-        result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
+        result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
         if result.status == 0:
             assert [(box.kind, box.number) for box in boxes(result.text)] == shape
         else:
@@ -86,14 +86,14 @@ def test_a_driver_that_moves_the_window_is_noticed(bench, board):
 
 def test_who_may_read_state(bench, reloaded):
     reloaded("state_gid=2000")
-    listing = bench.check("stat -c '%a %u:%g' " + bench.proc("a100", "runlist0"))
+    listing = bench.check("stat -c '%a %u:%g' " + bench.proc("a100", "runlist0_brief"))
     assert listing.split() == ["440", "0:2000"]
 
 
 def test_everyone_may_read_state_without_addresses(bench, reloaded):
     reloaded("state_all=1")
-    as_root = bench.read("a100", "runlist0")
-    as_user = bench.check(f"su user -c 'cat {bench.proc('a100', 'runlist0')}'")
+    as_root = bench.read("a100", "runlist0_brief")
+    as_user = bench.check(f"su user -c 'cat {bench.proc('a100', 'runlist0_brief')}'")
     assert "hidden" not in as_root
     for root_box, user_box in zip(boxes(as_root), boxes(as_user)):
         for key, value in user_box.fields.items():

@@ -708,15 +708,60 @@ TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
     EXPECT_TRUE(scan(m, root, 0).at_end);
 }
 
-TEST(Scan, WhatCannotBeReadIsSkipped) {
+// Feeds a scan until it wants a table at `until`.
+void feed(const Memory &m, nvdebug_scan &s, u64 until) {
+    u64 addr;
+    u8 aperture;
+    u32 count, words[NVDEBUG_MMU_ENTRY_WORDS];
+    nvdebug_mmu_leaf leaf;
+    while (nvdebug_scan_wants(&s, &addr, &aperture, &count) && addr != until) {
+        m.read(aperture, addr, count, words);
+        nvdebug_scan_feed(&s, words, &leaf);
+    }
+    ASSERT_FALSE(nvdebug_scan_at_end(&s));
+}
+
+TEST(Scan, TablesThatCannotBeReadAreSkipped) {
+    const Memory m = version2();
+    const u64 dual = 0x1234567800000; // what PD0[0x3C] covers
+    nvdebug_scan s;
+    const auto start = [&] { nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, ~0U); };
+    start();
+    nvdebug_scan_skip(&s);
+    EXPECT_TRUE(nvdebug_scan_at_end(&s)) << "the root";
+    start();
+    feed(m, s, 0x200101000);
+    nvdebug_scan_skip(&s);
+    EXPECT_EQ(s.va, 3UL << 47) << "PD2";
+    start();
+    feed(m, s, 0x200104100);
+    nvdebug_scan_skip(&s);
+    EXPECT_EQ(s.va, dual + 2 * MIB) << "the big pages: no small page can be told to be one";
+    start();
+    feed(m, s, 0x200105000 + 8 * 16);
+    nvdebug_scan_skip(&s);
+    EXPECT_EQ(s.va, dual + 2 * 64 * KIB) << "small pages below one big entry";
+}
+
+TEST(Scan, RunsOfEntries) {
     const Memory m = version2();
     nvdebug_scan s;
-    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, 1000);
-    for (u64 va : {1UL << 47, 2UL << 47, 3UL << 47, 4UL << 47}) {
-        nvdebug_scan_skip(&s);
-        EXPECT_EQ(s.va, va);
-    }
-    EXPECT_TRUE(nvdebug_scan_at_end(&s));
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, ~0U);
+    EXPECT_EQ(nvdebug_scan_run(&s), 4u);
+    feed(m, s, 0x200104100 + 8 * 2);
+    EXPECT_EQ(nvdebug_scan_run(&s), 30u);
+    feed(m, s, 0x200105000 + 8 * 35);
+    EXPECT_EQ(nvdebug_scan_run(&s), 13u);
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 33 * MIB, 0, ~0U);
+    EXPECT_EQ(nvdebug_scan_run(&s), 1u);
+
+    Memory first;
+    first.set(VID, 0x1000, 0x202); // PD3 to PD1: tables at 0x2000, 0x3000, 0x4000
+    first.set(VID, 0x2000, 0x302);
+    first.set(VID, 0x3000, 0x402);
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, 0x1000, VID, 33 * MIB, 0, ~0U);
+    feed(first, s, 0x4000);
+    EXPECT_EQ(nvdebug_scan_run(&s), 17u);
 }
 
 // Walk and scan agree on every page, in a table of every kind of entry.

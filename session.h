@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * What is behind struct nvdebug_mem: for the ways to memory only.
+ */
+#ifndef NVDEBUG_SESSION_H
+#define NVDEBUG_SESSION_H
+
+#include "bar.h"
+#include "known.h"
+#include "memory.h"
+#include "pramin.h"
+
+struct nvdebug_mem {
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_known known;
+	/* These two under gpu->lock. */
+	struct nvdebug_pramin pramin;
+	struct nvdebug_bars bars;
+	bool alive;	/* the GPU, after the last that came over the bus */
+};
+
+#endif
