@@ -380,7 +380,7 @@ static bool start_pass(struct nvdebug_mem *mem, struct nvdebug_bar *bar)
 		       2, 2, &reads) ||
 	    nvdebug_instance_decode(layout, words,
 				    nvdebug_runs_words(&layout->runs), &inst) ||
-	    nvdebug_mmu_format(mem->gpu, inst.version, inst.big_page_kib,
+	    nvdebug_mmu_format(mem, inst.version, inst.big_page_kib,
 			       &format))
 		return false;
 	nvdebug_scan_start(&bar->scan, format, inst.dir.addr, inst.dir.aperture,

@@ -161,13 +161,13 @@ static bool walk_to(struct pointer_fetch *self, u64 va)
 	       walked(self);
 }
 
-static bool start(struct pointer_fetch *self)
+static bool start(struct pointer_fetch *self, struct nvdebug_mem *mem)
 {
 	const struct pointer_key *key = key_of(self);
 	int ret;
 
-	ret = nvdebug_mmu_format(self->set->gpu, key->version,
-				 key->big_page_kib, &self->format);
+	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
+				 &self->format);
 	if (ret)
 		return fail(self, ret);
 	return key->is_virtual ? walk_to(self, key->addr) :
@@ -199,7 +199,7 @@ static int follow_pointers(struct nvdebug_instances *set,
 		fetch[i].fetch.step = pointer_step;
 		fetch[i].set = set;
 		fetch[i].pointer = pointer;
-		if (start(&fetch[i]))
+		if (start(&fetch[i], mem))
 			list_add_tail(&fetch[i].fetch.node, &fetches);
 		i++;
 	}

@@ -11,6 +11,7 @@
 #include "gpu.h"
 #include "hw/mmu.h"
 #include "mmu.h"
+#include "session.h"
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
 	.version1 = true,
@@ -41,18 +42,32 @@ const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100 = {
 	.own = &nvdebug_mmu_gb100,
 };
 
-static int version1_format(struct nvdebug_gpu *gpu, u32 big_page_kib,
-			   const struct nvdebug_mmu_format **format)
+/* The size of big pages where the instance block does not say. */
+static int chip_big_page_kib(struct nvdebug_mem *mem, u32 *kib)
 {
 	u32 ctrl;
 	int ret;
 
-	if (!big_page_kib) {
-		ret = nvdebug_reg_read(gpu, NV_PFB_PRI_MMU_CTRL, &ctrl);
+	if (!mem->big_page_kib) {
+		ret = nvdebug_reg_read(mem->gpu, NV_PFB_PRI_MMU_CTRL, &ctrl);
 		if (ret)
 			return ret;
-		big_page_kib = ctrl & NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB ?
-			       64 : 128;
+		mem->big_page_kib = ctrl & NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB ?
+				    64 : 128;
+	}
+	*kib = mem->big_page_kib;
+	return 0;
+}
+
+static int version1_format(struct nvdebug_mem *mem, u32 big_page_kib,
+			   const struct nvdebug_mmu_format **format)
+{
+	int ret;
+
+	if (!big_page_kib) {
+		ret = chip_big_page_kib(mem, &big_page_kib);
+		if (ret)
+			return ret;
 	}
 	switch (big_page_kib) {
 	case 64:
@@ -66,17 +81,17 @@ static int version1_format(struct nvdebug_gpu *gpu, u32 big_page_kib,
 	}
 }
 
-int nvdebug_mmu_format(struct nvdebug_gpu *gpu, u32 version, u32 big_page_kib,
+int nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version, u32 big_page_kib,
 		       const struct nvdebug_mmu_format **format)
 {
-	const struct nvdebug_mmu_ops *ops = gpu->chip->mmu;
+	const struct nvdebug_mmu_ops *ops = mem->gpu->chip->mmu;
 
 	if (ops->own && (!version || version == ops->own->version)) {
 		*format = ops->own;
 		return 0;
 	}
 	if (ops->version1 && version <= 1)
-		return version1_format(gpu, big_page_kib, format);
+		return version1_format(mem, big_page_kib, format);
 	return -EINVAL;
 }
 

@@ -29,10 +29,10 @@ extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100;
 /*
  * The format of an address space: @version as its instance block says, 0 for
  * the chip's newest; @big_page_kib, for version 1, likewise, 0 for what the
- * chip is set to. -EINVAL: the chip has no such format. Reads one register
- * where that has to say the page size, so it may also fail as that may.
+ * chip is set to. -EINVAL: the chip has no such format. A register says what
+ * it is set to, which is read once in a session, so it may fail as that may.
  */
-int __must_check nvdebug_mmu_format(struct nvdebug_gpu *gpu, u32 version,
+int __must_check nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version,
 				    u32 big_page_kib,
 				    const struct nvdebug_mmu_format **format);
 

@@ -13,6 +13,7 @@
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_known known;
+	u32 big_page_kib;	/* that the chip is set to; 0: not read yet */
 	/* These two under gpu->lock. */
 	struct nvdebug_pramin pramin;
 	struct nvdebug_bars bars;
