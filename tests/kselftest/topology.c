@@ -56,6 +56,20 @@ void topology_free(struct topology *topology)
 		free(topology->text[i]);
 }
 
+bool topology_is(const struct topology *expected)
+{
+	struct topology now;
+	bool same;
+
+	topology_read(&now);
+	same = now.count == expected->count;
+	for (size_t i = 0; i < now.count && same; i++)
+		same = !strcmp(now.gpus[i].name, expected->gpus[i].name) &&
+		       !strcmp(now.text[i], expected->text[i]);
+	topology_free(&now);
+	return same;
+}
+
 void topology_expect(const struct topology *expected, const char *when)
 {
 	struct topology now;

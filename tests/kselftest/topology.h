@@ -14,7 +14,10 @@ struct topology {
 void topology_read(struct topology *topology);
 void topology_free(struct topology *topology);
 
-/* Fails the test unless what is there now is the same, folder for folder. */
+/* Is what is there now the same, folder for folder? */
+bool topology_is(const struct topology *expected);
+
+/* Fails the test unless it is. */
 void topology_expect(const struct topology *expected, const char *when);
 
 /* One GPU's; malloc()ed. */
