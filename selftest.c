@@ -14,6 +14,8 @@
 #include "decode/channel.h"
 #include "decode/chip_id.h"
 #include "decode/copy.h"
+#include "decode/engine_status.h"
+#include "decode/geometry.h"
 #include "decode/ptop.h"
 #include "decode/runlist.h"
 #include "decode/targets.h"
@@ -163,9 +165,17 @@ static bool __init test_runlist(void)
 		    .inst = 0x123456000 } },
 		{ { 0x80030001, 2, 5, 1 }, NV_RAMRL16_WORDS, { } },
 	};
+	static const u32 blackwell[] __initconst = {
+		0x9abcde82, 0x0c000000, 0x23456012, 0x0c000001
+	};
 	struct nvdebug_runlist_location loc;
+	struct nvdebug_entry entry;
 	size_t i;
 
+	if (nvdebug_entry16_decode_gb10b(blackwell, ARRAY_SIZE(blackwell),
+					 &entry) ||
+	    entry.inst != 0x123456000 || entry.casid != 3)
+		return false;
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
 		const struct nvdebug_entry *want = &tests[i].entry;
 		struct nvdebug_entry e;
@@ -217,6 +227,42 @@ static bool __init test_channel(void)
 			0x16000402 &&
 	       nvdebug_chram_enable_word(0xcca, true) == 2 &&
 	       nvdebug_chram_enable_word(0xcca, false) == 3;
+}
+
+static bool __init test_engine_status(void)
+{
+	struct nvdebug_engine_status before, after;
+
+	/* the same word on either side of where LOAD and SAVE swapped */
+	nvdebug_engine_status_gk104(0x9006a005, &before);
+	nvdebug_engine_status_ga100(0x9006a005, &after);
+	return before.ctx.state == NVDEBUG_CTX_LOAD &&
+	       !before.ctx.owner.there && before.ctx.next.there &&
+	       before.ctx.next.is_tsg && before.ctx.next.id == 6 &&
+	       before.busy && !before.faulted &&
+	       after.ctx.state == NVDEBUG_CTX_SAVE &&
+	       after.ctx.owner.there && after.ctx.owner.id == 5 &&
+	       !after.ctx.next.there;
+}
+
+static bool __init test_geometry(void)
+{
+	/* a GTX 1060 3GB, then the sizes of memory in each form */
+	static const u32 places[] __initconst = {
+		0x11011000, 0x13031202, 0x00000004
+	};
+	struct nvdebug_tpc_place place = { };
+	u32 gpcs, tpcs;
+
+	nvdebug_cwd_fs_decode(0x902, &gpcs, &tpcs);
+	return gpcs == 2 && tpcs == 9 &&
+	       !nvdebug_tpc_find(places, ARRAY_SIZE(places), 7, &place) &&
+	       place.gpc == 1 && place.tpc == 3 &&
+	       nvdebug_tpc_find(places, ARRAY_SIZE(places), 12, &place) ==
+			-ERANGE &&
+	       nvdebug_video_memory_gp102(0x4000020a) == 30ULL << 30 &&
+	       nvdebug_video_memory_ga102(0xc000) == 48ULL << 30 &&
+	       nvdebug_video_memory_gb100(0xb4a) == 180ULL << 30;
 }
 
 static bool __init test_copy(void)
@@ -281,6 +327,8 @@ int __init nvdebug_selftest(void)
 		{ "PTOP v2", test_ptop_v2 },
 		{ "runlist", test_runlist },
 		{ "channel", test_channel },
+		{ "engine status", test_engine_status },
+		{ "geometry", test_geometry },
 		{ "copy engine", test_copy },
 		{ "target", test_targets },
 	};

@@ -104,7 +104,7 @@ static void sm_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		return;
 	}
 	nvdebug_tpc_find(s->gpc_tpc_id, ops->words,
-			  (record - 1) / ops->sms_per_tpc, &place);
+			 (record - 1) / ops->sms_per_tpc, &place);
 	seq_printf(m, "%zu %u %u\n", record - 1, place.gpc, place.tpc);
 }
 

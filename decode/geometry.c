@@ -52,7 +52,7 @@ const char *nvdebug_partition_table_name(u32 table)
 }
 
 int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
-		      struct nvdebug_tpc_place *out)
+		     struct nvdebug_tpc_place *out)
 {
 	u32 place;
 

@@ -44,7 +44,7 @@ const char *nvdebug_partition_table_name(u32 table);
  * reach that far.
  */
 int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
-		      struct nvdebug_tpc_place *out);
+		     struct nvdebug_tpc_place *out);
 
 /* Bytes of video memory by the register of the chip named; 0: not set. */
 u64 nvdebug_video_memory_gp102(u32 word);

@@ -47,6 +47,8 @@ TEST(Pccsr, EnablingWritesTheTriggerAndNothingElseThatActs) {
     EXPECT_EQ(nvdebug_pccsr_enable_word_gk104(0x16000003, true), 0x16000403u);
     EXPECT_EQ(nvdebug_pccsr_enable_word_gk104(0x16000003, false), 0x16000803u);
     // Up to Pascal bits 8 to 11 act when written.
+    EXPECT_EQ(nvdebug_pccsr_enable_word_gk104(0x16050002, false), 0x16050802u)
+        << "Kepler has the channel's runlist in 19:16";
     EXPECT_EQ(nvdebug_pccsr_enable_word_gk104(0x00000F00, true), 0x00000400u);
     // From Volta on writing back bits 20 to 23 would raise or acknowledge faults.
     EXPECT_EQ(nvdebug_pccsr_enable_word_gv100(0x06F00F03, true), 0x06000403u);
