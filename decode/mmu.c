@@ -145,7 +145,15 @@ static const struct nvdebug_mmu_coding ver3 = {
 	.compressed_first = NV_MMU_PTE_KIND_COMPRESSIBLE_FIRST_TU102,
 	.compressed_last = NV_MMU_PTE_KIND_COMPRESSIBLE_LAST_TU102,
 	.sparse = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_SPARSE },
-	.no_small = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE },
+	/*
+	 * NO_VALID_4KB_PAGE, and MAPPING_NOWHERE, which by its name is a
+	 * mapping as well, so that nothing smaller counts (inferred).
+	 */
+	.no_small = {
+		NV_MMU_VER3_PTE_PCF & ~(NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE ^
+					NV_MMU_VER3_PTE_PCF_MAPPING_NOWHERE),
+		NV_MMU_VER3_PTE_PCF_MAPPING_NOWHERE,
+	},
 };
 
 const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k = {
