@@ -45,19 +45,14 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
 	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
 	u32 reg = ops->port(runlist);
-	int words, first, ret, i;
+	int words, ret, i;
 
 	lockdep_assert_held(&gpu->lock);
 	words = ops->encode(loc, runlist->id, ops->ptr, word);
 	if (words < 0)
 		return words;
-	/*
-	 * An empty list is nowhere: the address is left as it is, as
-	 * linux-nvgpu does (hal/fifo/runlist_fifo_gk20a_fusa.c).
-	 */
-	first = loc->entries ? 0 : words - 1;
 
-	for (i = first; i < words; i++) {
+	for (i = 0; i < words; i++) {
 		/* the last one, which holds no address, vouches for the others */
 		ret = i == words - 1 ?
 			nvdebug_reg_read(gpu, reg + 4 * i, &old[i]) :
@@ -66,7 +61,12 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 		if (ret)
 			return ret;
 	}
-	for (i = first; i < words; i++) {
+	/*
+	 * With the address also of an empty list, as nouveau does it
+	 * (drm/nouveau/nvkm/engine/fifo/gk104.c): linux-nvgpu leaves that as it
+	 * is, which at the shared port is another runlist's, and would show.
+	 */
+	for (i = 0; i < words; i++) {
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
 		trace_runlist_submit(&gpu->pdev->dev, runlist->id, -1,
 				     reg + 4 * i, old[i], word[i]);

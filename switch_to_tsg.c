@@ -163,7 +163,7 @@ static int resolve_one(struct request *req,
 }
 
 static int request_act(struct request *req,
-		      const struct nvdebug_target *target)
+		       const struct nvdebug_target *target)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	int ret;

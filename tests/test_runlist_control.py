@@ -1,0 +1,520 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Controls of TSGs and runlists: what the files say, and what the GPU does."""
+
+import contextlib
+import re
+
+import pytest
+from boards import BOARDS, GENERATION, before, since
+from text import boxes, tsgs
+
+# three-tasks: TSG t has channels 2 t and 2 t + 1, and this timeslice.
+TSGS = (0, 1, 2)
+SLICE_US = 1998.848
+TRACING = "/sys/kernel/tracing"
+CONTROLS = ("preempt_tsg", "switch_to_tsg", "set_timeslice", "preempt_runlist",
+            "resubmit_runlist", "scheduling")
+# A request of each that is fine in three-tasks.
+FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000",
+        "preempt_runlist": "0", "resubmit_runlist": "0", "scheduling": "0 off"}
+# One register for all runlists up to Turing, then one in each runlist's block.
+SCHED_DISABLE = 0x2630
+
+
+def progress(bench, board):
+    """Engine time by (runlist, TSG)."""
+    result = {}
+    for entry in bench.model(board).request("progress")["channels"]:
+        key = (entry["runlist"], entry["tsg"])
+        result[key] = result.get(key, 0) + entry["progress_us"]
+    return result
+
+
+def gained(bench, board, microseconds):
+    before_it = progress(bench, board)
+    bench.model(board).request("advance", microseconds)
+    after = progress(bench, board)
+    return {tsg: after[tsg] - before_it[tsg] for tsg in after}
+
+
+def on_engine(bench, board):
+    """The TSGs of runlist 0 that are on its engine."""
+    return {entry["tsg"] for entry in bench.model(board).request("progress")["channels"]
+            if entry["runlist"] == 0 and "ENG" in entry["state"]}
+
+
+def shares(bench, board, slices):
+    """Of runlist 0's time, over whole rounds in which TSG t has slices[t]."""
+    window = 40 * sum(slices) + 1
+    bench.model(board).request("advance", 2 * SLICE_US)
+    gain = gained(bench, board, window)
+    total = sum(gain[0, tsg] for tsg in TSGS)
+    return [gain[0, tsg] / total for tsg in TSGS]
+
+
+def even(bench, board):
+    return shares(bench, board, [SLICE_US] * 3) == pytest.approx([1 / 3] * 3, rel=0.02)
+
+
+def only(bench, board, tsg):
+    """Nobody but this TSG of runlist 0 gets anything."""
+    gain = gained(bench, board, 20 * SLICE_US)
+    assert gain[0, tsg] == pytest.approx(20 * SLICE_US, rel=0.02)
+    return all(not gain[0, other] for other in TSGS if other != tsg)
+
+
+def location(bench, board):
+    fields = boxes(bench.read(board, "runlist0"))[0].fields
+    return fields["Address"], fields["Aperture"], fields["Entries"]
+
+
+def slice_of(bench, board, tsg):
+    return [box.fields["Timeslice (us)"] for box in boxes(bench.read(board, "runlist0"))
+            if box.kind == "TSG Entry" and box.number == tsg]
+
+
+def set_timeslice(bench, board, text):
+    """The answer of set_timeslice, as a dictionary."""
+    path = bench.proc(board, "set_timeslice")
+    answer = bench.check(f"exec 3<>{path}; echo '{text}' >&3 && cat <&3")
+    return dict(line.split(": ") for line in answer.splitlines())
+
+
+def write_ok(bench, board, name, text):
+    result = bench.write(board, name, text)
+    assert result.status == 0, result.err.decode()
+
+
+def refused(bench, board, name, text, error):
+    result = bench.write(board, name, text)
+    assert result.status != 0 and error in result.err.decode()
+
+
+def pending_fault(board):
+    """A fault that keeps the list of runlist 0 pending, where its place is known beforehand."""
+    return "read 0x2284 0x100009" if board in before("turing") else "read 0x2b0c 0x8000"
+
+
+@contextlib.contextmanager
+def trace(bench):
+    """Lines of the tracepoints that a with-block raises, there after it."""
+    lines = []
+    bench.check(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/nvdebug/enable")
+    try:
+        yield lines
+        lines += bench.run(f"grep -v '^#' {TRACING}/trace").out.decode().splitlines()
+    finally:
+        bench.check(f"echo 0 > {TRACING}/events/nvdebug/enable; echo > {TRACING}/trace")
+
+
+def events(lines):
+    return [re.search(r" (\w+): 0000:", line)[1] for line in lines]
+
+
+# set_timeslice
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("factor", [2, 8])
+def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
+    answer = set_timeslice(bench, board, f"0:1 {factor * SLICE_US:.3f}")
+    assert answer["old_us"] == "1998.848"
+    got = float(answer["new_us"])
+    assert got == factor * SLICE_US
+    expected = [1 / (factor + 2), factor / (factor + 2), 1 / (factor + 2)]
+    assert shares(bench, board, [SLICE_US, got, SLICE_US]) == pytest.approx(expected, rel=0.02)
+
+    set_timeslice(bench, board, f"0:1 {answer['old_us']}")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_answer_and_the_header(bench, board):
+    where = location(bench, board)
+    answer = set_timeslice(bench, board, "0x1 1500")
+    assert answer == {"runlist": "0", "tsg": "1", "asked_us": "1500.000", "old_us": "1998.848",
+                      "new_us": "1499.136", "timeout": "183", "scale": "3", "headers": "1"}
+    assert list(answer) == ["runlist", "tsg", "asked_us", "old_us", "new_us", "timeout", "scale",
+                            "headers"]
+    assert slice_of(bench, board, 1) == ["1499.136"]
+    assert slice_of(bench, board, 0) == slice_of(bench, board, 2) == ["1998.848"]
+    assert location(bench, board) == where
+    assert "set the timeslice of 1 TSG: 0:1 1499.136 us" in bench.check("dmesg | tail -n 1")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("asked, got", [("1.024", "1.024"), ("8556380.160", "8556380.160"),
+                                        ("3", "2.048"), ("261.9", "261.120")])
+def test_the_ends_of_the_range(bench, board, asked, got):
+    assert set_timeslice(bench, board, f"0:1 {asked}")["new_us"] == got
+    assert slice_of(bench, board, 1) == [got]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_header_of_a_tsg_is_changed(bench, board):
+    bench.restart(board, "mixed")
+    assert len(slice_of(bench, board, 10)) == 2
+    assert set_timeslice(bench, board, "0:10 5000")["headers"] == "2"
+    assert slice_of(bench, board, 10) == ["4980.736"] * 2
+    assert slice_of(bench, board, 12) == ["999.424"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_timeslices_of_a_list_in_system_memory(bench, board):
+    bench.restart(board, "sysmem")
+    assert location(bench, board)[1] == "coh"
+    set_timeslice(bench, board, f"0:2 {2 * SLICE_US:.3f}")
+    expected = [1 / 4, 1 / 4, 1 / 2]
+    assert shares(bench, board, [SLICE_US, SLICE_US, 2 * SLICE_US]) == \
+        pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_driver_that_submits_undoes_it(bench, board):
+    set_timeslice(bench, board, "0:1 9000")
+    bench.model(board).request("submit", 0)
+    bench.model(board).request("advance", 100)
+    assert slice_of(bench, board, 1) == ["1998.848"]
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("text, error", [
+    (" ", "Invalid argument"), ("0:1", "Invalid argument"), ("0:1 x", "Invalid argument"),
+    ("0:1 1500 0:2", "Invalid argument"), ("0:1 1.0245", "Invalid argument"),
+    ("0:1 -5", "Invalid argument"), ("0:1 1e3", "Invalid argument"), ("1500", "Invalid argument"),
+    ("0:77 1500", "Invalid argument"), ("77 1500", "Invalid argument"),
+    ("99:1 1500", "Invalid argument"), ("0:5000 1500", "out of range"),
+    ("0:1 1.023", "out of range"), ("0:1 0", "out of range"), ("0:1 8556380.161", "out of range"),
+    ("0:1 99999999999", "out of range"),
+])
+def test_bad_timeslices_change_nothing(bench, board, text, error):
+    refused(bench, board, "set_timeslice", text, error)
+    for tsg in TSGS:
+        assert slice_of(bench, board, tsg) == ["1998.848"]
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
+    """Host never says that it has taken the list."""
+    with trace(bench) as lines:
+        bench.model(board).request("fault", pending_fault(board))
+        refused(bench, board, "set_timeslice", "0:1 9000", "timed out")
+        bench.model(board).request("fault", "none")
+    assert slice_of(bench, board, 1) == ["1998.848"]
+    words = [re.search(r"old=(\w+) new=(\w+)", line).groups() for line in lines
+             if " timeslice: " in line]
+    assert len(words) == 2 and words[0] == words[1][::-1]
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_list_that_keeps_moving(bench, board):
+    bench.model(board).request("fault", "move-runlist 0 1")
+    refused(bench, board, "set_timeslice", "0:1 9000", "busy")
+    bench.model(board).request("fault", "none")
+    assert slice_of(bench, board, 1) == ["1998.848"]
+
+
+# switch_to_tsg
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_all_others_starve_until_the_list_comes_back(bench, board):
+    where = location(bench, board)
+    write_ok(bench, board, "switch_to_tsg", "0:1\n")
+    assert location(bench, board)[1:] == ("coh", "3")
+    assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
+    assert only(bench, board, 1)
+
+    write_ok(bench, board, "resubmit_runlist", "0")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_asked_again_it_replaces_the_tsg(bench, board):
+    where = location(bench, board)
+    write_ok(bench, board, "switch_to_tsg", "1")
+    write_ok(bench, board, "switch_to_tsg", "0:2")
+    assert tsgs(bench.read(board, "runlist0")) == [(2, [4, 5])]
+    assert only(bench, board, 2)
+    write_ok(bench, board, "switch_to_tsg", "0:2")
+    write_ok(bench, board, "resubmit_runlist", "0")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_unloading_brings_the_list_back(bench, board):
+    where = location(bench, board)
+    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.check("rmmod nvdebug")
+    assert even(bench, board)
+    assert bench.machine.load_module().status == 0
+    assert location(bench, board) == where
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_driver_that_submits_is_not_overruled(bench, board):
+    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.model(board).request("submit", 0)
+    bench.model(board).request("advance", 100)
+    where = location(bench, board)
+    assert even(bench, board)
+    bench.check("rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_other_engines_and_other_runlists(bench, board):
+    """Who else is on the runlist is taken off all of its engines; other runlists do not notice."""
+    bench.restart(board, "mixed")
+    write_ok(bench, board, "switch_to_tsg", "0:11")
+    gain = gained(bench, board, 20 * SLICE_US)
+    assert gain.pop((0, 11)) > 0
+    assert not any(value for (runlist, _), value in gain.items() if runlist == 0)
+    assert any(value for (runlist, _), value in gain.items() if runlist != 0)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_bus_mastering_is_borrowed(bench, board):
+    def command():
+        config = f"/sys/bus/pci/devices/{bench.address(board)}/config"
+        return int(bench.check(f"od -An -tx1 -j4 -N1 {config}"), 16)
+
+    # what tests before this one may have left in force
+    write_ok(bench, board, "resubmit_runlist", "0")
+    was = command()
+    assert not was & 4, "nobody has turned it on"
+    write_ok(bench, board, "switch_to_tsg", "0:1")
+    assert command() == was | 4
+    write_ok(bench, board, "resubmit_runlist", "0")
+    assert command() == was
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+def test_a_switch_that_does_not_happen_is_taken_back(bench, board):
+    """The engine goes on showing TSG 2 (valid, busy)."""
+    where = location(bench, board)
+    bench.model(board).request("fault", "read 0x2640 0x80003002")
+    refused(bench, board, "switch_to_tsg", "0:1", "timed out")
+    bench.model(board).request("fault", "none")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+# preempt_tsg, preempt_runlist
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("name, text", [("preempt_tsg", "0:0"), ("preempt_runlist", "0")])
+def test_a_preempt_ends_a_timeslice(bench, board, name, text):
+    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.model(board).request("advance", 500)
+    assert on_engine(bench, board) == {0}
+    write_ok(bench, board, name, text)
+    bench.model(board).request("advance", 100)
+    # a list that is submitted again begins with its first TSG
+    again = {0} if name == "preempt_runlist" and board in before("volta") else {1}
+    assert on_engine(bench, board) == again
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_preempting_who_does_not_run(bench, board):
+    bench.model(board).request("advance", 500)
+    running = on_engine(bench, board)
+    other = next(tsg for tsg in TSGS if tsg not in running)
+    write_ok(bench, board, "preempt_tsg", f"{other} 0:{other}")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_gate_is_left_as_it_was(bench, board):
+    gates = bench.read(board, "scheduling")
+    write_ok(bench, board, "preempt_tsg", "0:0 0:1 0:2")
+    assert bench.read(board, "scheduling") == gates
+    write_ok(bench, board, "scheduling", "0 off")
+    closed = bench.read(board, "scheduling")
+    write_ok(bench, board, "preempt_tsg", "0:0 0:1 0:2")
+    assert bench.read(board, "scheduling") == closed
+    assert not on_engine(bench, board)
+    write_ok(bench, board, "scheduling", "0 on")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", [board for board in before("ampere-ga100")
+                                   if board in since("volta")])
+def test_a_preempt_that_does_not_happen(bench, board):
+    """The engine goes on showing TSG 1 (valid, busy)."""
+    bench.model(board).request("fault", "read 0x2640 0x80003001")
+    refused(bench, board, "preempt_tsg", "0:1", "timed out")
+    bench.model(board).request("fault", "none")
+    assert bench.peek(board, SCHED_DISABLE) == 0
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", before("volta"))
+def test_a_preempt_that_stays_pending(bench, board):
+    bench.model(board).request("fault", "read 0x2634 0x01100001")
+    refused(bench, board, "preempt_tsg", "0:1", "timed out")
+    bench.model(board).request("fault", "none")
+    assert even(bench, board)
+
+
+# scheduling, resubmit_runlist
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_closed_gate_lets_what_runs_go_on(bench, board):
+    bench.model(board).request("advance", 500)
+    (running,) = on_engine(bench, board)
+    write_ok(bench, board, "scheduling", "0 off")
+    assert only(bench, board, running)
+    write_ok(bench, board, "preempt_runlist", "0")
+    bench.model(board).request("advance", 100)
+    if board in since("volta"):
+        assert not any(gained(bench, board, 10 * SLICE_US).values())
+    write_ok(bench, board, "scheduling", "0 on")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_scheduling_shows_and_changes_each_runlist(bench, board):
+    text = bench.read(board, "scheduling")
+    info = bench.read(board, "info")
+    runlists = re.search(r"^runlists: (.*)$", info, re.M)[1].split()
+    assert text == "# runlist scheduling\n" + "".join(f"{i} on\n" for i in runlists)
+    last = runlists[-1]
+    write_ok(bench, board, "scheduling", f"{last} off\n0 off 0 on")
+    assert bench.read(board, "scheduling") == text.replace(f"\n{last} on", f"\n{last} off")
+    write_ok(bench, board, "scheduling", f"{last} on")
+    assert bench.read(board, "scheduling") == text
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_all_lists_can_be_submitted_again(bench, board):
+    """Most of them are empty."""
+    info = bench.read(board, "info")
+    runlists = re.search(r"^runlists: (.*)$", info, re.M)[1]
+    lists = bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
+                        " 2>/dev/null | grep -E '(Address|Entries):'; true")
+    write_ok(bench, board, "resubmit_runlist", runlists)
+    assert lists == bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
+                                " 2>/dev/null | grep -E '(Address|Entries):'; true")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+@pytest.mark.parametrize("name", ["resubmit_runlist", "switch_to_tsg"])
+def test_a_list_that_stays_pending(bench, board, name):
+    where = location(bench, board)
+    bench.model(board).request("fault", pending_fault(board))
+    refused(bench, board, name, FINE[name], "timed out")
+    bench.model(board).request("fault", "none")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+# All of them
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
+@pytest.mark.parametrize("text, error", [
+    (" ", "Invalid argument"), ("x", "Invalid argument"), ("0:77", "Invalid argument"),
+    ("77", "Invalid argument"), ("99:1", "Invalid argument"), ("1:1", "Invalid argument"),
+    ("0:1 x", "Invalid argument"), ("0:1 0:77", "Invalid argument"), ("0:5000", "out of range"),
+    ("5000", "out of range"), ("0:99999999999", "out of range"),
+    pytest.param("1" + " " * 5000, "Argument list too long", id="long"),
+])
+def test_bad_tsgs_change_nothing(bench, board, name, text, error):
+    with trace(bench) as lines:
+        refused(bench, board, name, text, error)
+    assert not lines
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("name, text", [
+    (name, text) for name in ("preempt_runlist", "resubmit_runlist")
+    for text in (" ", "x", "0 99", "0:1", "0 on", "-1")
+] + [("scheduling", text) for text in (" ", "0", "0 on 1", "0 offer", "0 on x", "99 on", "0:1 on",
+                                       "on 0", "0 off 99 on")])
+def test_bad_runlists_change_nothing(bench, board, name, text):
+    gates = bench.read(board, "scheduling")
+    with trace(bench) as lines:
+        refused(bench, board, name, text, "Invalid argument")
+    assert not lines
+    assert bench.read(board, "scheduling") == gates
+
+
+@pytest.mark.parametrize("board", since("ampere-ga100"))
+def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
+    bench.restart(board, "same-ids")
+    held = [{tsg for tsg, _ in tsgs(bench.read(board, f"runlist{i}"))} for i in (0, 1)]
+    both = min(held[0] & held[1])
+    for name in ("preempt_tsg", "switch_to_tsg"):
+        refused(bench, board, name, f"{both}", "Invalid argument")
+        write_ok(bench, board, name, f"1:{both}")
+    refused(bench, board, "set_timeslice", f"{both} 1500", "Invalid argument")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_write_raises_a_tracepoint(bench, board):
+    generation = GENERATION[board]
+    words = 2 if board in before("turing") else 3
+    submit = ["runlist_submit"] * words
+    gate = ["scheduling"] if board in since("volta") else []
+    expected = {
+        "preempt_tsg": gate + ["preempt"] + gate,
+        "switch_to_tsg": submit,
+        "resubmit_runlist": submit,
+        "set_timeslice": ["timeslice"] + submit,
+        "preempt_runlist": ["preempt"] if gate else submit,
+        "scheduling": ["scheduling"],
+    }
+    for name, kinds in expected.items():
+        with trace(bench) as lines:
+            write_ok(bench, board, name, FINE[name])
+        assert events(lines) == kinds, (generation, name)
+        for line in lines:
+            fields = re.search(rf" {bench.address(board)} runlist=0 tsg=(-?\d+) where=0x([0-9a-f]+) "
+                               r"old=0x([0-9a-f]{8}) new=0x([0-9a-f]{8})$", line)
+            assert fields, line
+            if name in ("preempt_tsg", "set_timeslice") and " scheduling: " not in line \
+                    and " runlist_submit: " not in line:
+                assert fields[1] == "1"
+    # the old and the new word of the gate, which is closed last
+    assert int(fields[3], 16) ^ int(fields[4], 16) == 1
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_log_says_what_was_done(bench, board):
+    expected = {"preempt_tsg": "preempted 1 TSG: 0:1", "switch_to_tsg": "switched to 1 TSG: 0:1",
+                "preempt_runlist": "preempted 1 runlist: 0",
+                "resubmit_runlist": "resubmitted 1 runlist: 0",
+                "scheduling": "set scheduling of 1 runlist: 0 off"}
+    for name, text in expected.items():
+        write_ok(bench, board, name, FINE[name])
+        assert f"nvdebug: {text} (by uid 0)" in bench.check("dmesg | tail -n 2")
+
+
+def test_who_may(bench):
+    for name in CONTROLS:
+        path = bench.proc("titan-v", name)
+        result = bench.run(f"su user -c \"echo '{FINE[name]}' > {path}\"")
+        assert result.status != 0 and "Permission denied" in result.err.decode()
+    result = bench.run(f"su user -c 'cat {bench.proc('titan-v', 'scheduling')}'")
+    assert result.status != 0
+
+
+def test_read_only_refuses(bench):
+    bench.check("rmmod nvdebug")
+    try:
+        assert bench.machine.load_module("read_only=1").status == 0
+        with trace(bench) as lines:
+            for name in CONTROLS:
+                refused(bench, "titan-v", name, FINE[name], "not permitted")
+        assert not lines
+        assert "0 on" in bench.read("titan-v", "scheduling")
+    finally:
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
