@@ -32,8 +32,10 @@ TEST(TimesliceEncoding, ZeroIsOneUnit) {
 
 TEST(Workloads, EachFitsTheBoardsItIsFor) {
     const auto is_for = [](const std::string &name, const Board &board) {
-        if (name == "mps")
+        if (name == "fig7" || name == "mps-many")
             return board.generation->subcontexts;
+        if (name == "preemption")
+            return board.generation->context.preemption_modes;
         if (name == "same-ids")
             return board.ids_per_runlist();
         return name != "copies" || board.name != "a100"; // no PCE for its GRCEs
@@ -53,7 +55,7 @@ TEST(Workloads, EachFitsTheBoardsItIsFor) {
                 EXPECT_THROW(make_plan(work, to), ConfigError) << name << board_name;
         }
     }
-    EXPECT_EQ(files, 12U);
+    EXPECT_EQ(files, 17U);
 }
 
 TEST(Workloads, ThreeTasksIsFigure4) {
@@ -241,7 +243,7 @@ TEST(Workloads, SystemMemoryMustBeGiven) {
 TEST(Workloads, SystemMemoryMustBeThere) {
     Gpu gpu(board("titan-v"), workload("sysmem"), sysmem_range);
     EXPECT_EQ(config_error([&] { gpu.start(); }),
-              "there is no memory at 0x10006000 (is the guest running, and does --sysmem fit it?)");
+              "there is no memory at 0x1000b000 (is the guest running, and does --sysmem fit it?)");
     EXPECT_FALSE(gpu.started());
     FakeMemory guest(sysmem_range.base, sysmem_range.size);
     gpu.attach(&guest);

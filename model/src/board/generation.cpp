@@ -26,8 +26,14 @@ constexpr Generation kepler{
     .bar_block = BarBlock::pbus,
     .page_tables = {.version = mmu::Version::v1,
                     .version_1_too = true,
+                    .big_page_by_instance = false,
                     .leaf_512m = false,
                     .leaf_256g = false},
+    .instance = {.ramfc = RamfcForm::gk104, .address_limit = true, .firmware_magic = false},
+    .context = {.header_bytes = 0x100,
+                .typed = false,
+                .preemption_modes = false,
+                .veid_headers = false},
     .window_register = regs::pbus::bar0_window,
     .window_mask = regs::pbus::window_base.mask() | regs::pbus::window_target.mask(),
     .pci_resources = {0, 1, 3},
@@ -58,6 +64,7 @@ constexpr Generation maxwell_gm20x = [] {
     Generation g = kepler;
     g.name = "maxwell-gm20x";
     g.ptop_data = PtopData::no_instance;
+    g.page_tables.big_page_by_instance = true;
     g.fuse = FuseForm::gm107;
     g.work_distributor = WorkDistributor::gm200;
     g.fifo_cfg0 = true;
@@ -72,6 +79,7 @@ constexpr Generation pascal = [] {
     g.ptop_data = PtopData::instance;
     g.copy = CopyWiring::pascal;
     g.page_tables.version = mmu::Version::v2;
+    g.context.preemption_modes = true;
     g.memory_size = MemorySize::range;
     g.work_distributor = WorkDistributor::gp100;
     return g;
@@ -84,6 +92,8 @@ constexpr Generation volta = [] {
     g.copy = CopyWiring::turing;
     g.doorbell = Doorbell::volta;
     g.page_tables.version_1_too = false;
+    g.context.typed = true;
+    g.context.veid_headers = true;
     g.host_class = 0xc36f;
     g.bare_channels = false;
     g.channel_preempt = false;
@@ -114,6 +124,8 @@ constexpr Generation ampere_ga100 = [] {
     g.channel_state = ChannelState::chram;
     g.copy = CopyWiring::ampere;
     g.page_tables.leaf_512m = true;
+    g.instance.address_limit = false;
+    g.context.header_bytes = 0x200;
     g.doorbell = Doorbell::ampere;
     g.bar_block = BarBlock::vf;
     g.fuse = FuseForm::ga100;

@@ -66,8 +66,9 @@ enum class BarBlock : std::uint8_t {
 
 /// Page tables that the MMU walks.
 struct PageTableTraits {
-    mmu::Version version; // the newest
-    bool version_1_too;   // an instance block may ask for version 1
+    mmu::Version version;      // the newest
+    bool version_1_too;        // an instance block may ask for version 1
+    bool big_page_by_instance; // else one setting serves all, where there is a choice
     bool leaf_512m;
     bool leaf_256g;
 
@@ -104,6 +105,23 @@ enum class WorkDistributor : std::uint8_t {
 /// In which order a driver numbers TPCs.
 enum class TpcOrder : std::uint8_t { round_robin, fullest_gpc_first };
 
+/// Named after the first chip that has it.
+enum class RamfcForm : std::uint8_t { gk104, gb100 };
+
+struct InstanceTraits {
+    RamfcForm ramfc;
+    bool address_limit;  // words for the last virtual address
+    bool firmware_magic; // a word for the firmware that switches contexts
+};
+
+/// The image in memory of a graphics context.
+struct ContextTraits {
+    std::uint32_t header_bytes; // of the main header, and of each local one
+    bool typed;                 // the header has a type
+    bool preemption_modes;      // and modes of preemption, with a counter each
+    bool veid_headers;          // instance blocks lead to a header per subcontext
+};
+
 struct Generation {
     std::string_view name; // as board files write it
     PtopVersion ptop;
@@ -115,6 +133,8 @@ struct Generation {
     Doorbell doorbell;
     BarBlock bar_block;
     PageTableTraits page_tables;
+    InstanceTraits instance;
+    ContextTraits context;
     std::uint32_t window_register;
     std::uint32_t window_mask;
     std::array<unsigned, 3> pci_resources; // of BAR0, BAR1 and BAR2

@@ -3,6 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/parse.hpp"
+#include "control/layout.hpp"
+#include "mmu/translate.hpp"
 #include "workload/workload.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <span>
-#include <sstream>
 
 namespace nvmodel {
 namespace {
@@ -31,12 +32,6 @@ void expect(Arguments arguments, std::size_t count) {
     if (arguments.size() != count)
         throw ConfigError("expected " + std::to_string(count) + " arguments, got " +
                           std::to_string(arguments.size()));
-}
-
-std::string hex(std::uint64_t value) {
-    std::ostringstream out;
-    out << std::hex << std::showbase << value;
-    return value == 0 ? "0x0" : out.str();
 }
 
 Json start(Context context, Arguments arguments) {
@@ -161,6 +156,59 @@ Json fault(Context context, Arguments arguments) {
     return Json::object();
 }
 
+Json layout(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    return layout_of(context.gpu);
+}
+
+std::uint64_t address_argument(const std::string &text) {
+    const auto value = parse_number(text);
+    if (!value)
+        throw ConfigError("\"" + text + "\" is not an address");
+    return *value;
+}
+
+template <typename Value, std::size_t N>
+Value choose(const std::string &text,
+             const std::array<std::pair<std::string_view, Value>, N> &all) {
+    for (const auto &[name, value] : all)
+        if (text == name)
+            return value;
+    throw ConfigError("\"" + text + "\" is not one of the choices (see docs/model.md)");
+}
+
+/// PDB APERTURE VERSION VA [128k]
+Json translate(Context context, Arguments arguments) {
+    constexpr std::array apertures{
+        std::pair(name_of(Aperture::video), Aperture::video),
+        std::pair(name_of(Aperture::coherent), Aperture::coherent),
+        std::pair(name_of(Aperture::noncoherent), Aperture::noncoherent)};
+    constexpr std::array versions{std::pair(std::string_view("v1"), mmu::Version::v1),
+                                  std::pair(std::string_view("v2"), mmu::Version::v2),
+                                  std::pair(std::string_view("v3"), mmu::Version::v3)};
+    constexpr std::array big_pages{std::pair(std::string_view("128k"), 128 * mmu::kib)};
+    if (arguments.size() != 5)
+        expect(arguments, 4);
+    const PageTableTraits &traits = context.gpu.board().generation->page_tables;
+    mmu::Format format{.version = choose(arguments[2], versions),
+                       .big_page = 64 * mmu::kib,
+                       .leaf_512m = traits.leaf_512m,
+                       .leaf_256g = traits.leaf_256g};
+    if (arguments.size() == 5)
+        format.big_page = choose(arguments[4], big_pages);
+    if (format.version != mmu::Version::v1 && arguments.size() == 5)
+        throw ConfigError("only version 1 has pages of 128 KiB");
+    const PhysicalAddress root{choose(arguments[1], apertures), address_argument(arguments[0])};
+    const mmu::Walk walk =
+        mmu::translate(context.gpu.memory(), format, root, address_argument(arguments[3]));
+    if (!walk.page)
+        return {{"mapped", false}, {"why", name_of(walk.why)}};
+    return {{"mapped", true},
+            {"address", hex(walk.page->at.address)},
+            {"aperture", name_of(walk.page->at.aperture)},
+            {"page_size", walk.page->page_size}};
+}
+
 Json info(Context context, Arguments arguments) {
     expect(arguments, 0);
     const Board &board = context.gpu.board();
@@ -175,7 +223,7 @@ struct Request {
     Json (*run)(Context, Arguments);
 };
 
-constexpr std::array<Request, 9> requests{{
+constexpr std::array<Request, 11> requests{{
     {"start", start},
     {"restart", restart},
     {"advance", advance},
@@ -184,6 +232,8 @@ constexpr std::array<Request, 9> requests{{
     {"stats", stats},
     {"violations", violations},
     {"fault", fault},
+    {"layout", layout},
+    {"translate", translate},
     {"info", info},
 }};
 

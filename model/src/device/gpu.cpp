@@ -93,6 +93,12 @@ std::vector<ChannelProgress> Gpu::progress() const {
     return all;
 }
 
+const Driver &Gpu::driver() const {
+    if (!driver_)
+        throw ConfigError("the workload is not started");
+    return *driver_;
+}
+
 void Gpu::resubmit(unsigned runlist) {
     if (!driver_)
         throw ConfigError("the workload is not started");

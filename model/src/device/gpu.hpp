@@ -90,6 +90,9 @@ class Gpu {
     [[nodiscard]] const Board &board() const { return board_; }
     [[nodiscard]] const Plan &plan() const { return plan_; }
     [[nodiscard]] const Chip &chip() const { return *chip_; }
+    [[nodiscard]] const Memory &memory() const { return memory_; }
+    /// Throws ConfigError if the workload is not started.
+    [[nodiscard]] const Driver &driver() const;
     [[nodiscard]] Statistics &statistics() { return statistics_; }
     [[nodiscard]] Violations &violations() { return violations_; }
     [[nodiscard]] Faults &faults() { return faults_; }

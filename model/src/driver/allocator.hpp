@@ -26,6 +26,8 @@ class Allocator {
         return {aperture_, at};
     }
 
+    [[nodiscard]] std::uint64_t next() const { return next_; }
+
   private:
     Aperture aperture_;
     std::uint64_t next_;

@@ -9,7 +9,7 @@
 #include "regs/timer.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <array>
 #include <variant>
 
 namespace nvmodel {
@@ -26,10 +26,7 @@ constexpr std::uint64_t page = 0x1000;
 /// Copies of a runlist that a driver keeps, to build the next while one is in use.
 constexpr unsigned list_buffers = 4;
 
-// Virtual addresses of what is never looked into.
-constexpr std::uint64_t context_base = 0x1'2000'0000;
-constexpr std::uint64_t context_size = 16 * mib;
-constexpr std::uint64_t ring_base = 0x2'0000'0000;
+/// A channel's pushbuffer ring, which nobody looks into: 1024 entries.
 constexpr std::uint64_t ring_size = 0x2000;
 
 /// PTIMER once a driver has set it: 2025-01-01, so that runs repeat exactly.
@@ -46,11 +43,9 @@ Allocator video_area(Placement placement, const Board &board) {
 
 Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
                const std::optional<SystemMemoryRange> &system_memory)
-    : board_(board), plan_(plan), chip_(chip), memory_(memory),
-      port_(DriverPort::make(board, chip)), video_(video_area(plan.placement, board)) {
-    if (system_memory)
-        system_.emplace(Aperture::coherent, system_memory->base,
-                        system_memory->base + system_memory->size);
+    : board_(board), plan_(plan), chip_(chip),
+      memory_(memory, video_area(plan.placement, board), system_memory),
+      port_(DriverPort::make(board, chip)) {
     park_window();
     driver_write(chip_, regs::timer::time_1, high32(epoch_ns));
     driver_write(chip_, regs::timer::time_0, low32(epoch_ns));
@@ -59,8 +54,12 @@ Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
     // Space for the lists first: so each lies in one piece, whatever else a workload has.
     for (const auto &[runlist, entries] : plan_.lists)
         reserve_list(lists_[runlist], entries);
-    for (const PlannedChannel &channel : plan_.channels)
-        build_channel(channel);
+    take_channel_memory();
+    for (const auto &[name, spec] : plan_.address_spaces)
+        spaces_.try_emplace(name, memory_, format_of(spec), spec);
+    ContextBuilder contexts(board_, memory_);
+    for (std::size_t i = 0; i < plan_.channels.size(); ++i)
+        build_channel(i, contexts);
     for (const auto &[runlist, entries] : plan_.lists)
         for (const PlannedEntry &entry : entries)
             append(lists_[runlist].words, entry);
@@ -72,23 +71,6 @@ Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
 }
 
 Driver::~Driver() = default;
-
-Allocator &Driver::allocator(Aperture aperture) {
-    if (aperture == Aperture::video)
-        return video_;
-    if (!system_)
-        throw ConfigError("the workload needs system memory; give some with --sysmem");
-    return *system_;
-}
-
-void Driver::write_memory(PhysicalAddress at, std::span<const std::uint32_t> words) {
-    if (memory_.write_words(at, words))
-        return;
-    std::ostringstream text;
-    text << "there is no memory at " << std::hex << std::showbase << at.address
-         << " (is the guest running, and does --sysmem fit it?)";
-    throw ConfigError(text.str());
-}
 
 void Driver::park_window() {
     using namespace regs::pbus;
@@ -112,46 +94,70 @@ void Driver::number_tpcs_in_hardware() {
     }
 }
 
-PhysicalAddress Driver::page_directory(const std::string &address_space, Aperture aperture) {
-    const auto key = std::pair(address_space, aperture);
-    const auto found = page_directories_.find(key);
-    if (found != page_directories_.end())
-        return found->second;
-    PhysicalAddress at = allocator(aperture).take(page, page);
-    at.aperture = aperture;
-    const std::vector<std::uint32_t> empty(page / 4, 0);
-    write_memory(at, empty);
-    page_directories_.emplace(key, at);
-    return at;
+/// Instance blocks next to each other, and then USERDs: whoever looks at all channels finds them in
+/// few places.
+void Driver::take_channel_memory() {
+    channels_.resize(plan_.channels.size());
+    for (std::size_t i = 0; i < channels_.size(); ++i)
+        channels_[i].instance = memory_.take(plan_.channels[i].instance_aperture, page, page);
+    for (std::size_t i = 0; i < channels_.size(); ++i)
+        channels_[i].block.userd =
+            memory_.take(plan_.channels[i].instance_aperture, regs::userd::size, regs::userd::size);
 }
 
-void Driver::build_channel(const PlannedChannel &channel) {
-    const Aperture aperture = channel.instance_aperture;
-    const auto index = channel_memory_.size();
-    ChannelMemory &memory = channel_memory_.emplace_back();
-    memory.instance = {aperture, allocator(aperture).take(page, page).address};
-    memory.userd = {aperture,
-                    allocator(aperture).take(regs::userd::size, regs::userd::size).address};
+mmu::Format Driver::format_of(const AddressSpaceSpec &spec) const {
+    const PageTableTraits &traits = board_.generation->page_tables;
+    return traits.format(spec.page_tables.value_or(traits.version), spec.big_page);
+}
 
-    InstanceBlock block;
+/// The context that a channel shares with its TSG, or its own; nullptr if it needs none.
+const EngineContext *Driver::context_of(std::size_t index, std::span<Space *const> spaces,
+                                        ContextBuilder &builder) {
+    const PlannedChannel &channel = plan_.channels[index];
+    const bool graphics = board_.on_graphics_runlist(*board_.find_engine(channel.engine));
+    if (!graphics && is_copy_engine(channel.engine.type))
+        return nullptr;
+    if (channel.tsg)
+        if (const auto found = context_of_tsg_.find(*channel.tsg); found != context_of_tsg_.end())
+            return found->second;
+    contexts_.push_back(graphics ? builder.graphics(channel.context, spaces)
+                                 : builder.buffer(spaces));
+    if (channel.tsg)
+        context_of_tsg_.emplace(*channel.tsg, &contexts_.back());
+    return &contexts_.back();
+}
+
+void Driver::build_channel(std::size_t index, ContextBuilder &builder) {
+    const PlannedChannel &channel = plan_.channels[index];
+    BuiltChannel &built = channels_[index];
+    InstanceBlock &block = built.block;
+    std::vector<Space *> spaces;
+    for (const std::string &name : channel.address_spaces)
+        spaces.push_back(&spaces_.at(name));
+
+    built.context = context_of(index, spaces, builder);
+    if (built.context != nullptr)
+        block.engine_context = built.context->pointer(channel.subcontext);
     block.channel = channel.id;
     block.engine_id = *board_.find_engine(channel.engine)->engine_id;
+    block.copy_engine = is_copy_engine(channel.engine.type);
     block.subcontext = channel.subcontext;
     block.timeslice = channel.timeslice;
-    block.userd = memory.userd;
-    for (const std::string &space : channel.address_spaces)
-        block.page_directories.push_back(page_directory(space, aperture));
-    if (!is_copy_engine(channel.engine.type))
-        block.engine_context = context_base + channel.tsg.value_or(index) * context_size;
-    block.pushbuffer_ring = ring_base + index * ring_size;
+    block.privileged = channel.privileged;
+    for (const Space *space : spaces)
+        block.spaces.push_back({space->tables().root(), space->tables().format(),
+                                space->spec().pasid, space->spec().ats});
+    const std::array own{spaces[channel.subcontext]};
+    block.pushbuffer_ring = Space::reserve(own, ring_size);
+    own.front()->map_data(block.pushbuffer_ring, ring_size);
     block.gp_put = channel.work.kind == Work::Kind::idle ? 0 : 1;
-    write_memory(memory.instance, encode_instance(*board_.generation, block));
+    memory_.write(built.instance, encode_instance(*board_.generation, block));
 
     std::array<std::uint32_t, regs::userd::size / 4> userd{};
     userd[regs::userd::gp_put] = block.gp_put;
-    write_memory(memory.userd, userd);
+    memory_.write(block.userd, userd);
 
-    port_->bind(channel.runlist, channel.id, memory.instance);
+    port_->bind(channel.runlist, channel.id, built.instance);
     if (channel.enabled)
         port_->enable(channel.runlist, channel.id);
 }
@@ -171,8 +177,8 @@ void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries) 
     const std::uint64_t shift = alignment < page ? alignment : 0;
     const std::uint64_t size = count * entry_size(board_.generation->entry) + shift;
     for (unsigned i = 0; i < list_buffers; ++i) {
-        const std::uint64_t at = allocator(plan_.runlist_aperture).take(size, page).address;
-        list.buffers.push_back({plan_.runlist_aperture, at + shift});
+        const PhysicalAddress at = memory_.take(plan_.runlist_aperture, size, page);
+        list.buffers.push_back({at.aperture, at.address + shift});
     }
 }
 
@@ -195,15 +201,16 @@ void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry
 
 void Driver::append_channel(std::vector<std::uint32_t> &words, std::size_t channel) const {
     const PlannedChannel &planned = plan_.channels[channel];
-    const ChannelMemory &memory = channel_memory_[channel];
-    const auto entry = encode_channel(
-        board_.generation->entry, {planned.id, planned.runqueue, memory.instance, memory.userd});
+    const BuiltChannel &built = channels_[channel];
+    const auto entry =
+        encode_channel(board_.generation->entry,
+                       {planned.id, planned.runqueue, built.instance, built.block.userd});
     words.insert(words.end(), entry.begin(), entry.end());
 }
 
 void Driver::submit(unsigned runlist, List &list) {
-    const PhysicalAddress &to = list.buffers[list.used];
-    write_memory(to, list.words);
+    const PhysicalAddress to = list.in_use();
+    memory_.write(to, list.words);
     const auto entries = list.words.size() * 4 / entry_size(board_.generation->entry);
     port_->submit(runlist, to, static_cast<unsigned>(entries));
 }
@@ -217,7 +224,7 @@ void Driver::start_channel(std::size_t i) {
     work.what = channel.work;
     work.engine = *host.engine_index(channel.engine);
     host.queue_work(index, work);
-    host.set_userd(index, channel_memory_[i].userd);
+    host.set_userd(index, channels_[i].block.userd);
     if (channel.fault == ChannelFault::pbdma)
         host.set_faulted(index, true, std::nullopt);
     else if (channel.fault == ChannelFault::engine)

@@ -6,24 +6,23 @@
 
 #include "board/board.hpp"
 #include "device/chip.hpp"
-#include "driver/allocator.hpp"
+#include "driver/contexts.hpp"
+#include "driver/driver_memory.hpp"
+#include "driver/instance_block.hpp"
+#include "driver/space.hpp"
 #include "memory/memory.hpp"
 #include "workload/plan.hpp"
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace nvmodel {
-
-/// Guest-physical memory that nobody else in the guest uses.
-struct SystemMemoryRange {
-    std::uint64_t base = 0;
-    std::uint64_t size = 0;
-};
 
 /// The part of a driver that depends on the generation: which registers take a channel or a list.
 class DriverPort;
@@ -44,23 +43,34 @@ class Driver {
     /// Moves the PRAMIN window as a driver does for its own accesses: somewhere else each time.
     void move_window();
 
-  private:
-    struct ChannelMemory {
+    // --- what it built ---
+
+    struct BuiltChannel {
         PhysicalAddress instance;
-        PhysicalAddress userd;
+        InstanceBlock block; // what the instance block was made from
+        const EngineContext *context = nullptr;
     };
     struct List {
         std::vector<std::uint32_t> words;
         std::vector<PhysicalAddress> buffers; // used in turn
         std::size_t used = 0;                 // index of the one submitted last
+
+        [[nodiscard]] PhysicalAddress in_use() const { return buffers[used]; }
     };
 
-    Allocator &allocator(Aperture aperture);
-    PhysicalAddress page_directory(const std::string &address_space, Aperture aperture);
-    void write_memory(PhysicalAddress at, std::span<const std::uint32_t> words);
+    /// In the plan's order.
+    [[nodiscard]] const std::vector<BuiltChannel> &channels() const { return channels_; }
+    [[nodiscard]] const std::map<unsigned, List> &lists() const { return lists_; }
+    [[nodiscard]] const std::map<std::string, Space> &spaces() const { return spaces_; }
+
+  private:
     void park_window();
     void number_tpcs_in_hardware();
-    void build_channel(const PlannedChannel &channel);
+    void take_channel_memory();
+    [[nodiscard]] mmu::Format format_of(const AddressSpaceSpec &spec) const;
+    const EngineContext *context_of(std::size_t index, std::span<Space *const> spaces,
+                                    ContextBuilder &builder);
+    void build_channel(std::size_t index, ContextBuilder &builder);
     void reserve_list(List &list, const std::vector<PlannedEntry> &entries);
     [[nodiscard]] unsigned entries_of(const PlannedEntry &entry) const;
     void append(std::vector<std::uint32_t> &words, const PlannedEntry &entry) const;
@@ -71,12 +81,12 @@ class Driver {
     const Board &board_;
     const Plan &plan_;
     Chip &chip_;
-    Memory &memory_;
+    DriverMemory memory_;
     std::unique_ptr<DriverPort> port_;
-    Allocator video_;
-    std::optional<Allocator> system_;
-    std::map<std::pair<std::string, Aperture>, PhysicalAddress> page_directories_;
-    std::vector<ChannelMemory> channel_memory_; // as plan_.channels
+    std::map<std::string, Space> spaces_;
+    std::list<EngineContext> contexts_; // channels refer to them
+    std::map<std::size_t, const EngineContext *> context_of_tsg_;
+    std::vector<BuiltChannel> channels_;
     std::map<unsigned, List> lists_;
     unsigned window_moves_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "board/board.hpp"
 #include "memory/aperture.hpp"
+#include "mmu/format.hpp"
 #include "regs/ramin.hpp"
 
 #include <array>
@@ -13,21 +14,44 @@
 
 namespace nvmodel {
 
+/// An address space as an instance block refers to it.
+struct InstanceSpace {
+    PhysicalAddress page_directory;
+    mmu::Format format;
+    std::uint32_t pasid = 0;
+    bool ats = false;
+
+    /// Page directories in system memory are kept out of the GPU's cache.
+    [[nodiscard]] bool is_volatile() const { return page_directory.aperture != Aperture::video; }
+};
+
 struct InstanceBlock {
     unsigned channel = 0;
     unsigned engine_id = 0;
+    bool copy_engine = false;
     unsigned subcontext = 0;
     Timeslice timeslice;
     PhysicalAddress userd;
-    std::vector<PhysicalAddress> page_directories; // by subcontext
-    std::optional<std::uint64_t> engine_context;   // virtual address; copy engines have none
-    std::uint64_t pushbuffer_ring = 0;             // virtual address of GP_BASE
+    std::vector<InstanceSpace> spaces;           // by subcontext
+    std::optional<std::uint64_t> engine_context; // virtual address; copy engines have none
+    bool privileged = false;
+    std::uint64_t pushbuffer_ring = 0; // virtual address of GP_BASE
     std::uint32_t gp_get = 0;
     std::uint32_t gp_put = 0;
+
+    /// The address space of the channel's own subcontext, which other engines use as well.
+    [[nodiscard]] const InstanceSpace &space() const { return spaces.at(subcontext); }
 };
 
 using InstanceWords = std::array<std::uint32_t, regs::ramin::words>;
 
 InstanceWords encode_instance(const Generation &generation, const InstanceBlock &block);
+
+/// The instance block of BAR1 or BAR2: just its address space.
+InstanceWords encode_bar_instance(const Generation &generation, const InstanceSpace &space,
+                                  std::uint64_t bar_size);
+
+/// What TARGET in RAMFC says; nothing where that is not public.
+std::optional<unsigned> ramfc_target(const Generation &generation, const InstanceBlock &block);
 
 } // namespace nvmodel

@@ -26,10 +26,13 @@ inline constexpr Field gp_base_hi_limit2{20, 16};
 inline constexpr unsigned fc_subdevice = 37;
 inline constexpr unsigned fc_target = 43;
 inline constexpr Field target_engine{4, 0};
-inline constexpr Field target_eng_ctx_valid = bit(16);
+inline constexpr Field target_eng_ctx_valid = bit(16); // Volta+
+inline constexpr Field target_ce_ctx_valid = bit(17);  // Volta+
 inline constexpr unsigned fc_hce_ctrl = 57;
 inline constexpr std::uint32_t hce_ctrl_priv_mode = 0x20;
-inline constexpr unsigned fc_chid = 58;      // up to Volta
+inline constexpr unsigned fc_chid = 58;   // up to Volta
+inline constexpr unsigned fc_config = 61; // Volta+
+inline constexpr Field config_auth_level = bit(8);
 inline constexpr unsigned fc_timeslice = 62; // up to Volta: TIMEOUT 7:0, SCALE 15:12, ENABLE 28
 inline constexpr Field fc_timeslice_timeout{7, 0};
 inline constexpr Field fc_timeslice_scale{15, 12};
@@ -39,6 +42,12 @@ inline constexpr std::uint32_t pb_timeslice_default = 0x10000010;
 inline constexpr unsigned fc_set_channel_info = 63; // Volta+
 inline constexpr Field set_channel_info_veid{13, 8};
 inline constexpr Field set_channel_info_chid{27, 16};
+// Blackwell (open-gpu-kernel-modules published/blackwell/gb100/dev_ram.h); the rest of its RAMFC is
+// not public.
+inline constexpr unsigned fc_gp_base_gb100 = 36;
+inline constexpr unsigned fc_gp_base_hi_gb100 = 37;
+inline constexpr unsigned fc_gp_get_gb100 = 38;
+inline constexpr unsigned fc_debug_state_gp_put_gb100 = 48;
 
 // Page directory base.
 inline constexpr unsigned pdb_lo = 128;
@@ -47,20 +56,30 @@ inline constexpr Field pdb_target{1, 0};
 inline constexpr Field pdb_vol = bit(2);
 inline constexpr Field pdb_ver2 = bit(10);
 inline constexpr Field pdb_big_page_64k = bit(11);
+inline constexpr Field pdb_address_lo{31, 12};
 inline constexpr std::uint32_t pdb_invalid = 1; // TARGET, also what drivers put in unused entries
-inline constexpr unsigned adr_limit_lo = 130;   // up to Pascal
+inline constexpr unsigned adr_limit_lo = 130;   // the last virtual address; up to Turing
+inline constexpr Field adr_limit_lo_bits{31, 12};
 inline constexpr unsigned adr_limit_hi = 131;
+inline constexpr unsigned engine_ctxsw_fw_magic = 131; // Blackwell
+inline constexpr std::uint32_t engine_ctxsw_fw_magic_value = 0xcafeca11;
 
 // Engine context ("wait for idle") pointer.
 inline constexpr unsigned engine_wfi_lo = 132;
 inline constexpr unsigned engine_wfi_hi = 133;
 inline constexpr Field wfi_target{1, 0};
 inline constexpr Field wfi_mode_virtual = bit(2);
+inline constexpr Field wfi_ptr_lo{31, 12};
+inline constexpr Field wfi_ptr_hi{7, 0};
 inline constexpr unsigned engine_wfi_veid = 134; // Volta+
+inline constexpr Field wfi_veid{5, 0};
+inline constexpr unsigned pasid = 135; // Volta+
+inline constexpr Field pasid_id{19, 0};
+inline constexpr Field pasid_enable_ats = bit(31);
 
 // Subcontext table, Volta+.
 inline constexpr unsigned sc_valid_0 = 166;
-inline constexpr unsigned sc_pdb = 168; // + 4i: lo; + 4i + 1: hi
+inline constexpr unsigned sc_pdb = 168; // + 4i: lo; + 4i + 1: hi; + 4i + 2: as pasid
 inline constexpr unsigned subcontexts = 64;
 
 } // namespace nvmodel::regs::ramin

@@ -72,6 +72,7 @@ class Planner {
           tsg_ids_(board, std::min(board.channels, 4096U), "TSG") {
         plan_.name = workload.name;
         plan_.placement = workload.placement;
+        plan_.bars = workload.bars;
         plan_.runlist_aperture = workload.runlist_aperture;
     }
 
@@ -81,6 +82,9 @@ class Planner {
                 reserve_ids(*group);
         for (const EntrySpec &entry : workload_.entries)
             std::visit([this](const auto &spec) { add(spec); }, entry);
+        for (const auto &[name, spec] : workload_.address_spaces)
+            if (!known_spaces_.contains(name))
+                spec.where->fail("no TSG has this address space");
         return std::move(plan_);
     }
 
@@ -152,14 +156,28 @@ class Planner {
         return plan_.channels.size() - 1;
     }
 
-    [[nodiscard]] PlannedChannel channel_of(const GroupSpec &group, unsigned n) const {
+    [[nodiscard]] PlannedChannel channel_of(const GroupSpec &group, unsigned n) {
         PlannedChannel planned;
         planned.task = numbered(group.task, n);
         planned.timeslice = group.timeslice.value_or(board_.default_timeslice);
         for (const std::string &space : group.address_spaces)
-            planned.address_spaces.push_back(numbered(space, n));
+            planned.address_spaces.push_back(address_space(space, n));
         planned.instance_aperture = group.instance_aperture.value_or(workload_.instance_aperture);
+        planned.context = group.context;
+        planned.privileged = group.privileged;
         return planned;
+    }
+
+    /// The address space of a repetition; the file may describe all of them or just that one.
+    std::string address_space(const std::string &name, unsigned n) {
+        std::string own = numbered(name, n);
+        const auto &specs = workload_.address_spaces;
+        const auto spec = specs.contains(own) ? specs.find(own) : specs.find(name);
+        if (spec != specs.end())
+            known_spaces_.insert(spec->first);
+        plan_.address_spaces.try_emplace(own,
+                                         spec != specs.end() ? spec->second : AddressSpaceSpec{});
+        return own;
     }
 
     void add_channels(const GroupSpec &group, const EngineRow &home, PlannedTsg &tsg, unsigned n) {
@@ -202,6 +220,9 @@ class Planner {
         const EngineRow &home = resolve(group.engine);
         if (group.address_spaces.size() > 1 && !board_.generation->subcontexts)
             group.where.fail("board " + board_.name + " has no subcontexts");
+        if ((group.context.graphics || group.context.compute) &&
+            !board_.generation->context.preemption_modes)
+            group.where.fail("board " + board_.name + " has no modes of preemption");
         for (unsigned n = 0; n < group.repeat; ++n)
             group.bare ? add_bare(group, home, n) : add_tsg(group, home, n);
     }
@@ -227,6 +248,7 @@ class Planner {
     const Board &board_;
     IdSpaces channel_ids_;
     IdSpaces tsg_ids_;
+    std::set<std::string> known_spaces_; // of those that the file describes
     Plan plan_;
 };
 
@@ -234,8 +256,13 @@ class Planner {
 
 bool Plan::needs_system_memory() const {
     return runlist_aperture != Aperture::video ||
-           std::ranges::any_of(channels, [](const PlannedChannel &channel) {
-               return channel.instance_aperture != Aperture::video;
+           std::ranges::any_of(channels,
+                               [](const PlannedChannel &channel) {
+                                   return channel.instance_aperture != Aperture::video;
+                               }) ||
+           std::ranges::any_of(address_spaces, [](const auto &space) {
+               return space.second.directory_aperture != Aperture::video ||
+                      space.second.table_aperture != Aperture::video;
            });
 }
 

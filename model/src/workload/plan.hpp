@@ -25,9 +25,11 @@ struct PlannedChannel {
     unsigned runqueue = 0;
     unsigned subcontext = 0;
     ChannelFault fault = ChannelFault::none;
-    Timeslice timeslice; // what its TSG has, or its own if it is bare
-    std::vector<std::string> address_spaces;
+    Timeslice timeslice;                     // what its TSG has, or its own if it is bare
+    std::vector<std::string> address_spaces; // by subcontext
     Aperture instance_aperture = Aperture::video;
+    ContextSpec context; // of its TSG, or its own if it is bare
+    bool privileged = false;
 };
 
 struct PlannedTsg {
@@ -53,7 +55,9 @@ using PlannedEntry = std::variant<PlannedTsgEntry, PlannedChannelEntry, PlannedR
 struct Plan {
     std::string name;
     Placement placement = Placement::high;
+    BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
+    std::map<std::string, AddressSpaceSpec> address_spaces;
     std::vector<PlannedTsg> tsgs;
     std::vector<PlannedChannel> channels;
     std::map<unsigned, std::vector<PlannedEntry>> lists; // by runlist id

@@ -8,9 +8,11 @@
 #include "base/time.hpp"
 #include "board/board.hpp"
 #include "memory/aperture.hpp"
+#include "mmu/page.hpp"
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -55,6 +57,38 @@ struct ChannelSpec {
     ChannelFault fault = ChannelFault::none;
 };
 
+/// How a context may be interrupted; the values are those of its image.
+enum class GraphicsPreemption : std::uint8_t { wfi = 0, gfxp = 1 };
+enum class ComputePreemption : std::uint8_t { wfi = 0, cta = 1, cilp = 2 };
+
+struct ContextSpec {
+    std::optional<GraphicsPreemption> graphics = {};
+    std::optional<ComputePreemption> compute = {};
+    std::optional<std::uint32_t> id = {}; // none: the next one
+};
+
+/// Pages, or with `sparse` a range without any.
+struct MappingSpec {
+    JsonValue where;
+    std::uint64_t va = 0;
+    std::uint64_t page_size = 0;
+    unsigned pages = 1;
+    bool sparse = false;
+    mmu::PageAperture aperture = mmu::PageAperture::video;
+    std::optional<std::uint64_t> address = {}; // none: wherever
+};
+
+struct AddressSpaceSpec {
+    std::optional<JsonValue> where = {};           // none: nothing was said about it
+    Aperture directory_aperture = Aperture::video; // of the root
+    Aperture table_aperture = Aperture::video;     // of all other tables
+    std::uint32_t pasid = 0;
+    bool ats = false;
+    std::uint64_t big_page = 64 * mmu::kib;
+    std::optional<mmu::Version> page_tables = {};          // none: the newest
+    std::optional<std::vector<MappingSpec>> mappings = {}; // none: some of every page size
+};
+
 /// A TSG, or with `bare` a channel outside any TSG.
 struct GroupSpec {
     JsonValue where;
@@ -67,6 +101,8 @@ struct GroupSpec {
     std::vector<std::string> address_spaces = {}; // by subcontext
     std::optional<unsigned> length = {};          // what the header says, if not the truth
     std::optional<Aperture> instance_aperture = {};
+    ContextSpec context = {};
+    bool privileged = false;
     std::vector<ChannelSpec> channels = {};
 };
 
@@ -92,12 +128,21 @@ enum class Placement : std::uint8_t {
     low,  // near the start: BAR1 and BAR2 reach them in physical mode
 };
 
+/// What BAR1 and BAR2 show.
+enum class BarSetup : std::uint8_t {
+    physical,   // video memory
+    translated, // what their page tables map: of the driver's structures only what it needs itself
+    mapped,     // BAR2: the driver's structures, as far as it has room
+};
+
 struct Workload {
     std::string name;
     std::string title;
     Placement placement = Placement::high;
+    BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
     Aperture instance_aperture = Aperture::video;
+    std::map<std::string, AddressSpaceSpec> address_spaces; // those with wishes
     std::vector<EntrySpec> entries;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "workload/workload.hpp"
 
+#include "workload/address_space_loader.hpp"
+
 #include "regs/ramin.hpp"
 #include "regs/ramrl.hpp"
 
@@ -39,11 +41,33 @@ EngineChoice read_engine(const JsonValue &value) {
     return {name, value};
 }
 
-Aperture read_aperture(const JsonValue &value) {
-    for (const Aperture aperture : {Aperture::video, Aperture::coherent, Aperture::noncoherent})
-        if (value.text() == name_of(aperture))
-            return aperture;
-    value.fail("expected vid, coh or ncoh");
+template <typename Choice>
+std::optional<Choice> read_choice(JsonObject &object, std::string_view key,
+                                  std::initializer_list<std::pair<std::string_view, Choice>> all) {
+    const auto value = object.find(key);
+    if (!value)
+        return std::nullopt;
+    std::string expected;
+    for (const auto &[name, choice] : all) {
+        if (value->text() == name)
+            return choice;
+        expected += (expected.empty() ? "" : ", ") + std::string(name);
+    }
+    value->fail("expected one of " + expected);
+}
+
+ContextSpec read_context(JsonObject &object) {
+    ContextSpec context;
+    context.graphics = read_choice<GraphicsPreemption>(
+        object, "graphics_preemption",
+        {{"WFI", GraphicsPreemption::wfi}, {"GFXP", GraphicsPreemption::gfxp}});
+    context.compute = read_choice<ComputePreemption>(object, "compute_preemption",
+                                                     {{"WFI", ComputePreemption::wfi},
+                                                      {"CTA", ComputePreemption::cta},
+                                                      {"CILP", ComputePreemption::cilp}});
+    if (const auto id = object.find("context_id"))
+        context.id = id->number32(0, 0xffffffff);
+    return context;
 }
 
 Work read_amount(JsonObject &object) {
@@ -133,7 +157,7 @@ std::optional<Timeslice> read_timeslice(JsonObject &object) {
     return timeslice;
 }
 
-void read_address_spaces(JsonObject &object, GroupSpec &group) {
+void read_spaces_of_group(JsonObject &object, GroupSpec &group) {
     const auto one = object.find("address_space");
     const auto several = object.find("address_spaces");
     if (one && several)
@@ -154,9 +178,12 @@ GroupSpec read_group(JsonObject &object, bool bare) {
                     .task = object.at("task").text(),
                     .engine = read_engine(object.at("engine"))};
     group.timeslice = read_timeslice(object);
-    read_address_spaces(object, group);
+    read_spaces_of_group(object, group);
     if (const auto aperture = object.find("instance_aperture"))
         group.instance_aperture = read_aperture(*aperture);
+    group.context = read_context(object);
+    if (const auto privileged = object.find("privileged"))
+        group.privileged = privileged->boolean();
     if (bare) {
         group.channels.push_back(read_channel_members(object));
     } else {
@@ -229,6 +256,13 @@ Workload parse_workload(JsonValue root) {
         else if (placement->text() != "high")
             placement->fail("expected \"low\" or \"high\"");
     }
+    workload.bars = read_choice<BarSetup>(file, "bars",
+                                          {{"physical", BarSetup::physical},
+                                           {"virtual", BarSetup::translated},
+                                           {"mapped", BarSetup::mapped}})
+                        .value_or(workload.bars);
+    if (const auto spaces = file.find("address_spaces"))
+        workload.address_spaces = read_address_spaces(*spaces);
     if (const auto aperture = file.find("runlist_aperture"))
         workload.runlist_aperture = read_aperture(*aperture);
     if (const auto aperture = file.find("instance_aperture"))

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "driver/space.hpp"
+
+#include <algorithm>
+
+namespace nvmodel {
+namespace {
+
+using namespace mmu;
+
+// Everything that is there by default lies close together, so that few tables do. Version 1 needs
+// an eighth of a table of small pages for it.
+constexpr std::uint64_t driver_base = 0x1'2000'0000;
+constexpr std::uint64_t program_base = driver_base + 4 * mib;
+constexpr std::uint64_t program_2m = driver_base + 6 * mib;
+constexpr std::uint64_t sparse_2m = driver_base + 10 * mib;
+constexpr std::uint64_t program_512m = driver_base + 512 * mib;
+constexpr std::uint64_t program_256g = 256 * gib;
+
+TakeMemory source(DriverMemory &memory, Aperture aperture) {
+    return [&memory, aperture](std::uint64_t size, std::uint64_t alignment) {
+        return memory.take(aperture, size, alignment);
+    };
+}
+
+/// Drivers set the cache attribute of system memory's pages.
+PageFlags flags_of(PageAperture aperture) {
+    return {.uncached =
+                aperture == PageAperture::coherent || aperture == PageAperture::noncoherent};
+}
+
+} // namespace
+
+Space::Space(DriverMemory &memory, const Format &format, const AddressSpaceSpec &spec)
+    : memory_(memory), spec_(spec),
+      tables_(memory.memory(), format, source(memory, spec.directory_aperture),
+              source(memory, spec.table_aperture),
+              {.flags = {.uncached = false, .ats = spec.ats}, .partial_tables = true}),
+      next_(driver_base) {
+    if (!spec.mappings) {
+        map_some_of_each();
+        return;
+    }
+    for (const MappingSpec &mapping : *spec.mappings)
+        try {
+            map_wanted(mapping);
+        } catch (const ConfigError &error) {
+            mapping.where.fail(error.what());
+        }
+}
+
+/// What the format does not have is left out: pages of that size, addresses beyond it.
+void Space::map_wanted(const MappingSpec &mapping) {
+    const Format &format = tables_.format();
+    if (!format.has_page_size(mapping.page_size) || mapping.va >> format.va_bits() != 0)
+        return;
+    for (unsigned i = 0; i < mapping.pages; ++i) {
+        const std::uint64_t va = mapping.va + i * mapping.page_size;
+        if (mapping.sparse) {
+            tables_.map_sparse(va, mapping.page_size);
+        } else if (mapping.address) {
+            tables_.map(va, mapping.page_size,
+                        {mapping.aperture, *mapping.address + i * mapping.page_size,
+                         mapping.aperture == PageAperture::peer ? 1U : 0U},
+                        flags_of(mapping.aperture));
+        } else {
+            map_data_page(va, mapping.page_size, mapping.aperture);
+        }
+    }
+}
+
+void Space::map_some_of_each() {
+    const Format &format = tables_.format();
+    const std::uint64_t big = format.big_page;
+    for (const std::uint64_t page : {0, 1, 3})
+        map_data_page(program_base + page * small_page, small_page, PageAperture::video);
+    map_data_page(program_base + 5 * small_page, small_page, PageAperture::coherent);
+    tables_.map_sparse(program_base + 7 * small_page, small_page);
+    map_data_page(program_base + 2 * big, big, PageAperture::video);
+    map_data_page(program_base + 3 * big, big, PageAperture::video);
+    map_data_page(program_base + 5 * big, big, PageAperture::coherent);
+    map_data_page(program_base + 6 * big + small_page, small_page, PageAperture::video);
+    map_data_page(program_base + 7 * big, small_page, PageAperture::video);
+    tables_.hide_small_pages(program_base + 7 * big);
+    if (format.has_page_size(2 * mib)) {
+        map_data_page(program_2m, 2 * mib, PageAperture::video);
+        tables_.map_sparse(sparse_2m, 2 * mib);
+    }
+    if (format.has_page_size(512 * mib))
+        map_data_page(program_512m, 512 * mib, PageAperture::video);
+    if (format.has_page_size(256 * gib))
+        map_data_page(program_256g, 256 * gib, PageAperture::coherent);
+}
+
+void Space::map_data_page(std::uint64_t va, std::uint64_t page_size, PageAperture aperture) {
+    tables_.map(va, page_size, memory_.take_data(aperture, page_size), flags_of(aperture));
+}
+
+void Space::map(std::uint64_t va, PhysicalAddress at, std::uint64_t size) {
+    for (std::uint64_t offset = 0; offset < size; offset += small_page) {
+        const PageAddress page = page_address({at.aperture, at.address + offset});
+        tables_.map(va + offset, small_page, page, flags_of(page.aperture));
+    }
+}
+
+void Space::map_data(std::uint64_t va, std::uint64_t size) {
+    for (std::uint64_t offset = 0; offset < size; offset += small_page)
+        map_data_page(va + offset, small_page, PageAperture::video);
+}
+
+std::uint64_t Space::reserve(std::span<Space *const> spaces, std::uint64_t size) {
+    std::uint64_t va = 0;
+    for (const Space *space : spaces)
+        va = std::max(va, space->next_);
+    while (!std::ranges::all_of(
+        spaces, [&](const Space *space) { return space->tables_.is_free(va, size); }))
+        va += small_page;
+    for (Space *space : spaces)
+        space->next_ = va + size;
+    return va;
+}
+
+} // namespace nvmodel
