@@ -51,10 +51,10 @@ const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gb100 = {
 };
 
 /* What is off of @units, by the registers @reg plus @offset. */
-static struct nvdebug_known read_off(struct nvdebug_gpu *gpu, const u32 *reg,
+static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 				     u32 offset, u32 units)
 {
-	struct nvdebug_known off = { };
+	struct nvdebug_number off = { };
 	u32 word;
 	int i;
 
@@ -104,7 +104,7 @@ void nvdebug_geometry_survey(struct nvdebug_gpu *gpu)
 		[NVDEBUG_NUM_FBPS] = NV_PTOP_SCAL_NUM_FBPS,
 		[NVDEBUG_NUM_LTCS] = NV_PTOP_SCAL_NUM_LTCS,
 	};
-	struct nvdebug_known *count = gpu->geometry.count;
+	struct nvdebug_number *count = gpu->geometry.count;
 	u32 word;
 	int i;
 
@@ -183,7 +183,7 @@ static void decimal_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		   container_of(base, struct number_snapshot, base)->value);
 }
 
-static struct nvdebug_snapshot *known_take(const struct nvdebug_known *known)
+static struct nvdebug_snapshot *known_take(const struct nvdebug_number *known)
 {
 	return number_take(known->value, known->error);
 }

@@ -22,15 +22,15 @@ enum nvdebug_count {
 #define NVDEBUG_GPCS_MAX	32
 
 /* A value, or the error of the register that would tell. */
-struct nvdebug_known {
+struct nvdebug_number {
 	u32 value;
 	int error;
 };
 
 struct nvdebug_geometry {
-	struct nvdebug_known count[NVDEBUG_COUNTS];
-	struct nvdebug_known gpc_mask;			/* set: off */
-	struct nvdebug_known tpc_mask[NVDEBUG_GPCS_MAX];	/* by physical GPC */
+	struct nvdebug_number count[NVDEBUG_COUNTS];
+	struct nvdebug_number gpc_mask;			/* set: off */
+	struct nvdebug_number tpc_mask[NVDEBUG_GPCS_MAX];	/* by physical GPC */
 };
 
 struct nvdebug_geometry_ops {
