@@ -34,7 +34,7 @@
 #define LOOKS		(4 * BUDGET_FIXED)
 /* How often to begin anew because tables have come within reach. */
 #define PASSES		3
-/* Words of a table to read at once; what session->known keeps together. */
+/* Words of a table to read at once; what table_cache.c keeps together. */
 #define RUN_WORDS	64
 
 /* Read a register that holds an address, and the one that vouches for it. */
@@ -335,18 +335,18 @@ static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
 	size_t n = words;
 
 	*reads = 0;
-	if (nvdebug_known_get(&mem->known, aperture, addr, buf, words) == words)
+	if (nvdebug_table_cache_get(&mem->tables, aperture, addr, buf, words) == words)
 		return true;
 
 	/* not past what is kept together, nor what has been read before */
 	run = min(run, (RUN_WORDS * sizeof(u32) -
 			(addr & (RUN_WORDS * sizeof(u32) - 1))) / sizeof(u32));
-	while (n < run && !nvdebug_known_get(&mem->known, aperture,
+	while (n < run && !nvdebug_table_cache_get(&mem->tables, aperture,
 					     addr + n * sizeof(u32), &word, 1))
 		n++;
 	if (!read_in_reach(mem, aperture, addr, ahead, n))
 		return false;
-	nvdebug_known_put(&mem->known, aperture, addr, ahead, n);
+	nvdebug_table_cache_put(&mem->tables, aperture, addr, ahead, n);
 	memcpy(buf, ahead, words * sizeof(u32));
 	*reads = n;
 	return true;

@@ -27,7 +27,7 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 	mem->gpu = gpu;
 	mem->pramin.gpu = gpu;
 	mem->pramin.window = gpu->chip->window;
-	nvdebug_known_init(&mem->known);
+	nvdebug_table_cache_init(&mem->tables);
 	nvdebug_bars_init(&mem->bars);
 	return mem;
 }
@@ -35,7 +35,7 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
 	nvdebug_bars_free(&mem->bars);
-	nvdebug_known_free(&mem->known);
+	nvdebug_table_cache_free(&mem->tables);
 	kfree(mem);
 }
 
@@ -123,7 +123,7 @@ static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
 	if (is_final(error))
 		return error;
 	if (!error && req->table)
-		nvdebug_known_put(&mem->known, req->aperture, req->addr,
+		nvdebug_table_cache_put(&mem->tables, req->aperture, req->addr,
 				  req->buf, req->words);
 	if (!fetch->step(fetch, error)) {
 		list_del(&fetch->progress.queue);
@@ -140,7 +140,7 @@ static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 
 	if (!req->table)
 		return 0;
-	return nvdebug_known_get(&mem->known, req->aperture, wanted_addr(fetch),
+	return nvdebug_table_cache_get(&mem->tables, req->aperture, wanted_addr(fetch),
 				 req->buf + done, req->words - done);
 }
 
@@ -519,6 +519,6 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
 					   aperture == NV_APERTURE_COH, value,
 					   old);
 	if (!ret)
-		nvdebug_known_change(&mem->known, aperture, addr, value);
+		nvdebug_table_cache_change(&mem->tables, aperture, addr, value);
 	return ret;
 }

@@ -28,6 +28,7 @@
 #include "ptimer.h"
 #include "runlist.h"
 #include "runlist_control.h"
+#include "translate.h"
 #include "tsg_control.h"
 #include "work_distributor.h"
 
@@ -110,6 +111,11 @@ static const struct file_kind kinds[] = {
 		.state = true,
 		.feature = NVDEBUG_FEATURE_CONTEXTS,
 		.view = &nvdebug_contexts_view,
+	}, {
+		.name = "translate",
+		.mode = 0600,
+		.feature = NVDEBUG_FEATURE_CONTEXTS,
+		.control = &nvdebug_translate_control,
 	}, {
 		.name = "disable_channel",
 		.mode = 0200,

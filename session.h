@@ -6,13 +6,13 @@
 #define NVDEBUG_SESSION_H
 
 #include "bar.h"
-#include "known.h"
+#include "table_cache.h"
 #include "memory.h"
 #include "pramin.h"
 
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
-	struct nvdebug_known known;
+	struct nvdebug_table_cache tables;
 	u32 big_page_kib;	/* that the chip is set to; 0: not read yet */
 	/* These two under gpu->lock. */
 	struct nvdebug_pramin pramin;

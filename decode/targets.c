@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 
 #include "decode/targets.h"
@@ -29,12 +30,8 @@ static u32 digit_value(char c)
 	return U32_MAX;
 }
 
-/*
- * Take one number, base 0 rules. It ends at the first character that is not a
- * digit of its base; whether that may stand there is for the caller to say,
- * so a number too large is only noted: "99999999999x" is junk first.
- */
-static int take_number(struct nvdebug_cursor *cur, u32 *number, bool *too_large)
+int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
+			  bool *too_large)
 {
 	const char *first;
 	u64 value = 0;
@@ -54,15 +51,30 @@ static int take_number(struct nvdebug_cursor *cur, u32 *number, bool *too_large)
 
 		if (digit >= base)
 			break;
-		value = value * base + digit;
-		if (value > U32_MAX) {
+		if (check_mul_overflow(value, (u64)base, &value) ||
+		    check_add_overflow(value, (u64)digit, &value) ||
+		    value > max) {
 			*too_large = true;
-			value = U32_MAX;
+			value = max;
 		}
 	}
 	*number = value;
 
 	return cur->at == first ? -EINVAL : 0;
+}
+
+bool nvdebug_cursor_at_end_of_word(const struct nvdebug_cursor *cur)
+{
+	return cur->at == cur->end || nvdebug_is_separator(*cur->at);
+}
+
+static int take_id(struct nvdebug_cursor *cur, u32 *id, bool *too_large)
+{
+	u64 number;
+	int ret = nvdebug_cursor_number(cur, U32_MAX, &number, too_large);
+
+	*id = number;
+	return ret;
 }
 
 int nvdebug_cursor_target(struct nvdebug_cursor *cur,
@@ -73,7 +85,7 @@ int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 
 	target->runlist = 0;
 	target->has_runlist = false;
-	ret = take_number(cur, &target->id, &too_large);
+	ret = take_id(cur, &target->id, &too_large);
 	if (ret)
 		return ret;
 
@@ -81,12 +93,12 @@ int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 		cur->at++;
 		target->runlist = target->id;
 		target->has_runlist = true;
-		ret = take_number(cur, &target->id, &too_large);
+		ret = take_id(cur, &target->id, &too_large);
 		if (ret)
 			return ret;
 	}
 
-	if (cur->at < cur->end && !nvdebug_is_separator(*cur->at))
+	if (!nvdebug_cursor_at_end_of_word(cur))
 		return -EINVAL;
 	return too_large ? -ERANGE : 0;
 }
@@ -97,7 +109,7 @@ int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
 	const char *word = cur->at;
 	size_t i, len;
 
-	while (cur->at < cur->end && !nvdebug_is_separator(*cur->at))
+	while (!nvdebug_cursor_at_end_of_word(cur))
 		cur->at++;
 	len = cur->at - word;
 	for (i = 0; i < n; i++)

@@ -33,6 +33,16 @@ struct nvdebug_cursor {
 
 /* Go to the next word. False if there is none. */
 bool nvdebug_cursor_more(struct nvdebug_cursor *cur);
+/*
+ * Take one number, base 0 rules. It ends at the first character that is not a
+ * digit of its base; whether that may stand there is for the caller to say, so
+ * one above @max is only noted, in *@too_large: "99999999999x" is junk first.
+ * Returns 0, or -EINVAL if there is no digit.
+ */
+int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
+			  bool *too_large);
+/* Is the word at its end? */
+bool nvdebug_cursor_at_end_of_word(const struct nvdebug_cursor *cur);
 /* Take that word as a target. Returns 0, -EINVAL or -ERANGE, as below. */
 int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 			  struct nvdebug_target *target);

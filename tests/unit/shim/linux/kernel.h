@@ -7,5 +7,6 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define U32_MAX		(~(u32)0)
+#define U64_MAX		(~(u64)0)
 
 #endif
