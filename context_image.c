@@ -168,6 +168,8 @@ static bool start(struct pointer_fetch *self, struct nvdebug_mem *mem)
 
 	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
 				 &self->format);
+	if (ret == -ENODEV)
+		self->set->error = ret;
 	if (ret)
 		return fail(self, ret);
 	return key->is_virtual ? walk_to(self, key->addr) :

@@ -52,7 +52,7 @@ const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gb100 = {
 
 /* What is off of @units, by the registers @reg plus @offset. */
 static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
-				     u32 offset, u32 units)
+				      u32 offset, u32 units)
 {
 	struct nvdebug_number off = { };
 	u32 word;

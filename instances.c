@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitops.h>
 #include <linux/err.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "chips/chips.h"
@@ -10,6 +11,7 @@
 #include "hw/ramin.h"
 #include "instances.h"
 #include "memory.h"
+#include "mmu.h"
 #include "run_reader.h"
 #include "runlist_copy.h"
 
@@ -212,7 +214,11 @@ static bool next_run(struct block_fetch *self)
 	ret = nvdebug_instance_decode(layout_of(self), self->word,
 				      self->reader.words,
 				      &self->block->instance);
-	return ret ? fail(self, ret) : read_table(self);
+	if (ret)
+		return fail(self, ret);
+	if (!self->block->instance.big_page_kib)
+		self->block->instance.big_page_kib = self->set->big_page_kib;
+	return read_table(self);
 }
 
 static bool block_step(struct nvdebug_fetch *fetch, int error)
@@ -230,6 +236,25 @@ static bool block_step(struct nvdebug_fetch *fetch, int error)
 	return more;
 }
 
+/* The size of big pages, where the whole chip has the same. */
+static int read_big_page_size(struct nvdebug_instances *set,
+			      struct nvdebug_mem *mem)
+{
+	const struct nvdebug_instance_layout *layout =
+		set->gpu->chip->instance;
+	const struct nvdebug_mmu_format *format;
+	int ret;
+
+	if (layout->version != 1 ||
+	    layout->has & NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE)
+		return 0;
+	ret = nvdebug_mmu_format(mem, 1, 0, &format);
+	if (!ret)
+		set->big_page_kib = BIT(format->big.shift) / SZ_1K;
+	/* what is not known is printed as that */
+	return ret == -ENODEV ? ret : 0;
+}
+
 int nvdebug_instances_read(struct nvdebug_instances *set,
 			   struct nvdebug_mem *mem)
 {
@@ -239,6 +264,9 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 	u32 i = 0;
 	int ret;
 
+	ret = read_big_page_size(set, mem);
+	if (ret)
+		return ret;
 	fetch = kvcalloc(set->blocks.count, sizeof(*fetch), GFP_KERNEL_ACCOUNT);
 	if (!fetch)
 		return -ENOMEM;

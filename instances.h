@@ -72,6 +72,7 @@ struct nvdebug_instances {
 	struct nvdebug_intern tables;
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
+	u8 big_page_kib;	/* where blocks do not say it; 0: nobody does */
 	int error;		/* that ends everything */
 };
 

@@ -13,9 +13,11 @@
 
 #include "decode/channel.h"
 #include "decode/chip_id.h"
+#include "decode/context.h"
 #include "decode/copy.h"
 #include "decode/engine_status.h"
 #include "decode/geometry.h"
+#include "decode/instance.h"
 #include "decode/ptop.h"
 #include "decode/runlist.h"
 #include "decode/targets.h"
@@ -229,6 +231,59 @@ static bool __init test_channel(void)
 	       nvdebug_chram_enable_word(0xcca, false) == 3;
 }
 
+static bool __init test_instance(void)
+{
+	/* TARGET, CONFIG, eight words from PAGE_DIR_BASE on, SC_PDB_VALID */
+	static const u32 gv100[] __initconst = {
+		0x0001001f, 0x00000100,
+		0x00100c06, 0x00000002, 0, 0, 0x7f000004, 0x00000001,
+		0x00000005, 0x80012345, 0x00000021, 0x00000000,
+	};
+	static const u32 entry[] __initconst = { 0x00123c00, 1, 7 };
+	static const u32 unused[] __initconst = { 1, 1, 0 };
+	struct nvdebug_subcontext sc;
+	struct nvdebug_instance i;
+
+	return !nvdebug_instance_decode(&nvdebug_instance_gv100, gv100,
+					ARRAY_SIZE(gv100), &i) &&
+	       i.dir.addr == 0x200100000 && i.dir.aperture == NV_APERTURE_COH &&
+	       i.dir.is_volatile && i.version == 2 && i.big_page_kib == 64 &&
+	       i.target_engine == 31 && i.privileged && i.veid == 5 &&
+	       i.pasid == 0x12345 && i.ats && i.wfi == 0x17f000000 &&
+	       i.wfi_virtual && i.valid == 0x21 &&
+	       nvdebug_instance_decode(&nvdebug_instance_gv100, gv100,
+				       ARRAY_SIZE(gv100) - 1, &i) == -EINVAL &&
+	       nvdebug_subcontext_decode(5, entry, ARRAY_SIZE(entry), &sc) == 1 &&
+	       sc.dir.addr == 0x100123000 && sc.veid == 5 && sc.pasid == 7 &&
+	       !nvdebug_subcontext_decode(0, unused, ARRAY_SIZE(unused), &sc);
+}
+
+static bool __init test_context(void)
+{
+	/* CTL, FULL_PREEMPTION_PTR, modes, counts by kind, CONTEXT_ID on */
+	static const u32 gv100[] __initconst = {
+		0xcafe0020, 0, 0x12345, 1, 2, 3, 4, 5, 6, 17, 18, 19, 0x600dc0de,
+	};
+	static const u32 header[] __initconst = { 0x21, 1, 0x7f010000 };
+	struct nvdebug_context c;
+	u32 bad[ARRAY_SIZE(gv100)];
+	u64 va;
+
+	memcpy(bad, gv100, sizeof(bad));
+	bad[ARRAY_SIZE(bad) - 1] = 0;
+	return !nvdebug_context_decode(&nvdebug_context_gv100, gv100,
+				       ARRAY_SIZE(gv100), &c) &&
+	       c.type == 0x20 && c.save_area && c.graphics_preemption == 1 &&
+	       c.compute_preemption == 2 && c.wfi_saves == 3 &&
+	       c.cilp_saves == 6 && c.id == 17 && c.saves == 18 &&
+	       c.restores == 19 &&
+	       nvdebug_context_decode(&nvdebug_context_gv100, bad,
+				      ARRAY_SIZE(bad), &c) == -ENOEXEC &&
+	       nvdebug_context_pointer_decode(header, &va) &&
+	       va == 0x17f010000 &&
+	       !nvdebug_context_pointer_decode(gv100, &va);
+}
+
 static bool __init test_engine_status(void)
 {
 	struct nvdebug_engine_status before, after;
@@ -327,6 +382,8 @@ int __init nvdebug_selftest(void)
 		{ "PTOP v2", test_ptop_v2 },
 		{ "runlist", test_runlist },
 		{ "channel", test_channel },
+		{ "instance block", test_instance },
+		{ "context image", test_context },
 		{ "engine status", test_engine_status },
 		{ "geometry", test_geometry },
 		{ "copy engine", test_copy },
