@@ -267,6 +267,19 @@ def test_a_driver_that_submits_is_not_overruled(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
+def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
+    where = location(bench, board)
+    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.check(f"echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove")
+    try:
+        assert even(bench, board)
+    finally:
+        bench.check(f"echo 1 > /sys/bus/pci/rescan; until [ -e {bench.proc(board, 'info')} ]; "
+                    "do sleep 0.05; done")
+    assert location(bench, board) == where
+
+
+@pytest.mark.parametrize("board", BOARDS)
 def test_other_engines_and_other_runlists(bench, board):
     """Who else is on the runlist is taken off all of its engines; other runlists do not notice."""
     bench.restart(board, "mixed")
@@ -307,15 +320,15 @@ def test_a_switch_that_does_not_happen_is_taken_back(bench, board):
 # preempt_tsg, preempt_runlist
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("name, text", [("preempt_tsg", "0:0"), ("preempt_runlist", "0")])
+@pytest.mark.parametrize("name, text", [("preempt_tsg", "0:1"), ("preempt_runlist", "0")])
 def test_a_preempt_ends_a_timeslice(bench, board, name, text):
     write_ok(bench, board, "resubmit_runlist", "0")
-    bench.model(board).request("advance", 500)
-    assert on_engine(bench, board) == {0}
+    bench.model(board).request("advance", SLICE_US + 500)
+    assert on_engine(bench, board) == {1}
     write_ok(bench, board, name, text)
     bench.model(board).request("advance", 100)
     # a list that is submitted again begins with its first TSG
-    again = {0} if name == "preempt_runlist" and board in before("volta") else {1}
+    again = {0} if name == "preempt_runlist" and board in before("volta") else {2}
     assert on_engine(bench, board) == again
     assert even(bench, board)
 
@@ -354,6 +367,23 @@ def test_a_preempt_that_does_not_happen(bench, board):
     assert even(bench, board)
 
 
+@pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
+def test_a_killed_writer_leaves_nothing_behind(bench, name):
+    """The engine goes on showing TSG 2, which both wait to see leaving."""
+    board = "titan-v"
+    where = location(bench, board)
+    text = {"preempt_tsg": "0:2", "switch_to_tsg": "0:1"}[name]
+    bench.model(board).request("fault", "read 0x2640 0x80003002")
+    took = bench.check(f"(echo {text} > {bench.proc(board, name)}) & sleep 0.2; kill -9 $!; "
+                       "wait $!; echo $?")
+    assert took.split()[-1] == "137", "it was killed while it waited"
+    bench.model(board).request("fault", "none")
+    assert "did not go" not in bench.check("dmesg | tail -n 3")
+    assert bench.peek(board, SCHED_DISABLE) == 0
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
 @pytest.mark.parametrize("board", before("volta"))
 def test_a_preempt_that_stays_pending(bench, board):
     bench.model(board).request("fault", "read 0x2634 0x01100001")
@@ -389,6 +419,18 @@ def test_scheduling_shows_and_changes_each_runlist(bench, board):
     assert bench.read(board, "scheduling") == text.replace(f"\n{last} on", f"\n{last} off")
     write_ok(bench, board, "scheduling", f"{last} on")
     assert bench.read(board, "scheduling") == text
+
+
+@pytest.mark.parametrize("board", since("ampere-ga100"))
+def test_gates_are_put_back_if_one_does_not_follow(bench, board):
+    rows = [line.split() for line in bench.read(board, "device_info").splitlines()[1:]]
+    base = next(int(row[3], 16) for row in rows if row[2] == "1")
+    gate = base + (0x10 if GENERATION[board] == "blackwell-gb20x" else 0x94)
+    bench.model(board).request("fault", f"stuck {gate:#x}")
+    refused(bench, board, "scheduling", "0 off 1 off", "Input/output error")
+    bench.model(board).request("fault", "none")
+    assert "off" not in bench.read(board, "scheduling")
+    assert "did not go back" not in bench.check("dmesg | tail -n 2")
 
 
 @pytest.mark.parametrize("board", BOARDS)
