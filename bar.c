@@ -331,22 +331,24 @@ static bool read_in_reach(struct nvdebug_mem *mem, u8 aperture, u64 addr,
 static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
 		      size_t words, size_t run, size_t *reads)
 {
+	struct nvdebug_table_cache *tables = &mem->tables;
 	u32 ahead[RUN_WORDS], word;
 	size_t n = words;
 
 	*reads = 0;
-	if (nvdebug_table_cache_get(&mem->tables, aperture, addr, buf, words) == words)
+	if (nvdebug_table_cache_get(tables, aperture, addr, buf, words) == words)
 		return true;
 
 	/* not past what is kept together, nor what has been read before */
 	run = min(run, (RUN_WORDS * sizeof(u32) -
 			(addr & (RUN_WORDS * sizeof(u32) - 1))) / sizeof(u32));
-	while (n < run && !nvdebug_table_cache_get(&mem->tables, aperture,
-					     addr + n * sizeof(u32), &word, 1))
+	while (n < run &&
+	       !nvdebug_table_cache_get(tables, aperture,
+					addr + n * sizeof(u32), &word, 1))
 		n++;
 	if (!read_in_reach(mem, aperture, addr, ahead, n))
 		return false;
-	nvdebug_table_cache_put(&mem->tables, aperture, addr, ahead, n);
+	nvdebug_table_cache_put(tables, aperture, addr, ahead, n);
 	memcpy(buf, ahead, words * sizeof(u32));
 	*reads = n;
 	return true;

@@ -32,8 +32,20 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 	return mem;
 }
 
+int nvdebug_mem_hold(struct nvdebug_mem *mem)
+{
+	if (mutex_lock_killable(&mem->gpu->lock))
+		return -EINTR;
+	mem->held = true;
+	return 0;
+}
+
 void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
+	if (mem->held) {
+		nvdebug_pramin_close(&mem->pramin);
+		mutex_unlock(&mem->gpu->lock);
+	}
 	nvdebug_bars_free(&mem->bars);
 	nvdebug_table_cache_free(&mem->tables);
 	kfree(mem);
@@ -124,7 +136,7 @@ static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
 		return error;
 	if (!error && req->table)
 		nvdebug_table_cache_put(&mem->tables, req->aperture, req->addr,
-				  req->buf, req->words);
+					req->buf, req->words);
 	if (!fetch->step(fetch, error)) {
 		list_del(&fetch->progress.queue);
 		return 0;
@@ -140,8 +152,9 @@ static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 
 	if (!req->table)
 		return 0;
-	return nvdebug_table_cache_get(&mem->tables, req->aperture, wanted_addr(fetch),
-				 req->buf + done, req->words - done);
+	return nvdebug_table_cache_get(&mem->tables, req->aperture,
+				       wanted_addr(fetch), req->buf + done,
+				       req->words - done);
 }
 
 /*
@@ -238,13 +251,14 @@ static bool end_of_single(struct nvdebug_fetch *fetch, int error)
 	return false;
 }
 
-/* Nothing will come of it but what it wants now. */
-static bool is_single(const struct list_head *picked,
-		      const struct list_head *queue)
+/* Nothing will be read after it: all there is to read is one piece. */
+static bool is_last(const struct nvdebug_mem *mem,
+		    const struct list_head *picked,
+		    const struct list_head *queue)
 {
 	const struct nvdebug_fetch *fetch;
 
-	if (!list_empty(queue) || !list_is_singular(picked))
+	if (mem->held || !list_empty(queue) || !list_is_singular(picked))
 		return false;
 	fetch = list_first_entry(picked, struct nvdebug_fetch, progress.queue);
 	return fetch->step == end_of_single &&
@@ -267,7 +281,7 @@ static int read_position(struct nvdebug_mem *mem, struct list_head *queue,
 			return 0;
 		mem->alive = false;
 		ret = nvdebug_pramin_read(&mem->pramin, position, &picked,
-					  is_single(&picked, queue));
+					  is_last(mem, &picked, queue));
 		if (ret == -EAGAIN)
 			nvdebug_pramin_open(&mem->pramin);
 		error = distribute(mem, queue, &picked);
@@ -363,20 +377,23 @@ static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
 	return NULL;
 }
 
-/* Read what is wanted by moving the window, from one MiB to the next. */
+/*
+ * Read what is wanted by moving the window, from one MiB to the next, the one
+ * it shows first.
+ */
 static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
 {
 	struct nvdebug_pramin *p = &mem->pramin;
 	struct nvdebug_fetch *fetch;
-	int ret = 0;
+	int ret;
 
 	if (p->error)
 		return fail(mem, queue, p->error);
 	if (nvdebug_window_forbidden())
 		return fail(mem, queue, -EOPNOTSUPP);
 
-	fetch = list_first_entry(queue, struct nvdebug_fetch, progress.queue);
-	while (!ret && fetch) {
+	ret = read_position(mem, queue, p->value);
+	while (!ret && (fetch = next_to_move_for(mem, queue))) {
 		u64 addr = wanted_addr(fetch);
 		u64 bytes = wanted_bytes(fetch);
 
@@ -386,32 +403,44 @@ static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
 								    bytes));
 		else
 			ret = end_and_advance(mem, fetch, -EFAULT);
-		if (ret >= 0) {
-			ret = 0;
-			fetch = next_to_move_for(mem, queue);
-		}
+		ret = min(ret, 0);
 	}
-	nvdebug_pramin_close(p);
+	return ret;
+}
+
+/* What there is to read without moving the window from where it stands. */
+static int read_standing(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	int ret;
+
+	do {
+		ret = mem->pramin.error ? 0 :
+		      read_position(mem, queue, mem->pramin.saved);
+		if (!ret)
+			ret = read_bars(mem, queue);
+	} while (ret > 0);
 	return ret;
 }
 
 static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 {
-	int ret = 0;
+	struct nvdebug_pramin *p = &mem->pramin;
+	int ret;
 
-	nvdebug_pramin_open(&mem->pramin);
+	if (!mem->held || !mem->looked)
+		nvdebug_pramin_open(p);
+	mem->looked = true;
 	while (!list_empty(queue)) {
-		if (is_final(mem->pramin.error))
-			return mem->pramin.error;
-		if (!mem->pramin.error)
-			ret = read_position(mem, queue, mem->pramin.saved);
-		if (!ret)
-			ret = read_bars(mem, queue);
+		if (is_final(p->error))
+			return p->error;
+		ret = p->moved ? 0 : read_standing(mem, queue);
 		if (!ret && !list_empty(queue))
 			ret = read_moved(mem, queue);
-		if (ret < 0 && ret != -EAGAIN)
+		if (ret && ret != -EAGAIN)
 			return ret;
-		ret = 0;
+		/* what is left is wanted of where it was */
+		if (!list_empty(queue))
+			nvdebug_pramin_close(p);
 	}
 	return 0;
 }
@@ -432,6 +461,8 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 	if (list_empty(&queue))
 		return 0;
 
+	if (mem->held)
+		return read_video(mem, &queue);
 	if (mutex_lock_killable(&mem->gpu->lock))
 		return -EINTR;
 	ret = read_video(mem, &queue);

@@ -51,6 +51,13 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
 
 /*
+ * Before the first read: much will be read, one after the other, so leave the
+ * window where the last read needed it, and hold gpu->lock, until the end of
+ * the session. Not for sessions that write. -EINTR.
+ */
+int __must_check nvdebug_mem_hold(struct nvdebug_mem *mem);
+
+/*
  * Fill in @req->buf. Returns
  *   -EOPNOTSUPP  needs the PRAMIN window moved, which is not allowed
  *   -EBUSY       somebody else kept moving that window

@@ -119,10 +119,10 @@ void nvdebug_pramin_close(struct nvdebug_pramin *p)
 
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
-	if (p->moved && window_is_ours(p))
-		window_put_back(p);
+	if (p->moved && !window_is_ours(p))
+		p->moved = false;
+	window_put_back(p);
 	local_irq_restore(flags);
-	p->moved = false;
 }
 
 /* Where in the fetches' pieces the reading is. */

@@ -81,11 +81,11 @@ static int take_option(struct nvdebug_cursor *cur,
 {
 	int choice = nvdebug_cursor_choice(cur, options, ARRAY_SIZE(options));
 
-	if (choice < 0 || out->by_channel != (choice == BASE))
+	if (choice < 0 || (choice != BASE && out->by_channel))
 		return -EINVAL;
 	switch (choice) {
 	case BASE:
-		if (out->base)
+		if (!out->by_channel || out->base)
 			return -EINVAL;
 		out->base = true;
 		return 0;
