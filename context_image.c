@@ -9,6 +9,7 @@
 #include <linux/string.h>
 
 #include "chips/chips.h"
+#include "context_image.h"
 #include "gpu.h"
 #include "hw/ctxsw.h"
 #include "instances.h"
@@ -35,10 +36,10 @@ struct image_key {
 	u64 aperture;
 };
 
-/* A pointer that is being followed. */
-struct pointer_fetch {
-	struct nvdebug_fetch fetch;
-	bool (*next)(struct pointer_fetch *self);
+/* A pointer that is being followed, and the image at its end read. */
+struct nvdebug_context_fetch {
+	struct nvdebug_mem_request *want;
+	bool (*next)(struct nvdebug_context_fetch *self);
 	struct nvdebug_instances *set;
 	struct nvdebug_context_pointer *pointer;
 	const struct nvdebug_mmu_format *format;
@@ -47,66 +48,88 @@ struct pointer_fetch {
 	u64 va;
 	bool followed;	/* a header was, so this is the image */
 	struct nvdebug_run_reader reader;
-	u32 word[NVDEBUG_CONTEXT_POINTER_WORDS];
-};
-
-/* An image that is being read. */
-struct image_fetch {
-	struct nvdebug_fetch fetch;
-	const struct nvdebug_context_layout *layout;
-	struct nvdebug_image *image;
-	struct nvdebug_run_reader reader;
+	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
 	u32 word[NVDEBUG_CONTEXT_WORDS];
 };
 
-static const struct pointer_key *key_of(const struct pointer_fetch *self)
+static const struct pointer_key *key_of(const struct nvdebug_context_fetch *self)
 {
 	return self->pointer->base.key;
 }
 
-static bool fail(struct pointer_fetch *self, int error)
+/* Of the image, once that is known. */
+static bool fail(struct nvdebug_context_fetch *self, int error)
 {
-	self->pointer->error = error;
+	if (self->pointer->image)
+		self->pointer->image->error = error;
+	else
+		self->pointer->error = error;
 	return false;
 }
 
-static bool found_image(struct pointer_fetch *self, u64 addr, u8 aperture,
-			const u32 *ctl)
+static bool fail_all(struct nvdebug_context_fetch *self, int error)
 {
+	self->set->error = error;
+	return fail(self, error);
+}
+
+static bool got_image_run(struct nvdebug_context_fetch *self)
+{
+	struct nvdebug_image *image = self->pointer->image;
+
+	if (nvdebug_run_next(&self->reader, self->want))
+		return true;
+	image->error = nvdebug_context_decode(self->set->gpu->chip->context,
+					      self->word, self->reader.words,
+					      &image->context);
+	return false;
+}
+
+/* An image, to be read unless it has been. @ctl: its first run, or NULL. */
+static bool found_image(struct nvdebug_context_fetch *self, u64 addr,
+			u8 aperture, const u32 *ctl)
+{
+	u32 known = self->set->images.count;
 	struct image_key key = { addr, aperture };
 	struct nvdebug_image *image;
 
 	image = nvdebug_intern(&self->set->images, sizeof(*image), &key,
 			       sizeof(key));
-	if (!image) {
-		self->set->error = -ENOMEM;
-		return fail(self, -ENOMEM);
-	}
-	if (!image->has_va) {
-		image->has_va = self->has_va;
-		image->va = self->va;
-	}
+	if (!image)
+		return fail_all(self, -ENOMEM);
+	self->pointer->image = image;
+	if (self->set->images.count == known)
+		return false;
+
+	image->has_va = self->has_va;
+	image->va = self->va;
 	image->addr = addr;
 	image->aperture = aperture;
+	self->reader = (struct nvdebug_run_reader) {
+		.runs = &self->set->gpu->chip->context->runs,
+		.addr = addr,
+		.aperture = aperture,
+		.word = self->word,
+	};
 	if (ctl) {
-		image->has_ctl = true;
-		image->ctl = *ctl;
+		self->word[self->reader.words++] = *ctl;
+		self->reader.run++;
 	}
-	self->pointer->image = image;
-	return false;
+	self->next = got_image_run;
+	return nvdebug_run_next(&self->reader, self->want);
 }
 
-static bool walk_to(struct pointer_fetch *self, u64 va);
+static bool walk_to(struct nvdebug_context_fetch *self, u64 va);
 
-static bool got_header_run(struct pointer_fetch *self)
+static bool got_header_run(struct nvdebug_context_fetch *self)
 {
 	u64 va;
 
-	if (nvdebug_run_next(&self->reader, &self->fetch.want))
+	if (nvdebug_run_next(&self->reader, self->want))
 		return true;
-	if (!nvdebug_context_pointer_decode(self->word, &va))
+	if (!nvdebug_context_pointer_decode(self->header, &va))
 		return found_image(self, self->reader.addr,
-				   self->reader.aperture, self->word);
+				   self->reader.aperture, self->header);
 	if (va & (HEADER_ALIGN - 1))
 		return fail(self, -ENOEXEC);
 	self->followed = true;
@@ -114,20 +137,22 @@ static bool got_header_run(struct pointer_fetch *self)
 }
 
 /* It lies here: the image, or what may be a header. */
-static bool located(struct pointer_fetch *self, u64 addr, u8 aperture)
+static bool located(struct nvdebug_context_fetch *self, u64 addr, u8 aperture)
 {
 	if (self->followed || !self->set->gpu->chip->context->has_type)
 		return found_image(self, addr, aperture, NULL);
 
-	self->reader.runs = &nvdebug_context_pointer_runs;
-	self->reader.addr = addr;
-	self->reader.aperture = aperture;
-	self->reader.word = self->word;
+	self->reader = (struct nvdebug_run_reader) {
+		.runs = &nvdebug_context_pointer_runs,
+		.addr = addr,
+		.aperture = aperture,
+		.word = self->header,
+	};
 	self->next = got_header_run;
-	return nvdebug_run_next(&self->reader, &self->fetch.want);
+	return nvdebug_run_next(&self->reader, self->want);
 }
 
-static bool walked(struct pointer_fetch *self)
+static bool walked(struct nvdebug_context_fetch *self)
 {
 	const struct nvdebug_walk *walk = &self->walk.walk;
 
@@ -142,13 +167,13 @@ static bool walked(struct pointer_fetch *self)
 	}
 }
 
-static bool got_entry(struct pointer_fetch *self)
+static bool got_entry(struct nvdebug_context_fetch *self)
 {
-	return nvdebug_mmu_walk_step(&self->walk, &self->fetch.want) ||
+	return nvdebug_mmu_walk_step(&self->walk, self->want) ||
 	       walked(self);
 }
 
-static bool walk_to(struct pointer_fetch *self, u64 va)
+static bool walk_to(struct nvdebug_context_fetch *self, u64 va)
 {
 	const struct pointer_key *key = key_of(self);
 
@@ -157,111 +182,26 @@ static bool walk_to(struct pointer_fetch *self, u64 va)
 	self->next = got_entry;
 	return nvdebug_mmu_walk_start(&self->walk, self->set->gpu, self->format,
 				      key->dir, key->dir_aperture, 0, va,
-				      &self->fetch.want) ||
+				      self->want) ||
 	       walked(self);
 }
 
-static bool start(struct pointer_fetch *self, struct nvdebug_mem *mem)
+static bool start(struct nvdebug_context_fetch *self, struct nvdebug_mem *mem)
 {
 	const struct pointer_key *key = key_of(self);
 	int ret;
 
 	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
 				 &self->format);
-	if (ret == -ENODEV)
-		self->set->error = ret;
 	if (ret)
-		return fail(self, ret);
+		return ret == -ENODEV ? fail_all(self, ret) : fail(self, ret);
 	return key->is_virtual ? walk_to(self, key->addr) :
 				 located(self, key->addr, key->aperture);
 }
 
-static bool pointer_step(struct nvdebug_fetch *fetch, int error)
-{
-	struct pointer_fetch *self =
-		container_of(fetch, struct pointer_fetch, fetch);
-
-	return error ? fail(self, error) : self->next(self);
-}
-
-static int follow_pointers(struct nvdebug_instances *set,
-			   struct nvdebug_mem *mem)
-{
-	struct nvdebug_context_pointer *pointer;
-	struct pointer_fetch *fetch;
-	LIST_HEAD(fetches);
-	u32 i = 0;
-	int ret;
-
-	fetch = kvcalloc(set->pointers.count, sizeof(*fetch),
-			 GFP_KERNEL_ACCOUNT);
-	if (!fetch)
-		return -ENOMEM;
-	list_for_each_entry(pointer, &set->pointers.all, base.all) {
-		fetch[i].fetch.step = pointer_step;
-		fetch[i].set = set;
-		fetch[i].pointer = pointer;
-		if (start(&fetch[i], mem))
-			list_add_tail(&fetch[i].fetch.node, &fetches);
-		i++;
-	}
-	ret = nvdebug_mem_fetch(mem, &fetches);
-	kvfree(fetch);
-	return ret ? ret : set->error;
-}
-
-static bool image_step(struct nvdebug_fetch *fetch, int error)
-{
-	struct image_fetch *self =
-		container_of(fetch, struct image_fetch, fetch);
-
-	if (!error && nvdebug_run_next(&self->reader, &self->fetch.want))
-		return true;
-	if (!error)
-		error = nvdebug_context_decode(self->layout, self->word,
-					       self->reader.words,
-					       &self->image->context);
-	self->image->error = error;
-	return false;
-}
-
-static int read_images(struct nvdebug_instances *set, struct nvdebug_mem *mem)
-{
-	const struct nvdebug_context_layout *layout = set->gpu->chip->context;
-	struct nvdebug_image *image;
-	struct image_fetch *fetch;
-	LIST_HEAD(fetches);
-	u32 i = 0;
-	int ret;
-
-	fetch = kvcalloc(set->images.count, sizeof(*fetch), GFP_KERNEL_ACCOUNT);
-	if (!fetch)
-		return -ENOMEM;
-	list_for_each_entry(image, &set->images.all, base.all) {
-		struct image_fetch *self = &fetch[i++];
-
-		self->fetch.step = image_step;
-		self->layout = layout;
-		self->image = image;
-		self->reader.runs = &layout->runs;
-		self->reader.addr = image->addr;
-		self->reader.aperture = image->aperture;
-		self->reader.word = self->word;
-		/* where that can be, it is the first run */
-		if (image->has_ctl) {
-			self->word[self->reader.words++] = image->ctl;
-			self->reader.run++;
-		}
-		nvdebug_run_next(&self->reader, &self->fetch.want);
-		list_add_tail(&self->fetch.node, &fetches);
-	}
-	ret = nvdebug_mem_fetch(mem, &fetches);
-	kvfree(fetch);
-	return ret;
-}
-
-static int add_pointer(struct nvdebug_instances *set,
-		       struct nvdebug_block *block)
+/* The pointer of @block. NULL if it has none, or out of memory. */
+static struct nvdebug_context_pointer *
+pointer_of(struct nvdebug_instances *set, struct nvdebug_block *block)
 {
 	const struct nvdebug_page_dir *dir = nvdebug_block_compute_dir(block);
 	const struct nvdebug_instance *instance = &block->instance;
@@ -274,29 +214,45 @@ static int add_pointer(struct nvdebug_instances *set,
 		.version = instance->version,
 		.big_page_kib = instance->big_page_kib,
 	};
+	struct nvdebug_context_pointer *pointer;
 
-	if (block->error)
-		return 0;
 	if (!instance->wfi) {
 		block->no_context = -ENOENT;
-		return 0;
+		return NULL;
 	}
-	block->pointer = nvdebug_intern(&set->pointers, sizeof(*block->pointer),
-					&key, sizeof(key));
-	return block->pointer ? 0 : -ENOMEM;
+	pointer = nvdebug_intern(&set->pointers, sizeof(*pointer), &key,
+				 sizeof(key));
+	if (!pointer)
+		set->error = -ENOMEM;
+	return pointer;
 }
 
-int nvdebug_instances_read_images(struct nvdebug_instances *set,
-				  struct nvdebug_mem *mem)
+struct nvdebug_context_fetch *
+nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
+		      struct nvdebug_block *block,
+		      struct nvdebug_mem_request *want)
 {
-	struct nvdebug_block *block;
-	int ret;
+	u32 known = set->pointers.count;
+	struct nvdebug_context_fetch *self;
 
-	list_for_each_entry(block, &set->blocks.all, base.all) {
-		ret = add_pointer(set, block);
-		if (ret)
-			return ret;
+	block->pointer = pointer_of(set, block);
+	if (!block->pointer || set->pointers.count == known)
+		return NULL;
+	self = kzalloc(sizeof(*self), GFP_KERNEL_ACCOUNT);
+	if (!self) {
+		set->error = -ENOMEM;
+		return NULL;
 	}
-	ret = follow_pointers(set, mem);
-	return ret ? ret : read_images(set, mem);
+	self->want = want;
+	self->set = set;
+	self->pointer = block->pointer;
+	if (start(self, mem))
+		return self;
+	kfree(self);
+	return NULL;
+}
+
+bool nvdebug_context_step(struct nvdebug_context_fetch *self, int error)
+{
+	return error ? fail(self, error) : self->next(self);
 }

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "chips/chips.h"
+#include "context_image.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
 #include "gpu.h"
@@ -119,6 +120,10 @@ struct block_fetch {
 	u32 *sc_word;
 	struct nvdebug_subcontext *sc;
 	u32 sc_count;
+
+	/* what it leads to; then it is that which is read */
+	struct nvdebug_mem *mem;
+	struct nvdebug_context_fetch *context;
 };
 
 static const struct nvdebug_instance_layout *
@@ -221,18 +226,36 @@ static bool next_run(struct block_fetch *self)
 	return read_table(self);
 }
 
+static void block_done(struct block_fetch *self)
+{
+	kvfree(self->sc_word);
+	kvfree(self->sc);
+	kfree(self->context);
+	self->sc_word = NULL;
+	self->sc = NULL;
+	self->context = NULL;
+}
+
 static bool block_step(struct nvdebug_fetch *fetch, int error)
 {
 	struct block_fetch *self =
 		container_of(fetch, struct block_fetch, fetch);
-	bool more = error ? fail(self, error) : self->next(self);
+	bool more;
 
-	if (!more) {
-		kvfree(self->sc_word);
-		kvfree(self->sc);
-		self->sc_word = NULL;
-		self->sc = NULL;
+	if (self->context)
+		more = nvdebug_context_step(self->context, error);
+	else
+		more = error ? fail(self, error) : self->next(self);
+
+	if (!more && !self->context && self->set->with_images &&
+	    !self->block->error) {
+		self->context = nvdebug_context_begin(self->set, self->mem,
+						      self->block,
+						      &self->fetch.want);
+		more = self->context;
 	}
+	if (!more)
+		block_done(self);
 	return more;
 }
 
@@ -274,6 +297,7 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 		fetch[i].fetch.step = block_step;
 		fetch[i].next = next_run;
 		fetch[i].set = set;
+		fetch[i].mem = mem;
 		fetch[i].block = block;
 		fetch[i].reader.runs = &set->gpu->chip->instance->runs;
 		fetch[i].reader.addr = block->addr;
@@ -284,10 +308,8 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 		i++;
 	}
 	ret = nvdebug_mem_fetch(mem, &fetches);
-	while (i--) {
-		kvfree(fetch[i].sc_word);
-		kvfree(fetch[i].sc);
-	}
+	while (i--)
+		block_done(&fetch[i]);
 	kvfree(fetch);
 	return ret ? ret : set->error;
 }

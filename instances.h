@@ -41,8 +41,6 @@ struct nvdebug_image {
 	u64 va;
 	u64 addr;
 	u8 aperture;
-	bool has_ctl;	/* read already, to find out what it is */
-	u32 ctl;
 	int error;
 	struct nvdebug_context context;
 };
@@ -72,6 +70,7 @@ struct nvdebug_instances {
 	struct nvdebug_intern tables;
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
+	bool with_images;	/* to be set before reading */
 	u8 big_page_kib;	/* where blocks do not say it; 0: nobody does */
 	int error;		/* that ends everything */
 };
@@ -90,7 +89,11 @@ struct nvdebug_block *
 nvdebug_instances_add(struct nvdebug_instances *set,
 		      const struct nvdebug_instance_place *place);
 
-/* Read all blocks. Fails only with -EINTR, -ENODEV or -ENOMEM. */
+/*
+ * Read all blocks and, @with_images, the context images that they lead to, as
+ * those of channels of the graphics engine do. Fails only with -EINTR, -ENODEV
+ * or -ENOMEM.
+ */
 int __must_check nvdebug_instances_read(struct nvdebug_instances *set,
 					struct nvdebug_mem *mem);
 
@@ -100,13 +103,6 @@ int __must_check nvdebug_instances_read(struct nvdebug_instances *set,
  */
 int __must_check nvdebug_instances_confirm(struct nvdebug_instances *set,
 					   u32 id, struct nvdebug_block *block);
-
-/*
- * After reading: find and read the context images that they lead to, as those of
- * channels of the graphics engine do. Fails likewise.
- */
-int __must_check nvdebug_instances_read_images(struct nvdebug_instances *set,
-					       struct nvdebug_mem *mem);
 
 /*
  * Read the instance block of channel @id of @runlist, whose list must hold it

@@ -95,10 +95,9 @@ static int find_image(struct request *req, struct nvdebug_instances *set,
 
 	if (!nvdebug_runlist_has_graphics(req->gpu, req->runlist->id))
 		return -EINVAL;
+	set->with_images = true;
 	ret = nvdebug_instances_find(set, mem, req->runlist, req->target.id,
 				     &block);
-	if (!ret)
-		ret = nvdebug_instances_read_images(set, mem);
 	if (!ret)
 		ret = nvdebug_block_image(block, image);
 	return request_error(ret);

@@ -144,6 +144,7 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	s->instances = nvdebug_instances_create(gpu);
 	if (!s->instances)
 		return -ENOMEM;
+	s->instances->with_images = nvdebug_runlist_has_graphics(gpu, s->id);
 	for (i = 0; i < s->entries; i++) {
 		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL)
 			continue;
@@ -155,8 +156,6 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		s->extra[i].block = block;
 	}
 	ret = nvdebug_instances_read(s->instances, mem);
-	if (!ret && nvdebug_runlist_has_graphics(gpu, s->id))
-		ret = nvdebug_instances_read_images(s->instances, mem);
 	for (i = 0; !ret && i < s->entries; i++)
 		if (s->extra[i].block)
 			ret = nvdebug_instances_confirm(s->instances,
