@@ -85,6 +85,7 @@ TEST(Cwd, FieldsAmongOnes) {
     EXPECT_EQ(tpcs, 0x81u);
     nvdebug_cwd_partition partition;
     nvdebug_cwd_partition_decode(0xE1E1FFF6, &partition);
+    expect_places({0xFF9999FF}, {{15, 15}, {9, 9}, {9, 9}, {15, 15}});
     EXPECT_EQ(partition.partitioning, 2);
     EXPECT_EQ(partition.table, 1);
     EXPECT_EQ(partition.veid_offset, 0x21);
