@@ -84,15 +84,6 @@ TEST(Bars, PhysicalModeShowsVideoMemory) {
     bench.expect_no_violations();
 }
 
-TEST(Bars, VirtualModeIsAFaultAsLongAsItIsNotModelled) {
-    Bench bench("titan-v", "idle");
-    bench.write(0x1704, 0x80000000);
-    EXPECT_EQ(bench.gpu.bar_read(Bar::framebuffer, 0, 4), 0xbad0ac00U);
-    ASSERT_EQ(bench.gpu.violations().records().size(), 1U);
-    EXPECT_EQ(bench.gpu.violations().records()[0].why, Violation::memory);
-    EXPECT_EQ(bench.gpu.bar_read(Bar::instance, 0, 4), 0U) << "BAR2 has its own mode";
-}
-
 TEST(Bars, BlockRegistersHaveACopyFromTuringOn) {
     Bench turing("rtx2080ti", "idle");
     turing.write(0xb80f48, 0xffffffff);

@@ -18,12 +18,6 @@ std::optional<PhysicalAddress> BusState::behind_window(std::uint32_t offset) con
     return PhysicalAddress{*aperture, base + offset};
 }
 
-std::optional<PhysicalAddress> BusState::behind_bar(const BarBinding &bar, std::uint64_t offset) {
-    if (bar.translated)
-        return std::nullopt;
-    return PhysicalAddress{Aperture::video, offset};
-}
-
 namespace {
 
 class WindowBlock final : public RegisterBlock {

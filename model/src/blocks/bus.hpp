@@ -28,11 +28,6 @@ class BusState {
 
     /// Where an offset into the PRAMIN aperture leads; nothing if the target is undefined.
     [[nodiscard]] std::optional<PhysicalAddress> behind_window(std::uint32_t offset) const;
-
-    /// Where an offset into BAR1 or BAR2 leads; nothing if it is not translated. Only physical
-    /// mode (the offset is a video-memory address); virtual mode would walk page tables here.
-    [[nodiscard]] static std::optional<PhysicalAddress> behind_bar(const BarBinding &bar,
-                                                                   std::uint64_t offset);
 };
 
 /// The register that places the PRAMIN window.

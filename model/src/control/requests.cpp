@@ -209,6 +209,29 @@ Json translate(Context context, Arguments arguments) {
             {"page_size", walk.page->page_size}};
 }
 
+Json corrupt(Context context, Arguments arguments) {
+    constexpr unsigned default_flips = 8;
+    constexpr std::uint64_t max_flips = 4096;
+    if (arguments.size() == 1 && arguments[0] == "undo") {
+        context.gpu.undo_corruption();
+        return Json::object();
+    }
+    if (arguments.size() != 2)
+        expect(arguments, 1);
+    const auto seed = parse_number(arguments[0]);
+    const auto count = arguments.size() == 2 ? parse_number(arguments[1]) : default_flips;
+    if (!seed || !count || *count > max_flips)
+        throw ConfigError("expected \"corrupt SEED [FLIPS]\" or \"corrupt undo\"; at most " +
+                          std::to_string(max_flips) + " flips");
+    Json flips = Json::array();
+    for (const Corruption::Flip &flip : context.gpu.corrupt(*seed, static_cast<unsigned>(*count)))
+        flips.push_back({{"what", flip.what},
+                         {"address", hex(flip.at.address)},
+                         {"aperture", name_of(flip.at.aperture)},
+                         {"bit", flip.bit}});
+    return {{"flips", std::move(flips)}};
+}
+
 Json info(Context context, Arguments arguments) {
     expect(arguments, 0);
     const Board &board = context.gpu.board();
@@ -223,7 +246,7 @@ struct Request {
     Json (*run)(Context, Arguments);
 };
 
-constexpr std::array<Request, 11> requests{{
+constexpr std::array<Request, 12> requests{{
     {"start", start},
     {"restart", restart},
     {"advance", advance},
@@ -234,6 +257,7 @@ constexpr std::array<Request, 11> requests{{
     {"fault", fault},
     {"layout", layout},
     {"translate", translate},
+    {"corrupt", corrupt},
     {"info", info},
 }};
 

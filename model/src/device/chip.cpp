@@ -26,13 +26,18 @@ namespace nvmodel {
 using namespace regs;
 
 Chip::Chip(const Board &board, Memory &memory)
-    : copy_(CopyBlock::make(board)), host_(board, memory, *copy_) {
+    : copy_(CopyBlock::make(board)), host_(board, memory, *copy_),
+      instance_spaces_(*board.generation, memory, mmu_control_.big_page()),
+      firmware_(board.generation->context, memory, instance_spaces_) {
     const Generation &generation = *board.generation;
+    host_.listen(firmware_);
     copy_->on_rewiring([this] { host_.update_rates(); });
     map(ce::range_begin, ce::range_end, BlockName::ce, *copy_);
     map(pmc::range_begin, pmc::range_end, BlockName::pmc, own(std::make_unique<PmcBlock>(board)));
 
     map_bus(generation);
+    if (generation.page_tables.version_1_too)
+        map(pfb::mmu_ctrl, pfb::mmu_ctrl + 4, BlockName::pfb, mmu_control_);
     map_.add({pramin::range_begin, pramin::range_end, BlockName::pramin, nullptr});
 
     timer_ = &own(std::make_unique<TimerBlock>(host_));

@@ -6,9 +6,12 @@
 #include "blocks/bus.hpp"
 #include "blocks/copy.hpp"
 #include "blocks/doorbells.hpp"
+#include "blocks/mmu_control.hpp"
 #include "blocks/pfifo.hpp"
 #include "blocks/timer.hpp"
 #include "board/board.hpp"
+#include "device/context_firmware.hpp"
+#include "device/instance_space.hpp"
 #include "host/host.hpp"
 #include "memory/memory.hpp"
 
@@ -28,6 +31,10 @@ class Chip {
     [[nodiscard]] Host &host() { return host_; }
     [[nodiscard]] const Host &host() const { return host_; }
     [[nodiscard]] const BusState &bus() const { return bus_; }
+    /// How instance blocks are understood.
+    [[nodiscard]] const InstanceSpaces &instance_spaces() const { return instance_spaces_; }
+    /// Version 1 of page tables, where instance blocks do not say it.
+    [[nodiscard]] std::uint64_t big_page() const { return mmu_control_.big_page(); }
 
     /// The part of BAR0 an offset lies in, or nullptr. PRAMIN has no register block.
     [[nodiscard]] const AddressMap::Range *find(std::uint64_t offset) const {
@@ -52,6 +59,9 @@ class Chip {
     std::unique_ptr<CopyBlock> copy_;
     Host host_;
     BusState bus_;
+    MmuControlBlock mmu_control_;
+    InstanceSpaces instance_spaces_;
+    ContextFirmware firmware_;
     FifoErrors fifo_errors_;
     AddressMap map_;
     std::vector<std::unique_ptr<RegisterBlock>> blocks_;

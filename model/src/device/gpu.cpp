@@ -41,6 +41,7 @@ Plan Gpu::fit(const Workload &workload) const {
 
 void Gpu::reset_chip() {
     driver_.reset();
+    corruption_.forget();
     memory_.clear_video();
     chip_ = std::make_unique<Chip>(board_, memory_);
 }
@@ -97,6 +98,10 @@ const Driver &Gpu::driver() const {
     if (!driver_)
         throw ConfigError("the workload is not started");
     return *driver_;
+}
+
+std::vector<Corruption::Flip> Gpu::corrupt(std::uint64_t seed, unsigned flips) {
+    return corruption_.flip(memory_, driver().structures(), seed, flips);
 }
 
 void Gpu::resubmit(unsigned runlist) {
@@ -171,9 +176,9 @@ std::optional<PhysicalAddress> Gpu::behind(const Access &access) const {
                                                      regs::pramin::range_begin)
                                  : std::nullopt;
     case Bar::framebuffer:
-        return BusState::behind_bar(bus.bar1, access.offset);
+        return chip_->instance_spaces().behind_bar(bus.bar1, access.offset, board_.bar1.modelled);
     case Bar::instance:
-        return BusState::behind_bar(bus.bar2, access.offset);
+        return chip_->instance_spaces().behind_bar(bus.bar2, access.offset, board_.bar2.modelled);
     }
     return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include "device/access.hpp"
 #include "device/bar.hpp"
 #include "device/chip.hpp"
+#include "device/corruption.hpp"
 #include "device/faults.hpp"
 #include "device/pci_config.hpp"
 #include "device/statistics.hpp"
@@ -86,6 +87,10 @@ class Gpu {
     /// Throws ConfigError if there is nothing to submit.
     void resubmit(unsigned runlist);
 
+    /// Flips bits in what the driver built. Throws ConfigError if the workload is not started.
+    std::vector<Corruption::Flip> corrupt(std::uint64_t seed, unsigned flips);
+    void undo_corruption() { corruption_.undo(memory_); }
+
     [[nodiscard]] bool started() const { return driver_ != nullptr; }
     [[nodiscard]] const Board &board() const { return board_; }
     [[nodiscard]] const Plan &plan() const { return plan_; }
@@ -124,6 +129,7 @@ class Gpu {
     Faults faults_;
     std::unique_ptr<Chip> chip_;
     std::unique_ptr<Driver> driver_;
+    Corruption corruption_;
 };
 
 } // namespace nvmodel

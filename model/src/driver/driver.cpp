@@ -6,6 +6,7 @@
 #include "driver/tpc_numbers.hpp"
 #include "regs/cwd.hpp"
 #include "regs/pbus.hpp"
+#include "regs/pfb.hpp"
 #include "regs/timer.hpp"
 
 #include <algorithm>
@@ -54,12 +55,14 @@ Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
     // Space for the lists first: so each lies in one piece, whatever else a workload has.
     for (const auto &[runlist, entries] : plan_.lists)
         reserve_list(lists_[runlist], entries);
+    set_big_page();
     take_channel_memory();
     for (const auto &[name, spec] : plan_.address_spaces)
         spaces_.try_emplace(name, memory_, format_of(spec), spec);
     ContextBuilder contexts(board_, memory_);
     for (std::size_t i = 0; i < plan_.channels.size(); ++i)
         build_channel(i, contexts);
+    build_bars();
     for (const auto &[runlist, entries] : plan_.lists)
         for (const PlannedEntry &entry : entries)
             append(lists_[runlist].words, entry);
@@ -94,6 +97,21 @@ void Driver::number_tpcs_in_hardware() {
     }
 }
 
+/// Where one setting serves all address spaces, one that wants 128 KiB decides.
+void Driver::set_big_page() {
+    using namespace regs::pfb;
+    const PageTableTraits &traits = board_.generation->page_tables;
+    if (!traits.version_1_too)
+        return;
+    const bool large = std::ranges::any_of(plan_.address_spaces, [](const auto &space) {
+        return space.second.big_page == 128 * mmu::kib;
+    });
+    driver_write(chip_, mmu_ctrl,
+                 traits.big_page_by_instance
+                     ? mmu_ctrl_big_page_64k.mask() | mmu_ctrl_use_pdb_big_page_size.mask()
+                     : mmu_ctrl_big_page_64k.put(large ? 0 : 1));
+}
+
 /// Instance blocks next to each other, and then USERDs: whoever looks at all channels finds them in
 /// few places.
 void Driver::take_channel_memory() {
@@ -107,7 +125,44 @@ void Driver::take_channel_memory() {
 
 mmu::Format Driver::format_of(const AddressSpaceSpec &spec) const {
     const PageTableTraits &traits = board_.generation->page_tables;
-    return traits.format(spec.page_tables.value_or(traits.version), spec.big_page);
+    return traits.format(spec.page_tables.value_or(traits.version),
+                         traits.big_page_by_instance ? spec.big_page : chip_.big_page());
+}
+
+void Driver::build_bars() {
+    std::vector<PhysicalAddress> userds;
+    for (const BuiltChannel &channel : channels_)
+        userds.push_back(channel.block.userd);
+    bars_.emplace(board_, plan_.bars, memory_, chip_, userds);
+}
+
+std::vector<Structure> Driver::structures() const {
+    constexpr std::uint64_t instance_bytes = 4ULL * regs::ramin::words_described;
+    const std::uint64_t header_bytes = board_.generation->context.header_bytes;
+    std::vector<Structure> all;
+    for (const auto &[id, list] : lists_)
+        if (!list.words.empty())
+            all.push_back({structure_runlist, list.in_use(), 4 * list.words.size()});
+    for (const BuiltChannel &channel : channels_)
+        all.push_back({structure_instance, channel.instance, instance_bytes});
+    const auto add_tables = [&all](const mmu::AddressSpace &space) {
+        for (const mmu::TableMemory &table : space.tables())
+            all.push_back({structure_page_table, table.at, table.size});
+    };
+    for (const auto &[name, space] : spaces_)
+        add_tables(space.tables());
+    for (const BarSpaces::Bar &bar : bars_->bars()) {
+        all.push_back({structure_instance, bar.instance, instance_bytes});
+        add_tables(bar.tables);
+    }
+    for (const EngineContext &context : contexts_) {
+        if (!context.graphics)
+            continue;
+        all.push_back({structure_context, context.address, 2 * header_bytes});
+        for (const PhysicalAddress &header : context.headers)
+            all.push_back({structure_context, header, header_bytes});
+    }
+    return all;
 }
 
 /// The context that a channel shares with its TSG, or its own; nullptr if it needs none.

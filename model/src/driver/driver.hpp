@@ -6,6 +6,8 @@
 
 #include "board/board.hpp"
 #include "device/chip.hpp"
+#include "device/corruption.hpp"
+#include "driver/bars.hpp"
 #include "driver/contexts.hpp"
 #include "driver/driver_memory.hpp"
 #include "driver/instance_block.hpp"
@@ -62,11 +64,15 @@ class Driver {
     [[nodiscard]] const std::vector<BuiltChannel> &channels() const { return channels_; }
     [[nodiscard]] const std::map<unsigned, List> &lists() const { return lists_; }
     [[nodiscard]] const std::map<std::string, Space> &spaces() const { return spaces_; }
+    /// All of it that hardware looks into.
+    [[nodiscard]] std::vector<Structure> structures() const;
 
   private:
     void park_window();
     void number_tpcs_in_hardware();
+    void set_big_page();
     void take_channel_memory();
+    void build_bars();
     [[nodiscard]] mmu::Format format_of(const AddressSpaceSpec &spec) const;
     const EngineContext *context_of(std::size_t index, std::span<Space *const> spaces,
                                     ContextBuilder &builder);
@@ -87,6 +93,7 @@ class Driver {
     std::list<EngineContext> contexts_; // channels refer to them
     std::map<std::size_t, const EngineContext *> context_of_tsg_;
     std::vector<BuiltChannel> channels_;
+    std::optional<BarSpaces> bars_;
     std::map<unsigned, List> lists_;
     unsigned window_moves_ = 0;
 };

@@ -15,7 +15,7 @@ constexpr std::uint64_t far_base = 0x10'0000'0000;
 
 DriverMemory::DriverMemory(Memory &memory, Allocator structures,
                            const std::optional<SystemMemoryRange> &system)
-    : memory_(memory), video_(structures), next_data_(data_begin) {
+    : memory_(memory), video_(structures), video_begin_(structures.next()), next_data_(data_begin) {
     if (system)
         system_.emplace(Aperture::coherent, system->base, system->base + system->size);
 }

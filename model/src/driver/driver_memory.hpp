@@ -28,6 +28,7 @@ class DriverMemory {
 
     /// Memory for a structure. Throws ConfigError if there is none left.
     PhysicalAddress take(Aperture aperture, std::uint64_t size, std::uint64_t alignment);
+    [[nodiscard]] std::uint64_t video_begin() const { return video_begin_; }
     /// The end of what was taken of video memory.
     [[nodiscard]] std::uint64_t video_end() const { return video_.next(); }
 
@@ -43,6 +44,7 @@ class DriverMemory {
   private:
     Memory &memory_;
     Allocator video_;
+    std::uint64_t video_begin_;
     std::optional<Allocator> system_;
     std::uint64_t next_data_;
 };

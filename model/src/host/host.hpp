@@ -10,6 +10,7 @@
 #include "board/board.hpp"
 #include "host/channel.hpp"
 #include "host/context.hpp"
+#include "host/context_listener.hpp"
 #include "host/group.hpp"
 #include "host/pbdma.hpp"
 #include "memory/memory.hpp"
@@ -88,6 +89,9 @@ struct Runlist {
 class Host {
   public:
     Host(const Board &board, const Memory &memory, const CopyThroughput &copies);
+
+    /// `listener` (not owned) is told of graphics contexts.
+    void listen(ContextListener &listener) { listener_ = &listener; }
 
     // --- time ---
     [[nodiscard]] Ns now() const { return now_; }
@@ -180,6 +184,7 @@ class Host {
     bool change_engines(Runlist &runlist, const Group *next, const Evict &evict);
     bool change_pbdmas(Runlist &runlist, const Group *next);
     void finish_switch(Runlist &runlist);
+    void tell_listener(const Engine &engine) const;
     void start_slice(Runlist &runlist);
     void apply_list(Runlist &runlist);
     void take_list(Runlist &runlist);
@@ -210,6 +215,7 @@ class Host {
     const Board &board_;
     const Memory &memory_;
     const CopyThroughput &copies_;
+    ContextListener *listener_ = nullptr;
     Ns now_ = 0;
     std::uint64_t timer_order_ = 0;
     std::vector<Runlist> runlists_;

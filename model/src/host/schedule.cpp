@@ -189,12 +189,24 @@ bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evic
     return any;
 }
 
+/// Of a change of context that is about to be completed.
+void Host::tell_listener(const Engine &engine) const {
+    if (listener_ == nullptr || engine.row.name.type != EngineType::gr)
+        return;
+    const ContextState state = engine.context.status().state;
+    if (state != ContextState::load && engine.instance)
+        listener_->saved(channels_[*engine.instance].instance);
+    if (state != ContextState::save && engine.next_instance)
+        listener_->restored(channels_[*engine.next_instance].instance);
+}
+
 void Host::finish_switch(Runlist &runlist) {
     runlist.switched_at = never;
     for (const unsigned e : runlist.engines) {
         Engine &engine = engines_[e];
         if (!engine.context.changing())
             continue;
+        tell_listener(engine);
         engine.context.finish();
         engine.instance = engine.next_instance;
         engine.next_instance.reset();

@@ -4,11 +4,17 @@
 // by its name, Volta inferred), published/ampere/ga102/dev_gc6_island{,_addendum}.h (used for
 // GA10x, Ada, Hopper and Blackwell), published/blackwell/gb100/dev_fb.h (GB10x besides that); which
 // chip uses which: src/nvidia/generated/g_kern_mem_sys_nvoc.c. None for Kepler and Maxwell.
+// MMU_CTRL: open-gpu-doc manuals/volta/gv100/dev_fb.ref.txt; Kepler, Maxwell: nvgpu
+// hw_fb_{gk20a,gm20b}.h.
 #pragma once
 
 #include "base/bits.hpp"
 
 namespace nvmodel::regs::pfb {
+
+inline constexpr std::uint32_t mmu_ctrl = 0x100c80;
+inline constexpr Field mmu_ctrl_big_page_64k = bit(0);           // else 128 KiB
+inline constexpr Field mmu_ctrl_use_pdb_big_page_size = bit(11); // GM20x+: instance blocks say it
 
 /// Size = MAG << (SCALE + 20).
 inline constexpr std::uint32_t local_memory_range_gp102 = 0x100ce0;

@@ -81,6 +81,7 @@ inline constexpr Field pasid_enable_ats = bit(31);
 inline constexpr unsigned sc_valid_0 = 166;
 inline constexpr unsigned sc_pdb = 168; // + 4i: lo; + 4i + 1: hi; + 4i + 2: as pasid
 inline constexpr unsigned subcontexts = 64;
+inline constexpr unsigned words_described = sc_pdb + 4 * subcontexts; // nothing is known of others
 
 } // namespace nvmodel::regs::ramin
 

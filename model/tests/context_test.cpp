@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What the firmware that switches graphics contexts leaves in their images.
+#include "started.hpp"
+
+#include "regs/ctxsw.hpp"
+
+namespace nvmodel::test {
+namespace {
+
+using namespace regs::ctxsw;
+
+class Contexts : public testing::TestWithParam<const char *> {};
+
+Json context(Started &started, std::size_t channel) {
+    return started.ask("layout")["channels"][channel]["context"];
+}
+
+TEST_P(Contexts, SavesAndRestoresAreCounted) {
+    Started started(GetParam(), "three-tasks");
+    EXPECT_EQ(context(started, 0)["saves"], 0);
+    // Each of three tasks has 2 ms in 6 ms, so it was saved about 10 times in 60 ms.
+    started.bench.advance_us(60'000);
+    for (const std::size_t channel : {0, 2, 4}) {
+        const Json counts = context(started, channel);
+        const int saves = counts["saves"];
+        EXPECT_NEAR(saves, 10, 1);
+        EXPECT_NEAR(counts["restores"].get<int>(), saves, 1);
+        if (!started.generation().context.preemption_modes)
+            continue;
+        EXPECT_EQ(counts["cta_saves"], saves);
+        EXPECT_EQ(counts["wfi_saves"], 0);
+    }
+    EXPECT_EQ(context(started, 1), context(started, 0)) << "channels of a TSG share it";
+    started.bench.expect_no_violations();
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Contexts, testing::ValuesIn(boards), test_name);
+
+TEST(ContextCounters, ByModeAsItIsInMemory) {
+    Started started("titan-v", "preemption");
+    started.bench.advance_us(40'000);
+    const std::map<std::size_t, std::string> kinds{
+        {0, "wfi_saves"}, {1, "cta_saves"}, {3, "cilp_saves"}, {4, "gfxp_saves"}};
+    for (const auto &[channel, kind] : kinds) {
+        const Json counts = context(started, channel);
+        EXPECT_GT(counts["saves"], 5);
+        for (const auto &[other, name] : kinds)
+            EXPECT_EQ(counts[name], name == kind ? counts["saves"] : Json(0)) << kind;
+    }
+
+    const Json before = context(started, 1);
+    const PhysicalAddress image = place(before["image"]);
+    started.bench.poke({image.aperture, image.address + compute_preemption_options}, 2);
+    started.bench.advance_us(40'000);
+    const Json after = context(started, 1);
+    EXPECT_EQ(after["cta_saves"], before["cta_saves"]);
+    EXPECT_GT(after["cilp_saves"], 5);
+    EXPECT_EQ(after["compute_preemption"], "CILP");
+    EXPECT_EQ(after["saves"].get<int>(),
+              after["cta_saves"].get<int>() + after["cilp_saves"].get<int>());
+}
+
+TEST(ContextCounters, APreemptSaves) {
+    Started started("a100", R"(fig6)");
+    started.bench.advance_us(500);
+    EXPECT_EQ(context(started, 0)["restores"], 1);
+    EXPECT_EQ(context(started, 0)["saves"], 0);
+    started.bench.preempt_tsg(0);
+    started.bench.advance_us(100);
+    EXPECT_EQ(context(started, 0)["saves"], 1);
+}
+
+TEST(ContextCounters, NothingIsWrittenWhereNoImageIs) {
+    Started started("titan-v", "three-tasks");
+    const PhysicalAddress image = place(context(started, 0)["image"]);
+    started.bench.poke({image.aperture, image.address + magic}, 0);
+    started.bench.advance_us(60'000);
+    EXPECT_EQ(context(started, 0)["saves"], 0);
+    EXPECT_GT(context(started, 2)["saves"], 5);
+    started.bench.expect_no_violations();
+}
+
+} // namespace
+} // namespace nvmodel::test
