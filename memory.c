@@ -198,6 +198,13 @@ static int take(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	return end_and_advance(mem, fetch, 0);
 }
 
+/* Of what the window was needed for in one call. */
+static void forget_range(struct nvdebug_mem *mem)
+{
+	mem->first = U64_MAX;
+	mem->end = 0;
+}
+
 /* Move what a window at @position shows from @queue to @picked, as pieces. */
 static void pick(struct nvdebug_mem *mem, struct list_head *queue,
 		 u32 position, struct list_head *picked)
@@ -210,8 +217,10 @@ static void pick(struct nvdebug_mem *mem, struct list_head *queue,
 
 		if (!shown)
 			continue;
-		fetch->progress.piece = min(wanted_bytes(fetch), shown) /
-					sizeof(u32);
+		shown = min(wanted_bytes(fetch), shown);
+		fetch->progress.piece = shown / sizeof(u32);
+		mem->first = min(mem->first, wanted_addr(fetch));
+		mem->end = max(mem->end, wanted_addr(fetch) + shown);
 		list_move_tail(&fetch->progress.queue, picked);
 	}
 }
@@ -378,6 +387,24 @@ static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
 }
 
 /*
+ * Where to move the window to. Structures that point to each other may lie on
+ * both sides of a MiB's border: if there is a place for what was read until
+ * now as well, then there, so that it need not go to and fro.
+ */
+static u32 choose_position(struct nvdebug_mem *mem, u64 addr, u64 bytes)
+{
+	const struct nvdebug_pramin *p = &mem->pramin;
+	u64 first = min(addr, mem->first);
+	u64 end = max(addr + bytes, mem->end);
+	u32 position = nvdebug_pramin_position(p, first, end - first);
+
+	if (nvdebug_pramin_shows(p, position, first) >= end - first)
+		return position;
+	forget_range(mem);
+	return nvdebug_pramin_position(p, addr, bytes);
+}
+
+/*
  * Read what is wanted by moving the window, from one MiB to the next, the one
  * it shows first.
  */
@@ -399,8 +426,7 @@ static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
 
 		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
 			ret = read_position(mem, queue,
-					    nvdebug_pramin_position(p, addr,
-								    bytes));
+					    choose_position(mem, addr, bytes));
 		else
 			ret = end_and_advance(mem, fetch, -EFAULT);
 		ret = min(ret, 0);
@@ -419,6 +445,8 @@ static int read_standing(struct nvdebug_mem *mem, struct list_head *queue)
 		if (!ret)
 			ret = read_bars(mem, queue);
 	} while (ret > 0);
+	/* it is nowhere near what will be moved for */
+	forget_range(mem);
 	return ret;
 }
 
@@ -430,6 +458,7 @@ static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 	if (!mem->held || !mem->looked)
 		nvdebug_pramin_open(p);
 	mem->looked = true;
+	forget_range(mem);
 	while (!list_empty(queue)) {
 		if (is_final(p->error))
 			return p->error;

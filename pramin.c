@@ -15,11 +15,11 @@
 /* Words to read in one go with interrupts off: some 256 us. */
 #define BURST_WORDS	256
 /*
- * How often to look whether the window is still ours: a dozen times if there
+ * How often to look whether the window is still ours: eight times if there
  * is not little to read, and at least every 64 KiB. The more often, the less
  * likely that it was moved and put back in between.
  */
-#define CHECKS		12
+#define CHECKS		8
 #define CHECK_WORDS_MAX	(SZ_64K / sizeof(u32))
 
 const struct nvdebug_window nvdebug_window_nv50 = {
