@@ -2,7 +2,7 @@
 """Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
 
 import pytest
-from boards import BOARDS, CHIP, COPY_WIRING, IDS_PER_RUNLIST
+from boards import BOARDS, CHIP, COPY_WIRING, IDS_PER_RUNLIST, since
 from text import channels
 
 PMC_BOOT_0 = 0x0
@@ -26,11 +26,17 @@ def log(bench):
 
 
 def folders(bench):
-    return bench.check("cd /proc && echo gpu*").split()
+    names = bench.check("cd /proc && echo gpu*").split()
+    return sorted(names, key=lambda name: int(name.removeprefix("gpu")))
+
+
+def identities(bench, key):
+    files = " ".join(f"/proc/{name}/info" for name in folders(bench))
+    return bench.check(f"grep -h '^{key}:' {files} | cut -d' ' -f2").split()
 
 
 def addresses(bench):
-    return bench.check("grep -h pci_address: /proc/gpu*/info | cut -d' ' -f2").split()
+    return identities(bench, "pci_address")
 
 
 def test_gpus_are_numbered_in_pci_order(bench):
@@ -49,8 +55,7 @@ def test_a_gpu_that_does_not_answer_harms_no_other(unloaded, fault):
     assert address not in addresses(unloaded)
     complaints = [line for line in log(unloaded) if address in line]
     assert len(complaints) == 1
-    chips = unloaded.check("grep -h ^chip: /proc/gpu*/info").split()[1::2]
-    assert chips == [CHIP[board] for board in BOARDS if board != "titan-v"]
+    assert identities(unloaded, "chip") == [CHIP[board] for board in BOARDS if board != "titan-v"]
     unloaded.check("cat /proc/gpu*/device_info > /dev/null")
 
 
@@ -134,5 +139,6 @@ def channel_register(bench, board, channel):
     if board not in IDS_PER_RUNLIST:
         return 0x800004 + 8 * channel
     base = bench.check(f"awk '$3 == 0 {{print $4; exit}}' {bench.proc(board, 'device_info')}")
-    channel_config = bench.peek(board, int(base, 16) + 4)
+    offset = 0x148 if board in since("blackwell-gb20x") else 0x4
+    channel_config = bench.peek(board, int(base, 16) + offset)
     return (channel_config & ~0xF) + 4 * channel
