@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The GPU's memory holds nonsense: the model behind the GPU flips bits in
+ * runlists, instance blocks, page tables and context images, one seed after the
+ * other, and everything that reads them must stay in its bounds.
+ *
+ * proc_corrupt [--seeds FIRST LAST] [--flips COUNT] [NAME]...
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "boxes.h"
+#include "model.h"
+#include "state.h"
+#include "suite.h"
+#include "tree.h"
+
+#define TRANSLATE "translate"
+/* An open, a write or a read that takes this long hangs. */
+#define DEADLINE_S 30
+/* Trying controls takes longer. */
+#define CONTROL_SEEDS 3
+#define COMPARE_EVERY 100
+#define REPORT_EVERY 1000
+#define ADDRESSES_MAX 6
+#define DIRECTORIES_MAX 4
+#define REQUEST_MAX 120
+/* Of all requests, in turns: a walk costs as much as a small list. */
+#define WALKS_A_SEED 6
+#define CHANNELS_LINE 4096
+#define WALK_LINES 20
+#define WALK_COLUMNS 200
+
+static unsigned long first_seed = 1, last_seed = 30, flips = 8;
+
+/* What is read again and again; every file as it was before the first seed. */
+struct subject {
+	char file[48];
+	bool boxes;
+	size_t most; /* bytes */
+	char *original; /* the steady part of it */
+};
+
+static struct subject subjects[2 * RUNLISTS_MAX + 2];
+static size_t subject_count;
+static char requests[DIRECTORIES_MAX * ADDRESSES_MAX + 8][REQUEST_MAX];
+static char *answers[DIRECTORIES_MAX * ADDRESSES_MAX + 8];
+static size_t request_count;
+static unsigned long seed; /* in force, for messages */
+
+/* ---- what a text may be ---- */
+
+static bool is_lines(const char *text)
+{
+	size_t i = 0;
+
+	for (; text[i]; i++)
+		if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+			return false;
+	return i && text[i - 1] == '\n';
+}
+
+/*
+ * What the kernel's debug options fill memory with, and where it has its own:
+ * neither is anywhere in the modelled memory.
+ */
+static const char *leak_in(const char *text)
+{
+	static const char *const patterns[] = {
+		"5a5a5a5a", "6b6b6b6b", "a5a5a5a5", "6b6b6ba5", "0xffff8",
+		"0xffff9", "0xffffa", "0xffffc9", "0xffffea", "0xffffffff8",
+	};
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (strstr(text, patterns[i]))
+			return patterns[i];
+	return NULL;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		if (length > longest)
+			longest = length;
+		text += length + (text[length] == '\n');
+	}
+	return longest;
+}
+
+/* Each line has as many words as the header has names behind its '#'. */
+static bool is_table(const char *text)
+{
+	size_t columns = 0;
+
+	if (strncmp(text, "# ", 2))
+		return false;
+	for (size_t line = 0; *text; line++) {
+		size_t words = 0;
+
+		for (; *text != '\n'; text++)
+			words += *text != ' ' &&
+				 (text[1] == ' ' || text[1] == '\n');
+		text++;
+		if (!line)
+			columns = words - 1;
+		else if (words != columns)
+			return false;
+	}
+	return true;
+}
+
+static bool is_key(const char *line, const char *key)
+{
+	size_t length = strlen(key);
+
+	return !strncmp(line, key, length) && !strncmp(line + length, ": ", 2);
+}
+
+/* "PD3[2]: ", "PT64K[9]: " */
+static bool is_level(const char *line)
+{
+	const char *at = line;
+
+	while (isupper((unsigned char)*at) || isdigit((unsigned char)*at))
+		at++;
+	if (at == line || *at++ != '[')
+		return false;
+	while (isdigit((unsigned char)*at))
+		at++;
+	return !strncmp(at, "]: 0x", 5);
+}
+
+/* The keys of translate in their order, each with something behind it. */
+static bool is_walk(const char *text)
+{
+	static const char *const keys[] = { "virtual_address", "page_directory",
+		"page_tables", NULL, "result", "page_size", "flags", "error" };
+	size_t key = 0, count = sizeof(keys) / sizeof(*keys);
+
+	while (*text) {
+		if (key < count && !keys[key] && !is_level(text))
+			key++;
+		if (key == count || (keys[key] && !is_key(text, keys[key])))
+			return false;
+		key += !!keys[key];
+		text += strcspn(text, "\n") + 1;
+	}
+	return key == count;
+}
+
+/* What memory can make an open or a request fail with. */
+static bool is_allowed(int error, const char *file)
+{
+	return error == EIO || error == EFAULT ||
+	       (error == EINVAL && !strcmp(file, TRANSLATE));
+}
+
+static void expect_bounded(const char *file, const char *text, size_t size,
+			   size_t most)
+{
+	const char *leak = leak_in(text);
+
+	EXPECT(strlen(text) == size && is_lines(text),
+	       "seed %lu: %s: not lines of printable text", seed, file);
+	EXPECT(size <= most, "seed %lu: %s: %zu bytes, more than %zu", seed,
+	       file, size, most);
+	EXPECT(!leak, "seed %lu: %s: %s is in it", seed, file, leak);
+}
+
+/* ---- reading ---- */
+
+static char *read_subject(const struct gpu *gpu, const struct subject *subject,
+			  size_t *size)
+{
+	char *text;
+
+	alarm(DEADLINE_S);
+	text = gpu_read(gpu, subject->file, size);
+	EXPECT(text || is_allowed(errno, subject->file), "seed %lu: %s: %s",
+	       seed, subject->file, strerror(errno));
+	return text;
+}
+
+static void expect_subject(const struct subject *subject, const char *text,
+			   size_t size)
+{
+	const char *fault;
+	struct line line;
+
+	expect_bounded(subject->file, text, size, subject->most);
+	if (!subject->boxes) {
+		EXPECT(is_table(text), "seed %lu: %s: columns do not fit",
+		       seed, subject->file);
+		return;
+	}
+	fault = boxes_fault(text, &line);
+	EXPECT(!fault, "seed %lu: %s: %s: \"%s\"", seed, subject->file, fault,
+	       line.text);
+}
+
+/* What stays while the GPU works: of engines, the first two columns. */
+static char *steady_part(const struct subject *subject, const char *text)
+{
+	char *steady, *to;
+
+	if (subject->boxes)
+		return runlist_skeleton(text);
+	steady = strdup(text);
+	ASSERT(steady, "no memory for a table");
+	if (!file_is(subject->file, FILE_MOVES))
+		return steady;
+	to = steady;
+	while (*text) {
+		int length = 0;
+
+		sscanf(text, "%*s %*s%n", &length);
+		memcpy(to, text, (size_t)length);
+		to += length;
+		*to++ = '\n';
+		text += strcspn(text, "\n") + 1;
+	}
+	*to = '\0';
+	return steady;
+}
+
+/* One descriptor for all requests; NULL where one fails as it may. */
+static char *translate(int fd, const char *request, size_t *size)
+{
+	ssize_t length = (ssize_t)strlen(request);
+	char *text;
+
+	alarm(DEADLINE_S);
+	if (write(fd, request, (size_t)length) != length) {
+		EXPECT(is_allowed(errno, TRANSLATE), "seed %lu: \"%s\": %s",
+		       seed, request, strerror(errno));
+		return NULL;
+	}
+	lseek(fd, 0, SEEK_SET);
+	text = read_to_end(fd, size);
+	ASSERT(text, "seed %lu: \"%s\": read: %s", seed, request,
+	       strerror(errno));
+	return text;
+}
+
+/* ---- what is read ---- */
+
+static void add_subject(const struct gpu *gpu, const char *file, bool boxes,
+			size_t most)
+{
+	struct subject *subject = &subjects[subject_count];
+	char *text;
+	size_t size;
+
+	snprintf(subject->file, sizeof(subject->file), "%s", file);
+	subject->boxes = boxes;
+	subject->most = most;
+	text = read_subject(gpu, subject, &size);
+	ASSERT(text, "%s: %s", file, strerror(errno));
+	expect_subject(subject, text, size);
+	subject->original = steady_part(subject, text);
+	subject_count++;
+	free(text);
+}
+
+static size_t entries_of(const char *text)
+{
+	struct line line;
+
+	while (next_line(&text, &line))
+		if (!strcmp(line.key, "Entries"))
+			return strtoul(line.value, NULL, 10);
+	return 0;
+}
+
+__printf(1, 2)
+static void add_request(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(requests[request_count++], REQUEST_MAX, format, args);
+	va_end(args);
+}
+
+/* Page directories that a runlist shows, each once. */
+static size_t directories_of(const char *text,
+			     char directories[DIRECTORIES_MAX][48],
+			     size_t count)
+{
+	enum box_kind kind = BOX_KINDS;
+	char address[32] = "";
+	struct line line;
+
+	while (next_line(&text, &line) && count < DIRECTORIES_MAX) {
+		bool known = false;
+
+		if (line.title)
+			kind = line.kind;
+		if (kind != BOX_INSTANCE && kind != BOX_SUBCONTEXT)
+			continue;
+		if (!strcmp(line.key, "Page Directory"))
+			snprintf(address, sizeof(address), "%.31s", line.value);
+		if (strcmp(line.key, "Page Directory Aperture"))
+			continue;
+		snprintf(directories[count], 48, "%s:%.8s", address,
+			 line.value);
+		for (size_t i = 0; i < count; i++)
+			known |= !strcmp(directories[i], directories[count]);
+		count += !known;
+	}
+	return count;
+}
+
+/* Addresses that the driver mapped, and two that it may not have. */
+static size_t addresses_of(int model, unsigned long addresses[ADDRESSES_MAX])
+{
+	const char *at = model_ask(model, "layout");
+	size_t count = 0, skip = 0;
+
+	addresses[count++] = 0;
+	addresses[count++] = 0x3456789abcUL;
+	while (count < ADDRESSES_MAX && (at = strstr(at, "\"va\":\""))) {
+		unsigned long address = strtoul(at + 6, NULL, 16);
+
+		at++;
+		/* Not only those of the first page size. */
+		if (skip++ % 3 == 0 && address >> 40 == 0)
+			addresses[count++] = address + 0x10;
+	}
+	return count;
+}
+
+static void find_requests(const struct gpu *gpu, int model)
+{
+	char directories[DIRECTORIES_MAX][48];
+	unsigned long addresses[ADDRESSES_MAX];
+	struct channels channels = gpu_channels(gpu);
+	size_t address_count, directory_count = 0;
+	unsigned int runlists[RUNLISTS_MAX];
+	size_t count = gpu_runlists(gpu, runlists, RUNLISTS_MAX);
+	int fd;
+
+	request_count = 0;
+	if (!gpu_has(gpu, TRANSLATE))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		char *text = gpu_runlist(gpu, runlists[i]);
+
+		directory_count = directories_of(text, directories,
+						 directory_count);
+		free(text);
+	}
+	address_count = addresses_of(model, addresses);
+	for (size_t d = 0; d < directory_count; d++)
+		for (size_t a = 0; a < address_count; a++)
+			add_request("%s %#lx", directories[d], addresses[a]);
+	for (size_t i = 0; i < channels.count && i < 2; i++) {
+		add_request("%u:%u %#lx", channels.at[i].runlist,
+			    channels.at[i].id, addresses[address_count - 1]);
+		add_request("%u:%u %#lx base", channels.at[i].runlist,
+			    channels.at[i].id, addresses[address_count - 1]);
+	}
+	fd = gpu_open(gpu, TRANSLATE, O_RDWR);
+	ASSERT(fd >= 0, TRANSLATE ": %s", strerror(errno));
+	for (size_t i = 0; i < request_count; i++) {
+		size_t size;
+
+		answers[i] = translate(fd, requests[i], &size);
+		ASSERT(answers[i], "\"%s\": %s", requests[i], strerror(errno));
+		EXPECT(is_walk(answers[i]), "\"%s\": no walk", requests[i]);
+	}
+	close(fd);
+	free(channels.at);
+}
+
+static void find_subjects(const struct gpu *gpu, int model)
+{
+	unsigned int runlists[RUNLISTS_MAX];
+	size_t count = gpu_runlists(gpu, runlists, RUNLISTS_MAX), all = 0;
+	char *info;
+
+	seed = 0;
+	subject_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		char *text = gpu_runlist(gpu, runlists[i]), file[48];
+		size_t entries = entries_of(text);
+
+		free(text);
+		if (!entries)
+			continue;
+		all += entries;
+		snprintf(file, sizeof(file), "runlist%u", runlists[i]);
+		add_subject(gpu, file, true, boxes_most(entries));
+		strcat(file, "_brief");
+		if (gpu_has(gpu, file))
+			add_subject(gpu, file, true, boxes_most(entries));
+	}
+	ASSERT(subject_count, "%s has no runlist with entries", gpu->name);
+	if (gpu_has(gpu, "contexts"))
+		add_subject(gpu, "contexts", false, (1 + all) * CHANNELS_LINE);
+	info = gpu_read(gpu, "device_info", NULL);
+	ASSERT(info, "device_info: %s", strerror(errno));
+	if (gpu_has(gpu, "engines"))
+		add_subject(gpu, "engines", false, lines_of(info) * 1024);
+	free(info);
+	find_requests(gpu, model);
+}
+
+/* ---- the tests ---- */
+
+/* True if it showed. */
+static bool read_corrupted(const struct gpu *gpu, int fd)
+{
+	bool shown = false;
+	size_t size;
+	char *text;
+
+	for (size_t i = 0; i < subject_count; i++) {
+		char *steady;
+
+		text = read_subject(gpu, &subjects[i], &size);
+		if (!text) {
+			shown = true;
+			continue;
+		}
+		expect_subject(&subjects[i], text, size);
+		steady = steady_part(&subjects[i], text);
+		shown |= strcmp(steady, subjects[i].original) != 0;
+		free(steady);
+		free(text);
+	}
+	for (size_t i = 0; i < WALKS_A_SEED && i < request_count; i++) {
+		const char *request = requests[(seed * WALKS_A_SEED + i) %
+					       request_count];
+
+		text = translate(fd, request, &size);
+		if (!text)
+			continue;
+		expect_bounded(request, text, size, WALK_LINES * WALK_COLUMNS);
+		EXPECT(is_walk(text) && lines_of(text) <= WALK_LINES &&
+		       longest_line(text) <= WALK_COLUMNS,
+		       "seed %lu: \"%s\": no walk", seed, request);
+		free(text);
+	}
+	return shown;
+}
+
+static void expect_originals(const struct gpu *gpu, int fd)
+{
+	for (size_t i = 0; i < subject_count; i++) {
+		char *text = read_subject(gpu, &subjects[i], NULL), *steady;
+
+		ASSERT(text, "%s: cannot be read after undo",
+		       subjects[i].file);
+		steady = steady_part(&subjects[i], text);
+		if (strcmp(steady, subjects[i].original)) {
+			EXPECT(false, "seed %lu: %s: not as before, after undo",
+			       seed, subjects[i].file);
+			ktap_note_difference(subjects[i].original, steady);
+		}
+		free(steady);
+		free(text);
+	}
+	for (size_t i = 0; i < request_count; i++) {
+		char *text = translate(fd, requests[i], NULL);
+
+		EXPECT(text && !strcmp(text, answers[i]),
+		       "seed %lu: \"%s\": not as before, after undo", seed,
+		       requests[i]);
+		free(text);
+	}
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void test_reading(const struct gpu *gpu)
+{
+	int model = model_open(gpu), fd;
+	unsigned long count = last_seed - first_seed + 1, shown = 0;
+	double start;
+
+	find_subjects(gpu, model);
+	fd = gpu_has(gpu, TRANSLATE) ? gpu_open(gpu, TRANSLATE, O_RDWR) : -1;
+	start = seconds();
+	for (seed = first_seed; seed <= last_seed; seed++) {
+		unsigned long done = seed - first_seed + 1;
+
+		alarm(DEADLINE_S);
+		model_ask(model, "corrupt %lu %lu", seed, flips);
+		shown += read_corrupted(gpu, fd);
+		alarm(DEADLINE_S);
+		model_ask(model, "corrupt undo");
+		if (done % COMPARE_EVERY == 0 || seed == last_seed)
+			expect_originals(gpu, fd);
+		if (done % REPORT_EVERY == 0)
+			ktap_note("%s: %lu of %lu seeds", gpu->name, done,
+				  count);
+	}
+	EXPECT(2 * shown >= count, "only %lu of %lu seeds showed", shown,
+	       count);
+	ktap_note("%s: %lu seeds of %lu flips (%lu showed), %zu files and %zu walks, %.1f seeds/s",
+		  gpu->name, count, flips, shown, subject_count, request_count,
+		  (double)count / (seconds() - start));
+}
+
+/*
+ * A control on nonsense may fail, but then it has changed nothing; what it did
+ * can be undone once the memory is good again.
+ */
+static void try_control(const struct gpu *gpu, const struct request *request)
+{
+	struct state before, after;
+	int error;
+
+	alarm(DEADLINE_S);
+	before = state_read(gpu);
+	error = control(gpu, request->file, request->text);
+	after = state_read(gpu);
+	if (error && strcmp(before.text, after.text)) {
+		EXPECT(false, "seed %lu: %s: \"%s\" failed (%s), but changed",
+		       seed, request->file, request->text, strerror(error));
+		ktap_note_difference(before.text, after.text);
+	}
+	state_free(&before);
+	state_free(&after);
+}
+
+static void test_controls(const struct gpu *gpu)
+{
+	struct request wanted[REQUESTS_MAX];
+	size_t count = need_requests(gpu, wanted);
+	struct state before = state_read(gpu);
+	unsigned long end = first_seed + CONTROL_SEEDS - 1;
+	int model = model_open(gpu);
+
+	if (end > last_seed)
+		end = last_seed;
+	for (seed = first_seed; seed <= end; seed++) {
+		for (size_t i = 0; i < count; i++) {
+			alarm(DEADLINE_S);
+			model_ask(model, "corrupt %lu %lu", seed, flips);
+			try_control(gpu, &wanted[i]);
+			alarm(DEADLINE_S);
+			model_ask(model, "corrupt undo");
+			state_restore(gpu, &before);
+			state_expect(gpu, &before, wanted[i].file);
+		}
+	}
+}
+
+static const struct suite_test tests[] = {
+	{ "reading", "reads end, in bounds, and all is as before after undo",
+	  test_reading, 0 },
+	{ "controls", "controls that fail leave no change", test_controls,
+	  SUITE_CONTROLS },
+};
+
+static bool is_number(const char *text, unsigned long *number)
+{
+	char *end;
+
+	*number = strtoul(text, &end, 0);
+	return *text && !*end;
+}
+
+int main(int argc, char **argv)
+{
+	char *program = argv[0];
+
+	while (argc > 1 && !strncmp(argv[1], "--", 2) &&
+	       strcmp(argv[1], "--list")) {
+		int taken = 0;
+
+		if (!strcmp(argv[1], "--seeds") && argc > 3 &&
+		    is_number(argv[2], &first_seed) &&
+		    is_number(argv[3], &last_seed) && first_seed <= last_seed)
+			taken = 3;
+		if (!strcmp(argv[1], "--flips") && argc > 2 &&
+		    is_number(argv[2], &flips) && flips)
+			taken = 2;
+		if (!taken) {
+			fprintf(stderr, "usage: %s [--seeds FIRST LAST] [--flips COUNT] [--list] [NAME]...\n",
+				program);
+			return KTAP_FAIL;
+		}
+		argc -= taken;
+		argv += taken;
+	}
+	return SUITE_MAIN(argc, argv, tests);
+}
