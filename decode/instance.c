@@ -155,7 +155,7 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 				     layout->limit_hi);
 	/* the last page; none is not a limit, but not set */
 	if (out->limit)
-		out->limit |= (u32)~NV_RAMIN_ADR_LIMIT_LO;
+		out->limit |= NV_RAMIN_ADR_LIMIT_IN_PAGE;
 
 	out->wfi = address(wfi, NV_RAMIN_ENGINE_WFI_PTR_LO, wfi_hi,
 			   NV_RAMIN_ENGINE_WFI_PTR_HI);

@@ -39,6 +39,7 @@
 /* The last page that may be accessed; the same words mean other things later. */
 #define NV_RAMIN_ADR_LIMIT			130
 #define  NV_RAMIN_ADR_LIMIT_LO			GENMASK(31, 12) /* in place */
+#define  NV_RAMIN_ADR_LIMIT_IN_PAGE		GENMASK(11, 0) /* not stored */
 #define NV_RAMIN_ADR_LIMIT_HI			131
 #define  NV_RAMIN_ADR_LIMIT_HI_GK104		GENMASK(7, 0)
 #define  NV_RAMIN_ADR_LIMIT_HI_GP100		GENMASK(31, 0)
