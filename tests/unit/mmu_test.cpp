@@ -265,6 +265,18 @@ TEST(Version2, CaseE2MPage) {
     EXPECT_EQ(w.steps, 4);
 }
 
+TEST(Version2, AddressBitsWithinALargePageMeanNothing) {
+    Memory m = version2();
+    m.set(COH, 0x1F00033C0, 0x000000003457F001);
+    expect_page(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2), VID, 0x34569ABCD, 2 * MIB);
+}
+
+TEST(Version2, PrivilegeOfAnInvalidSmallPageMeansNothing) {
+    Memory m = version2();
+    m.set(VID, 0x2001054D0, 0x20);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
+}
+
 TEST(Version2, CaseF512MPageFromAmpereOn) {
     Memory m = version2();
     m.set(VID, 0x200102158, 0x0600000028000001);
@@ -762,6 +774,12 @@ TEST(Scan, RunsOfEntries) {
     nvdebug_scan_start(&s, &nvdebug_mmu_gp100, 0x1000, VID, 33 * MIB, 0, ~0U);
     feed(first, s, 0x4000);
     EXPECT_EQ(nvdebug_scan_run(&s), 17u);
+
+    Memory reduced;
+    reduced.set(VID, 0x1000, 0x00000051'0000000C); // 1/8 of 64 MiB in small pages
+    nvdebug_scan_start(&s, &nvdebug_mmu_gk104_64k, 0x1000, VID, 0, 0, ~0U);
+    feed(reduced, s, 0x5000 + 8 * 2040);
+    EXPECT_EQ(nvdebug_scan_run(&s), 8u);
 }
 
 // Walk and scan agree on every page, in a table of every kind of entry.
