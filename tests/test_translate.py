@@ -8,8 +8,7 @@ from boards import BOARDS, GENERATION
 from layouts import number, place
 from text import pairs
 
-VA_BITS = {"kepler": 40, "maxwell-gm20x": 40, "hopper": 57, "blackwell-gb10x": 57,
-           "blackwell-gb20x": 57}
+VA_BITS = {"v1": 40, "v2": 49, "v3": 57}
 SAMPLES = 60  # addresses per board that nobody chose
 
 
@@ -35,11 +34,21 @@ def ask_all(bench, board, requests):
     return [dict(pairs(text)) for text in texts if text]
 
 
-def version_word(layout, space):
+def channel_of(layout, space):
     for channel in layout["channels"]:
         if place(channel["page_directory"]) == place(space["page_directory"]):
-            return f"v{channel['page_tables']}"
-    return "v2"
+            return channel
+    return {"page_tables": 2}
+
+
+def version_word(layout, space):
+    return f"v{channel_of(layout, space)['page_tables']}"
+
+
+def big_page(layout, space):
+    """The size of big pages, as a request says it, where there are two."""
+    channel = channel_of(layout, space)
+    return f"{channel['big_page_kib']}k" if channel["page_tables"] == 1 else ""
 
 
 def directory(space):
@@ -48,7 +57,8 @@ def directory(space):
 
 
 def options(layout, space, board):
-    return version_word(layout, space) if GENERATION[board] == "pascal" else ""
+    version = version_word(layout, space) if GENERATION[board] == "pascal" else ""
+    return f"{version} {big_page(layout, space)}"
 
 
 def expect(said, reply, where):
@@ -83,19 +93,20 @@ def test_the_model_s_mmu_agrees(bench, board):
     model = bench.model(board)
     layout = model.request("layout")
     chosen = random.Random(f"{board} addresses")
-    top = 1 << VA_BITS.get(GENERATION[board], 49)
     requests, replies = [], []
     for _ in range(SAMPLES):
         space = chosen.choice(layout["address_spaces"])
         mapping = chosen.choice(space["mappings"])
+        top = 1 << VA_BITS[version_word(layout, space)]
         va = chosen.choice((number(mapping["va"]) - 4096,
                             number(mapping["va"]) + mapping["page_size"],
                             number(mapping["va"]) ^ (1 << chosen.randrange(12, 40)),
                             chosen.randrange(top))) % top
         at = space["page_directory"]
         requests.append(f"{directory(space)} {va:#x} {options(layout, space, board)}")
+        geometry = ["128k"] if big_page(layout, space) == "128k" else []
         replies.append(model.request("translate", at["address"], at["aperture"],
-                                     version_word(layout, space), hex(va)))
+                                     version_word(layout, space), hex(va), *geometry))
     for request, said, reply in zip(requests, ask_all(bench, board, requests), replies,
                                     strict=True):
         expect(said, reply, request)
