@@ -38,7 +38,8 @@ def test_one_runlist_file_for_each_id_the_topology_names(bench):
     for board in ("gtx1060-3gb", "rtx6000-ada"):
         listed = bench.check(f"cd {bench.proc(board)} && echo runlist*").split()
         expected = engines_by_runlist(bench.read(board, "device_info"))
-        assert set(listed) == {f"runlist{runlist}" for runlist in expected}
+        assert set(listed) == {f"runlist{runlist}{form}" for runlist in expected
+                               for form in ("", "_brief")}
 
 
 def test_awk_says_who_shares_runlist_0(bench):
@@ -50,6 +51,7 @@ def test_the_readme_s_script(bench):
     """Fails if two engines share a runlist, and only then."""
     readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
     script = next(line for line in readme.splitlines() if line.startswith("! awk"))
+    script = script.replace("/proc/gpu0/", bench.proc("gtx1060-3gb"))
     assert bench.run(script).status == 0
     assert bench.run(script.replace("LCE2", "LCE1")).status == 1
 
