@@ -8,7 +8,7 @@ from boards import BOARDS, GENERATION
 from layouts import number, place
 from text import pairs
 
-VA_BITS = {"v1": 40, "v2": 49, "v3": 57}
+VA_BITS = {1: 40, 2: 49, 3: 57}  # by version of the tables
 SAMPLES = 60  # addresses per board that nobody chose
 
 
@@ -34,21 +34,12 @@ def ask_all(bench, board, requests):
     return [dict(pairs(text)) for text in texts if text]
 
 
-def channel_of(layout, space):
+def tables(layout, space):
+    """Version and size of big pages, as the channels that use the space say."""
     for channel in layout["channels"]:
         if place(channel["page_directory"]) == place(space["page_directory"]):
-            return channel
-    return {"page_tables": 2}
-
-
-def version_word(layout, space):
-    return f"v{channel_of(layout, space)['page_tables']}"
-
-
-def big_page(layout, space):
-    """The size of big pages, as a request says it, where there are two."""
-    channel = channel_of(layout, space)
-    return f"{channel['big_page_kib']}k" if channel["page_tables"] == 1 else ""
+            return channel["page_tables"], channel["big_page_kib"]
+    raise AssertionError(f"no channel uses {space['name']}")
 
 
 def directory(space):
@@ -57,8 +48,10 @@ def directory(space):
 
 
 def options(layout, space, board):
-    version = version_word(layout, space) if GENERATION[board] == "pascal" else ""
-    return f"{version} {big_page(layout, space)}"
+    """What `translate` cannot know from a page directory alone."""
+    version, big_page = tables(layout, space)
+    words = [f"v{version}"] if GENERATION[board] == "pascal" else []
+    return " ".join(words + ([f"{big_page}k"] if version == 1 else []))
 
 
 def expect(said, reply, where):
@@ -97,16 +90,16 @@ def test_the_model_s_mmu_agrees(bench, board):
     for _ in range(SAMPLES):
         space = chosen.choice(layout["address_spaces"])
         mapping = chosen.choice(space["mappings"])
-        top = 1 << VA_BITS[version_word(layout, space)]
+        version, big_page = tables(layout, space)
+        top = 1 << VA_BITS[version]
         va = chosen.choice((number(mapping["va"]) - 4096,
                             number(mapping["va"]) + mapping["page_size"],
                             number(mapping["va"]) ^ (1 << chosen.randrange(12, 40)),
                             chosen.randrange(top))) % top
         at = space["page_directory"]
         requests.append(f"{directory(space)} {va:#x} {options(layout, space, board)}")
-        geometry = ["128k"] if big_page(layout, space) == "128k" else []
-        replies.append(model.request("translate", at["address"], at["aperture"],
-                                     version_word(layout, space), hex(va), *geometry))
+        replies.append(model.request("translate", at["address"], at["aperture"], f"v{version}",
+                                     hex(va), *(["128k"] if big_page == 128 else [])))
     for request, said, reply in zip(requests, ask_all(bench, board, requests), replies,
                                     strict=True):
         expect(said, reply, request)
