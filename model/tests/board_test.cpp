@@ -98,7 +98,8 @@ TEST_F(BoardFile, WrongType) {
 TEST_F(BoardFile, UnknownGeneration) {
     json_["chip"]["generation"] = "rubin";
     EXPECT_EQ(error(), "/chip/generation: unknown generation; known: kepler, maxwell-gm20x, "
-                       "pascal, volta, turing, ampere-ga100, ampere-ga10x, ada");
+                       "pascal, volta, turing, ampere-ga100, ampere-ga10x, ada, hopper, "
+                       "blackwell-gb10x, blackwell-gb20x");
 }
 
 TEST_F(BoardFile, IdentitiesThatContradict) {

@@ -113,10 +113,14 @@ TEST_P(InstanceBlocks, PageDirectoriesDifferByTask) {
             return bench->peek({at.aperture, at.address + 4 * n});
         };
         const std::map<std::string_view, std::uint32_t> low_bits{
-            {"kepler", 0}, {"maxwell-gm20x", 0x800}}; // 64 KiB pages
+            {"kepler", 0},
+            {"maxwell-gm20x", 0x800}, // 64 KiB pages
+            {"hopper", 0x800},        // bit 10 stands for version 2 alone
+            {"blackwell-gb10x", 0x800},
+            {"blackwell-gb20x", 0x800}};
         const auto found = low_bits.find(bench->gpu.board().generation->name);
         EXPECT_EQ(word(pdb_lo) & 0xfff, found != low_bits.end() ? found->second : 0xc00U)
-            << "video memory; from Pascal on v2 tables";
+            << "video memory; from Pascal to Ada v2 tables";
         directories.push_back(join(word(pdb_hi), word(pdb_lo) & 0xfffff000));
         EXPECT_LT(directories.back(), bench->gpu.board().video_bytes);
         EXPECT_NE(word(engine_wfi_lo) & 0x4, 0U) << "engine context by virtual address";
@@ -142,11 +146,12 @@ TEST_P(InstanceBlocks, SubcontextTableFromVoltaOn) {
     }
     EXPECT_EQ(word(sc_valid_0), 1U);
     EXPECT_EQ(word(sc_valid_0 + 1), 0U);
-    EXPECT_EQ(word(sc_pdb), word(pdb_lo));
+    EXPECT_EQ(word(sc_pdb), word(pdb_lo) | 0x400) << "bit 10 is set here in all versions";
     EXPECT_EQ(word(sc_pdb + 1), word(pdb_hi));
     EXPECT_EQ(word(sc_pdb + 4), 1U) << "unused entries";
     EXPECT_EQ(word(sc_pdb + 5), 1U);
-    EXPECT_EQ(word(fc_set_channel_info), 3U << 16);
+    const bool known = bench->gpu.board().generation->instance.ramfc == RamfcForm::gk104;
+    EXPECT_EQ(word(fc_set_channel_info), known ? 3U << 16 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, InstanceBlocks, testing::ValuesIn(boards), test_name);

@@ -31,7 +31,7 @@ class Robustness : public testing::TestWithParam<const char *> {
         case 2:
             return near(0x104000, 0x200);
         case 3:
-            return 0x1700;
+            return board.generation->window_register;
         case 4:
             return near(0x700000, 0x2000);
         case 5:
@@ -112,26 +112,14 @@ TEST_P(Robustness, RandomAccesses) {
 TEST_P(Robustness, RandomLists) {
     const Board &board = bench->gpu.board();
     for (int round = 0; round < 300; ++round) {
-        bench->write(0x1700, 0x10);
+        bench->write(board.generation->window_register, 0x10);
         for (std::uint32_t i = 0; i < 64; ++i)
             bench->write(0x700000 + 4 * i, pick(3) == 0 ? value() : pick(8) << 26 | 0x03d0a000);
         const std::uint32_t length = pick(20);
-        switch (board.generation->submit) {
-        case SubmitScheme::shared_port:
-            bench->write(0x2270, 0x100);
-            bench->write(0x2274, length | board.runlists[pick(2)].id << 20);
-            break;
-        case SubmitScheme::pfifo_array:
-            bench->write(0x2b00, 0x100000);
-            bench->write(0x2b04, 0);
-            bench->write(0x2b08, length | pick(4) << 16);
-            break;
-        case SubmitScheme::block:
-            bench->write(board.runlists[0].base + 0x80, 0x100000);
-            bench->write(board.runlists[0].base + 0x84, 0);
-            bench->write(board.runlists[0].base + 0x88, length | pick(4) << 16);
-            break;
-        }
+        const unsigned runlist = board.generation->submit == SubmitScheme::shared_port
+                                     ? board.runlists[pick(2)].id
+                                     : board.runlists[0].id;
+        bench->submit(runlist, {Aperture::video, 0x100000}, length, pick(4));
         bench->advance_us(pick(3'000));
         check();
     }

@@ -29,6 +29,28 @@ TEST(Entries, SixteenBytes) {
               (Words{0x9abcde82, 0, 0x23456012, 1}));
 }
 
+TEST(Entries, BlackwellsHaveSubcontexts) {
+    const ListedChannel channel{.id = 0x12,
+                                .runqueue = 1,
+                                .instance = {Aperture::video, 0x1'2345'6000},
+                                .userd = {Aperture::coherent, 0x9abcde00},
+                                .subcontext = 3};
+    const Words gb10b{0x9abcde82, 0, 0x23456012, 0x0c000001};
+    const Words gb20c{0x9abcde82, 0x0c000000, 0x23456012, 0x0c000001};
+    EXPECT_EQ(encode_channel(EntryFormat::words4_gb10b, channel), gb10b);
+    EXPECT_EQ(encode_channel(EntryFormat::words4_gb20c, channel), gb20c);
+    for (const auto &[name, words] :
+         std::map<const char *, Words>{{"blackwell-gb10x", gb10b}, {"blackwell-gb20x", gb20c}}) {
+        Words list{0x80030001, 1, 5, 0};
+        list.insert(list.end(), words.begin(), words.end());
+        const DecodedList decoded = decode_list(generation(name), list);
+        ASSERT_EQ(decoded.groups.size(), 1U);
+        EXPECT_EQ(decoded.groups[0].channels.at(0).instance, channel.instance) << name;
+        EXPECT_EQ(decoded.groups[0].channels.at(0).userd, channel.userd) << name;
+        EXPECT_EQ(decoded.groups[0].channels.at(0).subcontext, 3U) << name;
+    }
+}
+
 TEST(Entries, DecodeEightBytes) {
     const Words list{0x0a00e005, 0, 0x12, 0x99, 0x13, 0, 0x14, 0};
     const DecodedList decoded = decode_list(generation("pascal"), list);
@@ -98,9 +120,8 @@ class Submitted : public testing::TestWithParam<const char *> {
                     (list >> 20 & 1) != 0};
         }
         const bool turing = board.generation->submit == SubmitScheme::pfifo_array;
-        const std::uint32_t at = turing ? 0x2b00 : board.find_runlist(0)->base + 0x80;
-        const std::uint32_t mask =
-            board.generation->runlist_base_shift == 10 ? 0xfffffc00 : 0xfffff000;
+        const std::uint32_t at = turing ? 0x2b00 : bench.runlist_register(0x80);
+        const std::uint32_t mask = ~((1U << board.generation->runlist_base_shift) - 1);
         const std::uint32_t lo = bench.read(at);
         return {{static_cast<Aperture>(lo & 3), join(bench.read(at + 4), lo & mask)},
                 bench.read(at + 8) & 0xffff,
@@ -139,7 +160,8 @@ TEST_P(Submitted, OnlyTheWindowReachesIt) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Where list = where(*bench);
     EXPECT_GE(list.base.address, bench->gpu.board().bar1.modelled);
-    const std::uint64_t window = std::uint64_t{bench->read(0x1700) & 0xffffff} << 16;
+    const std::uint64_t window =
+        std::uint64_t{bench->read(bench->gpu.board().generation->window_register) & 0xffffff} << 16;
     EXPECT_EQ(window, bench->gpu.board().video_bytes - (1 << 20)) << "parked as drivers do";
     EXPECT_LT(list.base.address, window);
     auto low = Bench::started(GetParam(), "low");

@@ -214,17 +214,7 @@ TEST_P(EveryBoard, ANewListCutsTheSlice) {
 TEST_P(EveryBoard, AnEmptyListStopsAll) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     bench->advance_us(500);
-    switch (bench->gpu.board().generation->submit) {
-    case SubmitScheme::shared_port:
-        bench->write(0x2274, 0);
-        break;
-    case SubmitScheme::pfifo_array:
-        bench->write(0x2b08, 0);
-        break;
-    case SubmitScheme::block:
-        bench->write(0xd00088, 0);
-        break;
-    }
+    bench->submit(0, {}, 0);
     bench->advance_us(100);
     for (const auto &[task, us] : bench->gained(20 * slice_us))
         EXPECT_EQ(us, 0) << task;

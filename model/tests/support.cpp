@@ -3,13 +3,14 @@
 
 #include "regs/fifo.hpp"
 #include "regs/pbus.hpp"
-#include "regs/runlist.hpp"
+#include "regs/runlist_gb202.hpp"
 #include "regs/usermode.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 namespace nvmodel::test {
 
@@ -77,20 +78,57 @@ std::unique_ptr<Bench> Bench::started(const std::string &board_name, const Workl
     return bench;
 }
 
-std::uint32_t Bench::peek(PhysicalAddress at) {
+std::optional<std::uint32_t> Bench::through_window(PhysicalAddress at) {
     using namespace regs;
-    write(gpu.board().generation->window_register,
+    const Generation &generation = *gpu.board().generation;
+    if (at.aperture != Aperture::video && !(generation.window_mask & pbus::window_target.mask()))
+        return std::nullopt;
+    write(generation.window_register,
           pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
               pbus::window_target.put(target_of(at.aperture)));
-    return read(pramin::range_begin + at.address % (1U << pbus::window_shift));
+    return pramin::range_begin + low32(at.address) % (1U << pbus::window_shift);
+}
+
+std::uint32_t Bench::peek(PhysicalAddress at) {
+    if (const auto offset = through_window(at))
+        return read(*offset);
+    std::uint32_t value = 0;
+    EXPECT_TRUE(guest.read(at.address, std::as_writable_bytes(std::span(&value, 1))));
+    return value;
 }
 
 void Bench::poke(PhysicalAddress at, std::uint32_t value) {
-    using namespace regs;
-    write(gpu.board().generation->window_register,
-          pbus::window_base.put(low32(at.address >> pbus::window_shift)) |
-              pbus::window_target.put(target_of(at.aperture)));
-    write(pramin::range_begin + at.address % (1U << pbus::window_shift), value);
+    if (const auto offset = through_window(at))
+        write(*offset, value);
+    else
+        EXPECT_TRUE(guest.write(at.address, std::as_bytes(std::span(&value, 1))));
+}
+
+std::uint32_t Bench::runlist_register(std::uint32_t at, unsigned runlist) const {
+    const bool moved = gpu.board().generation->runlist_layout == RunlistLayout::gb202;
+    return gpu.board().find_runlist(runlist)->base +
+           (moved ? regs::runlist::to_gb202(at).value() : at);
+}
+
+void Bench::submit(unsigned runlist, PhysicalAddress base, unsigned entries, unsigned first) {
+    const std::uint32_t target = target_of(base.aperture);
+    const std::uint32_t length = entries | first << 16;
+    switch (gpu.board().generation->submit) {
+    case SubmitScheme::shared_port:
+        write(0x2270, low32(base.address >> 12) | target << 28);
+        write(0x2274, entries | runlist << 20);
+        break;
+    case SubmitScheme::pfifo_array:
+        write(0x2b00 + 16 * runlist, low32(base.address) | target);
+        write(0x2b04 + 16 * runlist, high32(base.address));
+        write(0x2b08 + 16 * runlist, length);
+        break;
+    case SubmitScheme::block:
+        write(runlist_register(0x80, runlist), low32(base.address) | target);
+        write(runlist_register(0x84, runlist), high32(base.address));
+        write(runlist_register(0x88, runlist), length);
+        break;
+    }
 }
 
 std::uint32_t Bench::channel_register(unsigned channel, unsigned runlist) const {
@@ -129,19 +167,19 @@ void Bench::ring(unsigned channel, unsigned runlist) {
 
 void Bench::preempt_tsg(unsigned tsg, unsigned runlist) {
     const std::uint32_t at =
-        gpu.board().ids_per_runlist() ? gpu.board().find_runlist(runlist)->base + 0x98 : 0x2634;
+        gpu.board().ids_per_runlist() ? runlist_register(0x98, runlist) : 0x2634;
     write(at, 0x01000000 | tsg);
 }
 
 bool Bench::preempt_pending(unsigned runlist) {
     const std::uint32_t at =
-        gpu.board().ids_per_runlist() ? gpu.board().find_runlist(runlist)->base + 0x98 : 0x2634;
+        gpu.board().ids_per_runlist() ? runlist_register(0x98, runlist) : 0x2634;
     return (read(at) >> 20 & 1) != 0;
 }
 
 void Bench::set_gate(unsigned runlist, bool closed) {
     if (gpu.board().ids_per_runlist())
-        write(gpu.board().find_runlist(runlist)->base + 0x94, closed ? 1 : 0);
+        write(runlist_register(0x94, runlist), closed ? 1 : 0);
     else
         write(0x2630, closed ? 1U << runlist : 0);
 }

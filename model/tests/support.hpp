@@ -20,9 +20,9 @@
 
 namespace nvmodel::test {
 
-inline constexpr std::array boards{"a100",      "gtx1060-3gb",  "gtx1080ti",
-                                   "gtx980",    "quadro-k5000", "rtx-a6000",
-                                   "rtx2080ti", "rtx6000-ada",  "titan-v"};
+inline constexpr std::array boards{"a100",      "b200",    "gtx1060-3gb",  "gtx1080ti",
+                                   "gtx980",    "h200",    "quadro-k5000", "rtx-a6000",
+                                   "rtx2080ti", "rtx5090", "rtx6000-ada",  "titan-v"};
 
 /// A board's name as part of a test's.
 std::string test_name(const testing::TestParamInfo<const char *> &board);
@@ -72,9 +72,15 @@ class Bench {
         gpu.bar_write(Bar::registers, offset, value, 4);
     }
 
-    /// A word of GPU memory, through the PRAMIN window.
+    /// A word of GPU memory, through the PRAMIN window, or of guest memory where the window does
+    /// not reach that.
     std::uint32_t peek(PhysicalAddress at);
     void poke(PhysicalAddress at, std::uint32_t value);
+
+    /// Where a register of a runlist's block is, by GA100's offset; Ampere and newer.
+    [[nodiscard]] std::uint32_t runlist_register(std::uint32_t at, unsigned runlist = 0) const;
+    /// Hands a list to Host through the registers that the board has.
+    void submit(unsigned runlist, PhysicalAddress base, unsigned entries, unsigned first = 0);
 
     /// Where a channel's enable, status and fault bits are.
     [[nodiscard]] std::uint32_t channel_register(unsigned channel, unsigned runlist = 0) const;
@@ -101,6 +107,10 @@ class Bench {
 
     FakeMemory guest;
     Gpu gpu;
+
+  private:
+    /// Moves the window to an address and gives its place in BAR0; nothing if it cannot get there.
+    std::optional<std::uint32_t> through_window(PhysicalAddress at);
 };
 
 } // namespace nvmodel::test

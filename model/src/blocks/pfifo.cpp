@@ -235,8 +235,7 @@ class FifoControl final : public RegisterBlock {
         case fifo::runlist_preempt:
             if (generation_.volta_fifo_registers)
                 return {per_runlist([](const Runlist &list) {
-                    return list.preempting == Preempting::runlist ||
-                           (list.preempt_waits && list.preempt_waits->first == Preempting::runlist);
+                    return list.preempt_outstanding(Preempting::runlist);
                 })};
             break;
         case fifo::sched_status:
@@ -296,10 +295,8 @@ class FifoControl final : public RegisterBlock {
     }
 
     [[nodiscard]] bool preempting(Preempting kind) const {
-        return per_runlist([kind](const Runlist &list) {
-                   return list.preempting == kind ||
-                          (list.preempt_waits && list.preempt_waits->first == kind);
-               }) != 0;
+        return per_runlist(
+                   [kind](const Runlist &list) { return list.preempt_outstanding(kind); }) != 0;
     }
 
     [[nodiscard]] bool any_bad_tsg() const {

@@ -13,7 +13,7 @@
 namespace nvmodel {
 
 /// How an access went; anything but `done` is a violation.
-enum class Answer : std::uint8_t { done, unmodelled, write_only, read_only };
+enum class Answer : std::uint8_t { done, unmodelled, write_only, read_only, side_effect };
 
 struct ReadAnswer {
     std::uint32_t value = 0;

@@ -3,7 +3,7 @@
 
 #include "blocks/context_status.hpp"
 #include "regs/pbdma.hpp"
-#include "regs/runlist.hpp"
+#include "regs/runlist_gb202.hpp"
 #include "regs/usermode.hpp"
 
 #include <bit>
@@ -16,11 +16,34 @@ RunlistBlock::RunlistBlock(const Board &board, Host &host, const RunlistRow &row
     : board_(board), host_(host), row_(row), config_(runlist::config_reset),
       acq_pretest_(runlist::acq_pretest_reset), idle_filter_(runlist::idle_filter_reset) {
     ctxsw_timeout_.fill(runlist::ctxsw_timeout_config_reset);
-    virtual_channel_cfg_.fill(runlist::virtual_channel_cfg_reset);
+    virtual_channel_cfg_.fill(board.generation->gate_counts
+                                  ? runlist::virtual_channel_cfg_reset_gb10b
+                                  : runlist::virtual_channel_cfg_reset);
+}
+
+std::optional<std::uint32_t> RunlistBlock::locate(std::uint32_t offset) const {
+    const std::uint32_t at = offset - row_.base;
+    return board_.generation->runlist_layout == RunlistLayout::gb202 ? runlist::from_gb202(at)
+                                                                     : std::optional(at);
 }
 
 ReadAnswer RunlistBlock::read(std::uint32_t offset) {
-    const std::uint32_t at = offset - row_.base;
+    const auto at = locate(offset);
+    return at ? read_at(*at) : ReadAnswer::unmodelled();
+}
+
+Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
+    const auto at = locate(offset);
+    return at ? write_at(*at, value) : Answer::unmodelled;
+}
+
+/// Before GB10x the bit falls with the first TSG preempt that is done, whatever else was asked for.
+bool RunlistBlock::tsg_preempt_pending() const {
+    return board_.generation->tsg_preempt_counted ? list().preempt_outstanding(Preempting::tsg)
+                                                  : list().tsg_preempt_flag;
+}
+
+ReadAnswer RunlistBlock::read_at(std::uint32_t at) {
     if (const std::uint32_t *const reg = stored(at))
         return {*reg};
     for (unsigned slot = 0; slot < runlist::engine_slots; ++slot) {
@@ -35,14 +58,10 @@ ReadAnswer RunlistBlock::read(std::uint32_t offset) {
         return ReadAnswer::write_only();
     case runlist::sched_disable:
         return {runlist::sched_disable_runlist.put(list().gated ? 1 : 0)};
-    case runlist::preempt: {
-        const auto pending = [this](Preempting kind) -> std::uint32_t {
-            return list().preempting == kind ||
-                   (list().preempt_waits && list().preempt_waits->first == kind);
-        };
-        return {preempt_ | runlist::preempt_tsg_pending.put(pending(Preempting::tsg)) |
-                runlist::preempt_runlist_pending.put(pending(Preempting::runlist))};
-    }
+    case runlist::preempt:
+        return {preempt_ | runlist::preempt_tsg_pending.put(tsg_preempt_pending() ? 1 : 0) |
+                runlist::preempt_runlist_pending.put(
+                    list().preempt_outstanding(Preempting::runlist) ? 1 : 0)};
     case runlist::intr_0:
         return {interrupts()};
     case runlist::info:
@@ -94,8 +113,10 @@ ReadAnswer RunlistBlock::read_engine(unsigned slot, std::uint32_t at) const {
                    runlist::engine_status0_faulted.put(engine_faulted(host_, e) ? 1 : 0);
         });
     case runlist::engine_status1:
-        return value([](const Engine &e) {
-            return runlist::engine_status1_intr_id.put(e.row.intr.value_or(0));
+        return value([this](const Engine &e) {
+            return board_.generation->runlist_layout == RunlistLayout::gb202
+                       ? 0 // the field is not known there
+                       : runlist::engine_status1_intr_id.put(e.row.intr.value_or(0));
         });
     case runlist::engine_status_channel:
     case runlist::engine_status_channel + 4:
@@ -164,8 +185,7 @@ std::uint32_t *RunlistBlock::stored(std::uint32_t at) {
     return nullptr;
 }
 
-Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
-    const std::uint32_t at = offset - row_.base;
+Answer RunlistBlock::write_at(std::uint32_t at, std::uint32_t value) {
     switch (at) {
     case runlist::submit_base_lo: {
         const std::uint32_t address = ~((1U << board_.generation->runlist_base_shift) - 1);
@@ -173,7 +193,10 @@ Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
         return Answer::done;
     }
     case runlist::submit_base_hi:
-        base_hi_ = value & runlist::submit_base_hi_ptr.mask();
+        base_hi_ =
+            value & (board_.generation->runlist_base_hi_wide ? runlist::submit_base_hi_ptr_gb10b
+                                                             : runlist::submit_base_hi_ptr)
+                        .mask();
         return Answer::done;
     case runlist::submit:
         submit_ = value;
@@ -200,7 +223,7 @@ Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
         *reg = value;
         return Answer::done;
     }
-    return read(offset).answer == Answer::done ? Answer::read_only : Answer::unmodelled;
+    return read_at(at).answer == Answer::done ? Answer::read_only : Answer::unmodelled;
 }
 
 void RunlistBlock::submit() {
@@ -221,10 +244,13 @@ void RunlistBlock::preempt() {
 
 std::uint32_t RunlistBlock::interrupts() const {
     const Runlist &list = this->list();
+    const std::uint32_t bad_tsg = runlist::intr_0_bad_tsg.put(list.intr_bad_tsg ? 1 : 0);
+    if (board_.generation->runlist_layout == RunlistLayout::gb202)
+        return bad_tsg; // the others are not known there
     return runlist::intr_0_tsg_preempt_complete.put(list.intr_tsg_preempt_complete ? 1 : 0) |
            runlist::intr_0_runlist_preempt_complete.put(list.intr_runlist_preempt_complete ? 1
                                                                                            : 0) |
-           runlist::intr_0_bad_tsg.put(list.intr_bad_tsg ? 1 : 0);
+           bad_tsg;
 }
 
 void RunlistBlock::clear_interrupts(std::uint32_t bits) {
@@ -241,7 +267,11 @@ void RunlistBlock::ring(unsigned vector) {
     const std::uint32_t cfg = virtual_channel_cfg_[0];
     if (!usermode::vcfg_pending_enable.test(cfg))
         return;
-    const unsigned chid = (vector & usermode::vcfg_mask.get(cfg)) | usermode::vcfg_set.get(cfg);
+    if (board_.generation->gate_counts && vector >= usermode::vcfg_count.get(cfg))
+        return;
+    const unsigned chid = board_.generation->gate_counts ? usermode::vcfg_base.get(cfg) + vector
+                                                         : (vector & usermode::vcfg_mask.get(cfg)) |
+                                                               usermode::vcfg_set.get(cfg);
     if (const auto index = host_.channel_index(row_.id, chid))
         host_.ring(*index);
 }

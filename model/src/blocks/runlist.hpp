@@ -9,7 +9,8 @@
 
 namespace nvmodel {
 
-/// NV_RUNLIST: all about one runlist, Ampere and Ada.
+/// NV_RUNLIST: all about one runlist, Ampere and newer. Inside, offsets are GA100's; on GB20x they
+/// are translated, and what has no place there is not modelled.
 class RunlistBlock final : public RegisterBlock {
   public:
     RunlistBlock(const Board &board, Host &host, const RunlistRow &row);
@@ -23,6 +24,11 @@ class RunlistBlock final : public RegisterBlock {
     [[nodiscard]] unsigned id() const { return row_.id; }
 
   private:
+    /// GA100's offset inside the block of what is at an offset of BAR0.
+    [[nodiscard]] std::optional<std::uint32_t> locate(std::uint32_t offset) const;
+    [[nodiscard]] ReadAnswer read_at(std::uint32_t at);
+    Answer write_at(std::uint32_t at, std::uint32_t value);
+    [[nodiscard]] bool tsg_preempt_pending() const;
     [[nodiscard]] ReadAnswer read_config(std::uint32_t at) const;
     [[nodiscard]] ReadAnswer read_engine(unsigned slot, std::uint32_t at) const;
     [[nodiscard]] std::uint32_t engine_channel(const Engine &engine, unsigned runqueue) const;

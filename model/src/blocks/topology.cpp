@@ -82,13 +82,15 @@ void set_v1_table(ConstantsBlock &block, const Board &board) {
 
 void set_v2_table(ConstantsBlock &block, const Board &board) {
     using namespace ptop::v2;
-    block.set(device_info_cfg, cfg_version.put(2) | cfg_max_devices.put(board.ptop_max_devices) |
-                                   cfg_max_rows_per_device.put(3) |
-                                   cfg_num_rows.put(board.ptop_rows));
-    std::uint32_t offset = device_info2;
-    for (const std::uint32_t row : ptop_v2_rows(board)) {
-        block.set(offset, row);
-        offset += 4;
+    const std::uint32_t cfg = cfg_version.put(2) | cfg_max_devices.put(board.ptop_max_devices) |
+                              cfg_max_rows_per_device.put(3) | cfg_num_rows.put(board.ptop_rows);
+    for (unsigned die = 0; die < board.dies(); ++die) {
+        block.set(device_info_cfg + die * die_stride, cfg);
+        std::uint32_t offset = device_info2 + die * die_stride;
+        for (const std::uint32_t row : ptop_v2_rows(board, die)) {
+            block.set(offset, row);
+            offset += 4;
+        }
     }
 }
 

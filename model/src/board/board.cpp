@@ -24,7 +24,9 @@ const EngineRow *Board::find_engine(EngineName engine) const {
 }
 
 bool Board::on_graphics_runlist(const EngineRow &engine) const {
-    return engine.runlist && engine.runlist == find_engine({EngineType::gr, 0})->runlist;
+    return engine.runlist && std::ranges::any_of(engines, [&](const EngineRow &row) {
+               return row.name.type == EngineType::gr && row.runlist == engine.runlist;
+           });
 }
 
 const EngineRow *Board::engine_meant(EngineName asked) const {
@@ -57,6 +59,13 @@ unsigned Board::engine_slots() const {
         if (row.engine_id)
             slots = std::max(slots, *row.engine_id + 1);
     return slots;
+}
+
+unsigned Board::dies() const {
+    unsigned count = 1;
+    for (const EngineRow &row : engines)
+        count = std::max(count, row.die + 1);
+    return count;
 }
 
 unsigned Board::pbdma_count() const {

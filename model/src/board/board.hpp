@@ -39,6 +39,7 @@ struct BarSize {
 
 /// One device of the PTOP table, in table order.
 struct EngineRow {
+    unsigned die = 0;        // whose table it is in
     unsigned gap_before = 0; // empty words or rows in front of it
     EngineName name;
     std::optional<unsigned> runlist; // none: not driven by Host
@@ -122,9 +123,12 @@ struct Board {
     /// The engine that a workload means: where copy engines are physical, LCE0 and LCE1 are the
     /// ones on the graphics runlist, LCE2 and so on the others. Null if there is none.
     [[nodiscard]] const EngineRow *engine_meant(EngineName asked) const;
+    /// True if a graphics engine shares its runlist.
     [[nodiscard]] bool on_graphics_runlist(const EngineRow &engine) const;
     /// Engine slots that Host has registers for: one more than the largest engine id.
     [[nodiscard]] unsigned engine_slots() const;
+    /// Dies with a device table of their own.
+    [[nodiscard]] unsigned dies() const;
     /// One more than the largest PBDMA number.
     [[nodiscard]] unsigned pbdma_count() const;
     [[nodiscard]] bool ids_per_runlist() const {

@@ -13,7 +13,8 @@ namespace nvmodel {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr unsigned max_pbdmas = 32;
+constexpr unsigned max_pbdmas = 64;
+constexpr unsigned max_dies = 2;
 constexpr unsigned max_engines = 64;
 constexpr unsigned max_runlists = 64;
 
@@ -174,6 +175,8 @@ EngineRow read_engine(JsonObject &row, const Board &board) {
     const bool v1 = board.generation->ptop == PtopVersion::v1;
     EngineRow engine;
     engine.gap_before = optional_number(row, "gap_before", 16).value_or(0);
+    if (!v1)
+        engine.die = optional_number(row, "die", max_dies - 1).value_or(0);
     const JsonValue name = row.at("engine");
     const auto parsed = parse_engine_name(name.text());
     if (!parsed)
@@ -200,7 +203,7 @@ EngineRow read_engine(JsonObject &row, const Board &board) {
             if (other.runlist == engine.runlist)
                 engine.slot += 1;
         }
-        if (!v1 && engine.slot >= regs::runlist::engine_slots)
+        if (engine.slot >= board.generation->engine_slots())
             runlist->fail("has more engines than its registers have slots");
     }
     row.finish();
@@ -229,9 +232,11 @@ void read_copy(JsonObject &file, Board &board) {
     if (board.generation->copy == CopyWiring::physical)
         return;
     JsonObject copy = open_section(file, "copy");
+    // As many as the registers can say; where they are not public, as the model can hold.
     const bool pascal = board.generation->copy == CopyWiring::pascal;
+    const bool unpublished = board.generation->copy == CopyWiring::unpublished;
     const unsigned max_pces = pascal ? 8 : 24;
-    const unsigned max_lce = pascal ? 6 : 14;
+    const unsigned max_lce = pascal ? 6 : unpublished ? 31 : 14;
     board.copy.pce_map = copy.at("pce_map").number32(0, (1U << max_pces) - 1);
     const auto lce = [&](const JsonValue &value) -> std::optional<unsigned> {
         if (value.is_null())
@@ -243,7 +248,7 @@ void read_copy(JsonObject &file, Board &board) {
     };
     for (const JsonValue &item : copy.at("pce_lce").items(max_pces))
         board.copy.pce_lce.push_back(lce(item));
-    for (const JsonValue &item : copy.at("grce_shares").items(pascal ? 4 : 2)) {
+    for (const JsonValue &item : copy.at("grce_shares").items(pascal || unpublished ? 4 : 2)) {
         const auto shared = lce(item);
         board.copy.grces.push_back({shared.has_value(), shared});
     }

@@ -4,9 +4,11 @@
 #include "regs/pbdma.hpp"
 #include "regs/pbus.hpp"
 #include "regs/ramin.hpp"
+#include "regs/runlist_gb202.hpp"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace nvmodel {
 namespace {
@@ -41,13 +43,20 @@ constexpr Generation kepler{
     .memory_size = MemorySize::none,
     .work_distributor = WorkDistributor::counts,
     .tpc_order = TpcOrder::round_robin,
+    .runlist_layout = RunlistLayout::ga100,
+    .pbdma_layout = PbdmaLayout::gk104,
     .pbdma_stride = regs::pbdma::stride_kepler,
     .runlist_base_shift = 12,
+    .runlist_base_hi_wide = false,
     .host_class = regs::ramin::signature_legacy,
     .fifo_cfg0 = false,
     .kepler_fifo_registers = true,
     .ltc_count = false,
     .pri_ring = true,
+    .read_flushes = false,
+    .fb_flush = false,
+    .gate_counts = false,
+    .tsg_preempt_counted = false,
     .bare_channels = true,
     .channel_preempt = true,
     .fault_bits = false,
@@ -129,6 +138,7 @@ constexpr Generation ampere_ga100 = [] {
     g.doorbell = Doorbell::ampere;
     g.bar_block = BarBlock::vf;
     g.fuse = FuseForm::ga100;
+    g.pbdma_layout = PbdmaLayout::ga100;
     g.pbdma_stride = regs::pbdma::stride_ampere;
     g.host_class = 0xc56f;
     g.entry_pointers_used = true;
@@ -152,10 +162,72 @@ constexpr Generation ada = [] {
     return g;
 }();
 
-constexpr std::array all{kepler, maxwell_gm20x, pascal,       volta,
-                         turing, ampere_ga100,  ampere_ga10x, ada};
+// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; GA100's map is assumed, as the
+// resource manager does where it shows.
+constexpr Generation hopper = [] {
+    Generation g = ada;
+    g.name = "hopper";
+    g.page_tables.version = mmu::Version::v3;
+    g.copy = CopyWiring::unpublished;
+    g.doorbell = Doorbell::hopper;
+    g.bar_block = BarBlock::vf_paired;
+    g.window_register = regs::xal::bar0_window;
+    g.window_mask = regs::xal::window_base_gh100.mask();
+    g.pci_resources = {0, 2, 4};
+    g.host_class = 0xc86f;
+    g.read_flushes = true;
+    g.fb_flush = true;
+    return g;
+}();
+
+// Host as nvgpu has it for GB10B; that the discrete GB10x are the same is inferred from the
+// resource manager's functions.
+constexpr Generation blackwell_gb10x = [] {
+    Generation g = hopper;
+    g.name = "blackwell-gb10x";
+    g.page_tables.leaf_256g = true;
+    g.instance.ramfc = RamfcForm::gb100;
+    g.instance.firmware_magic = true;
+    g.entry = EntryFormat::words4_gb10b;
+    g.window_mask = regs::xal::window_base_gb100.mask();
+    g.memory_size = MemorySize::mib_range2;
+    g.pbdma_layout = PbdmaLayout::gb10b;
+    g.runlist_base_hi_wide = true;
+    g.host_class = 0xc96f;
+    g.fb_flush = false;
+    g.gate_counts = true;
+    g.tsg_preempt_counted = true;
+    return g;
+}();
+
+// The same for GB20C and the discrete GB20x.
+constexpr Generation blackwell_gb20x = [] {
+    Generation g = blackwell_gb10x;
+    g.name = "blackwell-gb20x";
+    g.entry = EntryFormat::words4_gb20c;
+    g.doorbell = Doorbell::gb20x;
+    g.pci_resources = {0, 1, 3};
+    g.memory_size = MemorySize::mib;
+    g.runlist_layout = RunlistLayout::gb202;
+    g.pbdma_layout = PbdmaLayout::gb20c;
+    g.runlist_base_shift = 8;
+    g.host_class = 0xca6f;
+    g.fb_flush = true;
+    return g;
+}();
+
+constexpr std::array all{kepler, maxwell_gm20x,   pascal,         volta,
+                         turing, ampere_ga100,    ampere_ga10x,   ada,
+                         hopper, blackwell_gb10x, blackwell_gb20x};
 
 } // namespace
+
+unsigned Generation::engine_slots() const {
+    if (submit != SubmitScheme::block)
+        return std::numeric_limits<unsigned>::max();
+    return runlist_layout == RunlistLayout::ga100 ? regs::runlist::engine_slots
+                                                  : regs::runlist::engine_slots_gb202;
+}
 
 std::span<const Generation> generations() {
     return all;

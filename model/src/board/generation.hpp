@@ -29,6 +29,12 @@ enum class SubmitScheme : std::uint8_t {
     block,       // Ampere+: an NV_RUNLIST block per runlist
 };
 
+/// Where the registers of an NV_RUNLIST block are.
+enum class RunlistLayout : std::uint8_t { ga100, gb202 };
+
+/// Where a PBDMA's registers are.
+enum class PbdmaLayout : std::uint8_t { gk104, ga100, gb10b, gb20c };
+
 /// Where per-channel state is, and so whether channel ids are global or per runlist.
 enum class ChannelState : std::uint8_t { pccsr, chram };
 
@@ -142,13 +148,20 @@ struct Generation {
     MemorySize memory_size;
     WorkDistributor work_distributor;
     TpcOrder tpc_order;
+    RunlistLayout runlist_layout;
+    PbdmaLayout pbdma_layout;
     std::uint32_t pbdma_stride;
     unsigned runlist_base_shift; // alignment of a runlist in memory
+    bool runlist_base_hi_wide;   // its address has 52 bits, not 40
     std::uint32_t host_class;    // in RAMFC's signature and PFIFO_CFG2
     bool fifo_cfg0;              // NV_PFIFO_CFG0 is there
     bool kepler_fifo_registers;  // PCCSR_CHANNEL_RUNLIST, timeslices of runlists
     bool ltc_count;              // PTOP says how many L2 caches there are
     bool pri_ring;               // where the PRI ring counts GPCs is public
+    bool read_flushes;           // registers that flush when they are read
+    bool fb_flush;               // one of them for video memory
+    bool gate_counts;            // VIRTUAL_CHANNEL_CFG is COUNT and BASE, not MASK and SET
+    bool tsg_preempt_counted;    // TSG_PREEMPT_PENDING stays until all TSG preempts are done
     bool bare_channels;          // channels outside a TSG are legal
     bool channel_preempt;        // PREEMPT type "channel" does something
     bool fault_bits;             // per-channel PBDMA_FAULTED and ENG_FAULTED
@@ -157,6 +170,9 @@ struct Generation {
     bool subcontexts;            // instance blocks hold a subcontext table
     bool entry_pointers_used;    // Host takes INST and USERD from the runlist entry
     bool enable_wakes;           // enabling a channel makes Host look at an idle runlist
+
+    /// Engines that a runlist's registers have room for; without such registers any number.
+    [[nodiscard]] unsigned engine_slots() const;
 };
 
 /// All generations the model knows.

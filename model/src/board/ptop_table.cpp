@@ -33,10 +33,12 @@ std::vector<std::uint32_t> ptop_v1_words(const Board &board) {
     return table;
 }
 
-std::vector<std::uint32_t> ptop_v2_rows(const Board &board) {
+std::vector<std::uint32_t> ptop_v2_rows(const Board &board, unsigned die) {
     using namespace regs::ptop::v2;
     std::vector<std::uint32_t> table;
     for (const EngineRow &row : board.engines) {
+        if (row.die != die)
+            continue;
         table.insert(table.end(), row.gap_before, 0);
         const RunlistRow *runlist = row.runlist ? board.find_runlist(*row.runlist) : nullptr;
         table.push_back(chain.mask() | row0_fault_id.put(row.fault_id.value_or(0)) |

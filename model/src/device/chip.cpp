@@ -2,6 +2,7 @@
 #include "device/chip.hpp"
 
 #include "blocks/channel_state.hpp"
+#include "blocks/flush.hpp"
 #include "blocks/memory_size.hpp"
 #include "blocks/pbdma.hpp"
 #include "blocks/pmc.hpp"
@@ -69,8 +70,16 @@ void Chip::map_bus(const Generation &generation) {
     map(window, window + 4, BlockName::pbus_window, own(make_window(generation, bus_)));
     RegisterBlock &bus = own(make_pbus(generation, bus_));
     map(pbus::range_begin, pbus::bar0_window, BlockName::pbus, bus);
+    if (window != pbus::bar0_window)
+        map(pbus::bar0_window, pbus::bar1_block, BlockName::pbus, bus);
     map(pbus::bar1_block, pbus::bar2_block + 4, BlockName::bar_block, bus);
     map(pbus::bar2_block + 4, pbus::range_end, BlockName::pbus, bus);
+    if (generation.read_flushes) {
+        RegisterBlock &flush = own(std::make_unique<FlushBlock>(generation));
+        map(xal::range_begin, xal::bar0_window, BlockName::other, flush);
+        map(xal::bar0_window + 4, xal::range_end, BlockName::other, flush);
+        map(xal::vf_flushes_begin, xal::vf_flushes_end, BlockName::other, flush);
+    }
     if (auto page = make_function_page(generation, bus_))
         map(pbus::vf_blocks_begin, pbus::vf_blocks_end, BlockName::bar_block, own(std::move(page)));
 }
@@ -91,6 +100,9 @@ void Chip::map_topology(const Board &board) {
         break;
     case FuseForm::ga100:
         map(ptop::range_begin, ptop::range_end_v2, BlockName::ptop, top);
+        if (board.dies() > 1)
+            map(ptop::range_begin + ptop::v2::die_stride, ptop::range_end_v2 + ptop::v2::die_stride,
+                BlockName::ptop, top);
         map(fuse::base_ga100, fuse::base_ga100 + fuse::size, BlockName::fuse, fuses);
         break;
     }

@@ -19,6 +19,8 @@ Violation violation_of(Answer answer) {
         return Violation::write_only;
     case Answer::read_only:
         return Violation::read_only;
+    case Answer::side_effect:
+        return Violation::side_effect;
     default:
         return Violation::unmodelled;
     }

@@ -17,6 +17,8 @@ std::string_view name_of(Violation why) {
         return "size";
     case Violation::memory:
         return "memory";
+    case Violation::side_effect:
+        return "side-effect";
     }
     return "?";
 }

@@ -14,8 +14,9 @@ enum class Violation : std::uint8_t {
     unmodelled, // nothing is there, or nothing that the board models
     write_only,
     read_only,
-    size,   // a width or alignment the hardware does not have
-    memory, // through an aperture, but no memory is there
+    size,        // a width or alignment the hardware does not have
+    memory,      // through an aperture, but no memory is there
+    side_effect, // a read that changes the GPU's state
 };
 
 std::string_view name_of(Violation why);

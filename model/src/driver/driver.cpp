@@ -259,7 +259,8 @@ void Driver::append_channel(std::vector<std::uint32_t> &words, std::size_t chann
     const BuiltChannel &built = channels_[channel];
     const auto entry =
         encode_channel(board_.generation->entry,
-                       {planned.id, planned.runqueue, built.instance, built.block.userd});
+                       {planned.id, planned.runqueue, built.instance, built.block.userd,
+                        planned.subcontext});
     words.insert(words.end(), entry.begin(), entry.end());
 }
 

@@ -2,7 +2,7 @@
 #include "driver/driver_port.hpp"
 
 #include "regs/fifo.hpp"
-#include "regs/runlist.hpp"
+#include "regs/runlist_gb202.hpp"
 #include "regs/usermode.hpp"
 
 #include <stdexcept>
@@ -104,15 +104,18 @@ class TuringPort final : public PccsrPort {
     }
 };
 
-/// Ampere, Ada: a block and a channel RAM per runlist.
+/// Ampere and newer: a block and a channel RAM per runlist.
 class AmperePort final : public DriverPort {
   public:
     AmperePort(const Board &board, Chip &chip) : board_(board), chip_(chip) {}
 
     void open_doorbells() override {
+        const std::uint32_t all_channels = board_.generation->gate_counts
+                                               ? runlist::virtual_channel_cfg_reset_gb10b
+                                               : runlist::virtual_channel_cfg_reset;
         for (const RunlistRow &row : board_.runlists)
-            driver_write(chip_, row.base + runlist::virtual_channel_cfg,
-                         runlist::virtual_channel_cfg_reset | usermode::vcfg_pending_enable.mask());
+            write(row.id, runlist::virtual_channel_cfg,
+                  all_channels | usermode::vcfg_pending_enable.mask());
     }
 
     void bind(unsigned, unsigned, PhysicalAddress) override {} // in the runlist entry
@@ -122,20 +125,27 @@ class AmperePort final : public DriverPort {
     }
 
     void submit(unsigned runlist, PhysicalAddress base, unsigned entries) override {
-        const std::uint32_t block = row(runlist).base;
-        driver_write(chip_, block + runlist::submit_base_lo,
-                     low32(base.address) |
-                         runlist::submit_base_lo_target.put(target_of(base.aperture)));
-        driver_write(chip_, block + runlist::submit_base_hi, high32(base.address));
-        driver_write(chip_, block + runlist::submit, runlist::submit_length.put(entries));
+        write(runlist, runlist::submit_base_lo,
+              low32(base.address) | runlist::submit_base_lo_target.put(target_of(base.aperture)));
+        write(runlist, runlist::submit_base_hi, high32(base.address));
+        write(runlist, runlist::submit, runlist::submit_length.put(entries));
     }
 
     void ring(unsigned runlist, unsigned channel) override {
         driver_write(chip_, usermode::vf_range_begin + usermode::doorbell,
-                     usermode::ampere_vector.put(channel) | usermode::ampere_runlist.put(runlist));
+                     usermode::ampere_vector.put(channel) | usermode::ampere_runlist.put(runlist) |
+                         (board_.generation->doorbell == Doorbell::gb20x
+                              ? usermode::gb20x_runlist_enable.mask()
+                              : 0));
     }
 
   private:
+    /// A register of a runlist's block, by GA100's offset.
+    void write(unsigned runlist, std::uint32_t at, std::uint32_t value) {
+        const bool moved = board_.generation->runlist_layout == RunlistLayout::gb202;
+        driver_write(chip_, row(runlist).base + (moved ? runlist::to_gb202(at).value() : at),
+                     value);
+    }
     [[nodiscard]] const RunlistRow &row(unsigned runlist) const {
         return *board_.find_runlist(runlist);
     }

@@ -23,12 +23,12 @@ void Host::set_gate(Runlist &runlist, bool closed) {
 }
 
 void Host::preempt(Runlist &runlist, GroupId group) {
-    start_preempt(runlist, Preempting::tsg, group);
+    request_preempt(runlist, Preempting::tsg, group);
 }
 
 void Host::preempt_everywhere(GroupId group) {
     for (Runlist &runlist : runlists_)
-        start_preempt(runlist, Preempting::tsg, group);
+        request_preempt(runlist, Preempting::tsg, group);
 }
 
 void Host::preempt_channel(unsigned id) {
@@ -38,13 +38,13 @@ void Host::preempt_channel(unsigned id) {
     Runlist &runlist = *find_runlist(*channels_[*index].runlist);
     for (const Group &group : runlist.groups)
         if (std::ranges::find(group.channels, id, &ListedChannel::id) != group.channels.end()) {
-            start_preempt(runlist, Preempting::tsg, GroupId(group.id));
+            request_preempt(runlist, Preempting::tsg, GroupId(group.id));
             return;
         }
 }
 
 void Host::preempt_runlist(Runlist &runlist) {
-    start_preempt(runlist, Preempting::runlist, {});
+    request_preempt(runlist, Preempting::runlist, {});
 }
 
 /// Disabling stops future selection only: what is on an engine runs to the end of the slice.

@@ -32,7 +32,11 @@ Entry decode_words2(std::span<const std::uint32_t> w) {
     return entry;
 }
 
-Entry decode_words4(std::span<const std::uint32_t> w) {
+bool has_subcontext(EntryFormat format) {
+    return format == EntryFormat::words4_gb10b || format == EntryFormat::words4_gb20c;
+}
+
+Entry decode_words4(EntryFormat format, std::span<const std::uint32_t> w) {
     Entry entry;
     entry.is_tsg = w16::w0_type_tsg.test(w[0]);
     if (entry.is_tsg) {
@@ -44,13 +48,20 @@ Entry decode_words4(std::span<const std::uint32_t> w) {
     }
     entry.channel.id = w16::w2_id.get(w[2]);
     entry.channel.runqueue = w16::w0_runqueue.get(w[0]);
+    std::uint32_t inst_hi = w[3];
+    std::uint32_t userd_hi = w[1];
+    if (has_subcontext(format)) {
+        entry.channel.subcontext = w16::w3_casid_gb10b.get(w[3]);
+        inst_hi = w16::w3_inst_ptr_hi_gb10b.get(w[3]);
+        userd_hi = w16::w1_userd_ptr_hi_gb10b.get(w[1]);
+    }
     // An undefined target counts as video memory (GA100 manual, dev_ram).
     entry.channel.instance = {
         aperture_from_target(w16::w0_inst_target.get(w[0])).value_or(Aperture::video),
-        join(w[3], w[2] & w16::w2_inst_ptr_lo.mask())};
+        join(inst_hi, w[2] & w16::w2_inst_ptr_lo.mask())};
     entry.channel.userd = {
         aperture_from_target(w16::w0_userd_target.get(w[0])).value_or(Aperture::video),
-        join(w[1], w[0] & w16::w0_userd_ptr_lo.mask())};
+        join(userd_hi, w[0] & w16::w0_userd_ptr_lo.mask())};
     return entry;
 }
 
@@ -132,14 +143,20 @@ std::vector<std::uint32_t> encode_header(EntryFormat format, unsigned tsg, Times
 std::vector<std::uint32_t> encode_channel(EntryFormat format, const ListedChannel &channel) {
     if (format == EntryFormat::words2)
         return {w8::id.put(channel.id), 0};
+    std::uint32_t above_userd = 0;
+    std::uint32_t above_instance = 0;
+    if (has_subcontext(format))
+        above_instance = w16::w3_casid_gb10b.put(channel.subcontext);
+    if (format == EntryFormat::words4_gb20c)
+        above_userd = w16::w1_veid_gb20c.put(channel.subcontext);
     return {w16::w0_runqueue.put(channel.runqueue) |
                 w16::w0_inst_target.put(target_of(channel.instance.aperture)) |
                 w16::w0_userd_target.put(target_of(channel.userd.aperture)) |
                 (low32(channel.userd.address) & w16::w0_userd_ptr_lo.mask()),
-            high32(channel.userd.address),
+            high32(channel.userd.address) | above_userd,
             w16::w2_id.put(channel.id) |
                 (low32(channel.instance.address) & w16::w2_inst_ptr_lo.mask()),
-            high32(channel.instance.address)};
+            high32(channel.instance.address) | above_instance};
 }
 
 DecodedList decode_list(const Generation &generation, std::span<const std::uint32_t> words) {
@@ -148,8 +165,9 @@ DecodedList decode_list(const Generation &generation, std::span<const std::uint3
     unsigned index = 0;
     while (words.size() >= words_per_entry) {
         const auto entry = words.first(words_per_entry);
-        if (!decoder.take(generation.entry == EntryFormat::words2 ? decode_words2(entry)
-                                                                  : decode_words4(entry),
+        if (!decoder.take(generation.entry == EntryFormat::words2
+                              ? decode_words2(entry)
+                              : decode_words4(generation.entry, entry),
                           index))
             break;
         words = words.subspan(words_per_entry);

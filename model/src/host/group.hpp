@@ -24,6 +24,7 @@ struct ListedChannel {
     unsigned runqueue = 0;
     PhysicalAddress instance; // as the entry says; Volta+
     PhysicalAddress userd;
+    unsigned subcontext = 0; // Blackwell
 };
 
 /// A TSG with its channels, or one bare channel.

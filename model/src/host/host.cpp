@@ -13,6 +13,12 @@ constexpr double rounding_ns = 0.01;
 
 } // namespace
 
+bool Runlist::preempt_outstanding(Preempting kind) const {
+    return preempting == kind || std::ranges::any_of(preempts_waiting, [kind](const auto &waiting) {
+               return waiting.first == kind;
+           });
+}
+
 Host::Host(const Board &board, const Memory &memory, const CopyThroughput &copies)
     : board_(board), memory_(memory), copies_(copies), pbdmas_(board.pbdma_count()) {
     for (const RunlistRow &row : board.runlists) {

@@ -71,7 +71,8 @@ struct Runlist {
     bool gated = false;
     bool list_waits = false; // fetched during a switch
     Preempting preempting = Preempting::none;
-    std::optional<std::pair<Preempting, GroupId>> preempt_waits; // asked for during a switch
+    std::vector<std::pair<Preempting, GroupId>> preempts_waiting; // asked for during a switch
+    bool tsg_preempt_flag = false; // a TSG preempt was asked for, and none was done since
 
     // What the last submit cut off.
     std::optional<unsigned> preempted_tsg;
@@ -84,6 +85,8 @@ struct Runlist {
 
     [[nodiscard]] bool submit_pending() const { return fetched_at != never || list_waits; }
     [[nodiscard]] bool switching() const { return switched_at != never; }
+    /// A preempt of that kind is under way or waits.
+    [[nodiscard]] bool preempt_outstanding(Preempting kind) const;
 };
 
 class Host {
@@ -191,6 +194,8 @@ class Host {
     [[nodiscard]] DecodedList fetch_list(const Runlist &runlist) const;
     void learn_channels(const Runlist &runlist, Group &group);
     [[nodiscard]] Timeslice timeslice_of_instance(const PhysicalAddress &instance) const;
+    void start_waiting_preempts(Runlist &runlist);
+    void request_preempt(Runlist &runlist, Preempting kind, GroupId group);
     void start_preempt(Runlist &runlist, Preempting kind, GroupId group);
 
     // clients.cpp: channels on PBDMAs and engines

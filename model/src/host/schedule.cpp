@@ -214,6 +214,8 @@ void Host::finish_switch(Runlist &runlist) {
     for (const unsigned number : runlist.pbdmas)
         if (pbdmas_[number].change && pbdmas_[number].change->runlist == runlist.id)
             pbdmas_[number].change.reset();
+    if (runlist.preempting == Preempting::tsg)
+        runlist.tsg_preempt_flag = false;
     if (runlist.preempting != Preempting::none) {
         (runlist.preempting == Preempting::tsg ? runlist.intr_tsg_preempt_complete
                                                : runlist.intr_runlist_preempt_complete) = true;
@@ -223,13 +225,9 @@ void Host::finish_switch(Runlist &runlist) {
         start_slice(runlist);
     if (runlist.switching())
         return; // there was nothing to start; the rest waits for the next change-over
-    if (runlist.list_waits) {
+    if (runlist.list_waits)
         apply_list(runlist);
-    } else if (runlist.preempt_waits) {
-        const auto [kind, id] = *runlist.preempt_waits;
-        runlist.preempt_waits.reset();
-        start_preempt(runlist, kind, id);
-    }
+    start_waiting_preempts(runlist);
     evaluate(runlist);
 }
 
@@ -321,11 +319,26 @@ void Host::apply_list(Runlist &runlist) {
     switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0, unlisted);
 }
 
-void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
-    if (runlist.switching()) {
-        runlist.preempt_waits = {kind, group};
-        return;
+/// Until one of them changes something: the rest has to wait for that.
+void Host::start_waiting_preempts(Runlist &runlist) {
+    while (!runlist.preempts_waiting.empty() && !runlist.switching()) {
+        const auto [kind, id] = runlist.preempts_waiting.front();
+        runlist.preempts_waiting.erase(runlist.preempts_waiting.begin());
+        start_preempt(runlist, kind, id);
     }
+}
+
+void Host::request_preempt(Runlist &runlist, Preempting kind, GroupId group) {
+    const std::pair asked(kind, group);
+    if (!runlist.switching())
+        start_preempt(runlist, kind, group);
+    else if (std::ranges::find(runlist.preempts_waiting, asked) == runlist.preempts_waiting.end())
+        runlist.preempts_waiting.push_back(asked);
+    if (kind == Preempting::tsg && runlist.preempt_outstanding(kind))
+        runlist.tsg_preempt_flag = true;
+}
+
+void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
     const bool all = kind == Preempting::runlist;
     const bool is_current =
         runlist.current && (all || runlist.groups[*runlist.current].id == group);
@@ -335,6 +348,8 @@ void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
     });
     if (!is_current && !resident) { // not there: done at once
         (all ? runlist.intr_runlist_preempt_complete : runlist.intr_tsg_preempt_complete) = true;
+        if (!all)
+            runlist.tsg_preempt_flag = false;
         return;
     }
     runlist.preempting = kind;

@@ -54,7 +54,18 @@ namespace nvmodel::regs::xal {
 inline constexpr std::uint32_t range_begin = 0x10f000;
 inline constexpr std::uint32_t range_end = 0x110000;
 inline constexpr std::uint32_t bar0_window = 0x10fd40; // no target: always video memory
-inline constexpr Field window_base_gh100{21, 0};       // address >> 16
+// Reading one of these starts an operation and gives a token; what is done is 4 bytes further:
+// the last token, STATUS 31 busy.
+inline constexpr std::uint32_t fb_flush = 0x10f800; // not on GB10x
+inline constexpr std::uint32_t l2_clean_comptags = 0x10f808;
+inline constexpr std::uint32_t l2_flush_dirty = 0x10f810;
+inline constexpr std::uint32_t vf_l2_sysmem_invalidate = 0xb80f10;
+inline constexpr std::uint32_t vf_l2_peermem_invalidate = 0xb80f18;
+inline constexpr std::uint32_t vf_flushes_begin = 0xb80f00;
+inline constexpr std::uint32_t vf_flushes_end = 0xb80f40;
+inline constexpr Field token{30, 0};
+
+inline constexpr Field window_base_gh100{21, 0}; // address >> 16
 inline constexpr Field window_base_gb100{22, 0};
 
 } // namespace nvmodel::regs::xal

@@ -58,6 +58,7 @@ inline constexpr Field cfg_max_rows_per_device{19, 16};
 inline constexpr Field cfg_num_rows{31, 20};
 
 inline constexpr std::uint32_t device_info2 = 0x022800;
+inline constexpr std::uint32_t die_stride = 0x010000; // GB100's second die: 0x324fc, 0x32800
 inline constexpr Field chain = bit(31);
 
 inline constexpr Field row0_fault_id{10, 0};

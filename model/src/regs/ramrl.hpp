@@ -38,6 +38,11 @@ inline constexpr Field w0_userd_target{7, 6};
 inline constexpr Field w0_userd_ptr_lo{31, 8};
 inline constexpr Field w2_id{11, 0};
 inline constexpr Field w2_inst_ptr_lo{31, 12};
+// Blackwell: nvgpu hw_ram_gb10b.h and hw_ram_gb20c.h.
+inline constexpr Field w1_userd_ptr_hi_gb10b{19, 0};
+inline constexpr Field w1_veid_gb20c{31, 26};
+inline constexpr Field w3_inst_ptr_hi_gb10b{19, 0};
+inline constexpr Field w3_casid_gb10b{31, 26};
 
 } // namespace w16
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_RUNLIST (one block per runlist) and NV_CHRAM (one array per runlist), Ampere and Ada.
+// NV_RUNLIST (one block per runlist) and NV_CHRAM (one array per runlist), Ampere and newer; for
+// Blackwell GB20x see regs/runlist_gb202.hpp.
 // Source: open-gpu-doc manuals/ampere/ga100/dev_runlist.ref.txt; base alignment:
 // open-gpu-kernel-modules published/ampere/{ga100,ga102}/dev_ram.h; ENGINE_ID: nvgpu
-// hw_runlist_ga10b.h. No Ada manual is public: the resource manager uses the same functions.
+// hw_runlist_ga10b.h; GB10x: nvgpu hw_runlist_gb10b.h. No manual of Ada, Hopper and GB100 is
+// public: the resource manager uses the same functions.
 #pragma once
 
 #include "base/bits.hpp"
@@ -34,6 +36,7 @@ inline constexpr std::uint32_t submit_base_lo = 0x080;
 inline constexpr Field submit_base_lo_target{1, 0};
 inline constexpr std::uint32_t submit_base_hi = 0x084;
 inline constexpr Field submit_base_hi_ptr{7, 0};
+inline constexpr Field submit_base_hi_ptr_gb10b{19, 0};
 inline constexpr std::uint32_t submit = 0x088;
 inline constexpr Field submit_length{15, 0};
 inline constexpr Field submit_offset{31, 16};
@@ -106,6 +109,7 @@ inline constexpr Field engine_status_debug_engine_id{29, 24};
 inline constexpr std::uint32_t virtual_channel_cfg = 0x300; // + 4i, fields: regs/usermode.hpp
 inline constexpr unsigned virtual_channel_cfg_count = 64;
 inline constexpr std::uint32_t virtual_channel_cfg_reset = 0x7ff;
+inline constexpr std::uint32_t virtual_channel_cfg_reset_gb10b = 0x800;
 
 } // namespace nvmodel::regs::runlist
 

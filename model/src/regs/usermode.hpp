@@ -41,5 +41,8 @@ inline constexpr unsigned turing_virtual_channel_cfg_count = 64;
 inline constexpr Field vcfg_mask{11, 0};
 inline constexpr Field vcfg_set{27, 16};
 inline constexpr Field vcfg_pending_enable = bit(31);
+// From GB10x on: ids from BASE on, so many of them.
+inline constexpr Field vcfg_count{11, 0};
+inline constexpr Field vcfg_base{26, 16};
 
 } // namespace nvmodel::regs::usermode

@@ -39,7 +39,7 @@ struct Work {
 
 enum class ChannelFault : std::uint8_t { none, pbdma, engine };
 
-/// "LCE2", or "first-async-lce": the first copy engine off the graphics runlist that has a PCE.
+/// "LCE2", or "first-async-lce": the first copy engine off graphics runlists that has a PCE.
 struct EngineChoice {
     std::optional<EngineName> name; // none: first-async-lce
     JsonValue where;                // for complaints
