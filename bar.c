@@ -28,7 +28,7 @@
  * moved, which costs less; else what BAR2 can have (32 MiB in pages of 4 KiB),
  * and as much of BAR1.
  */
-#define BUDGET_MOVABLE	96
+#define BUDGET_MOVABLE	160
 #define BUDGET_FIXED	32768
 /* Entries to look at, those that are known already included. */
 #define LOOKS		(4 * BUDGET_FIXED)

@@ -41,6 +41,18 @@ def test_never_still_reads_what_needs_no_window(bench, reloaded):
         assert boxes(bench.read(board, "runlist0_brief"))[0].fields["Aperture"] == "coh"
 
 
+def test_what_bar2_shows_needs_no_window(bench, reloaded):
+    """Lists, instance blocks and contexts, by searching BAR2's page tables."""
+    for board in BOARDS:
+        bench.restart(board, "bars")
+        blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')} > /tmp/runlist")
+        assert blocks["PBUS_WINDOW"]["writes"] == 0
+        assert "below" in bench.check("cat /tmp/runlist")
+    reloaded("pram_window=never")
+    for board in BOARDS:
+        assert "below" in bench.read(board, "runlist0")
+
+
 def test_a_bad_window_policy_is_refused(bench, reloaded):
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module("pram_window=sometimes").status != 0
