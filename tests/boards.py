@@ -8,7 +8,6 @@ from nvdvm import paths
 # In the order of their slots in the VM.
 BOARDS = ("quadro-k5000", "gtx980", "gtx1060-3gb", "gtx1080ti", "titan-v", "rtx2080ti", "a100",
           "rtx-a6000", "rtx6000-ada", "h200", "b200", "rtx5090")
-BOARDS = tuple(board for board in BOARDS if (paths.BOARDS / f"{board}.json").is_file())
 
 _GENERATIONS = ("kepler", "maxwell-gm20x", "pascal", "volta", "turing", "ampere-ga100",
                 "ampere-ga10x", "ada", "hopper", "blackwell-gb10x", "blackwell-gb20x")
