@@ -13,13 +13,14 @@ _GENERATIONS = ("kepler", "maxwell-gm20x", "pascal", "volta", "turing", "ampere-
                 "ampere-ga10x", "ada", "hopper", "blackwell-gb10x", "blackwell-gb20x")
 
 
-def _chip(board):
+def facts(board, section):
+    """A section of the board's file, or None."""
     text = (paths.BOARDS / f"{board}.json").read_text(encoding="utf-8")
-    return json.loads(text)["chip"]
+    return json.loads(text).get(section)
 
 
-CHIP = {board: _chip(board)["name"] for board in BOARDS}
-GENERATION = {board: _chip(board)["generation"] for board in BOARDS}
+CHIP = {board: facts(board, "chip")["name"] for board in BOARDS}
+GENERATION = {board: facts(board, "chip")["generation"] for board in BOARDS}
 
 
 def since(generation):
@@ -38,3 +39,25 @@ IDS_PER_RUNLIST = since("ampere-ga100")
 WIDE_ENTRIES = since("volta")
 # Logical copy engines and published registers that wire them.
 COPY_WIRING = tuple(board for board in since("pascal") if board not in since("hopper"))
+# What workloads call copy engines, where they are no logical ones (docs/model.md): type and
+# instance, as in `device_info`.
+PHYSICAL_COPY_ENGINES = {"LCE0": "COPY20", "LCE2": "COPY00", "LCE3": "COPY10"}
+
+
+def runlists_by_engine(board, engines):
+    """{name that a workload may use: runlist}, from {runlist: names} of `device_info`."""
+    runlist_of = {name: runlist for runlist, names in engines.items() for name in names}
+    if board in before("pascal"):
+        runlist_of |= {name: runlist_of[copy] for name, copy in PHYSICAL_COPY_ENGINES.items()
+                       if copy in runlist_of}
+    runlist_of["first-async-lce"] = runlist_of[_first_async_lce(board, runlist_of)]
+    return runlist_of
+
+
+def _first_async_lce(board, runlist_of):
+    """The first copy engine off graphics runlists that has a physical one."""
+    if board in before("pascal"):
+        return PHYSICAL_COPY_ENGINES["LCE2"]
+    graphics = {runlist for name, runlist in runlist_of.items() if name.startswith("GR")}
+    wired = sorted({lce for lce in facts(board, "copy")["pce_lce"] if lce is not None})
+    return next(f"LCE{lce}" for lce in wired if runlist_of[f"LCE{lce}"] not in graphics)

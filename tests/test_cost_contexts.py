@@ -13,6 +13,7 @@ PER_WALK = 18
 WALKS_PER_CHANNEL = 1  # the engine pointer is looked up in each address space
 WALKS_PER_CONTEXT = 2  # and the image behind a header
 BUDGET_REST = 32
+BURST = 256  # words between two looks at where the window is
 MEMORY = ("PRAMIN", "BAR1", "BAR2")
 
 CASES = [(board, "fig6") for board in BOARDS] + [(board, "bars") for board in BOARDS] + \
@@ -60,7 +61,7 @@ def test_a_list_with_contexts(bench, board, workload):
     looks = total(blocks, "reads", ("PBUS_WINDOW",))
     assert total(blocks, "reads", rest) - looks + total(blocks, "writes", rest) - moves \
         <= BUDGET_REST
-    assert looks <= BUDGET_REST + moves
+    assert looks <= BUDGET_REST + moves + read / BURST
 
 
 @pytest.mark.parametrize("board", since("volta"))

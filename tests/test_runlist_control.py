@@ -6,6 +6,7 @@ import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
+from test_control import copy_runlist
 from text import boxes, tsgs
 
 # three-tasks: TSG t has channels 2 t and 2 t + 1, and this timeslice.
@@ -491,11 +492,12 @@ def test_bad_runlists_change_nothing(bench, board, name, text):
 @pytest.mark.parametrize("board", since("ampere-ga100"))
 def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
     bench.restart(board, "same-ids")
-    held = [{tsg for tsg, _ in tsgs(bench.read(board, f"runlist{i}"))} for i in (0, 1)]
+    copies = copy_runlist(bench, board)
+    held = [{tsg for tsg, _ in tsgs(bench.read(board, f"runlist{i}"))} for i in (0, copies)]
     both = min(held[0] & held[1])
     for name in ("preempt_tsg", "switch_to_tsg"):
         refused(bench, board, name, f"{both}", "Invalid argument")
-        write_ok(bench, board, name, f"1:{both}")
+        write_ok(bench, board, name, f"{copies}:{both}")
     refused(bench, board, "set_timeslice", f"{both} 1500", "Invalid argument")
 
 

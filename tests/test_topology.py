@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """GPCs, TPCs, SMs, memory size and clock: what the files say is what the board file says."""
 
-import json
 import time
 
 import pytest
-from boards import BOARDS, GENERATION, before, since
-from nvdvm import paths
+from boards import BOARDS, GENERATION, before, facts, since
 from text import pairs, table
 
 # Where the work distributor's tables are public, and hold all TPCs.
 WORK_DISTRIBUTOR = tuple(board for board in since("maxwell-gm20x") if board in before("ada"))
 SMS_PER_TPC = {board: 2 if board in since("volta") else 1 for board in BOARDS}
-
-
-def facts(board, section):
-    return json.loads((paths.BOARDS / f"{board}.json").read_text(encoding="utf-8"))[section]
 
 
 def integer(value):

@@ -24,7 +24,7 @@ def test_status_and_output(tmp_path):
     file.write_text("carried\n")
     done = vm_run("--board", "gtx1060-3gb", "--strict", "--stats", str(stats),
                   "--file", f"{file}:/root/carried", "--",
-                  "cat /root/carried /proc/gpu0/runlist0; model 0 info; echo oops >&2; exit 9")
+                  "cat /root/carried /proc/gpu0/runlist0_brief; model 0 info; echo oops >&2; exit 9")
     assert done.returncode == 9, done.stderr
     assert done.stderr == "oops\n"
     assert done.stdout.startswith("carried\n+---- Runlist 0 ")

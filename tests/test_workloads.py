@@ -3,7 +3,7 @@
 
 import pytest
 import workloads
-from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES
+from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES, runlists_by_engine
 from test_tables import engines_by_runlist
 from text import boxes, entries
 
@@ -25,12 +25,9 @@ def decoded(text):
 def test_decoded_is_what_was_asked_for(bench, board, workload):
     bench.restart(board, workload)
     engines = engines_by_runlist(bench.read(board, "device_info"))
-    runlist_of = {engine: runlist for runlist, names in engines.items() for engine in names}
-    async_lces = [name for name, runlist in runlist_of.items()
-                  if name.startswith("LCE") and runlist != runlist_of["GR0"]]
     wanted = workloads.load(workload)
-    lists = workloads.runlists(wanted, runlist_of, min(async_lces), board in IDS_PER_RUNLIST,
-                               fault_bits=board in WIDE_ENTRIES)
+    lists = workloads.runlists(wanted, runlists_by_engine(board, engines),
+                               board in IDS_PER_RUNLIST, fault_bits=board in WIDE_ENTRIES)
     instances = {}
     for runlist in sorted(engines):
         text = bench.read(board, f"runlist{runlist}_brief")

@@ -28,7 +28,7 @@ def load(name):
     return json.loads((paths.WORKLOADS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def runlists(workload, runlist_of, first_async_lce, per_runlist, fault_bits):
+def runlists(workload, runlist_of, per_runlist, fault_bits):
     """{runlist: [Tsg]} for a workload that consists of TSGs.
 
     Ids that the file leaves open count from 0, for the GPU or (`per_runlist`) each runlist.
@@ -41,7 +41,6 @@ def runlists(workload, runlist_of, first_async_lce, per_runlist, fault_bits):
             lists[runlist].append(tsg)
             continue
         engine = entry["engine"]
-        engine = first_async_lce if engine == "first-async-lce" else engine
         for n in range(entry.get("repeat", 1)):
             runlist = runlist_of[engine.replace("GRCE", "LCE")]
             space = runlist if per_runlist else None

@@ -295,6 +295,10 @@ static void read_all(const struct gpu *gpu, unsigned int runlist,
 		    !strncmp(files.name[i], "runlist", 7))
 			continue;
 		text = gpu_read(gpu, files.name[i], NULL);
+		/* the lists may move under it all the time */
+		if (!text && errno == EBUSY &&
+		    !strcmp(files.name[i], "contexts"))
+			continue;
 		EXPECT(text && *text, "%s: %s", files.name[i],
 		       strerror(errno));
 		free(text);
