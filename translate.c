@@ -5,6 +5,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/seq_buf.h>
+#include <linux/slab.h>
 
 #include "chips/chips.h"
 #include "decode/runlist.h"
@@ -234,19 +235,24 @@ static int walk(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		const struct space *space, u64 va, struct seq_buf *answer)
 {
 	struct nvdebug_mem_request want;
-	struct nvdebug_mmu_walk w;
+	struct nvdebug_mmu_walk *w;
 	u64 in_format = va;
 	int ret = 0;
 
 	if (!nvdebug_mmu_va(space->format, &in_format))
 		return -ERANGE;
-	if (nvdebug_mmu_walk_start(&w, gpu, space->format, space->pdb,
+	w = kmalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
+	if (!w)
+		return -ENOMEM;
+	if (nvdebug_mmu_walk_start(w, gpu, space->format, space->pdb,
 				   space->aperture, space->va_limit, va, &want))
-		ret = nvdebug_mmu_walk_run(&w, mem, &want);
-	if (ret && ret != -EFAULT)
-		return ret;
-	put_answer(answer, space, &w.walk, ret);
-	return 0;
+		ret = nvdebug_mmu_walk_run(w, mem, &want);
+	if (!ret || ret == -EFAULT) {
+		put_answer(answer, space, &w->walk, ret);
+		ret = 0;
+	}
+	kfree(w);
+	return ret;
 }
 
 static int translate(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
