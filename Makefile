@@ -120,6 +120,18 @@ vm-test-modules:
 check: deps ## every test: unit tests, then the module in a VM
 	@scripts/check
 
+# A quarter of the seeds for each version of page tables, on a kernel that marks memory which is
+# not initialised or already freed.
+SEEDS ?= 10000
+
+.PHONY: bitflip
+bitflip: vm kselftest ## corrupt runlists, contexts and page tables SEEDS (10,000) times, and read them
+	vm/run --timeout 3600 --append slub_debug=FPZ \
+		--board gtx980 --workload fig6 --board titan-v --workload fig7 \
+		--board h200 --workload fig7 --board rtx5090 --workload page-tables \
+		--file $(BUILD)/kselftest/proc_corrupt -- \
+		/root/proc_corrupt --seeds 1 $$(($(SEEDS) / 4))
+
 .PHONY: bench
 bench: deps ## count what reading costs (on the model: counts and ratios)
 	@bench/run
