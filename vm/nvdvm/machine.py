@@ -41,11 +41,12 @@ class Machine(contextlib.AbstractContextManager):
 
     `module` is the .ko file to load, or None. The models are started (a driver's work is
     in place) before it is loaded, with `module_params` as its parameters. With `logs`, the
-    console's, QEMU's and the models' logs are left in that folder.
+    console's, QEMU's and the models' logs are left in that folder. With `iommu`, what the kernel
+    takes for the GPUs' DMA is translated.
     """
 
     def __init__(self, gpus, module=None, module_params="", kernel=None, extra_files=None,
-                 load=True, append="", logs=None):
+                 load=True, append="", logs=None, iommu=False):
         if len(gpus) > MAX_GPUS:
             raise VmError(f"{len(gpus)} GPUs; a VM holds at most {MAX_GPUS}")
         self._gpus = gpus
@@ -55,6 +56,7 @@ class Machine(contextlib.AbstractContextManager):
         self._kernel = kernels.find(kernel)
         self._extra_files = extra_files or {}
         self._append = append
+        self._iommu = iommu
         self._logs = logs
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="nvdebug-vm-"))
         self._agent = None
@@ -141,7 +143,7 @@ class Machine(contextlib.AbstractContextManager):
         with open(self._folder / "qemu.log", "wb") as log:
             self._qemu = process.start(
                 qemu.command(self._kernel, archive, self._folder / "console.log",
-                             self._folder / "agent.sock", self.models, self._append),
+                             self._folder / "agent.sock", self.models, self._append, self._iommu),
                 stdout=log, stderr=log,
                 pass_fds=[model.qemu_socket.fileno() for model in self.models])
         for model in self.models:

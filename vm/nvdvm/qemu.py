@@ -39,10 +39,11 @@ def accelerator():
     return "kvm" if works else "tcg"
 
 
-def command(kernel, initramfs, console_log, agent_path, models, extra_append=""):
+def command(kernel, initramfs, console_log, agent_path, models, extra_append="", iommu=False):
     if shutil.which(PROGRAM) is None:
         raise VmError(f"no {PROGRAM} on this machine; run 'make deps'")
     accel = accelerator()
+    extra_append += " intel_iommu=on" if iommu else ""
     append = (f"console=ttyS0 quiet panic=-1 oops=panic nokaslr "
               f"crashkernel={SYSMEM_SIZE >> 20}M@{SYSMEM_BASE >> 20}M {extra_append}")
     words = [
@@ -56,6 +57,9 @@ def command(kernel, initramfs, console_log, agent_path, models, extra_append="")
         "-chardev", f"socket,id=agent,path={agent_path}",
         "-device", "virtserialport,chardev=agent,name=nvdebug.agent",
     ]
+    if iommu:
+        # Before the devices it is for. The models themselves see guest-physical memory.
+        words += ["-device", "intel-iommu"]
     for model in models:
         index = model.index
         words += [
