@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t video_bytes = 128 * mmu::gib;
 constexpr std::uint64_t system_base = 0x4'0000'0000;
 constexpr std::uint64_t system_bytes = 64 * mmu::mib;
-constexpr unsigned spaces = 500; // per format and direction
+constexpr unsigned spaces = 2000; // per format
 constexpr unsigned pieces = 20;
 constexpr std::array apertures{Aperture::video, Aperture::coherent, Aperture::noncoherent};
 
@@ -170,7 +170,7 @@ TEST_P(PageTables, WalksAgreeWithTheModelsTranslation) {
 }
 
 TEST_P(PageTables, ScansFindEveryPageAndNoOther) {
-    for (unsigned round = 0; round < spaces / 10; ++round) {
+    for (unsigned round = 0; round < spaces / 2; ++round) {
         SCOPED_TRACE(round);
         mmu::AddressSpace space = any_space();
         RandomSpace(random_, space).fill(pieces);
