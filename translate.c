@@ -166,17 +166,19 @@ static void put_flags(struct seq_buf *s, const struct nvdebug_walk *w)
 static void put_error(struct seq_buf *s, const struct nvdebug_walk *w,
 		      int error)
 {
-	const struct nvdebug_walk_step *step = &w->step[w->steps - 1];
+	const struct nvdebug_walk_step *last;
 	const char *why;
 
 	if (w->state == NVDEBUG_WALK_OUT_OF_RANGE) {
 		put(s, "beyond the channel's limit");
 		return;
 	}
-	if (w->steps)
-		seq_buf_printf(s, "%s[%u] ", step->level->name, step->index);
-	else
+	if (w->steps) {
+		last = &w->step[w->steps - 1];
+		seq_buf_printf(s, "%s[%u] ", last->level->name, last->index);
+	} else {
 		put(s, "the page directory ");
+	}
 
 	switch (w->state) {
 	case NVDEBUG_WALK_GOING:
