@@ -37,7 +37,6 @@
 /* Words of a table to read at once; what table_cache.c keeps together. */
 #define RUN_WORDS	64
 
-/* Read a register that holds an address, and the one that vouches for it. */
 static int read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
 		      u32 bind_reg, struct nvdebug_bar_block *block)
 {
@@ -46,7 +45,7 @@ static int read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
 
 	ret = nvdebug_reg_read(gpu, bind_reg, &bind);
 	if (!ret)
-		ret = nvdebug_reg_read_address(gpu, block_reg, ~0u, &value);
+		ret = nvdebug_reg_read(gpu, block_reg, &value);
 	if (!ret)
 		nvdebug_bar_block_gk104(value, bind, bar, block);
 	return ret;
@@ -404,7 +403,7 @@ static bool search(struct nvdebug_mem *mem, struct nvdebug_bar *bar, u64 addr)
 		mem->bars.looks--;
 		s->budget = 1;
 		if (!nvdebug_scan_wants(s, &at, &aperture, &words) ||
-		    fatal_signal_pending(current))
+		    (!mem->pramin.insist && fatal_signal_pending(current)))
 			return false;
 		if (!get_words(mem, aperture, at, buf, words,
 			       nvdebug_scan_run(s) * words, &reads)) {

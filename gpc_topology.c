@@ -45,11 +45,6 @@ const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_ga102 = {
 	.bytes = nvdebug_video_memory_ga102,
 };
 
-const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gb100 = {
-	.reg = NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GB100,
-	.bytes = nvdebug_video_memory_gb100,
-};
-
 /* What is off of @units, by the registers @reg plus @offset. */
 static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 				      u32 offset, u32 units)

@@ -56,7 +56,6 @@ struct nvdebug_video_memory_ops {
 
 extern const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gp102;
 extern const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_ga102;
-extern const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gb100;
 
 extern const struct nvdebug_view nvdebug_num_gpcs_view;
 extern const struct nvdebug_view nvdebug_num_tpc_per_gpc_view;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitops.h>
 #include <linux/err.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -221,7 +222,7 @@ static bool next_run(struct block_fetch *self)
 				      &self->block->instance);
 	if (ret)
 		return fail(self, ret);
-	if (!self->block->instance.big_page_kib)
+	if (self->set->big_page_kib && self->block->instance.version == 1)
 		self->block->instance.big_page_kib = self->set->big_page_kib;
 	return read_table(self);
 }
@@ -259,21 +260,21 @@ static bool block_step(struct nvdebug_fetch *fetch, int error)
 	return more;
 }
 
-/* The size of big pages, where the whole chip has the same. */
+/* The size of big pages of version 1, where the whole chip has the same. */
 static int read_big_page_size(struct nvdebug_instances *set,
 			      struct nvdebug_mem *mem)
 {
 	const struct nvdebug_instance_layout *layout =
 		set->gpu->chip->instance;
-	const struct nvdebug_mmu_format *format;
+	u32 kib;
 	int ret;
 
-	if (layout->version != 1 ||
-	    layout->has & NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE)
+	if (layout->version > 1)
 		return 0;
-	ret = nvdebug_mmu_format(mem, 1, 0, &format);
+	ret = nvdebug_mmu_big_page(mem, layout->has &
+				   NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE, &kib);
 	if (!ret)
-		set->big_page_kib = BIT(format->big.shift) / SZ_1K;
+		set->big_page_kib = kib;
 	/* what is not known is printed as that */
 	return ret == -ENODEV ? ret : 0;
 }
@@ -336,6 +337,9 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 	struct nvdebug_instance_place place;
 	int ret;
 
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	cond_resched();
 	/* an entry cannot be looked at again without copying the list again */
 	if (!set->gpu->chip->channel->read_inst || block->error)
 		return 0;

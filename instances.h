@@ -71,7 +71,7 @@ struct nvdebug_instances {
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
 	bool with_images;	/* to be set before reading */
-	u8 big_page_kib;	/* where blocks do not say it; 0: nobody does */
+	u8 big_page_kib;	/* for all of version 1; 0: each block says it */
 	int error;		/* that ends everything */
 };
 

@@ -309,9 +309,9 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	size_t end, first = *done, i;
 	int ret;
 
-	if (fatal_signal_pending(current))
+	if (!mem->pramin.insist && fatal_signal_pending(current))
 		return -EINTR;
-	if (READ_ONCE(mem->gpu->gone))
+	if (!mem->pramin.insist && READ_ONCE(mem->gpu->gone))
 		return -ENODEV;
 	ret = nvdebug_bar_find(mem, wanted_addr(fetch), &place);
 	if (ret)
@@ -474,6 +474,19 @@ static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 	return 0;
 }
 
+void nvdebug_mem_insist(struct nvdebug_mem *mem)
+{
+	mem->pramin.insist = true;
+}
+
+static int lock_gpu(struct nvdebug_mem *mem)
+{
+	if (!mem->pramin.insist)
+		return mutex_lock_killable(&mem->gpu->lock) ? -EINTR : 0;
+	mutex_lock(&mem->gpu->lock);
+	return 0;
+}
+
 int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 {
 	struct nvdebug_fetch *fetch;
@@ -492,8 +505,9 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 
 	if (mem->held)
 		return read_video(mem, &queue);
-	if (mutex_lock_killable(&mem->gpu->lock))
-		return -EINTR;
+	ret = lock_gpu(mem);
+	if (ret)
+		return ret;
 	ret = read_video(mem, &queue);
 	nvdebug_pramin_close(&mem->pramin);
 	mutex_unlock(&mem->gpu->lock);
@@ -551,8 +565,9 @@ static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
 	int tries = 0;
 	int ret;
 
-	if (mutex_lock_killable(&mem->gpu->lock))
-		return -EINTR;
+	ret = lock_gpu(mem);
+	if (ret)
+		return ret;
 	do {
 		ret = write_video(mem, addr, value, old);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);

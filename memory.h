@@ -110,6 +110,12 @@ int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
 int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
 				   u64 addr, u32 value, u32 *old);
 
+/*
+ * What follows puts something back: no signal and no removal of the GPU's
+ * files ends it early.
+ */
+void nvdebug_mem_insist(struct nvdebug_mem *mem);
+
 /* Why the PRAMIN window may not be moved, or NULL if it may. */
 const char *nvdebug_window_forbidden(void);
 

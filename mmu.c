@@ -42,20 +42,23 @@ const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100 = {
 	.own = &nvdebug_mmu_gb100,
 };
 
-/* The size of big pages where the instance block does not say. */
-static int chip_big_page_kib(struct nvdebug_mem *mem, u32 *kib)
+int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say, u32 *kib)
 {
-	u32 ctrl;
 	int ret;
 
-	if (!mem->big_page_kib) {
-		ret = nvdebug_reg_read(mem->gpu, NV_PFB_PRI_MMU_CTRL, &ctrl);
+	if (!mem->mmu_ctrl_known) {
+		ret = nvdebug_reg_read(mem->gpu, NV_PFB_PRI_MMU_CTRL,
+				       &mem->mmu_ctrl);
 		if (ret)
 			return ret;
-		mem->big_page_kib = ctrl & NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB ?
-				    64 : 128;
+		mem->mmu_ctrl_known = true;
 	}
-	*kib = mem->big_page_kib;
+	if (pdb_may_say &&
+	    mem->mmu_ctrl & NV_PFB_PRI_MMU_CTRL_USE_PDB_BIG_PAGE_SIZE)
+		*kib = 0;
+	else
+		*kib = mem->mmu_ctrl & NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB ?
+		       64 : 128;
 	return 0;
 }
 
@@ -65,7 +68,7 @@ static int version1_format(struct nvdebug_mem *mem, u32 big_page_kib,
 	int ret;
 
 	if (!big_page_kib) {
-		ret = chip_big_page_kib(mem, &big_page_kib);
+		ret = nvdebug_mmu_big_page(mem, false, &big_page_kib);
 		if (ret)
 			return ret;
 	}

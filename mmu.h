@@ -27,6 +27,14 @@ extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100;
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100;
 
 /*
+ * The size of big pages of version 1 that one register sets for all address
+ * spaces, or 0 where each may say its own (@pdb_may_say: it has a bit for
+ * that). The register is read once in a session.
+ */
+int __must_check nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say,
+				      u32 *kib);
+
+/*
  * The format of an address space: @version as its instance block says, 0 for
  * the chip's newest; @big_page_kib, for version 1, likewise, 0 for what the
  * chip is set to. -EINVAL: the chip has no such format. A register says what

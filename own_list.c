@@ -65,8 +65,8 @@ static int allocate(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
 	int ret = -EOPNOTSUPP;
 
 	/* a driver that is bound or unbound changes what addresses mean */
-	if (device_lock_interruptible(dev))
-		return -EINTR;
+	if (!device_trylock(dev))
+		return -EBUSY;
 	if (!is_user_space(gpu->pdev)) {
 		list->words = dma_alloc_coherent(dev, list->bytes, &list->dma,
 						 GFP_KERNEL);

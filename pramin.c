@@ -221,12 +221,20 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 		unsigned long flags;
 		bool look, ours = true;
 
-		if (fatal_signal_pending(current))
+		if (!p->insist && fatal_signal_pending(current))
 			return -EINTR;
-		if (READ_ONCE(p->gpu->gone))
+		if (!p->insist && READ_ONCE(p->gpu->gone))
 			return -ENODEV;
 
 		local_irq_save(flags);
+		/* a while may have passed since the last look */
+		if (position != p->value && !window_is_ours(p)) {
+			local_irq_restore(flags);
+			p->moved = false;
+			list_for_each_entry(fetch, fetches, progress.queue)
+				fetch->progress.tries++;
+			return -EAGAIN;
+		}
 		window_move(p, position);
 		since += copy_burst(p, &c, fetches, BURST_WORDS);
 		look = since >= interval || at_end(&c, fetches);
@@ -262,6 +270,11 @@ int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
 
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
+	if (!window_is_ours(p)) {
+		local_irq_restore(flags);
+		p->moved = false;
+		return -EAGAIN;
+	}
 	window_move(p, position);
 	*old = readl(at);
 	if (window_is_ours(p)) {

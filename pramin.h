@@ -25,6 +25,7 @@ struct nvdebug_pramin {
 	u32 saved;	/* to be put back */
 	u32 value;	/* what the register should read */
 	bool moved;
+	bool insist;	/* nothing ends a request early */
 	int error;	/* there is no using it */
 };
 

@@ -34,7 +34,8 @@ int nvdebug_gate_read(struct nvdebug_gpu *gpu,
 	int ret;
 
 	ret = nvdebug_reg_read(gpu, gate_register(gpu, runlist), &value);
-	*open = !(value & gate_bit(gpu, runlist));
+	if (!ret)
+		*open = !(value & gate_bit(gpu, runlist));
 	return ret;
 }
 
@@ -50,7 +51,10 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_reg_read(gpu, reg, &old);
-	if (ret)
+	/* a gate of its own is opened all the same: nothing else is in there */
+	if (ret && open && !gpu->chip->preempt->shared)
+		old = bit;
+	else if (ret)
 		return ret;
 	if (was)
 		*was = !(old & bit);

@@ -62,7 +62,8 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 
 	ret = nvdebug_reg_read(gpu, ops->registers(runlist) + ops->length_offset,
 			       &value);
-	*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
+	if (!ret)
+		*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
 	return ret;
 }
 

@@ -13,7 +13,8 @@
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_table_cache tables;
-	u32 big_page_kib;	/* that the chip is set to; 0: not read yet */
+	u32 mmu_ctrl;
+	bool mmu_ctrl_known;
 	/* These two under gpu->lock. */
 	struct nvdebug_pramin pramin;
 	struct nvdebug_bars bars;

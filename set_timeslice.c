@@ -16,6 +16,7 @@
 #include "decode/targets.h"
 #include "decode/timeslice.h"
 #include "gpu.h"
+#include "hw/ram.h"
 #include "memory.h"
 #include "nvdebug_trace.h"
 #include "proc.h"
@@ -155,7 +156,7 @@ static int write_word(struct request *req, const struct header *header,
 	return ret;
 }
 
-static int write_headers(struct request *req)
+static int write_all(struct request *req)
 {
 	u32 i, old, expected;
 	int ret;
@@ -173,6 +174,45 @@ static int write_headers(struct request *req)
 			return -EBUSY;
 	}
 	return 0;
+}
+
+/* Is the list that was read still the one in force? */
+static int still_there(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_runlist_location now;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = gpu->chip->runlist->location(gpu, req->runlist, &now);
+	if (ret)
+		return ret;
+	return nvdebug_runlist_location_same(&now, &req->copy.loc) ? 0 : -EBUSY;
+}
+
+/*
+ * A list in system memory may be the module's own, which goes when another is
+ * submitted: not while the lock is held. Words of video memory take the lock
+ * themselves.
+ */
+static bool may_be_our_own(const struct request *req)
+{
+	return req->copy.loc.aperture != NV_APERTURE_VID;
+}
+
+static int write_headers(struct request *req)
+{
+	int ret;
+
+	if (!may_be_our_own(req))
+		return write_all(req);
+	if (mutex_lock_killable(&req->gpu->lock))
+		return -EINTR;
+	ret = still_there(req);
+	if (!ret)
+		ret = write_all(req);
+	mutex_unlock(&req->gpu->lock);
+	return ret;
 }
 
 /* Submit the list from where it is, unless it is not there any more. */
@@ -229,11 +269,12 @@ static int verify(struct request *req)
  * Put back the words that are as they were written: by now the memory may be
  * used for something else.
  */
-static void put_back(struct request *req)
+static void put_words_back(struct request *req)
 {
 	u32 i, value;
 	int ret;
 
+	nvdebug_mem_insist(req->mem);
 	for (i = 0; i < req->written; i++) {
 		const struct header *header = &req->header[i];
 
@@ -244,6 +285,20 @@ static void put_back(struct request *req)
 			dev_err(&req->gpu->pdev->dev,
 				"a timeslice of TSG %u did not go back (%d)\n",
 				req->target.id, ret);
+	}
+}
+
+static void put_back(struct request *req)
+{
+	int ret;
+
+	if (may_be_our_own(req)) {
+		mutex_lock(&req->gpu->lock);
+		if (!still_there(req))
+			put_words_back(req);
+		mutex_unlock(&req->gpu->lock);
+	} else {
+		put_words_back(req);
 	}
 	if (!req->submitted)
 		return;

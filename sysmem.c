@@ -68,7 +68,7 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 	for (done = 0; done < bytes; done += n) {
 		u32 offset = offset_in_page(bus + done);
 
-		if (fatal_signal_pending(current))
+		if (done && fatal_signal_pending(current))
 			return -EINTR;
 		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
 		page = page_of(gpu, bus + done);

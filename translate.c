@@ -2,8 +2,10 @@
 /*
  * One virtual address, through the page tables as they are in memory now.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/security.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 
@@ -277,6 +279,16 @@ static int translate(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return ret;
 }
 
+/*
+ * A page directory may be said to be anywhere in memory, and what is there is
+ * shown: that takes the rights to read all memory.
+ */
+static bool may_ask(void)
+{
+	return capable(CAP_SYS_ADMIN) &&
+	       !security_locked_down(LOCKDOWN_DEV_MEM);
+}
+
 static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
 	       struct seq_buf *answer)
 {
@@ -284,6 +296,8 @@ static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
 	struct nvdebug_mem *mem;
 	int ret;
 
+	if (!may_ask())
+		return -EPERM;
 	ret = nvdebug_translation_parse(text, len, &request);
 	if (ret)
 		return ret;

@@ -86,9 +86,3 @@ u64 nvdebug_video_memory_ga102(u32 word)
 {
 	return (u64)word << NV_PFB_SIZE_SHIFT;
 }
-
-u64 nvdebug_video_memory_gb100(u32 word)
-{
-	return memory_range(word, FIELD_GET(NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GB100,
-					    word));
-}

@@ -49,7 +49,6 @@ int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 /* Bytes of video memory by the register of the chip named; 0: not set. */
 u64 nvdebug_video_memory_gp102(u32 word);
 u64 nvdebug_video_memory_ga102(u32 word);
-u64 nvdebug_video_memory_gb100(u32 word);
 
 #ifdef __cplusplus
 }

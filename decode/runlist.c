@@ -151,5 +151,5 @@ u64 nvdebug_timeslice_ns(u32 timeout, u32 scale)
 	/* the fields have 8 and 4 bits */
 	timeout &= 0xff;
 	scale &= 0xf;
-	return ((u64)(timeout ? timeout : 1) << scale) * NV_TIMESLICE_UNIT_NS;
+	return (timeout ? (u64)timeout << scale : 1) * NV_TIMESLICE_UNIT_NS;
 }

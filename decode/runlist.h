@@ -84,7 +84,7 @@ bool nvdebug_entry16_is_pri_error(const u32 *word, size_t words);
 size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
 			   size_t at);
 
-/* Nanoseconds, from 8 and 4 bits. A timeout of 0 counts as one unit. */
+/* Nanoseconds, from 8 and 4 bits. A timeout of 0 is one unit. */
 u64 nvdebug_timeslice_ns(u32 timeout, u32 scale);
 
 #ifdef __cplusplus

@@ -18,6 +18,8 @@
 /* Which pages version 1 has, where the instance block does not say. */
 #define NV_PFB_PRI_MMU_CTRL			0x00100c80 /* RW */
 #define  NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB	BIT(0)
+/* GM20x and newer (open-gpu-doc manuals/volta/gv100/pri_mmu_both.ref.txt) */
+#define  NV_PFB_PRI_MMU_CTRL_USE_PDB_BIG_PAGE_SIZE	BIT(11)
 
 /* Of every directory and table but that of big pages from version 2 on. */
 #define NV_MMU_ROOT_ALIGN			4096

@@ -3,7 +3,7 @@
  * How much video memory there is, as the VBIOS left it.
  *
  * Sources: open-gpu-kernel-modules src/common/inc/swref/published/
- * {pascal/gp102,blackwell/gb100}/dev_fb.h, ampere/ga102/dev_gc6_island.h and
+ * pascal/gp102/dev_fb.h, ampere/ga102/dev_gc6_island.h and
  * dev_gc6_island_addendum.h; which chips have which, from Turing on:
  * src/nvidia/generated/g_kern_mem_sys_nvoc.c (ReadUsableFbSize).
  */
@@ -17,8 +17,6 @@
 #define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_SCALE GENMASK(3, 0)
 #define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GP102 GENMASK(9, 4)
 #define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_ECC_MODE_GP102 BIT(30)
-#define NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GB100	0x001fa3e0 /* RW */
-#define  NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GB100 GENMASK(27, 4)
 /* the unit of LOWER_MAG << LOWER_SCALE, and of this register */
 #define NV_USABLE_FB_SIZE_IN_MB_GA102		0x001183a4 /* RW */
 #define NV_PFB_SIZE_SHIFT			20

@@ -279,7 +279,6 @@ TEST(B200, HasATableForEachDie) {
     EXPECT_EQ(bench.read(0x32808), 0x00c04c00U); // runlist 19
     EXPECT_EQ(bench.read(0x32800 + 4 * 54), 0U) << "18 devices";
     EXPECT_EQ(bench.read(0x1183a4), 183359U);
-    EXPECT_EQ(bench.read(0x1fa3e0), 183359U << 4);
     bench.expect_no_violations();
     Bench hopper("h200", "idle");
     EXPECT_EQ(hopper.read(0x324fc), 0xbadf1100U);

@@ -106,9 +106,4 @@ TEST(VideoMemory, MebibytesFromGa102On) {
     EXPECT_EQ(nvdebug_video_memory_ga102(0x00023F00), 0x23F0000000ull) << "more than 32 bits";
 }
 
-TEST(VideoMemory, RangeOfGb100) {
-    EXPECT_EQ(nvdebug_video_memory_gb100(0x00000B4A), 180ull << 30);
-    EXPECT_EQ(nvdebug_video_memory_gb100(0xF800001A), (0x800001ull) << 30);
-}
-
 } // namespace

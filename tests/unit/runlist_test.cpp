@@ -237,6 +237,7 @@ TEST(Timeslice, Nanoseconds) {
     EXPECT_EQ(nvdebug_timeslice_ns(244, 3), 1998848u);
     EXPECT_EQ(nvdebug_timeslice_ns(1, 0), 1024u);
     EXPECT_EQ(nvdebug_timeslice_ns(0, 0), 1024u) << "zero is one unit";
+    EXPECT_EQ(nvdebug_timeslice_ns(0, 3), 1024u) << "whatever the scale";
     EXPECT_EQ(nvdebug_timeslice_ns(255, 15), 8556380160u);
 }
 

@@ -190,7 +190,6 @@ constexpr Generation blackwell_gb10x = [] {
     g.instance.firmware_magic = true;
     g.entry = EntryFormat::words4_gb10b;
     g.window_mask = regs::xal::window_base_gb100.mask();
-    g.memory_size = MemorySize::mib_range2;
     g.pbdma_layout = PbdmaLayout::gb10b;
     g.runlist_base_hi_wide = true;
     g.host_class = 0xc96f;

@@ -97,7 +97,6 @@ enum class MemorySize : std::uint8_t {
     none,
     range,      // LOCAL_MEMORY_RANGE: magnitude and scale
     mib,        // USABLE_FB_SIZE_IN_MB
-    mib_range2, // that, and LOCAL_MEMORY_RANGE at its new place
 };
 
 /// The work distributor's tables of TPCs.

@@ -125,9 +125,6 @@ void Chip::map_memory_size(const Board &board) {
         return;
     }
     map(pfb::usable_fb_size_in_mb, pfb::usable_fb_size_in_mb + 4, BlockName::pfb, block);
-    if (form == MemorySize::mib_range2)
-        map(pfb::local_memory_range_gb100, pfb::local_memory_range_gb100 + 4, BlockName::pfb,
-            block);
 }
 
 void Chip::map_pfifo(const Board &board) {

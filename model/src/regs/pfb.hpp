@@ -18,10 +18,8 @@ inline constexpr Field mmu_ctrl_use_pdb_big_page_size = bit(11); // GM20x+: inst
 
 /// Size = MAG << (SCALE + 20).
 inline constexpr std::uint32_t local_memory_range_gp102 = 0x100ce0;
-inline constexpr std::uint32_t local_memory_range_gb100 = 0x1fa3e0;
 inline constexpr Field lower_scale{3, 0};
 inline constexpr Field lower_mag_gp102{9, 4};
-inline constexpr Field lower_mag_gb100{27, 4};
 
 inline constexpr std::uint32_t usable_fb_size_in_mb = 0x1183a4;
 
