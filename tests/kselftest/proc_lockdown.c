@@ -84,8 +84,22 @@ static void test_state(const struct gpu *gpu)
 	}
 }
 
+/* It would show words of any memory. */
+static void test_translate(const struct gpu *gpu)
+{
+	int fd = gpu_open(gpu, "translate", O_RDWR);
+	int error;
+
+	ASSERT(in_force("integrity"), "lockdown is not in force");
+	ASSERT(fd >= 0, "translate: %s", strerror(errno));
+	error = write(fd, "0x1000 0x0", 10) < 0 ? errno : 0;
+	EXPECT(error == EPERM, "translate: %s", strerror(error));
+	close(fd);
+}
+
 static const struct suite_test tests[] = {
 	{ "controls", "writes are EPERM", test_controls, 0 },
+	{ "translate", "requests are EPERM", test_translate, 0 },
 	{ "topology", "world-readable files are as before", test_topology,
 	  SUITE_ALL },
 	{ "state", "files are readable unless they need the window",

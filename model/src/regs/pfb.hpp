@@ -2,8 +2,8 @@
 // How large video memory is.
 // Source: open-gpu-kernel-modules published/pascal/gp102/dev_fb.h (used for Turing and GA100; GP10x
 // by its name, Volta inferred), published/ampere/ga102/dev_gc6_island{,_addendum}.h (used for
-// GA10x, Ada, Hopper and Blackwell), published/blackwell/gb100/dev_fb.h (GB10x besides that); which
-// chip uses which: src/nvidia/generated/g_kern_mem_sys_nvoc.c. None for Kepler and Maxwell.
+// GA10x, Ada, Hopper and Blackwell); which chip uses which:
+// src/nvidia/generated/g_kern_mem_sys_nvoc.c. None for Kepler and Maxwell.
 // MMU_CTRL: open-gpu-doc manuals/volta/gv100/dev_fb.ref.txt; Kepler, Maxwell: nvgpu
 // hw_fb_{gk20a,gm20b}.h.
 #pragma once
