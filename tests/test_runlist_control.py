@@ -385,6 +385,26 @@ def test_a_killed_writer_leaves_nothing_behind(bench, name):
     assert even(bench, board)
 
 
+@pytest.mark.parametrize("workload", ["fig6", "sysmem"])
+def test_a_killed_set_timeslice_leaves_nothing_behind(bench, workload):
+    """The list stays pending, so that the writer waits with new words in its headers."""
+    board = "titan-v"
+    bench.restart(board, workload)
+    before_it = tsgs_with_timeslices(bench, board)
+    bench.model(board).request("fault", "read 0x2284 0x00100009")
+    took = bench.check(f"(echo 0:0 500 > {bench.proc(board, 'set_timeslice')}) & sleep 0.2; "
+                       "kill -9 $!; wait $!; echo $?")
+    assert took.split()[-1] == "137", "it was killed while it waited"
+    bench.model(board).request("fault", "none")
+    assert "did not go" not in bench.check("dmesg | tail -n 3")
+    assert tsgs_with_timeslices(bench, board) == before_it
+
+
+def tsgs_with_timeslices(bench, board):
+    return [(box.number, box.fields["Timeslice (us)"])
+            for box in boxes(bench.read(board, "runlist0_brief")) if box.kind == "TSG Entry"]
+
+
 @pytest.mark.parametrize("board", before("volta"))
 def test_a_preempt_that_stays_pending(bench, board):
     bench.model(board).request("fault", "read 0x2634 0x01100001")
