@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file `contexts`: which address spaces and channels share which TSG. */
+#ifndef NVDEBUG_ADDRESS_SPACE_HPP
+#define NVDEBUG_ADDRESS_SPACE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nvdebug/memory.hpp"
+
+namespace nvdebug {
+
+/** A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. */
+struct AddressSpaceUse {
+    std::uint32_t runlist;
+    std::optional<std::uint32_t> tsg; ///< empty: a bare channel
+    bool shared;                      ///< the TSG has more than one address space (MPS)
+    std::uint32_t spaces;             ///< of the TSG, of what could be read
+    Place page_directory;
+    std::optional<std::uint32_t> veid; ///< empty before Volta
+    std::vector<std::uint32_t> channels;
+    std::optional<std::string> error; ///< why these channels' address space is unknown
+};
+
+} // namespace nvdebug
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file Requests to change how the GPU schedules. A request is data, so that it can be shown before
+ * it is made; Gpu::perform() and Gpu::lease() make it. What each does, when it takes effect and
+ * what undoes it: docs/proc.md.
+ */
+#ifndef NVDEBUG_CONTROL_HPP
+#define NVDEBUG_CONTROL_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nvdebug/error.hpp"
+
+namespace nvdebug {
+
+/** A channel or a TSG; without a runlist, the kernel finds the one that holds it. */
+struct Target {
+    std::optional<std::uint32_t> runlist;
+    std::uint32_t id;
+    bool operator==(const Target &) const = default;
+};
+
+/** `ID` or `RUNLIST:ID`, numbers decimal, `0x…` or `0…`. */
+NVDEBUG_API Result<Target> parse_target(std::string_view text);
+NVDEBUG_API std::string to_string(const Target &target);
+
+struct Request {
+    std::string file; ///< in the GPU's folder: `disable_channel`
+    std::string text; ///< `0:5 0:6`
+    bool leasable;    ///< can be undone when a Lease ends
+};
+
+enum class PreemptionMode { wfi, cta, cilp };
+
+NVDEBUG_API Request disable_channels(std::span<const Target> channels);
+NVDEBUG_API Request enable_channels(std::span<const Target> channels);
+NVDEBUG_API Request preempt_tsgs(std::span<const Target> tsgs);
+NVDEBUG_API Request switch_to_tsg(const Target &tsg);
+/** @param ns is rounded down to a multiple of 1 ns of the file's microseconds with three decimals;
+ *  the hardware rounds further, the answer says to what. */
+NVDEBUG_API Request set_timeslice(const Target &tsg, std::uint64_t ns);
+NVDEBUG_API Request preempt_runlists(std::span<const std::uint32_t> runlists);
+NVDEBUG_API Request resubmit_runlists(std::span<const std::uint32_t> runlists);
+NVDEBUG_API Request schedule_runlists(std::span<const std::uint32_t> runlists, bool on);
+NVDEBUG_API Request set_preemption_mode(const Target &channel, PreemptionMode mode);
+
+/** The answer to set_timeslice(). Times in ns. */
+struct TimesliceChange {
+    std::uint32_t runlist, tsg;
+    std::uint64_t asked_ns, old_ns, new_ns;
+    std::uint32_t timeout, scale;
+    std::uint32_t headers; ///< of the TSG in the list, all changed
+};
+NVDEBUG_API Result<TimesliceChange> parse_timeslice_change(std::string_view text);
+
+/**
+ * A change that is undone when this object ends, however the process ends: the kernel undoes it
+ * when the file it was written through is closed (docs/proc.md, Leases). Movable; a forked child
+ * that keeps the descriptor keeps the lease.
+ */
+class NVDEBUG_API Lease {
+  public:
+    Lease(Lease &&other) noexcept;
+    Lease &operator=(Lease &&other) noexcept;
+    ~Lease();
+
+    /** What the control answered, empty if it does not answer. */
+    const std::string &answer() const { return answer_; }
+
+    /** Undo now. Whether everything could be put back is in the kernel log, not here. */
+    void end();
+
+    Lease(int descriptor, std::string answer);
+
+  private:
+    int descriptor_;
+    std::string answer_;
+};
+
+} // namespace nvdebug
+
+#endif

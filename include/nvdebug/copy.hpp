@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file `copy_topology`: which physical copy engines (PCEs) work for which logical one (LCE). */
+#ifndef NVDEBUG_COPY_HPP
+#define NVDEBUG_COPY_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nvdebug {
+
+struct LogicalCopyEngine {
+    std::string name; ///< `LCE3`
+    std::optional<std::uint32_t> runlist;
+    std::uint32_t pces; ///< bit n: PCE n works for it; 0: none of its own
+    /** The LCE whose PCEs it borrows (a GRCE on the graphics runlist), by name. */
+    std::optional<std::string> shares;
+};
+
+struct CopyTopology {
+    std::uint32_t pce_map;               ///< bit n: PCE n exists
+    std::vector<LogicalCopyEngine> lces; ///< in the order of `device_info`
+};
+
+} // namespace nvdebug
+
+#endif

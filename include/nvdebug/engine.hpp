@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file `device_info` (what engines there are) and `engines` (who is running on them). */
+#ifndef NVDEBUG_ENGINE_HPP
+#define NVDEBUG_ENGINE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nvdebug {
+
+/** A line of `device_info`. */
+struct Engine {
+    std::string type; ///< `GR`, `LCE`, `COPY0`, `TYPE-N` …
+    std::uint32_t instance;
+    /** As people and `engines` write it: `GR0`, `LCE3`, `COPY0` (its type names the instance). */
+    std::string name;
+    std::optional<std::uint32_t> runlist;      ///< empty: Host does not drive it
+    std::optional<std::uint32_t> runlist_base; ///< of its registers, bytes from BAR0's start
+    std::optional<std::uint32_t> engine_id, fault_id, reset_id, intr_id;
+    std::optional<std::uint32_t> pri_base; ///< of the engine's registers, bytes from BAR0's start
+    std::vector<std::uint32_t> pbdmas;     ///< that serve its runlist, in runqueue order
+};
+
+/** A TSG or a channel, as status registers name it. */
+struct Occupant {
+    enum class Kind { tsg, channel } kind;
+    std::uint32_t id;
+    bool operator==(const Occupant &) const = default;
+};
+
+struct PbdmaState {
+    std::uint32_t pbdma;
+    std::optional<std::string> status; ///< as EngineState's
+    std::optional<Occupant> current, next;
+    std::optional<std::uint32_t> channel;
+};
+
+/** A line of `engines`. Everything empty: the register is not public on this chip. */
+struct EngineState {
+    std::string engine; ///< Engine::name
+    std::optional<std::uint32_t> runlist;
+    std::optional<std::string>
+        status; ///< `invalid`, `valid`, `load`, `save`, `switch`, `undefined-N`
+    std::optional<Occupant> current, next;
+    std::optional<bool> busy, faulted, reload;
+    std::vector<std::uint32_t> channels; ///< that feed it (Ampere and newer)
+    std::vector<PbdmaState> pbdmas;      ///< of its runlist, in runqueue order
+};
+
+} // namespace nvdebug
+
+#endif

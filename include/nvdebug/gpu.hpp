@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file A GPU: one folder of a tree. Every call reads its files anew. */
+#ifndef NVDEBUG_GPU_HPP
+#define NVDEBUG_GPU_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nvdebug/address_space.hpp"
+#include "nvdebug/control.hpp"
+#include "nvdebug/copy.hpp"
+#include "nvdebug/engine.hpp"
+#include "nvdebug/gpc.hpp"
+#include "nvdebug/info.hpp"
+#include "nvdebug/runlist.hpp"
+#include "nvdebug/translation.hpp"
+#include "nvdebug/tree.hpp"
+
+namespace nvdebug {
+
+/** Distinct objects may be used by different threads at once, also for the same GPU. */
+class NVDEBUG_API Gpu {
+  public:
+    Gpu(Tree tree, std::uint32_t index);
+
+    std::uint32_t index() const { return index_; }
+    const Tree &tree() const { return tree_; }
+    /** `gpu0`, relative to the tree's root. */
+    std::string folder() const;
+    /** A file's name as the user would type it: `/proc/gpu0/NAME`. */
+    std::string path(const std::string &name) const;
+
+    Result<Info> info() const;
+    Result<std::vector<Engine>> engines() const;
+    Result<std::vector<EngineState>> engine_states() const;
+    Result<Runlist> runlist(std::uint32_t id, Detail detail = Detail::full) const;
+    Result<std::vector<AddressSpaceUse>> address_spaces() const;
+    /** ErrorCode::unsupported where copy engines are physical or their wiring is not public. */
+    Result<CopyTopology> copy_topology() const;
+    Result<GpcTopology> gpc_topology() const;
+    Result<WorkDistributor> work_distributor() const;
+    /** Runlist id to whether it may be scheduled from. */
+    Result<std::map<std::uint32_t, bool>> scheduling() const;
+    Result<std::uint64_t> local_memory_bytes() const;
+    Result<std::uint64_t> ptimer_ns() const;
+
+    /**
+     * Walks page tables. @p request as docs/proc.md says of `translate`:
+     * `PDB[:APERTURE] VA [OPTION]…` or `RUNLIST:CHANNEL VA [base]`.
+     */
+    Result<Translation> translate(const std::string &request) const;
+
+    /** Makes a request; the result is what the control answered, mostly nothing. */
+    Result<std::string> perform(const Request &request) const;
+
+    /** Makes a request that is undone when the Lease ends. */
+    Result<Lease> lease(const Request &request) const;
+
+  private:
+    Tree tree_;
+    std::uint32_t index_;
+};
+
+/** The GPUs of a tree by rising index. None is no error: the list is empty. */
+NVDEBUG_API Result<std::vector<Gpu>> gpus(const Tree &tree);
+
+} // namespace nvdebug
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file `info`: which GPU this is and what the module can do with it. */
+#ifndef NVDEBUG_INFO_HPP
+#define NVDEBUG_INFO_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nvdebug {
+
+struct Feature {
+    std::string name; ///< `device_info`, `runlist`, `channel_control`, …
+    bool available;
+    std::string reason; ///< why not; empty if available
+};
+
+struct Info {
+    std::optional<std::string> chip; ///< `GA100`; empty: unknown chip
+    std::optional<std::uint32_t> chip_id;
+    std::optional<std::string> generation; ///< `Ampere`
+    std::optional<std::uint32_t> revision;
+    std::optional<std::string> pci_address;   ///< `0000:01:00.0`; empty for integrated GPUs
+    std::optional<std::string> pci_id;        ///< `10de:20b0`
+    std::optional<std::string> pci_subsystem; ///< as pci_id
+    std::optional<std::uint32_t> pci_class;
+    std::optional<std::uint64_t> bar_size[3];  ///< BAR0, BAR1, BAR2 in NVIDIA's numbering, bytes
+    std::optional<std::string> driver;         ///< bound now; empty: none
+    std::optional<std::uint32_t> channels;     ///< ids per GPU, or per runlist if ids_per_runlist
+    std::optional<bool> ids_per_runlist;       ///< channel and TSG ids (Ampere and newer)
+    std::vector<std::uint32_t> runlists;       ///< ids that have a file, rising
+    std::optional<std::string> runlists_note;  ///< what `info` says about them in parentheses
+    std::optional<std::string> page_tables;    ///< `1`, `1 or 2`, `2`, `3`
+    std::optional<std::uint64_t> video_memory; ///< bytes
+    std::vector<Feature> features;             ///< in the file's order
+
+    /** Empty if `info` does not name it (another version of the module). */
+    const Feature *feature(const std::string &name) const {
+        for (const Feature &feature : features)
+            if (feature.name == name)
+                return &feature;
+        return nullptr;
+    }
+};
+
+} // namespace nvdebug
+
+#endif

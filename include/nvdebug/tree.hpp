@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Where the files come from: live /proc, a folder that looks like it, or a capture. */
+#ifndef NVDEBUG_TREE_HPP
+#define NVDEBUG_TREE_HPP
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nvdebug/error.hpp"
+
+namespace nvdebug {
+
+/**
+ * Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
+ * they refer to. Different Tree objects, and copies, may be used by different threads at once.
+ */
+class NVDEBUG_API Tree {
+  public:
+    /** A folder: `/proc`, or a copy of it. Fails if there is no such folder. */
+    static Result<Tree> folder(const std::string &path = "/proc");
+
+    /** A capture (capture.hpp), read into memory. */
+    static Result<Tree> capture(const std::string &path);
+
+    /** A folder or a capture, whichever @p path is. */
+    static Result<Tree> open(const std::string &path);
+
+    /** Is it the running kernel's /proc? Only there requests do something. */
+    bool live() const;
+
+    /** What it was opened with. */
+    const std::string &path() const;
+
+    /** When the capture was made and of what: keys as in capture.hpp. Empty unless a capture. */
+    const std::map<std::string, std::string> &facts() const;
+
+    /** The names of files in @p folder (`""`: the root, folders included), sorted as numbers. */
+    Result<std::vector<std::string>> list(std::string_view folder) const;
+
+    /** The whole text of a file, read with one open. An error that a capture recorded comes back.
+     */
+    Result<std::string> read(std::string_view name) const;
+
+    struct Impl;
+    explicit Tree(std::shared_ptr<const Impl> impl);
+    const Impl &impl() const { return *impl_; }
+
+  private:
+    std::shared_ptr<const Impl> impl_;
+};
+
+} // namespace nvdebug
+
+#endif
