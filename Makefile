@@ -15,7 +15,7 @@ MAN_DIR ?= /usr/share/man
 VM_HEADERS ?= $(lastword $(sort $(wildcard /usr/src/linux-headers-*-amd64)))
 VM_RELEASE = $(notdir $(VM_HEADERS:/usr/src/linux-headers-%=%))
 
-MODULE_SOURCES = Kbuild $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h)
+MODULE_SOURCES = Kbuild VERSION $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h)
 
 .PHONY: help
 help: ## this list

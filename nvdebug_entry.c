@@ -255,3 +255,4 @@ module_exit(nvdebug_exit);
 MODULE_DESCRIPTION("Shows and controls how NVIDIA GPUs schedule work");
 MODULE_AUTHOR("The nvdebug authors");
 MODULE_LICENSE("Dual MIT/GPL");
+MODULE_VERSION(NVDEBUG_VERSION);
