@@ -2,6 +2,7 @@
 # The front door; `make help` lists what there is. Kbuild holds the module's objects.
 
 BUILD := build
+VERSION := $(file <VERSION)
 PYTHON ?= /usr/bin/python3
 JOBS := $(shell nproc)
 
@@ -49,6 +50,19 @@ load: modules ## load the module on this machine (as root)
 	insmod $(BUILD)/module/nvdebug.ko $(PARAMS)
 	@ls -d /proc/gpu[0-9]* || echo "No NVIDIA GPU found; 'dmesg | tail' says why"
 
+# The module's source as dkms wants it.
+DKMS_SOURCE = $(DESTDIR)/usr/src/nvdebug-$(VERSION)
+
+.PHONY: dkms-source
+dkms-source: ## install the module's source into /usr/src, for dkms (DESTDIR=)
+	@install -d $(DKMS_SOURCE)
+	@cp -p --parents $(MODULE_SOURCES) $(DKMS_SOURCE)
+	@sed 's/@VERSION@/$(VERSION)/' packaging/dkms.conf.in >$(DKMS_SOURCE)/dkms.conf
+
+.PHONY: dkms
+dkms: dkms-source ## build and install the module with dkms, for this kernel and later ones
+	dkms install -m nvdebug -v $(VERSION)
+
 .PHONY: unload
 unload: ## remove the module again
 	rmmod nvdebug
@@ -58,6 +72,13 @@ install: modules ## install module and man page (DESTDIR=, MODULE_DIR=, MAN_DIR=
 	install -D -m 644 $(BUILD)/module/nvdebug.ko $(DESTDIR)$(MODULE_DIR)/nvdebug.ko
 	install -D -m 644 docs/man/nvdebug.4 $(DESTDIR)$(MAN_DIR)/man4/nvdebug.4
 	@test -n "$(DESTDIR)" || depmod -a
+
+# --- packages ---
+
+.PHONY: package
+package: ## build the Debian packages into build/package
+	@scripts/install-deps build package
+	@packaging/build
 
 # --- model and unit tests ---
 
@@ -117,7 +138,8 @@ vm-test-modules:
 		M=$(abspath $(BUILD)/test-modules/$(VM_RELEASE)) $(NO_BTF) modules
 
 .PHONY: check
-check: deps ## every test: unit tests, then the module in a VM
+check: ## every test: unit tests, then the module in a VM
+	@scripts/install-deps build package
 	@scripts/check
 
 # A quarter of the seeds for each version of page tables, on a kernel that marks memory which is
@@ -143,4 +165,4 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
-		$(BUILD)/test-modules
+		$(BUILD)/test-modules $(BUILD)/package

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""This machine's root, to be changed at will: a copy on write that goes when it is closed."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+# The namespaces live as long as this shell; the network in them is none.
+SETUP = """
+set -e
+mount -t tmpfs -o size=2g tmpfs "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" overlay "$1/root"
+mount -t proc proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+mount -t tmpfs tmpfs "$1/root/tmp"
+echo ready
+exec cat
+"""
+
+
+def needs_root():
+    """Packages are installed by root. A developer who is not sees a skip; CI never does."""
+    if os.getuid() == 0:
+        return
+    reason = "installing packages needs root: run this test as root"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+class ThrowawayRoot(contextlib.AbstractContextManager):
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder)
+        self._root = self._folder / "root"
+        self._holder = None
+
+    def __enter__(self):
+        self._folder.mkdir()
+        self._holder = subprocess.Popen(
+            ["unshare", "--mount", "--net", "--propagation", "private",
+             "sh", "-c", SETUP, "sh", self._folder],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self._holder.stdout.readline() != "ready\n":
+            said = self._holder.communicate()[1].strip()
+            pytest.fail(f"no copy of / to install packages into ({said}); it takes root, mount "
+                        "namespaces and overlayfs, and this test must not touch the real root")
+        return self
+
+    def __exit__(self, *_):
+        self._holder.communicate()
+
+    def put(self, file):
+        """Copies a file of the real root into /tmp; returns its path inside."""
+        path = f"/tmp/{file.name}"
+        self.run("cp", "/dev/stdin", path, stdin=file)
+        return path
+
+    def run(self, *command, stdin=os.devnull):
+        """Runs a command inside; it has to succeed. Returns what it printed."""
+        with open(stdin, "rb") as source:
+            done = subprocess.run(
+                ["nsenter", f"--target={self._holder.pid}", "--mount", "--net",
+                 "chroot", self._root,
+                 "env", "--chdir=/", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command],
+                stdin=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        assert done.returncode == 0, \
+            f"{' '.join(command)}: status {done.returncode}\n{done.stdout.decode()}"
+        return done.stdout
+
+    def text(self, *command):
+        return self.run(*command).decode()
+
+    def changed(self):
+        """What differs from the real root: paths of files, with a '-' before those removed."""
+        upper = self._folder / "upper"
+        listing = subprocess.run(
+            ["nsenter", f"--target={self._holder.pid}", "--mount",
+             "find", upper, "-mindepth", "1", "!", "-type", "d", "-printf", "%y %P\n"],
+            stdout=subprocess.PIPE, text=True, check=True).stdout
+        return {("-/" if kind == "c" else "/") + path
+                for kind, path in (line.split(" ", 1) for line in listing.splitlines())}
