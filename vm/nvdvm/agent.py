@@ -10,6 +10,8 @@ from .errors import Timeout, VmError
 
 _HEADER = struct.Struct("<cI")
 _STATUS = struct.Struct("<i")
+# Of one look at the socket: a deadline may be infinitely far.
+LONGEST_WAIT_S = 3600
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +85,8 @@ class Agent:
         data = bytearray()
         while len(data) < size:
             _check(deadline, what)
-            self._connection.settimeout(max(0.01, deadline - time.monotonic()))
+            left = max(0.01, deadline - time.monotonic())
+            self._connection.settimeout(min(left, LONGEST_WAIT_S))
             try:
                 chunk = self._connection.recv(size - len(data))
             except socket.timeout:

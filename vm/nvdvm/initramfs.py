@@ -9,6 +9,8 @@ from . import cpio, paths
 from .errors import VmError
 
 MODULE = "/lib/nvdebug.ko"
+# What Debian's ncurses-base, a package that every system has, says about terminals.
+TERMINFO = pathlib.Path("/lib/terminfo")
 
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nuser:x:1000:1000:user:/:/bin/sh\n"
 GROUP = b"root:x:0:\nuser:x:1000:\nwatchers:x:2000:\n"
@@ -22,6 +24,10 @@ def build(kernel, module, extra_files):
     archive.device("dev/console", 5, 1)
     _add_busybox(archive)
     archive.file("bin/model", _read(paths.GUEST_FILES / "model"), 0o755)
+    if paths.GUEST_TOOL.is_file():
+        archive.file("bin/nvdebugctl", _read(paths.GUEST_TOOL), 0o755)
+    for entry in sorted(TERMINFO.glob("?/*")):
+        archive.file(str(entry).lstrip("/"), _read(entry))
     archive.file("etc/passwd", PASSWD)
     archive.file("etc/group", GROUP)
     names = []

@@ -3,6 +3,7 @@
 
 import contextlib
 import dataclasses
+import math
 import pathlib
 import re
 import shutil
@@ -14,6 +15,7 @@ from . import initramfs, kernel as kernels, process, qemu
 from .agent import Agent, GuestGone
 from .errors import KernelTrouble, VmError
 from .model import Model
+from .terminal import Terminal, shell_command
 
 BOOT_DEADLINE_S = 120
 POWER_OFF_S = 10
@@ -42,11 +44,11 @@ class Machine(contextlib.AbstractContextManager):
     `module` is the .ko file to load, or None. The models are started (a driver's work is
     in place) before it is loaded, with `module_params` as its parameters. With `logs`, the
     console's, QEMU's and the models' logs are left in that folder. With `iommu`, what the kernel
-    takes for the GPUs' DMA is translated.
+    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works.
     """
 
     def __init__(self, gpus, module=None, module_params="", kernel=None, extra_files=None,
-                 load=True, append="", logs=None, iommu=False):
+                 load=True, append="", logs=None, iommu=False, interactive=False):
         if len(gpus) > MAX_GPUS:
             raise VmError(f"{len(gpus)} GPUs; a VM holds at most {MAX_GPUS}")
         self._gpus = gpus
@@ -59,6 +61,7 @@ class Machine(contextlib.AbstractContextManager):
         self._iommu = iommu
         self._logs = logs
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="nvdebug-vm-"))
+        self._terminal = Terminal(self._folder / "terminal.sock") if interactive else None
         self._agent = None
         self._qemu = None
         self._trouble_shown = 0
@@ -72,8 +75,9 @@ class Machine(contextlib.AbstractContextManager):
             raise
         return self
 
-    def __exit__(self, *_):
-        if self._agent is not None:
+    def __exit__(self, kind, *_):
+        # An agent that was interrupted is still at its command and would not hear.
+        if kind is None:
             self._agent.power_off()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._qemu.wait(POWER_OFF_S)
@@ -90,6 +94,11 @@ class Machine(contextlib.AbstractContextManager):
         self.check_kernel()
         self.check_qemu()
         return result
+
+    def run_on_terminal(self, command):
+        """Runs a command (a shell, if empty) on the terminal that this program runs on."""
+        with self._terminal:
+            return self.run(shell_command(command), timeout_s=math.inf)
 
     def check(self, command, **options):
         """Like run(), for a command that has to succeed; returns its standard output."""
@@ -143,7 +152,8 @@ class Machine(contextlib.AbstractContextManager):
         with open(self._folder / "qemu.log", "wb") as log:
             self._qemu = process.start(
                 qemu.command(self._kernel, archive, self._folder / "console.log",
-                             self._folder / "agent.sock", self.models, self._append, self._iommu),
+                             self._folder / "agent.sock", self.models, self._append, self._iommu,
+                             self._folder / "terminal.sock" if self._terminal else None),
                 stdout=log, stderr=log,
                 pass_fds=[model.qemu_socket.fileno() for model in self.models])
         for model in self.models:
@@ -182,8 +192,9 @@ class Machine(contextlib.AbstractContextManager):
             self._qemu.wait()
         for model in self.models:
             model.stop()
-        if self._agent is not None:
-            self._agent.close()
+        for end in (self._agent, self._terminal):
+            if end is not None:
+                end.close()
         if self._logs is not None:
             pathlib.Path(self._logs).mkdir(parents=True, exist_ok=True)
             for log in self._folder.glob("*.log"):

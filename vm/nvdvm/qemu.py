@@ -39,7 +39,8 @@ def accelerator():
     return "kvm" if works else "tcg"
 
 
-def command(kernel, initramfs, console_log, agent_path, models, extra_append="", iommu=False):
+def command(kernel, initramfs, console_log, agent_path, models, extra_append="", iommu=False,
+            terminal_path=None):
     if shutil.which(PROGRAM) is None:
         raise VmError(f"no {PROGRAM} on this machine; run 'make deps'")
     accel = accelerator()
@@ -57,6 +58,9 @@ def command(kernel, initramfs, console_log, agent_path, models, extra_append="",
         "-chardev", f"socket,id=agent,path={agent_path}",
         "-device", "virtserialport,chardev=agent,name=nvdebug.agent",
     ]
+    if terminal_path is not None:
+        words += ["-chardev", f"socket,id=terminal,path={terminal_path}",
+                  "-device", "virtconsole,chardev=terminal"]
     if iommu:
         # Before the devices it is for. The models themselves see guest-physical memory.
         words += ["-device", "intel-iommu"]
