@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvdebugctl as tests see it: running it, checking its JSON, and folders to run it on."""
+
+import copy
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TOOL = pathlib.Path(os.environ.get("NVDEBUGCTL", ROOT / "build/cmake/tools/nvdebugctl"))
+SCHEMAS = ROOT / "tools/schema"
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+
+@dataclasses.dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """The document, held against the schema that it names."""
+        document = json.loads(self.out)
+        validate(document)
+        return document
+
+    @property
+    def data(self):
+        return self.json["data"]
+
+
+def ctl(args, from_=None, env=None, **options):
+    """Runs the tool with a list of arguments, or a line to be split at blanks."""
+    words = args.split() if isinstance(args, str) else list(args)
+    if from_ is not None:
+        words = ["--from", str(from_), *words]
+    done = subprocess.run([TOOL, *words], env={**os.environ, **(env or {})},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=60, **options)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def table():
+    """Every command as the tool itself describes it."""
+    return ctl("help --json").data["commands"]
+
+
+def closed(schema):
+    """Consumers accept keys that they do not know. Tests do not: nothing undescribed is printed."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: closed(part) for key, part in schema.items()}
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        result["additionalProperties"] = False
+    return result
+
+
+@functools.cache
+def schema(name):
+    """A schema file, strict."""
+    return closed(json.loads((SCHEMAS / name).read_text(encoding="utf-8")))
+
+
+def validate(document):
+    kind, _, name = document["schema"].partition("/")
+    assert kind == "nvdebug", document["schema"]
+    wanted = copy.deepcopy(schema(f"{name}.json"))
+    wanted["$id"] = f"{SCHEMAS.as_uri()}/{name}.json"
+    common = schema("common.json")
+    resolver = jsonschema.RefResolver.from_schema(
+        wanted, store={f"{SCHEMAS.as_uri()}/common.json": common})
+    jsonschema.Draft202012Validator(wanted, resolver=resolver).validate(document)
+
+
+def files_of(text):
+    """{name: text} of a golden file; what could not be opened is not in it."""
+    files = {}
+    for part in re.split(r"^==> ", text, flags=re.MULTILINE)[1:]:
+        name, _, content = part.partition("\n")
+        if "can't open" not in content:
+            files[name] = content
+    return files
+
+
+def brief(text):
+    """A runlist without what is shown below its channels."""
+    return re.sub(r"^    .*\n", "", text, flags=re.MULTILINE)
+
+
+def write_gpu(folder, board, workload="fig6"):
+    """A folder that holds what a GPU's /proc folder holds on that board."""
+    files = {}
+    for part in ("topology", "idle", workload):
+        newer = files_of((GOLDEN / board / part).read_text(encoding="utf-8"))
+        for name in list(newer):
+            if re.fullmatch(r"runlist\d+", name):
+                newer[f"{name}_brief"] = brief(newer[name])
+            elif re.fullmatch(r"runlist\d+_brief", name):
+                newer[name.removesuffix("_brief")] = newer[name]
+        files.update(newer)
+    files["ptimer"] = "1700000000000000000\n"
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def write_tree(folder, *gpus):
+    """A folder that looks like /proc, with GPUs as (board, workload)."""
+    for index, (board, workload) in enumerate(gpus):
+        write_gpu(folder / f"gpu{index}", board, workload)
+    return folder

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <set>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "json_types.hpp"
+#include "nvdebug/answers.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::CopyContention;
+using nvdebug::CopyTopology;
+using nvdebug::LogicalCopyEngine;
+
+Json contends_with(const std::vector<CopyContention> &contention, std::uint32_t pces,
+                   const std::string &name) {
+    std::set<std::string> seen = {name};
+    Json others = Json::array();
+    for (const CopyContention &group : contention)
+        if (group.pces & pces)
+            for (const std::string &lce : group.lces)
+                if (seen.insert(lce).second)
+                    others.push_back(lce);
+    return others;
+}
+
+Outcome<Document> show(Context &context) {
+    const auto copy = context.gpu().copy_topology();
+    if (!copy)
+        return tl::unexpected(Failure(copy.error()));
+    const auto contention = nvdebug::copy_contention(*copy);
+    Json lces = Json::array();
+    for (const LogicalCopyEngine &lce : copy->lces) {
+        const std::uint32_t pces = nvdebug::pces_of(*copy, lce);
+        lces.push_back({{"lce", lce.name},
+                        {"runlist", or_null(lce.runlist)},
+                        {"own_pces", bits(lce.pces)},
+                        {"borrows_from", or_null(lce.shares)},
+                        {"pces", bits(pces)},
+                        {"contends_with", contends_with(contention, pces, lce.name)}});
+    }
+    const Json data = {
+        {"pce_map", hex(copy->pce_map)}, {"existing_pces", bits(copy->pce_map)}, {"lces", lces}};
+    return Document{data, lces};
+}
+
+Outcome<Document> shared(Context &context) {
+    const auto copy = context.gpu().copy_topology();
+    if (!copy)
+        return tl::unexpected(Failure(copy.error()));
+    Json rows = Json::array();
+    for (const CopyContention &group : nvdebug::copy_contention(*copy))
+        rows.push_back({{"pces", bits(group.pces)}, {"lces", group.lces}});
+    return Document{rows};
+}
+
+} // namespace
+
+std::vector<Command> copy_commands() {
+    return {
+        {.object = "copy",
+         .verb = "show",
+         .help =
+             "logical copy engines (LCEs), their physical ones (PCEs), and who borrows from whom",
+         .columns = {{"lce", "name of the logical copy engine"},
+                     {"runlist", "runlist that serves it"},
+                     {"own_pces", "numbers of the PCEs assigned to it"},
+                     {"borrows_from", "LCE whose PCEs it uses (a GRCE); null: none"},
+                     {"pces", "numbers of the PCEs its copies run on, borrowed ones included; "
+                              "none: it cannot copy"},
+                     {"contends_with", "LCEs whose copies run on the same PCEs (rule R8)"}},
+         .examples = {{"nvdebugctl copy show", "the wiring of the copy engines"}},
+         .run = show},
+        {.object = "copy",
+         .verb = "shared",
+         .help = "copy engines that contend for PCEs (rule R8)",
+         .columns = {{"pces", "numbers of the PCEs that are contended for"},
+                     {"lces", "LCEs whose copies run on them"}},
+         .examples = {{"nvdebugctl copy shared", "who slows down whose copies"}},
+         .run = shared},
+    };
+}
+
+} // namespace nvdebugctl

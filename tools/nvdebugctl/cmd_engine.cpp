@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "json_types.hpp"
+#include "nvdebug/answers.hpp"
+#include "page.hpp"
+#include "reading.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::Engine;
+using nvdebug::EngineState;
+
+Json row(const Engine &engine, const EngineState *state) {
+    const auto of_state = [&](auto member) { return state ? or_null(state->*member) : Json(); };
+    return {{"engine", engine.name},
+            {"type", engine.type},
+            {"instance", engine.instance},
+            {"runlist", or_null(engine.runlist)},
+            {"status", of_state(&EngineState::status)},
+            {"current", state ? occupant(state->current) : Json()},
+            {"next", state ? occupant(state->next) : Json()},
+            {"busy", of_state(&EngineState::busy)},
+            {"faulted", of_state(&EngineState::faulted)},
+            {"reload", of_state(&EngineState::reload)},
+            {"channels", state ? Json(state->channels) : Json()},
+            {"pbdmas", engine.pbdmas},
+            {"engine_id", or_null(engine.engine_id)},
+            {"fault_id", or_null(engine.fault_id)},
+            {"reset_id", or_null(engine.reset_id)},
+            {"intr_id", or_null(engine.intr_id)},
+            {"runlist_base", hex(engine.runlist_base)},
+            {"pri_base", hex(engine.pri_base)}};
+}
+
+Outcome<Document> list(Context &context) {
+    const auto engines = context.gpu().engines();
+    if (!engines)
+        return tl::unexpected(Failure(engines.error()));
+    const auto states = read_part(context, "who is on the engines", context.gpu().engine_states());
+    Json rows = Json::array();
+    for (const Engine &engine : *engines) {
+        const EngineState *state = nullptr;
+        if (states)
+            if (const auto found = std::ranges::find(*states, engine.name, &EngineState::engine);
+                found != states->end())
+                state = &*found;
+        rows.push_back(row(engine, state));
+    }
+    return Document{rows};
+}
+
+/** PCEs on which both engines' copies run; null where that is not known or no copy engine is one.
+ */
+Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
+    const auto copy = context.gpu().copy_topology();
+    if (!copy) {
+        if (copy.error().code == nvdebug::ErrorCode::unsupported)
+            return Json();
+        return tl::unexpected(Failure(copy.error()));
+    }
+    const auto lce = [&](const Engine &engine) {
+        return std::ranges::find(copy->lces, engine.name, &nvdebug::LogicalCopyEngine::name);
+    };
+    const auto first = lce(a), second = lce(b);
+    if (first == copy->lces.end() || second == copy->lces.end())
+        return Json("0x0");
+    return hex(nvdebug::pces_of(*copy, *first) & nvdebug::pces_of(*copy, *second));
+}
+
+Outcome<Document> shared_by_two(Context &context, const std::vector<std::string> &names) {
+    const auto engines = context.gpu().engines();
+    if (!engines)
+        return tl::unexpected(Failure(engines.error()));
+    std::vector<const Engine *> pair;
+    for (const std::string &name : names) {
+        pair.push_back(nvdebug::find_engine(*engines, name));
+        if (!pair.back()) {
+            std::vector<std::string> known;
+            std::ranges::transform(*engines, std::back_inserter(known), &Engine::name);
+            return fail(nvdebug::ErrorCode::not_found,
+                        fmt::format("{} has no engine '{}'; it has {}", context.gpu().folder(),
+                                    name, fmt::join(known, ", ")));
+        }
+    }
+    const bool shared = nvdebug::share_runlist(*pair[0], *pair[1]);
+    auto pces = common_pces(context, *pair[0], *pair[1]);
+    if (!pces && context.flag("--pces"))
+        return tl::unexpected(pces.error());
+    if (!pces)
+        context.note("whether they contend for PCEs is not known: " + pces.error().error.sentence);
+    const Json contended = pces ? *pces : Json();
+    const bool contend = contended.is_string() && contended != "0x0";
+    if (context.flag("--pces") && contended.is_null())
+        return fail(nvdebug::ErrorCode::unsupported,
+                    fmt::format("which PCEs serve the copy engines of {} is not public, so "
+                                "--pces cannot be answered",
+                                context.gpu().folder()));
+    const Json both = {{"engines", {pair[0]->name, pair[1]->name}},
+                       {"runlists", {or_null(pair[0]->runlist), or_null(pair[1]->runlist)}},
+                       {"share_runlist", shared},
+                       {"contended_pces", contended}};
+    Document document{both};
+    document.exit = shared || (context.flag("--pces") && contend) ? failed : done;
+    return document;
+}
+
+Outcome<Document> shared(Context &context) {
+    const auto &names = context.words("ENGINE");
+    if (names.size() == 2) {
+        for (const char *option : {"--csv", "--columns", "--no-header"})
+            if (context.flag(option))
+                return usage(fmt::format("'engine shared ENGINE ENGINE' has no use for {}: it is "
+                                         "no table; -j is for programs",
+                                         option));
+        return shared_by_two(context, names);
+    }
+    if (names.size() == 1)
+        return usage(
+            fmt::format("'engine shared' wants two engines or none, not just '{}'", names[0]));
+    for (const char *option : {"--quiet", "--pces"})
+        if (context.flag(option))
+            return usage(
+                fmt::format("'engine shared' has no use for {} without two engines", option));
+    const auto engines = context.gpu().engines();
+    if (!engines)
+        return tl::unexpected(Failure(engines.error()));
+    Json rows = Json::array();
+    for (const auto &[runlist, list] : nvdebug::engines_by_runlist(*engines)) {
+        if (list.size() < 2)
+            continue;
+        Json sharing = Json::array();
+        for (const Engine *engine : list)
+            sharing.push_back(engine->name);
+        rows.push_back({{"runlist", runlist}, {"engines", sharing}});
+    }
+    return Document{rows};
+}
+
+std::string runlist_of(const Json &data, std::size_t i) {
+    const Json &runlist = data["runlists"][i];
+    return runlist.is_null() ? "no runlist" : "runlist " + runlist.dump();
+}
+
+void print_pair(const Json &data, Page &page) {
+    const auto engine = [&](std::size_t i) { return data["engines"][i].get<std::string>(); };
+    if (data["share_runlist"].get<bool>())
+        page.line(fmt::format("{} and {} {} {}: each waits for the other's TSGs",
+                              page.bold(engine(0)), page.bold(engine(1)), page.warning("share"),
+                              runlist_of(data, 0)));
+    else
+        page.line(fmt::format("{} ({}) and {} ({}) are independent: they share no runlist",
+                              page.bold(engine(0)), runlist_of(data, 0), page.bold(engine(1)),
+                              runlist_of(data, 1)));
+    const Json &pces = data["contended_pces"];
+    if (pces.is_string() && pces != "0x0")
+        page.line(fmt::format("their copies contend for PCEs {} (rule R8)",
+                              page.warning(pces.get<std::string>())));
+}
+
+} // namespace
+
+std::vector<Command> engine_commands() {
+    return {
+        {.object = "engine",
+         .verb = "list",
+         .help = "engines, their runlists and ids, and who is on them now",
+         .columns = {{"engine", "name: type and instance"},
+                     {"type", "type as device_info has it", false},
+                     {"instance", "instance of that type", false},
+                     {"runlist", "runlist that serves it; null: Host does not drive it"},
+                     {"status", "'invalid' (nobody is on it), 'valid', 'load', 'save', 'switch' or "
+                                "'undefined-N'; null: may not be read, or not public here"},
+                     {"current", "'tsg:N' or 'channel:N' on it; null: none, or unknown as status"},
+                     {"next", "who is being switched to; null: none"},
+                     {"busy", "the engine is busy"},
+                     {"faulted", "it faulted; null: means nothing for this engine", false},
+                     {"reload", "its context is to be loaded again", false},
+                     {"channels", "channels that feed it (Ampere and newer)", false},
+                     {"pbdmas", "PBDMAs that serve its runlist, in runqueue order"},
+                     {"engine_id", "Host's number of the engine", false},
+                     {"fault_id", "MMU fault id", false},
+                     {"reset_id", "reset id", false},
+                     {"intr_id", "interrupt id", false},
+                     {"runlist_base",
+                      "offset of the runlist's registers in BAR0 (Ampere and newer)", false},
+                     {"pri_base", "offset of the engine's registers in BAR0", false}},
+         .notes = {"Who is on an engine may be read by root only, unless the module's parameters "
+                   "say otherwise."},
+         .examples = {{"nvdebugctl engine list", "who is running now"},
+                      {"nvdebugctl engine list --csv --columns engine,runlist",
+                       "which runlist serves which engine"}},
+         .run = list},
+        {.object = "engine",
+         .verb = "shared",
+         .help = "do two engines share a runlist, or which do",
+         .arguments = {{"ENGINE", Argument::Kind::engine,
+                        "two engines, as 'engine list' names them; none: all that share",
+                        Argument::Count::any}},
+         .options = {{"--quiet", "print nothing; the exit status is the answer"},
+                     {"--pces", "contending for PCEs (rule R8) counts as sharing"}},
+         .columns = {{"runlist", "a runlist that serves more than one engine"},
+                     {"engines", "those engines, in the order of device_info"}},
+         .notes = {"Of two engines: exit status 0 if they are independent, 2 if they share a "
+                   "runlist (or a PCE,",
+                   "with --pces)."},
+         .examples = {{"nvdebugctl engine shared", "runlists with more than one engine"},
+                      {"nvdebugctl engine shared LCE2 GR0 --quiet",
+                       "for a script: fails when the two share a runlist"}},
+         .run = shared,
+         .text = print_pair},
+    };
+}
+
+} // namespace nvdebugctl

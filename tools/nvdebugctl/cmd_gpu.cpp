@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "json_types.hpp"
+#include "page.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+Json channel_ids(const nvdebug::Info &info) {
+    return info.ids_per_runlist ? Json(*info.ids_per_runlist ? "per-runlist" : "global") : Json();
+}
+
+Json row(const nvdebug::Gpu &gpu, const nvdebug::Info &info) {
+    return {{"index", gpu.index()},
+            {"chip", or_null(info.chip)},
+            {"generation", or_null(info.generation)},
+            {"pci_address", or_null(info.pci_address)},
+            {"pci_id", or_null(info.pci_id)},
+            {"driver", or_null(info.driver)},
+            {"runlists", info.runlists.size()},
+            {"channels", or_null(info.channels)},
+            {"channel_ids", channel_ids(info)},
+            {"video_memory_bytes", or_null(info.video_memory)}};
+}
+
+Outcome<Document> list(Context &context) {
+    const auto gpus = nvdebug::gpus(context.tree());
+    if (!gpus)
+        return tl::unexpected(Failure(gpus.error()));
+    Json rows = Json::array();
+    for (const nvdebug::Gpu &gpu : *gpus) {
+        const auto info = gpu.info();
+        if (info)
+            rows.push_back(row(gpu, *info));
+        else
+            context.missing(info.error());
+    }
+    if (gpus->empty())
+        context.note(context.tree().live() ? "there is no /proc/gpu0; 'nvdebugctl doctor' tells why"
+                                           : fmt::format("{} holds no GPU", context.tree().path()));
+    return Document{rows};
+}
+
+Outcome<Document> show(Context &context) {
+    const auto info = context.gpu().info();
+    if (!info)
+        return tl::unexpected(Failure(info.error()));
+    Json features = Json::array();
+    for (const nvdebug::Feature &feature : info->features)
+        features.push_back({{"name", feature.name},
+                            {"available", feature.available},
+                            {"reason", feature.available ? Json() : Json(feature.reason)}});
+    const auto bar = [&](int n) { return or_null(info->bar_size[n]); };
+    return Document{{{"index", context.gpu().index()},
+                     {"chip", or_null(info->chip)},
+                     {"chip_id", hex(info->chip_id)},
+                     {"generation", or_null(info->generation)},
+                     {"revision", hex(info->revision)},
+                     {"pci_address", or_null(info->pci_address)},
+                     {"pci_id", or_null(info->pci_id)},
+                     {"pci_subsystem", or_null(info->pci_subsystem)},
+                     {"pci_class", hex(info->pci_class)},
+                     {"bar0_bytes", bar(0)},
+                     {"bar1_bytes", bar(1)},
+                     {"bar2_bytes", bar(2)},
+                     {"video_memory_bytes", or_null(info->video_memory)},
+                     {"driver", or_null(info->driver)},
+                     {"channels", or_null(info->channels)},
+                     {"channel_ids", channel_ids(*info)},
+                     {"runlists", info->runlists},
+                     {"runlists_note", or_null(info->runlists_note)},
+                     {"page_tables", or_null(info->page_tables)},
+                     {"features", features}}};
+}
+
+void print(const Json &data, Page &page) {
+    Json fields = data;
+    fields.erase("features");
+    print_fields(fields, page);
+    for (const Json &feature : data["features"]) {
+        const std::string name = feature["name"].get<std::string>();
+        page.line(feature["available"].get<bool>()
+                      ? fmt::format("feature {}: yes", page.bold(name))
+                      : fmt::format("feature {}: {} ({})", page.bold(name), page.warning("no"),
+                                    feature["reason"].get<std::string>()));
+    }
+}
+
+} // namespace
+
+std::vector<Command> gpu_commands() {
+    return {
+        {.object = "gpu",
+         .verb = "list",
+         .help = "the GPUs of this machine or capture",
+         .scope = Scope::tree,
+         .columns = {{"index", "number of the GPU: N of /proc/gpuN"},
+                     {"chip", "name of the chip; null: unknown"},
+                     {"generation", "Kepler to Blackwell"},
+                     {"pci_address", "domain:bus:device.function; null: not on PCI"},
+                     {"pci_id", "PCI vendor and device id, hexadecimal", false},
+                     {"driver", "driver bound to the GPU now; null: none"},
+                     {"runlists", "how many runlists it has"},
+                     {"channels", "how many channel ids there are, per GPU or per runlist"},
+                     {"channel_ids", "channel and TSG ids are 'global' or 'per-runlist'", false},
+                     {"video_memory_bytes", "size of video memory, in bytes"}},
+         .examples = {{"nvdebugctl gpu list", "one line for each GPU"},
+                      {"nvdebugctl gpu list --csv --columns index,pci_address",
+                       "the PCI address of each, for a script"}},
+         .run = list},
+        {.object = "gpu",
+         .verb = "show",
+         .help = "identity of a GPU, and what the module can show and do with it",
+         .examples = {{"nvdebugctl -g 0000:01:00.0 gpu show", "the GPU at this PCI address"}},
+         .run = show,
+         .text = print},
+    };
+}
+
+} // namespace nvdebugctl

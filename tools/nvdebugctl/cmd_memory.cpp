@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "json_types.hpp"
+#include "page.hpp"
+#include "units.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::Translation;
+using nvdebug::WalkStep;
+
+Json step(const WalkStep &step) {
+    return {{"level", step.level},
+            {"index", step.index},
+            {"entry", place(step.entry)},
+            {"raw", step.raw},
+            {"meaning", step.meaning}};
+}
+
+Outcome<Document> translate(Context &context) {
+    std::string request = context.words("SPACE").front() + " " + context.words("VA").front();
+    for (const std::string &option : context.words("OPTION"))
+        request += " " + option;
+    const auto walk = context.gpu().translate(request);
+    if (!walk)
+        return tl::unexpected(Failure(walk.error()));
+    Json steps = Json::array();
+    for (const WalkStep &entry : walk->steps)
+        steps.push_back(step(entry));
+    return Document{{{"virtual_address", hex(walk->virtual_address)},
+                     {"page_directory", place(walk->page_directory)},
+                     {"page_tables", walk->page_tables},
+                     {"steps", std::move(steps)},
+                     {"result", walk->result ? place(*walk->result) : Json()},
+                     {"page_size_bytes", or_null(walk->page_size)},
+                     {"flags", walk->flags},
+                     {"error", or_null(walk->error)}},
+                    std::nullopt,
+                    walk->result ? done : failed};
+}
+
+std::string shown_place(const Json &place) {
+    return shown("", place["address"]) + " " + shown("", place["aperture"]);
+}
+
+void print(const Json &data, Page &page) {
+    page.line(fmt::format("{} through {}, version {} page tables",
+                          page.bold(data["virtual_address"].get<std::string>()),
+                          shown_place(data["page_directory"]), data["page_tables"].dump()));
+    for (const Json &step : data["steps"])
+        page.line(fmt::format(
+            "  {:<10}  {}  {}  {}",
+            fmt::format("{}[{}]", step["level"].get<std::string>(), step["index"].dump()),
+            shown_place(step["entry"]), step["raw"].get<std::string>(),
+            step["meaning"].get<std::string>()));
+    if (data["result"].is_null())
+        page.line(page.warning("not mapped") + ": " + shown("", data["error"]));
+    else
+        page.line(fmt::format("{}  page {}  {}", page.bold(shown_place(data["result"])),
+                              shown("page_size_bytes", data["page_size_bytes"]),
+                              shown("flags", data["flags"])));
+}
+
+} // namespace
+
+std::vector<Command> memory_commands() {
+    return {
+        {.object = "memory",
+         .verb = "translate",
+         .help = "where a GPU virtual address lies, with the walk of the page tables",
+         .arguments =
+             {{"SPACE", Argument::Kind::text,
+               "RUNLIST:CHANNEL, or PDB[:APERTURE] (vid, coh or ncoh): the page directory"},
+              {"VA", Argument::Kind::text, "the virtual address"},
+              {"OPTION",
+               Argument::Kind::choice,
+               "of RUNLIST:CHANNEL: base; of PDB: v1 or v2, 64k or 128k",
+               Argument::Count::any,
+               {"base", "v1", "v2", "64k", "128k"}}},
+         .notes =
+             {"Live GPUs only: the kernel walks. 'base' takes the page directory of Host, copy "
+              "and video engines",
+              "in place of that of compute. Exit status 2 if the address is not mapped; the "
+              "walk is printed all the same."},
+         .examples = {{"nvdebugctl memory translate 0:5 0x7f0000000000",
+                       "through the page tables of channel 5 of runlist 0"},
+                      {"nvdebugctl memory translate 0x200100000:vid 0x1000",
+                       "through the page directory at that address of video memory"}},
+         .run = translate,
+         .text = print},
+    };
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "channel_rows.hpp"
+#include "commands.hpp"
+#include "context.hpp"
+#include "json_types.hpp"
+#include "page.hpp"
+#include "reading.hpp"
+#include "table.hpp"
+#include "units.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::AddressSpaceUse;
+using nvdebug::Detail;
+using nvdebug::Runlist;
+using nvdebug::Tsg;
+
+using Spaces = std::optional<std::vector<AddressSpaceUse>>;
+
+Spaces read_spaces(Context &context) {
+    return read_part(context, "which address spaces a TSG has", context.gpu().address_spaces());
+}
+
+std::vector<const AddressSpaceUse *> uses_of(const Spaces &spaces, std::uint32_t runlist,
+                                             std::uint32_t tsg) {
+    std::vector<const AddressSpaceUse *> uses;
+    if (spaces)
+        for (const AddressSpaceUse &use : *spaces)
+            if (use.runlist == runlist && use.tsg == tsg)
+                uses.push_back(&use);
+    return uses;
+}
+
+std::vector<const Tsg *> headers_of(const Runlist &list, std::uint32_t id) {
+    std::vector<const Tsg *> headers;
+    for (const nvdebug::RunlistItem &item : list.items)
+        if (const auto *const tsg = std::get_if<Tsg>(&item); tsg && tsg->id == id)
+            headers.push_back(tsg);
+    return headers;
+}
+
+/** The first header stands for all of the TSG; channels are those of all, each once. */
+Json summary(const Runlist &list, const std::vector<const Tsg *> &headers,
+             const std::map<std::uint32_t, Json> &shares, const Spaces &spaces) {
+    const Tsg &tsg = *headers.front();
+    const auto uses = uses_of(spaces, list.id, tsg.id);
+    const auto share = shares.find(tsg.id);
+    Json channels = Json::array();
+    std::set<std::uint32_t> seen;
+    bool truncated = false;
+    for (const Tsg *header : headers) {
+        truncated |= header->truncated;
+        for (const nvdebug::Channel &channel : header->channels)
+            if (seen.insert(channel.id).second)
+                channels.push_back(channel.id);
+    }
+    return {{"runlist", list.id},
+            {"tsg", tsg.id},
+            {"timeslice_us", microseconds(tsg.timeslice_ns)},
+            {"share_percent", share == shares.end() ? Json() : share->second},
+            {"shared", uses.empty() ? Json() : Json(uses.front()->shared)},
+            {"spaces", uses.empty() ? Json() : Json(uses.front()->spaces)},
+            {"channels", channels},
+            {"headers", headers.size()},
+            {"length", tsg.length},
+            {"truncated", truncated},
+            {"scale", tsg.scale},
+            {"timeout", tsg.timeout}};
+}
+
+Outcome<Document> list(Context &context) {
+    const auto lists = read_runlists(context, Detail::brief);
+    if (!lists)
+        return tl::unexpected(lists.error());
+    const Spaces spaces = read_spaces(context);
+    Json rows = Json::array();
+    for (const Runlist &list : *lists) {
+        const auto shares = shares_of(list);
+        std::set<std::uint32_t> seen;
+        for (const nvdebug::RunlistItem &item : list.items)
+            if (const auto *const tsg = std::get_if<Tsg>(&item); tsg && seen.insert(tsg->id).second)
+                rows.push_back(summary(list, headers_of(list, tsg->id), shares, spaces));
+    }
+    return Document{rows};
+}
+
+Outcome<Document> show(Context &context) {
+    const nvdebug::Target target = context.targets().front();
+    const auto list = find_list_of_tsg(context, target, Detail::brief);
+    if (!list)
+        return tl::unexpected(list.error());
+    const Spaces spaces = read_spaces(context);
+    const auto headers = headers_of(*list, target.id);
+    Json data = summary(*list, headers, shares_of(*list), spaces);
+    Json uses;
+    if (spaces) {
+        uses = Json::array();
+        for (const AddressSpaceUse *use : uses_of(spaces, list->id, target.id))
+            uses.push_back(address_space(*use));
+    }
+    Json channels = Json::array();
+    for (const nvdebug::Channel &channel : headers.front()->channels)
+        channels.push_back(channel_state(channel));
+    data["engines"] = engines_of(read_engine_names(context), list->id);
+    data["address_spaces"] = std::move(uses);
+    data["channels"] = std::move(channels);
+    return Document{data};
+}
+
+void print(const Json &data, Page &page) {
+    Json head = data;
+    head.erase("channels");
+    head.erase("address_spaces");
+    print_fields(head, page);
+    if (data["address_spaces"].is_array())
+        for (const Json &space : data["address_spaces"])
+            page.line(fmt::format(
+                "{}: {} {}  veid {}  channels {}{}", page.bold("address space"),
+                shown("", space["page_directory"]["address"]),
+                shown("", space["page_directory"]["aperture"]), shown("", space["veid"]),
+                shown("", space["channels"]),
+                space["error"].is_null() ? "" : "  " + page.warning(shown("", space["error"]))));
+    std::vector<std::string> columns = {"channel"};
+    for (const Column &column : channel_columns())
+        if (column.in_table && column.name != "runlist" && column.name != "tsg" &&
+            column.name != "channel")
+            columns.push_back(column.name);
+    page.line("");
+    print_table(data["channels"], columns, true, page);
+}
+
+} // namespace
+
+std::vector<Command> tsg_commands() {
+    return {
+        {.object = "tsg",
+         .verb = "list",
+         .help = "TSGs: timeslice, share, address spaces, channels",
+         .arguments = {{"RUNLIST", Argument::Kind::runlist, "only what this runlist holds",
+                        Argument::Count::optional}},
+         .columns = {{"runlist", "runlist that holds it"},
+                     {"tsg", "id of the TSG"},
+                     {"timeslice_us", "timeslice of one header, in microseconds"},
+                     {"share_percent",
+                      "part of the runlist's time while all TSGs have work, in percent; "
+                      "null: cannot be said (bare channels, torn list)"},
+                     {"shared", "it has more than one address space (MPS); null: may not be read"},
+                     {"spaces", "how many address spaces it has, of what could be read"},
+                     {"channels", "its channels, in list order"},
+                     {"headers", "how often the list has it", false},
+                     {"length", "channels that its header announces", false},
+                     {"truncated", "fewer channels follow than that", false},
+                     {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us",
+                      false},
+                     {"timeout", "timeout of the header", false}},
+         .examples = {{"nvdebugctl tsg list", "who gets how much of which runlist"},
+                      {"nvdebugctl tsg list 0 --csv --columns tsg,share_percent",
+                       "shares of runlist 0, for a script"}},
+         .run = list},
+        {.object = "tsg",
+         .verb = "show",
+         .help = "one TSG with its address spaces and channels",
+         .arguments = {{"TSG", Argument::Kind::tsg, "ID, if one runlist holds it, or RUNLIST:ID"}},
+         .examples = {{"nvdebugctl tsg show 0:1", "TSG 1 of runlist 0"}},
+         .run = show,
+         .text = print},
+    };
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "invocation.hpp"
+#include "nvdebug/control.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+/** All options of all commands by name: they may stand anywhere, so one parser must know them. */
+std::map<std::string, Option> every_option(const std::vector<Object> &objects) {
+    std::map<std::string, Option> options;
+    for (const Option &option : common_options())
+        options.emplace(option.name, option);
+    for (const Object &object : objects)
+        for (const Command &command : object.commands)
+            for (const Option &option : options_of(command))
+                options.emplace(option.name, option);
+    return options;
+}
+
+std::vector<std::string> split(const std::string &text, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : text)
+        if (c == separator)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    return parts;
+}
+
+std::string ask_help(const Invocation &invocation) {
+    return fmt::format("see 'nvdebugctl {}--help'",
+                       invocation.command  ? invocation.command->name() + " "
+                       : invocation.object ? invocation.object->name + " "
+                                           : "");
+}
+
+Outcome<void> check_argument(const Argument &argument, const std::string &word,
+                             const Invocation &invocation) {
+    switch (argument.kind) {
+    case Argument::Kind::runlist:
+        if (!parse_id(word))
+            return usage(fmt::format("'{}' is no runlist: a number is wanted, decimal or 0x…; "
+                                     "'nvdebugctl runlist list' lists them",
+                                     word));
+        break;
+    case Argument::Kind::channel:
+    case Argument::Kind::tsg:
+        if (const auto target = nvdebug::parse_target(word); !target)
+            return usage(fmt::format("'{}' is no {}: ID or RUNLIST:ID is wanted, numbers decimal "
+                                     "or 0x…",
+                                     word,
+                                     argument.kind == Argument::Kind::tsg ? "TSG" : "channel"));
+        break;
+    case Argument::Kind::choice:
+        if (std::ranges::find(argument.choices, word) == argument.choices.end())
+            return usage(fmt::format("'{}' is no {} of '{}': it is one of {}", word, argument.name,
+                                     invocation.command->name(),
+                                     fmt::join(argument.choices, ", ")));
+        break;
+    case Argument::Kind::engine:
+    case Argument::Kind::file:
+    case Argument::Kind::text:
+        if (word.empty())
+            return usage(fmt::format("{} is empty; {}", argument.name, ask_help(invocation)));
+        break;
+    }
+    return {};
+}
+
+Outcome<void> assign_arguments(const std::vector<std::string> &words, Invocation &invocation) {
+    std::size_t next = 0;
+    for (const Argument &argument : invocation.command->arguments) {
+        const bool repeats =
+            argument.count == Argument::Count::some || argument.count == Argument::Count::any;
+        const bool required =
+            argument.count == Argument::Count::some || argument.count == Argument::Count::one;
+        if (required && next == words.size())
+            return usage(fmt::format("'{}' wants a {} ({}); {}", invocation.command->name(),
+                                     argument.name, argument.help, ask_help(invocation)));
+        do {
+            if (next == words.size())
+                break;
+            if (auto checked = check_argument(argument, words[next], invocation); !checked)
+                return checked;
+            invocation.arguments[argument.name].push_back(words[next++]);
+        } while (repeats);
+    }
+    if (next < words.size())
+        return usage(fmt::format("'{}' does not know what to do with '{}'; {}",
+                                 invocation.command->name(), words[next], ask_help(invocation)));
+    return {};
+}
+
+Outcome<void> check_options(Invocation &invocation) {
+    const Command &command = *invocation.command;
+    const std::vector<Option> useful = options_of(command);
+    for (const auto &[name, value] : invocation.options) {
+        const auto option = std::ranges::find(useful, name, &Option::name);
+        if (option == useful.end())
+            return usage(fmt::format("'{}' has no use for {}; {}", command.name(), name,
+                                     ask_help(invocation)));
+        if (!option->choices.empty() &&
+            std::ranges::find(option->choices, value) == option->choices.end())
+            return usage(fmt::format("{} takes one of {}, not '{}'", name,
+                                     fmt::join(option->choices, ", "), value));
+    }
+
+    std::vector<std::string> forms;
+    if (invocation.json())
+        forms.push_back(invocation.has("--json") ? "--json" : "--pretty");
+    if (invocation.has("--csv"))
+        forms.push_back("--csv");
+    for (const Picture &picture : command.pictures)
+        if (invocation.has(picture.option.name))
+            forms.push_back(picture.option.name);
+    if (forms.size() > 1)
+        return usage(
+            fmt::format("{} exclude each other; say one of them", fmt::join(forms, " and ")));
+    const bool columnless = !forms.empty() && forms[0] != "--csv";
+    for (const char *option : {"--columns", "--no-header"})
+        if (columnless && invocation.has(option))
+            return usage(fmt::format("{} is for tables and --csv, and has no use with {}", option,
+                                     forms[0]));
+    return {};
+}
+
+Outcome<void> choose_columns(Invocation &invocation) {
+    const std::string &text = invocation.options.at("--columns");
+    if (text == "help") {
+        invocation.instead = Invocation::Instead::columns_help;
+        return {};
+    }
+    for (const std::string &name : split(text, ',')) {
+        const auto &columns = invocation.command->columns;
+        if (std::ranges::find(columns, name, &Column::name) == columns.end())
+            return usage(fmt::format("'{0}' has no column '{1}'; 'nvdebugctl {0} --columns help' "
+                                     "lists them",
+                                     invocation.command->name(), name));
+        invocation.columns.push_back(name);
+    }
+    return {};
+}
+
+std::string names_of_verbs(const Object &object) {
+    std::vector<std::string> names;
+    for (const Command &command : object.commands)
+        names.push_back(command.verb);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Outcome<void> unknown_word(const std::vector<std::string> &rest, const Invocation &invocation) {
+    const auto option = std::ranges::find_if(
+        rest, [](const std::string &word) { return word.size() > 1 && word[0] == '-'; });
+    if (option != rest.end())
+        return usage(fmt::format("there is no option {}; {}", *option, ask_help(invocation)));
+    if (invocation.object)
+        return usage(fmt::format("'{}' has no verb '{}'; it has {}", invocation.object->name,
+                                 rest[0], names_of_verbs(*invocation.object)));
+    return usage(fmt::format("there is no '{}'; {}", rest[0], ask_help(invocation)));
+}
+
+/** CLI11's parser, with what it found. */
+struct Parser {
+    CLI::App app;
+    std::map<std::string, std::string> values;
+    std::map<const Command *, std::vector<std::string>> words;
+    std::map<const Command *, CLI::App *> commands;
+    std::map<const Object *, CLI::App *> objects;
+
+    explicit Parser(const std::vector<Object> &table) {
+        app.set_help_flag();
+        app.allow_extras();
+        app.require_subcommand(0, 1);
+        for (const auto &[name, option] : every_option(table)) {
+            const std::string names =
+                option.short_name.empty() ? name : option.short_name + "," + name;
+            if (option.value.empty())
+                app.add_flag(names);
+            else
+                app.add_option(names, values[name]);
+        }
+        for (const Object &object : table) {
+            CLI::App *const sub = add(app, object.name);
+            objects[&object] = sub;
+            for (const Command &command : object.commands) {
+                CLI::App *const leaf = command.verb.empty() ? sub : add(*sub, command.verb);
+                leaf->add_option("WORD", words[&command])->expected(0, -1);
+                commands[&command] = leaf;
+            }
+        }
+    }
+
+  private:
+    static CLI::App *add(CLI::App &parent, const std::string &name) {
+        CLI::App *const sub = parent.add_subcommand(name);
+        sub->set_help_flag();
+        sub->fallthrough();
+        sub->allow_extras();
+        sub->require_subcommand(0, 1);
+        return sub;
+    }
+};
+
+} // namespace
+
+std::optional<std::uint32_t> parse_id(const std::string &word) {
+    const bool hexadecimal = word.starts_with("0x") || word.starts_with("0X");
+    const int base = hexadecimal ? 16 : word.size() > 1 && word[0] == '0' ? 8 : 10;
+    const char *const begin = word.data() + (hexadecimal ? 2 : 0);
+    const char *const end = word.data() + word.size();
+    std::uint32_t value = 0;
+    const auto [stop, error] = std::from_chars(begin, end, value, base);
+    if (begin == end || stop != end || error != std::errc())
+        return std::nullopt;
+    return value;
+}
+
+Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
+                                 Invocation &invocation) {
+    Parser parser(objects);
+    std::string trouble;
+    try {
+        std::ranges::reverse(words);
+        parser.app.parse(words);
+    } catch (const CLI::ParseError &error) {
+        trouble = error.what();
+    }
+
+    for (const auto &[object, app] : parser.objects)
+        if (app->parsed())
+            invocation.object = object;
+    for (const auto &[command, app] : parser.commands)
+        if (app->parsed() && invocation.object)
+            invocation.command = command;
+    for (const auto &[name, option] : every_option(objects))
+        if (const CLI::Option *const given = parser.app.get_option(name); given->count() > 0)
+            invocation.options[name] = parser.values[name];
+
+    if (!trouble.empty())
+        return usage(fmt::format("{}; {}", trouble, ask_help(invocation)));
+    if (const std::vector<std::string> rest = parser.app.remaining(true); !rest.empty())
+        return unknown_word(rest, invocation);
+    if (invocation.has("--help")) {
+        invocation.instead = Invocation::Instead::help;
+        return {};
+    }
+    if (invocation.has("--version")) {
+        invocation.instead = Invocation::Instead::version;
+        return {};
+    }
+    if (!invocation.object)
+        return usage("nothing to do: an object and a verb are wanted; see 'nvdebugctl --help'");
+    if (!invocation.command)
+        return usage(fmt::format("'{}' wants a verb: {}", invocation.object->name,
+                                 names_of_verbs(*invocation.object)));
+    if (auto checked = check_options(invocation); !checked)
+        return checked;
+    if (invocation.has("--columns"))
+        if (auto chosen = choose_columns(invocation); !chosen)
+            return chosen;
+    if (invocation.instead != Invocation::Instead::nothing)
+        return {};
+    return assign_arguments(parser.words[invocation.command], invocation);
+}
+
+} // namespace nvdebugctl

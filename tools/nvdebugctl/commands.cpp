@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "commands.hpp"
+
+#include <algorithm>
+
+namespace nvdebugctl {
+
+std::vector<Object> all_objects() {
+    return {
+        {"gpu", "the GPUs of this machine or capture", gpu_commands()},
+        {"engine", "engines, and which of them share a runlist", engine_commands()},
+        {"runlist", "runlists: what Host schedules from", runlist_commands()},
+        {"tsg", "time-slice groups", tsg_commands()},
+        {"channel", "channels", channel_commands()},
+        {"copy", "copy engines, and which of them contend", copy_commands()},
+        {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
+        {"memory", "the GPU's page tables", memory_commands()},
+        {"completion", "completion for shells", completion_commands()},
+        {"help", "help, also for machines", help_commands()},
+    };
+}
+
+const Object *find_object(const std::vector<Object> &objects, std::string_view name) {
+    const auto found = std::ranges::find(objects, name, &Object::name);
+    return found == objects.end() ? nullptr : &*found;
+}
+
+const Command *find_command(const Object &object, std::string_view verb) {
+    const auto found = std::ranges::find(object.commands, verb, &Command::verb);
+    return found == object.commands.end() ? nullptr : &*found;
+}
+
+} // namespace nvdebugctl

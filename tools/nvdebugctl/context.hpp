@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What a verb's function is given, and where it says what is missing. */
+#ifndef NVDEBUGCTL_CONTEXT_HPP
+#define NVDEBUGCTL_CONTEXT_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+#include "invocation.hpp"
+#include "nvdebug/control.hpp"
+#include "nvdebug/gpu.hpp"
+#include "nvdebug/tree.hpp"
+
+namespace nvdebugctl {
+
+class Context {
+  public:
+    explicit Context(const Invocation &invocation) : invocation_(invocation) {}
+
+    /** Opens what the command is about; to be called once, before the rest. */
+    Outcome<void> open();
+
+    const Command &command() const { return *invocation_.command; }
+    const Invocation &invocation() const { return invocation_; }
+    /** Not for Scope::nothing. */
+    const nvdebug::Tree &tree() const { return *tree_; }
+    /** For Scope::gpu, and for Scope::gpus only with -g. */
+    const nvdebug::Gpu &gpu() const { return *gpu_; }
+    bool has_tree() const { return tree_.has_value(); }
+    bool has_gpu() const { return gpu_.has_value(); }
+
+    /** The words of the argument of that name, in order. */
+    const std::vector<std::string> &words(std::string_view argument) const;
+    /** What was said for arguments of Kind::runlist. */
+    std::vector<std::uint32_t> runlists() const;
+    /** What was said for arguments of Kind::channel or Kind::tsg. */
+    std::vector<nvdebug::Target> targets() const;
+    bool flag(std::string_view option) const;
+    std::optional<std::string> value(std::string_view option) const;
+
+    /** A word for the user that changes nothing. */
+    void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
+    /** What is printed is not the whole: exit status 4. */
+    void missing(nvdebug::Error what) { missing_.push_back(std::move(what)); }
+
+    const std::vector<std::string> &notes() const { return notes_; }
+    const std::vector<nvdebug::Error> &missing() const { return missing_; }
+
+  private:
+    const Invocation &invocation_;
+    std::optional<nvdebug::Tree> tree_;
+    std::optional<nvdebug::Gpu> gpu_;
+    std::vector<std::string> notes_;
+    std::vector<nvdebug::Error> missing_;
+};
+
+} // namespace nvdebugctl
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "output.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace nvdebugctl {
+
+Outcome<void> Output::write(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written < 0) {
+            const int number = errno;
+            if (number == EINTR)
+                continue;
+            broken_pipe_ = number == EPIPE;
+            return tl::unexpected(
+                Failure({nvdebug::code_of_errno(number), number, "",
+                         fmt::format("cannot write to stdout: {}", strerror(number))}));
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+bool Output::is_terminal() {
+    return isatty(STDOUT_FILENO) == 1;
+}
+
+} // namespace nvdebugctl
