@@ -15,6 +15,7 @@ enum class Aperture {
     coherent,    ///< `coh`: system memory, snooped
     noncoherent, ///< `ncoh`: system memory, not snooped
     invalid,     ///< `invalid`: an undefined code
+    peer,        ///< `peer`: another GPU's memory (only translate has it)
 };
 
 struct Place {
@@ -24,7 +25,7 @@ struct Place {
     bool operator==(const Place &) const = default;
 };
 
-/** As /proc spells it: `vid`, `coh`, `ncoh`, `invalid`. */
+/** As /proc spells it: `vid`, `coh`, `ncoh`, `invalid`, `peer`. */
 NVDEBUG_API const char *name_of(Aperture aperture);
 
 } // namespace nvdebug

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// From an errno to a sentence: what, where and what next. The reasons are those of docs/proc.md.
+#ifndef NVDEBUG_LIB_EXPLAIN_HPP
+#define NVDEBUG_LIB_EXPLAIN_HPP
+
+#include <string>
+#include <string_view>
+
+#include "tree_impl.hpp"
+
+namespace nvdebug {
+
+/** A folder or capture could not be opened. */
+Error cannot_open(const std::string &path, int number);
+
+/** A file of a tree could not be read, or a folder not listed. */
+Error cannot_read(const Tree::Impl &tree, std::string_view name, int number);
+
+/** A control of a live tree could not be opened, written or asked for its answer. */
+Error cannot_control(const Tree::Impl &tree, std::string_view name, std::string_view text,
+                     int number);
+
+} // namespace nvdebug
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Scanning of the text of /proc files: lines, values, and tables that say which key fills in what.
+// Text may be hostile: every access is bounded by the view, and nothing recurses.
+#ifndef NVDEBUG_LIB_TEXT_HPP
+#define NVDEBUG_LIB_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nvdebug/error.hpp"
+#include "nvdebug/memory.hpp"
+
+namespace nvdebug::text {
+
+std::string_view trim(std::string_view text);
+
+/** Takes what is before the first @p separator off @p rest, all of it if there is none. */
+std::string_view take_until(std::string_view &rest, char separator);
+
+/** Takes the first word off @p rest; empty: there is none. Words are separated by blanks. */
+std::string_view take_word(std::string_view &rest);
+
+/** Takes @p prefix off @p rest if that begins with it. */
+bool take_prefix(std::string_view &rest, std::string_view prefix);
+
+/** A number that is the whole of @p text, decimal or `0x…`. */
+std::optional<std::uint64_t> number(std::string_view text);
+
+/** Text that is fit for a sentence: short, and printable whatever it was. */
+std::string quote(std::string_view text);
+
+/** Goes over the lines of a text and remembers the first thing that is wrong with it. */
+class Scanner {
+  public:
+    explicit Scanner(std::string_view text) : rest_(text) {}
+
+    /** The next line without its newline; false at the end, and once something is wrong. */
+    bool next(std::string_view &line);
+
+    /** @p what is wrong in the line at hand, unless something was before. */
+    void fail(std::string what);
+    bool failed() const { return error_.has_value(); }
+
+    template <typename T>
+    Result<T> finish(T value) {
+        if (error_)
+            return tl::unexpected(std::move(*error_));
+        return value;
+    }
+
+  private:
+    std::string_view rest_;
+    std::size_t line_ = 0;
+    std::optional<Error> error_;
+};
+
+/** A value of a file: what it is called there, and its text without blanks around it. */
+struct Value {
+    Scanner &scanner;
+    std::string_view key, text;
+
+    /** `-` (not known, not there) or `hidden` (from this reader). */
+    bool unknown() const { return text == "-" || text == "hidden"; }
+    /** It is not @p what. */
+    void fail(std::string_view what) const;
+};
+
+void read(const Value &value, bool &to);
+void read(const Value &value, std::uint32_t &to);
+void read(const Value &value, std::uint64_t &to);
+void read(const Value &value, std::string &to);
+void read(const Value &value, Aperture &to);
+/** Address and aperture with a blank between. */
+void read(const Value &value, Place &to);
+/** Numbers with a comma between; `-`: none. */
+void read(const Value &value, std::vector<std::uint32_t> &to);
+template <typename T>
+void read(const Value &value, std::optional<T> &to) {
+    if (value.unknown())
+        to.reset();
+    else
+        read(value, to.emplace());
+}
+
+/** Microseconds with up to three decimals. */
+void read_us(const Value &value, std::uint64_t &ns);
+
+/** A key of a record, or a column of a table, and what it fills in. */
+template <typename T>
+struct Key {
+    std::string_view name;
+    void (*set)(const Value &value, T &to);
+    bool required = true;
+
+    constexpr Key optional() const { return {name, set, false}; }
+};
+
+template <typename T>
+struct MemberOf;
+template <typename C, typename M>
+struct MemberOf<M C::*> {
+    using Class = C;
+};
+
+/** The key that fills in a member, or a member of a member. */
+template <auto First, auto... More>
+constexpr auto key(std::string_view name) {
+    using T = typename MemberOf<decltype(First)>::Class;
+    return Key<T>{name, [](const Value &value, T &to) { read(value, ((to.*First).*....*More)); }};
+}
+
+/** Fills in a record key by key and remembers which were there. */
+template <typename T>
+class Record {
+  public:
+    Record(std::span<const Key<T>> keys, T &to) : keys_(keys), to_(to) {}
+
+    /** False: no key of ours. */
+    bool set(const Value &value) {
+        // Keys mostly come in the order of the table.
+        for (std::size_t n = 0; n < keys_.size(); n++) {
+            const std::size_t at = (expected_ + n) % keys_.size();
+            if (keys_[at].name != value.key)
+                continue;
+            if (seen_ >> at & 1)
+                value.scanner.fail("'" + quote(value.key) + "' is there twice");
+            seen_ |= std::uint64_t{1} << at;
+            expected_ = at + 1;
+            keys_[at].set(value, to_);
+            return true;
+        }
+        return false;
+    }
+
+    void require_all(Scanner &scanner) const {
+        for (std::size_t at = 0; at < keys_.size(); at++)
+            if (keys_[at].required && !(seen_ >> at & 1))
+                return scanner.fail("'" + std::string(keys_[at].name) + "' is missing");
+    }
+
+  private:
+    std::span<const Key<T>> keys_;
+    T &to_;
+    std::size_t expected_ = 0;
+    std::uint64_t seen_ = 0; // tables have fewer than 64 keys
+};
+
+/** A text of `key: value` lines; @p other is given the lines whose key is not in the table. */
+template <typename T, typename Other>
+Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys, Other other) {
+    Scanner scanner(text);
+    T to{};
+    Record<T> record(keys, to);
+    for (std::string_view line; scanner.next(line);) {
+        const std::size_t colon = line.find(':');
+        if (colon == line.npos) {
+            scanner.fail("'" + quote(line) + "' is no 'key: value'");
+            break;
+        }
+        const Value value{scanner, line.substr(0, colon), trim(line.substr(colon + 1))};
+        if (!record.set(value))
+            other(value, to);
+    }
+    record.require_all(scanner);
+    return scanner.finish(std::move(to));
+}
+
+template <typename T>
+Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys) {
+    return parse_record<T>(text, keys, [](const Value &, T &) {});
+}
+
+/** A text of lines with the table's columns, under a header line that names them. */
+template <typename T>
+Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>> columns) {
+    Scanner scanner(text);
+    std::vector<T> rows;
+    std::string_view line;
+    if (!scanner.next(line) || take_word(line) != "#")
+        scanner.fail("there is no header that begins with '#'");
+    for (const Key<T> &column : columns)
+        if (take_word(line) != column.name)
+            scanner.fail("the header has no column '" + std::string(column.name) +
+                         "' where it should be");
+    while (scanner.next(line)) {
+        if (line.starts_with('#'))
+            continue;
+        T &row = rows.emplace_back();
+        for (const Key<T> &column : columns) {
+            const std::string_view word = take_word(line);
+            if (word.empty()) {
+                scanner.fail("there is no '" + std::string(column.name) + "'");
+                break;
+            }
+            column.set({scanner, column.name, word}, row);
+        }
+    }
+    return scanner.finish(std::move(rows));
+}
+
+} // namespace nvdebug::text
+
+#endif
