@@ -59,8 +59,8 @@ def closed(schema):
     if not isinstance(schema, dict):
         return schema
     result = {key: closed(part) for key, part in schema.items()}
-    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
-        result["additionalProperties"] = False
+    if schema.get("type") == "object":
+        result["unevaluatedProperties"] = False
     return result
 
 

@@ -41,7 +41,8 @@ Json errors(const std::vector<nvdebug::Error> &missing) {
 }
 
 Json head(const Context *context) {
-    return {{"schema", context ? "nvdebug/" + context->command().schema() : "nvdebug/error"},
+    return {{"schema", context && context->command().json ? "nvdebug/" + context->command().schema()
+                                                          : "nvdebug/error"},
             {"schema_version", schema_version},
             {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
             {"source", context ? source(*context) : Json()},
