@@ -211,11 +211,13 @@ Result<Runlist> parse_runlist(std::string_view text) {
     Scanner scanner(text);
     Runlist list{};
     BoxTitle title;
-    if (!open_box(scanner, title) || !text::take_prefix(title.text, "Runlist ")) {
+    const bool open = open_box(scanner, title);
+    std::string_view id = title.text;
+    if (!open || !text::take_prefix(id, "Runlist ")) {
         scanner.fail("there is no box of a runlist");
         return scanner.finish(std::move(list));
     }
-    text::read({scanner, "Runlist", title.text}, list.id);
+    text::read({scanner, title.text, id}, list.id);
     read_box<Runlist>(scanner, title, list_keys, list);
     Builder builder(scanner, list);
     while (open_box(scanner, title))
