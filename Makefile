@@ -114,10 +114,19 @@ $(BUILD)/kernel/%:
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
 
-vm-guest: $(BUILD)/vm/init
+vm-guest: $(BUILD)/vm/init vm-tool
 $(BUILD)/vm/init: vm/guest/init.c
 	@mkdir -p $(@D)
 	@$(CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
+
+# After the model, as two builds in one folder would trip over each other. Stripped, as debug
+# information is nine tenths of it, and the guest keeps its files in memory.
+.PHONY: vm-tool
+vm-tool: model
+	$(call cmake_build,--target nvdebugctl-static)
+	@mkdir -p $(BUILD)/vm
+	@test $(BUILD)/vm/nvdebugctl -nt $(BUILD)/cmake/tools/nvdebugctl-static || \
+		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static
 
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM

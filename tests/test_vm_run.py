@@ -57,6 +57,12 @@ def test_a_kernel_panic_is_its_own_failure():
     assert "sysrq triggered crash" in done.stderr
 
 
+def test_the_tool_is_in_the_path():
+    done = vm_run("--module", "none", "--", "nvdebugctl --version")
+    version = (paths.ROOT / "VERSION").read_text().strip()
+    assert (done.returncode, done.stdout) == (0, f"nvdebugctl {version}\n"), done.stderr
+
+
 def test_no_gpu_no_folder():
     done = vm_run("--", "ls -d /proc/gpu*; dmesg | grep nvdebug")
     assert "/proc/gpu" not in done.stdout

@@ -24,8 +24,7 @@ def build(kernel, module, extra_files):
     archive.device("dev/console", 5, 1)
     _add_busybox(archive)
     archive.file("bin/model", _read(paths.GUEST_FILES / "model"), 0o755)
-    if paths.GUEST_TOOL.is_file():
-        archive.file("bin/nvdebugctl", _read(paths.GUEST_TOOL), 0o755)
+    archive.file("bin/nvdebugctl", _read(paths.GUEST_TOOL), 0o755)
     for entry in sorted(TERMINFO.glob("?/*")):
         archive.file(str(entry).lstrip("/"), _read(entry))
     archive.file("etc/passwd", PASSWD)

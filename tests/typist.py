@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""A program on a terminal of its own, typed at and read as a person would."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+
+PATIENCE_S = 90
+
+
+class Typist:
+    """`on_output` sees what the program prints as it comes, as a terminal would."""
+
+    def __init__(self, command, rows, columns, on_output=lambda data: None):
+        self._terminal, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+        self._modes = termios.tcgetattr(self._theirs)
+        self._seen = b""
+        self._on_output = on_output
+        self._process = subprocess.Popen(
+            command, stdin=self._theirs, stdout=self._theirs, stderr=self._theirs,
+            start_new_session=True, env={**os.environ, "TERM": "xterm-256color"})
+
+    def type(self, keys):
+        os.write(self._terminal, keys)
+
+    def wait_for(self, text):
+        """Waits until text is printed; what is up to there counts as seen."""
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self._seen:
+            assert time.monotonic() < deadline, \
+                f"no {text!r} in {PATIENCE_S} s; seen: {self._seen!r}"
+            self._read(0.5)
+        self._seen = self._seen.partition(text)[2]
+
+    def watch(self, seconds):
+        """Lets the program go on for a while."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._read(deadline - time.monotonic())
+
+    def end(self):
+        """Waits for the end: the exit status, and whether the terminal is as it was."""
+        status = self._process.wait(PATIENCE_S)
+        return status, termios.tcgetattr(self._theirs) == self._modes
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._terminal)
+        os.close(self._theirs)
+
+    def _read(self, timeout_s):
+        if select.select([self._terminal], [], [], max(0, timeout_s))[0]:
+            data = os.read(self._terminal, 1 << 16)
+            self._seen += data
+            self._on_output(data)
