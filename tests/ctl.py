@@ -118,3 +118,19 @@ def write_tree(folder, *gpus):
     for index, (board, workload) in enumerate(gpus):
         write_gpu(folder / f"gpu{index}", board, workload)
     return folder
+
+
+def write_capture(path, folder, errors=None, version=1):
+    """A capture of the folder; errors are {"gpu0/runlist0": "EIO"}: not readable when it was made."""
+    errors = errors or {}
+    files = {str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+             for file in sorted(folder.rglob("*")) if file.is_file()}
+    document = {
+        "format": "nvdebug-capture", "version": version,
+        "facts": {"captured_at": "2026-01-31T12:00:00Z", "kernel": "6.1.0", "module": "0.1.0",
+                  "library": "0.1.0"},
+        "files": {name: text for name, text in files.items() if name not in errors},
+        "errors": errors,
+    }
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path

@@ -67,6 +67,8 @@ Outcome<Document> help(Context &context) {
     const Command *command = nullptr;
     if (!words.empty() && !(object = find_object(objects, words[0])))
         return usage(fmt::format("there is no '{}'; see 'nvdebugctl help'", words[0]));
+    if (object && object->commands.front().verb.empty())
+        command = &object->commands.front();
     if (words.size() > 1 && !(command = find_command(*object, words[1])))
         return usage(
             fmt::format("'{0}' has no verb '{1}'; see 'nvdebugctl help {0}'", words[0], words[1]));
@@ -75,7 +77,7 @@ Outcome<Document> help(Context &context) {
     Json commands = Json::array();
     for (const Object &candidate : objects)
         for (const Command &one : candidate.commands)
-            if ((!object || candidate.name == object->name) && (!command || one.verb == words[1]))
+            if ((!object || candidate.name == object->name) && (!command || one.verb == command->verb))
                 commands.push_back(to_json(one));
     return Document{{{"text", help_text(objects, object, command)}, {"commands", commands}}};
 }

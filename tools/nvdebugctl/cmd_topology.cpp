@@ -98,8 +98,7 @@ void print(const Json &data, Page &page) {
         page.line(fmt::format("{}{} on", sms, data["sms"].size()));
     else
         page.line(fmt::format("{}not known ({})", sms, shown("", data["sms_note"])));
-    if (data["work_distributor"].is_object())
-        print_fields({{"work_distributor", data["work_distributor"]}}, page);
+    print_fields({{"work_distributor", data["work_distributor"]}}, page);
 }
 
 } // namespace

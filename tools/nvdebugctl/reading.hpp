@@ -14,8 +14,9 @@
 namespace nvdebugctl {
 
 /**
- * A part that the answer can do without: null where the reader may not read it or it does not exist
- * here (a word on stderr says so); missing where it should have been readable.
+ * A part that the answer can do without: null where this chip has no such thing, where the reader
+ * may not read it, or a capture lacks it (a word on stderr says so); missing where it should have
+ * been readable.
  */
 template <typename T>
 std::optional<T> read_part(Context &context, const std::string &what, nvdebug::Result<T> result) {
@@ -23,9 +24,9 @@ std::optional<T> read_part(Context &context, const std::string &what, nvdebug::R
         return std::move(*result);
     using nvdebug::ErrorCode;
     const ErrorCode code = result.error().code;
-    if (code == ErrorCode::denied || code == ErrorCode::not_found || code == ErrorCode::unsupported)
+    if (code == ErrorCode::denied || code == ErrorCode::not_found)
         context.note(what + " is not shown: " + result.error().sentence);
-    else
+    else if (code != ErrorCode::unsupported)
         context.missing(result.error());
     return std::nullopt;
 }

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Help, man pages, completion, schemas and the contract say the same as the table of commands."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from ctl import ROOT, SCHEMAS, ctl, table
+
+MAN = ROOT / "docs/man"
+COMMANDS = table()
+NAMES = [" ".join(filter(None, (command["object"], command["verb"]))) for command in COMMANDS]
+OBJECTS = sorted({command["object"] for command in COMMANDS} - {"help"})
+COMMON = set.intersection(*({option["name"] for option in command["options"]}
+                            for command in COMMANDS)) | {
+    "--gpu", "--from", "--json", "--pretty", "--csv", "--columns", "--no-header"}
+
+each_command = pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+
+
+def name_of(command):
+    return " ".join(filter(None, (command["object"], command["verb"])))
+
+
+def squeezed(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def manual(page):
+    """A man page as plain text on one line."""
+    done = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=200", MAN / page],
+                          capture_output=True, text=True, check=True)
+    return squeezed(re.sub(r".\x08", "", done.stdout)).replace("’", "'").replace("‐", "-")
+
+
+def page_of(command):
+    return manual("nvdebugctl.1" if command["object"] == "help" else
+                  f"nvdebugctl-{command['object']}.1")
+
+
+def says(page, sentence):
+    """Does the page have the sentence, whatever the case of its first letter?"""
+    words = squeezed(sentence).replace("'", "").rstrip(".")
+    page = page.replace("'", "")
+    return words in page or words[0].upper() + words[1:] in page
+
+
+@each_command
+def test_help_has_everything(command):
+    name = name_of(command)
+    result = ctl(f"{name} --help")
+    assert (result.status, result.err) == (0, "")
+    assert command["synopsis"] in result.out and command["help"] in result.out
+    for thing in command["arguments"] + command["options"]:
+        assert thing["name"] in result.out and thing["help"] in result.out
+    for example in command["examples"]:
+        assert example["line"] in result.out
+    assert command["verb"] is None or command["synopsis"] in ctl([command["object"], "-h"]).out
+    assert command["object"] in ctl("--help").out
+    assert ctl(["help", *name.split()]).out == result.out
+
+
+@each_command
+def test_columns_help(command):
+    result = ctl([*name_of(command).split(), "--columns", "help"])
+    if not command["columns"]:
+        assert result.status == 1 and "no use for --columns" in result.err
+        return
+    lines = result.out.splitlines()
+    assert [line.split()[0] for line in lines] == [each["name"] for each in command["columns"]]
+    for line, column in zip(lines, command["columns"]):
+        assert column["help"] in line
+
+
+@each_command
+def test_examples_are_of_the_command(command):
+    assert command["examples"], "help shows examples"
+    for example in command["examples"]:
+        assert name_of(command) in example["line"] and "nvdebugctl" in example["line"]
+
+
+@each_command
+def test_man_page(command):
+    page = page_of(command)
+    assert name_of(command) in page
+    assert says(page, command["help"])
+    for option in command["options"]:
+        if option["name"] not in COMMON:
+            assert option["name"] in page and says(page, option["help"]), option["name"]
+    for argument in command["arguments"]:
+        assert argument["name"] in page and says(page, argument["help"]), argument["name"]
+    for column in command["columns"]:
+        assert column["name"] in page and says(page, column["help"]), column["name"]
+    for example in command["examples"]:
+        if command["object"] != "help":
+            assert says(page, example["line"]), example["line"]
+    if command["schema"] and command["object"] != "help":
+        data = load(command["schema"])["properties"]["data"]
+        for key, help_ in properties(data).items():
+            assert key in page and says(page, help_), key
+
+
+def test_common_options_are_in_the_main_man_page():
+    page = manual("nvdebugctl.1")
+    options = {option["name"]: option for command in COMMANDS for option in command["options"]
+               if option["name"] in COMMON}
+    assert set(options) == COMMON
+    for name, option in options.items():
+        assert name in page and says(page, option["help"]), name
+
+
+def test_there_is_a_man_page_for_each_object_and_no_other():
+    assert sorted(path.name for path in MAN.glob("nvdebugctl-*.1")) == [
+        f"nvdebugctl-{name}.1" for name in OBJECTS]
+    for name in OBJECTS:
+        assert f"nvdebugctl-{name}(1)" in manual("nvdebugctl.1")
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in MAN.glob("nvdebugctl*.1")))
+def test_man_page_is_well_formed(page):
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", MAN / page],
+                          capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+
+
+def described(schema, where):
+    """Every key of every object says what it means and is always there."""
+    if isinstance(schema, list):
+        for part in schema:
+            described(part, where)
+    if not isinstance(schema, dict):
+        return
+    for name, part in schema.get("properties", {}).items():
+        assert part is False or part.get("description"), f"{where}: {name} has no description"
+    if schema.get("type") == "object" and "properties" in schema and "title" not in schema:
+        assert set(schema["required"]) == set(schema["properties"]), where
+    for key, part in schema.items():
+        if key not in ("const", "enum"):
+            described(part, f"{where}/{key}")
+
+
+def load(name):
+    return json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SCHEMAS.glob("*.json")))
+def test_schema_describes_every_key(name):
+    described(load(name), name)
+
+
+def test_there_is_a_schema_for_each_command_with_json_and_no_other():
+    wanted = {command["schema"] for command in COMMANDS if command["schema"]}
+    assert {path.name for path in SCHEMAS.glob("*.json")} == wanted | {"common.json", "error.json"}
+
+
+def properties(schema):
+    """Key to description, in the order of the file; with those of what it refers to."""
+    base = {}
+    if "$ref" in schema:
+        base = properties(load("common.json")["$defs"][schema["$ref"].rpartition("/")[2]])
+    own = {name: part["description"] for name, part in schema.get("properties", {}).items()}
+    return {**base, **own}
+
+
+def objects(schema):
+    """Every object schema in it."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from objects(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield properties(schema)
+        for part in schema.values():
+            yield from objects(part)
+
+
+@each_command
+def test_columns_are_keys_of_json(command):
+    """Some object of the schema has the columns as its keys, with the same words."""
+    if not command["columns"]:
+        return
+    columns = {column["name"]: column["help"] for column in command["columns"]}
+    data = load(command["schema"])["properties"]["data"]
+    if "items" in data:
+        assert properties(data["items"]) == columns
+        return
+    found = {}
+    for each in objects(data):
+        found.update({name: each[name] for name in each if each[name] == columns.get(name)})
+    # A channel's row says where it is; in JSON that is said above it.
+    elsewhere = {"runlist", "tsg"} if name_of(command) == "runlist show" else set()
+    assert found.keys() | elsewhere == columns.keys()
+
+
+@each_command
+def test_completion_of_options_and_verbs(command):
+    words = name_of(command).split()
+    options = ctl(["__complete", "--", *words, "--"]).out.split()
+    assert options == [option["name"] for option in command["options"]]
+    objects_ = ctl(["__complete", "--", ""]).out.split()
+    assert command["object"] in objects_
+    if command["verb"]:
+        assert command["verb"] in ctl(["__complete", "--", command["object"], ""]).out.split()
+    if command["columns"]:
+        assert ctl(["__complete", "--", *words, "--columns", ""]).out.split() == [
+            "help", *(column["name"] for column in command["columns"])]
+    for option in command["options"]:
+        if option["choices"]:
+            assert ctl(["__complete", "--", *words, option["name"], ""]
+                       ).out.split() == option["choices"]
+
+
+def test_contract_names_every_command():
+    """In the table: `channel disable\\|enable CHANNEL…` names two."""
+    contract = (ROOT / "docs/nvdebugctl.md").read_text(encoding="utf-8").replace("\\|", "/")
+    named = set()
+    for row in re.findall(r"^\| `([^|]+) \|", contract, re.MULTILINE):
+        for cell in re.findall(r"[^`]+", row):
+            words = [*cell.split(), ""]
+            named |= {words[0]} | {f"{words[0]} {verb}" for verb in words[1].split("/")}
+    assert not set(NAMES) - named
+
+
+def test_version():
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    assert ctl("--version").out == f"nvdebugctl {version}\n"

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Every verb that reads, in each of its forms, on what every board prints with every workload."""
+
+import csv
+import io
+import re
+
+import pytest
+import text
+from boards import BOARDS, since
+from ctl import GOLDEN, ctl, table, write_capture, write_tree
+
+WORKLOADS = {board: sorted(path.name for path in (GOLDEN / board).iterdir()
+                           if path.name not in ("topology", "modes")) for board in BOARDS}
+HAS_COPY_TOPOLOGY = [board for board in BOARDS
+                     if "==> copy_topology" in (GOLDEN / board / "topology").read_text()]
+
+LISTS = ("gpu list", "engine list", "engine shared", "runlist list", "runlist show 0",
+         "runlist show 0 --brief", "channel list", "channel list 0", "tsg list", "tsg list 0",
+         "copy show", "copy shared")
+OTHERS = ("gpu show", "engine shared GR0 GR0", "topology show")
+
+
+@pytest.fixture(scope="session", params=[(board, workload) for board in BOARDS
+                                         for workload in WORKLOADS[board]], ids="-".join)
+def tree(request, tmp_path_factory):
+    """A folder with one GPU of every board under every workload."""
+    folder = tmp_path_factory.mktemp("proc") / "-".join(request.param)
+    write_tree(folder, request.param)
+    folder.joinpath("board").write_text(request.param[0])
+    return folder
+
+
+@pytest.fixture(scope="session", params=BOARDS)
+def mixed(request, tmp_path_factory):
+    """A folder with one GPU of every board, under the workload with the most to show."""
+    folder = write_tree(tmp_path_factory.mktemp("proc") / request.param, (request.param, "mixed"))
+    folder.joinpath("board").write_text(request.param)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def commands():
+    return {" ".join(filter(None, (command["object"], command["verb"]))): command
+            for command in table()}
+
+
+def status_of(line, board):
+    if line.startswith("copy") and board not in HAS_COPY_TOPOLOGY:
+        return 3
+    return 2 if line == "engine shared GR0 GR0" else 0
+
+
+def board_of(tree):
+    return tree.joinpath("board").read_text()
+
+
+def csv_cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return " ".join(csv_cell(element) for element in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def rows_of(line, data):
+    """The JSON data as the rows that CSV has."""
+    if line.startswith("copy show"):
+        return data["lces"]
+    if not line.startswith("runlist show"):
+        return data
+    rows = []
+    for item in data["items"]:
+        if item["kind"] == "tsg":
+            rows += [{"tsg": item["tsg"], **channel} for channel in item["channels"]]
+        elif item["kind"] == "channel":
+            rows.append({"tsg": None, **item})
+    return [{"runlist": data["runlist"], **row} for row in rows]
+
+
+@pytest.mark.parametrize("line", LISTS + OTHERS)
+def test_json(tree, line):
+    result = ctl(["-j", *line.split()], tree)
+    assert result.status == status_of(line, board_of(tree)), result.err
+    document = result.json
+    assert ("data" in document) == (result.status != 3)
+    assert document["missing"] == []
+    assert document["source"]["kind"] == "folder"
+    assert result.out.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", LISTS)
+def test_csv_is_the_rows_of_json(mixed, commands, line):
+    result = ctl(["--csv", *line.split()], mixed)
+    assert result.status == status_of(line, board_of(mixed)), result.err
+    if result.status:
+        return
+    columns = [column["name"] for column in commands[" ".join(line.split()[:2])]["columns"]]
+    header, *cells = csv.reader(io.StringIO(result.out))
+    assert header == columns
+    rows = rows_of(line, ctl(["-j", *line.split()], mixed).data)
+    assert cells == [[csv_cell(row[column]) for column in columns] for row in rows]
+
+
+@pytest.mark.parametrize("line", [line for line in LISTS if not line.startswith("runlist show")])
+def test_table(mixed, commands, line):
+    result = ctl(line, mixed)
+    assert result.status == status_of(line, board_of(mixed)), result.err
+    if result.status:
+        return
+    shown = [column for column in commands[" ".join(line.split()[:2])]["columns"]
+             if column["in_table"]]
+    header, *lines = result.out.splitlines()
+    assert len(header.split()) == len(shown)
+    rows = rows_of(line, ctl(["-j", *line.split()], mixed).data)
+    assert len(lines) == len(rows)
+    assert all(len(each.split()) == len(shown) for each in lines)
+    assert not any(each != each.rstrip() for each in result.out.splitlines())
+
+
+@pytest.mark.parametrize("line", ("gpu show", "runlist show 0", "runlist show 0 --brief",
+                                  "topology show", "engine shared GR0 GR0"))
+def test_text(mixed, line):
+    result = ctl(line, mixed)
+    assert result.status == status_of(line, board_of(mixed)), result.err
+    assert result.err == ""
+    assert result.out.endswith("\n") and "\033" not in result.out
+    assert not re.search(r"null|true|false|\{|\}", result.out)
+
+
+def test_runlist_show_is_what_the_file_says(tree):
+    printed = (tree / "gpu0/runlist0").read_text()
+    data = ctl("-j runlist show 0", tree).data
+    channels = {channel["channel"]: channel for item in data["items"]
+                for channel in item.get("channels", [item])}
+    for number, fields in text.channels(printed).items():
+        channel = channels[number]
+        assert channel["enabled"] == (fields["Enabled"] == "1")
+        assert channel["status"] == fields["Status Name"]
+        assert int(channel["instance_address"], 16) == int(fields["Instance Block"], 16)
+    listed = [(item["tsg"], [channel["channel"] for channel in item["channels"]])
+              for item in data["items"] if item["kind"] == "tsg"]
+    assert listed == text.tsgs(printed)
+    boxes = [box for box in text.boxes(printed) if box.kind == "TSG Entry"]
+    assert [str(item["timeslice_us"]) for item in data["items"] if item["kind"] == "tsg"] == [
+        str(float(box.fields["Timeslice (us)"])) for box in boxes]
+
+
+def test_engine_list_is_what_the_file_says(tree):
+    lines = [line.split() for line in (tree / "gpu0/device_info").read_text().splitlines()[1:]]
+    rows = ctl("-j engine list", tree).data
+    assert [(row["type"], str(row["instance"]), "-" if row["runlist"] is None else
+             str(row["runlist"])) for row in rows] == [tuple(line[:3]) for line in lines]
+    occupied = {line.split()[0]: line.split()[3]
+                for line in (tree / "gpu0/engines").read_text().splitlines()[1:]}
+    assert {row["engine"]: row["current"] or "-" for row in rows
+            if row["engine"] in occupied} == occupied
+
+
+def test_every_listed_channel_and_tsg_can_be_shown(tree):
+    for row in ctl("-j channel list 0", tree).data[:4]:
+        result = ctl(f"-j channel show 0:{row['channel']}", tree)
+        assert result.status == 0, result.err
+        shown = result.data
+        assert {key: shown[key] for key in row if key != "tsg"} == {
+            key: row[key] for key in row if key != "tsg"}
+        assert ctl(f"channel show 0:{row['channel']}", tree).status == 0
+    for row in ctl("-j tsg list 0", tree).data[:4]:
+        shown = ctl(f"-j tsg show 0:{row['tsg']}", tree).data
+        assert [channel["channel"] for channel in shown["channels"]] == row["channels"]
+        assert {key: shown[key] for key in row if key != "channels"} == {
+            key: row[key] for key in row if key != "channels"}
+        assert f"tsg: {row['tsg']}" in ctl(f"tsg show 0:{row['tsg']}", tree).out
+
+
+def test_capture_says_the_same_as_the_folder(tree, tmp_path):
+    capture = write_capture(tmp_path / "capture", tree)
+    for line in ("gpu list", "runlist show 0", "channel list", "topology show"):
+        folder, captured = ctl(["-j", *line.split()], tree), ctl(["-j", *line.split()], capture)
+        assert captured.status == folder.status == 0
+        assert captured.data == folder.data
+        assert captured.json["source"] == {"kind": "capture", "path": str(capture),
+                                           "captured_at": "2026-01-31T12:00:00Z"}
+
+
+@pytest.mark.parametrize("board", since("volta"))
+def test_mps(tmp_path, board):
+    """Figure 7: TSG 1 is three clients of an MPS server."""
+    tree = write_tree(tmp_path / "proc", (board, "fig7"))
+    shared = {row["tsg"]: (row["shared"], row["spaces"])
+              for row in ctl("-j tsg list 0", tree).data}
+    assert shared == {0: (False, 1), 1: (True, 3)}
+    spaces = ctl("-j tsg show 0:1", tree).data["address_spaces"]
+    assert [space["channels"] for space in spaces] == [[2], [3, 4], [5, 6]]
+
+
+def test_channel_show_resolves_what_the_file_prints_once(tmp_path):
+    tree = write_tree(tmp_path / "proc", ("a100", "fig7"))
+    printed = {channel["channel"]: channel["instance"]
+               for item in ctl("-j runlist show 0", tree).data["items"]
+               for channel in item["channels"]}
+    assert printed[3]["context"] is None and printed[3]["context_as_channel"] == 2
+    shown = ctl("-j channel show 0:3", tree).data["instance"]
+    assert shown["context"] == printed[2]["context"] is not None
+    assert shown["subcontexts"] == printed[2]["subcontexts"] != []
+
+
+@pytest.mark.parametrize("pair, status", [("LCE2 GR0", 0), ("LCE0 GR0", 2), ("LCE0 LCE1", 2),
+                                          ("GR0 GR0", 2)])
+def test_engine_shared(tmp_path, pair, status):
+    tree = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
+    result = ctl(f"engine shared {pair}", tree)
+    assert result.status == status
+    assert ("independent" in result.out) == (status == 0)
+    quiet = ctl(f"engine shared {pair} --quiet", tree)
+    assert (quiet.status, quiet.out, quiet.err) == (status, "", "")
+
+
+def test_engines_that_contend_for_pces(tmp_path):
+    """LCE0 borrows LCE2's PCE: they share no runlist, but wait for each other's copies."""
+    tree = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
+    result = ctl("engine shared LCE0 LCE2", tree)
+    assert result.status == 0 and "contend for PCEs" in result.out
+    assert ctl("engine shared LCE0 LCE2 --pces --quiet", tree).status == 2
+    assert ctl("engine shared LCE2 LCE3 --pces --quiet", tree).status == 0
+    assert ctl("copy shared --csv --no-header", tree).out == "0,LCE0 LCE2\n1,LCE1 LCE3\n"
+
+
+def test_pces_that_are_not_public(tmp_path):
+    tree = write_tree(tmp_path / "proc", ("h200", "idle"))
+    assert ctl("-j engine shared LCE2 GR0", tree).data["contended_pces"] is None
+    result = ctl("engine shared LCE2 GR0 --pces", tree)
+    assert result.status == 3 and "not public" in result.err
