@@ -123,14 +123,13 @@ struct nvdebug_extent {
 INTERVAL_TREE_DEFINE(struct nvdebug_extent, rb, u64, last_below, EXTENT_FIRST,
 		     EXTENT_LAST, static inline, extent)
 
-void nvdebug_bars_init(struct nvdebug_bars *bars)
+void nvdebug_bars_init(struct nvdebug_bars *bars, bool may_move)
 {
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
 		bars->bar[i].found = RB_ROOT_CACHED;
-	bars->budget = nvdebug_window_forbidden() ? BUDGET_FIXED :
-						    BUDGET_MOVABLE;
+	bars->budget = may_move ? BUDGET_MOVABLE : BUDGET_FIXED;
 	bars->looks = LOOKS;
 }
 

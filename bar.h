@@ -62,7 +62,8 @@ struct nvdebug_bars {
 	u32 next_mapping;
 };
 
-void nvdebug_bars_init(struct nvdebug_bars *bars);
+/* @may_move: can the window be moved to what a BAR does not show? */
+void nvdebug_bars_init(struct nvdebug_bars *bars, bool may_move);
 void nvdebug_bars_free(struct nvdebug_bars *bars);
 
 /* A place where a BAR shows memory, to the end of the page at most. */

@@ -169,8 +169,7 @@ static bool is_asleep(struct pci_dev *pdev)
 	return state != PCI_D0 && state != PCI_UNKNOWN;
 }
 
-/* Keep it from falling asleep, if it is not yet. */
-static int stay_awake(struct nvdebug_gpu *gpu)
+int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 {
 	struct device *dev = &gpu->pdev->dev;
 
@@ -189,7 +188,7 @@ static int stay_awake(struct nvdebug_gpu *gpu)
 
 int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 {
-	int ret = stay_awake(gpu);
+	int ret = nvdebug_gpu_begin_undo(gpu);
 
 	if (!ret && READ_ONCE(gpu->gone)) {
 		nvdebug_gpu_end(gpu);
@@ -357,7 +356,7 @@ err_put:
 
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)
 {
-	bool awake = !stay_awake(gpu);
+	bool awake = !nvdebug_gpu_begin_undo(gpu);
 
 	WARN_ON_ONCE(gpu->proc);
 	nvdebug_own_lists_retire(gpu, awake);

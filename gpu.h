@@ -5,10 +5,10 @@
  * Life: nvdebug_gpu_create() maps and identifies, nvdebug_gpu_retire() ends
  * every access to the hardware, and the memory goes with the last reference.
  * Registers are only touched between nvdebug_gpu_begin() and _end(), and that
- * only at creation and inside an open or write of one of the GPU's files.
- * Retiring removes the files first; procfs waits for calls into them to
- * finish, so none can be inside when the mapping goes. No reader has to lock
- * anything for that.
+ * only at creation and inside an open, write or close of one of the GPU's
+ * files. Retiring removes the files first; procfs waits for calls into them to
+ * finish and closes those that are open, so none can be inside when the
+ * mapping goes. No reader has to lock anything for that.
  */
 #ifndef NVDEBUG_GPU_H
 #define NVDEBUG_GPU_H
@@ -59,6 +59,7 @@ struct nvdebug_gpu {
 	 */
 	struct mutex lock;
 	struct list_head own_lists;	/* under the lock, see own_list.h */
+	u64 own_lists_made;		/* under the lock: ever */
 	bool set_master;		/* we turned bus mastering on for them */
 
 	/* What follows is set at creation and does not change. */
@@ -91,6 +92,8 @@ void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
  * -ENODEV if it sleeps or has gone. May sleep.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
+/* The same to put something back, also while the GPU's files go. */
+int __must_check nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
 
 /*

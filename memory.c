@@ -18,18 +18,33 @@
 #include "session.h"
 #include "sysmem.h"
 
-struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
+static struct nvdebug_mem *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
+				    bool insist)
 {
-	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), flags);
 
 	if (!mem)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	mem->gpu = gpu;
 	mem->pramin.gpu = gpu;
 	mem->pramin.window = gpu->chip->window;
+	mem->pramin.insist = insist;
 	nvdebug_table_cache_init(&mem->tables);
-	nvdebug_bars_init(&mem->bars);
+	nvdebug_bars_init(&mem->bars, nvdebug_pramin_may_move(&mem->pramin));
 	return mem;
+}
+
+struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_mem *mem = allocate(gpu, GFP_KERNEL_ACCOUNT, false);
+
+	return mem ? mem : ERR_PTR(-ENOMEM);
+}
+
+/* For want of memory may be what killed the one that it is done for. */
+struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
+{
+	return allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true);
 }
 
 int nvdebug_mem_hold(struct nvdebug_mem *mem)
@@ -416,7 +431,7 @@ static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
 
 	if (p->error)
 		return fail(mem, queue, p->error);
-	if (nvdebug_window_forbidden())
+	if (!nvdebug_pramin_may_move(p))
 		return fail(mem, queue, -EOPNOTSUPP);
 
 	ret = read_position(mem, queue, p->value);
@@ -552,7 +567,7 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 value, u32 *old)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
 		return -EFAULT;
-	if (nvdebug_window_forbidden())
+	if (!nvdebug_pramin_may_move(p))
 		return -EOPNOTSUPP;
 	return nvdebug_pramin_write(p, nvdebug_pramin_position(p, addr,
 							       sizeof(u32)),

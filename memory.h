@@ -48,6 +48,11 @@ struct nvdebug_mem_request {
  * one thread, without gpu->lock.
  */
 struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
+/*
+ * To put back what an earlier open or write changed: nvdebug_mem_insist() from
+ * the start, and it never fails.
+ */
+struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
 
 /*
@@ -111,8 +116,8 @@ int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
 				   u64 addr, u32 value, u32 *old);
 
 /*
- * What follows puts something back: no signal and no removal of the GPU's
- * files ends it early.
+ * What follows puts something back: no signal, no removal of the GPU's files
+ * and no lockdown that came meanwhile ends it early.
  */
 void nvdebug_mem_insist(struct nvdebug_mem *mem);
 

@@ -16,6 +16,7 @@
 
 struct nvdebug_own_list {
 	struct list_head node;	/* in gpu->own_lists, from when it is submitted */
+	u64 number;
 	const struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_location own;
 	struct nvdebug_runlist_location original;	/* the driver's */
@@ -93,6 +94,7 @@ nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&list->node);
+	list->number = gpu->own_lists_made++;
 	list->runlist = runlist;
 	/* whole pages, which is how it comes to be aligned to one */
 	list->bytes = PAGE_ALIGN(n * sizeof(u32));
@@ -112,6 +114,11 @@ nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 		list->words[i] = cpu_to_le32(words[i]);
 	master_get(gpu);
 	return list;
+}
+
+u64 nvdebug_own_list_number(const struct nvdebug_own_list *list)
+{
+	return list->number;
 }
 
 void nvdebug_own_list_free(struct nvdebug_gpu *gpu,
@@ -235,38 +242,59 @@ int nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Put the driver's list back if @list is in force; say whether it is free. */
-static bool retire(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
+/*
+ * Put the driver's list back if @list is in force. @list is free afterwards if
+ * that succeeds, or fails with -ENODEV. Returns as nvdebug_own_list_undo().
+ */
+static int retire(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
 {
 	struct nvdebug_runlist_location now;
+	bool in_force;
 	int ret;
 
 	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
-	if (!ret && list_at(gpu, list->runlist, &now) == list)
+	in_force = !ret && list_at(gpu, list->runlist, &now) == list;
+	if (in_force)
 		ret = put_back(gpu, list->runlist, &list->original);
 	else if (!ret)
 		nvdebug_own_list_free(gpu, list);
 	/* what is not there reads no list */
 	if (ret == -ENODEV)
 		nvdebug_own_list_free(gpu, list);
-	return !ret || ret == -ENODEV;
+	return ret ? ret : in_force;
+}
+
+int nvdebug_own_list_undo(struct nvdebug_gpu *gpu, u64 number)
+{
+	struct nvdebug_own_list *list;
+
+	lockdep_assert_held(&gpu->lock);
+	list_for_each_entry(list, &gpu->own_lists, node)
+		if (list->number == number)
+			return retire(gpu, list);
+	return 0;
 }
 
 void nvdebug_own_lists_retire(struct nvdebug_gpu *gpu, bool awake)
 {
 	struct nvdebug_own_list *list;
+	int ret;
 
 	mutex_lock(&gpu->lock);
 	while ((list = list_first_entry_or_null(&gpu->own_lists,
-						struct nvdebug_own_list, node)))
+						struct nvdebug_own_list, node))) {
 		if (!awake) {
 			nvdebug_own_list_free(gpu, list);
-		} else if (!retire(gpu, list)) {
+			continue;
+		}
+		ret = retire(gpu, list);
+		if (ret < 0 && ret != -ENODEV) {
 			dev_err(&gpu->pdev->dev,
 				"%zu bytes of memory are left to runlist %u, which may still be read from there\n",
 				list->bytes, list->runlist->id);
 			list_del_init(&list->node);
 			kfree(list);
 		}
+	}
 	mutex_unlock(&gpu->lock);
 }

@@ -25,6 +25,8 @@ struct nvdebug_own_list *
 nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, const u32 *words,
 		      u32 entries);
+/* No other list of this GPU ever has the same number. */
+u64 nvdebug_own_list_number(const struct nvdebug_own_list *list);
 /* Of one that was never put in force. */
 void nvdebug_own_list_free(struct nvdebug_gpu *gpu,
 			   struct nvdebug_own_list *list);
@@ -50,6 +52,12 @@ void nvdebug_own_list_look_beneath(struct nvdebug_gpu *gpu,
 /* Submit the driver's list, also if ours is in force, which then goes. */
 int __must_check nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
 					   const struct nvdebug_runlist *runlist);
+
+/*
+ * Submit the driver's list if the one of that number is still in force, whatever
+ * happens meanwhile. Returns 1 if it was, 0 if not, or an error.
+ */
+int __must_check nvdebug_own_list_undo(struct nvdebug_gpu *gpu, u64 number);
 
 /*
  * Put everything back; nobody can use the GPU's files any more. What is not

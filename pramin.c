@@ -47,6 +47,12 @@ const char *nvdebug_window_forbidden(void)
 	return NULL;
 }
 
+bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
+{
+	return p->insist ? nvdebug_params.move_window :
+			   !nvdebug_window_forbidden();
+}
+
 static u64 offset_in_mib(u64 addr)
 {
 	return addr & (NV_PRAMIN_SIZE - 1);

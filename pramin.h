@@ -36,6 +36,8 @@ void nvdebug_pramin_close(struct nvdebug_pramin *p);
 
 /* How many bytes a window at @position shows from @addr of video memory on. */
 u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr);
+/* Lockdown forbids changes, but not to put back what was changed before it. */
+bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
 /* Could the window be moved to show @addr? */
 bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr);
 /*

@@ -84,7 +84,7 @@ static int request_run(struct request *req, const char *text,
 }
 
 static int preempt_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
-		       struct seq_buf *answer)
+		       struct seq_buf *answer, struct nvdebug_undo **undo)
 {
 	struct request req = { .gpu = gpu };
 	int ret = request_run(&req, text, len);

@@ -10,18 +10,22 @@
 #include <linux/bitfield.h>
 #include <linux/err.h>
 #include <linux/pci.h>
+#include <linux/slab.h>
 
 #include "decode/targets.h"
 #include "device_info.h"
 #include "gpu.h"
 #include "hw/ctxsw.h"
 #include "instances.h"
+#include "lease.h"
 #include "memory.h"
 #include "nvdebug_trace.h"
 #include "preemption.h"
 #include "proc.h"
 #include "report.h"
 #include "resolve.h"
+
+#define MODE	NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS_CONTROL
 
 static const char * const mode_words[] = {
 	[NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS_CONTROL_WFI] = "wfi",
@@ -30,10 +34,14 @@ static const char * const mode_words[] = {
 };
 
 struct request {
+	struct nvdebug_undo undo;
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_target target;
 	u32 mode;
+	u32 old_mode;
 	struct nvdebug_runlist *runlist;
+	u64 image;	/* where it is */
+	u8 aperture;
 };
 
 static int request_parse(struct request *req, const char *text, size_t len)
@@ -103,43 +111,63 @@ static int find_image(struct request *req, struct nvdebug_instances *set,
 	return request_error(ret);
 }
 
-static int read_word(struct nvdebug_mem *mem, const struct nvdebug_image *image,
+static int read_word(const struct request *req, struct nvdebug_mem *mem,
 		     u32 number, u32 *word)
 {
-	struct nvdebug_mem_request req = {
-		.addr = image->addr + number * sizeof(u32),
-		.aperture = image->aperture,
+	struct nvdebug_mem_request want = {
+		.addr = req->image + number * sizeof(u32),
+		.aperture = req->aperture,
 		.words = 1,
 		.buf = word,
 	};
 
-	return nvdebug_mem_read(mem, &req);
+	return nvdebug_mem_read(mem, &want);
 }
 
-static int write_mode(struct request *req, struct nvdebug_mem *mem,
-		      const struct nvdebug_image *image)
+/* The word with the mode. -EBUSY if there is no context image any more. */
+static int read_options(const struct request *req, struct nvdebug_mem *mem,
+			u32 *word)
 {
-	const u32 number = NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
-	const u32 mask = NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS_CONTROL;
-	u64 addr = image->addr + number * sizeof(u32);
-	u32 word, magic, old;
+	u32 magic;
 	int ret;
 
-	ret = read_word(mem, image, number, &word);
-	/* still a context? the write would spoil anything else */
+	ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
+			word);
+	/* still a context? a write would spoil anything else */
 	if (!ret)
-		ret = read_word(mem, image, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE,
+		ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE,
 				&magic);
-	if (ret)
-		return ret;
-	if (magic != NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
-		return -EBUSY;
+	if (!ret && magic != NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
+		ret = -EBUSY;
+	return ret;
+}
 
-	word = (word & ~mask) | FIELD_PREP(mask, req->mode);
-	ret = nvdebug_mem_write(mem, image->aperture, addr, word, &old);
+/* @word is what read_options() has just read; @old what the write found. */
+static int write_options(const struct request *req, struct nvdebug_mem *mem,
+			 u32 word, u32 mode, u32 *old)
+{
+	u64 addr = req->image + NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS *
+				sizeof(u32);
+	int ret;
+
+	word = (word & ~MODE) | FIELD_PREP(MODE, mode);
+	ret = nvdebug_mem_write(mem, req->aperture, addr, word, old);
 	if (!ret)
 		trace_preemption_mode(&req->gpu->pdev->dev, req->runlist->id,
-				      req->target.id, addr, old, word);
+				      req->target.id, addr, *old, word);
+	return ret;
+}
+
+static int write_mode(struct request *req, struct nvdebug_mem *mem)
+{
+	u32 word, old;
+	int ret;
+
+	ret = read_options(req, mem, &word);
+	if (!ret)
+		ret = write_options(req, mem, word, req->mode, &old);
+	if (!ret)
+		req->old_mode = FIELD_GET(MODE, old);
 	return ret;
 }
 
@@ -156,7 +184,9 @@ static int apply(struct request *req, struct nvdebug_mem *mem,
 	    NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS_CONTROL_CILP &&
 	    !image->context.save_area)
 		return -EOPNOTSUPP;
-	return write_mode(req, mem, image);
+	req->image = image->addr;
+	req->aperture = image->aperture;
+	return write_mode(req, mem);
 }
 
 static int request_run(struct request *req)
@@ -178,34 +208,96 @@ static int request_run(struct request *req)
 	return ret;
 }
 
-static int set_preemption_mode(struct nvdebug_gpu *gpu, const char *text,
-			       size_t len, struct seq_buf *answer)
+static void report_mode(struct nvdebug_report *report, const struct request *req,
+			u32 mode)
 {
-	struct request req = { .gpu = gpu };
+	nvdebug_report_item(report, "%u:%u %s", req->runlist->id,
+			    req->target.id, mode < ARRAY_SIZE(mode_words) ?
+					    mode_words[mode] : "as it was");
+}
+
+/* Returns 1 if the mode was put back, 0 if there was none to, or an error. */
+static int put_back(const struct request *req, struct nvdebug_mem *mem)
+{
+	u32 word;
+	int ret;
+
+	ret = read_options(req, mem, &word);
+	if (ret == -EBUSY)
+		return 0;
+	if (ret)
+		return ret;
+	if (FIELD_GET(MODE, word) != req->mode || req->mode == req->old_mode)
+		return 0;
+	ret = write_options(req, mem, word, req->old_mode, &word);
+	return ret ? ret : 1;
+}
+
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	const struct request *req = container_of(undo, struct request, undo);
+	struct nvdebug_mem *mem = nvdebug_mem_begin_undo(gpu);
 	struct nvdebug_report report;
 	int ret;
 
-	ret = request_parse(&req, text, len);
+	ret = put_back(req, mem);
+	nvdebug_mem_end(mem);
+	if (ret < 0)
+		dev_err(&gpu->pdev->dev,
+			"the preemption mode of channel %u did not go back (%d)\n",
+			req->target.id, ret);
+	nvdebug_report_begin(&report);
+	if (ret > 0)
+		report_mode(&report, req, req->old_mode);
+	nvdebug_report_end(&report, gpu,
+			   "lease over: set the preemption mode of", "channel");
+}
+
+static int request_act(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_report report;
+	int ret;
+
+	ret = request_parse(req, text, len);
 	if (ret)
 		return ret;
-	ret = nvdebug_gpu_begin(gpu);
+	ret = nvdebug_gpu_begin(req->gpu);
 	if (ret)
 		return ret;
-	ret = request_run(&req);
-	nvdebug_gpu_end(gpu);
+	ret = request_run(req);
+	nvdebug_gpu_end(req->gpu);
 	if (ret)
 		return ret;
 
 	nvdebug_report_begin(&report);
-	nvdebug_report_item(&report, "%u:%u %s", req.runlist->id, req.target.id,
-			    mode_words[req.mode]);
-	nvdebug_report_end(&report, gpu, "set the preemption mode of",
+	report_mode(&report, req, req->mode);
+	nvdebug_report_end(&report, req->gpu, "set the preemption mode of",
 			   "channel");
 	return 0;
+}
+
+static int set_preemption_mode(struct nvdebug_gpu *gpu, const char *text,
+			       size_t len, struct seq_buf *answer,
+			       struct nvdebug_undo **undo)
+{
+	struct request *req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!req)
+		return -ENOMEM;
+	req->gpu = gpu;
+	req->undo.run = lease_over;
+	ret = request_act(req, text, len);
+	if (!ret && undo)
+		*undo = &req->undo;
+	else
+		kfree(req);
+	return ret;
 }
 
 const struct nvdebug_control nvdebug_preemption_mode_control = {
 	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
 	.changes = true,
+	.leases = true,
 	.act = set_preemption_mode,
 };

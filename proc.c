@@ -17,11 +17,13 @@
 #include "channel.h"
 #include "contexts.h"
 #include "copy_topology.h"
+#include "decode/targets.h"
 #include "device_info.h"
 #include "engines.h"
 #include "gpc_topology.h"
 #include "gpu.h"
 #include "info.h"
+#include "lease.h"
 #include "params.h"
 #include "preemption.h"
 #include "proc.h"
@@ -59,11 +61,12 @@ struct nvdebug_proc {
 	struct node *nodes;
 };
 
-/* An open file that is read. */
+/* An open file that is read, and maybe written. */
 struct reader {
 	struct nvdebug_gpu *gpu;
 	const struct nvdebug_view *view;
 	struct nvdebug_snapshot *snapshot;
+	struct nvdebug_leases leases;
 };
 
 static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
@@ -322,6 +325,7 @@ static int reader_open(struct inode *inode, struct file *file)
 	reader->gpu = node->gpu;
 	reader->view = view;
 	reader->snapshot = snapshot;
+	nvdebug_leases_init(&reader->leases);
 	return 0;
 
 err_free_snapshot:
@@ -334,6 +338,7 @@ static int reader_release(struct inode *inode, struct file *file)
 	struct seq_file *m = file->private_data;
 	struct reader *reader = m->private;
 
+	nvdebug_leases_end(&reader->leases, reader->gpu);
 	reader->view->free(reader->snapshot);
 	nvdebug_gpu_put(reader->gpu);
 	return seq_release_private(inode, file);
@@ -354,8 +359,34 @@ static bool may_change(void)
 	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
 }
 
+/* Does the request begin with the word of a lease? Then go on behind it. */
+static bool skip_lease_word(struct nvdebug_cursor *cur)
+{
+	static const char * const word[] = { "lease" };
+	struct nvdebug_cursor next = *cur;
+
+	if (!nvdebug_cursor_more(&next) ||
+	    nvdebug_cursor_choice(&next, word, ARRAY_SIZE(word)))
+		return false;
+	*cur = next;
+	return true;
+}
+
+static int act(struct nvdebug_gpu *gpu, const struct nvdebug_control *control,
+	       struct nvdebug_leases *leases, const char *text, size_t len,
+	       struct seq_buf *answer)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+
+	if (control->leases && skip_lease_word(&cur))
+		return nvdebug_lease_take(leases, gpu, control, cur.at,
+					  cur.end - cur.at, answer);
+	return control->act(gpu, text, len, answer, NULL);
+}
+
 static ssize_t do_request(struct file *file, const char __user *buf,
-			  size_t count, struct seq_buf *answer)
+			  size_t count, struct nvdebug_leases *leases,
+			  struct seq_buf *answer)
 {
 	const struct node *node = pde_data(file_inode(file));
 	const struct nvdebug_control *control = node->kind->control;
@@ -370,28 +401,62 @@ static ssize_t do_request(struct file *file, const char __user *buf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	ret = control->act(node->gpu, text, count, answer);
+	ret = act(node->gpu, control, leases, text, count, answer);
 	kfree(text);
 	if (!ret && answer && seq_buf_has_overflowed(answer))
 		ret = -EFBIG;
 	return ret ? ret : count;
 }
 
+static int control_open(struct inode *inode, struct file *file)
+{
+	struct nvdebug_leases *leases = kzalloc(sizeof(*leases),
+						GFP_KERNEL_ACCOUNT);
+
+	if (!leases)
+		return -ENOMEM;
+	nvdebug_leases_init(leases);
+	file->private_data = leases;
+	return 0;
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	const struct node *node = pde_data(inode);
+	struct nvdebug_leases *leases = file->private_data;
+
+	nvdebug_leases_end(leases, node->gpu);
+	kfree(leases);
+	return 0;
+}
+
 static ssize_t control_write(struct file *file, const char __user *buf,
 			     size_t count, loff_t *ppos)
 {
-	return do_request(file, buf, count, NULL);
+	return do_request(file, buf, count, file->private_data, NULL);
 }
 
 static const struct proc_ops control_proc_ops = {
+	.proc_open = control_open,
 	.proc_write = control_write,
+	.proc_release = control_release,
 };
 
 /* A control whose state can be looked at: reading is as of any view. */
+
+static ssize_t reader_control_write(struct file *file, const char __user *buf,
+				    size_t count, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	struct reader *reader = m->private;
+
+	return do_request(file, buf, count, &reader->leases, NULL);
+}
+
 static const struct proc_ops reader_control_proc_ops = {
 	.proc_open = reader_open,
 	.proc_read_iter = seq_read_iter,
-	.proc_write = control_write,
+	.proc_write = reader_control_write,
 	.proc_lseek = seq_lseek,
 	.proc_release = reader_release,
 };
@@ -400,6 +465,7 @@ static const struct proc_ops reader_control_proc_ops = {
 
 struct dialogue {
 	struct mutex lock;	/* of the answer: one request at a time */
+	struct nvdebug_leases leases;
 	bool answered;
 	struct seq_buf answer;
 	char text[SZ_4K];
@@ -412,14 +478,17 @@ static int dialogue_open(struct inode *inode, struct file *file)
 	if (!d)
 		return -ENOMEM;
 	mutex_init(&d->lock);
+	nvdebug_leases_init(&d->leases);
 	file->private_data = d;
 	return 0;
 }
 
 static int dialogue_release(struct inode *inode, struct file *file)
 {
+	const struct node *node = pde_data(inode);
 	struct dialogue *d = file->private_data;
 
+	nvdebug_leases_end(&d->leases, node->gpu);
 	mutex_destroy(&d->lock);
 	kfree(d);
 	return 0;
@@ -435,7 +504,7 @@ static ssize_t dialogue_write(struct file *file, const char __user *buf,
 	if (mutex_lock_killable(&d->lock))
 		return -EINTR;
 	seq_buf_init(&d->answer, d->text, sizeof(d->text));
-	ret = do_request(file, buf, count, &d->answer);
+	ret = do_request(file, buf, count, &d->leases, &d->answer);
 	d->answered = ret >= 0;
 	*ppos = 0;
 	mutex_unlock(&d->lock);

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct nvdebug_gpu;
+struct nvdebug_undo;
 struct seq_buf;
 struct seq_file;
 
@@ -34,16 +35,20 @@ struct nvdebug_control {
 	size_t text_max;	/* bytes in a request */
 	/* Does it change the GPU? Then it takes the rights of docs/proc.md. */
 	bool changes;
+	/* Can what a request changed be put back? Then it may be a lease. */
+	bool leases;
 	/* Does it answer? The answer is read from the same open file. */
 	bool answers;
 	/*
 	 * Do what @len bytes of @text ask for; @text is also terminated.
 	 * @answer is NULL unless the control answers; what does not fit into
-	 * it fails the request with -EFBIG. Called without gpu->lock and
-	 * outside of nvdebug_gpu_begin().
+	 * it fails the request with -EFBIG. @undo is NULL unless the request
+	 * is a lease; on success *@undo says what to put back, and is the
+	 * caller's. Called without gpu->lock and outside of
+	 * nvdebug_gpu_begin().
 	 */
 	int (*act)(struct nvdebug_gpu *gpu, const char *text, size_t len,
-		   struct seq_buf *answer);
+		   struct seq_buf *answer, struct nvdebug_undo **undo);
 };
 
 /* -EBUSY, with a line in the log, if another module shows GPUs in /proc. */

@@ -6,12 +6,14 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "decode/targets.h"
 #include "gpu.h"
+#include "lease.h"
 #include "own_list.h"
 #include "preempt.h"
 #include "proc.h"
@@ -25,36 +27,32 @@ struct order {
 	bool was;	/* and which way it was */
 };
 
-struct request {
-	struct nvdebug_gpu *gpu;
-	struct order *order;
+/* Those of one request, in its order. */
+struct orders {
+	struct nvdebug_undo undo;
 	u32 count;
+	struct order order[NVDEBUG_TARGETS_MAX];
 };
 
 static const char * const gate_words[] = { "off", "on" };
 
 /* Parse "RUNLIST ..." or, @with_word, "RUNLIST on|off ...", and check it. */
-static int request_parse(struct request *req, const char *text, size_t len,
-			 bool with_word)
+static int orders_parse(struct orders *orders, struct nvdebug_gpu *gpu,
+			const char *text, size_t len, bool with_word)
 {
 	struct nvdebug_cursor cur = { text, text + len };
 	struct nvdebug_target target;
 	struct order *order;
 	int ret;
 
-	req->order = kcalloc(NVDEBUG_TARGETS_MAX, sizeof(*req->order),
-			     GFP_KERNEL);
-	if (!req->order)
-		return -ENOMEM;
-
 	while (nvdebug_cursor_more(&cur)) {
-		if (req->count == NVDEBUG_TARGETS_MAX)
+		if (orders->count == NVDEBUG_TARGETS_MAX)
 			return -E2BIG;
-		order = &req->order[req->count++];
+		order = &orders->order[orders->count++];
 		ret = nvdebug_cursor_target(&cur, &target);
 		if (ret)
 			return ret;
-		order->runlist = nvdebug_runlist_find(req->gpu, target.id);
+		order->runlist = nvdebug_runlist_find(gpu, target.id);
 		if (target.has_runlist || !order->runlist)
 			return -EINVAL;
 		if (!with_word)
@@ -66,30 +64,29 @@ static int request_parse(struct request *req, const char *text, size_t len,
 			return ret;
 		order->open = ret;
 	}
-	return req->count ? 0 : -EINVAL;
+	return orders->count ? 0 : -EINVAL;
 }
 
 /*
  * Follow the orders one by one. Those before one that fails stay done, unless
  * @undo takes them back, with the one that failed.
  */
-static int request_apply(struct request *req,
+static int orders_follow(struct orders *orders, struct nvdebug_gpu *gpu,
 			 int (*act)(struct nvdebug_gpu *gpu,
 				    struct order *order),
-			 void (*undo)(struct nvdebug_gpu *gpu,
+			 bool (*undo)(struct nvdebug_gpu *gpu,
 				      const struct order *order))
 {
-	struct nvdebug_gpu *gpu = req->gpu;
 	int ret = 0;
 	u32 i;
 
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	for (i = 0; !ret && i < req->count; i++)
-		ret = act(gpu, &req->order[i]);
+	for (i = 0; !ret && i < orders->count; i++)
+		ret = act(gpu, &orders->order[i]);
 	/* the last one first, since a runlist may be named twice */
 	while (ret && undo && i--)
-		undo(gpu, &req->order[i]);
+		undo(gpu, &orders->order[i]);
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
@@ -110,44 +107,72 @@ static int gate_one(struct nvdebug_gpu *gpu, struct order *order)
 	return nvdebug_gate_set(gpu, order->runlist, order->open, &order->was);
 }
 
-static void gate_back(struct nvdebug_gpu *gpu, const struct order *order)
+/* Put it back if it is as it was set. Returns whether that was done. */
+static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
 {
-	if (order->was != order->open &&
-	    nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
-		dev_err(&gpu->pdev->dev, "scheduling of runlist %u did not go back\n",
-			order->runlist->id);
+	bool is;
+
+	lockdep_assert_held(&gpu->lock);
+	if (order->was == order->open)
+		return false;
+	/* one that does not say what it is may still take what it is set to */
+	if (!nvdebug_gate_read(gpu, order->runlist, &is) && is != order->open)
+		return false;
+	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
+		return true;
+	dev_err(&gpu->pdev->dev, "scheduling of runlist %u did not go back\n",
+		order->runlist->id);
+	return false;
+}
+
+static void gates_lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	struct orders *orders = container_of(undo, struct orders, undo);
+	struct nvdebug_report report;
+	u32 i;
+
+	nvdebug_report_begin(&report);
+	mutex_lock(&gpu->lock);
+	for (i = orders->count; i--;)
+		if (gate_back(gpu, &orders->order[i]))
+			nvdebug_report_item(&report, "%u %s",
+					    orders->order[i].runlist->id,
+					    gate_words[orders->order[i].was]);
+	mutex_unlock(&gpu->lock);
+	nvdebug_report_end(&report, gpu, "lease over: set scheduling of",
+			   "runlist");
 }
 
 /* What differs between the files. */
 struct kind {
 	bool with_word;
 	int (*act)(struct nvdebug_gpu *gpu, struct order *order);
-	void (*undo)(struct nvdebug_gpu *gpu, const struct order *order);
+	bool (*undo)(struct nvdebug_gpu *gpu, const struct order *order);
+	void (*lease_over)(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo);
 	const char *did;
 };
 
-static int request_run(struct request *req, const struct kind *kind,
-		       const char *text, size_t len)
+static int orders_run(struct orders *orders, struct nvdebug_gpu *gpu,
+		      const struct kind *kind, const char *text, size_t len)
 {
-	struct nvdebug_gpu *gpu = req->gpu;
 	struct nvdebug_report report;
 	u32 i;
 	int ret;
 
-	ret = request_parse(req, text, len, kind->with_word);
+	ret = orders_parse(orders, gpu, text, len, kind->with_word);
 	if (ret)
 		return ret;
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	ret = request_apply(req, kind->act, kind->undo);
+	ret = orders_follow(orders, gpu, kind->act, kind->undo);
 	nvdebug_gpu_end(gpu);
 	if (ret)
 		return ret;
 
 	nvdebug_report_begin(&report);
-	for (i = 0; i < req->count; i++) {
-		const struct order *order = &req->order[i];
+	for (i = 0; i < orders->count; i++) {
+		const struct order *order = &orders->order[i];
 
 		if (kind->with_word)
 			nvdebug_report_item(&report, "%u %s", order->runlist->id,
@@ -160,48 +185,61 @@ static int request_run(struct request *req, const struct kind *kind,
 }
 
 static int runlist_control(struct nvdebug_gpu *gpu, const struct kind *kind,
-			   const char *text, size_t len)
+			   const char *text, size_t len,
+			   struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu };
-	int ret = request_run(&req, kind, text, len);
+	struct orders *orders = kvzalloc(sizeof(*orders), GFP_KERNEL_ACCOUNT);
+	int ret;
 
-	kfree(req.order);
+	if (!orders)
+		return -ENOMEM;
+	ret = orders_run(orders, gpu, kind, text, len);
+	if (!ret && undo) {
+		orders->undo.run = kind->lease_over;
+		*undo = &orders->undo;
+		return 0;
+	}
+	kvfree(orders);
 	return ret;
 }
 
 static int preempt_runlist(struct nvdebug_gpu *gpu, const char *text,
-			   size_t len, struct seq_buf *answer)
+			   size_t len, struct seq_buf *answer,
+			   struct nvdebug_undo **undo)
 {
 	static const struct kind kind = {
 		.act = preempt_one,
 		.did = "preempted",
 	};
 
-	return runlist_control(gpu, &kind, text, len);
+	return runlist_control(gpu, &kind, text, len, undo);
 }
 
 static int resubmit_runlist(struct nvdebug_gpu *gpu, const char *text,
-			    size_t len, struct seq_buf *answer)
+			    size_t len, struct seq_buf *answer,
+			    struct nvdebug_undo **undo)
 {
 	static const struct kind kind = {
 		.act = resubmit_one,
 		.did = "resubmitted",
 	};
 
-	return runlist_control(gpu, &kind, text, len);
+	return runlist_control(gpu, &kind, text, len, undo);
 }
 
 static int set_scheduling(struct nvdebug_gpu *gpu, const char *text,
-			  size_t len, struct seq_buf *answer)
+			  size_t len, struct seq_buf *answer,
+			  struct nvdebug_undo **undo)
 {
 	static const struct kind kind = {
 		.with_word = true,
 		.act = gate_one,
 		.undo = gate_back,
+		.lease_over = gates_lease_over,
 		.did = "set scheduling of",
 	};
 
-	return runlist_control(gpu, &kind, text, len);
+	return runlist_control(gpu, &kind, text, len, undo);
 }
 
 const struct nvdebug_control nvdebug_preempt_runlist_control = {
@@ -219,6 +257,7 @@ const struct nvdebug_control nvdebug_resubmit_runlist_control = {
 const struct nvdebug_control nvdebug_scheduling_control = {
 	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
 	.changes = true,
+	.leases = true,
 	.act = set_scheduling,
 };
 

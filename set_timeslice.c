@@ -17,8 +17,10 @@
 #include "decode/timeslice.h"
 #include "gpu.h"
 #include "hw/ram.h"
+#include "lease.h"
 #include "memory.h"
 #include "nvdebug_trace.h"
+#include "own_list.h"
 #include "proc.h"
 #include "report.h"
 #include "resolve.h"
@@ -33,6 +35,24 @@ struct header {
 	u32 new;
 };
 
+/* A lease remembers them all: more than any driver has by far. */
+#define LEASE_HEADERS_MAX	256
+
+/* What is written where. */
+struct edit {
+	struct nvdebug_undo undo;
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_mem *mem;	/* while a session lasts */
+	struct nvdebug_runlist *runlist;
+	struct nvdebug_runlist_location loc;	/* of the list */
+	u32 tsg;
+	u64 old_ns;	/* of the first header */
+	bool submitted;
+	u32 written;	/* headers, from the first on */
+	u32 headers;
+	struct header header[];
+};
+
 struct request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_mem *mem;
@@ -40,14 +60,11 @@ struct request {
 	u64 asked_ns;
 	u8 timeout;	/* what asked_ns comes to */
 	u8 scale;
+	bool leased;
 
 	struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_copy copy;
-	struct header *header;
-	u32 headers;
-	u32 written;	/* of them, from the first on */
-	bool submitted;
-	u64 old_ns;	/* of the first header */
+	struct edit *edit;
 };
 
 static int parse(struct request *req, const char *text, size_t len)
@@ -82,39 +99,68 @@ static int resolve(struct request *req)
 	return ret;
 }
 
+/* Word 0 of entry @i of the list if that is a header of the TSG, or NULL. */
+static const u32 *header_at(const struct request *req, u32 i,
+			    struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+	const u32 *word = req->copy.words + i * ops->entry_words;
+
+	if (ops->decode(word, ops->entry_words, entry) ||
+	    entry->kind != NVDEBUG_ENTRY_TSG || entry->id != req->target.id)
+		return NULL;
+	return word;
+}
+
+static u32 count_headers(const struct request *req)
+{
+	struct nvdebug_entry entry;
+	u32 i, n = 0;
+
+	for (i = 0; i < req->copy.loc.entries; i++)
+		n += !!header_at(req, i, &entry);
+	return n;
+}
+
 /* Find the headers in the copy of the list. */
 static int find_headers(struct request *req)
 {
 	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+	u32 headers = count_headers(req);
 	struct nvdebug_entry entry;
 	struct header *header;
+	struct edit *edit;
 	const u32 *word;
 	u32 i;
-	int ret;
 
-	req->header = kvcalloc(req->copy.loc.entries, sizeof(*req->header),
-			       GFP_KERNEL_ACCOUNT);
-	if (!req->header)
+	if (!headers)
+		return -EINVAL;
+	if (req->leased && headers > LEASE_HEADERS_MAX)
+		return -E2BIG;
+	edit = kvzalloc(struct_size(edit, header, headers), GFP_KERNEL_ACCOUNT);
+	if (!edit)
 		return -ENOMEM;
+	req->edit = edit;
+	edit->gpu = req->gpu;
+	edit->mem = req->mem;
+	edit->runlist = req->runlist;
+	edit->loc = req->copy.loc;
+	edit->tsg = req->target.id;
 	for (i = 0; i < req->copy.loc.entries; i++) {
-		word = req->copy.words + i * ops->entry_words;
-		ret = ops->decode(word, ops->entry_words, &entry);
-		if (ret)
-			return ret;
-		if (entry.kind != NVDEBUG_ENTRY_TSG ||
-		    entry.id != req->target.id)
+		word = header_at(req, i, &entry);
+		if (!word)
 			continue;
-		if (!req->headers)
-			req->old_ns = nvdebug_timeslice_ns(entry.timeout,
-							   entry.scale);
-		header = &req->header[req->headers++];
-		header->addr = req->copy.loc.addr +
+		if (!edit->headers)
+			edit->old_ns = nvdebug_timeslice_ns(entry.timeout,
+							    entry.scale);
+		header = &edit->header[edit->headers++];
+		header->addr = edit->loc.addr +
 			       (u64)i * ops->entry_words * sizeof(u32);
 		header->old = word[0];
 		header->new = ops->set_timeslice(word[0], req->timeout,
 						 req->scale);
 	}
-	return req->headers ? 0 : -EINVAL;
+	return 0;
 }
 
 static int read_list(struct request *req)
@@ -130,46 +176,46 @@ static int read_list(struct request *req)
 	return ret ? ret : find_headers(req);
 }
 
-static int read_word(struct request *req, const struct header *header,
+static int read_word(struct edit *edit, const struct header *header,
 		     u32 *value)
 {
 	struct nvdebug_mem_request want = {
 		.addr = header->addr,
-		.aperture = req->copy.loc.aperture,
+		.aperture = edit->loc.aperture,
 		.words = 1,
 		.buf = value,
 	};
 
-	return nvdebug_mem_read(req->mem, &want);
+	return nvdebug_mem_read(edit->mem, &want);
 }
 
-static int write_word(struct request *req, const struct header *header,
+static int write_word(struct edit *edit, const struct header *header,
 		      u32 value, u32 *old)
 {
 	int ret;
 
-	ret = nvdebug_mem_write(req->mem, req->copy.loc.aperture, header->addr,
+	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
 				value, old);
 	if (!ret)
-		trace_timeslice(&req->gpu->pdev->dev, req->runlist->id,
-				req->target.id, header->addr, *old, value);
+		trace_timeslice(&edit->gpu->pdev->dev, edit->runlist->id,
+				edit->tsg, header->addr, *old, value);
 	return ret;
 }
 
-static int write_all(struct request *req)
+static int write_all(struct edit *edit)
 {
 	u32 i, old, expected;
 	int ret;
 
-	for (i = 0; i < req->headers; i++) {
+	for (i = 0; i < edit->headers; i++) {
 		/* with this one: a write that failed may have had an effect */
-		req->written = i + 1;
-		ret = write_word(req, &req->header[i], req->header[i].new,
+		edit->written = i + 1;
+		ret = write_word(edit, &edit->header[i], edit->header[i].new,
 				 &old);
 		if (ret)
 			return ret;
-		expected = req->header[i].old;
-		req->header[i].old = old;
+		expected = edit->header[i].old;
+		edit->header[i].old = old;
 		if (old != expected)
 			return -EBUSY;
 	}
@@ -177,17 +223,33 @@ static int write_all(struct request *req)
 }
 
 /* Is the list that was read still the one in force? */
-static int still_there(struct request *req)
+static int still_there(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = gpu->chip->runlist->location(gpu, req->runlist, &now);
+	ret = gpu->chip->runlist->location(gpu, edit->runlist, &now);
 	if (ret)
 		return ret;
-	return nvdebug_runlist_location_same(&now, &req->copy.loc) ? 0 : -EBUSY;
+	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
+}
+
+/* The same, also if one of ours is in force for now in place of the driver's. */
+static int still_there_beneath(struct edit *edit)
+{
+	struct nvdebug_gpu *gpu = edit->gpu;
+	struct nvdebug_runlist_location now;
+	int ret = still_there(edit);
+
+	if (ret != -EBUSY)
+		return ret;
+	ret = gpu->chip->runlist->location(gpu, edit->runlist, &now);
+	if (ret)
+		return ret;
+	nvdebug_own_list_look_beneath(gpu, edit->runlist, &now);
+	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
 /*
@@ -195,71 +257,71 @@ static int still_there(struct request *req)
  * submitted: not while the lock is held. Words of video memory take the lock
  * themselves.
  */
-static bool may_be_our_own(const struct request *req)
+static bool may_be_our_own(const struct edit *edit)
 {
-	return req->copy.loc.aperture != NV_APERTURE_VID;
+	return edit->loc.aperture != NV_APERTURE_VID;
 }
 
-static int write_headers(struct request *req)
+static int write_headers(struct edit *edit)
 {
 	int ret;
 
-	if (!may_be_our_own(req))
-		return write_all(req);
-	if (mutex_lock_killable(&req->gpu->lock))
+	if (!may_be_our_own(edit))
+		return write_all(edit);
+	if (mutex_lock_killable(&edit->gpu->lock))
 		return -EINTR;
-	ret = still_there(req);
+	ret = still_there(edit);
 	if (!ret)
-		ret = write_all(req);
-	mutex_unlock(&req->gpu->lock);
+		ret = write_all(edit);
+	mutex_unlock(&edit->gpu->lock);
 	return ret;
 }
 
 /* Submit the list from where it is, unless it is not there any more. */
-static int submit(struct request *req)
+static int submit(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_submit_settle(gpu, req->runlist, &now);
-	if (!ret && !nvdebug_runlist_location_same(&now, &req->copy.loc))
+	ret = nvdebug_submit_settle(gpu, edit->runlist, &now);
+	if (!ret && !nvdebug_runlist_location_same(&now, &edit->loc))
 		ret = -EBUSY;
 	if (ret)
 		return ret;
-	req->submitted = true;
-	ret = nvdebug_submit(gpu, req->runlist, &now);
-	return ret ? ret : nvdebug_submit_settle(gpu, req->runlist, &now);
+	edit->submitted = true;
+	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	return ret ? ret : nvdebug_submit_settle(gpu, edit->runlist, &now);
 }
 
 /* The same with the old words back, whatever happens meanwhile. */
-static int submit_undo(struct request *req)
+static int submit_undo(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_submit_settle_undo(gpu, req->runlist, &now);
+	ret = nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
 	/* a list that the driver submitted has none of our words */
-	if (ret || !nvdebug_runlist_location_same(&now, &req->copy.loc))
+	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
-	ret = nvdebug_submit(gpu, req->runlist, &now);
-	return ret ? ret : nvdebug_submit_settle_undo(gpu, req->runlist, &now);
+	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
 }
 
 /* Has the driver left the headers as they were written? */
-static int verify(struct request *req)
+static int verify(struct edit *edit)
 {
 	u32 i, value;
 	int ret;
 
-	for (i = 0; i < req->headers; i++) {
-		ret = read_word(req, &req->header[i], &value);
+	for (i = 0; i < edit->headers; i++) {
+		ret = read_word(edit, &edit->header[i], &value);
 		if (ret)
 			return ret;
-		if (value != req->header[i].new)
+		if (value != edit->header[i].new)
 			return -EBUSY;
 	}
 	return 0;
@@ -267,66 +329,79 @@ static int verify(struct request *req)
 
 /*
  * Put back the words that are as they were written: by now the memory may be
- * used for something else.
+ * used for something else. Returns how many.
  */
-static void put_words_back(struct request *req)
+static u32 put_words_back(struct edit *edit)
 {
-	u32 i, value;
-	int ret;
+	u32 i, value, back = 0, failed = 0;
+	int ret, error = 0;
 
-	nvdebug_mem_insist(req->mem);
-	for (i = 0; i < req->written; i++) {
-		const struct header *header = &req->header[i];
+	nvdebug_mem_insist(edit->mem);
+	for (i = 0; i < edit->written; i++) {
+		const struct header *header = &edit->header[i];
 
-		ret = read_word(req, header, &value);
-		if (!ret && value == header->new)
-			ret = write_word(req, header, header->old, &value);
-		if (ret)
-			dev_err(&req->gpu->pdev->dev,
-				"a timeslice of TSG %u did not go back (%d)\n",
-				req->target.id, ret);
+		ret = read_word(edit, header, &value);
+		if (!ret &&
+		    (value != header->new || header->old == header->new))
+			continue;
+		if (!ret)
+			ret = write_word(edit, header, header->old, &value);
+		if (ret) {
+			error = ret;
+			failed++;
+		} else {
+			back++;
+		}
 	}
+	if (failed)
+		dev_err(&edit->gpu->pdev->dev,
+			"%u timeslices of TSG %u did not go back (%d)\n",
+			failed, edit->tsg, error);
+	return back;
 }
 
-static void put_back(struct request *req)
+/* Returns how many headers have their old words again. */
+static u32 put_back(struct edit *edit)
 {
+	u32 back = 0;
 	int ret;
 
-	if (may_be_our_own(req)) {
-		mutex_lock(&req->gpu->lock);
-		if (!still_there(req))
-			put_words_back(req);
-		mutex_unlock(&req->gpu->lock);
+	if (may_be_our_own(edit)) {
+		mutex_lock(&edit->gpu->lock);
+		if (!still_there_beneath(edit))
+			back = put_words_back(edit);
+		mutex_unlock(&edit->gpu->lock);
 	} else {
-		put_words_back(req);
+		back = put_words_back(edit);
 	}
-	if (!req->submitted)
-		return;
-	mutex_lock(&req->gpu->lock);
-	ret = submit_undo(req);
-	mutex_unlock(&req->gpu->lock);
+	if (!edit->submitted || !back)
+		return back;
+	mutex_lock(&edit->gpu->lock);
+	ret = submit_undo(edit);
+	mutex_unlock(&edit->gpu->lock);
 	if (ret)
-		dev_err(&req->gpu->pdev->dev,
+		dev_err(&edit->gpu->pdev->dev,
 			"runlist %u may still have the new timeslice of TSG %u (%d)\n",
-			req->runlist->id, req->target.id, ret);
+			edit->runlist->id, edit->tsg, ret);
+	return back;
 }
 
-static int apply(struct request *req)
+static int apply(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_gpu *gpu = edit->gpu;
 	int ret;
 
-	ret = write_headers(req);
+	ret = write_headers(edit);
 	if (!ret)
 		ret = mutex_lock_killable(&gpu->lock);
 	if (!ret) {
-		ret = submit(req);
+		ret = submit(edit);
 		mutex_unlock(&gpu->lock);
 	}
 	if (!ret)
-		ret = verify(req);
+		ret = verify(edit);
 	if (ret)
-		put_back(req);
+		put_back(edit);
 	return ret;
 }
 
@@ -338,25 +413,56 @@ static void put_us(struct seq_buf *answer, const char *key, u64 ns)
 	seq_buf_printf(answer, "%s: %llu.%03u\n", key, us, rest);
 }
 
+static void report_timeslice(struct nvdebug_report *report,
+			     const struct edit *edit, u64 ns)
+{
+	u32 rest;
+	u64 us = div_u64_rem(ns, 1000, &rest);
+
+	nvdebug_report_item(report, "%u:%u %llu.%03u us", edit->runlist->id,
+			    edit->tsg, us, rest);
+}
+
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	struct edit *edit = container_of(undo, struct edit, undo);
+	struct nvdebug_report report;
+	int ret;
+
+	nvdebug_report_begin(&report);
+	mutex_lock(&gpu->lock);
+	ret = still_there_beneath(edit);
+	mutex_unlock(&gpu->lock);
+	if (!ret) {
+		edit->mem = nvdebug_mem_begin_undo(gpu);
+		if (put_back(edit))
+			report_timeslice(&report, edit, edit->old_ns);
+		nvdebug_mem_end(edit->mem);
+	} else if (ret != -EBUSY) {
+		dev_err(&gpu->pdev->dev,
+			"the timeslice of TSG %u did not go back (%d)\n",
+			edit->tsg, ret);
+	}
+	nvdebug_report_end(&report, gpu, "lease over: set the timeslice of",
+			   "TSG");
+}
+
 static void tell(const struct request *req, struct seq_buf *answer)
 {
 	struct nvdebug_report report;
 	u64 new_ns = nvdebug_timeslice_ns(req->timeout, req->scale);
-	u32 rest;
-	u64 us = div_u64_rem(new_ns, 1000, &rest);
 
 	seq_buf_printf(answer, "runlist: %u\n", req->runlist->id);
 	seq_buf_printf(answer, "tsg: %u\n", req->target.id);
 	put_us(answer, "asked_us", req->asked_ns);
-	put_us(answer, "old_us", req->old_ns);
+	put_us(answer, "old_us", req->edit->old_ns);
 	put_us(answer, "new_us", new_ns);
 	seq_buf_printf(answer, "timeout: %u\n", req->timeout);
 	seq_buf_printf(answer, "scale: %u\n", req->scale);
-	seq_buf_printf(answer, "headers: %u\n", req->headers);
+	seq_buf_printf(answer, "headers: %u\n", req->edit->headers);
 
 	nvdebug_report_begin(&report);
-	nvdebug_report_item(&report, "%u:%u %llu.%03u us", req->runlist->id,
-			    req->target.id, us, rest);
+	report_timeslice(&report, req->edit, new_ns);
 	nvdebug_report_end(&report, req->gpu, "set the timeslice of", "TSG");
 }
 
@@ -372,7 +478,7 @@ static int request_run(struct request *req, struct seq_buf *answer)
 		return PTR_ERR(req->mem);
 	ret = read_list(req);
 	if (!ret)
-		ret = apply(req);
+		ret = apply(req->edit);
 	if (!ret)
 		tell(req, answer);
 	nvdebug_mem_end(req->mem);
@@ -380,9 +486,9 @@ static int request_run(struct request *req, struct seq_buf *answer)
 }
 
 static int set_timeslice(struct nvdebug_gpu *gpu, const char *text, size_t len,
-			 struct seq_buf *answer)
+			 struct seq_buf *answer, struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu };
+	struct request req = { .gpu = gpu, .leased = undo };
 	int ret;
 
 	ret = parse(&req, text, len);
@@ -393,7 +499,12 @@ static int set_timeslice(struct nvdebug_gpu *gpu, const char *text, size_t len,
 		return ret;
 	ret = request_run(&req, answer);
 	nvdebug_gpu_end(gpu);
-	kvfree(req.header);
+	if (!ret && undo) {
+		req.edit->undo.run = lease_over;
+		*undo = &req.edit->undo;
+	} else {
+		kvfree(req.edit);
+	}
 	kvfree(req.copy.words);
 	return ret;
 }
@@ -401,6 +512,7 @@ static int set_timeslice(struct nvdebug_gpu *gpu, const char *text, size_t len,
 const struct nvdebug_control nvdebug_set_timeslice_control = {
 	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
 	.changes = true,
+	.leases = true,
 	.answers = true,
 	.act = set_timeslice,
 };

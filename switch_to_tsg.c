@@ -3,14 +3,18 @@
  * Leaving a runlist to one TSG: its entries alone are a list of the module's
  * own, which Host takes in place of the driver's.
  */
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "chips/chips.h"
 #include "decode/targets.h"
 #include "gpu.h"
+#include "lease.h"
 #include "memory.h"
 #include "occupancy.h"
 #include "own_list.h"
@@ -31,6 +35,14 @@ struct request {
 	/* what else the list has: TSGs, and channels outside of any */
 	unsigned long *tsgs;
 	unsigned long *channels;
+	u64 list;	/* number of the one that was put in force */
+};
+
+/* A lease of a list. */
+struct lease {
+	struct nvdebug_undo undo;
+	struct nvdebug_runlist *runlist;
+	u64 list;
 };
 
 static int decode_entry(const struct request *req, u32 at,
@@ -143,6 +155,7 @@ static int enforce(struct request *req)
 	list = nvdebug_own_list_make(gpu, req->runlist, words, req->entries);
 	if (IS_ERR(list))
 		return PTR_ERR(list);
+	req->list = nvdebug_own_list_number(list);
 	return nvdebug_own_list_enforce(gpu, list, &now, is_alone, req);
 }
 
@@ -214,12 +227,46 @@ static int request_run(struct request *req, const char *text, size_t len)
 	return 0;
 }
 
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	const struct lease *lease = container_of(undo, struct lease, undo);
+	struct nvdebug_report report;
+	int ret;
+
+	mutex_lock(&gpu->lock);
+	ret = nvdebug_own_list_undo(gpu, lease->list);
+	mutex_unlock(&gpu->lock);
+	if (ret < 0)
+		dev_err(&gpu->pdev->dev,
+			"runlist %u may still be one TSG's alone (%d)\n",
+			lease->runlist->id, ret);
+	nvdebug_report_begin(&report);
+	if (ret > 0)
+		nvdebug_report_item(&report, "%u", lease->runlist->id);
+	nvdebug_report_end(&report, gpu, "lease over: resubmitted", "runlist");
+}
+
 static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
-			 struct seq_buf *answer)
+			 struct seq_buf *answer, struct nvdebug_undo **undo)
 {
 	struct request req = { .gpu = gpu };
-	int ret = request_run(&req, text, len);
+	struct lease *lease = NULL;
+	int ret = 0;
 
+	if (undo) {
+		lease = kzalloc(sizeof(*lease), GFP_KERNEL_ACCOUNT);
+		ret = lease ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = request_run(&req, text, len);
+	if (!ret && lease) {
+		lease->undo.run = lease_over;
+		lease->runlist = req.runlist;
+		lease->list = req.list;
+		*undo = &lease->undo;
+	} else {
+		kfree(lease);
+	}
 	kvfree(req.copy.words);
 	bitmap_free(req.channels);
 	bitmap_free(req.tsgs);
@@ -229,5 +276,6 @@ static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
 const struct nvdebug_control nvdebug_switch_to_tsg_control = {
 	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
 	.changes = true,
+	.leases = true,
 	.act = switch_to_tsg,
 };

@@ -290,7 +290,7 @@ static bool may_ask(void)
 }
 
 static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
-	       struct seq_buf *answer)
+	       struct seq_buf *answer, struct nvdebug_undo **undo)
 {
 	struct nvdebug_translation request;
 	struct nvdebug_mem *mem;

@@ -5,12 +5,15 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "leases.h"
 #include "module.h"
 #include "state.h"
 #include "suite.h"
@@ -358,6 +361,31 @@ static void test_unload_while_switched(const struct gpu *gpus)
 		state_expect(&gpus[i], &before[i], "after a reload");
 }
 
+/* So does what was leased. Closing the files afterwards does nothing. */
+static void test_unload_while_leased(const struct gpu *gpus)
+{
+	static struct state before[GPUS_MAX];
+	static int fds[GPUS_MAX][REQUESTS_MAX];
+	size_t leases[GPUS_MAX], count = 0;
+
+	module_need();
+	begin(gpus);
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++, count++) {
+		struct request requests[REQUESTS_MAX];
+
+		before[count] = state_read(gpu);
+		leases[count] = need_leases(gpu, requests);
+		lease_all(gpu, requests, leases[count], fds[count]);
+	}
+	module_must_unload();
+	module_must_load("");
+	for (size_t i = 0; i < count; i++) {
+		state_expect(&gpus[i], &before[i], "after a reload");
+		close_all(fds[i], leases[i]);
+		state_expect(&gpus[i], &before[i], "after a late close");
+	}
+}
+
 static void test_unload_while_read(const struct gpu *gpus)
 {
 	struct topology before;
@@ -457,6 +485,70 @@ static void test_remove_while_switched(const struct gpu *gpu)
 	state_expect(gpu, &before, "after removal and rescan");
 }
 
+static void test_remove_while_leased(const struct gpu *gpu)
+{
+	struct request requests[REQUESTS_MAX];
+	struct topology topology;
+	struct address address;
+	int fds[REQUESTS_MAX];
+	struct state before;
+	size_t count;
+
+	begin(gpu);
+	need_pci(gpu, &address);
+	topology_read(&topology);
+	before = state_read(gpu);
+	count = need_leases(gpu, requests);
+	lease_all(gpu, requests, count, fds);
+	pci_remove(&address);
+	expect_folder(gpu, false, "after its GPU was removed");
+	pci_rescan();
+	wait_for_files(&topology);
+	state_expect(gpu, &before, "after removal and rescan");
+	close_all(fds, count);
+	state_expect(gpu, &before, "after a late close");
+}
+
+/* Leases are taken and dropped all the while. */
+static void test_unload_while_leasing(const struct gpu *gpus)
+{
+	static struct state before[GPUS_MAX];
+	static int pids[GPUS_MAX];
+	size_t count = 0;
+
+	module_need();
+	begin(gpus);
+	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++, count++) {
+		struct request requests[REQUESTS_MAX];
+		size_t leases;
+
+		before[count] = state_read(gpu);
+		leases = need_leases(gpu, requests);
+		pids[count] = fork();
+		ASSERT(pids[count] >= 0, "fork: %s", strerror(errno));
+		for (size_t i = 0; !pids[count]; i++) {
+			const struct request *one = &requests[i % leases];
+			int fd = gpu_open(gpu, one->file, O_WRONLY);
+
+			if (fd < 0)
+				continue;
+			lease_through(fd, one->text);
+			close(fd);
+		}
+	}
+	for (int round = 0; round < RELOADS; round++) {
+		nap();
+		module_must_unload();
+		module_must_load("");
+	}
+	for (size_t i = 0; i < count; i++)
+		EXPECT(!kill(pids[i], SIGKILL) &&
+		       waitpid(pids[i], NULL, 0) == pids[i], "killing: %s",
+		       strerror(errno));
+	for (size_t i = 0; i < count; i++)
+		state_expect(&gpus[i], &before[i], "after reloads");
+}
+
 /* All go, all come back, in the same order. */
 static void test_remove_all(const struct gpu *gpus)
 {
@@ -514,12 +606,18 @@ static const struct suite_test tests[] = {
 	  test_open_across_unload, SUITE_ALL },
 	{ "unload_while_switched", "unloading gives runlists back",
 	  test_unload_while_switched, SUITE_ALL },
+	{ "unload_while_leased", "and ends leases", test_unload_while_leased,
+	  SUITE_ALL },
+	{ "unload_while_leasing", "reloads while leases come and go",
+	  test_unload_while_leasing, SUITE_ALL },
 	{ "unload_while_read", "reloads while a process reads",
 	  test_unload_while_read, SUITE_ALL },
 	{ "remove_while_read", "a GPU leaves and comes back while it is read",
 	  test_remove_while_read, 0 },
 	{ "remove_while_switched", "so does the removal of the GPU",
 	  test_remove_while_switched, 0 },
+	{ "remove_while_leased", "and ends leases", test_remove_while_leased,
+	  0 },
 	{ "remove_all", "all GPUs leave and come back", test_remove_all,
 	  SUITE_ALL },
 	{ "late_gpu", "a GPU that comes late takes the lowest free number",

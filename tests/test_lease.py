@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Requests that are undone when the file is closed: what the GPU does when their holder is killed."""
+
+import contextlib
+import re
+
+import pytest
+from boards import BOARDS, before, since
+from nvdvm.machine import Gpu, Machine
+from test_control import SLICE_US, gained as gained_by_channel, task
+from test_runlist_control import (TSGS, even, events, gained, location, only, pending_fault, shares,
+                                  slice_of, trace, write_ok)
+from text import channels
+
+HOLDER = "/tmp/holder"
+# Where the instance block of channel 2 is said, up to Turing.
+INST_2 = 0x800010
+LEASES = {"disable_channel": "0:2 0:3", "set_timeslice": "0:1 4000", "scheduling": "0 off",
+          "switch_to_tsg": "0:1", "preemption_mode": "0:2 wfi"}
+
+
+def leases_of(board):
+    return {name: text for name, text in LEASES.items()
+            if name != "preemption_mode" or board in since("pascal")}
+
+
+def hold(machine, requests):
+    """A process with a lease for each path and text of `requests`."""
+    opened = "; ".join(f"exec {fd}> {path}; echo lease {text} >&{fd} || exit 1"
+                       for fd, (path, text) in enumerate(requests, 3))
+    machine.check(f"rm -f {HOLDER} {HOLDER}.log; "
+                  f"sh -c '{opened}; echo $$ > {HOLDER}; exec sleep 1000' "
+                  f"< /dev/null > {HOLDER}.log 2>&1 & "
+                  f"until [ -s {HOLDER} ] || [ -s {HOLDER}.log ]; do sleep 0.01; done; "
+                  f"cat {HOLDER}.log >&2; [ -s {HOLDER} ]")
+
+
+def kill(machine):
+    """With a signal that it cannot catch."""
+    machine.check(f"pid=$(cat {HOLDER}); kill -9 $pid; "
+                  "while [ -e /proc/$pid ]; do sleep 0.01; done")
+
+
+@contextlib.contextmanager
+def held(bench, board, *names, **texts):
+    """Leases of those controls during a with-block, at whose end their holder is killed."""
+    texts = texts or {name: leases_of(board)[name] for name in names}
+    hold(bench, [(bench.proc(board, name), text) for name, text in texts.items()])
+    try:
+        yield
+    finally:
+        kill(bench)
+
+
+def enabled(bench, board):
+    return {number for number, fields in channels(bench.read(board, "runlist0")).items()
+            if fields["Enabled"] == "1"}
+
+
+def mode(bench, board):
+    text = bench.read(board, "runlist0")
+    return text[text.index("Channel Info 2 -"):].split("Compute Preemption:")[1].split()[0]
+
+
+# What the GPU does
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_disabled_channels_run_again(bench, board):
+    window = 60 * SLICE_US
+    with held(bench, board, "disable_channel"):
+        bench.model(board).request("advance", 3 * SLICE_US)
+        assert task(gained_by_channel(bench, board, window), 2) == 0
+        assert enabled(bench, board) == {0, 1, 4, 5}
+    bench.model(board).request("advance", 3 * SLICE_US)
+    after = gained_by_channel(bench, board, window)
+    assert [task(after, number) for number in (1, 2, 3)] == pytest.approx([window / 3] * 3, rel=0.05)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
+    with held(bench, board, disable_channel=" ".join(f"0:{channel}" for channel in range(6))):
+        bench.model(board).request("advance", 3 * SLICE_US)
+        assert set(gained_by_channel(bench, board, 10 * SLICE_US).values()) == {0}
+    assert all(gained_by_channel(bench, board, 10 * SLICE_US).values())
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_enabled_channels_stop_again(bench, board):
+    write_ok(bench, board, "disable_channel", "0:2 0:3")
+    with held(bench, board, enable_channel="0:2 0:3"):
+        assert task(gained_by_channel(bench, board, 10 * SLICE_US), 2) > 0
+    bench.model(board).request("advance", 3 * SLICE_US)
+    assert task(gained_by_channel(bench, board, 10 * SLICE_US), 2) == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_timeslice_is_the_old_one(bench, board):
+    where = location(bench, board)
+    with held(bench, board, "set_timeslice"):
+        assert slice_of(bench, board, 1) == ["3997.696"]
+        assert shares(bench, board, [SLICE_US, 2 * SLICE_US, SLICE_US]) == \
+            pytest.approx([1 / 4, 1 / 2, 1 / 4], rel=0.02)
+    assert slice_of(bench, board, 1) == ["1998.848"]
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_timeslices_in_system_memory_and_of_several_headers(bench, board):
+    for workload, tsg in (("sysmem", 2), ("mixed", 10)):
+        bench.restart(board, workload)
+        old = slice_of(bench, board, tsg)
+        with held(bench, board, set_timeslice=f"0:{tsg} 5000"):
+            assert slice_of(bench, board, tsg) == ["4980.736"] * len(old)
+        assert slice_of(bench, board, tsg) == old
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_list_comes_back(bench, board):
+    where = location(bench, board)
+    with held(bench, board, "switch_to_tsg"):
+        assert only(bench, board, 1)
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_scheduling_goes_on(bench, board):
+    with held(bench, board, "scheduling"):
+        bench.model(board).request("advance", 3 * SLICE_US)
+        gain = gained(bench, board, 30 * SLICE_US)
+        assert sum(gain[0, tsg] > 0 for tsg in TSGS) <= 1
+    assert "off" not in bench.read(board, "scheduling")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", since("pascal"))
+def test_a_mode_is_the_old_one(bench, board):
+    assert mode(bench, board) == "CTA"
+    with held(bench, board, "preemption_mode"):
+        assert mode(bench, board) == "WFI"
+    assert mode(bench, board) == "CTA"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_all_at_once(bench, board):
+    where = location(bench, board)
+    with held(bench, board, *leases_of(board)):
+        bench.model(board).request("advance", 5 * SLICE_US)
+    assert location(bench, board) == where
+    assert enabled(bench, board) == set(range(6))
+    assert even(bench, board)
+
+
+# What it leaves alone
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("name", ["set_timeslice", "switch_to_tsg"])
+def test_a_list_of_the_drivers_stays(bench, board, name):
+    hold(bench, [(bench.proc(board, name), LEASES[name])])
+    bench.model(board).request("submit", 0)
+    bench.model(board).request("advance", 100)
+    where = location(bench, board)
+    with trace(bench) as lines:
+        kill(bench)
+    assert not lines
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+@pytest.mark.parametrize("name", ["disable_channel", "enable_channel"])
+def test_a_channel_that_is_somebody_elses_by_now(bench, board, name):
+    """It has another instance block."""
+    if name == "enable_channel":
+        write_ok(bench, board, "disable_channel", "2")
+    hold(bench, [(bench.proc(board, name), "2")])
+    bench.model(board).request("fault", f"read {INST_2:#x} 0x80054321")
+    with trace(bench) as lines:
+        kill(bench)
+    bench.model(board).request("fault", "none")
+    assert not lines
+    assert (2 in enabled(bench, board)) == (name == "enable_channel")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_was_changed_meanwhile(bench, board):
+    """Left alone, not written once more."""
+    with trace(bench) as lines:
+        hold(bench, [(bench.proc(board, "disable_channel"), "0:2 0:3"),
+                     (bench.proc(board, "scheduling"), "0 off")])
+        write_ok(bench, board, "enable_channel", "0:2")
+        write_ok(bench, board, "scheduling", "0 on")
+        kill(bench)
+    assert events(lines) == ["channel_enable", "channel_enable", "scheduling", "channel_enable",
+                             "scheduling", "channel_enable"]
+    assert "channel=3 enable" in lines[-1]
+
+
+@pytest.mark.parametrize("board", since("pascal"))
+def test_a_mode_that_was_changed_meanwhile(bench, board):
+    hold(bench, [(bench.proc(board, "preemption_mode"), "0:2 wfi")])
+    write_ok(bench, board, "preemption_mode", "0:2 cta")
+    with trace(bench) as lines:
+        kill(bench)
+    assert not lines and mode(bench, board) == "CTA"
+
+
+# What can go wrong
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_gpu_off_the_bus(bench, board):
+    hold(bench, [(bench.proc(board, name), text) for name, text in leases_of(board).items()])
+    bench.model(board).request("fault", "all-ones")
+    bench.check("dmesg -c > /dev/null")
+    kill(bench)
+    bench.model(board).request("fault", "none")
+    lines = bench.check("dmesg").splitlines()
+    assert len(lines) == len(leases_of(board)) and "did not go back" not in " ".join(lines)
+    assert all("1 lease is over, but the GPU sleeps or has gone: nothing is put back (-19)" in line
+               for line in lines)
+    bench.check("rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+@pytest.mark.parametrize("name, said", [
+    ("switch_to_tsg", "may still be one TSG's alone (-110)"),
+    ("set_timeslice", "may still have the new timeslice of TSG 1 (-110)"),
+])
+def test_a_list_that_stays_pending(bench, board, name, said):
+    where = location(bench, board)
+    hold(bench, [(bench.proc(board, name), LEASES[name])])
+    bench.model(board).request("fault", pending_fault(board))
+    kill(bench)
+    bench.model(board).request("fault", "none")
+    assert said in bench.check("dmesg | tail -n 3")
+    write_ok(bench, board, "resubmit_runlist", "0")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", before("ampere-ga100"))
+def test_channels_that_do_not_follow(bench, board):
+    hold(bench, [(bench.proc(board, "disable_channel"), "2 3")])
+    bench.model(board).request("fault", "stuck 0x800014")
+    kill(bench)
+    bench.model(board).request("fault", "none")
+    lines = bench.check("dmesg | tail -n 2")
+    assert "1 channel did not go back, as channel 2 (-5)" in lines
+    assert "lease over: enabled 1 channel: 3" in lines
+
+
+# What is said
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_tracepoints_and_log(bench, board):
+    words = 2 if board in before("turing") else 3
+    submit = ["runlist_submit"] * words
+    expected = {
+        "disable_channel": (["channel_enable"] * 2, "enabled 2 channels: "),
+        "set_timeslice": (["timeslice"] + submit, "set the timeslice of 1 TSG: 0:1 1998.848 us"),
+        "scheduling": (["scheduling"], "set scheduling of 1 runlist: 0 on"),
+        "switch_to_tsg": (submit, "resubmitted 1 runlist: 0"),
+        "preemption_mode": (["preemption_mode"],
+                            "set the preemption mode of 1 channel: 0:2 cta"),
+    }
+    for name, text in leases_of(board).items():
+        hold(bench, [(bench.proc(board, name), text)])
+        pid = bench.check(f"cat {HOLDER}").strip()
+        with trace(bench) as lines:
+            kill(bench)
+        kinds, said = expected[name]
+        assert events(lines) == kinds
+        assert all(line.split()[0] == f"sleep-{pid}" for line in lines)
+        assert f"nvdebug: lease over: {said}" in bench.check("dmesg | tail -n 1")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_refused_without_rights(bench, board):
+    bench.check("rmmod nvdebug")
+    try:
+        assert bench.machine.load_module("read_only=1").status == 0
+        result = bench.write(board, "disable_channel", "lease 0:2")
+        assert result.status != 0 and "not permitted" in result.err.decode()
+    finally:
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
+
+
+def test_lockdown_does_not_keep_what_was_leased(module):
+    """Also what is in video memory that only the window reaches. Lasts until a reboot."""
+    boards = ("gtx1060-3gb", "rtx6000-ada")
+    with Machine([Gpu(board) for board in boards], module=module) as machine:
+        for index in range(len(boards)):
+            hold(machine, [(f"/proc/gpu{index}/{name}", text) for name, text in LEASES.items()])
+            machine.check(f"mv {HOLDER} {HOLDER}{index}")
+        machine.check("echo integrity > /sys/kernel/security/lockdown; dmesg -c > /dev/null")
+        for index in range(len(boards)):
+            machine.check(f"mv {HOLDER}{index} {HOLDER}")
+            kill(machine)
+        lines = machine.check("dmesg | grep 'lease\\|not go back\\|may still'").splitlines()
+        assert len(lines) == len(LEASES) * len(boards)
+        assert all(re.search(r"lease over: [a-z ]* [12] (channels?|TSG|runlist): ", line)
+                   for line in lines)
+        machine.check_taint()
