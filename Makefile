@@ -97,6 +97,10 @@ $(BUILD)/cmake/build.ninja:
 model: cmake ## build the GPU model into build/cmake/model
 	$(call cmake_build,--target nvdebug-model)
 
+.PHONY: tool
+tool: cmake ## build nvdebugctl into build/cmake/tools
+	$(call cmake_build,--target nvdebugctl)
+
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)
 	$(call cmake_build,)

@@ -9,11 +9,11 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TOOL = pathlib.Path(os.environ.get("NVDEBUGCTL", ROOT / "build/cmake/tools/nvdebugctl"))
 SCHEMAS = ROOT / "tools/schema"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -36,12 +36,23 @@ class Result:
         return self.json["data"]
 
 
+@functools.cache
+def tool():
+    """Up to date (NVDEBUG_NO_BUILD: taken on trust). Tests are made from what it says of itself,
+    so it is needed before fixtures are; a lock, since xdist's workers collect at one time."""
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        (ROOT / "build").mkdir(exist_ok=True)
+        subprocess.run(["flock", ROOT / "build/tool.lock", "make", "-C", ROOT, "-s",
+                        "--no-print-directory", "tool"], check=True, stdout=sys.stderr)
+    return ROOT / "build/cmake/tools/nvdebugctl"
+
+
 def ctl(args, from_=None, env=None, **options):
     """Runs the tool with a list of arguments, or a line to be split at blanks."""
     words = args.split() if isinstance(args, str) else list(args)
     if from_ is not None:
         words = ["--from", str(from_), *words]
-    done = subprocess.run([TOOL, *words], env={**os.environ, **(env or {})},
+    done = subprocess.run([tool(), *words], env={**os.environ, **(env or {})},
                           stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False, timeout=60, **options)
     return Result(done.returncode, done.stdout, done.stderr)

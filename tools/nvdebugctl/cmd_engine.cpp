@@ -110,23 +110,26 @@ Outcome<Document> shared_by_two(Context &context, const std::vector<std::string>
     return document;
 }
 
-Outcome<Document> shared(Context &context) {
+Outcome<void> check_shared(const Context &context) {
     const auto &names = context.words("ENGINE");
-    if (names.size() == 2) {
-        for (const char *option : {"--csv", "--columns", "--no-header"})
-            if (context.flag(option))
-                return usage(fmt::format("'engine shared ENGINE ENGINE' has no use for {}: it is "
-                                         "no table; -j is for programs",
-                                         option));
-        return shared_by_two(context, names);
-    }
-    if (names.size() == 1)
-        return usage(
-            fmt::format("'engine shared' wants two engines or none, not just '{}'", names[0]));
+    if (names.size() != 0 && names.size() != 2)
+        return usage(fmt::format("'engine shared' wants two engines or none, not {}: {}",
+                                 names.size(), fmt::join(names, " ")));
+    for (const char *option : {"--csv", "--columns", "--no-header"})
+        if (!names.empty() && context.flag(option))
+            return usage(fmt::format("'engine shared ENGINE ENGINE' has no use for {}: it is "
+                                     "no table; -j is for programs",
+                                     option));
     for (const char *option : {"--quiet", "--pces"})
-        if (context.flag(option))
+        if (names.empty() && context.flag(option))
             return usage(
                 fmt::format("'engine shared' has no use for {} without two engines", option));
+    return {};
+}
+
+Outcome<Document> shared(Context &context) {
+    if (const auto &names = context.words("ENGINE"); !names.empty())
+        return shared_by_two(context, names);
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
@@ -212,6 +215,7 @@ std::vector<Command> engine_commands() {
          .examples = {{"nvdebugctl engine shared", "runlists with more than one engine"},
                       {"nvdebugctl engine shared LCE2 GR0 --quiet",
                        "for a script: fails when the two share a runlist"}},
+         .check = check_shared,
          .run = shared,
          .text = print_pair},
     };

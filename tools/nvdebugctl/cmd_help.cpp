@@ -60,6 +60,12 @@ Json to_json(const Command &command) {
             {"examples", std::move(examples)}};
 }
 
+Outcome<void> check(const Context &context) {
+    if (context.words("WORD").size() > 2)
+        return usage("'help' takes an object and a verb, and nothing else");
+    return {};
+}
+
 Outcome<Document> help(Context &context) {
     const std::vector<Object> objects = all_objects();
     const auto &words = context.words("WORD");
@@ -72,12 +78,11 @@ Outcome<Document> help(Context &context) {
     if (words.size() > 1 && !(command = find_command(*object, words[1])))
         return usage(
             fmt::format("'{0}' has no verb '{1}'; see 'nvdebugctl help {0}'", words[0], words[1]));
-    if (words.size() > 2)
-        return usage("'help' takes an object and a verb, and nothing else");
     Json commands = Json::array();
     for (const Object &candidate : objects)
         for (const Command &one : candidate.commands)
-            if ((!object || candidate.name == object->name) && (!command || one.verb == command->verb))
+            if ((!object || candidate.name == object->name) &&
+                (!command || one.verb == command->verb))
                 commands.push_back(to_json(one));
     return Document{{{"text", help_text(objects, object, command)}, {"commands", commands}}};
 }
@@ -99,6 +104,7 @@ std::vector<Command> help_commands() {
                             Argument::Count::any}},
              .examples = {{"nvdebugctl help runlist show", "the same as runlist show --help"},
                           {"nvdebugctl help -j", "every command, argument, option and column"}},
+             .check = check,
              .run = help,
              .text = print}};
 }

@@ -79,6 +79,8 @@ struct Command {
     std::vector<std::string> notes = {}; ///< more sentences for its help
     std::vector<Example> examples = {};
 
+    /** What only this command can tell of its words; before anything is read. */
+    Outcome<void> (*check)(const Context &) = nullptr;
     /** Finds the data … */
     Outcome<Document> (*run)(Context &) = nullptr;
     /** … or writes for itself, as it goes; the result is the exit status. */

@@ -71,6 +71,9 @@ const Picture *chosen_picture(const Invocation &invocation) {
 
 Outcome<Exit> execute(Context &context, Output &output) {
     const Command &command = context.command();
+    if (command.check)
+        if (auto checked = command.check(context); !checked)
+            return tl::unexpected(checked.error());
     if (auto opened = context.open(); !opened)
         return tl::unexpected(opened.error());
     if (command.stream) {
