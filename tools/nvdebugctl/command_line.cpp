@@ -183,7 +183,7 @@ struct Parser {
             if (option.value.empty())
                 app.add_flag(names);
             else
-                app.add_option(names, values[name]);
+                app.add_option(names, values[name])->type_name(option.value);
         }
         for (const Object &object : table) {
             CLI::App *const sub = add(app, object.name);
