@@ -9,6 +9,7 @@ JOBS := $(shell nproc)
 # The kernel to build `make modules` for: the running one, where its headers are installed.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
+PREFIX ?= /usr/local
 MODULE_DIR ?= /lib/modules/$(shell uname -r)/extra
 MAN_DIR ?= /usr/share/man
 
@@ -67,11 +68,33 @@ dkms: dkms-source ## build and install the module with dkms, for this kernel and
 unload: ## remove the module again
 	rmmod nvdebug
 
-.PHONY: install
-install: modules ## install module and man page (DESTDIR=, MODULE_DIR=, MAN_DIR=)
+.PHONY: install-module
+install-module: modules ## install module and its man page (DESTDIR=, MODULE_DIR=, MAN_DIR=)
 	install -D -m 644 $(BUILD)/module/nvdebug.ko $(DESTDIR)$(MODULE_DIR)/nvdebug.ko
 	install -D -m 644 docs/man/nvdebug.4 $(DESTDIR)$(MAN_DIR)/man4/nvdebug.4
 	@test -n "$(DESTDIR)" || depmod -a
+
+# --- library and tool ---
+
+# A build of its own, since the prefix is written into what is installed.
+.PHONY: release
+release: ## build library and tool as they are installed, into build/release (PREFIX=)
+	@cmake -S . -B $(BUILD)/release -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
+	@cmake --build $(BUILD)/release --target nvdebug nvdebugctl
+
+.PHONY: install
+install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
+	@for component in lib dev tool; do \
+		DESTDIR="$(DESTDIR)" cmake --install $(BUILD)/release --strip --component $$component || exit 1; \
+	done
+	@test -n "$(DESTDIR)" || ldconfig
+
+.PHONY: docs
+docs: ## the library's reference into build/docs, from the headers (takes Doxygen)
+	@scripts/install-deps docs
+	@mkdir -p $(BUILD)/docs
+	@(cat docs/Doxyfile; echo PROJECT_NUMBER=$(VERSION); echo OUTPUT_DIRECTORY=$(BUILD)/docs) | doxygen -
 
 # --- packages ---
 
@@ -168,7 +191,9 @@ bitflip: vm kselftest ## corrupt runlists, contexts and page tables SEEDS (10,00
 		/root/proc_corrupt --seeds 1 $$(($(SEEDS) / 4))
 
 .PHONY: bench
-bench: deps ## count what reading costs (on the model: counts and ratios)
+bench: deps cmake ## count what reading costs (on the model: counts and ratios), time the library's parsers
+	$(call cmake_build,--target lib_parse)
+	@$(BUILD)/cmake/bench/lib_parse
 	@bench/run
 
 .PHONY: lint
@@ -178,4 +203,4 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
-		$(BUILD)/test-modules $(BUILD)/package
+		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `contexts`: which address spaces and channels share which TSG. */
+/**
+ * @file
+ * @brief `contexts`: which address spaces and channels share which TSG.
+ */
 #ifndef NVDEBUG_ADDRESS_SPACE_HPP
 #define NVDEBUG_ADDRESS_SPACE_HPP
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file What people ask of the state: pure functions over what Gpu reads.
+ * @file
+ * @brief What people ask of the state: pure functions over what Gpu reads.
  *
  * Rules R1 to R8 are those of Bakita and Anderson, RTAS 2024.
  */

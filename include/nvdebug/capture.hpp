@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file Captures: what all readable files of GPUs held at one time, in one file.
+ * @file
+ * @brief Captures: what all readable files of GPUs held at one time, in one file.
  *
  * Gzip-compressed JSON (uncompressed is read as well), so that `zcat | jq` shows it:
  *

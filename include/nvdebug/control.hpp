@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file Requests to change how the GPU schedules. A request is data, so that it can be shown before
- * it is made; Gpu::perform() and Gpu::lease() make it. What each does, when it takes effect and
- * what undoes it: docs/proc.md.
+ * @file
+ * @brief Requests to change how the GPU schedules. A request is data, so that it can be shown
+ * before it is made; Gpu::perform() and Gpu::lease() make it. What each does, when it takes effect
+ * and what undoes it: docs/proc.md.
  */
 #ifndef NVDEBUG_CONTROL_HPP
 #define NVDEBUG_CONTROL_HPP
@@ -40,8 +41,11 @@ NVDEBUG_API Request disable_channels(std::span<const Target> channels);
 NVDEBUG_API Request enable_channels(std::span<const Target> channels);
 NVDEBUG_API Request preempt_tsgs(std::span<const Target> tsgs);
 NVDEBUG_API Request switch_to_tsg(const Target &tsg);
-/** @param ns is rounded down to a multiple of 1 ns of the file's microseconds with three decimals;
- *  the hardware rounds further, the answer says to what. */
+/**
+ * The hardware rounds @p ns further, the answer says to what.
+ * @param tsg whose timeslice it is
+ * @param ns the file has microseconds with three decimals
+ */
 NVDEBUG_API Request set_timeslice(const Target &tsg, std::uint64_t ns);
 NVDEBUG_API Request preempt_runlists(std::span<const std::uint32_t> runlists);
 NVDEBUG_API Request resubmit_runlists(std::span<const std::uint32_t> runlists);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `copy_topology`: which physical copy engines (PCEs) work for which logical one (LCE). */
+/**
+ * @file
+ * @brief `copy_topology`: which physical copy engines (PCEs) work for which logical one (LCE).
+ */
 #ifndef NVDEBUG_COPY_HPP
 #define NVDEBUG_COPY_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `device_info` (what engines there are) and `engines` (who is running on them). */
+/**
+ * @file
+ * @brief `device_info` (what engines there are) and `engines` (who is running on them).
+ */
 #ifndef NVDEBUG_ENGINE_HPP
 #define NVDEBUG_ENGINE_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What went wrong, and results that may be that instead. */
+/**
+ * @file
+ * @brief What went wrong, and results that may be that instead.
+ */
 #ifndef NVDEBUG_ERROR_HPP
 #define NVDEBUG_ERROR_HPP
 

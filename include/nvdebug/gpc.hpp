@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file GPCs, TPCs and SMs, and the compute work distributor. */
+/**
+ * @file
+ * @brief GPCs, TPCs and SMs, and the compute work distributor.
+ */
 #ifndef NVDEBUG_GPC_HPP
 #define NVDEBUG_GPC_HPP
 

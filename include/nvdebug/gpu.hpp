@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A GPU: one folder of a tree. Every call reads its files anew. */
+/**
+ * @file
+ * @brief A GPU: one folder of a tree. Every call reads its files anew.
+ */
 #ifndef NVDEBUG_GPU_HPP
 #define NVDEBUG_GPU_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `info`: which GPU this is and what the module can do with it. */
+/**
+ * @file
+ * @brief `info`: which GPU this is and what the module can do with it.
+ */
 #ifndef NVDEBUG_INFO_HPP
 #define NVDEBUG_INFO_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What is below a channel in `runlistY`: instance block, subcontexts, context. */
+/**
+ * @file
+ * @brief What is below a channel in `runlistY`: instance block, subcontexts, context.
+ */
 #ifndef NVDEBUG_INSTANCE_HPP
 #define NVDEBUG_INSTANCE_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Places in GPU-visible memory. */
+/**
+ * @file
+ * @brief Places in GPU-visible memory.
+ */
 #ifndef NVDEBUG_MEMORY_HPP
 #define NVDEBUG_MEMORY_HPP
 

@@ -7,7 +7,9 @@
  *
  *     auto tree = nvdebug::Tree::open("/proc");
  *     if (!tree) { … tree.error().sentence … }
- *     for (const nvdebug::Gpu& gpu : *nvdebug::gpus(*tree))
+ *     auto gpus = nvdebug::gpus(*tree);
+ *     if (!gpus) { … gpus.error().sentence … }
+ *     for (const nvdebug::Gpu& gpu : *gpus)
  *       if (auto list = gpu.runlist(0)) …
  *
  * Nothing here prints, keeps global state, or throws (but std::bad_alloc). Distinct objects may be

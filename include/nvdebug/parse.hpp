@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file From the text of each file (docs/proc.md) to its type: pure functions.
+ * @file
+ * @brief From the text of each file (docs/proc.md) to its type: pure functions.
  *
  * Anything that the contract does not allow is ErrorCode::malformed, with the line in the sentence;
  * keys and columns after the known ones are additions of a newer module, and skipped. Error::path

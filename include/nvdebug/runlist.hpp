@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `runlistY`: TSGs and channels in the order in which Host goes round them. */
+/**
+ * @file
+ * @brief `runlistY`: TSGs and channels in the order in which Host goes round them.
+ */
 #ifndef NVDEBUG_RUNLIST_HPP
 #define NVDEBUG_RUNLIST_HPP
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `translate`: a walk of the GPU's page tables. */
+/**
+ * @file
+ * @brief `translate`: a walk of the GPU's page tables.
+ */
 #ifndef NVDEBUG_TRANSLATION_HPP
 #define NVDEBUG_TRANSLATION_HPP
 

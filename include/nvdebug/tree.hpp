@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Where the files come from: live /proc, a folder that looks like it, or a capture. */
+/**
+ * @file
+ * @brief Where the files come from: live /proc, a folder that looks like it, or a capture.
+ */
 #ifndef NVDEBUG_TREE_HPP
 #define NVDEBUG_TREE_HPP
 

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""`make install` into a staging folder, and programs that are built against what is there."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PREFIX = "/opt/gpu-tools"
+VERSION = (ROOT / "VERSION").read_text(encoding="ascii").strip()
+
+CXX = """
+#include <iostream>
+#include <nvdebug/nvdebug.hpp>
+
+int main(int, char **argv) {
+    auto tree = nvdebug::Tree::open(argv[1]);
+    if (!tree) { std::cerr << tree.error().sentence << "\\n"; return 1; }
+    auto gpus = nvdebug::gpus(*tree);
+    for (const nvdebug::Gpu &gpu : *gpus)
+        for (const nvdebug::TsgShare &tsg : nvdebug::expected_shares(*gpu.runlist(0)))
+            std::cout << *gpu.info()->chip << " " << tsg.tsg << " " << *tsg.share << "\\n";
+}
+"""
+C = """
+#include <stdio.h>
+#include <nvdebug/nvdebug.h>
+
+int main(int argc, char **argv)
+{
+	struct nvd_identity identity = { .size = sizeof(identity) };
+	nvd_tree *tree;
+	nvd_gpu *gpu;
+
+	if (argc != 2 || nvd_tree_open(argv[1], &tree) || nvd_gpu_create(tree, 0, &gpu) ||
+	    nvd_gpu_identity(gpu, &identity))
+		return 1;
+	printf("%s %s\\n", identity.chip, nvd_version());
+	nvd_gpu_destroy(gpu);
+	nvd_tree_destroy(tree);
+	return 0;
+}
+"""
+CMAKE = f"""
+cmake_minimum_required(VERSION 3.25)
+project(example LANGUAGES CXX)
+find_package(nvdebug {VERSION} REQUIRED)
+add_executable(example example.cpp)
+target_link_libraries(example PRIVATE nvdebug::nvdebug)
+"""
+SHARES = "GV100 0 0.333333\nGV100 1 0.333333\nGV100 2 0.333333\n"
+
+
+def run(*command, cwd=None, status=0, **environment):
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True,
+                          env={**os.environ, **environment}, check=False, timeout=1800)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def staging(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("staging")
+    (ROOT / "build").mkdir(exist_ok=True)
+    # other workers may do the same in the same build folder
+    run("flock", "build/release.lock", "make", "install", f"DESTDIR={folder}", f"PREFIX={PREFIX}",
+        cwd=ROOT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prefix(staging):
+    return staging / PREFIX[1:]
+
+
+@pytest.fixture(scope="module")
+def libdir(prefix):
+    """lib, or what this distribution has in its place."""
+    (library,) = prefix.glob(f"**/libnvdebug.so.{VERSION}")
+    return library.parent
+
+
+@pytest.fixture(scope="module")
+def gpu_folder(tmp_path_factory):
+    """The files of a modelled TITAN V that runs three tasks."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "gpu0").mkdir()
+    for part in ("topology", "fig6"):
+        text = (ROOT / "tests/golden/titan-v" / part).read_text(encoding="ascii")
+        for section in text.split("==> ")[1:]:
+            name, _, rest = section.partition("\n")
+            (folder / "gpu0" / name).write_text(rest, encoding="ascii")
+    return folder
+
+
+@pytest.fixture
+def pkg_config(staging, libdir):
+    environment = {"PKG_CONFIG_LIBDIR": str(libdir / "pkgconfig"),
+                   "PKG_CONFIG_SYSROOT_DIR": str(staging)}
+    return lambda *words: run("pkg-config", *words, "nvdebug", **environment)
+
+
+def build_with(compiler, source, flags, folder):
+    """As a Makefile would."""
+    (folder / source[0]).write_text(source[1], encoding="ascii")
+    run("sh", "-c", f"{compiler} -Wall -Wextra -Werror -o example {source[0]} {flags}", cwd=folder)
+    return folder / "example"
+
+
+def test_what_is_installed(prefix, libdir):
+    lib = libdir.relative_to(prefix)
+    expected = {str(lib / name) for name in (
+        "libnvdebug.so", "libnvdebug.so.0", f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
+        "cmake/nvdebug/nvdebugConfig.cmake", "cmake/nvdebug/nvdebugConfigVersion.cmake",
+        "cmake/nvdebug/nvdebugTargets.cmake",
+        "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
+    expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
+    expected |= {"bin/nvdebugctl", "share/bash-completion/completions/nvdebugctl"}
+    expected |= {f"share/nvdebug/schema/{path.name}"
+                 for path in (ROOT / "tools/schema").glob("*.json")}
+    expected |= {f"share/man/man1/{path.name}"
+                 for path in (ROOT / "docs/man").glob("nvdebugctl*.1")}
+    found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
+    assert found == expected
+
+
+def test_nothing_outside_the_prefix(staging, prefix):
+    outside = [path for path in staging.rglob("*")
+               if not path.is_dir() and prefix not in path.parents]
+    assert not outside
+
+
+def test_program_through_pkg_config(pkg_config, libdir, gpu_folder, tmp_path):
+    flags = pkg_config("--cflags", "--libs").strip()
+    example = build_with("g++ -std=c++20", ("example.cpp", CXX), flags, tmp_path)
+    assert run(example, gpu_folder, LD_LIBRARY_PATH=str(libdir)) == SHARES
+    assert pkg_config("--modversion").strip() == VERSION
+
+
+def test_program_through_cmake(prefix, libdir, gpu_folder, tmp_path):
+    (tmp_path / "example.cpp").write_text(CXX, encoding="ascii")
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE, encoding="ascii")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    assert run(tmp_path / "build/example", gpu_folder, LD_LIBRARY_PATH=str(libdir)) == SHARES
+
+
+def test_cmake_asks_for_another_version(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE.replace(VERSION, "99.0"), encoding="ascii")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", status=1)
+
+
+def test_program_in_c(pkg_config, libdir, gpu_folder, tmp_path):
+    flags = pkg_config("--cflags", "--libs").strip()
+    example = build_with("gcc -std=c11 -Wpedantic", ("example.c", C), flags, tmp_path)
+    assert run(example, gpu_folder, LD_LIBRARY_PATH=str(libdir)) == f"GV100 {VERSION}\n"
+
+
+def test_installed_tool_finds_its_library(prefix, libdir):
+    out = run(prefix / "bin/nvdebugctl", "--version", LD_LIBRARY_PATH=str(libdir))
+    assert VERSION in out
