@@ -83,6 +83,7 @@ constexpr Reason control_reasons[] = {
      "an id that is too high, or a timeslice outside 1.024 to 8556380.160 microseconds"},
     {ERANGE, "translate", "the address is beyond what these page tables translate"},
     {ERANGE, any, "an id is higher than this GPU's highest"},
+    {ENOSPC, any, "one open file holds 16 leases at most; end one, or open it again"},
     {E2BIG, "translate", "the request is longer than 255 bytes"},
     {E2BIG, any, "more than 256 targets or 4095 bytes at once; split the request"},
     {ETIMEDOUT, any,

@@ -19,8 +19,8 @@ namespace nvdebug {
 struct AddressSpaceUse {
     std::uint32_t runlist;
     std::optional<std::uint32_t> tsg; ///< empty: a bare channel
-    bool shared;                      ///< the TSG has more than one address space (MPS)
-    std::uint32_t spaces;             ///< of the TSG, of what could be read
+    bool shared;          ///< more than one address space of the TSG could be read (MPS)
+    std::uint32_t spaces; ///< of the TSG, of what could be read: 0, where nothing could
     Place page_directory;
     std::optional<std::uint32_t> veid; ///< empty before Volta
     std::vector<std::uint32_t> channels;

@@ -28,7 +28,7 @@ struct Sm {
 struct GpcTopology {
     std::optional<std::uint32_t> num_gpcs, num_tpc_per_gpc, num_ces, num_fbps, num_ltcs;
     std::optional<std::uint32_t> gpc_off_mask;
-    std::vector<Gpc> gpcs;               ///< num_gpcs of them, by physical number
+    std::vector<Gpc> gpcs; ///< num_gpcs of them, by physical number; none without gpc_off_mask
     std::optional<std::vector<Sm>> sms;  ///< by rising SM id; empty: no public register
     std::optional<std::string> sms_note; ///< why sms is empty
 };

@@ -54,7 +54,7 @@ struct InstanceBlock {
     Place engine_wfi;                           ///< address is virtual if the mode says so
     std::optional<std::string> engine_wfi_mode; ///< `virtual` or `physical`
 
-    std::optional<std::uint32_t> subcontext_count;       ///< valid entries; empty before Volta
+    std::optional<std::uint32_t> subcontext_count; ///< valid; empty before Volta or if elsewhere
     std::optional<std::uint32_t> subcontexts_as_channel; ///< printed below that channel
     std::vector<Subcontext> subcontexts; ///< by rising VEID; empty if printed elsewhere
 
