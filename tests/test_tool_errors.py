@@ -86,6 +86,12 @@ def edit(path, pattern, replacement):
     ("channel list x", ["'x' is no runlist"]),
     ("memory translate 0:1", ["VA"]),
     ("memory translate 0:1 0x1000 fast", ["'fast' is no OPTION", "base"]),
+    *((f"memory translate {word} 0x1000", [f"'{word}' is no SPACE"])
+      for word in ("x", "0x", "0:", ":1", "0x1000:video", "0:1:2")),
+    *((f"memory translate 0:1 {word}", [f"'{word}' is no virtual address"])
+      for word in ("x", "0x", "1g", "0x10000000000000000")),
+    ("memory translate 0:1 0x1000 v1", ["no use for v1"]),
+    ("memory translate 0x1000:coh 0 base", ["no use for base"]),
     ("help bogus", ["no 'bogus'"]),
     ("help gpu bogus", ["no verb 'bogus'"]),
     ("help gpu list more", ["nothing else"]),

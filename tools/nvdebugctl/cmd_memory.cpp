@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <fmt/format.h>
+#include <set>
 
 #include "commands.hpp"
 #include "context.hpp"
@@ -12,6 +13,36 @@ namespace {
 
 using nvdebug::Translation;
 using nvdebug::WalkStep;
+
+bool is_page_directory(const std::string &space) {
+    static const std::set<std::string> apertures = {"vid", "coh", "ncoh"};
+    const std::size_t colon = space.find(':');
+    return parse_integer(space.substr(0, colon)) &&
+           (colon == std::string::npos || apertures.contains(space.substr(colon + 1)));
+}
+
+bool is_channel(const std::string &space) {
+    const auto target = nvdebug::parse_target(space);
+    return target && target->runlist;
+}
+
+Outcome<void> check(const Context &context) {
+    const std::string &space = context.words("SPACE").front();
+    const std::string &address = context.words("VA").front();
+    if (!is_channel(space) && !is_page_directory(space))
+        return usage(fmt::format("'{}' is no SPACE: RUNLIST:CHANNEL or PDB[:APERTURE] is wanted "
+                                 "(apertures are vid, coh and ncoh)",
+                                 space));
+    if (!parse_integer(address))
+        return usage(
+            fmt::format("'{}' is no virtual address: a number is wanted, decimal or 0x…", address));
+    for (const std::string &option : context.words("OPTION"))
+        if ((option == "base") != is_channel(space))
+            return usage(fmt::format("'{}' has no use for {}: base is for RUNLIST:CHANNEL, the "
+                                     "others are for PDB[:APERTURE]",
+                                     space, option));
+    return {};
+}
 
 Json step(const WalkStep &step) {
     return {{"level", step.level},
@@ -90,6 +121,7 @@ std::vector<Command> memory_commands() {
                        "through the page tables of channel 5 of runlist 0"},
                       {"nvdebugctl memory translate 0x200100000:vid 0x1000",
                        "through the page directory at that address of video memory"}},
+         .check = check,
          .run = translate,
          .text = print},
     };

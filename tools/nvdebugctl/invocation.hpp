@@ -37,6 +37,8 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
                                  Invocation &invocation);
 
 /** A number as proc.md has it: decimal, `0x…` or `0…`. */
+std::optional<std::uint64_t> parse_integer(const std::string &word);
+/** Such a number that fits an id. */
 std::optional<std::uint32_t> parse_id(const std::string &word);
 
 } // namespace nvdebugctl
