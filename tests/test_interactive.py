@@ -32,10 +32,11 @@ def test_shell(terminal):
     shell.type(b"stty size; echo $TERM; tty; grep -c GA100 /proc/gpu0/info\r")
     shell.wait_for(f"\r\n{ROWS} {COLUMNS}\r\nxterm-256color\r\n/dev/hvc0\r\n1\r\n".encode())
     shell.wait_for(PROMPT)
-    # Once cat repeats what is typed, it is what Ctrl-C goes to.
-    shell.type(b"cat\rtwice\r")
-    shell.wait_for(b"twice\r\ntwice\r\n")
+    # Once it prints something, it and not the shell is what Ctrl-C goes to.
+    shell.type(b"sh -c 'trap \"echo caught; exit\" INT; echo up; while :; do sleep 1; done'\r")
+    shell.wait_for(b"\r\nup\r\n")
     shell.type(CTRL_C)
+    shell.wait_for(b"caught\r\n")
     shell.wait_for(PROMPT)
     shell.type(b"exit 7\r")
     assert shell.end() == (7, True)
