@@ -91,6 +91,9 @@ def test_packages_install_work_and_leave_nothing(root, packages, tmp_path, built
     module = built_module(root)
     assert version_of(module, tmp_path) == VERSION
 
+    assert root.text("nvdebugctl", "--version") == f"nvdebugctl {VERSION}\n"
+    assert root.text("pkg-config", "--modversion", "nvdebug") == f"{VERSION}\n"
+
     with Machine([Gpu("a100")], module=tmp_path / "nvdebug.ko") as machine:
         assert "GA100" in machine.check("cat /proc/gpu0/info")
         machine.check_taint()
