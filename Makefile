@@ -155,6 +155,11 @@ vm-tool: model
 	@test $(BUILD)/vm/nvdebugctl -nt $(BUILD)/cmake/tools/nvdebugctl-static || \
 		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static
 
+.PHONY: pictures
+pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
+	@scripts/install-deps build pictures
+	@docs/pictures/make
+
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM
 	@demo/run
