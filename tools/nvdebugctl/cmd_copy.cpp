@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "json_types.hpp"
 #include "nvdebug/answers.hpp"
+#include "pictures/commands.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -63,6 +64,7 @@ std::vector<Command> copy_commands() {
          .verb = "show",
          .help =
              "logical copy engines (LCEs), their physical ones (PCEs), and who borrows from whom",
+         .pictures = copy_pictures(),
          .columns = {{"lce", "name of the logical copy engine"},
                      {"runlist", "runlist that serves it"},
                      {"own_pces", "numbers of the PCEs assigned to it"},
@@ -70,7 +72,9 @@ std::vector<Command> copy_commands() {
                      {"pces", "numbers of the PCEs its copies run on, borrowed ones included; "
                               "none: it cannot copy"},
                      {"contends_with", "LCEs whose copies run on the same PCEs (rule R8)"}},
-         .examples = {{"nvdebugctl copy show", "the wiring of the copy engines"}},
+         .examples = {{"nvdebugctl copy show", "the wiring of the copy engines"},
+                      {"nvdebugctl copy show --svg > copy.svg", "a picture of it"},
+                      {"nvdebugctl copy show --dot | dot -Tpdf > copy.pdf", "drawn by Graphviz"}},
          .run = show},
         {.object = "copy",
          .verb = "shared",

@@ -8,6 +8,7 @@
 #include "json_types.hpp"
 #include "page.hpp"
 #include "reading.hpp"
+#include "tree/tree_command.hpp"
 #include "units.hpp"
 
 namespace nvdebugctl {
@@ -236,6 +237,7 @@ std::vector<Command> runlist_commands() {
                        "its channels, for a script"}},
          .run = show,
          .text = print},
+        runlist_tree_command(),
     };
 }
 

@@ -11,6 +11,8 @@
 
 namespace nvdebugctl {
 
+class Page;
+
 using Json = nlohmann::ordered_json;
 
 struct Document {
@@ -19,6 +21,8 @@ struct Document {
     std::optional<Json> rows = std::nullopt;
     /** Exit status of a finding (`engine shared`, `check`); data is printed all the same. */
     Exit exit = done;
+    /** What a person reads, where data alone does not make it; nullptr: as the command says. */
+    std::function<void(Page &)> print = nullptr;
     /** Runs once the document is on stdout: holds a lease, say. */
     std::function<Outcome<void>()> then = nullptr;
 

@@ -8,6 +8,10 @@
 
 namespace nvdebugctl {
 
+void say(const std::string &sentence) {
+    fmt::print(stderr, "nvdebugctl: {}\n", sentence);
+}
+
 Outcome<void> Output::write(std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());

@@ -3,11 +3,15 @@
 #ifndef NVDEBUGCTL_OUTPUT_HPP
 #define NVDEBUGCTL_OUTPUT_HPP
 
+#include <string>
 #include <string_view>
 
 #include "failure.hpp"
 
 namespace nvdebugctl {
+
+/** A sentence for the user, on stderr. */
+void say(const std::string &sentence);
 
 class Output {
   public:

@@ -14,10 +14,6 @@
 namespace nvdebugctl {
 namespace {
 
-void say(const std::string &sentence) {
-    fmt::print(stderr, "nvdebugctl: {}\n", sentence);
-}
-
 std::vector<std::string> chosen_columns(const Invocation &invocation) {
     if (!invocation.columns.empty())
         return invocation.columns;
@@ -42,7 +38,9 @@ std::string render(const Context &context, const Document &document) {
     Page page(use_color(context.value("--color")));
     const bool asked_for_table = invocation.has("--columns") || invocation.has("--no-header");
     const bool is_table = document.data.is_array() || !command.text || asked_for_table;
-    if (command.has_table() && is_table)
+    if (document.print)
+        document.print(page);
+    else if (command.has_table() && is_table)
         print_table(document.table(), columns, header, page);
     else if (command.text)
         command.text(document.data, page);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "tree/view.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::Occupant;
+
+/** The kind and id by which `engines` and `contexts` know a TSG or bare channel. */
+Occupant occupant_of(const TsgView &tsg) {
+    if (tsg.id)
+        return {Occupant::Kind::tsg, *tsg.id};
+    return {Occupant::Kind::channel, tsg.spaces.front().channels.front()->id};
+}
+
+std::vector<const nvdebug::AddressSpaceUse *> uses_of(const State &state, std::uint32_t runlist,
+                                                      const TsgView &tsg) {
+    std::vector<const nvdebug::AddressSpaceUse *> uses;
+    if (!state.spaces)
+        return uses;
+    for (const nvdebug::AddressSpaceUse &use : *state.spaces) {
+        if (use.runlist != runlist || use.tsg != tsg.id)
+            continue;
+        if (tsg.id || std::ranges::count(use.channels, occupant_of(tsg).id))
+            uses.push_back(&use);
+    }
+    return uses;
+}
+
+/** The space of @p spaces that @p use belongs to; a hidden address is like no other. */
+SpaceView &space_for(std::vector<SpaceView> &spaces, const nvdebug::AddressSpaceUse &use) {
+    if (!use.error && use.page_directory.address)
+        for (SpaceView &space : spaces)
+            if (space.page_directory == use.page_directory)
+                return space;
+    SpaceView &space = spaces.emplace_back();
+    space.error = use.error;
+    if (!use.error)
+        space.page_directory = use.page_directory;
+    return space;
+}
+
+/** Moves a TSG's channels, so far in one nameless space, to the address spaces they use. */
+void split_by_space(const State &state, std::uint32_t runlist, TsgView &tsg) {
+    std::vector<SpaceView> spaces;
+    std::map<std::uint32_t, std::size_t> space_of;
+    for (const nvdebug::AddressSpaceUse *use : uses_of(state, runlist, tsg)) {
+        SpaceView &space = space_for(spaces, *use);
+        if (use->veid)
+            space.veids.push_back(*use->veid);
+        for (std::uint32_t channel : use->channels)
+            space_of[channel] = static_cast<std::size_t>(&space - spaces.data());
+        tsg.shared = tsg.shared.value_or(false) || use->shared;
+    }
+    SpaceView rest{};
+    for (const nvdebug::Channel *channel : tsg.spaces.front().channels) {
+        auto found = space_of.find(channel->id);
+        (found == space_of.end() ? rest : spaces[found->second]).channels.push_back(channel);
+    }
+    // Contexts are read after the list: what is no longer there has no channels here.
+    std::erase_if(spaces, [](const SpaceView &space) { return space.channels.empty(); });
+    if (!rest.channels.empty())
+        spaces.push_back(std::move(rest));
+    tsg.spaces = std::move(spaces);
+}
+
+std::optional<bool> any_enabled(const TsgView &tsg) {
+    bool unknown = false;
+    for (const SpaceView &space : tsg.spaces)
+        for (const nvdebug::Channel *channel : space.channels) {
+            if (channel->enabled.value_or(false))
+                return true;
+            unknown = unknown || (!channel->enabled && !channel->error);
+        }
+    return unknown ? std::nullopt : std::optional(false);
+}
+
+void add_channels(TsgView &view, const std::vector<nvdebug::Channel> &channels) {
+    auto &known = view.spaces.front().channels;
+    for (const nvdebug::Channel &channel : channels)
+        // A TSG listed twice has the same channels below each header.
+        if (std::ranges::none_of(known, [&](auto *other) { return other->id == channel.id; }))
+            known.push_back(&channel);
+}
+
+/** A second header of a TSG adds to the first. */
+void add_tsg(RunlistView &view, std::map<std::uint32_t, std::size_t> &index,
+             const nvdebug::Tsg &tsg) {
+    auto [found, fresh] = index.try_emplace(tsg.id, view.tsgs.size());
+    if (fresh) {
+        TsgView &added = view.tsgs.emplace_back();
+        added.id = tsg.id;
+        added.timeslice_ns = tsg.timeslice_ns;
+        added.length = tsg.length;
+        added.spaces.resize(1);
+    }
+    TsgView &merged = view.tsgs[found->second];
+    ++merged.headers;
+    merged.truncated = merged.truncated || tsg.truncated;
+    add_channels(merged, tsg.channels);
+    view.turns.push_back({found->second, tsg.timeslice_ns});
+}
+
+void add_items(RunlistView &view) {
+    std::map<std::uint32_t, std::size_t> index;
+    for (const nvdebug::RunlistItem &item : view.list->items) {
+        if (auto *tsg = std::get_if<nvdebug::Tsg>(&item)) {
+            add_tsg(view, index, *tsg);
+        } else if (auto *channel = std::get_if<nvdebug::Channel>(&item)) {
+            TsgView &bare = view.tsgs.emplace_back();
+            bare.headers = 1;
+            bare.length = 1;
+            bare.spaces.resize(1);
+            bare.spaces.front().channels.push_back(channel);
+        } else {
+            view.unknown.push_back(&std::get<nvdebug::UnknownEntry>(item));
+        }
+    }
+}
+
+void add_shares(RunlistView &view) {
+    std::map<std::uint32_t, std::optional<double>> shares;
+    for (const nvdebug::TsgShare &share : nvdebug::expected_shares(*view.list))
+        shares[share.tsg] = share.share;
+    bool known = !shares.empty();
+    for (TsgView &tsg : view.tsgs)
+        if (tsg.id) {
+            tsg.share = shares[*tsg.id];
+            known = known && tsg.share;
+        }
+    std::erase_if(view.turns, [&](const TurnView &turn) {
+        return view.tsgs[turn.tsg].may_run == std::optional(false);
+    });
+    if (!known)
+        return;
+    view.round = 0;
+    for (const TurnView &turn : view.turns)
+        *view.round += turn.timeslice_ns;
+}
+
+void add_engines_now(const State &state, RunlistView &view) {
+    if (!state.now)
+        return;
+    for (TsgView &tsg : view.tsgs) {
+        tsg.active_on.emplace();
+        for (const nvdebug::EngineState &engine : *state.now)
+            if (engine.runlist == view.id && engine.current == occupant_of(tsg))
+                tsg.active_on->push_back(engine.engine);
+    }
+}
+
+RunlistView make_runlist(const State &state, std::uint32_t id,
+                         const nvdebug::Result<nvdebug::Runlist> &list) {
+    RunlistView view{};
+    view.id = id;
+    if (state.engines)
+        for (const nvdebug::Engine &engine : *state.engines)
+            if (engine.runlist == id)
+                view.engines.push_back(engine.name);
+    if (state.scheduling)
+        if (auto found = state.scheduling->find(id); found != state.scheduling->end())
+            view.scheduling = found->second;
+    if (!list) {
+        view.error = list.error().sentence;
+        return view;
+    }
+    view.list = &*list;
+    add_items(view);
+    add_engines_now(state, view);
+    for (TsgView &tsg : view.tsgs) {
+        split_by_space(state, id, tsg);
+        tsg.may_run = any_enabled(tsg);
+    }
+    add_shares(view);
+    return view;
+}
+
+} // namespace
+
+std::vector<RunlistView> make_tree(const State &state) {
+    std::vector<RunlistView> tree;
+    for (const auto &[id, list] : state.runlists)
+        tree.push_back(make_runlist(state, id, list));
+    return tree;
+}
+
+std::size_t channel_count(const TsgView &tsg) {
+    std::size_t count = 0;
+    for (const SpaceView &space : tsg.spaces)
+        count += space.channels.size();
+    return count;
+}
+
+} // namespace nvdebugctl
