@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file The rules, each a pure function over what was read. */
+#ifndef NVDEBUGCTL_CHECK_RULES_HPP
+#define NVDEBUGCTL_CHECK_RULES_HPP
+
+#include "check/finding.hpp"
+#include "tree/view.hpp"
+
+namespace nvdebugctl {
+
+Finding channels_are_the_way_in(const Facts &facts);          ///< R1
+Finding channels_limit_streams(const Facts &facts);           ///< R2
+Finding lists_are_whole(const Facts &facts);                  ///< R3
+Finding one_task_per_engine(const Facts &facts);              ///< R4
+Finding runlists_limit_independence(const Facts &facts);      ///< R5
+Finding runlists_serve_several_engines(const Facts &facts);   ///< R6
+Finding engines_have_one_runlist(const Facts &facts);         ///< R7
+Finding copy_engines_share_physical_ones(const Facts &facts); ///< R8
+
+/** @return `/proc/gpu0/NAME` */
+std::string file_of(const Facts &facts, const std::string &name);
+
+/** The question cannot be answered, because of @p error. */
+void give_up(Finding &finding, const nvdebug::Error &error);
+
+/** Lists that could not be read make the answer a part of one. */
+void note_unread_lists(Finding &finding, const Facts &facts);
+
+/** TSGs and bare channels with an enabled channel: tasks that may be chosen. */
+std::vector<const TsgView *> runnable(const RunlistView &runlist);
+
+} // namespace nvdebugctl
+
+#endif
