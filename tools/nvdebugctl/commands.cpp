@@ -15,6 +15,8 @@ std::vector<Object> all_objects() {
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},
+        {"check", "what a real-time engineer asks of this GPU", check_commands()},
+        {"watch", "who is on the engines, live", watch_commands()},
         {"completion", "completion for shells", completion_commands()},
         {"help", "help, also for machines", help_commands()},
     };

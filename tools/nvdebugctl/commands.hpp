@@ -11,6 +11,7 @@
 namespace nvdebugctl {
 
 std::vector<Command> channel_commands();
+std::vector<Command> check_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> copy_commands();
 std::vector<Command> engine_commands();
@@ -20,6 +21,7 @@ std::vector<Command> memory_commands();
 std::vector<Command> runlist_commands();
 std::vector<Command> topology_commands();
 std::vector<Command> tsg_commands();
+std::vector<Command> watch_commands();
 
 struct Object {
     std::string name;

@@ -47,6 +47,9 @@ class Context {
     /** What is printed is not the whole: exit status 4. */
     void missing(nvdebug::Error what) { missing_.push_back(std::move(what)); }
 
+    /** The next document of a stream is whole again until something is missing from it. */
+    void forget_missing() { missing_.clear(); }
+
     const std::vector<std::string> &notes() const { return notes_; }
     const std::vector<nvdebug::Error> &missing() const { return missing_; }
 

@@ -12,8 +12,11 @@ bool is_useful(const Command &command, const std::string &option) {
         return command.scope == Scope::gpu || command.scope == Scope::gpus;
     if (option == "--from")
         return command.scope != Scope::nothing;
-    if (option == "--json" || option == "--pretty")
+    if (option == "--json")
         return command.json;
+    // A stream's documents are a line each.
+    if (option == "--pretty")
+        return command.json && !command.stream;
     if (option == "--csv" || option == "--columns" || option == "--no-header")
         return command.has_table();
     return true;
