@@ -10,10 +10,12 @@
 
 namespace nvdebugctl {
 
+std::vector<Command> capture_commands();
 std::vector<Command> channel_commands();
 std::vector<Command> check_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> copy_commands();
+std::vector<Command> doctor_commands();
 std::vector<Command> engine_commands();
 std::vector<Command> gpu_commands();
 std::vector<Command> help_commands();

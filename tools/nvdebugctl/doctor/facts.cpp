@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "doctor/facts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
+#include "nvdebug/gpu.hpp"
+
+namespace nvdebugctl::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNvidia = "0x10de";
+constexpr std::string_view kDisplayClass = "0x03";
+constexpr unsigned kCapSysAdmin = 21;
+constexpr std::string_view kSecureBoot =
+    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+/** The variable's value comes after four bytes of attributes. */
+constexpr std::size_t kEfiAttributes = 4;
+
+std::optional<std::string> text_of(const fs::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string trimmed(std::string text) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n'; };
+    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), blank));
+    text.erase(std::find_if_not(text.rbegin(), text.rend(), blank).base(), text.end());
+    return text;
+}
+
+/** The only line of a small file. */
+std::optional<std::string> word_of(const fs::path &path) {
+    auto text = text_of(path);
+    return text ? std::optional(trimmed(*text)) : std::nullopt;
+}
+
+/** What follows `KEY:` in a file of such lines. */
+std::optional<std::string> value_of(const std::string &text, std::string_view key) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ':')
+            return trimmed(line.substr(key.size() + 1));
+    return std::nullopt;
+}
+
+std::vector<fs::path> entries_of(const fs::path &folder) {
+    std::error_code error;
+    std::vector<fs::path> paths;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        paths.push_back(it->path());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+std::optional<std::string> link_name(const fs::path &link) {
+    std::error_code error;
+    const fs::path target = fs::read_symlink(link, error);
+    return error ? std::nullopt : std::optional(target.filename().string());
+}
+
+std::optional<std::string> installed_module(const std::string &root, const std::string &release) {
+    std::ifstream dependencies(root + "/lib/modules/" + release + "/modules.dep");
+    for (std::string line; std::getline(dependencies, line);) {
+        const std::string file = line.substr(0, line.find(':'));
+        if (fs::path(file).filename().string().starts_with("nvdebug.ko"))
+            return file;
+    }
+    return std::nullopt;
+}
+
+ModuleFacts module_facts(const std::string &root, const std::string &release) {
+    ModuleFacts facts;
+    const fs::path folder = root + "/sys/module/nvdebug";
+    std::error_code error;
+    facts.loaded = fs::is_directory(folder, error);
+    facts.version = word_of(folder / "version");
+    for (const fs::path &parameter : entries_of(folder / "parameters"))
+        if (auto value = word_of(parameter))
+            facts.parameters[parameter.filename()] = *value;
+    facts.installed_file = installed_module(root, release);
+    return facts;
+}
+
+/** `none [integrity] confidentiality`: the word in brackets. */
+std::optional<std::string> chosen(const std::optional<std::string> &text) {
+    if (!text)
+        return std::nullopt;
+    const auto open = text->find('['), close = text->find(']');
+    if (open == std::string::npos || close == std::string::npos || close < open)
+        return std::nullopt;
+    return text->substr(open + 1, close - open - 1);
+}
+
+KernelFacts kernel_facts(const std::string &root) {
+    KernelFacts facts;
+    facts.release = word_of(root + "/proc/sys/kernel/osrelease").value_or("");
+    std::error_code error;
+    facts.headers = fs::exists(root + "/lib/modules/" + facts.release + "/build", error);
+    facts.lockdown = chosen(word_of(root + "/sys/kernel/security/lockdown"));
+    if (const auto variable = text_of(root + std::string(kSecureBoot));
+        variable && variable->size() > kEfiAttributes)
+        facts.secure_boot = (*variable)[kEfiAttributes] == 1;
+    if (const auto enforced = word_of(root + "/sys/module/module/parameters/sig_enforce"))
+        facts.signatures_enforced = *enforced == "Y";
+    return facts;
+}
+
+Rights rights_of(const std::string &root) {
+    Rights rights;
+    const std::string status = text_of(root + "/proc/self/status").value_or("");
+    std::istringstream uids(value_of(status, "Uid").value_or(""));
+    std::uint32_t real, effective;
+    rights.root = uids >> real >> effective && effective == 0;
+    const std::string mask = value_of(status, "CapEff").value_or("");
+    std::uint64_t capabilities = 0;
+    std::from_chars(mask.data(), mask.data() + mask.size(), capabilities, 16);
+    rights.sys_admin = capabilities >> kCapSysAdmin & 1;
+    std::istringstream groups(value_of(status, "Groups").value_or("") + " " +
+                              value_of(status, "Gid").value_or(""));
+    rights.groups.assign(std::istream_iterator<std::uint32_t>(groups), {});
+    // The initial user namespace maps every id to itself.
+    std::istringstream map(text_of(root + "/proc/self/uid_map").value_or("0 0 4294967295"));
+    std::uint64_t inside = 0, outside = 0, count = 0;
+    map >> inside >> outside >> count;
+    rights.user_namespace = inside != 0 || outside != 0 || count != 4294967295;
+    return rights;
+}
+
+std::optional<std::string> gsp_firmware(const std::string &root, const std::string &address) {
+    const auto text = text_of(root + "/proc/driver/nvidia/gpus/" + address + "/information");
+    if (!text)
+        return std::nullopt;
+    auto firmware = value_of(*text, "GPU Firmware");
+    return firmware && *firmware != "N/A" ? firmware : std::nullopt;
+}
+
+std::vector<GpuFacts> gpu_facts(const std::string &root) {
+    std::vector<GpuFacts> facts;
+    for (const fs::path &device : entries_of(root + "/sys/bus/pci/devices")) {
+        const std::string vendor = word_of(device / "vendor").value_or("");
+        if (vendor != kNvidia || !word_of(device / "class").value_or("").starts_with(kDisplayClass))
+            continue;
+        GpuFacts &gpu = facts.emplace_back();
+        gpu.pci_address = device.filename();
+        const std::string id = word_of(device / "device").value_or("0x????");
+        gpu.pci_id = "10de:" + id.substr(std::min<std::size_t>(2, id.size()));
+        gpu.driver = link_name(device / "driver");
+        gpu.power = word_of(device / "power/runtime_status");
+        gpu.firmware = gsp_firmware(root, gpu.pci_address);
+    }
+    return facts;
+}
+
+/** Which folder belongs to which GPU. */
+void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
+    const auto tree = nvdebug::Tree::folder(root + "/proc");
+    if (!tree)
+        return;
+    const auto folders = nvdebug::gpus(*tree);
+    if (!folders)
+        return;
+    for (const nvdebug::Gpu &folder : *folders) {
+        auto info = folder.info();
+        if (!info || !info->pci_address)
+            continue;
+        for (GpuFacts &gpu : gpus)
+            if (gpu.pci_address == *info->pci_address) {
+                gpu.index = folder.index();
+                gpu.info = std::move(*info);
+                break;
+            }
+    }
+}
+
+} // namespace
+
+Facts gather(const std::string &root) {
+    Facts facts;
+    facts.kernel = kernel_facts(root);
+    facts.module = module_facts(root, facts.kernel.release);
+    facts.rights = rights_of(root);
+    facts.gpus = gpu_facts(root);
+    if (facts.module.loaded)
+        add_folders(root, facts.gpus);
+    return facts;
+}
+
+} // namespace nvdebugctl::doctor
