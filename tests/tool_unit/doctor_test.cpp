@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The facts come from a folder that looks like the root of a machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "doctor/findings.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nvdebugctl::doctor::Finding;
+using nvdebugctl::doctor::Verdict;
+
+constexpr char kInfo[] =
+    "chip: GA100\nchip_id: 0x170\ngeneration: Ampere\nrevision: 0xa1\n"
+    "pci_address: 0000:01:00.0\npci_id: 10de:20b0\npci_subsystem: 10de:134f\n"
+    "pci_class: 0x030200\nbar0_size: 16777216\nbar1_size: 16777216\nbar2_size: 33554432\n"
+    "driver: -\nchannels: 2048\nchannel_ids: per-runlist\nrunlists: 0 1\n"
+    "feature device_info: yes\nfeature runlist: yes\nfeature channel_control: yes\n"
+    "feature copy_topology: no (registers not public)\nfeature pram_window: yes\n"
+    "page_tables: 2\nvideo_memory: 42949672960\n";
+
+class DoctorTest : public testing::Test {
+  protected:
+    DoctorTest() : root_(testing::TempDir() + "nvdebug-doctor") {
+        fs::remove_all(root_);
+        put("/proc/sys/kernel/osrelease", "6.1.0-test\n");
+        put("/lib/modules/6.1.0-test/modules.dep", "kernel/fs/ext4.ko: kernel/fs/mbcache.ko\n");
+        rights(0, 0x1ffffffffff);
+        put("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+        put("/sys/module/module/parameters/sig_enforce", "N\n");
+        gpu();
+        load();
+    }
+    ~DoctorTest() override { fs::remove_all(root_); }
+
+    void put(const std::string &path, const std::string &text) {
+        fs::create_directories(fs::path(root_ + path).parent_path());
+        std::ofstream(root_ + path, std::ios::binary) << text;
+    }
+
+    void rights(unsigned uid, unsigned long long capabilities, const std::string &groups = "") {
+        char mask[17];
+        std::snprintf(mask, sizeof(mask), "%016llx", capabilities);
+        const std::string id = std::to_string(uid);
+        put("/proc/self/status", "Name:\tx\nUid:\t" + id + "\t" + id + "\t" + id + "\t" + id +
+                                     "\nGid:\t100\t100\t100\t100\nGroups:\t" + groups +
+                                     "\nCapEff:\t" + mask + "\n");
+        put("/proc/self/uid_map", "         0          0 4294967295\n");
+    }
+
+    void gpu() {
+        const std::string device = "/sys/bus/pci/devices/0000:01:00.0";
+        put(device + "/vendor", "0x10de\n");
+        put(device + "/device", "0x20b0\n");
+        put(device + "/class", "0x030200\n");
+        put("/sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n");
+        put("/sys/bus/pci/devices/0000:00:02.0/class", "0x030000\n");
+        put("/sys/bus/pci/devices/0000:01:00.1/vendor", "0x10de\n");
+        put("/sys/bus/pci/devices/0000:01:00.1/class", "0x040300\n");
+    }
+
+    void bind(const std::string &driver) {
+        const std::string link = root_ + "/sys/bus/pci/devices/0000:01:00.0/driver";
+        fs::remove(link);
+        fs::create_symlink("../../drivers/" + driver, link);
+    }
+
+    void load() {
+        for (const auto &[name, value] : {std::pair{"pram_window", "auto"},
+                                          {"read_only", "N"},
+                                          {"state_all", "N"},
+                                          {"state_gid", "-1"}})
+            put(std::string("/sys/module/nvdebug/parameters/") + name, std::string(value) + "\n");
+        put("/proc/gpu0/info", kInfo);
+    }
+
+    void unload() {
+        fs::remove_all(root_ + "/sys/module/nvdebug");
+        fs::remove_all(root_ + "/proc/gpu0");
+    }
+
+    std::vector<Finding> findings() { return judge(nvdebugctl::doctor::gather(root_)); }
+
+    Finding about(const std::string &subject) {
+        for (const Finding &finding : findings())
+            if (finding.subject == subject)
+                return finding;
+        ADD_FAILURE() << "nothing about " << subject;
+        return {};
+    }
+
+    bool any(Verdict verdict) {
+        const auto all = findings();
+        return std::any_of(all.begin(), all.end(),
+                           [&](const Finding &finding) { return finding.verdict == verdict; });
+    }
+
+    std::string root_;
+};
+
+TEST_F(DoctorTest, NothingToMend) {
+    EXPECT_FALSE(any(Verdict::trouble));
+    EXPECT_FALSE(any(Verdict::attention));
+    EXPECT_EQ(about("rights").sentence, "you may read and control");
+    EXPECT_EQ(about("0000:01:00.0").sentence,
+              "gpu0: GA100 (Ampere); without copy_topology (registers not public)");
+}
+
+TEST_F(DoctorTest, ModuleNotLoaded) {
+    unload();
+    EXPECT_EQ(about("module").verdict, Verdict::trouble);
+    EXPECT_NE(about("module").fix.find("linux-headers-6.1.0-test"), std::string::npos);
+    put("/lib/modules/6.1.0-test/build/Makefile", "");
+    EXPECT_NE(about("module").fix.find("nvdebug-dkms"), std::string::npos);
+    put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/nvdebug.ko.xz:\n");
+    EXPECT_NE(about("module").sentence.find("updates/dkms/nvdebug.ko.xz"), std::string::npos);
+    EXPECT_NE(about("module").fix.find("modprobe"), std::string::npos);
+}
+
+TEST_F(DoctorTest, AnotherModuleOfThatName) {
+    fs::remove_all(root_ + "/sys/module/nvdebug/parameters");
+    EXPECT_EQ(about("module").verdict, Verdict::trouble);
+    EXPECT_NE(about("module").fix.find("rmmod"), std::string::npos);
+}
+
+TEST_F(DoctorTest, SignaturesAreEnforced) {
+    put("/sys/module/module/parameters/sig_enforce", "Y\n");
+    EXPECT_EQ(about("signature").verdict, Verdict::ok) << "it is loaded, so it was signed";
+    unload();
+    put("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+        std::string("\x06\0\0\0\x01", 5));
+    EXPECT_EQ(about("signature").verdict, Verdict::attention);
+    EXPECT_TRUE(about("signature").sentence.starts_with("Secure Boot is on"));
+}
+
+TEST_F(DoctorTest, Lockdown) {
+    put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    EXPECT_EQ(about("lockdown").verdict, Verdict::attention);
+    EXPECT_NE(about("lockdown").sentence.find("(integrity)"), std::string::npos);
+}
+
+TEST_F(DoctorTest, Rights) {
+    rights(1000, 0, "24 44");
+    EXPECT_NE(about("rights").fix.find("state_gid"), std::string::npos);
+    put("/sys/module/nvdebug/parameters/state_gid", "44\n");
+    EXPECT_EQ(about("rights").sentence, "you may read; controls need CAP_SYS_ADMIN");
+    rights(0, 0x1ffffffffff);
+    put("/proc/self/uid_map", "         0     100000      65536\n");
+    EXPECT_NE(about("rights").sentence.find("namespace"), std::string::npos);
+}
+
+TEST_F(DoctorTest, Parameters) {
+    put("/sys/module/nvdebug/parameters/read_only", "Y\n");
+    put("/sys/module/nvdebug/parameters/pram_window", "never\n");
+    EXPECT_EQ(about("read_only").verdict, Verdict::attention);
+    EXPECT_EQ(about("pram_window").verdict, Verdict::attention);
+}
+
+TEST_F(DoctorTest, DriverAndFirmware) {
+    bind("nvidia");
+    put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
+        "Model: \t\t A100\nGPU Firmware: \t N/A\n");
+    EXPECT_EQ(findings().back().sentence, "driver nvidia, without GSP firmware");
+    put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
+        "Model: \t\t A100\nGPU Firmware: \t 550.54.14\n");
+    EXPECT_EQ(findings().back().verdict, Verdict::attention);
+    EXPECT_NE(findings().back().sentence.find("550.54.14"), std::string::npos);
+    bind("vfio-pci");
+    EXPECT_TRUE(findings().back().sentence.starts_with("vfio-pci"));
+}
+
+TEST_F(DoctorTest, GpuThatIsNotShown) {
+    fs::remove_all(root_ + "/proc/gpu0");
+    EXPECT_EQ(about("0000:01:00.0").verdict, Verdict::trouble);
+    std::string info = kInfo;
+    info.replace(info.find("GA100"), 5, "unknown");
+    put("/proc/gpu0/info", info);
+    EXPECT_NE(about("0000:01:00.0").sentence.find("0x170 is unknown"), std::string::npos);
+    fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
+    EXPECT_EQ(about("gpus").verdict, Verdict::trouble);
+}
+
+TEST_F(DoctorTest, Asleep) {
+    put("/sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+    EXPECT_EQ(findings().back().verdict, Verdict::attention);
+}
+
+} // namespace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "control/timespan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using nvdebugctl::parse_timespan_ns;
+
+TEST(Timespan, UnitsAndDecimals) {
+    EXPECT_EQ(parse_timespan_ns("500us"), 500'000u);
+    EXPECT_EQ(parse_timespan_ns("2ms"), 2'000'000u);
+    EXPECT_EQ(parse_timespan_ns("1.5ms"), 1'500'000u);
+    EXPECT_EQ(parse_timespan_ns("1s"), 1'000'000'000u);
+    EXPECT_EQ(parse_timespan_ns("8.556380160s"), 8'556'380'160u);
+    EXPECT_EQ(parse_timespan_ns("1998.848"), 1'998'848u);
+    EXPECT_EQ(parse_timespan_ns("1024ns"), 1024u);
+    EXPECT_EQ(parse_timespan_ns("0"), 0u);
+}
+
+TEST(Timespan, NoTime) {
+    for (const char *text :
+         {"", "us", "ms", ".5ms", "5.ms", "-1ms", "+1ms", "1 ms", "1ms ", "1m", "0x10us", "1.2.3",
+          "1.0005", "1.5ns", "1e3us", "inf", "99999999999999999999us", "2000001s"})
+        EXPECT_EQ(parse_timespan_ns(text), std::nullopt) << text;
+}
+
+} // namespace
