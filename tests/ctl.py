@@ -38,8 +38,7 @@ class Result:
 
 @functools.cache
 def tool():
-    """Up to date (NVDEBUG_NO_BUILD: taken on trust). Tests are made from what it says of itself,
-    so it is needed before fixtures are; a lock, since xdist's workers collect at one time."""
+    """Up to date (NVDEBUG_NO_BUILD: taken on trust); a lock, since xdist's workers start at once."""
     if not os.environ.get("NVDEBUG_NO_BUILD"):
         (ROOT / "build").mkdir(exist_ok=True)
         subprocess.run(["flock", ROOT / "build/tool.lock", "make", "-C", ROOT, "-s",

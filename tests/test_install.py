@@ -10,6 +10,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PREFIX = "/opt/gpu-tools"
 VERSION = (ROOT / "VERSION").read_text(encoding="ascii").strip()
+MAJOR, MINOR, _ = VERSION.split(".")
+SONAME = f"libnvdebug.so.{MAJOR if MAJOR != '0' else f'0.{MINOR}'}"
 
 CXX = """
 #include <iostream>
@@ -112,7 +114,7 @@ def build_with(compiler, source, flags, folder):
 def test_what_is_installed(prefix, libdir):
     lib = libdir.relative_to(prefix)
     expected = {str(lib / name) for name in (
-        "libnvdebug.so", "libnvdebug.so.0", f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
+        "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
         "cmake/nvdebug/nvdebugConfig.cmake", "cmake/nvdebug/nvdebugConfigVersion.cmake",
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}

@@ -43,11 +43,16 @@ def declared(headers):
     return names
 
 
+def interface(major, minor):
+    """What the file is named after: until 1.0 each minor version may change the interface."""
+    return f"0.{minor}" if major == "0" else major
+
+
 def main(library, version_map, version, *headers):
     wrong = []
     soname = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", library)).group(1)
     major, minor = version.split(".")[:2]
-    if soname != f"libnvdebug.so.{major}":
+    if soname != f"libnvdebug.so.{interface(major, minor)}":
         wrong.append(f"the SONAME is {soname}, but the version {version}")
     nodes = re.findall(r"^(NVDEBUG_[\d.]+) \{", pathlib.Path(version_map).read_text(), flags=re.M)
     if not nodes or nodes[-1] != f"NVDEBUG_{major}.{minor}":

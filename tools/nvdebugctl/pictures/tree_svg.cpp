@@ -16,7 +16,7 @@ constexpr double page_width = 1080;
 constexpr double name_x = margin + 16, share_end = 252, timeslice_end = 372;
 constexpr double bar_x = 390, bar_end = 760, remark_x = 776;
 constexpr double content_end = page_width - margin - 10;
-constexpr double row = 26, small_row = 17, bar_height = 16;
+constexpr double row = 26, small_row = 17, bar_height = 16, engine_gap = 6;
 
 const Font normal{.size = 13}, bold{.size = 13, .bold = true};
 const Font small{.size = 11, .color = palette::dark_grey};
@@ -102,15 +102,24 @@ class Drawing {
     void engines(const RunlistView &runlist, double x) {
         const double start = x, height = 20;
         for (const std::string &engine : runlist.engines) {
-            double width = text_width(engine, normal) + 12;
+            double width = width_of(engine);
             if (x + width > content_end) {
                 x = start;
                 y_ += height + 4;
             }
             svg_.rect({x, y_ - 15, width, height}, palette::grey, {}, 3);
             svg_.text(x + width / 2, y_, engine, normal, Anchor::middle, "engine");
-            x += width + 6;
+            x += width + engine_gap;
         }
+    }
+
+    static double width_of(const std::string &engine) { return text_width(engine, normal) + 12; }
+
+    static double width_of_engines(const RunlistView &runlist) {
+        double width = 0;
+        for (const std::string &engine : runlist.engines)
+            width += width_of(engine) + engine_gap;
+        return width;
     }
 
     static std::string microseconds(std::uint64_t ns) {
@@ -215,17 +224,24 @@ class Drawing {
 
     void empty() {
         bool any = false;
-        const double start = margin + 90;
+        // As many a row as fit, in columns.
+        constexpr double label = 90, column = (content_end - margin) / 6;
+        double x = margin;
         for (const RunlistView &runlist : tree_) {
             if (!runlist.empty())
                 continue;
+            double width = label + width_of_engines(runlist);
             if (!any)
                 svg_.text(margin, y_ += 8, "Nothing is on these runlists:", bold);
+            if (!any || x + width > content_end) {
+                x = margin;
+                y_ += row;
+            }
             any = true;
-            y_ += row;
-            svg_.text(margin, y_, fmt::format("Runlist {}", runlist.id), normal, Anchor::start,
+            svg_.text(x, y_, fmt::format("Runlist {}", runlist.id), normal, Anchor::start,
                       "runlist");
-            engines(runlist, start);
+            engines(runlist, x + label);
+            x += column * std::ceil(width / column);
         }
         if (any)
             y_ += row;
