@@ -37,6 +37,11 @@ TEST(Svg, EscapesText) {
     EXPECT_NE(svg.find("GPU &lt;0&gt; &amp; &quot;co&quot;"), std::string::npos);
 }
 
+TEST(Svg, IsWellFormedWhateverTheText) {
+    const std::string svg = copy_svg({}, {"bad \xff\x1b\uFFFF end", "live", "test"});
+    EXPECT_NE(svg.find(">bad \ufffd\ufffd\ufffd end<"), std::string::npos) << svg;
+}
+
 TEST(CopyPicture, ShowsOwnedBorrowedContendedAndUnused) {
     const Facts facts = quiet_gpu();
     nvdebug::CopyTopology copy = *facts.copy;

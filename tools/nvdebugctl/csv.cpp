@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "printable.hpp"
 #include "table.hpp"
 
 namespace nvdebugctl {
@@ -18,7 +19,7 @@ std::string plain(const Json &value) {
 }
 
 std::string quoted(const std::string &text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
+    if (text.find_first_of(",\"") == std::string::npos)
         return text;
     std::string result = "\"";
     for (const char c : text)
@@ -32,7 +33,7 @@ std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bo
     std::string text;
     const auto line = [&](auto &&cell) {
         for (std::size_t i = 0; i < columns.size(); i++)
-            text += (i ? "," : "") + quoted(cell(columns[i]));
+            text += (i ? "," : "") + quoted(printable(cell(columns[i])));
         text += '\n';
     };
     if (header)

@@ -2,12 +2,18 @@
 #include "page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
+#include "printable.hpp"
 #include "units.hpp"
 
 namespace nvdebugctl {
 namespace {
+
+constexpr std::string_view bold_style = "\033[1m", dim_style = "\033[2m",
+                           warning_style = "\033[31m", reset = "\033[0m";
+constexpr std::array styles = {bold_style, dim_style, warning_style, reset};
 
 std::string label(std::string_view key) {
     std::string text(without_unit(key));
@@ -26,8 +32,32 @@ bool is_list_of_objects(const Json &value) {
 
 } // namespace
 
-std::string Page::styled(std::string_view code, std::string_view text) const {
-    return color_ ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+std::string Page::bold(std::string_view text) const {
+    return styled(bold_style, text);
+}
+
+std::string Page::dim(std::string_view text) const {
+    return styled(dim_style, text);
+}
+
+std::string Page::warning(std::string_view text) const {
+    return styled(warning_style, text);
+}
+
+std::string Page::styled(std::string_view style, std::string_view text) const {
+    return color_ ? fmt::format("{}{}{}", style, printable(text), reset) : std::string(text);
+}
+
+void Page::line(std::string_view text) {
+    while (!text.empty()) {
+        const auto style = std::ranges::find_if(
+            styles, [&](std::string_view each) { return color_ && text.starts_with(each); });
+        const std::string_view part =
+            style != styles.end() ? *style : text.substr(0, text.find('\033', 1));
+        text_ += style != styles.end() ? std::string(part) : printable(part);
+        text.remove_prefix(part.size());
+    }
+    text_ += '\n';
 }
 
 void print_fields(const Json &data, Page &page, int indent) {

@@ -14,16 +14,17 @@ class Page {
   public:
     explicit Page(bool color) : color_(color) {}
 
-    std::string bold(std::string_view text) const { return styled("1", text); }
-    std::string dim(std::string_view text) const { return styled("2", text); }
+    std::string bold(std::string_view text) const;
+    std::string dim(std::string_view text) const;
     /** Something a person should look at. */
-    std::string warning(std::string_view text) const { return styled("31", text); }
+    std::string warning(std::string_view text) const;
 
-    void line(std::string_view text) { text_.append(text).push_back('\n'); }
+    /** What neither this page's styles nor text is (printable.hpp) is shown replaced. */
+    void line(std::string_view text);
     const std::string &text() const { return text_; }
 
   private:
-    std::string styled(std::string_view code, std::string_view text) const;
+    std::string styled(std::string_view style, std::string_view text) const;
 
     bool color_;
     std::string text_;

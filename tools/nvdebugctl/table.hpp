@@ -15,8 +15,8 @@ namespace nvdebugctl {
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
                  Page &page);
 
-/** RFC 4180, but lines end in a newline alone. null is empty, an array's elements have a blank
- *  between them. */
+/** RFC 4180, but lines end in a newline alone, and what is not printable is replaced. null is
+ *  empty, an array's elements have a blank between them. */
 std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bool header);
 
 } // namespace nvdebugctl

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <fmt/format.h>
 
+#include "printable.hpp"
+
 namespace nvdebugctl {
 namespace {
 
@@ -55,7 +57,7 @@ std::string shown(std::string_view key, const Json &value) {
     if (value.is_boolean())
         return value.get<bool>() ? "yes" : "no";
     if (value.is_string())
-        return value.get<std::string>();
+        return printable(value.get<std::string>());
     if (value.is_array()) {
         std::string text;
         for (const Json &element : value)

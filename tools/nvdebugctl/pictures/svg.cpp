@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "printable.hpp"
 #include "words.hpp"
 
 namespace nvdebugctl {
@@ -31,7 +32,7 @@ int advance_of(char first) {
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (char c : text)
+    for (char c : printable(text))
         switch (c) {
         case '&':
             out += "&amp;";
@@ -46,8 +47,7 @@ std::string escaped(std::string_view text) {
             out += "&quot;";
             break;
         default:
-            // XML has no other control characters.
-            out += static_cast<unsigned char>(c) < 32 ? ' ' : c;
+            out += c;
         }
     return out;
 }
