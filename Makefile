@@ -129,6 +129,18 @@ unit: cmake ## build and run the unit tests (seconds)
 	$(call cmake_build,)
 	@ctest --test-dir $(BUILD)/cmake --output-on-failure --timeout 120 -j $(JOBS)
 
+# A build of its own: what is installed has no sanitizers.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+.PHONY: sanitize
+sanitize: ## the library's tests again, under AddressSanitizer and UBSan
+	@cmake -S . -B $(BUILD)/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+		-DCMAKE_C_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" \
+		-DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" >/dev/null
+	@cmake --build $(BUILD)/sanitize --target lib_tests >$(BUILD)/sanitize/log 2>&1 || \
+		{ cat $(BUILD)/sanitize/log; exit 1; }
+	@$(BUILD)/sanitize/tests/lib/lib_tests --gtest_brief=1
+
 # --- the VM ---
 
 .PHONY: vm vm-kernel vm-module vm-guest
@@ -208,4 +220,5 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
-		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs
+		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
+		$(BUILD)/sanitize
