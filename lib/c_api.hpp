@@ -29,19 +29,28 @@ struct nvd_lease {
 
 namespace nvdebug::c {
 
+inline constexpr const char *null_pointer = "an argument is NULL that must not be";
+
 nvd_error *error_of(Error error);
 nvd_error *invalid(const char *sentence);
 
 /** When there is no memory for an error either; nvd_error_destroy() leaves it alone. */
 nvd_error *out_of_memory() noexcept;
 
-/** What @p body returns, or an error for what it throws. */
-template <typename Body>
-nvd_error *guarded(Body body) noexcept {
+/** For what else the C++ library throws; nvd_error_destroy() leaves it alone, too. */
+nvd_error *internal_error() noexcept;
+
+/** What @p body returns, or an error for what it throws, or if one of @p needed is NULL. */
+template <typename Body, typename... Pointed>
+nvd_error *guarded(Body body, const Pointed *...needed) noexcept {
     try {
+        if ((!needed || ...))
+            return invalid(null_pointer);
         return body();
+    } catch (const std::bad_alloc &) {
+        return out_of_memory();
     } catch (...) {
-        return out_of_memory(); // nothing else is thrown
+        return internal_error();
     }
 }
 

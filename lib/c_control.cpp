@@ -26,16 +26,20 @@ Result<std::vector<Target>> targets_of(std::span<const nvd_target> channels) {
 using MakeRequest = Request (*)(std::span<const Target>);
 
 Result<Request> request_of(MakeRequest make, const nvd_target *channels, size_t count) {
+    if (count > 0 && !channels)
+        return tl::unexpected(Error{ErrorCode::invalid, 0, "", c::null_pointer});
     return targets_of(std::span(channels, count)).map(make);
 }
 
 nvd_error *perform(const nvd_gpu *gpu, MakeRequest make, const nvd_target *channels, size_t count) {
-    return c::guarded([&] {
-        auto done = request_of(make, channels, count).and_then([&](const Request &request) {
-            return gpu->gpu.perform(request);
-        });
-        return done ? nullptr : c::error_of(std::move(done).error());
-    });
+    return c::guarded(
+        [&] {
+            auto done = request_of(make, channels, count).and_then([&](const Request &request) {
+                return gpu->gpu.perform(request);
+            });
+            return done ? nullptr : c::error_of(std::move(done).error());
+        },
+        gpu);
 }
 
 } // namespace
@@ -50,13 +54,15 @@ nvd_error *nvd_channels_enable(const nvd_gpu *gpu, const nvd_target *channels, s
 
 nvd_error *nvd_lease_disable(const nvd_gpu *gpu, const nvd_target *channels, size_t count,
                              nvd_lease **ret) {
-    return c::guarded([&] {
-        return c::hand_over(
-            request_of(disable_channels, channels, count).and_then([&](const Request &request) {
-                return gpu->gpu.lease(request);
-            }),
-            ret);
-    });
+    return c::guarded(
+        [&] {
+            return c::hand_over(
+                request_of(disable_channels, channels, count).and_then([&](const Request &request) {
+                    return gpu->gpu.lease(request);
+                }),
+                ret);
+        },
+        gpu, ret);
 }
 
 void nvd_lease_end(nvd_lease *lease) {

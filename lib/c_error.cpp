@@ -6,8 +6,13 @@
 namespace nvdebug::c {
 namespace {
 
-/** Without a string that might need memory. */
+// Without strings that might need memory.
 nvd_error no_memory{{ErrorCode::io, ENOMEM, "", ""}};
+nvd_error internal{{ErrorCode::io, 0, "", ""}};
+
+bool is_static(const nvd_error *error) {
+    return error == &no_memory || error == &internal;
+}
 
 } // namespace
 
@@ -21,6 +26,22 @@ nvd_error *invalid(const char *sentence) {
 
 nvd_error *out_of_memory() noexcept {
     return &no_memory;
+}
+
+nvd_error *internal_error() noexcept {
+    return &internal;
+}
+
+const char *sentence_of(const nvd_error *error) {
+    if (error == &no_memory)
+        return "out of memory; end something else, then try again";
+    return error == &internal ? "libnvdebug failed in a way that it does not know; report it"
+                              : error->error.sentence.c_str();
+}
+
+void destroy(nvd_error *error) {
+    if (!is_static(error))
+        delete error;
 }
 
 } // namespace nvdebug::c
@@ -44,11 +65,9 @@ const char *nvd_error_path(const nvd_error *error) {
 }
 
 const char *nvd_error_sentence(const nvd_error *error) {
-    return error == c::out_of_memory() ? "out of memory; end something else, then try again"
-                                       : error->error.sentence.c_str();
+    return c::sentence_of(error);
 }
 
 void nvd_error_destroy(nvd_error *error) {
-    if (error != c::out_of_memory())
-        delete error;
+    c::destroy(error);
 }

@@ -101,6 +101,12 @@ constexpr Reason control_reasons[] = {
     {EIO, "preemption_mode",
      "the context's image lacks its magic value, or does not answer; firmware that is not "
      "NVIDIA's has another"},
+    {EIO, "preempt_",
+     "a register answers with an error, or did not take the value; what was named before it stays "
+     "preempted"},
+    {EIO, "resubmit_runlist",
+     "a register answers with an error, or did not take the value; runlists named before it stay "
+     "resubmitted"},
     {EIO, any,
      "a register answers with an error, or did not take the value; the rest was put back"},
     {ENODATA, "translate", "there is no answer, since there was no request that worked"},

@@ -11,7 +11,7 @@
  *   structure, the library to the bytes that it filled in, which are fewer if it is older than the
  *   header.
  * - What is unknown is -1 in signed numbers, and "" in strings. Longer strings are cut.
- * - Pointers must not be NULL unless said otherwise. Strings are UTF-8 and end in a 0.
+ * - Pointers must not be NULL unless said otherwise: functions that can fail say NVD_INVALID. Strings are UTF-8 and end in a 0.
  * - Different handles may be used by different threads at once; so may one handle by functions that
  *   take it as `const`. Nothing here throws, prints, or keeps global state.
  */
