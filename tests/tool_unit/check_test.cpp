@@ -105,6 +105,48 @@ TEST(Check, R3TellsListsThatAreNotWhole) {
     EXPECT_VERDICT(lists_are_whole(facts), "unknown", "may not be read");
 }
 
+TEST(Check, SaysNothingOfListsThatCannotBeRead) {
+    Facts facts = quiet_gpu();
+    for (auto &[id, list] : facts.state.runlists) {
+        const std::string path = "/proc/gpu0/" + runlist_file(id);
+        list = tl::unexpected(
+            nvdebug::Error{ErrorCode::denied, 13, path, "cannot read " + path + ": denied"});
+    }
+    const std::string why =
+        "Cannot be said of runlists 0-2: cannot read /proc/gpu0/runlist0_brief: denied.";
+    for (const auto find : {channels_are_the_way_in, channels_limit_streams, lists_are_whole}) {
+        EXPECT_EQ(find(facts).answer, why);
+        EXPECT_EQ(find(facts).verdict, Verdict::unknown);
+    }
+    EXPECT_VERDICT(runlists_serve_several_engines(facts), "unknown", why);
+    facts.state.runlists[1] = runlist(1, {});
+    EXPECT_VERDICT(channels_are_the_way_in(facts), "unknown", "None of the runlists that could");
+    EXPECT_VERDICT(lists_are_whole(facts), "unknown", "runlists 0, 2: cannot read");
+    facts.state.runlists.clear();
+    EXPECT_VERDICT(channels_are_the_way_in(facts), "unknown", "no runlists are shown");
+    facts = quiet_gpu();
+    facts.state.engines = error(ErrorCode::io, "device_info: bad");
+    EXPECT_EQ(channels_limit_streams(facts).answer, "Cannot be said: device_info: bad.");
+}
+
+TEST(Check, DoesNotTrustATornList) {
+    Facts facts = quiet_gpu();
+    auto group = tsg(1, channels(0, 2));
+    group.truncated = true;
+    group.channels[0].error = "channel id out of range";
+    facts.copy->lces[3].pces = 0;
+    for (const bool torn : {false, true}) {
+        for (std::uint32_t id : {0, 2}) {
+            facts.state.runlists[id] = runlist(id, {group, nvdebug::UnknownEntry{3, {1, 2}}});
+            facts.state.runlists[id]->torn = torn;
+        }
+        const char *const wanted = torn ? "unknown" : "trouble";
+        EXPECT_VERDICT(lists_are_whole(facts), wanted, "entry 3 is neither");
+        EXPECT_VERDICT(channels_are_the_way_in(facts), wanted, "no such channel: 0");
+        EXPECT_EQ(copy_engines_share_physical_ones(facts).verdict == Verdict::trouble, !torn);
+    }
+}
+
 TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "3 on runlist 0 (GR0, LCE0, LCE1)");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -17,10 +18,11 @@ constexpr std::size_t default_compute_channels = 8;
 
 struct Census {
     std::set<std::uint32_t> all, disabled, faulted, nonexistent;
+    bool torn = false;
 };
 
 Census count_channels(const nvdebug::Runlist &list) {
-    Census census;
+    Census census{.torn = list.torn};
     for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list)) {
         const nvdebug::Channel &channel = *listed.channel;
         census.all.insert(channel.id);
@@ -68,6 +70,11 @@ void add_evidence(Finding &finding, const Facts &facts, std::uint32_t runlist,
     finding.evidence.push_back({file_of(facts, runlist_file(runlist)), values});
 }
 
+bool all_read(const Facts &facts) {
+    return std::ranges::all_of(facts.state.runlists,
+                               [](const auto &entry) { return entry.second.has_value(); });
+}
+
 bool serves_graphics(const State &state, std::uint32_t runlist) {
     if (state.engines)
         for (const nvdebug::Engine &engine : *state.engines)
@@ -108,6 +115,8 @@ std::string listed(const std::map<std::size_t, std::vector<std::string>> &tasks)
 
 Finding channels_are_the_way_in(const Facts &facts) {
     Finding finding{"Through which channels can work reach an engine?", "", Verdict::ok, {}};
+    if (without_lists(finding, facts))
+        return finding;
     std::map<std::uint32_t, Census> census;
     for (const auto &[id, list] : facts.state.runlists)
         if (list && !list->items.empty()) {
@@ -116,7 +125,8 @@ Finding channels_are_the_way_in(const Facts &facts) {
         }
     std::size_t all = total(census, &Census::all), disabled = total(census, &Census::disabled);
     if (all == 0)
-        finding.say("None: no runlist holds a channel, so no work can run.");
+        finding.say(all_read(facts) ? "None: no runlist holds a channel, so no work can run."
+                                    : "None of the runlists that could be read holds a channel.");
     else if (disabled == 0)
         finding.say(fmt::format("{} on {}, each enabled.", count_of(all, "channel"),
                                 count_of(census.size(), "runlist")));
@@ -133,7 +143,10 @@ Finding channels_are_the_way_in(const Facts &facts) {
                                 by_runlist(census, &Census::faulted)));
     }
     if (total(census, &Census::nonexistent)) {
-        finding.raise(Verdict::trouble);
+        bool certain = std::ranges::any_of(census, [](const auto &entry) {
+            return !entry.second.torn && !entry.second.nonexistent.empty();
+        });
+        finding.raise(certain ? Verdict::trouble : Verdict::unknown);
         finding.say(fmt::format("Listed, but this GPU has no such channel: {}.",
                                 by_runlist(census, &Census::nonexistent)));
     }
@@ -148,8 +161,12 @@ Finding channels_limit_streams(const Facts &facts) {
                     {}};
     std::map<std::size_t, std::vector<std::string>> few;
     std::size_t tasks = 0;
-    if (!facts.state.engines)
+    if (!facts.state.engines) {
         give_up(finding, facts.state.engines.error());
+        return finding;
+    }
+    if (without_lists(finding, facts))
+        return finding;
     for (const RunlistView &runlist : make_tree(facts.state)) {
         auto counted = tasks_by_channels(runlist);
         if (!serves_graphics(facts.state, runlist.id) || counted.empty())

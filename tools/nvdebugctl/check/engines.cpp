@@ -33,7 +33,8 @@ bool has_work(const State &state, const nvdebug::LogicalCopyEngine &lce) {
     if (!lce.runlist)
         return false;
     auto found = state.runlists.find(*lce.runlist);
-    if (found == state.runlists.end() || !found->second || found->second->items.empty())
+    if (found == state.runlists.end() || !found->second || found->second->torn ||
+        found->second->items.empty())
         return false;
     return state.engines && std::ranges::count_if(*state.engines, [&](const auto &engine) {
                                 return engine.runlist == lce.runlist;
@@ -117,6 +118,7 @@ Finding runlists_serve_several_engines(const Facts &facts) {
                                 "each engine does not keep them apart.",
                                 fmt::join(crowded, ", ")));
     }
+    note_unread_lists(finding, facts);
     return finding;
 }
 

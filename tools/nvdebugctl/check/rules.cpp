@@ -3,6 +3,9 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <map>
+
+#include "ids.hpp"
 
 namespace nvdebugctl {
 
@@ -46,9 +49,32 @@ void give_up(Finding &finding, const nvdebug::Error &error) {
 }
 
 void note_unread_lists(Finding &finding, const Facts &facts) {
+    // Sentences of lists that fail alike differ in the path alone.
+    std::map<std::string, std::vector<std::uint32_t>> failing;
     for (const auto &[id, list] : facts.state.runlists)
-        if (!list)
-            give_up(finding, list.error());
+        if (!list) {
+            std::string reason = list.error().sentence;
+            if (const std::size_t at = reason.find(list.error().path); at != reason.npos)
+                reason.erase(at, list.error().path.size());
+            failing[reason].push_back(id);
+        }
+    for (const auto &[reason, ids] : failing) {
+        finding.raise(Verdict::unknown);
+        finding.say(fmt::format("Cannot be said of runlist{} {}: {}.", ids.size() > 1 ? "s" : "",
+                                fold_ids(ids),
+                                facts.state.runlists.at(ids.front()).error().sentence));
+    }
+}
+
+bool without_lists(Finding &finding, const Facts &facts) {
+    for (const auto &[id, list] : facts.state.runlists)
+        if (list)
+            return false;
+    finding.raise(Verdict::unknown);
+    if (facts.state.runlists.empty())
+        finding.say("Cannot be said: no runlists are shown of this GPU.");
+    note_unread_lists(finding, facts);
+    return true;
 }
 
 std::vector<const TsgView *> runnable(const RunlistView &runlist) {

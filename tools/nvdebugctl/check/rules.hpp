@@ -26,6 +26,9 @@ void give_up(Finding &finding, const nvdebug::Error &error);
 /** Lists that could not be read make the answer a part of one. */
 void note_unread_lists(Finding &finding, const Facts &facts);
 
+/** No list could be read, so that a question about lists has no answer but that. */
+bool without_lists(Finding &finding, const Facts &facts);
+
 /** TSGs and bare channels with an enabled channel: tasks that may be chosen. */
 std::vector<const TsgView *> runnable(const RunlistView &runlist);
 

@@ -135,6 +135,8 @@ Finding lists_are_whole(const Facts &facts) {
                     "",
                     Verdict::ok,
                     {}};
+    if (without_lists(finding, facts))
+        return finding;
     std::size_t filled = 0, empty = 0;
     std::vector<std::string> problems;
     for (const auto &[id, list] : facts.state.runlists) {
@@ -143,10 +145,11 @@ Finding lists_are_whole(const Facts &facts) {
         (list->entries > 0 ? filled : empty)++;
         std::vector<std::string> found = defects_of(*list),
                                  doubts = doubts_about(*list, facts.state);
+        // A torn list mixes old and new: what is wrong with it may never have been so.
         if (!found.empty())
-            finding.raise(Verdict::trouble);
+            finding.raise(list->torn ? Verdict::unknown : Verdict::trouble);
         if (!doubts.empty())
-            finding.raise(Verdict::attention);
+            finding.raise(list->torn ? Verdict::unknown : Verdict::attention);
         found.insert(found.end(), doubts.begin(), doubts.end());
         for (const std::string &problem : found)
             problems.push_back(fmt::format("runlist {}: {}", id, problem));
