@@ -71,6 +71,9 @@ def edit(path, pattern, replacement):
     ("engine list --columns=", ["--columns"]),
     ("engine list --color sometimes", ["auto, always, never", "'sometimes'"]),
     ("engine list -g", ["--gpu"]),
+    *((f"gpu list {word}", [f"{word.split('=')[0]} takes no value"])
+      for word in ("--json=false", "--json=true", "--csv=", "--no-header=0")),
+    ("--dry-run=false channel disable 0:1", ["--dry-run takes no value"]),
     ("engine shared GR0", ["two engines or none"]),
     ("engine shared GR0 LCE0 LCE1", ["two engines or none"]),
     ("engine shared GR0 LCE0 --csv", ["no use for --csv"]),
@@ -270,6 +273,14 @@ def test_malformed_file(one, name, line, text):
     assert f"gpu0/{name}" in result.err
 
 
+def test_more_off_than_was_built(one):
+    """A mask of more TPCs than a GPC was built with tells nothing of how many are on."""
+    (one / "gpu0/gpc0_tpc_mask").write_text("0xffff\n")
+    gpcs = ctl("-j topology show", one).data["gpcs"]
+    assert gpcs[0]["tpcs_on"] is None and gpcs[1]["tpcs_on"] is not None
+    assert "gpc 0: - of 8 TPCs on, off: 0xffff" in ctl("topology show", one).out
+
+
 @pytest.mark.parametrize("name, number", [("EACCES", "denied"), ("EIO", "io"), ("ENODEV", "gone"),
                                           ("EBUSY", "busy")])
 def test_errno_of_a_file(one, tmp_path, name, number):
@@ -322,6 +333,13 @@ def test_one_gpu_that_cannot_be_read(tree, tmp_path):
     capture = write_capture(tmp_path / "capture", tree, {"gpu1/info": "ENODEV"})
     result = partial(ctl("-j gpu list", capture), "gpu1/info")
     assert [row["index"] for row in result.data] == [0]
+
+
+def test_no_gpu_can_be_read(tree, tmp_path):
+    names = {"gpu0/info": "EACCES", "gpu1/info": "ENODEV"}
+    for form in ("", "-j", "--csv"):
+        fails(ctl(f"gpu list {form}", write_capture(tmp_path / "capture", tree, names)), 2,
+              "gpu0/info")
 
 
 @pytest.mark.parametrize("line", ("runlist show 0", "runlist show 0 --brief", "runlist list",

@@ -109,6 +109,33 @@ TEST(Tree, WhatCannotBeReadIsNullAndNotFalse) {
     EXPECT_TRUE(data["runlists"][1]["tsg_count"].is_null());
 }
 
+TEST(Tree, GivesEachTaskItsOwnAddressSpaces) {
+    State state = quiet_gpu().state;
+    for (std::uint32_t list : {0, 1})
+        state.runlists[list] = runlist(list, {tsg(7, {channel(1), channel(2)}), channel(7),
+                                              tsg(7, {channel(2), channel(3)}), channel(8)});
+    state.spaces =
+        std::vector{use(0, 7, 0x1000, 0, {1}), use(0, 7, 0x2000, 1, {2}), use(0, 7, 0x1000, 2, {3}),
+                    use(0, 0, 0x3000, 0, {8, 7, 7}), use(1, 7, 0x4000, 0, {1, 2, 3})};
+    state.spaces->at(3).tsg.reset();
+    const auto tree = make_tree(state);
+    const auto &tasks = tree[0].tsgs;
+    ASSERT_EQ(tasks.size(), 3u);
+    ASSERT_EQ(tasks[0].spaces.size(), 2u);
+    EXPECT_EQ(tasks[0].spaces[0].page_directory->address, 0x1000);
+    EXPECT_EQ(tasks[0].spaces[0].veids, (std::vector<std::uint32_t>{0, 2}));
+    EXPECT_EQ(tasks[0].spaces[0].channels.size(), 2u);
+    EXPECT_EQ(channel_count(tasks[0]), 3u);
+    for (const std::size_t bare : {1, 2}) {
+        ASSERT_EQ(tasks[bare].spaces.size(), 1u);
+        EXPECT_EQ(tasks[bare].spaces[0].page_directory->address, 0x3000);
+        EXPECT_EQ(tasks[bare].spaces[0].veids.size(), 1u);
+    }
+    ASSERT_EQ(tree[1].tsgs[0].spaces.size(), 1u);
+    EXPECT_EQ(tree[1].tsgs[0].spaces[0].page_directory->address, 0x4000);
+    EXPECT_FALSE(tree[1].tsgs[1].spaces[0].page_directory);
+}
+
 TEST(Tree, SumsUpWhatIsAlike) {
     State state = quiet_gpu().state;
     std::vector<nvdebug::RunlistItem> items;

@@ -31,13 +31,18 @@ Outcome<Document> list(Context &context) {
     if (!gpus)
         return tl::unexpected(Failure(gpus.error()));
     Json rows = Json::array();
+    std::vector<nvdebug::Error> errors;
     for (const nvdebug::Gpu &gpu : *gpus) {
         const auto info = gpu.info();
         if (info)
             rows.push_back(row(gpu, *info));
         else
-            context.missing(info.error());
+            errors.push_back(info.error());
     }
+    if (rows.empty() && !errors.empty())
+        return tl::unexpected(Failure(errors.front()));
+    for (nvdebug::Error &error : errors)
+        context.missing(std::move(error));
     if (gpus->empty())
         context.note(context.tree().live() ? "there is no /proc/gpu0; 'nvdebugctl doctor' tells why"
                                            : fmt::format("{} holds no GPU", context.tree().path()));

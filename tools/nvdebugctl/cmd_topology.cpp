@@ -17,7 +17,9 @@ Json gpc_row(const nvdebug::Gpc &gpc, const std::optional<std::uint32_t> &design
     if (gpc.off)
         on = 0;
     else if (gpc.tpc_off_mask && designed)
-        on = *designed - static_cast<std::uint32_t>(std::popcount(*gpc.tpc_off_mask));
+        if (const auto off = static_cast<std::uint32_t>(std::popcount(*gpc.tpc_off_mask));
+            off <= *designed)
+            on = *designed - off;
     return {{"gpc", gpc.gpc},
             {"off", gpc.off},
             {"tpc_off_mask", hex(gpc.tpc_off_mask)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 #include "channel_rows.hpp"
@@ -20,32 +20,42 @@ using nvdebug::Detail;
 using nvdebug::Runlist;
 using nvdebug::Tsg;
 
-using Spaces = std::optional<std::vector<AddressSpaceUse>>;
+using Uses = std::vector<const AddressSpaceUse *>;
+/** By runlist and TSG; empty: may not be read. */
+using Spaces = std::optional<std::map<std::pair<std::uint32_t, std::uint32_t>, Uses>>;
+using Headers = std::vector<const Tsg *>;
 
-Spaces read_spaces(Context &context) {
+Spaces by_tsg(const std::optional<std::vector<AddressSpaceUse>> &spaces) {
+    if (!spaces)
+        return std::nullopt;
+    Spaces found(std::in_place);
+    for (const AddressSpaceUse &use : *spaces)
+        if (use.tsg)
+            (*found)[{use.runlist, *use.tsg}].push_back(&use);
+    return found;
+}
+
+auto read_spaces(Context &context) {
     return read_part(context, "which address spaces a TSG has", context.gpu().address_spaces());
 }
 
-std::vector<const AddressSpaceUse *> uses_of(const Spaces &spaces, std::uint32_t runlist,
-                                             std::uint32_t tsg) {
-    std::vector<const AddressSpaceUse *> uses;
-    if (spaces)
-        for (const AddressSpaceUse &use : *spaces)
-            if (use.runlist == runlist && use.tsg == tsg)
-                uses.push_back(&use);
-    return uses;
+Uses uses_of(const Spaces &spaces, std::uint32_t runlist, std::uint32_t tsg) {
+    if (!spaces)
+        return {};
+    const auto found = spaces->find({runlist, tsg});
+    return found == spaces->end() ? Uses() : found->second;
 }
 
-std::vector<const Tsg *> headers_of(const Runlist &list, std::uint32_t id) {
-    std::vector<const Tsg *> headers;
+std::map<std::uint32_t, Headers> headers_of(const Runlist &list) {
+    std::map<std::uint32_t, Headers> headers;
     for (const nvdebug::RunlistItem &item : list.items)
-        if (const auto *const tsg = std::get_if<Tsg>(&item); tsg && tsg->id == id)
-            headers.push_back(tsg);
+        if (const auto *const tsg = std::get_if<Tsg>(&item))
+            headers[tsg->id].push_back(tsg);
     return headers;
 }
 
 /** The first header stands for all of the TSG; channels are those of all, each once. */
-Json summary(const Runlist &list, const std::vector<const Tsg *> &headers,
+Json summary(const Runlist &list, const Headers &headers,
              const std::map<std::uint32_t, Json> &shares, const Spaces &spaces) {
     const Tsg &tsg = *headers.front();
     const auto uses = uses_of(spaces, list.id, tsg.id);
@@ -77,14 +87,17 @@ Outcome<Document> list(Context &context) {
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
-    const Spaces spaces = read_spaces(context);
+    const auto read = read_spaces(context);
+    const Spaces spaces = by_tsg(read);
     Json rows = Json::array();
     for (const Runlist &list : *lists) {
         const auto shares = shares_of(list);
-        std::set<std::uint32_t> seen;
+        const auto headers = headers_of(list);
         for (const nvdebug::RunlistItem &item : list.items)
-            if (const auto *const tsg = std::get_if<Tsg>(&item); tsg && seen.insert(tsg->id).second)
-                rows.push_back(summary(list, headers_of(list, tsg->id), shares, spaces));
+            // In the order in which the list first has them.
+            if (const auto *const tsg = std::get_if<Tsg>(&item);
+                tsg && headers.at(tsg->id).front() == tsg)
+                rows.push_back(summary(list, headers.at(tsg->id), shares, spaces));
     }
     return Document{rows};
 }
@@ -94,8 +107,9 @@ Outcome<Document> show(Context &context) {
     const auto list = find_list_of_tsg(context, target, Detail::brief);
     if (!list)
         return tl::unexpected(list.error());
-    const Spaces spaces = read_spaces(context);
-    const auto headers = headers_of(*list, target.id);
+    const auto read = read_spaces(context);
+    const Spaces spaces = by_tsg(read);
+    const auto headers = headers_of(*list).at(target.id);
     Json data = summary(*list, headers, shares_of(*list), spaces);
     Json uses;
     if (spaces) {

@@ -166,6 +166,18 @@ Outcome<void> unknown_word(const std::vector<std::string> &rest, const Invocatio
     return usage(fmt::format("there is no '{}'; {}", rest[0], ask_help(invocation)));
 }
 
+/** The flag among @p words that has a value, as in `--json=false`; empty: none. */
+std::string flag_with_value(const std::vector<Object> &objects,
+                            const std::vector<std::string> &words) {
+    const std::map<std::string, Option> options = every_option(objects);
+    for (const std::string &word : words) {
+        const auto option = options.find(word.substr(0, word.find('=')));
+        if (word.find('=') != word.npos && option != options.end() && option->second.value.empty())
+            return option->first;
+    }
+    return "";
+}
+
 /** CLI11's parser, with what it found. */
 struct Parser {
     CLI::App app;
@@ -232,6 +244,7 @@ std::optional<std::uint32_t> parse_id(const std::string &word) {
 Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
                                  Invocation &invocation) {
     Parser parser(objects);
+    const std::string flag = flag_with_value(objects, words);
     std::string trouble;
     try {
         std::ranges::reverse(words);
@@ -250,6 +263,8 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
         if (const CLI::Option *const given = parser.app.get_option(name); given->count() > 0)
             invocation.options[name] = parser.values[name];
 
+    if (!flag.empty())
+        return usage(fmt::format("{} takes no value; {}", flag, ask_help(invocation)));
     if (!trouble.empty())
         return usage(fmt::format("{}; {}", trouble, ask_help(invocation)));
     if (const std::vector<std::string> rest = parser.app.remaining(true); !rest.empty())

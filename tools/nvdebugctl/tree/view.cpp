@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "tree/view.hpp"
 
-#include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace nvdebugctl {
 
@@ -17,45 +18,63 @@ Occupant occupant_of(const TsgView &tsg) {
     return {Occupant::Kind::channel, tsg.spaces.front().channels.front()->id};
 }
 
-std::vector<const nvdebug::AddressSpaceUse *> uses_of(const State &state, std::uint32_t runlist,
-                                                      const TsgView &tsg) {
-    std::vector<const nvdebug::AddressSpaceUse *> uses;
-    if (!state.spaces)
-        return uses;
-    for (const nvdebug::AddressSpaceUse &use : *state.spaces) {
-        if (use.runlist != runlist || use.tsg != tsg.id)
-            continue;
-        if (tsg.id || std::ranges::count(use.channels, occupant_of(tsg).id))
-            uses.push_back(&use);
-    }
+/** Uses of address spaces by runlist, and TSG or bare channel. */
+using Uses = std::map<std::tuple<std::uint32_t, Occupant::Kind, std::uint32_t>,
+                      std::vector<const nvdebug::AddressSpaceUse *>>;
+
+Uses uses_by_task(const State &state) {
+    Uses uses;
+    if (state.spaces)
+        for (const nvdebug::AddressSpaceUse &use : *state.spaces) {
+            if (use.tsg)
+                uses[{use.runlist, Occupant::Kind::tsg, *use.tsg}].push_back(&use);
+            else
+                for (std::uint32_t channel : std::set(use.channels.begin(), use.channels.end()))
+                    uses[{use.runlist, Occupant::Kind::channel, channel}].push_back(&use);
+        }
     return uses;
 }
 
-/** The space of @p spaces that @p use belongs to; a hidden address is like no other. */
-SpaceView &space_for(std::vector<SpaceView> &spaces, const nvdebug::AddressSpaceUse &use) {
-    if (!use.error && use.page_directory.address)
-        for (SpaceView &space : spaces)
-            if (space.page_directory == use.page_directory)
-                return space;
-    SpaceView &space = spaces.emplace_back();
-    space.error = use.error;
-    if (!use.error)
-        space.page_directory = use.page_directory;
-    return space;
-}
+/** The address spaces of one task; a hidden address is like no other. */
+class Spaces {
+  public:
+    /** Index of the one that @p use belongs to. */
+    std::size_t index_of(const nvdebug::AddressSpaceUse &use) {
+        const nvdebug::Place &place = use.page_directory;
+        if (!use.error && place.address) {
+            auto [found, fresh] = known_.try_emplace({place.address, place.aperture}, all.size());
+            if (!fresh)
+                return found->second;
+        }
+        SpaceView &space = all.emplace_back();
+        space.error = use.error;
+        if (!use.error)
+            space.page_directory = place;
+        return all.size() - 1;
+    }
+
+    std::vector<SpaceView> all;
+
+  private:
+    std::map<std::pair<std::optional<std::uint64_t>, std::optional<nvdebug::Aperture>>, std::size_t>
+        known_;
+};
 
 /** Moves a TSG's channels, so far in one nameless space, to the address spaces they use. */
-void split_by_space(const State &state, std::uint32_t runlist, TsgView &tsg) {
-    std::vector<SpaceView> spaces;
+void split_by_space(const Uses &uses, std::uint32_t runlist, TsgView &tsg) {
+    const Occupant task = occupant_of(tsg);
+    Spaces known;
+    std::vector<SpaceView> &spaces = known.all;
     std::map<std::uint32_t, std::size_t> space_of;
-    for (const nvdebug::AddressSpaceUse *use : uses_of(state, runlist, tsg)) {
-        SpaceView &space = space_for(spaces, *use);
-        if (use->veid)
-            space.veids.push_back(*use->veid);
-        for (std::uint32_t channel : use->channels)
-            space_of[channel] = static_cast<std::size_t>(&space - spaces.data());
-        tsg.shared = tsg.shared.value_or(false) || use->shared;
-    }
+    if (auto found = uses.find({runlist, task.kind, task.id}); found != uses.end())
+        for (const nvdebug::AddressSpaceUse *use : found->second) {
+            const std::size_t index = known.index_of(*use);
+            if (use->veid)
+                spaces[index].veids.push_back(*use->veid);
+            for (std::uint32_t channel : use->channels)
+                space_of[channel] = index;
+            tsg.shared = tsg.shared.value_or(false) || use->shared;
+        }
     SpaceView rest{};
     for (const nvdebug::Channel *channel : tsg.spaces.front().channels) {
         auto found = space_of.find(channel->id);
@@ -79,18 +98,16 @@ std::optional<bool> any_enabled(const TsgView &tsg) {
     return unknown ? std::nullopt : std::optional(false);
 }
 
-void add_channels(TsgView &view, const std::vector<nvdebug::Channel> &channels) {
-    auto &known = view.spaces.front().channels;
-    for (const nvdebug::Channel &channel : channels)
-        // A TSG listed twice has the same channels below each header.
-        if (std::ranges::none_of(known, [&](auto *other) { return other->id == channel.id; }))
-            known.push_back(&channel);
-}
+/** Where a TSG is in RunlistView::tsgs, and the channels that it has there. */
+struct Known {
+    std::size_t index;
+    std::set<std::uint32_t> channels;
+};
 
 /** A second header of a TSG adds to the first. */
-void add_tsg(RunlistView &view, std::map<std::uint32_t, std::size_t> &index,
-             const nvdebug::Tsg &tsg) {
-    auto [found, fresh] = index.try_emplace(tsg.id, view.tsgs.size());
+void add_tsg(RunlistView &view, std::map<std::uint32_t, Known> &known, const nvdebug::Tsg &tsg) {
+    auto [found, fresh] = known.try_emplace(tsg.id, Known{view.tsgs.size(), {}});
+    auto &[index, channels] = found->second;
     if (fresh) {
         TsgView &added = view.tsgs.emplace_back();
         added.id = tsg.id;
@@ -98,18 +115,21 @@ void add_tsg(RunlistView &view, std::map<std::uint32_t, std::size_t> &index,
         added.length = tsg.length;
         added.spaces.resize(1);
     }
-    TsgView &merged = view.tsgs[found->second];
+    TsgView &merged = view.tsgs[index];
     ++merged.headers;
     merged.truncated = merged.truncated || tsg.truncated;
-    add_channels(merged, tsg.channels);
-    view.turns.push_back({found->second, tsg.timeslice_ns});
+    for (const nvdebug::Channel &channel : tsg.channels)
+        // A TSG listed twice has the same channels below each header.
+        if (channels.insert(channel.id).second)
+            merged.spaces.front().channels.push_back(&channel);
+    view.turns.push_back({index, tsg.timeslice_ns});
 }
 
 void add_items(RunlistView &view) {
-    std::map<std::uint32_t, std::size_t> index;
+    std::map<std::uint32_t, Known> known;
     for (const nvdebug::RunlistItem &item : view.list->items) {
         if (auto *tsg = std::get_if<nvdebug::Tsg>(&item)) {
-            add_tsg(view, index, *tsg);
+            add_tsg(view, known, *tsg);
         } else if (auto *channel = std::get_if<nvdebug::Channel>(&item)) {
             TsgView &bare = view.tsgs.emplace_back();
             bare.headers = 1;
@@ -153,7 +173,7 @@ void add_engines_now(const State &state, RunlistView &view) {
     }
 }
 
-RunlistView make_runlist(const State &state, std::uint32_t id,
+RunlistView make_runlist(const State &state, const Uses &uses, std::uint32_t id,
                          const nvdebug::Result<nvdebug::Runlist> &list) {
     RunlistView view{};
     view.id = id;
@@ -172,7 +192,7 @@ RunlistView make_runlist(const State &state, std::uint32_t id,
     add_items(view);
     add_engines_now(state, view);
     for (TsgView &tsg : view.tsgs) {
-        split_by_space(state, id, tsg);
+        split_by_space(uses, id, tsg);
         tsg.may_run = any_enabled(tsg);
     }
     add_shares(view);
@@ -182,9 +202,10 @@ RunlistView make_runlist(const State &state, std::uint32_t id,
 } // namespace
 
 std::vector<RunlistView> make_tree(const State &state) {
+    const Uses uses = uses_by_task(state);
     std::vector<RunlistView> tree;
     for (const auto &[id, list] : state.runlists)
-        tree.push_back(make_runlist(state, id, list));
+        tree.push_back(make_runlist(state, uses, id, list));
     return tree;
 }
 
