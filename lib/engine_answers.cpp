@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "nvdebug/answers.hpp"
+#include "text.hpp"
 
 namespace nvdebug {
 
@@ -16,9 +17,9 @@ const Engine *find_engine(std::span<const Engine> engines, std::string_view name
     const Engine *only = nullptr;
     bool several = false;
     for (const Engine &engine : engines) {
-        if (engine.name == name)
+        if (text::same_in_any_case(engine.name, name))
             return &engine;
-        if (engine.type == name) {
+        if (text::same_in_any_case(engine.type, name)) {
             several = several || only != nullptr;
             only = &engine;
         }

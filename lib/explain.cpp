@@ -53,6 +53,18 @@ constexpr Reason read_reasons[] = {
     {EFBIG, any, "it is too long to be what docs/proc.md says"},
 };
 
+constexpr Reason open_reasons[] = {
+    {EACCES, any, "permission denied"},
+    {EISDIR, any, "it is a folder"},
+    {EINVAL, any, "it is neither a regular file nor a folder"},
+    {EFBIG, any, "it holds more than 256 MiB, which no capture does"},
+};
+
+constexpr Reason write_reasons[] = {
+    {EISDIR, any, "it is a folder"},
+    {EEXIST, any, "it is no regular file (a device, a pipe or a socket)"},
+};
+
 constexpr Reason control_reasons[] = {
     {EACCES, any, "permission denied; controls are root's, so run this as root"},
     {EPERM, "translate",
@@ -146,10 +158,15 @@ std::string why_not_there(const Tree::Impl &tree, std::string_view name) {
 } // namespace
 
 Error cannot_open(const std::string &path, int number) {
-    const std::string why = number == EACCES ? "permission denied" : reason_for({}, path, number);
     return {code_of_errno(number), number, path,
-            "cannot open " + path + ": " + why +
+            "cannot open " + path + ": " + reason_for(open_reasons, path, number) +
                 "; give a capture, or a folder that looks like /proc"};
+}
+
+Error cannot_write(const std::string &path, int number) {
+    return {code_of_errno(number), number, path,
+            "cannot write " + path + ": " + reason_for(write_reasons, path, number) +
+                "; name another file"};
 }
 
 Error cannot_read(const Tree::Impl &tree, std::string_view name, int number) {

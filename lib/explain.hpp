@@ -13,6 +13,9 @@ namespace nvdebug {
 /** A folder or capture could not be opened. */
 Error cannot_open(const std::string &path, int number);
 
+/** A capture could not be written. */
+Error cannot_write(const std::string &path, int number);
+
 /** A file of a tree could not be read, or a folder not listed. */
 Error cannot_read(const Tree::Impl &tree, std::string_view name, int number);
 

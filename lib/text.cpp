@@ -52,6 +52,13 @@ std::string quote(std::string_view text) {
     return text.size() > longest ? quoted + "..." : quoted;
 }
 
+bool same_in_any_case(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+    return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 bool Scanner::next(std::string_view &line) {
     if (failed() || rest_.empty())
         return false;

@@ -35,6 +35,9 @@ std::optional<std::uint64_t> number(std::string_view text);
 /** Text that is fit for a sentence: short, and printable whatever it was. */
 std::string quote(std::string_view text);
 
+/** Are they the same but for the case of (ASCII) letters? */
+bool same_in_any_case(std::string_view a, std::string_view b);
+
 /** Goes over the lines of a text and remembers the first thing that is wrong with it. */
 class Scanner {
   public:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "explain.hpp"
 #include "open_tree.hpp"
 
-#include <cerrno>
 #include <sys/stat.h>
 
 namespace nvdebug {
@@ -19,9 +17,8 @@ Result<Tree> Tree::capture(const std::string &path) {
 
 Result<Tree> Tree::open(const std::string &path) {
     struct stat about {};
-    if (::stat(path.c_str(), &about))
-        return tl::unexpected(cannot_open(path, errno));
-    return S_ISDIR(about.st_mode) ? folder(path) : capture(path);
+    const bool is_folder = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+    return is_folder ? folder(path) : capture(path);
 }
 
 bool Tree::live() const {

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "capture_format.hpp"
+#include "descriptor.hpp"
 #include "explain.hpp"
 #include "natural_order.hpp"
 #include "open_tree.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <set>
+#include <sys/stat.h>
 #include <zlib.h>
 
 namespace nvdebug {
 namespace {
 
-/** Bytes of JSON: more than the largest GPUs with every channel in use give. */
-constexpr std::size_t longest_capture = std::size_t{1} << 30;
+/** Bytes of JSON: more than the largest GPUs with every channel in use give (capture.hpp). */
+constexpr std::size_t longest_capture = std::size_t{256} << 20;
 
 struct CloseGzip {
     void operator()(gzFile file) const { ::gzclose(file); }
@@ -72,10 +75,21 @@ class CaptureTree final : public Tree::Impl {
 /** @returns the errno, 0, or EBADMSG if the compression is damaged. */
 int inflate_file(const std::string &path, std::string &json) {
     constexpr unsigned buffer = 128 * 1024;
-    errno = 0;
-    const std::unique_ptr<gzFile_s, CloseGzip> file(::gzopen(path.c_str(), "rbe"));
+    // A pipe must not block the opening; what it is, is asked of what was opened.
+    Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!opened)
+        return errno;
+    struct stat about {};
+    if (::fstat(opened.number(), &about))
+        return errno;
+    if (S_ISDIR(about.st_mode))
+        return EISDIR;
+    if (!S_ISREG(about.st_mode))
+        return EINVAL;
+    const std::unique_ptr<gzFile_s, CloseGzip> file(::gzdopen(opened.number(), "rb"));
     if (!file)
-        return errno ? errno : ENOMEM;
+        return ENOMEM;
+    opened.release();
     ::gzbuffer(file.get(), buffer);
     for (;;) {
         const std::size_t have = json.size();

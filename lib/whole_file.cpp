@@ -37,17 +37,19 @@ int compress_to(int descriptor, std::string_view text) {
     return errno ? errno : EIO;
 }
 
-/** Is something there that a rename must not replace: a device, a folder, a pipe? */
-bool is_special(const std::string &path) {
+/** The errno of what is there, if a rename must not replace it: a folder, a device, a pipe. */
+int in_the_way(const std::string &path) {
     struct stat about {};
-    return ::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+    if (::stat(path.c_str(), &about) || S_ISREG(about.st_mode))
+        return 0;
+    return S_ISDIR(about.st_mode) ? EISDIR : EEXIST;
 }
 
 } // namespace
 
 int write_whole_gzip(const std::string &path, std::string_view text) {
-    if (is_special(path))
-        return EEXIST;
+    if (const int error = in_the_way(path))
+        return error;
     std::string temporary = path + ".XXXXXX";
     const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file)

@@ -108,9 +108,7 @@ Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::str
                                         ": it has no GPU, or none of the files may be read; "
                                         "'nvdebugctl doctor' says which"});
     if (const int error = write_whole_gzip(path, to_json(content)))
-        return tl::unexpected(Error{code_of_errno(error), error, path,
-                                    "cannot write " + path + ": " + ::strerrordesc_np(error) +
-                                        "; name another file"});
+        return tl::unexpected(cannot_write(path, error));
     return report;
 }
 

@@ -77,6 +77,7 @@ def edit(path, pattern, replacement):
     ("engine shared GR0", ["two engines or none"]),
     ("engine shared GR0 LCE0 LCE1", ["two engines or none"]),
     ("engine shared GR0 LCE0 --csv", ["no use for --csv"]),
+    ("-g 0 engine shared GR0 gr0", ["one engine"]),
     ("engine shared --quiet", ["no use for --quiet"]),
     ("engine shared --pces", ["no use for --pces"]),
     ("runlist show", ["RUNLIST"]),
@@ -170,8 +171,7 @@ def test_chip_name_of_two_gpus(tmp_path):
 
 def test_no_gpu(tmp_path):
     fails(ctl("gpu show", tmp_path), 2, str(tmp_path), "no GPU")
-    result = ctl("-j gpu list", tmp_path)
-    assert result.status == 0 and result.data == []
+    fails(ctl("gpu list", tmp_path), 2, str(tmp_path), "no GPU")
 
 
 # --- no such thing on this GPU ---
@@ -237,6 +237,7 @@ def test_unknown_chip(tmp_path):
 # --- files that cannot be read or understood ---
 
 def test_no_such_folder_or_capture(tmp_path):
+    fails(ctl("gpu list", "/dev/zero"), 2, "/dev/zero", "neither a regular file nor a folder")
     fails(ctl("gpu list", tmp_path / "nothing"), 2, str(tmp_path / "nothing"))
     document = ctl("-j gpu list", tmp_path / "nothing").json
     assert document["error"]["errno"] == "ENOENT" and document["source"] is None

@@ -18,7 +18,7 @@ HAS_COPY_TOPOLOGY = [board for board in BOARDS
 LISTS = ("gpu list", "engine list", "engine shared", "runlist list", "runlist show 0",
          "runlist show 0 --brief", "channel list", "channel list 0", "tsg list", "tsg list 0",
          "copy show", "copy shared")
-OTHERS = ("gpu show", "engine shared GR0 GR0", "topology show")
+OTHERS = ("gpu show", "engine shared GR0 LCE0", "topology show")
 
 
 @pytest.fixture(scope="session", params=[(board, workload) for board in BOARDS
@@ -48,11 +48,16 @@ def commands():
 def status_of(line, board):
     if line.startswith("copy") and board not in HAS_COPY_TOPOLOGY:
         return 3
-    return 2 if line == "engine shared GR0 GR0" else 0
+    return 2 if line == "engine shared GR0 LCE0" else 0
 
 
 def board_of(tree):
     return tree.joinpath("board").read_text()
+
+
+def words_of(line, board):
+    """Copy engines have another name where they are physical."""
+    return (line if board in since("pascal") else line.replace("LCE0", "COPY2")).split()
 
 
 def csv_cell(value):
@@ -82,7 +87,7 @@ def rows_of(line, data):
 
 @pytest.mark.parametrize("line", LISTS + OTHERS)
 def test_json(tree, line):
-    result = ctl(["-j", *line.split()], tree)
+    result = ctl(["-j", *words_of(line, board_of(tree))], tree)
     assert result.status == status_of(line, board_of(tree)), result.err
     document = result.json
     assert ("data" in document) == (result.status != 3)
@@ -121,9 +126,9 @@ def test_table(mixed, commands, line):
 
 
 @pytest.mark.parametrize("line", ("gpu show", "runlist show 0", "runlist show 0 --brief",
-                                  "topology show", "engine shared GR0 GR0"))
+                                  "topology show", "engine shared GR0 LCE0"))
 def test_text(mixed, line):
-    result = ctl(line, mixed)
+    result = ctl(words_of(line, board_of(mixed)), mixed)
     assert result.status == status_of(line, board_of(mixed)), result.err
     assert result.err == ""
     assert result.out.endswith("\n") and "\033" not in result.out
@@ -208,7 +213,7 @@ def test_channel_show_resolves_what_the_file_prints_once(tmp_path):
 
 
 @pytest.mark.parametrize("pair, status", [("LCE2 GR0", 0), ("LCE0 GR0", 2), ("LCE0 LCE1", 2),
-                                          ("GR0 GR0", 2)])
+                                          ("lce2 gr", 0)])
 def test_engine_shared(tmp_path, pair, status):
     tree = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
     result = ctl(f"engine shared {pair}", tree)
@@ -222,14 +227,33 @@ def test_engines_that_contend_for_pces(tmp_path):
     """LCE0 borrows LCE2's PCE: they share no runlist, but wait for each other's copies."""
     tree = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
     result = ctl("engine shared LCE0 LCE2", tree)
-    assert result.status == 0 and "contend for PCEs" in result.out
+    assert result.status == 0 and "share no runlist, but contend for PCE 0 (R8)" in result.out
+    assert "independent" not in result.out
+    data = ctl("-j engine shared LCE0 LCE2", tree).data
+    assert (data["contended_pces"], data["contended_pces_note"]) == ([0], None)
     assert ctl("engine shared LCE0 LCE2 --pces --quiet", tree).status == 2
     assert ctl("engine shared LCE2 LCE3 --pces --quiet", tree).status == 0
     assert ctl("copy shared --csv --no-header", tree).out == "0,LCE0 LCE2\n1,LCE1 LCE3\n"
 
 
-def test_pces_that_are_not_public(tmp_path):
-    tree = write_tree(tmp_path / "proc", ("h200", "idle"))
-    assert ctl("-j engine shared LCE2 GR0", tree).data["contended_pces"] is None
-    result = ctl("engine shared LCE2 GR0 --pces", tree)
+@pytest.mark.parametrize("board", ("h200", "b200", "rtx5090"))
+def test_pces_that_are_not_public(tmp_path, board):
+    """Of copies on two LCEs nothing is known, of anything else there is nothing to know."""
+    tree = write_tree(tmp_path / "proc", (board, "idle"))
+    result = ctl("engine shared LCE3 LCE4", tree)
+    assert result.status == 0 and "independent" not in result.out
+    assert "whether they share a PCE (R8) is not public on this chip" in result.out
+    data = ctl("-j engine shared LCE3 LCE4", tree).data
+    assert (data["contended_pces"], data["contended_pces_note"]) == (
+        None, "not public on this chip")
+    result = ctl("engine shared LCE3 LCE4 --pces", tree)
     assert result.status == 3 and "not public" in result.err
+    assert ctl("-j engine shared LCE4 GR0 --pces", tree).data["contended_pces"] == []
+
+
+@pytest.mark.parametrize("board", ("quadro-k5000", "gtx980"))
+def test_copy_engines_that_are_physical(tmp_path, board):
+    tree = write_tree(tmp_path / "proc", (board, "idle"))
+    result = ctl("engine shared COPY1 COPY0 --pces", tree)
+    assert result.status == 0 and "independent" in result.out
+    assert ctl("-j engine shared COPY1 COPY0", tree).data["contended_pces"] == []

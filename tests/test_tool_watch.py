@@ -107,6 +107,12 @@ def test_of_a_capture_there_is_one_sample(mixed, tmp_path):
     assert len(samples(result.out)) == 1
 
 
+def test_of_a_folder_there_is_one_sample_unless_more_are_asked_for(mixed):
+    result = ctl("watch", mixed)
+    assert result.status == 0 and "not live: there is one sample" in result.err
+    assert len(samples(result.out)) == 1
+
+
 @pytest.mark.parametrize("words", ("-n 0", "-n x", "-s 0", "-s 9", "-s 3600001", "-n", "extra",
                                    "--pretty", "--csv"))
 def test_bad_usage(mixed, words):
@@ -253,11 +259,12 @@ def test_a_capture_is_shown_and_said_to_be_one(mixed, tmp_path):
         assert view.end() == 0
 
 
-def test_an_unknown_terminal_gets_lines(mixed):
-    with live(mixed, "-s", "10", "-n", "2", term="no-such-terminal") as view:
+@pytest.mark.parametrize("term", ("no-such-terminal", "dumb"))
+def test_a_terminal_that_cannot_be_drawn_on_gets_lines(mixed, term):
+    with live(mixed, "-s", "10", "-n", "2", term=term) as view:
         assert view.end() == 0
         assert len(samples(view.sent.decode())) == 2
-        assert b"no terminfo entry" in view.process.stderr.read()
+        assert b"terminfo does not know how to draw" in view.process.stderr.read()
 
 
 def test_json_on_a_terminal_is_lines(mixed):

@@ -29,7 +29,8 @@ namespace nvdebug {
 NVDEBUG_API std::map<std::uint32_t, std::vector<const Engine *>>
 engines_by_runlist(std::span<const Engine> engines);
 
-/** The engine of that name (`GR0`, `LCE2`; `GR` is `GR0` if there is just one), or nullptr. */
+/** The engine of that name in any case (`GR0`, `lce2`; `GR` is `GR0` if there is just one), or
+ * nullptr. */
 NVDEBUG_API const Engine *find_engine(std::span<const Engine> engines, std::string_view name);
 
 /** Engines that serve one runlist wait for each other's TSGs (R4, R6). */

@@ -11,6 +11,7 @@
  *      "files": {"gpu0/info": "chip: …\n", …},
  *      "errors": {"gpu0/lce_for_pce0": "ENODEV", …}}
  *
+ * A capture is a regular file of at most 256 MiB uncompressed; what is not is refused.
  * Control files that cannot be read are not in it. The files are not read at one instant: each is a
  * snapshot of its own.
  */
@@ -32,8 +33,9 @@ struct CaptureReport {
 
 /**
  * Writes everything readable below @p tree's folders @p gpus (`gpu0`, …; empty: all) to @p path,
- * whole or not at all (a temporary file beside it is renamed). ENODEV, EIO and EOPNOTSUPP are what
- * the hardware said and go into the capture; other errors are reported.
+ * whole or not at all (a temporary file beside it is renamed), readable for its owner only. A file
+ * that is there is replaced; a folder, a device or a pipe is not. ENODEV, EIO and EOPNOTSUPP are
+ * what the hardware said and go into the capture; other errors are reported.
  */
 NVDEBUG_API Result<CaptureReport>
 write_capture(const Tree &tree, const std::vector<std::string> &gpus, const std::string &path);

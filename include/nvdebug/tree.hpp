@@ -28,7 +28,7 @@ class NVDEBUG_API Tree {
     /** A capture (capture.hpp), read into memory. */
     static Result<Tree> capture(const std::string &path);
 
-    /** A folder or a capture, whichever @p path is. */
+    /** A folder or a capture, whichever @p path is; a device or a pipe is neither and refused. */
     static Result<Tree> open(const std::string &path);
 
     /** Is it the running kernel's /proc? Only there requests do something. */

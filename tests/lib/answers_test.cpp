@@ -42,6 +42,8 @@ TEST(Engines, ByName) {
                                          engine("LCE", 1, 0), engine("LCE", 2, 1)};
     EXPECT_EQ(find_engine(engines, "LCE2"), &engines[3]);
     EXPECT_EQ(find_engine(engines, "GR"), &engines[0]);
+    EXPECT_EQ(find_engine(engines, "lce2"), &engines[3]);
+    EXPECT_EQ(find_engine(engines, "gr"), &engines[0]);
     EXPECT_EQ(find_engine(engines, "LCE"), nullptr);
     EXPECT_EQ(find_engine(engines, "LCE3"), nullptr);
     EXPECT_EQ(find_engine(engines, ""), nullptr);

@@ -107,7 +107,7 @@ TEST(Capture, IsWholeOrNotThere) {
     folder.write("gpu0/info", "chip: x\n");
     folder.write("out/old", "what was there");
     // a name that a rename cannot replace
-    EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "out").error().number, EEXIST);
+    EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "out").error().number, EISDIR);
     EXPECT_EQ(write_capture(folder.tree(), {}, "/dev/full").error().number, EEXIST);
     EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "no/such").error().number, ENOENT);
     // nothing to capture leaves what is there alone
@@ -229,6 +229,15 @@ TEST(FolderTree, IsLiveOnlyUnderProc) {
     EXPECT_EQ(Tree::folder("/no/such").error().code, ErrorCode::not_found);
     EXPECT_EQ(Tree::open("/no/such").error().number, ENOENT);
     EXPECT_FALSE(Tree::folder("/proc/version"));
+}
+
+TEST(Capture, IsNoDeviceAndNoPipe) {
+    const Folder folder;
+    EXPECT_EQ(Tree::open("/dev/zero").error().number, EINVAL);
+    const std::string pipe = folder.path() / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(Tree::open(pipe).error().number, EINVAL);
+    EXPECT_EQ(Tree::capture(folder.path()).error().number, EISDIR);
 }
 
 TEST(Gpus, OnlyNamesOfTheModule) {

@@ -34,13 +34,17 @@ std::vector<Command> capture_commands() {
          .verb = "",
          .help = "keep what all readable files of the GPUs say now in one file",
          .scope = Scope::gpus,
-         .arguments = {{"FILE", Argument::Kind::file, "written whole or not at all"}},
+         .arguments = {{"FILE", Argument::Kind::file,
+                        "written whole or not at all; an existing file is replaced"}},
          .notes =
              {"Every verb that reads works on it with --from FILE, on any machine.",
               "It holds GPU addresses and channel numbers, but nothing that tasks compute.",
+              "It is readable for its owner only: sudo chown $USER FILE before you use it as "
+              "yourself.",
               "What may not be read is left out: run it as root for a whole one (exit status 4 "
               "otherwise)."},
-         .examples = {{"sudo nvdebugctl capture gpu.capture", "for a bug report"},
+         .examples = {{"sudo nvdebugctl capture gpu.capture && sudo chown $USER gpu.capture",
+                       "for a bug report"},
                       {"nvdebugctl --from gpu.capture runlist tree", "look at it elsewhere"}},
          .run = capture,
          .text = show},

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "context.hpp"
+#include "ids.hpp"
 #include "json_types.hpp"
 #include "nvdebug/answers.hpp"
 #include "page.hpp"
@@ -55,57 +56,74 @@ Outcome<Document> list(Context &context) {
     return Document{rows};
 }
 
-/** PCEs on which both engines' copies run; null where that is not known or no copy engine is one.
- */
+/** Numbers of the PCEs on which both engines' copies run; null where that is not public. */
 Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
+    // Others do not copy, or are physical copy engines themselves (Kepler, Maxwell).
+    if (a.type != "LCE" || b.type != "LCE")
+        return Json::array();
     const auto copy = context.gpu().copy_topology();
     if (!copy) {
         if (copy.error().code == nvdebug::ErrorCode::unsupported)
             return Json();
         return tl::unexpected(Failure(copy.error()));
     }
-    const auto lce = [&](const Engine &engine) {
-        return std::ranges::find(copy->lces, engine.name, &nvdebug::LogicalCopyEngine::name);
-    };
-    const auto first = lce(a), second = lce(b);
-    if (first == copy->lces.end() || second == copy->lces.end())
-        return Json("0x0");
-    return hex(nvdebug::pces_of(*copy, *first) & nvdebug::pces_of(*copy, *second));
+    std::uint32_t common = ~std::uint32_t{0};
+    for (const Engine *const engine : {&a, &b}) {
+        const auto lce =
+            std::ranges::find(copy->lces, engine->name, &nvdebug::LogicalCopyEngine::name);
+        common &= lce == copy->lces.end() ? 0 : nvdebug::pces_of(*copy, *lce);
+    }
+    return bits(common);
 }
 
-Outcome<Document> shared_by_two(Context &context, const std::vector<std::string> &names) {
-    const auto engines = context.gpu().engines();
-    if (!engines)
-        return tl::unexpected(Failure(engines.error()));
-    std::vector<const Engine *> pair;
-    for (const std::string &name : names) {
-        pair.push_back(nvdebug::find_engine(*engines, name));
-        if (!pair.back()) {
+Outcome<std::vector<const Engine *>> named(const Context &context,
+                                           const std::vector<Engine> &engines) {
+    std::vector<const Engine *> found;
+    for (const std::string &name : context.words("ENGINE")) {
+        found.push_back(nvdebug::find_engine(engines, name));
+        if (!found.back()) {
             std::vector<std::string> known;
-            std::ranges::transform(*engines, std::back_inserter(known), &Engine::name);
+            std::ranges::transform(engines, std::back_inserter(known), &Engine::name);
             return fail(nvdebug::ErrorCode::not_found,
                         fmt::format("{} has no engine '{}'; it has {}", context.gpu().folder(),
                                     name, fmt::join(known, ", ")));
         }
     }
-    const bool shared = nvdebug::share_runlist(*pair[0], *pair[1]);
-    auto pces = common_pces(context, *pair[0], *pair[1]);
+    return found;
+}
+
+Outcome<Document> shared_by_two(Context &context) {
+    const auto engines = context.gpu().engines();
+    if (!engines)
+        return tl::unexpected(Failure(engines.error()));
+    const auto pair = named(context, *engines);
+    if (!pair)
+        return tl::unexpected(pair.error());
+    const Engine &a = *pair->front(), &b = *pair->back();
+    if (&a == &b)
+        return usage(fmt::format("'{}' and '{}' are one engine; name two",
+                                 context.words("ENGINE").front(), context.words("ENGINE").back()));
+    const bool shared = nvdebug::share_runlist(a, b);
+    auto pces = common_pces(context, a, b);
     if (!pces && context.flag("--pces"))
         return tl::unexpected(pces.error());
-    if (!pces)
-        context.note("whether they contend for PCEs is not known: " + pces.error().error.sentence);
-    const Json contended = pces ? *pces : Json();
-    const bool contend = contended.is_string() && contended != "0x0";
-    if (context.flag("--pces") && contended.is_null())
+    if (context.flag("--pces") && pces->is_null() && !shared)
         return fail(nvdebug::ErrorCode::unsupported,
                     fmt::format("which PCEs serve the copy engines of {} is not public, so "
                                 "--pces cannot be answered",
                                 context.gpu().folder()));
-    const Json both = {{"engines", {pair[0]->name, pair[1]->name}},
-                       {"runlists", {or_null(pair[0]->runlist), or_null(pair[1]->runlist)}},
+    Json note;
+    if (!pces)
+        note = "not known: " + pces.error().error.sentence;
+    else if (pces->is_null())
+        note = "not public on this chip";
+    const Json both = {{"engines", {a.name, b.name}},
+                       {"runlists", {or_null(a.runlist), or_null(b.runlist)}},
                        {"share_runlist", shared},
-                       {"contended_pces", contended}};
+                       {"contended_pces", pces ? *pces : Json()},
+                       {"contended_pces_note", note}};
     Document document{both};
+    const bool contend = pces && !pces->empty();
     document.exit = shared || (context.flag("--pces") && contend) ? failed : done;
     return document;
 }
@@ -128,8 +146,8 @@ Outcome<void> check_shared(const Context &context) {
 }
 
 Outcome<Document> shared(Context &context) {
-    if (const auto &names = context.words("ENGINE"); !names.empty())
-        return shared_by_two(context, names);
+    if (!context.words("ENGINE").empty())
+        return shared_by_two(context);
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
@@ -150,20 +168,33 @@ std::string runlist_of(const Json &data, std::size_t i) {
     return runlist.is_null() ? "no runlist" : "runlist " + runlist.dump();
 }
 
-void print_pair(const Json &data, Page &page) {
-    const auto engine = [&](std::size_t i) { return data["engines"][i].get<std::string>(); };
-    if (data["share_runlist"].get<bool>())
-        page.line(fmt::format("{} and {} {} {}: each waits for the other's TSGs",
-                              page.bold(engine(0)), page.bold(engine(1)), page.warning("share"),
-                              runlist_of(data, 0)));
-    else
-        page.line(fmt::format("{} ({}) and {} ({}) are independent: they share no runlist",
-                              page.bold(engine(0)), runlist_of(data, 0), page.bold(engine(1)),
-                              runlist_of(data, 1)));
+/** Whether both engines' copies run on the same PCEs, to follow other words; empty: they do not. */
+std::string contention_of(const Json &data, const Page &page, std::string_view link) {
     const Json &pces = data["contended_pces"];
-    if (pces.is_string() && pces != "0x0")
-        page.line(fmt::format("their copies contend for PCEs {} (rule R8)",
-                              page.warning(pces.get<std::string>())));
+    if (pces.is_null())
+        return fmt::format("; whether they share a PCE (R8) is {}",
+                           data["contended_pces_note"].get<std::string>());
+    if (pces.empty())
+        return "";
+    return fmt::format("{} {} for PCE{} {} (R8)", link, page.warning("contend"),
+                       pces.size() == 1 ? "" : "s",
+                       fold_ids(pces.get<std::vector<std::uint32_t>>()));
+}
+
+void print_pair(const Json &data, Page &page) {
+    const auto engine = [&](std::size_t i) {
+        return page.bold(data["engines"][i].get<std::string>());
+    };
+    if (data["share_runlist"].get<bool>()) {
+        page.line(fmt::format("{} and {} {} {}: each waits for the other's TSGs{}", engine(0),
+                              engine(1), page.warning("share"), runlist_of(data, 0),
+                              contention_of(data, page, ", and their copies")));
+        return;
+    }
+    page.line(fmt::format("{} ({}) and {} ({}) {}share no runlist{}", engine(0),
+                          runlist_of(data, 0), engine(1), runlist_of(data, 1),
+                          data["contended_pces"] == Json::array() ? "are independent: they " : "",
+                          contention_of(data, page, ", but")));
 }
 
 } // namespace
@@ -202,9 +233,10 @@ std::vector<Command> engine_commands() {
         {.object = "engine",
          .verb = "shared",
          .help = "do two engines share a runlist, or which do",
-         .arguments = {{"ENGINE", Argument::Kind::engine,
-                        "two engines, as 'engine list' names them; none: all that share",
-                        Argument::Count::any}},
+         .arguments =
+             {{"ENGINE", Argument::Kind::engine,
+               "two engines, as 'engine list' names them, in any case; none: all that share",
+               Argument::Count::any}},
          .options = {{"--quiet", "print nothing; the exit status is the answer"},
                      {"--pces", "contending for PCEs (rule R8) counts as sharing"}},
          .columns = {{"runlist", "a runlist that serves more than one engine"},

@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "context.hpp"
+#include "gpu_select.hpp"
 #include "json_types.hpp"
 #include "page.hpp"
 
@@ -30,6 +31,8 @@ Outcome<Document> list(Context &context) {
     const auto gpus = nvdebug::gpus(context.tree());
     if (!gpus)
         return tl::unexpected(Failure(gpus.error()));
+    if (gpus->empty())
+        return tl::unexpected(no_gpu(context.tree()));
     Json rows = Json::array();
     std::vector<nvdebug::Error> errors;
     for (const nvdebug::Gpu &gpu : *gpus) {
@@ -39,13 +42,10 @@ Outcome<Document> list(Context &context) {
         else
             errors.push_back(info.error());
     }
-    if (rows.empty() && !errors.empty())
+    if (rows.empty())
         return tl::unexpected(Failure(errors.front()));
     for (nvdebug::Error &error : errors)
         context.missing(std::move(error));
-    if (gpus->empty())
-        context.note(context.tree().live() ? "there is no /proc/gpu0; 'nvdebugctl doctor' tells why"
-                                           : fmt::format("{} holds no GPU", context.tree().path()));
     return Document{rows};
 }
 

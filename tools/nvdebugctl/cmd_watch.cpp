@@ -41,26 +41,27 @@ Outcome<Exit> stream(Context &context, Output &output) {
 } // namespace
 
 std::vector<Command> watch_commands() {
-    return {{.object = "watch",
-             .help = "who is on the engines: live on a terminal, else a JSON document a line",
-             .options = {{"--count", "end after so many samples", "COUNT", "-n"},
-                         {"--interval", "time between samples; default: 500", "MS", "-s"}},
-             .notes =
-                 {"Keys: q quit, h help, e fold the engines of a runlist, s next order, space "
-                  "pause.",
-                  "Residency is estimated from the last samples, 120 at most: in what part of them "
-                  "the TSG or channel was on the engine. It is null in the first document.",
-                  "A sample reads 'engines': the status of each engine and PBDMA twice, a register "
-                  "or two each. Every tenth also reads the lists, without instance blocks: a "
-                  "few words for each entry and a register for each channel. A register costs "
-                  "about 1 us of the bus.",
-                  "Of a capture there is one sample."},
-             .examples = {{"nvdebugctl watch", "the live view"},
-                          {"nvdebugctl watch -s 100 -n 600 > minute.ndjson", "record a minute"},
-                          {"nvdebugctl watch | jq -c '.data.engines[] | [.engine, .current]'",
-                           "for a program"}},
-             .check = check,
-             .stream = stream}};
+    return {
+        {.object = "watch",
+         .help = "who is on the engines: live on a terminal, else a JSON document a line",
+         .options = {{"--count", "end after so many samples", "COUNT", "-n"},
+                     {"--interval", "time between samples; default: 500", "MS", "-s"}},
+         .notes =
+             {"Keys: q quit, h help, e fold the engines of a runlist, s next order, space "
+              "pause.",
+              "Residency is estimated from the last samples, 120 at most: in what part of them "
+              "the TSG or channel was on the engine. It is null in the first document.",
+              "A sample reads 'engines': the status of each engine and PBDMA twice, a register "
+              "or two each. Every tenth also reads the lists, without instance blocks: a "
+              "few words for each entry and a register for each channel. A register costs "
+              "about 1 us of the bus.",
+              "Of a capture there is one sample, and of a folder unless -s or -n asks for more."},
+         .examples = {{"nvdebugctl watch", "the live view"},
+                      {"nvdebugctl watch -s 100 -n 600 > minute.ndjson", "record a minute"},
+                      {"nvdebugctl watch | jq -c '.data.engines[] | [.engine, .current]'",
+                       "for a program"}},
+         .check = check,
+         .stream = stream}};
 }
 
 } // namespace nvdebugctl

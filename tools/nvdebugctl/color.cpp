@@ -2,6 +2,7 @@
 #include "color.hpp"
 
 #include <cstdlib>
+#include <string_view>
 
 #include "output.hpp"
 
@@ -13,7 +14,9 @@ bool use_color(const std::optional<std::string> &when) {
     if (when == "never")
         return false;
     const char *const no_color = std::getenv("NO_COLOR");
-    return Output::is_terminal() && !(no_color && *no_color);
+    const char *const term = std::getenv("TERM");
+    return Output::is_terminal() && !(no_color && *no_color) &&
+           !(term && std::string_view(term) == "dumb");
 }
 
 } // namespace nvdebugctl

@@ -53,17 +53,21 @@ bool is_meant(const Gpu &gpu, const std::string &wanted) {
 
 } // namespace
 
+Failure no_gpu(const nvdebug::Tree &tree) {
+    return Failure({ErrorCode::not_found, 0, "",
+                    tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
+                                  "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
+                                : fmt::format("{} holds no GPU (a folder gpu0 with a file info)",
+                                              tree.path())});
+}
+
 Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                                 const std::optional<std::string> &wanted) {
     const auto gpus = nvdebug::gpus(tree);
     if (!gpus)
         return tl::unexpected(Failure(gpus.error()));
     if (gpus->empty())
-        return fail(ErrorCode::not_found,
-                    tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
-                                  "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
-                                : fmt::format("{} holds no GPU (a folder gpu0 with a file info)",
-                                              tree.path()));
+        return tl::unexpected(no_gpu(tree));
     if (!wanted) {
         SelectedGpu selected{gpus->front(), ""};
         if (gpus->size() > 1)

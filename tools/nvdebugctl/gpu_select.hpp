@@ -16,6 +16,9 @@ struct SelectedGpu {
     std::string note; ///< a word for the user if there was a choice
 };
 
+/** Why there is none in @p tree. */
+Failure no_gpu(const nvdebug::Tree &tree);
+
 Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                                 const std::optional<std::string> &wanted);
 

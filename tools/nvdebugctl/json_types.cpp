@@ -41,7 +41,11 @@ Json microseconds(std::uint64_t ns) {
 }
 
 Json percent(const std::optional<double> &part) {
-    return part ? Json(std::round(*part * 1e5) / 1e3) : Json();
+    if (!part)
+        return nullptr;
+    // Only what is nothing is 0.
+    const double rounded = std::round(*part * 1e5) / 1e3;
+    return rounded > 0 ? rounded : *part * 100;
 }
 
 Json aperture(const std::optional<nvdebug::Aperture> &aperture) {

@@ -28,7 +28,7 @@ Json hex(const std::optional<T> &value) {
 }
 
 Json microseconds(std::uint64_t ns);
-/** Of a part between 0 and 1, in thousandths of a percent. */
+/** Of a part between 0 and 1; to thousandths of a percent, unless that gives 0. */
 Json percent(const std::optional<double> &part);
 
 Json aperture(const std::optional<nvdebug::Aperture> &aperture);

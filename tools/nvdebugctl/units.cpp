@@ -34,7 +34,7 @@ constexpr std::array units = {
     Unit{"_us", [](const Json &value) { return number(value) + "us"; }},
     Unit{"_ns", [](const Json &value) { return number(value) + "ns"; }},
     Unit{"_bytes", bytes},
-    Unit{"_percent", [](const Json &value) { return fmt::format("{:.1f}%", value.get<double>()); }},
+    Unit{"_percent", [](const Json &value) { return shown_percent(value.get<double>()); }},
 };
 
 const Unit *unit_of(std::string_view key) {
@@ -45,6 +45,12 @@ const Unit *unit_of(std::string_view key) {
 }
 
 } // namespace
+
+std::string shown_percent(double percent) {
+    if (percent == 0)
+        return "0%";
+    return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
+}
 
 std::string_view without_unit(std::string_view key) {
     const Unit *const unit = unit_of(key);

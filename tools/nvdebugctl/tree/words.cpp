@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "ids.hpp"
+#include "units.hpp"
 
 namespace nvdebugctl {
 
@@ -76,10 +77,7 @@ std::string name_of(const TsgView &tsg) {
 }
 
 std::string share_of(const TsgView &tsg) {
-    if (!tsg.share)
-        return "-";
-    const double percent = *tsg.share * 100;
-    return percent > 0 && percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
+    return tsg.share ? shown_percent(*tsg.share * 100) : "-";
 }
 
 std::string time_of(std::uint64_t ns) {

@@ -9,6 +9,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "watch/terminfo.hpp"
+
 // Its macros would rename members of everything that follows.
 #define NCURSES_NOMACROS
 #include <curses.h>
@@ -62,6 +64,8 @@ struct Screen::Terminal {
 };
 
 std::unique_ptr<Screen> Screen::open() {
+    if (!can_place_cursor())
+        return nullptr;
     auto terminal = std::make_unique<Terminal>();
     if (terminal->signals < 0)
         return nullptr;

@@ -25,6 +25,12 @@ bool is_capture(const Context &context) {
     return !context.tree().facts().empty();
 }
 
+/** Nothing moves there. Somebody may fill a folder: who says how often to look, gets that. */
+bool is_still(const Context &context) {
+    const bool asked = context.value("--count") || context.value("--interval");
+    return is_capture(context) || (!context.tree().live() && !asked);
+}
+
 /** The sampler with all that is made of its samples. */
 class Watch {
   public:
@@ -69,8 +75,9 @@ class Watch {
     }
 
     std::string source() const {
-        if (is_capture(context_))
-            return "a capture, so one sample only";
+        if (is_still(context_))
+            return is_capture(context_) ? "a capture, so one sample only"
+                                        : context_.tree().path() + ", one sample";
         return context_.tree().live() ? "live" : context_.tree().path();
     }
 
@@ -88,7 +95,7 @@ Outcome<Exit> write_lines(Context &context, Output &output, Watch &watch) {
             return tl::unexpected(taken.error());
         if (auto written = output.write(to_text(watch.document(), false)); !written)
             return tl::unexpected(written.error());
-        if (watch.is_last() || is_capture(context))
+        if (watch.is_last() || is_still(context))
             return done;
         std::this_thread::sleep_for(watch.until_next());
     }
@@ -151,17 +158,20 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Watch &watch, bool still) {
 
 Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     Watch watch(context, plan);
-    const bool still = is_capture(context);
+    const bool still = is_still(context);
     if (still)
-        context.note("a capture does not change: there is one sample");
+        context.note(is_capture(context) ? "a capture does not change: there is one sample"
+                                         : context.tree().path() +
+                                               " is not live: there is one sample; -s or -n asks "
+                                               "for more");
     const bool terminal = Output::is_terminal() && isatty(STDIN_FILENO);
     if (!terminal || context.invocation().json())
         return write_lines(context, output, watch);
     std::unique_ptr<Screen> screen = Screen::open();
     if (!screen) {
         const char *const name = std::getenv("TERM");
-        say(fmt::format("no terminfo entry for the terminal '{}' (TERM), so there is no "
-                        "live view: one JSON document a line",
+        say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
+                        "is no live view: one JSON document a line",
                         name ? name : ""));
         return write_lines(context, output, watch);
     }
