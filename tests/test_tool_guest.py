@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Every reading verb of nvdebugctl in the VM, on every board with every workload; and on a capture
+made there, on the host, in every form."""
+
+import base64
+import csv
+import io
+import json
+
+import pytest
+from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, since
+from ctl import ctl, validate
+from nvdvm import paths
+from verbs import LISTS, Line, lines, reading
+
+WORKLOADS = sorted(path.stem for path in paths.WORKLOADS.glob("*.json"))
+# Boards that can have a workload, where not all can.
+ONLY_ON = {"fig7": since("volta"), "mps-many": since("volta"), "preemption": since("pascal"),
+           "same-ids": IDS_PER_RUNLIST,
+           # its LCE0 has no physical copy engine
+           "copies": tuple(board for board in BOARDS if board != "a100")}
+CASES = [(board, workload) for workload in WORKLOADS
+         for board in ONLY_ON.get(workload, BOARDS)]
+DONE, FAILED, UNSUPPORTED, PARTIAL = 0, 2, 3, 4
+# Lists that are not whole, on purpose.
+BROKEN = ("malformed",)
+# What time, and looking, do not change.
+STEADY = ("gpu show", "runlist list", "tsg list", "copy show", "copy shared", "topology show")
+
+
+def allowed(board, workload, name):
+    """The exit statuses that a verb may end with."""
+    if name.startswith("copy ") and board not in COPY_WIRING:
+        return {UNSUPPORTED}
+    found = {DONE}
+    if name in ("engine shared", "check", "memory translate"):
+        found.add(FAILED)   # a finding, not a failure: the document is there
+    if workload in BROKEN:
+        found.add(PARTIAL)
+    return found
+
+
+class Guest:
+    """The tool in the VM, on one board."""
+
+    def __init__(self, bench, board):
+        self.bench = bench
+        self.index = bench.index(board)
+
+    def run(self, lines_):
+        """[(exit status, document)] of command lines, all in one go."""
+        script = "\n".join(
+            f"nvdebugctl {f'-g {self.index} ' if line.of_gpu else ''}-j {line.text}; "
+            "echo \"==> $?\"" for line in lines_)
+        answers, document = [], None
+        for line in self.bench.check(script, timeout_s=600).splitlines():
+            if line.startswith("==> "):
+                answers.append((int(line.removeprefix("==> ")), document))
+                document = None
+            else:
+                assert document is None, f"a second line of JSON: {line[:200]}"
+                document = json.loads(line)
+        assert len(answers) == len(lines_)
+        return answers
+
+    def capture(self, path):
+        text = self.bench.check(f"nvdebugctl -g {self.index} capture /root/capture >&2 && "
+                                "base64 /root/capture", timeout_s=600)
+        path.write_bytes(base64.b64decode(text))
+        return path
+
+
+@pytest.mark.parametrize("board, workload", CASES)
+def test_every_verb(bench, tmp_path, board, workload):
+    bench.restart(board, workload)
+    guest = Guest(bench, board)
+
+    answers = guest.run([Line(name, name, of_gpu=True, table=True) for name in LISTS])
+    lists = {}
+    for name, (status, document) in zip(LISTS, answers):
+        assert status in allowed(board, workload, name), name
+        validate(shortened(document))
+        lists[name] = document["data"]
+    assert lists["engine list"] and lists["runlist list"]
+
+    tried = list(lines(lists, live=True))
+    live = {}
+    for line, (status, document) in zip(tried, guest.run(tried)):
+        assert status in allowed(board, workload, line.command), (line.text, status, document)
+        validate(shortened(document))
+        live[line.text] = document
+
+    capture = guest.capture(tmp_path / "capture")
+    for line in lines(lists, live=False):
+        on_host(capture, line, allowed(board, workload, line.command), live[line.text])
+
+
+def on_host(capture, line, statuses, live):
+    result = ctl(["-j", *line.text.split()], from_=capture)
+    assert result.status in statuses, (line.text, result)
+    document = json.loads(result.out)
+    validate(shortened(document))
+    assert document["source"]["kind"] == "capture"
+    if line.command in STEADY:
+        assert document.get("data") == live.get("data"), line.text
+    text = ctl(line.text, from_=capture)
+    assert text.status == result.status
+    if result.status == UNSUPPORTED:
+        assert not text.out and text.err
+        return
+    assert text.out.isprintable() or text.out.replace("\n", "").isprintable(), line.text
+    pretty = ctl(["--pretty", *line.text.split()], from_=capture)
+    assert json.loads(pretty.out) == document
+    compare_csv(capture, line, document)
+
+
+def compare_csv(capture, line, document):
+    result = ctl(["--csv", *line.text.split()], from_=capture)
+    if not line.table:
+        assert result.status == 1, "a form that the verb does not have is an error"
+        return
+    rows = list(csv.reader(io.StringIO(result.out)))
+    name = document["schema"].removeprefix("nvdebug/")
+    command, = (one for one in reading() if one["schema"] == f"{name}.json")
+    assert rows[0] == [column["name"] for column in command["columns"]]
+    assert all(len(row) == len(rows[0]) for row in rows)
+    if isinstance(document["data"], list):
+        assert len(rows) - 1 == len(document["data"])
+
+
+def shortened(value):
+    """Of the thousands of rows of the workloads named many, the first and the last ones."""
+    if isinstance(value, dict):
+        return {key: shortened(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [shortened(part) for part in value[:20] + value[20:][-20:]]
+    return value

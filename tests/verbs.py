@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Command lines that try every reading verb of nvdebugctl on what a GPU holds."""
+
+import dataclasses
+import functools
+
+from ctl import table
+
+# What is asked first: what the other lines are made of.
+LISTS = ("engine list", "runlist list", "tsg list", "channel list")
+# They have no end, write a file, say nothing of a GPU, or are tried in tests of their own.
+ELSEWHERE = ("watch", "capture", "doctor", "completion bash", "help")
+# The kernel walks the page tables: not for captures.
+LIVE_ONLY = ("memory translate",)
+
+
+def name_of(command):
+    return " ".join(filter(None, (command["object"], command["verb"])))
+
+
+@functools.cache
+def reading():
+    """The commands of the tool's own table that only read."""
+    return [command for command in table()
+            if not command["control"] and name_of(command) not in ELSEWHERE]
+
+
+@dataclasses.dataclass
+class Line:
+    command: str    # its name
+    text: str       # what to type
+    of_gpu: bool    # has a use for -g
+    table: bool     # has rows
+
+
+def _words(kind, lists):
+    """Arguments of a kind: the first and the last thing that there is, if any."""
+    found = {
+        "runlist": [str(row["runlist"]) for row in lists["runlist list"]],
+        "tsg": [f"{row['runlist']}:{row['tsg']}" for row in lists["tsg list"]],
+        "channel": [f"{row['runlist']}:{row['channel']}" for row in lists["channel list"]],
+    }[kind]
+    return sorted({found[0], found[-1]}) if found else []
+
+
+def lines(lists, live):
+    """A line for every verb that makes sense for `lists`: {name of LISTS: its rows}."""
+    driven = [row["engine"] for row in lists["engine list"] if row["runlist"] is not None]
+    for command in reading():
+        name = name_of(command)
+        of_gpu = "--gpu" in [option["name"] for option in command["options"]]
+        if name in LIVE_ONLY:
+            if live:
+                for channel in _words("channel", lists):
+                    yield Line(name, f"{name} {channel} 0x1000", of_gpu, table=False)
+        elif name == "engine shared":
+            yield Line(name, name, of_gpu, table=True)
+            yield Line(name, f"{name} {driven[0]} {driven[-1]}", of_gpu, table=False)
+        else:
+            kinds = [argument["kind"] for argument in command["arguments"]]
+            if not kinds or not command["arguments"][0]["required"]:
+                yield Line(name, name, of_gpu, bool(command["columns"]))
+            if kinds:
+                assert len(kinds) == 1, f"say here how to try '{name}'"
+                for word in _words(kinds[0], lists):
+                    yield Line(name, f"{name} {word}", of_gpu, bool(command["columns"]))
