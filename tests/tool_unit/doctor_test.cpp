@@ -105,7 +105,7 @@ class DoctorTest : public testing::Test {
 TEST_F(DoctorTest, NothingToMend) {
     EXPECT_FALSE(any(Verdict::trouble));
     EXPECT_FALSE(any(Verdict::attention));
-    EXPECT_EQ(about("rights").sentence, "you may read and control");
+    EXPECT_EQ(about("rights").verdict, Verdict::ok);
     EXPECT_EQ(about("0000:01:00.0").sentence,
               "gpu0: GA100 (Ampere); without copy_topology (registers not public)");
 }
@@ -143,8 +143,14 @@ TEST_F(DoctorTest, Lockdown) {
     EXPECT_NE(about("lockdown").sentence.find("(integrity)"), std::string::npos);
 }
 
+TEST_F(DoctorTest, LockdownIsNotSaid) {
+    fs::remove(root_ + "/sys/kernel/security/lockdown");
+    EXPECT_EQ(about("lockdown").verdict, Verdict::unknown);
+}
+
 TEST_F(DoctorTest, Rights) {
     rights(1000, 0, "24 44");
+    EXPECT_NE(about("rights").sentence.find("controls need CAP_SYS_ADMIN"), std::string::npos);
     EXPECT_NE(about("rights").fix.find("state_gid"), std::string::npos);
     put("/sys/module/nvdebug/parameters/state_gid", "44\n");
     EXPECT_EQ(about("rights").sentence, "you may read; controls need CAP_SYS_ADMIN");

@@ -50,7 +50,8 @@ std::vector<Command> doctor_commands() {
          .help = "is everything in place? module, signature, lockdown, rights, driver, chips",
          .scope = Scope::nothing,
          .columns = {{"subject", "what it is about; a GPU by its PCI address"},
-                     {"verdict", "ok; attention: part of it is not to be had like this; trouble: "
+                     {"verdict", "ok; unknown: this machine does not say; attention: part of it is "
+                                 "not to be had like this; trouble: "
                                  "nothing works until it is mended"},
                      {"finding", "what was found"},
                      {"fix", "what to do; null: nothing"}},

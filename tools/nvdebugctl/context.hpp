@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -50,7 +51,8 @@ class Context {
     /** The next document of a stream is whole again until something is missing from it. */
     void forget_missing() { missing_.clear(); }
 
-    const std::vector<std::string> &notes() const { return notes_; }
+    /** What note() was told since the last call. */
+    std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
     const std::vector<nvdebug::Error> &missing() const { return missing_; }
 
   private:

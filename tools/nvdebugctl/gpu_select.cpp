@@ -71,7 +71,7 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
     if (!wanted) {
         SelectedGpu selected{gpus->front(), ""};
         if (gpus->size() > 1)
-            selected.note = fmt::format("{} of {} GPUs is shown; -g names another",
+            selected.note = fmt::format("{} of {} GPUs is meant; -g names another",
                                         describe(gpus->front()), gpus->size());
         return selected;
     }

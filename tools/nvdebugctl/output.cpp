@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "printable.hpp"
+
 namespace nvdebugctl {
 
 void say(const std::string &sentence) {
-    fmt::print(stderr, "nvdebugctl: {}\n", sentence);
+    const std::string line = fmt::format("nvdebugctl: {}\n", printable(sentence));
+    // where nobody can be told, what was asked for is done all the same
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 
 Outcome<void> Output::write(std::string_view text) {

@@ -49,10 +49,14 @@ std::string render(const Context &context, const Document &document) {
     return page.text();
 }
 
-/** What was found is on stdout; the rest of what is to be said. */
-Exit conclude(const Context &context, Exit finding) {
-    for (const std::string &note : context.notes())
+void say_notes(Context &context) {
+    for (const std::string &note : context.take_notes())
         say(note);
+}
+
+/** What was found is on stdout; the rest of what is to be said. */
+Exit conclude(Context &context, Exit finding) {
+    say_notes(context);
     for (const nvdebug::Error &error : context.missing())
         say(error.sentence);
     if (finding != done)
@@ -74,6 +78,8 @@ Outcome<Exit> execute(Context &context, Output &output) {
             return tl::unexpected(checked.error());
     if (auto opened = context.open(); !opened)
         return tl::unexpected(opened.error());
+    if (command.control)
+        say_notes(context); // which GPU is meant: before it is changed
     if (command.stream) {
         auto exit = command.stream(context, output);
         return exit ? Outcome<Exit>(conclude(context, *exit)) : exit;
@@ -94,19 +100,20 @@ Outcome<Exit> execute(Context &context, Output &output) {
             return tl::unexpected(written.error());
     const Exit exit = conclude(context, document->exit);
     if (document->then)
-        if (auto ended = document->then(); !ended)
-            return tl::unexpected(ended.error());
+        if (auto ended = document->then(); !ended) {
+            // stdout has its one document already
+            say(ended.error().error.sentence);
+            return ended.error().exit;
+        }
     return exit;
 }
 
 /** Says it on stderr, and in a document where JSON was asked for. */
-Exit report(const Context *context, bool json, bool pretty, const Failure &failure,
-            Output &output) {
+Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
     if (output.is_broken_pipe())
         return failed;
     if (context)
-        for (const std::string &note : context->notes())
-            say(note);
+        say_notes(*context);
     say(failure.error.sentence);
     if (json)
         static_cast<void>(output.write(to_text(error_document(context, failure), pretty)));
@@ -137,7 +144,7 @@ int run(std::vector<std::string> words) {
     Invocation invocation;
     const auto parsed = parse_command_line(objects, words, invocation);
     Context context(invocation);
-    const Context *const known = invocation.command ? &context : nullptr;
+    Context *const known = invocation.command ? &context : nullptr;
     const auto report_failure = [&](const Failure &failure) {
         return report(known, invocation.json(), invocation.has("--pretty"), failure, output);
     };

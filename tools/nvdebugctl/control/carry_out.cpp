@@ -7,12 +7,12 @@
 
 #include "control/held.hpp"
 #include "json_types.hpp"
+#include "output.hpp"
 #include "units.hpp"
 
 namespace nvdebugctl {
 namespace {
 
-using Seconds = std::chrono::duration<double>;
 using Observations = std::vector<Observation>;
 
 const char *name_of(Observation::Kind kind) {
@@ -61,21 +61,20 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
 
 /** A lease and all that is needed to see it through. */
 struct Held {
-    SignalHold signals;
-    std::optional<Seconds> limit;
-    std::optional<nvdebug::Lease> lease;
+    LeaseTime time;
+    nvdebug::Lease lease;
     Observations before;
     Observe observe;
 
     Outcome<void> see_through() {
-        const Seconds waited = signals.wait(limit);
-        lease->end();
+        const LeaseTime::Seconds waited = time.wait();
+        lease.end();
         const auto now = observe();
         if (!now)
             return tl::unexpected(now.error());
         if (auto same = compare(before, *now); !same)
             return same;
-        fmt::print(stderr, "nvdebugctl: undone after {:.1f} s\n", waited.count());
+        say(fmt::format("undone after {:.1f} s", waited.count()));
         return {};
     }
 };
@@ -99,7 +98,7 @@ Outcome<void> check_lease_time(const Context &context) {
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
                             const Observe &observe) {
     const auto lease_text = context.value("--for");
-    std::optional<Seconds> limit;
+    std::optional<LeaseTime::Seconds> limit;
     if (lease_text)
         limit = *parse_lease_time(*lease_text);
     const bool dry = context.flag("--dry-run");
@@ -117,14 +116,11 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         return document;
 
     if (lease_text) {
-        auto held = std::make_shared<Held>();
-        held->limit = limit;
-        held->before = *before;
-        held->observe = observe;
         auto lease = context.gpu().lease(request);
         if (!lease)
             return tl::unexpected(Failure(lease.error()));
-        held->lease = std::move(*lease);
+        const auto held =
+            std::make_shared<Held>(Held{LeaseTime(limit), std::move(*lease), *before, observe});
         document.then = [held] { return held->see_through(); };
     } else if (auto answer = context.gpu().perform(request); !answer) {
         return tl::unexpected(Failure(answer.error()));

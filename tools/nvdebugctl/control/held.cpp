@@ -3,52 +3,86 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <ctime>
+#include <sys/time.h>
 
 namespace nvdebugctl {
 namespace {
 
-using Seconds = std::chrono::duration<double>;
-using Clock = std::chrono::steady_clock;
+using Seconds = LeaseTime::Seconds;
 
 constexpr double kLongest = 1e9;
 
-timespec to_timespec(Seconds span) {
+struct Split {
+    time_t whole;
+    double part;
+};
+
+Split split(Seconds span) {
     double whole;
     const double part = std::modf(std::max(span.count(), 0.0), &whole);
-    return {static_cast<time_t>(whole), static_cast<long>(part * 1e9)};
+    return {static_cast<time_t>(whole), part};
 }
+
+/** Signals that wait() takes for the end, kept back for as long as it lives. */
+class HeldSignals {
+  public:
+    HeldSignals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGALRM);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+            struct sigaction action {};
+            // one that is ignored would be queued all the same while it is blocked
+            if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+                sigaddset(&set_, signal);
+        }
+        pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    }
+    ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldSignals(const HeldSignals &) = delete;
+    HeldSignals &operator=(const HeldSignals &) = delete;
+
+    /** One of them came; not if something else interrupted, or @p limit is over. */
+    bool came(std::optional<Seconds> limit) const {
+        if (!limit)
+            return sigwaitinfo(&set_, nullptr) > 0;
+        const Split left = split(*limit);
+        const timespec time{left.whole, static_cast<long>(left.part * 1e9)};
+        return sigtimedwait(&set_, nullptr, &time) > 0;
+    }
+
+  private:
+    sigset_t set_;
+    sigset_t before_;
+};
 
 } // namespace
 
-SignalHold::SignalHold() {
-    sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        sigaddset(&signals_, signal);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
+    if (!limit_)
+        return;
+    std::signal(SIGALRM, SIG_DFL);
+    const Split span = split(*limit_);
+    // a timer of zero would be none
+    const auto microseconds =
+        std::max(static_cast<suseconds_t>(span.part * 1e6), suseconds_t{span.whole == 0 ? 1 : 0});
+    const itimerval timer{{}, {span.whole, microseconds}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-SignalHold::~SignalHold() {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-Seconds SignalHold::wait(std::optional<Seconds> limit) const {
-    const auto start = Clock::now();
-    Seconds waited{};
-    int signal;
-    do {
-        // another signal's handler, or SIGCONT, may cut it short
-        if (limit) {
-            const timespec left = to_timespec(*limit - waited);
-            signal = sigtimedwait(&signals_, nullptr, &left);
-        } else {
-            signal = sigwaitinfo(&signals_, nullptr);
-        }
-        waited = Clock::now() - start;
-    } while (signal < 0 && (!limit || waited < *limit));
-    return waited;
+Seconds LeaseTime::wait() const {
+    const HeldSignals signals;
+    const auto left = [this] { return limit_ ? std::optional(*limit_ - elapsed()) : std::nullopt; };
+    while (!signals.came(left()))
+        if (limit_ && elapsed() >= *limit_)
+            break;
+    // the timer may have gone off just after
+    std::signal(SIGALRM, SIG_IGN);
+    return elapsed();
 }
 
 Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {

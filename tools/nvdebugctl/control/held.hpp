@@ -4,7 +4,6 @@
 #define NVDEBUGCTL_CONTROL_HELD_HPP
 
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <string>
 
@@ -13,27 +12,32 @@
 namespace nvdebugctl {
 
 /**
- * Keeps SIGINT, SIGTERM and SIGHUP back for as long as it lives, so that they end the wait and not
- * the process. Made before the lease is taken: nothing depends on it (a process that dies ends its
- * leases as well), but the user is told what became of it.
+ * The time of a lease; it starts with the object. Whatever ends the process ends its leases, so
+ * before wait() signals just do that, and so does the time when it is up while stdout blocks.
  */
-class SignalHold {
+class LeaseTime {
   public:
-    SignalHold();
-    ~SignalHold();
-    SignalHold(const SignalHold &) = delete;
-    SignalHold &operator=(const SignalHold &) = delete;
+    using Seconds = std::chrono::duration<double>;
 
-    /** @param limit none: until a signal comes. Returns the time waited. */
-    std::chrono::duration<double> wait(std::optional<std::chrono::duration<double>> limit) const;
+    /** @param limit none: until a signal comes */
+    explicit LeaseTime(std::optional<Seconds> limit);
+
+    /**
+     * Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes (unless it is
+     * ignored, as under nohup): then there is somebody to be told what became of the lease.
+     * @return the time since the start
+     */
+    Seconds wait() const;
 
   private:
-    sigset_t signals_;
-    sigset_t before_;
+    Seconds elapsed() const { return std::chrono::steady_clock::now() - start_; }
+
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::optional<Seconds> limit_;
 };
 
 /** What --for says, in seconds: 0 (until interrupted) is empty. */
-Outcome<std::optional<std::chrono::duration<double>>> parse_lease_time(const std::string &text);
+Outcome<std::optional<LeaseTime::Seconds>> parse_lease_time(const std::string &text);
 
 } // namespace nvdebugctl
 

@@ -71,6 +71,10 @@ Outcome<Lists> Lists::read(const nvdebug::Gpu &gpu, std::span<const Target> targ
         auto runlist = gpu.runlist(id, detail);
         if (!runlist)
             return tl::unexpected(Failure(runlist.error()));
+        if (runlist->torn)
+            return fail(nvdebug::ErrorCode::busy,
+                        fmt::format("{} kept moving while it was read; try again",
+                                    gpu.path(fmt::format("runlist{}", id))));
         lists.lists_.emplace(id, std::move(*runlist));
     }
     return lists;

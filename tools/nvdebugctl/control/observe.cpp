@@ -135,17 +135,18 @@ Observe timeslice(const Gpu &gpu, Target tsg) {
 }
 
 Observe listed_beside(const Gpu &gpu, Target tsg) {
-    return [&gpu, tsg, home = std::optional<std::uint32_t>()]() mutable -> Outcome<Observations> {
+    return [&gpu, tsg, home = tsg.runlist]() mutable -> Outcome<Observations> {
         if (!home) {
             const Targets one{tsg};
             const auto lists = Lists::read(gpu, one);
             if (!lists)
                 return tl::unexpected(lists.error());
-            const auto places = find_tsgs(*lists, one);
-            if (!places)
-                return tl::unexpected(places.error());
-            home = places->front().first.runlist;
+            const auto found = lists->tsg(tsg);
+            if (auto clear = unambiguous_tsg(tsg, found); !clear)
+                return tl::unexpected(clear.error());
+            home = found[0].runlist->id;
         }
+        // it may be on the driver's list alone, which a list of the module's own has replaced
         return listed(gpu, {*home})();
     };
 }

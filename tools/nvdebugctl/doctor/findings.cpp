@@ -80,7 +80,15 @@ void judge_signature(const Facts &facts, Findings &findings) {
 }
 
 void judge_lockdown(const Facts &facts, Findings &findings) {
-    if (!facts.kernel.lockdown || *facts.kernel.lockdown == "none") {
+    if (!facts.kernel.lockdown) {
+        findings.push_back({"lockdown", Verdict::unknown,
+                            "whether the kernel is locked down cannot be told: there is no "
+                            "/sys/kernel/security/lockdown",
+                            "mount -t securityfs none /sys/kernel/security; a kernel without that "
+                            "feature has no such file either"});
+        return;
+    }
+    if (*facts.kernel.lockdown == "none") {
         findings.push_back({"lockdown", Verdict::ok, "the kernel is not locked down", ""});
         return;
     }
@@ -119,31 +127,36 @@ bool may_read_state(const Facts &facts) {
                                 [&](std::uint32_t id) { return std::to_string(id) == *group; });
 }
 
+/** Why this process may not control, but for what the module and the kernel forbid everybody. */
+std::string no_control(const Rights &rights) {
+    if (rights.user_namespace)
+        return "controls need CAP_SYS_ADMIN outside of this user namespace (container)";
+    return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
+}
+
 void judge_rights(const Facts &facts, Findings &findings) {
-    const Rights &rights = facts.rights;
-    if (!may_read_state(facts)) {
-        findings.push_back(
-            {"rights", Verdict::attention,
-             "scheduling state (runlists, contexts, engines) is not readable for you; "
-             "topology is",
-             "run as root, or load the module with state_gid=GID of a group of yours"});
-        return;
-    }
-    if (!rights.sys_admin || rights.user_namespace) {
+    const std::string refused = no_control(facts.rights);
+    if (!may_read_state(facts))
         findings.push_back({"rights", Verdict::attention,
-                            rights.user_namespace
-                                ? "you may read; controls need CAP_SYS_ADMIN outside of this user "
-                                  "namespace (container)"
-                                : "you may read; controls need CAP_SYS_ADMIN",
+                            "scheduling state (runlists, contexts, engines) is not readable for "
+                            "you, topology is" +
+                                (refused.empty() ? "" : "; " + refused),
+                            "run as root, or load the module with state_gid=GID of a group of "
+                            "yours to read"});
+    else if (!refused.empty())
+        findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
                             "run controls as root outside of containers"});
-        return;
-    }
-    findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
+    else
+        findings.push_back({"rights", Verdict::ok,
+                            "you have the rights to read and to control, where nothing above "
+                            "forbids it to all",
+                            ""});
 }
 
 Finding driver_finding(const GpuFacts &gpu) {
     if (!gpu.driver)
-        return {gpu.pci_address, Verdict::ok, "no driver is bound: runlists are what firmware left",
+        return {gpu.pci_address, Verdict::ok,
+                "no driver is bound: runlists are what firmware, or a driver that has gone, left",
                 ""};
     if (*gpu.driver == "vfio-pci")
         return {gpu.pci_address, Verdict::attention,
@@ -229,6 +242,8 @@ const char *name_of(Verdict verdict) {
     switch (verdict) {
     case Verdict::ok:
         return "ok";
+    case Verdict::unknown:
+        return "unknown";
     case Verdict::attention:
         return "attention";
     case Verdict::trouble:

@@ -12,6 +12,7 @@ namespace nvdebugctl::doctor {
 
 enum class Verdict {
     ok,
+    unknown,   ///< this machine does not say
     attention, ///< part of what the module offers is not to be had like this
     trouble,   ///< nothing works until this is mended
 };

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvdebugctl's controls in the VM: what they change, show, refuse, and undo."""
+
+import json
+
+import pytest
+from boards import BOARDS, IDS_PER_RUNLIST, since
+from ctl import validate
+from test_control import gained
+from text import channels
+
+# three-tasks: TSG t has channels 2 t and 2 t + 1.
+SLICE_US = 1998.848
+DONE, USAGE, FAILED, UNSUPPORTED, PARTIAL = range(5)
+
+
+class Ctl:
+    """The tool in the guest, on one board."""
+
+    def __init__(self, bench, board):
+        self.bench = bench
+        self.board = board
+        self.name = f"nvdebugctl -g {bench.index(board)}"
+
+    def run(self, text):
+        return self.bench.run(f"{self.name} {text}")
+
+    def changes(self, text):
+        """What a control that succeeds says it changed: {(object, runlist, id): (old, new)}."""
+        document = json.loads(self.bench.check(f"{self.name} -j {text}"))
+        validate(document)
+        return {(row["object"], row["runlist"], row["id"]): (row["old"], row["new"])
+                for row in document["data"]["changes"]}
+
+    def refused(self, text, status, *words):
+        """It ends with that status, nothing on stdout, and one sentence that has these words."""
+        result = self.run(text)
+        assert (result.status, result.text) == (status, ""), (text, result)
+        said = result.err.decode()
+        assert said.startswith("nvdebugctl: ") and said.count("\n") == 1, said
+        for word in words:
+            assert word in said, said
+
+    def enabled(self, runlist=0):
+        shown = channels(self.bench.read(self.board, f"runlist{runlist}_brief"))
+        return {number for number, fields in shown.items() if fields["Enabled"] == "1"}
+
+
+@pytest.fixture
+def ctl(bench, request):
+    return Ctl(bench, request.param)
+
+
+on_every_board = pytest.mark.parametrize("ctl", BOARDS, indirect=True)
+on_one_board = pytest.mark.parametrize("ctl", ["gtx1060-3gb"], indirect=True)
+EVERYONE = set(range(6))
+
+
+@on_every_board
+def test_channels(ctl):
+    assert ctl.changes("channel disable 0:2 3") == {
+        ("channel", 0, 2): (True, False), ("channel", 0, 3): (True, False)}
+    assert ctl.enabled() == EVERYONE - {2, 3}
+    assert ctl.changes("channel enable 0x2") == {("channel", 0, 2): (False, True)}
+    assert ctl.changes("channel enable 2 0:3") == {
+        ("channel", 0, 2): (True, True), ("channel", 0, 3): (False, True)}
+    assert ctl.enabled() == EVERYONE
+
+
+@on_every_board
+def test_tsgs(ctl):
+    before = {("tsg", 0, 1): (SLICE_US, 499.712)}
+    assert ctl.changes("tsg timeslice 0:1 500us") == before
+    assert "499.712" in ctl.bench.read(ctl.board, "runlist0_brief")
+    assert ctl.changes("tsg switch 1") == {("runlist", 0, None): ([0, 1, 2], [1])}
+    assert ctl.changes("tsg switch 0:2") == {("runlist", 0, None): ([1], [2])}
+    assert ctl.changes("runlist resubmit 0") == {("runlist", 0, None): ([2], [0, 1, 2])}
+    ctl.bench.model(ctl.board).request("advance", 100)
+    running, = ctl.changes("runlist preempt 0").values()
+    assert len(running[0]) == 1 and running[0][0].startswith("tsg:")
+    tsg = running[0][0].removeprefix("tsg:")
+    assert set(ctl.changes(f"tsg preempt 0:{tsg}")) == {("tsg", 0, int(tsg))}
+
+
+@on_every_board
+def test_scheduling(ctl):
+    assert ctl.changes("runlist disable 0 1") == {
+        ("runlist", 0, None): (True, False), ("runlist", 1, None): (True, False)}
+    assert "0 off" in ctl.bench.read(ctl.board, "scheduling")
+    assert ctl.changes("runlist enable 1 0") == {
+        ("runlist", 0, None): (False, True), ("runlist", 1, None): (False, True)}
+
+
+@pytest.mark.parametrize("ctl", since("pascal"), indirect=True)
+def test_preemption_mode(ctl):
+    (old, new), = ctl.changes("channel preemption 0:2 wfi").values()
+    assert new == "WFI" and old != new
+    assert ctl.changes("channel preemption 0:2 cta") == {("channel", 0, 2): ("WFI", "CTA")}
+    assert ctl.changes("channel preemption 0:2 wfi --for 0.05") == {
+        ("channel", 0, 2): ("CTA", "WFI")}
+    (old, _), = ctl.changes("channel preemption 0:3 cta --dry-run").values()
+    assert old == "CTA"
+
+
+DRY = ("channel disable 0:2", "tsg timeslice 0:1 500us", "tsg switch 0:1", "tsg preempt 0:1",
+       "runlist disable 0", "runlist preempt 0", "runlist resubmit 0", "channel disable 0:2 --for 9")
+
+
+@on_every_board
+def test_dry_run_changes_nothing(ctl):
+    model = ctl.bench.model(ctl.board)
+    for text in DRY:
+        model.request("stats", "reset")
+        document = json.loads(ctl.bench.check(f"{ctl.name} -j {text} --dry-run"))
+        validate(document)
+        assert all(row["new"] is None for row in document["data"]["changes"])
+        # PRAMIN's window is moved and put back by looking
+        blocks = model.request("stats")["bars"]["0"]["blocks"]
+        assert {name for name, block in blocks.items() if block["writes"]} <= {"PBUS_WINDOW"}
+    assert ctl.enabled() == EVERYONE
+    said = ctl.run("channel disable 0:2 --dry-run").text
+    assert said.splitlines()[0] == (
+        f'would write "0:2" to {ctl.bench.proc(ctl.board, "disable_channel")}')
+
+
+LEASES = {"channel disable 0:2 0:3": ("channel", 0, 2),
+          "tsg timeslice 0:1 500us": ("tsg", 0, 1),
+          "tsg switch 0:1": ("runlist", 0, None),
+          "runlist disable 0": ("runlist", 0, None)}
+
+
+@on_every_board
+@pytest.mark.parametrize("text", LEASES)
+def test_a_lease_ends_with_its_time(ctl, text):
+    result = ctl.run(f"-j {text} --for 0.05")
+    assert result.status == DONE, result
+    assert "undone after" in result.err.decode()
+    (old, new), *_ = [(row["old"], row["new"])
+                      for row in json.loads(result.text)["data"]["changes"]]
+    assert old != new
+    # what is there now is what was there before
+    (now, _), *_ = ctl.changes(f"{text} --dry-run").values()
+    assert now == old
+
+
+@on_every_board
+def test_a_lease_without_anybody_to_tell(ctl):
+    """No stderr, a full one, or no standard streams at all: it is held and undone all the same."""
+    disable = f"nvdebugctl -g {ctl.bench.index(ctl.board)} channel disable 0:2"
+    assert ctl.bench.run(f"{disable} --for 0.05 2>/dev/full").status == DONE
+    assert ctl.bench.run(f"{disable} --for 0.05 2>&-").status == DONE
+    ctl.bench.run(f"{disable} --for 0.05 <&- >&- 2>&-")
+    assert ctl.enabled() == EVERYONE
+    assert ctl.bench.run(f"{disable} 2>/dev/full").status == DONE
+    assert ctl.enabled() == EVERYONE - {2}
+
+
+@on_every_board
+def test_a_lease_while_nobody_reads(ctl):
+    """stdout is a pipe that is full: the time is up all the same."""
+    result = ctl.bench.run(
+        "mkfifo /root/full 2>/dev/null; exec 4<>/root/full; "
+        "dd if=/dev/zero of=/root/full bs=65536 count=1 2>/dev/null; "
+        f"{ctl.name} channel disable 0:2 --for 0.3 > /root/full; echo $?")
+    assert result.text.strip() == str(128 + 14), "SIGALRM"
+    assert ctl.enabled() == EVERYONE
+
+
+@on_one_board
+def test_an_ignored_signal_ends_no_lease(ctl):
+    """As under nohup, or in the background of a script."""
+    result = ctl.bench.run(
+        f"sh -c 'trap \"\" INT HUP; exec {ctl.name} channel disable 0:2 --for 0.6' & "
+        "usleep 200000; kill -INT $!; kill -HUP $!; usleep 100000; "
+        f"{ctl.name} -j channel disable 0:2 --dry-run; wait $!; echo $?")
+    shown, status = result.text.splitlines()[-2:]
+    assert json.loads(shown)["data"]["changes"][0]["old"] is False and status == "0", result
+
+
+def hold(ctl, text, signal):
+    """Takes a lease, looks, and ends the tool by a signal; what was seen meanwhile and after.
+
+    The tool is in the foreground: a shell has what is in the background ignore SIGINT.
+    """
+    file = "/root/held"
+    look = f"{ctl.name} -j {text} --dry-run"
+    return ctl.bench.run(
+        f"rm -f {file}; (tries=0; until [ -s {file} ] || [ $tries = 100 ]; do usleep 20000; "
+        f"tries=$((tries + 1)); done; {look} > {file}.during; kill -{signal} $(pidof nvdebugctl)) & "
+        f"{ctl.name} -j {text} --for 0 > {file} 2> {file}.err; echo $?; wait; "
+        f"cat {file}.during; {look}; cat {file}.err")
+
+
+@on_every_board
+@pytest.mark.parametrize("signal", ("INT", "TERM", "HUP", "KILL"))
+@pytest.mark.parametrize("text", LEASES)
+def test_a_lease_ends_with_the_tool(ctl, text, signal):
+    result = hold(ctl, text, signal)
+    status, during, after, *said = result.text.splitlines()
+    assert int(status) == (128 + 9 if signal == "KILL" else DONE), result
+    old, changed = (json.loads(document)["data"]["changes"][0]["old"]
+                    for document in (after, during))
+    assert old != changed
+    assert ("undone after" in "".join(said)) == (signal != "KILL")
+
+
+@on_every_board
+def test_a_killed_lease_gives_the_task_its_time_back(ctl):
+    hold(ctl, "channel disable 0:2 0:3", "KILL")
+    ctl.bench.model(ctl.board).request("advance", 3 * SLICE_US)
+    gain = gained(ctl.bench, ctl.board, 60 * SLICE_US)
+    assert gain[2] + gain[3] == pytest.approx(20 * SLICE_US, rel=0.05)
+
+
+@on_every_board
+def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
+    disable = ctl.bench.proc(ctl.board, "disable_channel")
+    result = ctl.bench.run(f"(usleep 300000; echo 0:2 > {disable}) & "
+                           f"echo 0:2 > {disable}; {ctl.name} channel enable 0:2 --for 0.8")
+    assert result.status == DONE, "disabled before, and so it is now"
+    result = ctl.bench.run(f"{ctl.name} channel enable 0:2; "
+                           f"(usleep 300000; {ctl.name} tsg timeslice 0:1 3ms) & "
+                           f"{ctl.name} tsg timeslice 0:1 500us --for 0.8")
+    assert result.status == FAILED
+    assert "tsg 0:1 timeslice is" in result.err.decode()
+
+
+# Refusals, each with a reason.
+
+@on_every_board
+def test_targets_that_are_not_there(ctl):
+    ctl.refused("tsg preempt 77", FAILED, "no runlist holds TSG 77", "tsg list")
+    ctl.refused("channel disable 99:1", FAILED, "no runlist 99", "runlist list")
+    ctl.refused("runlist disable 0 99", FAILED, "no runlist 99")
+    ctl.refused("channel disable 0:2 0:1000000", FAILED)
+    ctl.refused("tsg timeslice 0:1 1us", FAILED, "1.024")
+    assert ctl.enabled() == EVERYONE, "all or none"
+
+
+@pytest.mark.parametrize("ctl", IDS_PER_RUNLIST, indirect=True)
+def test_an_id_that_several_runlists_hold(ctl):
+    ctl.bench.restart(ctl.board, "same-ids")
+    rows = json.loads(ctl.bench.check(f"{ctl.name} -j channel list"))["data"]
+    places = [f"{row['runlist']}:{row['channel']}" for row in rows]
+    numbers = [row["channel"] for row in rows]
+    twice = next(number for number in numbers if numbers.count(number) > 1)
+    choices = [place for place in places if place.endswith(f":{twice}")]
+    ctl.refused(f"channel disable {twice}", FAILED, "several runlists", ", ".join(choices))
+    ctl.refused("channel disable 77", FAILED, "no runlist holds channel 77")
+
+
+@on_one_board
+@pytest.mark.parametrize("text", (
+    "channel disable", "channel disable x", "channel disable 1:2:3", "channel disable -1",
+    "channel disable 2 --for", "channel disable 2 --for x", "channel disable 2 --for -1",
+    "channel disable 2 --for 1e99", "channel disable 2 --csv", "channel preemption 2",
+    "channel preemption 2 fast", "tsg timeslice 1", "tsg timeslice 1 fast", "tsg timeslice 1 1m",
+    "tsg preempt 1 --for 2", "tsg switch 1 2", "runlist resubmit", "runlist enable 0:1",
+    "runlist preempt 0 --dry", "tsg stop 1"))
+def test_words_that_make_no_sense(ctl, text):
+    ctl.refused(text, USAGE)
+    assert ctl.enabled() == EVERYONE
+
+
+@on_one_board
+def test_captures_are_not_controlled(ctl):
+    ctl.bench.check("nvdebugctl capture /root/c")
+    result = ctl.bench.run("nvdebugctl -g 0 --from /root/c channel disable 0")
+    assert result.status == UNSUPPORTED and "without --from" in result.err.decode()
+
+
+@on_one_board
+def test_without_rights(ctl):
+    result = ctl.bench.run(f"su user -c '{ctl.name} channel disable 0:2'")
+    assert result.status == FAILED and "ermission" in result.err.decode()
+    assert ctl.bench.run(f"su user -c '{ctl.name} gpu show'").status == DONE
+    listed = ctl.bench.run(f"su user -c '{ctl.name} -j engine list'")
+    assert listed.status == DONE, "who is on an engine is root's to know; what engines are is not"
+    result = ctl.bench.run(f"su user -c '{ctl.name} runlist show 0'")
+    assert result.status == FAILED and "state_gid" in result.err.decode()
+
+
+def test_read_only_module(bench):
+    machine = bench.machine
+    bench.check("rmmod nvdebug")
+    try:
+        assert machine.load_module("read_only=1").status == 0
+        result = bench.run("nvdebugctl -g 0 channel disable 0:2")
+        assert result.status == FAILED and "read_only" in result.err.decode()
+        findings = json.loads(bench.run("nvdebugctl -j doctor").text)["data"]["findings"]
+        assert {finding["subject"] for finding in findings
+                if finding["verdict"] == "attention"} == {"read_only"}
+    finally:
+        bench.check("rmmod nvdebug")
+        assert machine.load_module().status == 0
+
+
+def test_doctor(bench):
+    result = bench.run("nvdebugctl -j doctor")
+    document = json.loads(result.text)
+    validate(document)
+    assert result.status == DONE
+    subjects = [finding["subject"] for finding in document["data"]["findings"]]
+    assert subjects[:4] == ["module", "signature", "lockdown", "rights"]
+    assert {bench.address(board) for board in BOARDS} <= set(subjects)
+    bench.check("rmmod nvdebug")
+    try:
+        result = bench.run("nvdebugctl doctor")
+        assert result.status == FAILED and "trouble" in result.text and "fix: " in result.text
+        result = bench.run("nvdebugctl gpu list")
+        assert result.status == FAILED and "doctor" in result.err.decode()
+    finally:
+        assert bench.machine.load_module().status == 0
+
+
+def test_which_gpu(bench):
+    """By index, PCI address, chip; and which one is meant without."""
+    address = bench.address("h200")
+    for name in (str(bench.index("h200")), f"gpu{bench.index('h200')}", address,
+                 address.removeprefix("0000:"), "GH100", "gh100"):
+        shown = json.loads(bench.check(f"nvdebugctl -g {name} -j gpu show"))
+        assert shown["gpu"]["pci_address"] == address
+    result = bench.run("nvdebugctl gpu show")
+    assert result.status == DONE and "gpu0" in result.err.decode()
+    for name in ("99", "GA999", "0000:ff:00.0", "gpu", ""):
+        assert bench.run(f"nvdebugctl -g '{name}' gpu show").status in (USAGE, FAILED)
