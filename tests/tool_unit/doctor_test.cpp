@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The facts come from a folder that looks like the root of a machine.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +26,7 @@ constexpr char kInfo[] =
 
 class DoctorTest : public testing::Test {
   protected:
-    DoctorTest() : root_(testing::TempDir() + "nvdebug-doctor") {
+    DoctorTest() : root_(testing::TempDir() + "nvdebug-doctor-" + std::to_string(getpid())) {
         fs::remove_all(root_);
         put("/proc/sys/kernel/osrelease", "6.1.0-test\n");
         put("/lib/modules/6.1.0-test/modules.dep", "kernel/fs/ext4.ko: kernel/fs/mbcache.ko\n");

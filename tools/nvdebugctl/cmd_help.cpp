@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <fmt/format.h>
+#include <sstream>
 
 #include "commands.hpp"
 #include "context.hpp"
@@ -88,9 +89,9 @@ Outcome<Document> help(Context &context) {
 }
 
 void print(const Json &data, Page &page) {
-    std::string text = data["text"].get<std::string>();
-    text.pop_back();
-    page.line(text);
+    std::istringstream text(data["text"].get<std::string>());
+    for (std::string line; std::getline(text, line);)
+        page.line(line);
 }
 
 } // namespace
