@@ -43,7 +43,7 @@ def test_shell(terminal):
 
 
 def test_command_and_escape(terminal):
-    command = terminal("--module", "none", "--", "echo up; trap '' INT; sleep 1000")
+    command = terminal("--module", "none", "--", "trap '' INT; echo up; sleep 1000")
     command.wait_for(b"\nup\r\n")
     command.type(CTRL_C)
     command.type(CTRL_BRACKET)
