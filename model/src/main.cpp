@@ -9,6 +9,7 @@
 #include "transport/control_server.hpp"
 #include "transport/event_loop.hpp"
 #include "transport/proxy.hpp"
+#include "transport/vfio_user.hpp"
 #include "workload/workload.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@
 
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,7 @@ struct Options {
     std::string workload = "idle";
     std::string data = NVDEBUG_MODEL_DATA;
     int qemu_fd = -1;
+    std::string vfio_user;
     std::string control;
     std::optional<SystemMemoryRange> sysmem;
     std::vector<std::string> faults;
@@ -67,16 +70,24 @@ bool is_stream_socket(int fd) {
     return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
 }
 
+std::unique_ptr<Transport> make_transport(Gpu &gpu, const Options &options) {
+    if (!options.vfio_user.empty())
+        return std::make_unique<VfioUser>(gpu, options.vfio_user);
+    return std::make_unique<Proxy>(gpu, UniqueFd(options.qemu_fd));
+}
+
 int serve(const Options &options) {
     const Catalog catalog(options.data);
-    Gpu gpu(load_board(catalog.board(options.board)),
-            load_workload(catalog.workload(options.workload)), options.sysmem);
+    Board board = load_board(catalog.board(options.board));
+    if (!options.vfio_user.empty())
+        board.show_real_bars();
+    Gpu gpu(std::move(board), load_workload(catalog.workload(options.workload)), options.sysmem);
     for (const std::string &fault : options.faults)
         gpu.faults().add(split_words(fault));
     Requests requests(gpu, catalog);
-    Proxy proxy(gpu, UniqueFd(options.qemu_fd));
+    const auto transport = make_transport(gpu, options);
     ControlServer control(requests, options.control);
-    serve_until_qemu_goes(proxy, control);
+    serve_until_qemu_goes(*transport, control);
     return 0;
 }
 
@@ -87,6 +98,7 @@ void define(CLI::App &app, Options &options, std::string &sysmem) {
     app.add_option("--workload", options.workload, "workload: a name, or a file with a /")
         ->capture_default_str();
     app.add_option("--qemu-fd", options.qemu_fd, "socket whose other end x-pci-proxy-dev has");
+    app.add_option("--vfio-user", options.vfio_user, "Unix socket to listen on for vfio-user-pci");
     app.add_option("--control", options.control, "Unix socket to listen on for requests");
     app.add_option("--sysmem", sysmem, "BASE:SIZE of guest memory that is the model's to use");
     app.add_option("--fault", options.faults, "scripted fault, as the control request; repeatable")
@@ -105,7 +117,9 @@ std::optional<std::string> complaint(Options &options, const std::string &sysmem
         return "--board is needed";
     if (options.control.empty())
         return "--control is needed";
-    if (!is_stream_socket(options.qemu_fd))
+    if ((options.qemu_fd >= 0) == !options.vfio_user.empty())
+        return "one of --qemu-fd and --vfio-user is needed";
+    if (options.qemu_fd >= 0 && !is_stream_socket(options.qemu_fd))
         return "--qemu-fd must be an open stream socket";
     if (!sysmem.empty()) {
         options.sysmem = parse_range(sysmem);

@@ -110,7 +110,7 @@ TEST_P(BarsOn, PhysicalShowsVideoMemory) {
     bench->expect_no_violations();
 }
 
-INSTANTIATE_TEST_SUITE_P(Boards, BarsOn, testing::ValuesIn(boards), test_name);
+INSTANTIATE_TEST_SUITE_P(Boards, BarsOn, testing::ValuesIn(cards), test_name);
 
 TEST(VirtualBars, WhatAnInstanceBlockMustHave) {
     Bench bench("titan-v", "idle");

@@ -99,7 +99,7 @@ TEST_F(BoardFile, UnknownGeneration) {
     json_["chip"]["generation"] = "rubin";
     EXPECT_EQ(error(), "/chip/generation: unknown generation; known: kepler, maxwell-gm20x, "
                        "pascal, volta, turing, ampere-ga100, ampere-ga10x, ada, hopper, "
-                       "blackwell-gb10x, blackwell-gb20x");
+                       "blackwell-gb10x, blackwell-gb20x, pascal-gp10b, volta-gv11b, ampere-ga10b");
 }
 
 TEST_F(BoardFile, IdentitiesThatContradict) {

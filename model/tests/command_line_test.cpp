@@ -149,6 +149,7 @@ TEST_F(Program, UsageErrors) {
         {"--board", "titan-v", "--control", control_.string()},
         {"--board", "titan-v", "--control", control_.string(), "--qemu-fd", "five"},
         {"--board", "titan-v", "--control", control_.string(), "--qemu-fd", "1"},
+        options({"--vfio-user", (folder_ / "vfio").string()}),
         options({"--sysmem", "0x1000"}),
         options({"--sysmem", "0x1000:0"}),
         options({"--sysmem", "0xffffffffffffffff:2"}),
@@ -177,11 +178,29 @@ TEST_F(Program, EndsWithQemu) {
         {"--workload", "three-tasks", "--fault", "read 0x4 0x5", "--fault", "stuck 0x1700"}));
     models_ = UniqueFd();
     EXPECT_EQ(ask("info"), "{\"ok\":true,\"board\":\"titan-v\",\"workload\":\"three-tasks\","
-                           "\"chip\":\"GV100\",\"started\":false}\n");
+                           "\"chip\":\"GV100\",\"started\":false,\"asleep\":false}\n");
     qemu_ = UniqueFd();
     EXPECT_EQ(wait(), 0);
     EXPECT_EQ(said("err"), "");
     EXPECT_FALSE(std::filesystem::exists(control_));
+}
+
+TEST_F(Program, EndsWithItsVfioUserClient) {
+    const std::filesystem::path path = folder_ / "vfio";
+    start({"--board", "titan-v", "--vfio-user", path.string(), "--control", control_.string()});
+    EXPECT_NE(ask("info"), "");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    {
+        const UniqueFd client(::socket(AF_UNIX, SOCK_STREAM, 0));
+        ASSERT_EQ(
+            ::connect(client.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)),
+            0);
+    }
+    EXPECT_EQ(wait(), 0);
+    EXPECT_EQ(said("err"), "");
+    EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST_F(Program, EndsOnNonsenseFromQemu) {

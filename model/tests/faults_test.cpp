@@ -4,6 +4,8 @@
 
 #include "base/parse.hpp"
 
+#include <bit>
+
 namespace nvmodel::test {
 namespace {
 
@@ -31,6 +33,158 @@ TEST(Faults, AllOnesAfter) {
     bench.write(0x1700, 0x5);
     EXPECT_EQ(bench.read(0x1700), 0xffffffffU);
     EXPECT_EQ(bench.read(0x0), 0xffffffffU);
+}
+
+TEST(Faults, GoneForAWhile) {
+    Bench bench("titan-v", "idle");
+    fault(bench, "all-ones-after 1 2");
+    EXPECT_EQ(bench.read(0x0), 0x140000a1U);
+    EXPECT_EQ(bench.read(0x0), 0xffffffffU);
+    bench.write(0x1700, 0x5);
+    EXPECT_EQ(bench.read(0x0), 0x140000a1U) << "it is back";
+    EXPECT_EQ(bench.read(0x1700), 0U) << "the write was lost";
+    EXPECT_EQ(bench.gpu.faults().hits(), 2U);
+}
+
+TEST(Faults, LostWrites) {
+    Bench bench("titan-v", "idle");
+    fault(bench, "lose-writes-after 1 1");
+    bench.write(0x1700, 0x1);
+    bench.write(0x1700, 0x2);
+    EXPECT_EQ(bench.read(0x1700), 0x1U);
+    bench.write(0x1700, 0x3);
+    EXPECT_EQ(bench.read(0x1700), 0x3U);
+    EXPECT_EQ(bench.gpu.faults().hits(), 1U);
+    EXPECT_EQ(bench.gpu.faults().accesses(), 5U);
+}
+
+TEST(Faults, AReadThatIsWrong) {
+    Bench bench("titan-v", "idle");
+    bench.write(0x1700, 0x5);
+    fault(bench, "wrong-after 1 0x12345678");
+    EXPECT_EQ(bench.read(0x1700), 0x5U);
+    EXPECT_EQ(bench.read(0x1700), 0x12345678U);
+    EXPECT_EQ(bench.read(0x1700), 0x5U);
+    fault(bench, "wrong-after 0 7 2");
+    EXPECT_EQ(bench.gpu.bar_read(Bar::framebuffer, 0, 1), 7U);
+    EXPECT_EQ(bench.read(0x0), 7U);
+    EXPECT_EQ(bench.read(0x0), 0x140000a1U);
+}
+
+TEST(Faults, TimeStandsStill) {
+    auto bench = Bench::started("titan-v", "three-tasks");
+    const Ns before = bench->gpu.now();
+    fault(*bench, "freeze-after 2 3");
+    for (int i = 0; i < 6; ++i)
+        bench->read(0x0);
+    EXPECT_EQ(bench->gpu.now() - before, 3 * ns_per_us) << "of six accesses";
+    fault(*bench, "freeze-after 0");
+    bench->preempt_tsg(0);
+    for (int i = 0; i < 1'000; ++i)
+        bench->read(0x0);
+    EXPECT_TRUE(bench->preempt_pending()) << "forever";
+    fault(*bench, "none");
+    for (int i = 0; i < 1'000; ++i)
+        bench->read(0x0);
+    EXPECT_FALSE(bench->preempt_pending());
+}
+
+TEST(Faults, AUnitWithoutPower) {
+    auto bench = Bench::started("titan-v", "three-tasks");
+    fault(*bench, "all-ones PCCSR");
+    EXPECT_EQ(bench->read(0x800004), 0xffffffffU);
+    EXPECT_EQ(bench->gpu.bar_read(Bar::registers, 0x800005, 1), 0xffU);
+    EXPECT_EQ(bench->read(0x0), 0x140000a1U);
+    bench->disable(0);
+    fault(*bench, "none");
+    EXPECT_EQ(bench->read(0x800004) & 1, 0U) << "the write was done";
+}
+
+TEST(Faults, PriErrorOfABlock) {
+    auto bench = Bench::started("titan-v", "three-tasks");
+    fault(*bench, "pri-error PCCSR 0xbadf5100");
+    fault(*bench, "pri-error BAR1 0xbad0fb00");
+    fault(*bench, "pri-error PRAMIN 0xbad00100");
+    EXPECT_EQ(bench->read(0x800004), 0xbadf5100U);
+    EXPECT_EQ(bench->read(0x0), 0x140000a1U);
+    EXPECT_EQ(bench->gpu.bar_read(Bar::framebuffer, 0, 8), 0xbad0fb00bad0fb00U);
+    EXPECT_EQ(bench->gpu.bar_read(Bar::registers, 0x700001, 1), 0x01U);
+    EXPECT_EQ(bench->gpu.faults().hits(), 3U);
+    bench->expect_no_violations();
+}
+
+TEST(Faults, PriErrorOfAKind) {
+    Bench bench("titan-v", "idle");
+    fault(bench, "pri-error 0xbadf0200");
+    EXPECT_EQ(bench.read(0x0), 0xbadf0200U);
+    EXPECT_EQ(bench.read(0x700000), 0xbadf0200U);
+}
+
+TEST(Faults, BitsThatStay) {
+    Bench bench("titan-v", "idle");
+    bench.write(0x1700, 0x5);
+    fault(bench, "set 0x1700 0x102");
+    fault(bench, "clear 0x1700 0x001");
+    EXPECT_EQ(bench.read(0x1700), 0x106U);
+    EXPECT_EQ(bench.gpu.bar_read(Bar::registers, 0x1701, 1), 0x1U);
+    EXPECT_EQ(bench.gpu.faults().hits(), 2U);
+    EXPECT_EQ(bench.gpu.bar_read(Bar::framebuffer, 0x1700, 4), 0U) << "BAR0 only";
+    fault(bench, "none");
+    EXPECT_EQ(bench.read(0x1700), 0x5U);
+}
+
+/// How many of 10,000 reads of a register that is 5 go wrong, and how.
+struct Wrong {
+    int ones = 0, errors = 0, flips = 0, other = 0;
+    [[nodiscard]] int all() const { return ones + errors + flips + other; }
+};
+
+Wrong random_reads(const std::string &spec) {
+    Bench bench("titan-v", "idle");
+    bench.write(0x1700, 0x5);
+    fault(bench, spec);
+    Wrong wrong;
+    for (int i = 0; i < 10'000; ++i) {
+        const std::uint32_t value = bench.read(0x1700);
+        if (value == 0xffffffff)
+            ++wrong.ones;
+        else if (value >> 20 == 0xbad)
+            ++wrong.errors;
+        else if (std::popcount(value ^ 0x5) == 1)
+            ++wrong.flips;
+        else if (value != 0x5)
+            ++wrong.other;
+    }
+    EXPECT_EQ(bench.gpu.faults().hits(), static_cast<std::uint64_t>(wrong.all()));
+    return wrong;
+}
+
+TEST(Faults, RandomOfAnyKind) {
+    const Wrong wrong = random_reads("random 1 0.03");
+    EXPECT_NEAR(wrong.ones, 100, 40);
+    EXPECT_NEAR(wrong.errors, 100, 40);
+    EXPECT_NEAR(wrong.flips, 100, 40);
+    EXPECT_EQ(wrong.other, 0);
+}
+
+TEST(Faults, RandomOfOneKind) {
+    EXPECT_EQ(random_reads("random 7 1 ones").ones, 10'000);
+    EXPECT_EQ(random_reads("random 7 1 pri-error").errors, 10'000);
+    EXPECT_EQ(random_reads("random 7 1 flip").flips, 10'000);
+    EXPECT_EQ(random_reads("random 7 0").all(), 0);
+}
+
+TEST(Faults, RandomIsTheSameForTheSameSeed) {
+    const auto sequence = [](const std::string &spec) {
+        Bench bench("titan-v", "idle");
+        fault(bench, spec);
+        std::vector<std::uint32_t> read;
+        for (int i = 0; i < 1'000; ++i)
+            read.push_back(bench.read(0x0));
+        return read;
+    };
+    EXPECT_EQ(sequence("random 3 0.1"), sequence("random 3 0.1"));
+    EXPECT_NE(sequence("random 3 0.1"), sequence("random 4 0.1"));
 }
 
 TEST(Faults, PriError) {
@@ -93,6 +247,20 @@ TEST(Faults, MoveRunlistALimitedNumberOfTimes) {
     EXPECT_EQ(bases[3], bases[2]);
 }
 
+TEST(Faults, RotateRunlist) {
+    auto bench = Bench::started("titan-v", "three-tasks");
+    fault(*bench, "rotate-runlist 0 2 1");
+    const std::uint32_t before = bench->read(0x2280);
+    bench->read(0x700000);
+    EXPECT_EQ(bench->read(0x2280), before);
+    bench->read(0x700000);
+    const std::uint32_t after = bench->read(0x2280);
+    EXPECT_NE(after, before);
+    EXPECT_EQ(bench->peek({Aperture::video, std::uint64_t{after & 0xfffffff} << 12}) >> 24, 1U)
+        << "the TIMEOUT of the first version";
+    EXPECT_EQ(bench->read(0x2280), after) << "once";
+}
+
 TEST(Faults, MoveRunlistThatTheWorkloadLacksMovesNothing) {
     auto bench = Bench::started("titan-v", "three-tasks");
     fault(*bench, "move-runlist 7 1");
@@ -137,13 +305,21 @@ TEST(Faults, BadOnesAreRefused) {
         {"", "fault: \"\" is not known (see docs/model.md)"},
         {"bang", "fault: \"bang\" is not known (see docs/model.md)"},
         {"read 0x0", "fault read: expected 2 arguments"},
+        {"all-ones-after 1 0", "fault: EVERY and TIMES must not be 0"},
+        {"all-ones NOWHERE", "fault: \"NOWHERE\" is not a block of registers"},
+        {"pri-error 0x12345678", "fault pri-error: 0x12345678 is not 0xbad....."},
+        {"pri-error BAR3 0xbadf1100", "fault: \"BAR3\" is not a block of registers"},
+        {"random 1", "fault random: expected 2 to 3 arguments"},
+        {"random 1 1.5", "fault random: \"1.5\" is not a rate of 0 to 1"},
+        {"random 1 0.5 odd", "fault random: \"odd\" is not ones, pri-error or flip"},
         {"read 0x2 1", "fault: offset 0x2 is not a multiple of 4"},
         {"read 0x1000000 1", "fault: 0x1000000 is too large"},
         {"read 0x0 0x100000000", "fault: 0x100000000 is too large"},
         {"stuck zero", "fault: \"zero\" is not a number"},
         {"move-window 0", "fault: EVERY and TIMES must not be 0"},
         {"move-runlist 0 1 0", "fault: EVERY and TIMES must not be 0"},
-        {"move-runlist 0", "fault move-runlist: expected 2 arguments"},
+        {"move-runlist 0", "fault move-runlist: expected 2 to 3 arguments"},
+        {"rotate-runlist 0 1 2 3", "fault rotate-runlist: expected 2 to 3 arguments"},
         {"none 1", "fault none: expected 0 arguments"},
     };
     for (const auto &[spec, expected] : errors)

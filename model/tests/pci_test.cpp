@@ -99,6 +99,8 @@ TEST(Decode, AsleepAnswersNothing) {
     EXPECT_EQ(bench.gpu.memory_read(bar0, 4), 0xffffffffU);
     bench.gpu.config_write(0x64, 0, 2);
     EXPECT_EQ(bench.gpu.memory_read(bar0, 4), 0x140000a1U);
+    ASSERT_EQ(bench.gpu.violations().records().size(), 1U);
+    EXPECT_EQ(bench.gpu.violations().records()[0].why, Violation::asleep);
 }
 
 TEST(Reset, MakesTheBoardCold) {

@@ -283,7 +283,7 @@ TEST_F(ProxyLink, RegionsOutsideTheirFile) {
     map.size[0] = 0x1000;
     map.offset[0] = 0x1000;
     send(Command::sync_sysmem, map, {fd.get()});
-    EXPECT_EQ(protocol_error(), "SYNC_SYSMEM: region is not inside its file");
+    EXPECT_EQ(protocol_error(), "guest memory: region is not inside its file");
 }
 
 TEST_F(ProxyLink, RegionsBeyondTheAddressSpace) {
@@ -292,7 +292,7 @@ TEST_F(ProxyLink, RegionsBeyondTheAddressSpace) {
     map.address[0] = ~0ULL - 0xff;
     map.size[0] = 0x1000;
     send(Command::sync_sysmem, map, {fd.get()});
-    EXPECT_EQ(protocol_error(), "SYNC_SYSMEM: region beyond the end of the address space");
+    EXPECT_EQ(protocol_error(), "guest memory: region beyond the end of the address space");
 }
 
 TEST_F(ProxyLink, DescriptorsThatCannotBeMapped) {
@@ -303,7 +303,7 @@ TEST_F(ProxyLink, DescriptorsThatCannotBeMapped) {
     proxy::SyncSysmem map{};
     map.size[0] = 0x1000;
     send(Command::sync_sysmem, map, {in.get()});
-    EXPECT_EQ(protocol_error(), "SYNC_SYSMEM: region is not inside its file");
+    EXPECT_EQ(protocol_error(), "guest memory: region is not inside its file");
 }
 
 TEST_F(ProxyLink, TooManyDescriptors) {

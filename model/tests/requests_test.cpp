@@ -38,7 +38,8 @@ TEST_F(ControlRequests, Life) {
                                  {"board", "gtx1060-3gb"},
                                  {"workload", "three-tasks"},
                                  {"chip", "GP106"},
-                                 {"started", false}}));
+                                 {"started", false},
+                                 {"asleep", false}}));
     EXPECT_EQ(ask("start"), (Json{{"ok", true}}));
     EXPECT_TRUE(ask("info")["started"]);
     EXPECT_EQ(error("start"), "the workload was started before");
@@ -92,6 +93,38 @@ TEST_F(ControlRequests, RestartWorksFromCold) {
     EXPECT_TRUE(ask("info")["started"]);
 }
 
+TEST_F(ControlRequests, AsleepEveryAccessIsRecorded) {
+    ask("start");
+    const std::uint32_t window = bench_.read(0x1700);
+    EXPECT_EQ(ask("sleep"), (Json{{"ok", true}}));
+    EXPECT_TRUE(ask("info")["asleep"]);
+    EXPECT_EQ(bench_.read(0x0), 0xffffffffU);
+    EXPECT_EQ(bench_.read(0x0), 0xffffffffU);
+    bench_.write(0x1700, window + 1);
+    EXPECT_EQ(bench_.gpu.bar_read(Bar::framebuffer, 0x8, 8), ~0ULL);
+    const Json list = ask("violations")["violations"];
+    ASSERT_EQ(list.size(), 3U);
+    EXPECT_EQ(list[0], (Json{{"bar", 0},
+                             {"offset", "0x0"},
+                             {"access", "read"},
+                             {"size", 4},
+                             {"why", "asleep"},
+                             {"count", 2}}));
+    EXPECT_EQ(list[1]["access"], "write");
+    EXPECT_EQ(list[2]["bar"], 1);
+    ask("violations reset");
+    EXPECT_EQ(ask("wake"), (Json{{"ok", true}}));
+    EXPECT_EQ(bench_.read(0x1700), window) << "what was written asleep is lost";
+    EXPECT_TRUE(ask("violations")["violations"].empty());
+    EXPECT_NE(error("sleep 1"), "");
+}
+
+TEST_F(ControlRequests, ADeviceResetWakes) {
+    ask("sleep");
+    bench_.gpu.reset();
+    EXPECT_FALSE(ask("info")["asleep"]);
+}
+
 TEST_F(ControlRequests, Submit) {
     EXPECT_EQ(error("submit 0"), "the workload is not started");
     ask("start");
@@ -99,6 +132,17 @@ TEST_F(ControlRequests, Submit) {
     EXPECT_EQ(error("submit 5"), "the workload has nothing on runlist 5");
     EXPECT_EQ(error("submit 15"), "board gtx1060-3gb has no runlist 15");
     EXPECT_EQ(error("submit x"), "\"x\" is not a runlist id");
+}
+
+TEST_F(ControlRequests, Rotate) {
+    EXPECT_EQ(error("rotate 0"), "the workload is not started");
+    ask("start");
+    EXPECT_EQ(ask("rotate 0"), (Json{{"ok", true}, {"version", 1}}));
+    EXPECT_EQ(ask("rotate 0"), (Json{{"ok", true}, {"version", 2}}));
+    EXPECT_EQ(error("rotate 5"), "the workload has nothing on runlist 5");
+    EXPECT_EQ(error("rotate x"), "\"x\" is not a runlist id");
+    ask("restart");
+    EXPECT_EQ(ask("rotate 0")["version"], 1);
 }
 
 TEST_F(ControlRequests, Stats) {
@@ -134,9 +178,10 @@ TEST_F(ControlRequests, ViolationsAndFaults) {
                                                               {"count", 1}}})));
     EXPECT_EQ(ask("violations reset"), (Json{{"ok", true}}));
     EXPECT_EQ(ask("violations")["violations"], Json::array());
-    EXPECT_EQ(ask("fault read 0x0 0xbadf0200"), (Json{{"ok", true}}));
+    EXPECT_EQ(ask("fault read 0x0 0xbadf0200"), (Json{{"ok", true}, {"hits", 0}, {"accesses", 1}}));
     EXPECT_EQ(bench_.read(0x0), 0xbadf0200U);
-    EXPECT_EQ(ask("fault none"), (Json{{"ok", true}}));
+    EXPECT_EQ(ask("fault none"), (Json{{"ok", true}, {"hits", 1}, {"accesses", 2}}));
+    EXPECT_EQ(ask("fault none"), (Json{{"ok", true}, {"hits", 0}, {"accesses", 0}}));
     EXPECT_EQ(error("fault"), "fault: \"\" is not known (see docs/model.md)");
 }
 
@@ -291,6 +336,20 @@ TEST(Catalogs, FindByNameOrPath) {
     EXPECT_NE(config_error([&] { static_cast<void>(catalog.board("a101")); }).find("gtx1060-3gb"),
               std::string::npos);
     EXPECT_THROW(static_cast<void>(catalog.board("..")), ConfigError);
+}
+
+TEST_F(ControlRequests, PeekAndPoke) {
+    EXPECT_EQ(ask("poke vid 0x1000 0x12345678 2"), (Json{{"ok", true}}));
+    EXPECT_EQ(ask("peek vid 0x1000 2")["words"], (Json{"0x12345678", "0x2"}));
+    EXPECT_EQ(bench_.peek({Aperture::video, 0x1000}), 0x12345678U);
+    EXPECT_EQ(error("peek vid 0xfffffffffffffffc 1"), "there is no such memory");
+    EXPECT_EQ(error("poke coh 0x0 1"), "there is no such memory");
+    EXPECT_EQ(error("poke vid 0x2 1"), "0x2 is not a multiple of 4");
+    EXPECT_EQ(error("poke vid 0x0"), "expected 3 arguments, got 2");
+    EXPECT_EQ(error("poke vid 0x0 0x100000000"), "\"0x100000000\" is not a word of 32 bits");
+    EXPECT_EQ(error("peek vid 0x0 1025"), "\"1025\" is not a count of words");
+    EXPECT_EQ(error("peek peer 0x0 1"),
+              "\"peer\" is not one of the choices (see docs/model.md)");
 }
 
 } // namespace

@@ -111,15 +111,18 @@ TEST_P(Robustness, RandomAccesses) {
 
 TEST_P(Robustness, RandomLists) {
     const Board &board = bench->gpu.board();
+    const PhysicalAddress list{
+        bench->default_aperture(),
+        board.generation->has_video_memory() ? 0x100000 : sysmem_range.base + 0xf00000};
     for (int round = 0; round < 300; ++round) {
-        bench->write(board.generation->window_register, 0x10);
         for (std::uint32_t i = 0; i < 64; ++i)
-            bench->write(0x700000 + 4 * i, pick(3) == 0 ? value() : pick(8) << 26 | 0x03d0a000);
+            bench->poke({list.aperture, list.address + 4 * i},
+                        pick(3) == 0 ? value() : pick(8) << 26 | 0x03d0a000);
         const std::uint32_t length = pick(20);
         const unsigned runlist = board.generation->submit == SubmitScheme::shared_port
-                                     ? board.runlists[pick(2)].id
+                                     ? board.runlists[pick(2) % board.runlists.size()].id
                                      : board.runlists[0].id;
-        bench->submit(runlist, {Aperture::video, 0x100000}, length, pick(4));
+        bench->submit(runlist, list, length, pick(4));
         bench->advance_us(pick(3'000));
         check();
     }

@@ -4,6 +4,8 @@
 
 #include "host/group.hpp"
 
+#include <set>
+
 namespace nvmodel::test {
 namespace {
 
@@ -140,7 +142,7 @@ class Submitted : public testing::TestWithParam<const char *> {
 TEST_P(Submitted, ListIsWhereTheRegistersSay) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Where list = where(*bench);
-    EXPECT_EQ(list.base.aperture, Aperture::video);
+    EXPECT_EQ(list.base.aperture, bench->default_aperture());
     EXPECT_EQ(list.length, 9U);
     EXPECT_FALSE(list.pending);
     EXPECT_EQ(list.base.address % (1U << bench->gpu.board().generation->runlist_base_shift), 0U);
@@ -156,7 +158,9 @@ TEST_P(Submitted, ListIsWhereTheRegistersSay) {
     bench->expect_no_violations();
 }
 
-TEST_P(Submitted, OnlyTheWindowReachesIt) {
+class SubmittedToCard : public Submitted {};
+
+TEST_P(SubmittedToCard, OnlyTheWindowReachesIt) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Where list = where(*bench);
     EXPECT_GE(list.base.address, bench->gpu.board().bar1.modelled);
@@ -173,11 +177,11 @@ TEST_P(Submitted, OnlyTheWindowReachesIt) {
 TEST_P(Submitted, SystemMemory) {
     auto bench = Bench::started(GetParam(), "sysmem");
     const Where list = where(*bench);
-    EXPECT_EQ(list.base.aperture, Aperture::coherent);
+    EXPECT_EQ(list.base.aperture, bench->system_aperture());
     EXPECT_GE(list.base.address, sysmem_range.base);
     const DecodedList decoded = decode_list(*bench->gpu.board().generation, entries(*bench, list));
     ASSERT_EQ(decoded.groups.size(), 3U);
-    EXPECT_EQ(bench->gpu.chip().host().channel(4).instance.aperture, Aperture::coherent);
+    EXPECT_EQ(bench->gpu.chip().host().channel(4).instance.aperture, bench->system_aperture());
     bench->advance_us(60'000);
     for (const auto &[task, done] : bench->progress())
         EXPECT_NEAR(done, 20'000, 1'100) << task << ": it runs from there";
@@ -193,11 +197,51 @@ TEST_P(Submitted, AgainIsAFreshCopyElsewhere) {
     EXPECT_TRUE(after.pending);
     EXPECT_NE(after.base.address, before.base.address);
     EXPECT_EQ(entries(*bench, after), words);
-    EXPECT_FALSE(where(*bench).pending) << "that took longer than the fetch";
-    EXPECT_EQ(config_error([&] { bench->gpu.resubmit(3); }),
-              "the workload has nothing on runlist 3");
+    bench->advance_us(20);
+    EXPECT_FALSE(where(*bench).pending) << "that is longer than the fetch";
     EXPECT_EQ(config_error([&] { bench->gpu.resubmit(77); }),
               "board " + std::string(GetParam()) + " has no runlist 77");
+}
+
+TEST_P(SubmittedToCard, WhatIsEmptyCannotBeSubmittedAgain) {
+    auto bench = Bench::started(GetParam(), "three-tasks");
+    EXPECT_EQ(config_error([&] { bench->gpu.resubmit(3); }),
+              "the workload has nothing on runlist 3");
+}
+
+TEST_P(Submitted, VersionsSayWhichTheyAre) {
+    auto bench = Bench::started(GetParam(), "three-tasks");
+    const Generation &generation = *bench->gpu.board().generation;
+    std::set<std::uint64_t> places{where(*bench).base.address};
+    for (unsigned version = 1; version <= 62; ++version) {
+        const Where left = where(*bench);
+        EXPECT_EQ(bench->gpu.rotate(0), version);
+        const DecodedList next = decode_list(generation, entries(*bench, left));
+        EXPECT_EQ(next.groups.at(0).timeslice, (Timeslice{version + 1, 3}));
+        const Where list = where(*bench);
+        EXPECT_TRUE(places.insert(list.base.address).second) << "elsewhere each time";
+        const DecodedList decoded = decode_list(generation, entries(*bench, list));
+        EXPECT_EQ(decoded.bad, BadTsg::none);
+        ASSERT_EQ(decoded.groups.size(), 3U);
+        for (unsigned i = 0; i < 3; ++i) {
+            const unsigned tsg = (i + version) % 3;
+            EXPECT_EQ(decoded.groups[i].id, (GroupId{true, tsg}));
+            EXPECT_EQ(decoded.groups[i].timeslice, (Timeslice{version, 3}));
+            EXPECT_EQ(decoded.groups[i].channels.at(0).id, 2 * tsg);
+        }
+    }
+    EXPECT_GT(bench->gained(60'000)["task3"], 1'000) << "Host takes it like any list";
+    const Words words = entries(*bench, where(*bench));
+    bench->gpu.resubmit(0);
+    EXPECT_EQ(entries(*bench, where(*bench)), words) << "the version stays";
+    bench->expect_no_violations();
+}
+
+TEST_P(Submitted, VersionsBeginAnewAfterAWholeNumberOfTurns) {
+    auto bench = Bench::started(GetParam(), "many-64");
+    for (unsigned version = 1; version <= 240; ++version)
+        EXPECT_EQ(bench->gpu.rotate(0), version);
+    EXPECT_EQ(bench->gpu.rotate(0), 1U);
 }
 
 TEST_P(Submitted, PendingLastsAsLongAsTheFetch) {
@@ -211,6 +255,7 @@ TEST_P(Submitted, PendingLastsAsLongAsTheFetch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, Submitted, testing::ValuesIn(boards), test_name);
+INSTANTIATE_TEST_SUITE_P(Cards, SubmittedToCard, testing::ValuesIn(cards), test_name);
 
 TEST(SubmitPort, SharedByAllRunlists) {
     Bench bench("gtx1060-3gb", "idle");

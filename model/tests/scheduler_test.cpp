@@ -2,6 +2,9 @@
 // What Host does with runlists: the rules S1 to S33 of docs/model.md as seen in work done.
 #include "support.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace nvmodel::test {
 namespace {
 
@@ -224,7 +227,21 @@ TEST_P(EveryBoard, AnEmptyListStopsAll) {
     EXPECT_GT(bench->gained(6 * slice_us).at("task1"), 1.9 * slice_us);
 }
 
-TEST_P(EveryBoard, RunlistsAreIndependent) { // R5
+/// Where copies have a runlist of their own.
+class BoardsWithTwoRunlists : public testing::TestWithParam<const char *> {
+  public:
+    static std::vector<const char *> all() {
+        std::vector<const char *> found;
+        std::ranges::copy_if(boards, std::back_inserter(found), [](const char *name) {
+            return board(name).runlists.size() > 1;
+        });
+        return found;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Boards, BoardsWithTwoRunlists,
+                         testing::ValuesIn(BoardsWithTwoRunlists::all()), test_name);
+
+TEST_P(BoardsWithTwoRunlists, AreIndependent) { // R5
     const std::string entries = R"(
         {"task":"compute1","engine":"GR0","timeslice_us":2000,"channels":[{"work":"busy"}]},
         {"task":"compute2","engine":"GR0","timeslice_us":2000,"channels":[{"work":"busy"}]},

@@ -81,6 +81,8 @@ std::unique_ptr<Bench> Bench::started(const std::string &board_name, const Workl
 std::optional<std::uint32_t> Bench::through_window(PhysicalAddress at) {
     using namespace regs;
     const Generation &generation = *gpu.board().generation;
+    if (!generation.pramin)
+        return std::nullopt;
     if (at.aperture != Aperture::video && !(generation.window_mask & pbus::window_target.mask()))
         return std::nullopt;
     write(generation.window_register,
@@ -102,6 +104,16 @@ void Bench::poke(PhysicalAddress at, std::uint32_t value) {
         write(*offset, value);
     else
         EXPECT_TRUE(guest.write(at.address, std::as_bytes(std::span(&value, 1))));
+}
+
+Aperture Bench::default_aperture() const {
+    return gpu.board().generation->memory == MemoryForm::unified ? Aperture::coherent
+                                                                 : Aperture::video;
+}
+
+Aperture Bench::system_aperture() const {
+    return gpu.board().generation->memory == MemoryForm::unified_as_video ? Aperture::video
+                                                                          : Aperture::coherent;
 }
 
 std::uint32_t Bench::runlist_register(std::uint32_t at, unsigned runlist) const {

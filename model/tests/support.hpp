@@ -20,9 +20,16 @@
 
 namespace nvmodel::test {
 
-inline constexpr std::array boards{"a100",      "b200",    "gtx1060-3gb",  "gtx1080ti",
-                                   "gtx980",    "h200",    "quadro-k5000", "rtx-a6000",
-                                   "rtx2080ti", "rtx5090", "rtx6000-ada",  "titan-v"};
+/// PCI functions, with memory of their own.
+inline constexpr std::array cards{"a100",      "b200",    "gtx1060-3gb",  "gtx1080ti",
+                                  "gtx980",    "h200",    "quadro-k5000", "rtx-a6000",
+                                  "rtx2080ti", "rtx5090", "rtx6000-ada",  "titan-v"};
+/// Platform devices, without.
+inline constexpr std::array integrated{"jetson-orin", "jetson-tx2", "jetson-xavier"};
+inline constexpr std::array boards{"a100",          "b200",         "gtx1060-3gb", "gtx1080ti",
+                                   "gtx980",        "h200",         "jetson-orin", "jetson-tx2",
+                                   "jetson-xavier", "quadro-k5000", "rtx-a6000",   "rtx2080ti",
+                                   "rtx5090",       "rtx6000-ada",  "titan-v"};
 
 /// A board's name as part of a test's.
 std::string test_name(const testing::TestParamInfo<const char *> &board);
@@ -72,10 +79,15 @@ class Bench {
         gpu.bar_write(Bar::registers, offset, value, 4);
     }
 
-    /// A word of GPU memory, through the PRAMIN window, or of guest memory where the window does
-    /// not reach that.
+    /// A word of GPU memory, through the PRAMIN window, or of guest memory where no window reaches
+    /// that.
     std::uint32_t peek(PhysicalAddress at);
     void poke(PhysicalAddress at, std::uint32_t value);
+
+    /// What a driver's structures lie in if a workload does not say it, and if it says coherent
+    /// system memory: the codes that the registers hold.
+    [[nodiscard]] Aperture default_aperture() const;
+    [[nodiscard]] Aperture system_aperture() const;
 
     /// Where a register of a runlist's block is, by GA100's offset; Ampere and newer.
     [[nodiscard]] std::uint32_t runlist_register(std::uint32_t at, unsigned runlist = 0) const;

@@ -13,6 +13,14 @@ Ns Timeslice::duration() const {
     return units * regs::ramrl::timeslice_unit_ns;
 }
 
+void Board::show_real_bars() {
+    if (bus == BusKind::platform)
+        return;
+    for (BarSize *const bar : {&bar0, &bar1, &bar2})
+        bar->modelled = bar->real;
+    bar_form = BarForm::product;
+}
+
 const RunlistRow *Board::find_runlist(unsigned id) const {
     const auto found = std::ranges::find(runlists, id, &RunlistRow::id);
     return found == runlists.end() ? nullptr : &*found;
@@ -29,10 +37,22 @@ bool Board::on_graphics_runlist(const EngineRow &engine) const {
            });
 }
 
+const EngineRow *Board::last_copy_engine() const {
+    const EngineRow *last = nullptr;
+    for (const EngineRow &row : engines)
+        if (row.name.type == EngineType::lce)
+            last = &row;
+    return last;
+}
+
 const EngineRow *Board::engine_meant(EngineName asked) const {
     constexpr unsigned grces = 2; // by convention LCE0 and LCE1
-    if (generation->copy != CopyWiring::physical || asked.type != EngineType::lce)
-        return find_engine(asked);
+    if (generation->copy != CopyWiring::physical || asked.type != EngineType::lce) {
+        const EngineRow *const found = find_engine(asked);
+        return found == nullptr && asked.type == EngineType::lce && bus == BusKind::platform
+                   ? last_copy_engine()
+                   : found;
+    }
     const bool graphics = asked.instance < grces;
     const unsigned skip = graphics ? asked.instance : asked.instance - grces;
     std::vector<const EngineRow *> copies;

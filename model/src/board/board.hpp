@@ -22,6 +22,10 @@ struct ChipIdentity {
     std::uint32_t boot_42 = 0;
 };
 
+/// Where a product has its GPU. What is no PCI function is shown to QEMU as one all the same, a
+/// vehicle with the device's register regions as its BARs.
+enum class BusKind : std::uint8_t { pci, platform };
+
 struct PciIdentity {
     std::uint16_t vendor = 0;
     std::uint16_t device = 0;
@@ -35,6 +39,12 @@ struct PciIdentity {
 struct BarSize {
     std::uint64_t real = 0;
     std::uint64_t modelled = 0;
+};
+
+/// How the BARs look to PCI.
+enum class BarForm : std::uint8_t {
+    narrow,  // all of 32 bits
+    product, // 64 bits and prefetchable, wherever the next resource is left free for that
 };
 
 /// One device of the PTOP table, in table order.
@@ -103,11 +113,13 @@ struct Board {
     std::string title;
     const Generation *generation = nullptr;
     ChipIdentity chip;
+    BusKind bus = BusKind::pci;
     PciIdentity pci;
     BarSize bar0; // registers
     BarSize bar1; // framebuffer
-    BarSize bar2; // instance memory
-    std::uint64_t video_bytes = 0;
+    BarSize bar2; // instance memory; none on integrated GPUs
+    BarForm bar_form = BarForm::narrow;
+    std::uint64_t video_bytes = 0; // none on integrated GPUs
     std::uint32_t ptop_max_devices = 0; // v2
     std::uint32_t ptop_rows = 0;        // v2
     std::vector<EngineRow> engines;
@@ -118,11 +130,16 @@ struct Board {
     Geometry geometry;
     Timing timing;
 
+    /// Has the guest see BARs as the product has them, if it has any, instead of as modelled.
+    void show_real_bars();
+
     [[nodiscard]] const RunlistRow *find_runlist(unsigned id) const;
     [[nodiscard]] const EngineRow *find_engine(EngineName engine) const;
     /// The engine that a workload means: where copy engines are physical, LCE0 and LCE1 are the
-    /// ones on the graphics runlist, LCE2 and so on the others. Null if there is none.
+    /// ones on the graphics runlist, LCE2 and so on the others. On integrated GPUs, which have few,
+    /// one that is missing is the last one. Null if there is none.
     [[nodiscard]] const EngineRow *engine_meant(EngineName asked) const;
+    [[nodiscard]] const EngineRow *last_copy_engine() const;
     /// True if a graphics engine shares its runlist.
     [[nodiscard]] bool on_graphics_runlist(const EngineRow &engine) const;
     /// Engine slots that Host has registers for: one more than the largest engine id.

@@ -88,16 +88,29 @@ std::uint64_t read_power_of_two(const JsonValue &value, std::uint64_t min, std::
     return size;
 }
 
+/// A GPU with memory of its own is a PCI function, one without is part of an SoC.
+void read_bus(JsonObject &file, Board &board) {
+    const auto value = file.find("bus");
+    const std::string bus = value ? value->text() : "pci";
+    if (bus != "pci" && bus != "platform")
+        value->fail("neither \"pci\" nor \"platform\"");
+    board.bus = bus == "platform" ? BusKind::platform : BusKind::pci;
+    if ((board.bus == BusKind::pci) != board.generation->has_video_memory())
+        (value ? *value : file.value()).fail("this generation is not on bus \"" + bus + "\"");
+}
+
 /// Sizes in MiB. Modelled BARs are 32-bit ones, and several GPUs share the space below 4 GiB.
 void read_memory(JsonObject &file, Board &board) {
     JsonObject memory = open_section(file, "memory");
-    board.video_bytes = memory.at("video_mib").number(128, 1 << 20) * mib;
     board.bar0.real = read_power_of_two(memory.at("bar0_mib"), 16, 256) * mib;
     board.bar1.real = read_power_of_two(memory.at("bar1_mib"), 1, 1 << 20) * mib;
-    board.bar2.real = read_power_of_two(memory.at("bar2_mib"), 1, 256) * mib;
     board.bar0.modelled = read_power_of_two(memory.at("bar0_modelled_mib"), 16, 16) * mib;
     board.bar1.modelled = read_power_of_two(memory.at("bar1_modelled_mib"), 1, 64) * mib;
-    board.bar2.modelled = read_power_of_two(memory.at("bar2_modelled_mib"), 1, 32) * mib;
+    if (board.generation->has_video_memory()) {
+        board.video_bytes = memory.at("video_mib").number(128, 1 << 20) * mib;
+        board.bar2.real = read_power_of_two(memory.at("bar2_mib"), 1, 256) * mib;
+        board.bar2.modelled = read_power_of_two(memory.at("bar2_modelled_mib"), 1, 32) * mib;
+    }
     memory.finish();
 }
 
@@ -283,6 +296,7 @@ Board load_board(const std::filesystem::path &path) {
     board.name = file.at("name").text();
     board.title = file.at("title").text();
     read_chip(file, board);
+    read_bus(file, board);
     read_pci(file, board);
     read_memory(file, board);
     read_host(file, board);

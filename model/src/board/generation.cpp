@@ -39,6 +39,9 @@ constexpr Generation kepler{
     .window_register = regs::pbus::bar0_window,
     .window_mask = regs::pbus::window_base.mask() | regs::pbus::window_target.mask(),
     .pci_resources = {0, 1, 3},
+    .memory = MemoryForm::video,
+    .pramin = true,
+    .bar1_use = true,
     .fuse = FuseForm::gf100,
     .memory_size = MemorySize::none,
     .work_distributor = WorkDistributor::counts,
@@ -215,9 +218,45 @@ constexpr Generation blackwell_gb20x = [] {
     return g;
 }();
 
-constexpr std::array all{kepler, maxwell_gm20x,   pascal,         volta,
-                         turing, ampere_ga100,    ampere_ga10x,   ada,
-                         hopper, blackwell_gb10x, blackwell_gb20x};
+// Integrated GPUs (Tegra) have no memory of their own. PRAMIN is left out: nvgpu's headers name its
+// window, and for gp10b and gv11b its data, but no driver of these chips uses it, and what it shows
+// is not public. BAR2 exists inside the GPU only.
+constexpr Generation integrated(Generation g, std::string_view name, MemoryForm memory) {
+    g.name = name;
+    g.pci_resources = {0, 1, std::nullopt};
+    g.memory = memory;
+    g.pramin = false;
+    g.memory_size = MemorySize::none;
+    return g;
+}
+
+// Apertures: nvgpu's platform data says of gv11b and ga10b that they honour them, and of no older
+// chip (os/linux/platform_*_tegra.c; common/mm/nvgpu_mem.c).
+constexpr Generation pascal_gp10b =
+    integrated(pascal, "pascal-gp10b", MemoryForm::unified_as_video);
+
+// No BAR1: nvgpu hal/mm/mm_gv11b_fusa.c.
+constexpr Generation volta_gv11b = [] {
+    Generation g = integrated(volta, "volta-gv11b", MemoryForm::unified);
+    g.bar1_use = false;
+    return g;
+}();
+
+// nvgpu binds BAR2 in PBUS and knows no leaf of 512 MiB (hal/init/hal_ga10b.c, hw_gmmu_ga10b.h).
+// Context headers: hw_ctxsw_prog_ga10b.h; the firmware's word: hw_ram_ga10b.h.
+constexpr Generation ampere_ga10b = [] {
+    Generation g = integrated(ampere_ga10x, "ampere-ga10b", MemoryForm::unified);
+    g.bar1_use = false;
+    g.bar_block = BarBlock::pbus;
+    g.page_tables.leaf_512m = false;
+    g.instance.firmware_magic = true;
+    g.context.header_bytes = 0x300;
+    return g;
+}();
+
+constexpr std::array all{kepler,          maxwell_gm20x,   pascal,       volta,       turing,
+                         ampere_ga100,    ampere_ga10x,    ada,          hopper,
+                         blackwell_gb10x, blackwell_gb20x, pascal_gp10b, volta_gv11b, ampere_ga10b};
 
 } // namespace
 

@@ -99,6 +99,13 @@ enum class MemorySize : std::uint8_t {
     mib,        // USABLE_FB_SIZE_IN_MB
 };
 
+/// Whose memory the GPU uses, and what apertures mean there.
+enum class MemoryForm : std::uint8_t {
+    video,            // its own, and system memory
+    unified_as_video, // system memory alone; apertures do not count, drivers write video memory's
+    unified,          // system memory alone; apertures count, and there is no video memory
+};
+
 /// The work distributor's tables of TPCs.
 enum class WorkDistributor : std::uint8_t {
     none,
@@ -142,7 +149,10 @@ struct Generation {
     ContextTraits context;
     std::uint32_t window_register;
     std::uint32_t window_mask;
-    std::array<unsigned, 3> pci_resources; // of BAR0, BAR1 and BAR2
+    std::array<std::optional<unsigned>, 3> pci_resources; // of BAR0, BAR1 and BAR2
+    MemoryForm memory;
+    bool pramin;   // there is a window to memory in BAR0
+    bool bar1_use; // drivers map USERDs into BAR1
     FuseForm fuse;
     MemorySize memory_size;
     WorkDistributor work_distributor;
@@ -169,6 +179,8 @@ struct Generation {
     bool subcontexts;            // instance blocks hold a subcontext table
     bool entry_pointers_used;    // Host takes INST and USERD from the runlist entry
     bool enable_wakes;           // enabling a channel makes Host look at an idle runlist
+
+    [[nodiscard]] constexpr bool has_video_memory() const { return memory == MemoryForm::video; }
 
     /// Engines that a runlist's registers have room for; without such registers any number.
     [[nodiscard]] unsigned engine_slots() const;

@@ -51,6 +51,18 @@ Json restart(Context context, Arguments arguments) {
     return Json::object();
 }
 
+Json sleep(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    context.gpu.set_asleep(true);
+    return Json::object();
+}
+
+Json wake(Context context, Arguments arguments) {
+    expect(arguments, 0);
+    context.gpu.set_asleep(false);
+    return Json::object();
+}
+
 Json advance(Context context, Arguments arguments) {
     expect(arguments, 1);
     const auto us = parse_decimal(arguments[0]);
@@ -76,13 +88,21 @@ Json progress(Context context, Arguments arguments) {
     return {{"now_us", to_us(context.gpu.now())}, {"channels", std::move(channels)}};
 }
 
-Json submit(Context context, Arguments arguments) {
+unsigned runlist_argument(Arguments arguments) {
     expect(arguments, 1);
     const auto runlist = parse_number(arguments[0]);
     if (!runlist || *runlist > 126)
         throw ConfigError("\"" + arguments[0] + "\" is not a runlist id");
-    context.gpu.resubmit(static_cast<unsigned>(*runlist));
+    return static_cast<unsigned>(*runlist);
+}
+
+Json submit(Context context, Arguments arguments) {
+    context.gpu.resubmit(runlist_argument(arguments));
     return Json::object();
+}
+
+Json rotate(Context context, Arguments arguments) {
+    return {{"version", context.gpu.rotate(runlist_argument(arguments))}};
 }
 
 /// Every block of BAR0 is listed, also those that were not touched.
@@ -152,8 +172,11 @@ Json violations(Context context, Arguments arguments) {
 }
 
 Json fault(Context context, Arguments arguments) {
-    context.gpu.faults().add(arguments);
-    return Json::object();
+    Faults &faults = context.gpu.faults();
+    const std::uint64_t hits = faults.hits();
+    const std::uint64_t accesses = faults.accesses();
+    faults.add(arguments);
+    return {{"hits", hits}, {"accesses", accesses}};
 }
 
 Json layout(Context context, Arguments arguments) {
@@ -177,12 +200,54 @@ Value choose(const std::string &text,
     throw ConfigError("\"" + text + "\" is not one of the choices (see docs/model.md)");
 }
 
+constexpr std::array apertures{std::pair(name_of(Aperture::video), Aperture::video),
+                               std::pair(name_of(Aperture::coherent), Aperture::coherent),
+                               std::pair(name_of(Aperture::noncoherent), Aperture::noncoherent)};
+
+/// APERTURE ADDRESS
+PhysicalAddress place_argument(Arguments arguments) {
+    const PhysicalAddress at{choose(arguments[0], apertures), address_argument(arguments[1])};
+    if (at.address % 4 != 0)
+        throw ConfigError(arguments[1] + " is not a multiple of 4");
+    return at;
+}
+
+/// APERTURE ADDRESS COUNT
+Json peek(Context context, Arguments arguments) {
+    constexpr std::uint64_t max_words = 1024;
+    expect(arguments, 3);
+    const PhysicalAddress at = place_argument(arguments);
+    const auto count = parse_number(arguments[2]);
+    if (!count || *count == 0 || *count > max_words)
+        throw ConfigError("\"" + arguments[2] + "\" is not a count of words");
+    std::vector<std::uint32_t> words(*count);
+    if (!context.gpu.memory().read_words(at, words))
+        throw ConfigError("there is no such memory");
+    Json all = Json::array();
+    for (const std::uint32_t word : words)
+        all.push_back(hex(word));
+    return {{"words", std::move(all)}};
+}
+
+/// APERTURE ADDRESS WORD...
+Json poke(Context context, Arguments arguments) {
+    if (arguments.size() < 3)
+        expect(arguments, 3);
+    const PhysicalAddress at = place_argument(arguments);
+    std::vector<std::uint32_t> words;
+    for (const std::string &text : arguments.subspan(2)) {
+        const auto word = parse_number(text);
+        if (!word || *word > UINT32_MAX)
+            throw ConfigError("\"" + text + "\" is not a word of 32 bits");
+        words.push_back(static_cast<std::uint32_t>(*word));
+    }
+    if (!context.gpu.memory().write_words(at, words))
+        throw ConfigError("there is no such memory");
+    return Json::object();
+}
+
 /// PDB APERTURE VERSION VA [128k]
 Json translate(Context context, Arguments arguments) {
-    constexpr std::array apertures{
-        std::pair(name_of(Aperture::video), Aperture::video),
-        std::pair(name_of(Aperture::coherent), Aperture::coherent),
-        std::pair(name_of(Aperture::noncoherent), Aperture::noncoherent)};
     constexpr std::array versions{std::pair(std::string_view("v1"), mmu::Version::v1),
                                   std::pair(std::string_view("v2"), mmu::Version::v2),
                                   std::pair(std::string_view("v3"), mmu::Version::v3)};
@@ -238,7 +303,8 @@ Json info(Context context, Arguments arguments) {
     return {{"board", board.name},
             {"workload", context.gpu.plan().name},
             {"chip", board.chip.name},
-            {"started", context.gpu.started()}};
+            {"started", context.gpu.started()},
+            {"asleep", context.gpu.asleep()}};
 }
 
 struct Request {
@@ -246,18 +312,23 @@ struct Request {
     Json (*run)(Context, Arguments);
 };
 
-constexpr std::array<Request, 12> requests{{
+constexpr std::array<Request, 17> requests{{
     {"start", start},
     {"restart", restart},
+    {"sleep", sleep},
+    {"wake", wake},
     {"advance", advance},
     {"progress", progress},
     {"submit", submit},
+    {"rotate", rotate},
     {"stats", stats},
     {"violations", violations},
     {"fault", fault},
     {"layout", layout},
     {"translate", translate},
     {"corrupt", corrupt},
+    {"peek", peek},
+    {"poke", poke},
     {"info", info},
 }};
 

@@ -15,4 +15,9 @@ struct Access {
     bool write = false;
 };
 
+/// What a read of that size gives where nothing answers.
+constexpr std::uint64_t ones(unsigned size) {
+    return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
+}
+
 } // namespace nvmodel

@@ -39,7 +39,8 @@ Chip::Chip(const Board &board, Memory &memory)
     map_bus(generation);
     if (generation.page_tables.version_1_too)
         map(pfb::mmu_ctrl, pfb::mmu_ctrl + 4, BlockName::pfb, mmu_control_);
-    map_.add({pramin::range_begin, pramin::range_end, BlockName::pramin, nullptr});
+    if (generation.pramin)
+        map_.add({pramin::range_begin, pramin::range_end, BlockName::pramin, nullptr});
 
     timer_ = &own(std::make_unique<TimerBlock>(host_));
     map(timer::range_begin, timer::range_end, BlockName::ptimer, *timer_);

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <random>
-#include <ranges>
 
 namespace nvmodel {
 namespace {
@@ -49,10 +48,11 @@ std::vector<Corruption::Flip> Corruption::flip(Memory &memory,
 }
 
 void Corruption::undo(Memory &memory) {
-    for (const Change &change : changes_ | std::views::reverse) {
-        const auto now = static_cast<std::uint32_t>(memory.read_value(change.at, 4).value_or(0));
-        if (now == change.after || change.counts)
-            static_cast<void>(memory.write_value(change.at, now - change.after + change.before, 4));
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+        const auto now = static_cast<std::uint32_t>(memory.read_value(change->at, 4).value_or(0));
+        if (now == change->after || change->counts)
+            static_cast<void>(
+                memory.write_value(change->at, now - change->after + change->before, 4));
     }
     changes_.clear();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/access.hpp"
+#include "device/random_reads.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -11,28 +12,40 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nvmodel {
 
 class Faults {
   public:
-    /// Adds one; `words` is a specification of docs/model.md split at blanks, "none" removes all.
-    /// Throws ConfigError.
+    /// Adds one; `words` is a specification of docs/model.md split at blanks, "none" removes all
+    /// and forgets the hits. Throws ConfigError.
     void add(std::span<const std::string> words);
 
-    /// Counts an access; true if the GPU is off the bus for it.
-    bool takes_off_the_bus();
+    /// What holds of an access as a whole; to be called once for each.
+    struct Mood {
+        bool gone = false;   // the GPU is off the bus
+        bool frozen = false; // no time passes
+    };
+    Mood next_access();
 
-    /// What a read gives instead of the device's answer.
-    [[nodiscard]] std::optional<std::uint64_t> replaces(const Access &access) const;
+    /// What a read gives: `device` is asked, unless a fault stands in its place.
+    std::uint64_t read(const Access &access, std::string_view block,
+                       const std::function<std::uint64_t()> &device);
 
     /// True if a write changes nothing.
-    [[nodiscard]] bool drops(const Access &access) const;
+    bool drops(const Access &access);
+
+    /// Accesses that went another way than they would have, and what the driver did in between.
+    [[nodiscard]] std::uint64_t hits() const { return hits_; }
+    /// All accesses since the last "none".
+    [[nodiscard]] std::uint64_t accesses() const { return accesses_; }
 
     /// What the driver does behind the reader's back.
     struct Driver {
         std::function<void(unsigned runlist)> resubmit;
+        std::function<void(unsigned runlist)> rotate;
         std::function<void()> move_window;
     };
     /// To be called after every read of PRAMIN.
@@ -51,16 +64,56 @@ class Faults {
             return true;
         }
     };
-    struct MoveRunlist {
+    struct RunlistEvent {
         unsigned runlist;
         Repeated when;
     };
+    static RunlistEvent runlist_event(std::span<const std::string> args);
 
-    std::optional<std::uint64_t> ones_after_; // accesses that still work
-    bool pri_error_ = false;
+    /// Some of what is counted: none of the first `after`, then `times`.
+    struct Stretch {
+        std::uint64_t after;
+        std::uint64_t times = UINT64_MAX;
+        bool next() {
+            if (after > 0) {
+                after--;
+                return false;
+            }
+            if (times == 0)
+                return false;
+            times--;
+            return true;
+        }
+    };
+    struct Wrong {
+        std::uint32_t value;
+        Stretch reads;
+    };
+    struct Bits {
+        std::uint32_t set = 0;
+        std::uint32_t clear = 0;
+    };
+
+    static Stretch stretch_of(std::span<const std::string> args);
+    void add_block(std::string_view name, std::uint32_t word);
+    [[nodiscard]] std::optional<std::uint64_t> replaces(const Access &access,
+                                                        std::string_view block) const;
+    [[nodiscard]] std::uint64_t with_bits(const Access &access, std::uint64_t value) const;
+
+    std::uint64_t hits_ = 0;
+    std::uint64_t accesses_ = 0;
+    std::optional<Stretch> gone_;
+    std::optional<Stretch> frozen_;
+    std::optional<Stretch> lost_writes_;
+    std::optional<Wrong> wrong_;
+    std::optional<std::uint32_t> everywhere_; // in BAR0
+    std::map<std::string, std::uint32_t, std::less<>> blocks_;
     std::map<std::uint64_t, std::uint32_t> replaced_;
+    std::map<std::uint64_t, Bits> bits_;
     std::set<std::uint64_t> stuck_;
-    std::vector<MoveRunlist> move_runlist_;
+    std::optional<RandomReads> random_;
+    std::vector<RunlistEvent> move_runlist_;
+    std::vector<RunlistEvent> rotate_runlist_;
     std::vector<Repeated> move_window_;
 };
 

@@ -9,10 +9,6 @@
 namespace nvmodel {
 namespace {
 
-std::uint64_t ones(unsigned size) {
-    return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
-}
-
 Violation violation_of(Answer answer) {
     switch (answer) {
     case Answer::write_only:
@@ -26,11 +22,17 @@ Violation violation_of(Answer answer) {
     }
 }
 
+Memory memory_of(const Board &board) {
+    const MemoryForm form = board.generation->memory;
+    return form == MemoryForm::video ? Memory(board.video_bytes)
+                                     : Memory::unified(form == MemoryForm::unified_as_video);
+}
+
 } // namespace
 
 Gpu::Gpu(Board board, const Workload &workload, std::optional<SystemMemoryRange> system_memory)
     : board_(std::move(board)), system_memory_(system_memory), plan_(fit(workload)),
-      memory_(board_.video_bytes), config_(board_), chip_(std::make_unique<Chip>(board_, memory_)) {
+      memory_(memory_of(board_)), config_(board_), chip_(std::make_unique<Chip>(board_, memory_)) {
 }
 
 Plan Gpu::fit(const Workload &workload) const {
@@ -50,6 +52,7 @@ void Gpu::reset_chip() {
 
 void Gpu::reset() {
     config_.reset();
+    asleep_ = false;
     reset_chip();
 }
 
@@ -112,6 +115,12 @@ void Gpu::resubmit(unsigned runlist) {
     driver_->resubmit(runlist);
 }
 
+unsigned Gpu::rotate(unsigned runlist) {
+    if (!driver_)
+        throw ConfigError("the workload is not started");
+    return driver_->rotate(runlist);
+}
+
 // --- accesses ---
 
 std::uint64_t Gpu::memory_read(std::uint64_t address, unsigned size) {
@@ -124,14 +133,25 @@ void Gpu::memory_write(std::uint64_t address, std::uint64_t value, unsigned size
         bar_write(hit->bar, hit->offset, value, size);
 }
 
+/// Time passes; false if nothing answers.
+bool Gpu::begin(const Access &access) {
+    const Faults::Mood mood = faults_.next_access();
+    if (!mood.frozen)
+        chip_->host().advance(bar_access_ns);
+    count(access);
+    if (mood.gone)
+        return false;
+    if (asleep())
+        violations_.note(access, Violation::asleep);
+    return !asleep();
+}
+
 std::uint64_t Gpu::bar_read(Bar bar, std::uint64_t offset, unsigned size) {
     const Access access{bar, offset, size, false};
-    chip_->host().advance(bar_access_ns);
-    count(access);
-    if (faults_.takes_off_the_bus() || config_.powered_down())
+    if (!begin(access))
         return ones(size);
-    const auto replaced = faults_.replaces(access);
-    const std::uint64_t value = replaced ? *replaced : read_device(access);
+    const std::uint64_t value =
+        faults_.read(access, block_of(access), [&] { return read_device(access); });
     if (is_pramin(access))
         driver_interferes();
     return value & ones(size);
@@ -139,9 +159,7 @@ std::uint64_t Gpu::bar_read(Bar bar, std::uint64_t offset, unsigned size) {
 
 void Gpu::bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size) {
     const Access access{bar, offset, size, true};
-    chip_->host().advance(bar_access_ns);
-    count(access);
-    if (faults_.takes_off_the_bus() || config_.powered_down() || faults_.drops(access))
+    if (!begin(access) || faults_.drops(access))
         return;
     write_device(access, value & ones(size));
 }
@@ -150,23 +168,24 @@ void Gpu::bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned
 void Gpu::driver_interferes() {
     if (!driver_)
         return;
+    const auto if_it_can = [](const auto &submit) {
+        try {
+            submit();
+        } catch (const ConfigError &) {
+            // the workload has no such list: the fault has nothing to move
+        }
+    };
     faults_.after_pramin_read({
-        .resubmit =
-            [this](unsigned runlist) {
-                try {
-                    driver_->resubmit(runlist);
-                } catch (const ConfigError &) {
-                    // the workload has no such list: the fault has nothing to move
-                }
-            },
+        .resubmit = [&](unsigned runlist) { if_it_can([&] { driver_->resubmit(runlist); }); },
+        .rotate = [&](unsigned runlist) { if_it_can([&] { driver_->rotate(runlist); }); },
         .move_window = [this] { driver_->move_window(); },
     });
 }
 
 bool Gpu::is_pramin(const Access &access) const {
     using namespace regs::pramin;
-    return access.bar == Bar::registers && access.offset >= range_begin &&
-           access.offset < range_end;
+    return board_.generation->pramin && access.bar == Bar::registers &&
+           access.offset >= range_begin && access.offset < range_end;
 }
 
 /// The memory behind an access; nothing for registers and for what is not translated.
@@ -186,10 +205,8 @@ std::optional<PhysicalAddress> Gpu::behind(const Access &access) const {
 }
 
 std::string_view Gpu::block_of(const Access &access) const {
-    if (access.bar == Bar::framebuffer)
-        return "BAR1";
-    if (access.bar == Bar::instance)
-        return "BAR2";
+    if (access.bar != Bar::registers)
+        return name_of(access.bar);
     const AddressMap::Range *const range = chip_->find(access.offset);
     return name_of(range != nullptr ? range->name : BlockName::other);
 }
@@ -228,7 +245,7 @@ std::uint64_t Gpu::read_memory(const Access &access) {
     violations_.note(access, Violation::memory);
     if (!at && !is_pramin(access))
         return regs::pri::vm_fault;
-    return at && at->aperture != Aperture::video ? ones(access.size) : regs::pri::memory_problem;
+    return at && !memory_.in_video(*at) ? ones(access.size) : regs::pri::memory_problem;
 }
 
 void Gpu::write_memory(const Access &access, std::uint64_t value) {

@@ -60,6 +60,8 @@ class Gpu {
         config_.write(offset, value, size);
     }
 
+    [[nodiscard]] const PciConfig &config() const { return config_; }
+
     /// 1, 2, 4 or 8 bytes at an offset within a BAR; costs bar_access_ns of virtual time.
     std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size);
     void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size);
@@ -81,11 +83,18 @@ class Gpu {
     /// starts. If the workload does not fit, nothing is changed and ConfigError thrown.
     void restart(const Workload *other);
 
+    /// Takes power from the BARs, and gives it back. All else stays as it is.
+    void set_asleep(bool asleep) { asleep_ = asleep; }
+    /// By the above, or in PCI's state D3hot.
+    [[nodiscard]] bool asleep() const { return asleep_ || config_.powered_down(); }
+
     void advance(Ns by) { chip_->host().advance(by); }
     [[nodiscard]] Ns now() const { return chip_->host().now(); }
     [[nodiscard]] std::vector<ChannelProgress> progress() const;
     /// Throws ConfigError if there is nothing to submit.
     void resubmit(unsigned runlist);
+    /// The same with the next version of it, see Driver; returns which.
+    unsigned rotate(unsigned runlist);
 
     /// Flips bits in what the driver built. Throws ConfigError if the workload is not started.
     std::vector<Corruption::Flip> corrupt(std::uint64_t seed, unsigned flips);
@@ -96,6 +105,7 @@ class Gpu {
     [[nodiscard]] const Plan &plan() const { return plan_; }
     [[nodiscard]] const Chip &chip() const { return *chip_; }
     [[nodiscard]] const Memory &memory() const { return memory_; }
+    [[nodiscard]] Memory &memory() { return memory_; }
     /// Throws ConfigError if the workload is not started.
     [[nodiscard]] const Driver &driver() const;
     [[nodiscard]] Statistics &statistics() { return statistics_; }
@@ -108,6 +118,7 @@ class Gpu {
 
     [[nodiscard]] std::string_view block_of(const Access &access) const;
     [[nodiscard]] std::optional<PhysicalAddress> behind(const Access &access) const;
+    bool begin(const Access &access);
     void count(const Access &access);
     [[nodiscard]] bool is_pramin(const Access &access) const;
     std::uint64_t read_device(const Access &access);
@@ -130,6 +141,7 @@ class Gpu {
     std::unique_ptr<Chip> chip_;
     std::unique_ptr<Driver> driver_;
     Corruption corruption_;
+    bool asleep_ = false;
 };
 
 } // namespace nvmodel

@@ -57,7 +57,9 @@ std::optional<PhysicalAddress> InstanceSpaces::behind_bar(const BarBinding &bar,
                                                           std::uint64_t offset,
                                                           std::uint64_t bar_size) const {
     if (!bar.translated || (bar.debug_cya && offset >= bar_size / 2))
-        return PhysicalAddress{Aperture::video, offset};
+        return generation_.has_video_memory()
+                   ? std::optional(PhysicalAddress{Aperture::video, offset})
+                   : std::nullopt;
     const auto aperture = aperture_from_target(bar.target);
     if (!aperture)
         return std::nullopt;

@@ -18,6 +18,9 @@ constexpr unsigned class_code = 0x09;
 constexpr unsigned cache_line_size = 0x0c;
 constexpr unsigned latency_timer = 0x0d;
 constexpr unsigned base_address = 0x10;
+constexpr std::uint32_t base_wide = 0x4; // 64 bits
+constexpr std::uint32_t base_prefetchable = 0x8;
+constexpr std::uint32_t base_flags = 0xf;
 constexpr unsigned subsystem_vendor_id = 0x2c;
 constexpr unsigned subsystem_id = 0x2e;
 constexpr unsigned capabilities = 0x34;
@@ -52,9 +55,9 @@ PciConfig::PciConfig(const Board &board) : resources_(board.generation->pci_reso
     set8(pm, pm_id);
     set16(pm + 2, pm_version);
     set16(pm_control, pm_no_soft_reset, pm_state);
-    define_bar(Bar::registers, board.bar0.modelled);
-    define_bar(Bar::framebuffer, board.bar1.modelled);
-    define_bar(Bar::instance, board.bar2.modelled);
+    define_bar(Bar::registers, board.bar0.modelled, board.bar_form);
+    define_bar(Bar::framebuffer, board.bar1.modelled, board.bar_form);
+    define_bar(Bar::instance, board.bar2.modelled, board.bar_form);
     now_ = initial_;
 }
 
@@ -75,14 +78,37 @@ void PciConfig::set32(unsigned offset, std::uint32_t value, std::uint32_t writab
           static_cast<std::uint16_t>(writable >> 16));
 }
 
-unsigned PciConfig::bar_register(Bar bar) const {
-    return base_address + 4 * resources_.at(static_cast<std::size_t>(bar));
+std::optional<unsigned> PciConfig::bar_register(Bar bar) const {
+    const auto resource = resources_.at(static_cast<std::size_t>(bar));
+    return resource ? std::optional(base_address + 4 * *resource) : std::nullopt;
 }
 
-/// A 32-bit memory BAR. Its size shows in the bits that cannot be set.
-void PciConfig::define_bar(Bar bar, std::uint64_t size) {
-    bar_size_.at(static_cast<std::size_t>(bar)) = size;
-    set32(bar_register(bar), 0, static_cast<std::uint32_t>(~(size - 1)));
+std::optional<Bar> PciConfig::bar_at(unsigned resource) const {
+    for (const Bar bar : {Bar::registers, Bar::framebuffer, Bar::instance})
+        if (resources_.at(static_cast<std::size_t>(bar)) == resource)
+            return bar;
+    return std::nullopt;
+}
+
+/// A memory BAR. Its size shows in the bits that cannot be set. A wide one has the next register
+/// for its upper half.
+void PciConfig::define_bar(Bar bar, std::uint64_t size, BarForm form) {
+    const auto index = static_cast<std::size_t>(bar);
+    const auto at = bar_register(bar);
+    if (!at)
+        return;
+    const bool wide = form == BarForm::product && !bar_at(*resources_.at(index) + 1);
+    const std::uint64_t settable = ~(size - 1);
+    bar_size_.at(index) = size;
+    bar_wide_.at(index) = wide;
+    set32(*at, wide ? base_wide | base_prefetchable : 0, static_cast<std::uint32_t>(settable));
+    if (wide)
+        set32(*at + 4, 0, static_cast<std::uint32_t>(settable >> 32));
+}
+
+std::uint64_t PciConfig::bar_base(unsigned at, bool wide) const {
+    const std::uint64_t low = word(at) & ~base_flags;
+    return wide ? std::uint64_t{word(at + 4)} << 32 | low : low;
 }
 
 std::uint32_t PciConfig::word(unsigned offset) const {
@@ -117,12 +143,19 @@ void PciConfig::reset() {
     now_ = initial_;
 }
 
+bool PciConfig::decodes_memory() const {
+    return (word(command) & command_memory) != 0;
+}
+
 std::optional<PciConfig::Hit> PciConfig::decode(std::uint64_t address, unsigned size) const {
-    if ((word(command) & command_memory) == 0)
+    if (!decodes_memory())
         return std::nullopt;
     for (const Bar bar : {Bar::registers, Bar::framebuffer, Bar::instance}) {
-        const std::uint64_t base = word(bar_register(bar));
-        const std::uint64_t length = bar_size_.at(static_cast<std::size_t>(bar));
+        const auto at = bar_register(bar);
+        if (!at)
+            continue;
+        const std::uint64_t base = bar_base(*at, bar_wide_.at(static_cast<std::size_t>(bar)));
+        const std::uint64_t length = bar_size(bar);
         if (address >= base && address - base < length && size <= length - (address - base))
             return Hit{bar, address - base};
     }

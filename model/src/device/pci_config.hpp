@@ -13,6 +13,8 @@ namespace nvmodel {
 
 class PciConfig {
   public:
+    static constexpr unsigned space = 256;
+
     explicit PciConfig(const Board &board);
 
     /// 1, 2 or 4 bytes. What lies outside the 256 bytes reads as ones and ignores writes.
@@ -21,6 +23,15 @@ class PciConfig {
 
     /// Back to what it was at power-on.
     void reset();
+
+    /// The BAR that a PCI resource (0 to 5) is, if any.
+    [[nodiscard]] std::optional<Bar> bar_at(unsigned resource) const;
+    [[nodiscard]] std::uint64_t bar_size(Bar bar) const {
+        return bar_size_.at(static_cast<std::size_t>(bar));
+    }
+
+    /// Whether BARs are decoded at all.
+    [[nodiscard]] bool decodes_memory() const;
 
     struct Hit {
         Bar bar;
@@ -33,20 +44,21 @@ class PciConfig {
     [[nodiscard]] bool powered_down() const;
 
   private:
-    static constexpr unsigned space = 256;
-
     void set8(unsigned offset, std::uint8_t value, std::uint8_t writable = 0);
     void set16(unsigned offset, std::uint16_t value, std::uint16_t writable = 0);
     void set32(unsigned offset, std::uint32_t value, std::uint32_t writable = 0);
-    [[nodiscard]] unsigned bar_register(Bar bar) const;
-    void define_bar(Bar bar, std::uint64_t size);
+    /// Nothing for a BAR that this function lacks.
+    [[nodiscard]] std::optional<unsigned> bar_register(Bar bar) const;
+    void define_bar(Bar bar, std::uint64_t size, BarForm form);
+    [[nodiscard]] std::uint64_t bar_base(unsigned at, bool wide) const;
     [[nodiscard]] std::uint32_t word(unsigned offset) const;
 
-    std::array<unsigned, bar_count> resources_;
+    std::array<std::optional<unsigned>, bar_count> resources_;
     std::array<std::uint8_t, space> initial_{};
     std::array<std::uint8_t, space> writable_{}; // ones are bits that software may change
     std::array<std::uint8_t, space> now_{};
     std::array<std::uint64_t, bar_count> bar_size_{};
+    std::array<bool, bar_count> bar_wide_{};
 };
 
 } // namespace nvmodel

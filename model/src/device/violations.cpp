@@ -19,6 +19,8 @@ std::string_view name_of(Violation why) {
         return "memory";
     case Violation::side_effect:
         return "side-effect";
+    case Violation::asleep:
+        return "asleep";
     }
     return "?";
 }

@@ -17,6 +17,7 @@ enum class Violation : std::uint8_t {
     size,        // a width or alignment the hardware does not have
     memory,      // through an aperture, but no memory is there
     side_effect, // a read that changes the GPU's state
+    asleep,      // any access while the GPU has no power
 };
 
 std::string_view name_of(Violation why);

@@ -28,16 +28,27 @@ BarSpaces::BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, C
       parked_(board.video_bytes - parked_share) {
     if (setup == BarSetup::physical)
         return;
-    fill_bar1(add(board.bar1.modelled), userds);
-    // Up to Ada the upper half of BAR2 is the video BIOS's.
-    const bool halved = board.generation->bar_block != BarBlock::vf_paired;
-    const std::uint64_t room = board.bar2.modelled / (halved ? 2 : 1);
-    Bar &bar2 = add(board.bar2.modelled);
+    if (board.generation->bar1_use)
+        fill_bar1(add(board.bar1.modelled), userds);
+    const std::uint64_t room = board.bar2.modelled / (halved() ? 2 : 1);
+    Bar &bar2 = add(bar2_size());
     if (setup == BarSetup::mapped)
         map_structures(bar2, room);
     else
         map_own_tables(bar2);
     bind(chip);
+}
+
+/// Up to Ada the upper half of BAR2 is the video BIOS's, where there is one.
+bool BarSpaces::halved() const {
+    return board_.generation->has_video_memory() &&
+           board_.generation->bar_block != BarBlock::vf_paired;
+}
+
+/// Integrated GPUs have none that the CPU sees; their drivers give it this much (nvgpu
+/// hal/mm/mm_gp10b_fusa.c).
+std::uint64_t BarSpaces::bar2_size() const {
+    return board_.bar2.modelled != 0 ? board_.bar2.modelled : 32 * mib;
 }
 
 /// Memory for tables and instance blocks of BARs.
@@ -64,10 +75,11 @@ BarSpaces::Bar &BarSpaces::add(std::uint64_t bar_size) {
     return bar;
 }
 
-/// A console at the start of video memory, and the channels' USERDs.
+/// A console at the start of video memory, if there is any, and the channels' USERDs.
 void BarSpaces::fill_bar1(Bar &bar, std::span<const PhysicalAddress> userds) {
     const std::uint64_t console = format_.has_page_size(2 * mib) ? 2 * mib : format_.big_page;
-    bar.tables.map(0, console, {PageAperture::video, 0, 0});
+    if (board_.generation->has_video_memory())
+        bar.tables.map(0, console, {PageAperture::video, 0, 0});
     std::uint64_t va = userd_va;
     std::uint64_t last = ~std::uint64_t{0};
     for (const PhysicalAddress &userd : userds) {
@@ -89,7 +101,7 @@ void BarSpaces::map_own_tables(Bar &bar) {
         const TableMemory table = tables[mapped++];
         const std::uint64_t first = table.at.address / small_page * small_page;
         for (std::uint64_t at = first; at < table.at.address + table.size; at += small_page)
-            bar.tables.map(va += small_page, small_page, {PageAperture::video, at, 0});
+            bar.tables.map(va += small_page, small_page, page_address({table.at.aperture, at}));
     }
 }
 
@@ -118,6 +130,7 @@ void BarSpaces::bind(Chip &chip) {
     using namespace regs::pbus;
     const PhysicalAddress bar1 = bars_.front().instance;
     const PhysicalAddress bar2 = bars_.back().instance;
+    const std::uint32_t bios_half = halved() ? block_debug_cya.mask() : 0;
     const auto word = [](PhysicalAddress instance) {
         return block_mode.mask() | block_target.put(target_of(instance.aperture)) |
                block_ptr.put(low32(instance.address >> 12));
@@ -128,13 +141,14 @@ void BarSpaces::bind(Chip &chip) {
     };
     switch (board_.generation->bar_block) {
     case BarBlock::pbus:
-        driver_write(chip, bar1_block, word(bar1));
-        driver_write(chip, bar2_block, word(bar2) | block_debug_cya.mask());
+        if (board_.generation->bar1_use)
+            driver_write(chip, bar1_block, word(bar1));
+        driver_write(chip, bar2_block, word(bar2) | bios_half);
         break;
     case BarBlock::pbus_and_vf:
     case BarBlock::vf:
         driver_write(chip, vf_bar1_block, word(bar1));
-        driver_write(chip, vf_bar2_block, word(bar2) | block_debug_cya.mask());
+        driver_write(chip, vf_bar2_block, word(bar2) | bios_half);
         break;
     case BarBlock::vf_paired:
         driver_write(chip, vf_bar1_block_low, low_word(bar1));

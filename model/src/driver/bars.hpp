@@ -22,7 +22,7 @@ class BarSpaces {
         PhysicalAddress instance;
     };
 
-    /// Builds both and binds them, unless they stay physical. `userds`: what programs reach
+    /// Builds those that are used and binds them, unless they stay physical. `userds`: what programs reach
     /// through BAR1.
     BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, Chip &chip,
               std::span<const PhysicalAddress> userds);
@@ -30,6 +30,8 @@ class BarSpaces {
     [[nodiscard]] const std::list<Bar> &bars() const { return bars_; }
 
   private:
+    [[nodiscard]] bool halved() const;
+    [[nodiscard]] std::uint64_t bar2_size() const;
     Bar &add(std::uint64_t bar_size);
     PhysicalAddress take(std::uint64_t size, std::uint64_t alignment);
     void fill_bar1(Bar &bar, std::span<const PhysicalAddress> userds);
@@ -42,7 +44,7 @@ class BarSpaces {
     DriverMemory &memory_;
     mmu::Format format_;
     std::uint64_t parked_; // next free place within the parked PRAMIN window
-    std::list<Bar> bars_;  // BAR1, BAR2
+    std::list<Bar> bars_;  // BAR1 if it is used, BAR2
 };
 
 } // namespace nvmodel

@@ -16,6 +16,10 @@ void put_magic(Words &words, const ContextTraits &traits) {
         words[magic_2 / 4] = magic_2_value;
         words[magic_3 / 4] = magic_3_value;
     }
+    if (traits.header_bytes > magic_5) {
+        words[magic_4 / 4] = magic_4_value;
+        words[magic_5 / 4] = magic_5_value;
+    }
 }
 
 void put_address(Words &words, std::uint32_t hi, std::uint32_t lo, std::uint64_t value) {
@@ -31,6 +35,10 @@ void put_local_header(Words &words, const ContextTraits &traits) {
     if (traits.header_bytes > magic_3) {
         words[(base + magic_2) / 4] = local_magic_2_value;
         words[(base + magic_3) / 4] = local_magic_3_value;
+    }
+    if (traits.header_bytes > magic_5) {
+        words[(base + magic_4) / 4] = local_magic_4_value;
+        words[(base + magic_5) / 4] = local_magic_5_value;
     }
 }
 

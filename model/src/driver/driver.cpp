@@ -26,6 +26,10 @@ constexpr std::uint64_t high_reserve = 1 * mib;
 constexpr std::uint64_t page = 0x1000;
 /// Copies of a runlist that a driver keeps, to build the next while one is in use.
 constexpr unsigned list_buffers = 4;
+/// The same of a list that changes its version: so many that a reader who is slow finds it elsewhere.
+constexpr unsigned rotating_buffers = 64;
+/// TIMEOUTs that can mark a version; 0 is the same timeslice as 1.
+constexpr unsigned marks = 255;
 
 /// A channel's pushbuffer ring, which nobody looks into: 1024 entries.
 constexpr std::uint64_t ring_size = 0x2000;
@@ -34,6 +38,8 @@ constexpr std::uint64_t ring_size = 0x2000;
 constexpr std::uint64_t epoch_ns = 1'735'689'600'000'000'000;
 
 Allocator video_area(Placement placement, const Board &board) {
+    if (!board.generation->has_video_memory())
+        return {Aperture::video, 0, 0};
     if (placement == Placement::low) // as far as both BARs show
         return {Aperture::video, low_begin, std::min(board.bar1.modelled, board.bar2.modelled)};
     const std::uint64_t end = board.video_bytes - high_reserve;
@@ -45,16 +51,17 @@ Allocator video_area(Placement placement, const Board &board) {
 Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
                const std::optional<SystemMemoryRange> &system_memory)
     : board_(board), plan_(plan), chip_(chip),
-      memory_(memory, video_area(plan.placement, board), system_memory),
+      memory_(memory, board.generation->memory, video_area(plan.placement, board), system_memory),
       port_(DriverPort::make(board, chip)) {
-    park_window();
+    if (board_.generation->pramin)
+        park_window();
     driver_write(chip_, regs::timer::time_1, high32(epoch_ns));
     driver_write(chip_, regs::timer::time_0, low32(epoch_ns));
     number_tpcs_in_hardware();
     port_->open_doorbells();
     // Space for the lists first: so each lies in one piece, whatever else a workload has.
     for (const auto &[runlist, entries] : plan_.lists)
-        reserve_list(lists_[runlist], entries);
+        reserve_list(lists_[runlist], entries, list_buffers);
     set_big_page();
     take_channel_memory();
     for (const auto &[name, spec] : plan_.address_spaces)
@@ -64,8 +71,7 @@ Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
         build_channel(i, contexts);
     build_bars();
     for (const auto &[runlist, entries] : plan_.lists)
-        for (const PlannedEntry &entry : entries)
-            append(lists_[runlist].words, entry);
+        lists_[runlist].words = words_of(entries, 0);
     for (auto &[runlist, list] : lists_)
         submit(runlist, list);
     chip_.host().wait_for_lists();
@@ -224,20 +230,29 @@ unsigned Driver::entries_of(const PlannedEntry &entry) const {
 
 /// Where a runlist must be aligned to less than a page, it is put off page boundaries: a reader
 /// that drops address bits shall not get away with it.
-void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries) {
+void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries, unsigned buffers) {
     std::uint64_t count = 0;
     for (const PlannedEntry &entry : entries)
         count += entries_of(entry);
     const std::uint64_t alignment = 1ULL << board_.generation->runlist_base_shift;
     const std::uint64_t shift = alignment < page ? alignment : 0;
     const std::uint64_t size = count * entry_size(board_.generation->entry) + shift;
-    for (unsigned i = 0; i < list_buffers; ++i) {
+    while (list.buffers.size() < buffers) {
         const PhysicalAddress at = memory_.take(plan_.runlist_aperture, size, page);
         list.buffers.push_back({at.aperture, at.address + shift});
     }
 }
 
-void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry) const {
+std::vector<std::uint32_t> Driver::words_of(const std::vector<PlannedEntry> &entries,
+                                            unsigned version) const {
+    std::vector<std::uint32_t> words;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        append(words, entries[(i + version) % entries.size()], version);
+    return words;
+}
+
+void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry,
+                    unsigned version) const {
     if (const auto *const raw = std::get_if<PlannedRawEntry>(&entry)) {
         words.insert(words.end(), raw->words.begin(), raw->words.end());
         return;
@@ -247,8 +262,11 @@ void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry
         return;
     }
     const PlannedTsg &tsg = plan_.tsgs[std::get<PlannedTsgEntry>(entry).tsg];
+    Timeslice timeslice = tsg.timeslice;
+    if (version != 0)
+        timeslice.timeout = version;
     const auto header =
-        encode_header(board_.generation->entry, tsg.id, tsg.timeslice, tsg.header_length);
+        encode_header(board_.generation->entry, tsg.id, timeslice, tsg.header_length);
     words.insert(words.end(), header.begin(), header.end());
     for (const std::size_t channel : tsg.channels)
         append_channel(words, channel);
@@ -289,15 +307,39 @@ void Driver::start_channel(std::size_t i) {
         port_->ring(channel.runlist, channel.id);
 }
 
-void Driver::resubmit(unsigned runlist) {
+Driver::List &Driver::find_list(unsigned runlist) {
     if (board_.find_runlist(runlist) == nullptr)
         throw ConfigError("board " + board_.name + " has no runlist " + std::to_string(runlist));
     const auto found = lists_.find(runlist);
     if (found == lists_.end())
         throw ConfigError("the workload has nothing on runlist " + std::to_string(runlist));
-    List &list = found->second;
+    return found->second;
+}
+
+void Driver::submit_in_next_buffer(unsigned runlist, List &list) {
     list.used = (list.used + 1) % list.buffers.size();
     submit(runlist, list);
+}
+
+void Driver::resubmit(unsigned runlist) {
+    submit_in_next_buffer(runlist, find_list(runlist));
+}
+
+unsigned Driver::rotate(unsigned runlist) {
+    List &list = find_list(runlist);
+    const std::vector<PlannedEntry> &entries = plan_.lists.at(runlist);
+    if (entries.size() > marks)
+        throw ConfigError("a list of more than " + std::to_string(marks) +
+                          " entries cannot say its version");
+    reserve_list(list, entries, rotating_buffers);
+    // A whole number of turns, so that the mark tells where the list begins.
+    const auto versions = static_cast<unsigned>(marks / entries.size() * entries.size());
+    const PhysicalAddress left = list.in_use();
+    list.version = list.version % versions + 1;
+    list.words = words_of(entries, list.version);
+    submit_in_next_buffer(runlist, list);
+    memory_.write(left, words_of(entries, list.version % versions + 1));
+    return list.version;
 }
 
 void Driver::move_window() {

@@ -42,6 +42,11 @@ class Driver {
     /// board has no such runlist.
     void resubmit(unsigned runlist);
 
+    /// Submits the next version of a runlist: its entries begin one further on, and all TSGs of it
+    /// have a timeslice that says which version it is (docs/model.md). Returns the version; throws
+    /// ConfigError as resubmit() does.
+    unsigned rotate(unsigned runlist);
+
     /// Moves the PRAMIN window as a driver does for its own accesses: somewhere else each time.
     void move_window();
 
@@ -56,6 +61,7 @@ class Driver {
         std::vector<std::uint32_t> words;
         std::vector<PhysicalAddress> buffers; // used in turn
         std::size_t used = 0;                 // index of the one submitted last
+        unsigned version = 0;                 // 0: as the workload has it
 
         [[nodiscard]] PhysicalAddress in_use() const { return buffers[used]; }
     };
@@ -77,9 +83,15 @@ class Driver {
     const EngineContext *context_of(std::size_t index, std::span<Space *const> spaces,
                                     ContextBuilder &builder);
     void build_channel(std::size_t index, ContextBuilder &builder);
-    void reserve_list(List &list, const std::vector<PlannedEntry> &entries);
+    void reserve_list(List &list, const std::vector<PlannedEntry> &entries, unsigned buffers);
+    List &find_list(unsigned runlist);
+    void submit_in_next_buffer(unsigned runlist, List &list);
     [[nodiscard]] unsigned entries_of(const PlannedEntry &entry) const;
-    void append(std::vector<std::uint32_t> &words, const PlannedEntry &entry) const;
+    /// The words of a list in some version of it.
+    [[nodiscard]] std::vector<std::uint32_t> words_of(const std::vector<PlannedEntry> &entries,
+                                                      unsigned version) const;
+    void append(std::vector<std::uint32_t> &words, const PlannedEntry &entry,
+                unsigned version) const;
     void append_channel(std::vector<std::uint32_t> &words, std::size_t channel) const;
     void submit(unsigned runlist, List &list);
     void start_channel(std::size_t index);

@@ -2,6 +2,7 @@
 // Where a driver puts things: its own structures close together, what programs use elsewhere.
 #pragma once
 
+#include "board/generation.hpp"
 #include "driver/allocator.hpp"
 #include "memory/memory.hpp"
 #include "mmu/page.hpp"
@@ -20,13 +21,15 @@ struct SystemMemoryRange {
 
 class DriverMemory {
   public:
-    /// `structures` is in video memory.
-    DriverMemory(Memory &memory, Allocator structures,
+    /// `structures` is in video memory, and empty where there is none.
+    DriverMemory(Memory &memory, MemoryForm form, Allocator structures,
                  const std::optional<SystemMemoryRange> &system);
 
     [[nodiscard]] Memory &memory() { return memory_; }
 
-    /// Memory for a structure. Throws ConfigError if there is none left.
+    /// Memory for a structure, zeroed if it is system memory. Where memory is unified, that is what
+    /// it always is, under the aperture that the GPU knows it by. Throws ConfigError if there is
+    /// none left.
     PhysicalAddress take(Aperture aperture, std::uint64_t size, std::uint64_t alignment);
     [[nodiscard]] std::uint64_t video_begin() const { return video_begin_; }
     /// The end of what was taken of video memory.
@@ -35,6 +38,16 @@ class DriverMemory {
     /// Memory that programs use. Nobody looks into it: in video memory it may be given out more
     /// than once, and elsewhere there is none behind.
     mmu::PageAddress take_data(mmu::PageAperture aperture, std::uint64_t page_size);
+    /// The aperture (of a structure or of a page) that there is here for the one that was wanted.
+    template <typename AnyAperture>
+    [[nodiscard]] AnyAperture known_as(AnyAperture wanted) const {
+        if (form_ == MemoryForm::unified_as_video)
+            return AnyAperture::video;
+        return form_ == MemoryForm::unified && wanted == AnyAperture::video ? AnyAperture::coherent
+                                                                            : wanted;
+    }
+    /// Whether there may be memory of other GPUs.
+    [[nodiscard]] bool has_peers() const { return form_ == MemoryForm::video; }
 
     /// Throws ConfigError if there is no memory.
     void write(PhysicalAddress at, std::span<const std::uint32_t> words) {
@@ -43,6 +56,7 @@ class DriverMemory {
 
   private:
     Memory &memory_;
+    MemoryForm form_;
     Allocator video_;
     std::uint64_t video_begin_;
     std::optional<Allocator> system_;

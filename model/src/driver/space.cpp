@@ -49,20 +49,24 @@ Space::Space(DriverMemory &memory, const Format &format, const AddressSpaceSpec 
         }
 }
 
-/// What the format does not have is left out: pages of that size, addresses beyond it.
+/// What the board does not have is left out: pages of that size, addresses beyond its format, other
+/// GPUs' memory.
 void Space::map_wanted(const MappingSpec &mapping) {
     const Format &format = tables_.format();
     if (!format.has_page_size(mapping.page_size) || mapping.va >> format.va_bits() != 0)
+        return;
+    if (mapping.aperture == PageAperture::peer && !memory_.has_peers())
         return;
     for (unsigned i = 0; i < mapping.pages; ++i) {
         const std::uint64_t va = mapping.va + i * mapping.page_size;
         if (mapping.sparse) {
             tables_.map_sparse(va, mapping.page_size);
         } else if (mapping.address) {
+            const PageAperture aperture = memory_.known_as(mapping.aperture);
             tables_.map(va, mapping.page_size,
-                        {mapping.aperture, *mapping.address + i * mapping.page_size,
-                         mapping.aperture == PageAperture::peer ? 1U : 0U},
-                        flags_of(mapping.aperture));
+                        {aperture, *mapping.address + i * mapping.page_size,
+                         aperture == PageAperture::peer ? 1U : 0U},
+                        flags_of(aperture));
         } else {
             map_data_page(va, mapping.page_size, mapping.aperture);
         }
@@ -93,7 +97,8 @@ void Space::map_some_of_each() {
 }
 
 void Space::map_data_page(std::uint64_t va, std::uint64_t page_size, PageAperture aperture) {
-    tables_.map(va, page_size, memory_.take_data(aperture, page_size), flags_of(aperture));
+    const PageAddress page = memory_.take_data(aperture, page_size);
+    tables_.map(va, page_size, page, flags_of(page.aperture));
 }
 
 void Space::map(std::uint64_t va, PhysicalAddress at, std::uint64_t size) {

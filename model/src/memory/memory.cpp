@@ -12,13 +12,13 @@ static_assert(std::endian::native == std::endian::little,
               "values are copied as they are; a big-endian host would need swaps");
 
 bool Memory::read(PhysicalAddress at, std::span<std::byte> to) const {
-    if (at.aperture == Aperture::video)
+    if (in_video(at))
         return video_.read(at.address, to);
     return guest_ != nullptr && guest_->read(at.address, to);
 }
 
 bool Memory::write(PhysicalAddress at, std::span<const std::byte> from) {
-    if (at.aperture == Aperture::video)
+    if (in_video(at))
         return video_.write(at.address, from);
     return guest_ != nullptr && guest_->write(at.address, from);
 }
@@ -28,7 +28,7 @@ void Memory::must_write(PhysicalAddress at, std::span<const std::byte> from) {
         return;
     std::ostringstream text;
     text << "there is no memory at " << std::hex << std::showbase << at.address;
-    if (at.aperture != Aperture::video)
+    if (!in_video(at))
         text << " (is the guest running, and does --sysmem fit it?)";
     throw ConfigError(text.str());
 }

@@ -15,12 +15,23 @@ namespace nvmodel {
 class Memory {
   public:
     explicit Memory(std::uint64_t video_size) : video_(video_size) {}
+    /// System memory alone; whether that is what the aperture of video memory means.
+    static Memory unified(bool as_video) {
+        Memory memory(0);
+        memory.video_is_system_ = as_video;
+        return memory;
+    }
 
     [[nodiscard]] const VideoMemory &video() const { return video_; }
     void clear_video() { video_.clear(); }
 
     /// Attaches system memory (not owned; nullptr detaches it).
     void attach(GuestMemory *guest) { guest_ = guest; }
+
+    /// Whether an address is the GPU's own memory's; else it is system memory's.
+    [[nodiscard]] bool in_video(PhysicalAddress at) const {
+        return at.aperture == Aperture::video && !video_is_system_;
+    }
 
     /// False if the range is not memory.
     [[nodiscard]] bool read(PhysicalAddress at, std::span<std::byte> to) const;
@@ -39,6 +50,7 @@ class Memory {
 
   private:
     VideoMemory video_;
+    bool video_is_system_ = false;
     GuestMemory *guest_ = nullptr;
 };
 

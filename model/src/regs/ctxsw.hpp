@@ -42,11 +42,16 @@ inline constexpr std::uint32_t num_save = 0xf4;
 inline constexpr std::uint32_t num_restore = 0xf8;
 inline constexpr std::uint32_t magic = 0xfc;
 inline constexpr std::uint32_t magic_value = 0x600dc0de;
-// Headers of 0x200 bytes (Ampere).
+// Headers of 0x200 bytes (Ampere) and more.
 inline constexpr std::uint32_t magic_2 = 0x100;
 inline constexpr std::uint32_t magic_2_value = 0xdeadce11;
 inline constexpr std::uint32_t magic_3 = 0x1fc;
 inline constexpr std::uint32_t magic_3_value = 0xfaceb00c;
+// Headers of 0x300 bytes (ga10b: nvgpu hw_ctxsw_prog_ga10b.h).
+inline constexpr std::uint32_t magic_4 = 0x200;
+inline constexpr std::uint32_t magic_4_value = 0x0baff1ed;
+inline constexpr std::uint32_t magic_5 = 0x2fc;
+inline constexpr std::uint32_t magic_5_value = 0xca5caded;
 
 // The header of FECS's own part, right behind.
 inline constexpr std::uint32_t local_ctl = 0x04; // Volta+
@@ -54,5 +59,7 @@ inline constexpr std::uint32_t local_ctl_magic_value = 0xca11;
 inline constexpr std::uint32_t local_magic_value = 0xad0becab;
 inline constexpr std::uint32_t local_magic_2_value = 0x1ceb00da;
 inline constexpr std::uint32_t local_magic_3_value = 0xf00dbeef;
+inline constexpr std::uint32_t local_magic_4_value = 0x0dec0ded;
+inline constexpr std::uint32_t local_magic_5_value = 0x5caff01d;
 
 } // namespace nvmodel::regs::ctxsw

@@ -1,40 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "transport/control_server.hpp"
 
-#include "base/error.hpp"
-
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 namespace nvmodel {
 namespace {
 
 constexpr std::size_t max_line = 64 * 1024;
 constexpr std::size_t max_clients = 64;
-
-[[noreturn]] void fail(const std::filesystem::path &path, const std::string &why) {
-    throw ConfigError("control socket " + path.string() + ": " + why);
-}
-
-[[noreturn]] void fail_errno(const std::filesystem::path &path) {
-    fail(path, std::strerror(errno));
-}
-
-/// Removes a socket that is left over; any other file stays, and a socket that is in use.
-void remove_stale(const std::filesystem::path &path, const sockaddr_un &address) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))
-        return;
-    const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (::connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0)
-        fail(path, "somebody listens there already");
-    ::unlink(path.c_str());
-}
 
 bool temporary(int error) {
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -43,30 +19,10 @@ bool temporary(int error) {
 } // namespace
 
 ControlServer::ControlServer(Requests &requests, std::filesystem::path path)
-    : requests_(requests), path_(std::move(path)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string &name = path_.native();
-    if (name.empty() || name.size() >= sizeof(address.sun_path))
-        fail(path_,
-             "the path must have 1 to " + std::to_string(sizeof(address.sun_path) - 1) + " bytes");
-    name.copy(address.sun_path, name.size());
-    listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (listener_.get() < 0)
-        fail_errno(path_);
-    remove_stale(path_, address);
-    if (::bind(listener_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
-            0 ||
-        ::listen(listener_.get(), 16) != 0)
-        fail_errno(path_);
-}
-
-ControlServer::~ControlServer() {
-    ::unlink(path_.c_str());
-}
+    : requests_(requests), listener_("control socket", std::move(path)) {}
 
 void ControlServer::add_to(std::vector<pollfd> &waiting) const {
-    waiting.push_back({listener_.get(), POLLIN, 0});
+    waiting.push_back({listener_.fd(), POLLIN, 0});
     for (const Client &client : clients_) {
         const int events = (client.said_all ? 0 : POLLIN) | (client.out.empty() ? 0 : POLLOUT);
         waiting.push_back({client.socket.get(), static_cast<short>(events), 0});
@@ -90,7 +46,7 @@ void ControlServer::serve(const pollfd *found) {
 }
 
 void ControlServer::accept_client() {
-    UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd socket = listener_.accept(SOCK_NONBLOCK);
     if (socket.get() >= 0 && clients_.size() < max_clients)
         clients_.push_back({std::move(socket), {}, {}});
 }

@@ -4,6 +4,7 @@
 
 #include "control/requests.hpp"
 #include "transport/unique_fd.hpp"
+#include "transport/unix_listener.hpp"
 
 #include <poll.h>
 
@@ -18,9 +19,6 @@ class ControlServer {
     /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError,
     /// also if somebody listens there already.
     ControlServer(Requests &requests, std::filesystem::path path);
-    ~ControlServer();
-    ControlServer(const ControlServer &) = delete;
-    ControlServer &operator=(const ControlServer &) = delete;
 
     /// Adds what to wait for.
     void add_to(std::vector<pollfd> &waiting) const;
@@ -42,8 +40,7 @@ class ControlServer {
     static void write_to(Client &client);
 
     Requests &requests_;
-    std::filesystem::path path_;
-    UniqueFd listener_;
+    UnixListener listener_;
     std::vector<Client> clients_;
 };
 

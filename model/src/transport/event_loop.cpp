@@ -9,17 +9,17 @@
 
 namespace nvmodel {
 
-void serve_until_qemu_goes(Proxy &proxy, ControlServer &control) {
+void serve_until_qemu_goes(Transport &transport, ControlServer &control) {
     std::vector<pollfd> waiting;
     for (;;) {
-        waiting.assign(1, {proxy.fd(), POLLIN, 0});
+        waiting.assign(1, {transport.fd(), POLLIN, 0});
         control.add_to(waiting);
         if (::poll(waiting.data(), waiting.size(), -1) < 0) {
             if (errno == EINTR)
                 continue;
             throw ProtocolError("poll: " + std::string(std::strerror(errno)));
         }
-        if (waiting[0].revents != 0 && !proxy.serve())
+        if (waiting[0].revents != 0 && !transport.serve())
             return;
         control.serve(&waiting[1]);
     }

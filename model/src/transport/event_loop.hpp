@@ -2,11 +2,11 @@
 #pragma once
 
 #include "transport/control_server.hpp"
-#include "transport/proxy.hpp"
+#include "transport/transport.hpp"
 
 namespace nvmodel {
 
 /// Serves both, one event at a time, until QEMU goes away. Throws ProtocolError.
-void serve_until_qemu_goes(Proxy &proxy, ControlServer &control);
+void serve_until_qemu_goes(Transport &transport, ControlServer &control);
 
 } // namespace nvmodel

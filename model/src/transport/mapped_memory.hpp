@@ -17,7 +17,8 @@ class MappedMemory final : public GuestMemory {
         std::uint64_t address = 0; // guest-physical
         std::uint64_t size = 0;
         std::uint64_t offset = 0; // in the file
-        UniqueFd fd;
+        UniqueFd fd;              // none: the region is there, but out of reach
+        bool writable = true;
     };
 
     MappedMemory() = default;
@@ -29,6 +30,15 @@ class MappedMemory final : public GuestMemory {
     /// mapped then.
     void replace(const std::vector<Region> &regions);
 
+    /// Maps one more. Throws ProtocolError if it cannot be mapped.
+    void add(const Region &region);
+
+    /// Forgets the region that was added with exactly that place; false if there is none.
+    bool remove(std::uint64_t address, std::uint64_t size);
+
+    [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
+    [[nodiscard]] std::size_t regions() const { return mappings_.size(); }
+
     [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const override;
     [[nodiscard]] bool write(std::uint64_t address, std::span<const std::byte> from) override;
 
@@ -36,16 +46,17 @@ class MappedMemory final : public GuestMemory {
     struct Mapping {
         std::uint64_t address;
         std::uint64_t size;
-        std::byte *bytes; // of the region; the mapping begins on the page before
+        std::byte *bytes; // of the region; the mapping begins on the page before. Null: no reach
         void *base;
         std::size_t length;
+        bool writable;
     };
 
     void clear();
-    void map(const Region &region);
-    [[nodiscard]] const Mapping *find(std::uint64_t address) const;
+    static void unmap(const Mapping &mapping);
+    [[nodiscard]] const Mapping *find(std::uint64_t address, bool to_write) const;
     template <typename Copy>
-    bool walk(std::uint64_t address, std::size_t length, Copy copy) const;
+    bool walk(std::uint64_t address, std::size_t length, bool to_write, Copy copy) const;
 
     std::vector<Mapping> mappings_;
 };

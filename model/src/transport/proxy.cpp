@@ -3,9 +3,6 @@
 
 #include "base/error.hpp"
 
-#include <sys/socket.h>
-
-#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -21,8 +18,32 @@ Command command_of(const proxy::Header &header) {
 /// Taken at one go, so that others of the event loop have their turn.
 constexpr unsigned max_messages = 64;
 
-/// A guest's next access often follows at once, and waking up again costs more than looking for it.
-constexpr std::chrono::microseconds spin{50};
+/// Bytes that follow a header.
+std::size_t body_size(const proxy::Header &header) {
+    std::size_t size = 0;
+    switch (command_of(header)) {
+    case Command::sync_sysmem:
+        size = sizeof(proxy::SyncSysmem);
+        break;
+    case Command::config_write:
+    case Command::config_read:
+        size = sizeof(proxy::ConfigAccess);
+        break;
+    case Command::bar_write:
+    case Command::bar_read:
+        size = sizeof(proxy::BarAccess);
+        break;
+    case Command::set_irqfd:
+    case Command::device_reset:
+        break;
+    default:
+        throw ProtocolError("unknown command " + std::to_string(header.command));
+    }
+    if (header.size != size)
+        throw ProtocolError("command " + std::to_string(header.command) + " with " +
+                            std::to_string(header.size) + " bytes");
+    return size;
+}
 
 bool valid_size(std::uint32_t size, std::uint32_t max) {
     return size != 0 && size <= max && (size & (size - 1)) == 0;
@@ -30,7 +51,7 @@ bool valid_size(std::uint32_t size, std::uint32_t max) {
 
 } // namespace
 
-Proxy::Proxy(Gpu &gpu, UniqueFd socket) : gpu_(gpu), socket_(std::move(socket)) {
+Proxy::Proxy(Gpu &gpu, UniqueFd socket) : gpu_(gpu), socket_(std::move(socket), proxy::max_fds) {
     gpu_.attach(&guest_);
 }
 
@@ -38,122 +59,35 @@ Proxy::~Proxy() {
     gpu_.attach(nullptr);
 }
 
-/// Messages are read piece by piece, each to its exact length: descriptors are delivered with the
-/// bytes they were sent with, and so stay with their message.
 bool Proxy::serve() {
     for (unsigned messages = 0; messages < max_messages; ++messages) {
-        const auto header = std::as_writable_bytes(std::span(&header_, 1));
-        if (have_header_ < header.size()) {
-            switch (receive(header, have_header_)) {
-            case Received::some:
-                return true;
-            case Received::end:
-                if (have_header_ != 0)
-                    throw ProtocolError("QEMU closed the socket inside a message");
-                return false;
-            case Received::all:
-                break;
-            }
-            if (header_.size != expected_size())
-                throw ProtocolError("command " + std::to_string(header_.command) + " with " +
-                                    std::to_string(header_.size) + " bytes");
-        }
-        const auto body = std::span(body_).first(static_cast<std::size_t>(header_.size));
-        if (have_body_ < body.size()) {
-            switch (receive(body, have_body_)) {
-            case Received::some:
-                return true;
-            case Received::end:
-                throw ProtocolError("QEMU closed the socket inside a message");
-            case Received::all:
-                break;
-            }
-        }
-        const bool goes_on = handle();
-        awake_until_ = std::chrono::steady_clock::now() + spin;
-        have_header_ = 0;
-        have_body_ = 0;
-        fds_.clear();
-        if (!goes_on)
+        switch (reader_.next(body_size)) {
+        case MessageSocket::Received::some:
+            return true;
+        case MessageSocket::Received::end:
             return false;
+        case MessageSocket::Received::all:
+            break;
+        }
+        if (!handle(socket_.take_fds()))
+            return false;
+        socket_.expect_more();
     }
     return true;
-}
-
-Proxy::Received Proxy::receive(std::span<std::byte> to, std::size_t &have) {
-    while (have < to.size()) {
-        iovec vector{to.data() + have, to.size() - have};
-        alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * proxy::max_fds)> control{};
-        msghdr message{};
-        message.msg_iov = &vector;
-        message.msg_iovlen = 1;
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        const ssize_t got = ::recvmsg(fd(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        if (got < 0) {
-            if (errno == EINTR)
-                continue;
-            if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                if (std::chrono::steady_clock::now() < awake_until_)
-                    continue;
-                return Received::some;
-            }
-            if (errno == ECONNRESET)
-                return Received::end;
-            throw ProtocolError("receiving from QEMU: " + std::string(std::strerror(errno)));
-        }
-        for (cmsghdr *part = CMSG_FIRSTHDR(&message); part != nullptr;
-             part = CMSG_NXTHDR(&message, part)) {
-            if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-                continue;
-            const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            for (std::size_t i = 0; i < count; ++i) {
-                int fd = -1;
-                std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
-                fds_.emplace_back(fd);
-            }
-        }
-        if ((message.msg_flags & MSG_CTRUNC) != 0 || fds_.size() > proxy::max_fds)
-            throw ProtocolError("more descriptors than a message may have");
-        if (got == 0)
-            return Received::end;
-        have += static_cast<std::size_t>(got);
-    }
-    return Received::all;
-}
-
-/// Bytes that the message's command has.
-std::size_t Proxy::expected_size() const {
-    switch (command_of(header_)) {
-    case Command::sync_sysmem:
-        return sizeof(proxy::SyncSysmem);
-    case Command::config_write:
-    case Command::config_read:
-        return sizeof(proxy::ConfigAccess);
-    case Command::bar_write:
-    case Command::bar_read:
-        return sizeof(proxy::BarAccess);
-    case Command::set_irqfd:
-    case Command::device_reset:
-        return 0;
-    case Command::ret:
-        break;
-    }
-    throw ProtocolError("unknown command " + std::to_string(header_.command));
 }
 
 template <typename Message>
 Message Proxy::body() const {
     Message message{};
-    std::memcpy(&message, body_.data(), sizeof(message));
+    std::memcpy(&message, reader_.body().data(), sizeof(message));
     return message;
 }
 
 /// False if QEMU has gone.
-bool Proxy::handle() {
-    switch (command_of(header_)) {
+bool Proxy::handle(std::vector<UniqueFd> fds) {
+    switch (command_of(reader_.header())) {
     case Command::sync_sysmem:
-        sync_sysmem();
+        sync_sysmem(std::move(fds));
         return true;
     case Command::config_write:
         return reply(access_config(true));
@@ -174,12 +108,12 @@ bool Proxy::handle() {
     return true;
 }
 
-void Proxy::sync_sysmem() {
+void Proxy::sync_sysmem(std::vector<UniqueFd> fds) {
     const auto message = body<proxy::SyncSysmem>();
     std::vector<MappedMemory::Region> regions;
-    for (std::size_t i = 0; i < fds_.size(); ++i)
+    for (std::size_t i = 0; i < fds.size(); ++i)
         regions.push_back(
-            {message.address[i], message.size[i], message.offset[i], std::move(fds_[i])});
+            {message.address[i], message.size[i], message.offset[i], std::move(fds[i])});
     guest_.replace(regions);
 }
 
@@ -209,19 +143,7 @@ std::uint64_t Proxy::access_bar(bool write) {
 bool Proxy::reply(std::uint64_t value) {
     const proxy::Reply message{{static_cast<std::int32_t>(Command::ret), 0, sizeof(message.value)},
                                value};
-    auto left = std::as_bytes(std::span(&message, 1));
-    while (!left.empty()) {
-        const ssize_t sent = ::send(fd(), left.data(), left.size(), MSG_NOSIGNAL);
-        if (sent < 0) {
-            if (errno == EINTR)
-                continue;
-            if (errno == EPIPE || errno == ECONNRESET)
-                return false;
-            throw ProtocolError("replying to QEMU: " + std::string(std::strerror(errno)));
-        }
-        left = left.subspan(static_cast<std::size_t>(sent));
-    }
-    return true;
+    return socket_.send(std::as_bytes(std::span(&message, 1)));
 }
 
 } // namespace nvmodel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "workload/plan.hpp"
 
+#include "base/error.hpp"
 #include "regs/ramrl.hpp"
 
 #include <algorithm>
@@ -70,7 +71,10 @@ class Planner {
     Planner(const Workload &workload, const Board &board)
         : workload_(workload), board_(board), channel_ids_(board, board.channels, "channel"),
           tsg_ids_(board, std::min(board.channels, 4096U), "TSG") {
+        if (!board.generation->has_video_memory())
+            refuse_video_memory();
         plan_.name = workload.name;
+        plan_.unified_memory = !board.generation->has_video_memory();
         plan_.placement = workload.placement;
         plan_.bars = workload.bars;
         plan_.runlist_aperture = workload.runlist_aperture;
@@ -89,6 +93,19 @@ class Planner {
     }
 
   private:
+    /// What lies in video memory by default, lies in system memory where there is none; but what can
+    /// only be there is refused.
+    void refuse_video_memory() const {
+        const std::string where = "workload " + workload_.name + " does not fit board " +
+                                  board_.name + ", which has no video memory: ";
+        if (workload_.placement == Placement::low)
+            throw ConfigError(where + "its structures are to lie low in it");
+        if (workload_.bars == BarSetup::physical)
+            throw ConfigError(where + "BAR1 and BAR2 are to show it");
+        if (workload_.bars == BarSetup::mapped)
+            throw ConfigError(where + "BAR2 is to show it");
+    }
+
     [[nodiscard]] const EngineRow &resolve(const EngineChoice &choice) const {
         const EngineRow *found = nullptr;
         if (choice.name) {
@@ -101,9 +118,11 @@ class Planner {
                 return is_copy_engine(row.name.type) && row.runlist &&
                        !board_.on_graphics_runlist(row) && has_pce(board_, row.name);
             });
-            if (async == board_.engines.end())
+            found = async != board_.engines.end()       ? &*async
+                    : board_.bus == BusKind::platform ? board_.last_copy_engine()
+                                                      : nullptr;
+            if (found == nullptr)
                 choice.where.fail("board " + board_.name + " has no async copy engine");
-            found = &*async;
         }
         if (!found->runlist)
             choice.where.fail(to_string(found->name) + " of board " + board_.name +
@@ -255,7 +274,7 @@ class Planner {
 } // namespace
 
 bool Plan::needs_system_memory() const {
-    return runlist_aperture != Aperture::video ||
+    return unified_memory || runlist_aperture != Aperture::video ||
            std::ranges::any_of(channels,
                                [](const PlannedChannel &channel) {
                                    return channel.instance_aperture != Aperture::video;

@@ -57,6 +57,7 @@ struct Plan {
     Placement placement = Placement::high;
     BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
+    bool unified_memory = false; // all is in system memory, whatever the apertures above say
     std::map<std::string, AddressSpaceSpec> address_spaces;
     std::vector<PlannedTsg> tsgs;
     std::vector<PlannedChannel> channels;

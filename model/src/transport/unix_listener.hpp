@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A Unix stream socket that listens at a path, which goes with it.
+#pragma once
+
+#include "transport/unique_fd.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace nvmodel {
+
+class UnixListener {
+  public:
+    /// A socket that a dead process left there is replaced. Throws ConfigError, which calls the
+    /// socket what `what` says, also if somebody listens there already.
+    UnixListener(const std::string &what, std::filesystem::path path);
+    ~UnixListener();
+    UnixListener(const UnixListener &) = delete;
+    UnixListener &operator=(const UnixListener &) = delete;
+
+    [[nodiscard]] int fd() const { return socket_.get(); }
+
+    /// Whoever calls, without waiting, with SOCK_… flags; an empty descriptor if nobody does.
+    [[nodiscard]] UniqueFd accept(int flags) const;
+
+  private:
+    std::filesystem::path path_;
+    UniqueFd socket_;
+};
+
+} // namespace nvmodel

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "transport/vfio_user.hpp"
+
+namespace nvmodel {
+namespace {
+
+/// Taken at one go, so that others of the event loop have their turn.
+constexpr unsigned max_messages = 64;
+
+} // namespace
+
+VfioUser::VfioUser(Gpu &gpu, std::filesystem::path path)
+    : device_(gpu), listener_("vfio-user socket", std::move(path)) {}
+
+bool VfioUser::serve() {
+    if (!connection_) {
+        UniqueFd caller = listener_.accept(0);
+        if (caller.get() >= 0)
+            connection_.emplace(std::move(caller));
+        return true;
+    }
+    auto &[socket, reader] = *connection_;
+    for (unsigned messages = 0; messages < max_messages; ++messages) {
+        switch (reader.next(VfioUserDevice::body_size)) {
+        case MessageSocket::Received::some:
+            return true;
+        case MessageSocket::Received::end:
+            return false;
+        case MessageSocket::Received::all:
+            break;
+        }
+        if (!socket.send(device_.answer(reader.header(), reader.body(), socket.take_fds())))
+            return false;
+        socket.expect_more();
+    }
+    return true;
+}
+
+} // namespace nvmodel

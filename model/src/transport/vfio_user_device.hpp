@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The server's half of vfio-user: what each command does and what is replied, without a socket.
+#pragma once
+
+#include "device/gpu.hpp"
+#include "transport/mapped_memory.hpp"
+#include "transport/unique_fd.hpp"
+#include "transport/vfio_user_protocol.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nvmodel {
+
+class VfioUserDevice {
+  public:
+    /// The GPU's system memory is what the client maps.
+    explicit VfioUserDevice(Gpu &gpu);
+    ~VfioUserDevice();
+    VfioUserDevice(const VfioUserDevice &) = delete;
+    VfioUserDevice &operator=(const VfioUserDevice &) = delete;
+
+    /// Bytes that follow a header. Throws ProtocolError for what is no command, and for a size
+    /// that no command has.
+    static std::size_t body_size(const vfio_user::Header &header);
+
+    /// Does what a message asks for. The reply as it is to be sent; empty if none is wanted.
+    /// A command that makes no sense is replied to with an error. Throws ProtocolError if the
+    /// client does not begin with a version that can be talked.
+    std::vector<std::byte> answer(const vfio_user::Header &header, std::span<const std::byte> body,
+                                  std::vector<UniqueFd> fds);
+
+  private:
+    using Body = std::span<const std::byte>;
+    using Reply = std::vector<std::byte>; // without the header
+
+    // These throw an errno for what they refuse.
+    Reply perform(vfio_user::Command command, Body body, std::vector<UniqueFd> fds);
+    void dma_map(Body body, std::vector<UniqueFd> fds);
+    Reply dma_unmap(Body body);
+    [[nodiscard]] Reply region_info(Body body) const;
+    Reply region_read(Body body);
+    Reply region_write(Body body);
+
+    [[nodiscard]] std::uint64_t region_size(std::uint32_t region) const;
+    void check(const vfio_user::RegionAccess &access) const;
+
+    Gpu &gpu_;
+    MappedMemory guest_;
+    bool negotiated_ = false;
+};
+
+} // namespace nvmodel
