@@ -9,8 +9,8 @@
 #include <linux/errno.h>
 #include <linux/interval_tree_generic.h>
 #include <linux/io.h>
+#include <linux/ioport.h>
 #include <linux/kernel.h>
-#include <linux/pci.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -202,13 +202,13 @@ static void get_to_know(struct nvdebug_mem *mem, int number,
 			struct nvdebug_bar *bar)
 {
 	const struct nvdebug_gpu *gpu = mem->gpu;
-	int slot = gpu->bar_resource[number];
+	const struct resource *resource = gpu->bar[number];
 
 	bar->state = NVDEBUG_BAR_UNUSABLE;
-	if (slot < 0 || !pci_resource_start(gpu->pdev, slot))
+	if (!resource || !resource->start)
 		return;
-	bar->start = pci_resource_start(gpu->pdev, slot);
-	bar->size = pci_resource_len(gpu->pdev, slot);
+	bar->start = resource->start;
+	bar->size = resource_size(resource);
 	if (gpu->chip->bars->block(mem->gpu, number, &bar->block) ||
 	    bar->block.busy)
 		return;
@@ -338,8 +338,8 @@ static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
 		return true;
 
 	/* not past what is kept together, nor what has been read before */
-	run = min(run, (RUN_WORDS * sizeof(u32) -
-			(addr & (RUN_WORDS * sizeof(u32) - 1))) / sizeof(u32));
+	run = min_t(size_t, run,
+		    RUN_WORDS - addr / sizeof(u32) % RUN_WORDS);
 	while (n < run &&
 	       !nvdebug_table_cache_get(tables, aperture,
 					addr + n * sizeof(u32), &word, 1))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
-#include <linux/stdarg.h>
 
 #include "box.h"
 

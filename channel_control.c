@@ -3,11 +3,9 @@
  * Enabling and disabling channels: from the text of a request to channels,
  * then to registers.
  */
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitfield.h>
+#include <linux/device.h>
 #include <linux/mm.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "channel.h"
@@ -131,7 +129,7 @@ static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
 	ret = nvdebug_reg_read(gpu, reg, &new);
 	if (ret)
 		return ret;
-	trace_channel_enable(&gpu->pdev->dev,
+	trace_channel_enable(gpu->dev,
 			     change->runlist ? (int)change->runlist->id : -1,
 			     change->id, enable, change->old, new);
 	if (ops->is_enabled(new) != enable)
@@ -238,9 +236,9 @@ static void undo(struct nvdebug_gpu *gpu, struct changes *changes, u32 count,
 		error = ret;
 	}
 	if (failed)
-		dev_err(&gpu->pdev->dev,
-			"%u channel%s did not go back, as channel %u (%d)\n",
-			failed, failed == 1 ? "" : "s", last, error);
+		nvdebug_complain(gpu,
+				 "%u channel%s did not go back, as channel %u (%d)\n",
+				 failed, failed == 1 ? "" : "s", last, error);
 }
 
 /* Make the changes, or none. */
@@ -255,9 +253,9 @@ static int apply(struct nvdebug_gpu *gpu, struct changes *changes)
 	for (i = 0; !ret && i < changes->count; i++)
 		ret = make_change(gpu, changes, &changes->change[i]);
 	if (ret) {
-		dev_err(&gpu->pdev->dev, "cannot %s channel %u (%d)\n",
-			changes->enable ? "enable" : "disable",
-			changes->change[i - 1].id, ret);
+		nvdebug_complain(gpu, "cannot %s channel %u (%d)\n",
+				 changes->enable ? "enable" : "disable",
+				 changes->change[i - 1].id, ret);
 		/* with the last one: its write may have had an effect */
 		nvdebug_report_begin(&undone);
 		undo(gpu, changes, i, &undone);

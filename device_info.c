@@ -2,8 +2,8 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitfield.h>
+#include <linux/device.h>
 #include <linux/err.h>
-#include <linux/pci.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -95,7 +95,6 @@ static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
 	u32 *row;
 	int ret;
 
-	*why = "out of memory";
 	row = kmalloc_array(table->rows, sizeof(*row), GFP_KERNEL);
 	if (!row)
 		return -ENOMEM;
@@ -115,7 +114,7 @@ static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
 	topology->engines += ret;
 	ret = 0;
 	if (ignored)
-		dev_warn(&gpu->pdev->dev,
+		dev_warn(gpu->dev,
 			 "%u parts of the device table make no sense\n",
 			 ignored);
 out:
@@ -138,7 +137,6 @@ static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
 	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
 	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
 				    GFP_KERNEL);
-	*why = "out of memory";
 	if (!topology->engine || !topology->runlist)
 		ret = -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
@@ -298,7 +296,7 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 	}
 	topology->nameless_runlists = found - topology->runlists;
 	if (topology->counted_runlists || topology->nameless_runlists)
-		dev_warn(&gpu->pdev->dev,
+		dev_warn(gpu->dev,
 			 "%u of %u runlists tell their id%s\n", named, found,
 			 clash ? ", but two the same" : "");
 }

@@ -2,6 +2,7 @@
 #include <linux/bitfield.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>

@@ -3,80 +3,42 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitfield.h>
+#include <linux/device.h>
 #include <linux/io.h>
-#include <linux/pci.h>
+#include <linux/ioport.h>
 #include <linux/pm_runtime.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "bus.h"
 #include "chips/chips.h"
 #include "gpu.h"
 #include "hw/pmc.h"
 #include "instances.h"
 #include "own_list.h"
+#include "report.h"
 
 /* All registers that any supported chip has are below this. */
 #define BAR0_MIN_SIZE	SZ_16M
 
-/*
- * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
- * depends on whether it is 64 bits wide.
- */
-static void find_bars(struct nvdebug_gpu *gpu)
-{
-	int slot, bar = 0;
-
-	for (slot = 0; slot < NVDEBUG_BARS; slot++)
-		gpu->bar_resource[slot] = -1;
-
-	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
-		unsigned long flags = pci_resource_flags(gpu->pdev, slot);
-
-		if (!(flags & IORESOURCE_MEM) ||
-		    !pci_resource_len(gpu->pdev, slot))
-			continue;
-		gpu->bar_resource[bar++] = slot;
-		if (flags & IORESOURCE_MEM_64)
-			slot++;
-	}
-}
-
-/*
- * Without a driver nobody may have turned memory decoding on. The PCI core
- * counts who wants it, so a driver that comes and goes does not turn it off
- * under us.
- */
-static int enable_decoding(struct nvdebug_gpu *gpu)
-{
-	u16 command;
-	int ret;
-
-	pci_read_config_word(gpu->pdev, PCI_COMMAND, &command);
-	if (command & PCI_COMMAND_MEMORY || gpu->pdev->driver)
-		return 0;
-
-	ret = pci_enable_device_mem(gpu->pdev);
-	gpu->enabled_mem = !ret;
-	return ret;
-}
-
 static int map_registers(struct nvdebug_gpu *gpu)
 {
-	int slot = gpu->bar_resource[0];
-	struct device *dev = &gpu->pdev->dev;
+	const struct resource *bar = gpu->bar[0];
+	struct device *dev = gpu->dev;
 	int ret;
 
-	if (slot < 0 || !pci_resource_start(gpu->pdev, slot)) {
+	if (!bar || !bar->start) {
 		dev_warn(dev, "no BAR0: left alone\n");
 		return -ENODEV;
 	}
-	gpu->bar0_len = pci_resource_len(gpu->pdev, slot);
+	gpu->bar0_len = resource_size(bar);
 	if (gpu->bar0_len < BAR0_MIN_SIZE) {
 		dev_warn(dev, "BAR0 has only %pa bytes: left alone\n",
 			 &gpu->bar0_len);
 		return -ENODEV;
 	}
 
-	ret = enable_decoding(gpu);
+	ret = gpu->bus->enable(gpu);
 	if (ret) {
 		dev_warn(dev, "cannot enable memory decoding (%d): left alone\n",
 			 ret);
@@ -84,8 +46,7 @@ static int map_registers(struct nvdebug_gpu *gpu)
 	}
 
 	/* Not requested: the region is its driver's, if it has one. */
-	gpu->bar0 = ioremap(pci_resource_start(gpu->pdev, slot),
-			    gpu->bar0_len);
+	gpu->bar0 = ioremap(bar->start, gpu->bar0_len);
 	if (!gpu->bar0) {
 		dev_warn(dev, "cannot map BAR0: left alone\n");
 		return -ENOMEM;
@@ -98,9 +59,7 @@ static void unmap_registers(struct nvdebug_gpu *gpu)
 	if (gpu->bar0)
 		iounmap(gpu->bar0);
 	gpu->bar0 = NULL;
-	if (gpu->enabled_mem)
-		pci_disable_device(gpu->pdev);
-	gpu->enabled_mem = false;
+	gpu->bus->disable(gpu);
 }
 
 static u32 read_raw(struct nvdebug_gpu *gpu, u32 offset)
@@ -161,18 +120,12 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 		writel(value, gpu->bar0 + offset);
 }
 
-static bool is_asleep(struct pci_dev *pdev)
-{
-	pci_power_t state = pdev->current_state;
-
-	/* PCI_UNKNOWN is a device that nobody has put to sleep */
-	return state != PCI_D0 && state != PCI_UNKNOWN;
-}
-
 int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 {
-	struct device *dev = &gpu->pdev->dev;
+	struct device *dev = gpu->dev;
 
+	if (!down_read_trylock(&gpu->reach))
+		return -ENODEV;
 	/*
 	 * Taking a count without resuming keeps it from being suspended; the
 	 * barrier waits for a suspend that is under way. After that the state
@@ -180,9 +133,9 @@ int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 	 */
 	pm_runtime_get_noresume(dev);
 	pm_runtime_barrier(dev);
-	if (!is_asleep(gpu->pdev) && !pci_channel_offline(gpu->pdev))
+	if (gpu->bus->is_awake(gpu))
 		return 0;
-	pm_runtime_put(dev);
+	nvdebug_gpu_end(gpu);
 	return -ENODEV;
 }
 
@@ -200,7 +153,8 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 {
 	/* not _noidle: a suspend that we held up should happen now */
-	pm_runtime_put(&gpu->pdev->dev);
+	pm_runtime_put(gpu->dev);
+	up_read(&gpu->reach);
 }
 
 /* A register that the identity can do without. */
@@ -213,9 +167,10 @@ static u32 read_optional(struct nvdebug_gpu *gpu, u32 offset)
 
 static int identify(struct nvdebug_gpu *gpu)
 {
-	struct device *dev = &gpu->pdev->dev;
+	struct device *dev = gpu->dev;
 	u32 boot0 = read_raw(gpu, NV_PMC_BOOT_0);
 	int ret = nvdebug_reg_value_check(boot0);
+	const char *why;
 
 	if (ret) {
 		dev_warn(dev, "BOOT_0 reads 0x%08x (%s): left alone\n", boot0,
@@ -237,27 +192,32 @@ static int identify(struct nvdebug_gpu *gpu)
 	if (gpu->chip)
 		gpu->generation = gpu->chip->generation;
 
-	if (nvdebug_boot1_is_virtual(read_optional(gpu, NV_PMC_BOOT_1)) ||
-	    gpu->pdev->is_virtfn)
-		gpu->unsupported = "virtual function";
+	why = gpu->bus->unsupported(gpu);
+	if (nvdebug_boot1_is_virtual(read_optional(gpu, NV_PMC_BOOT_1)))
+		why = "virtual function";
+	if (why)
+		gpu->unsupported = why;
 
 	if (gpu->unsupported)
 		gpu->chip = NULL;
 	return 0;
 }
 
-/* What of the chip can be used: the only place that decides on features. */
-static void survey(struct nvdebug_gpu *gpu)
+/*
+ * What of the chip can be used: the only place that decides on features. Fails
+ * if that cannot be told now.
+ */
+static int survey(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	const struct nvdebug_channel_ops *channel;
 	const char *why = gpu->unsupported;
-	int i;
+	int i, ret;
 
 	for (i = 0; i < NVDEBUG_FEATURES; i++)
 		gpu->missing[i] = gpu->chip ? gpu->chip->missing[i] : why;
 	if (!gpu->chip)
-		return;
+		return 0;
 
 	channel = gpu->chip->channel;
 	topology->channels = gpu->chip->channels;
@@ -269,8 +229,11 @@ static void survey(struct nvdebug_gpu *gpu)
 			topology->channels = count;
 	}
 
-	if (gpu->chip->ptop->read(gpu, &why)) {
-		dev_warn(&gpu->pdev->dev, "no device_info or runlists: %s\n", why);
+	ret = gpu->chip->ptop->read(gpu, &why);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret) {
+		dev_warn(gpu->dev, "no device_info or runlists: %s\n", why);
 		gpu->missing[NVDEBUG_FEATURE_DEVICE_INFO] = why;
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
 	} else if (!topology->runlists) {
@@ -292,9 +255,46 @@ static void survey(struct nvdebug_gpu *gpu)
 	nvdebug_geometry_survey(gpu);
 	for (i = 0; i < topology->runlists; i++)
 		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))
-			dev_warn(&gpu->pdev->dev,
+			dev_warn(gpu->dev,
 				 "runlist %u does not answer yet\n",
 				 topology->runlist[i].id);
+	return 0;
+}
+
+/* -EAGAIN: it sleeps. */
+static int find_out(struct nvdebug_gpu *gpu)
+{
+	int ret = nvdebug_gpu_begin(gpu);
+
+	if (ret)
+		return -EAGAIN;
+	ret = map_registers(gpu);
+	if (!ret)
+		ret = identify(gpu);
+	if (!ret)
+		ret = survey(gpu);
+	gpu->identified = !ret;
+	if (ret)
+		unmap_registers(gpu);
+	nvdebug_gpu_end(gpu);
+	return ret;
+}
+
+/* Without touching it. */
+static int presume(struct nvdebug_gpu *gpu)
+{
+	u16 id = gpu->bus->presume(gpu);
+	const struct nvdebug_chip *chip;
+
+	if (!id) {
+		dev_warn(gpu->dev, "asleep: left alone\n");
+		return -ENODEV;
+	}
+	gpu->id.chip = id;
+	chip = nvdebug_chip_find(id, &gpu->chip_name);
+	gpu->generation = chip ? chip->generation : NULL;
+	gpu->unsupported = "asleep until now";
+	return survey(gpu);
 }
 
 static void gpu_free(struct kref *ref)
@@ -303,7 +303,8 @@ static void gpu_free(struct kref *ref)
 
 	nvdebug_topology_free(&gpu->topology);
 	mutex_destroy(&gpu->lock);
-	pci_dev_put(gpu->pdev);
+	mutex_destroy(&gpu->identity);
+	put_device(gpu->dev);
 	kfree(gpu);
 }
 
@@ -317,7 +318,8 @@ void nvdebug_gpu_put(struct nvdebug_gpu *gpu)
 	kref_put(&gpu->ref, gpu_free);
 }
 
-struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev)
+struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
+				       struct device *dev)
 {
 	struct nvdebug_gpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	int ret;
@@ -328,30 +330,44 @@ struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&gpu->node);
 	INIT_LIST_HEAD(&gpu->own_lists);
 	mutex_init(&gpu->lock);
-	gpu->pdev = pci_dev_get(pdev);
-	find_bars(gpu);
+	nvdebug_log_init(gpu);
+	mutex_init(&gpu->identity);
+	init_rwsem(&gpu->reach);
+	gpu->bus = bus;
+	gpu->dev = get_device(dev);
+	bus->attach(gpu);
 
-	ret = nvdebug_gpu_begin(gpu);
+	ret = find_out(gpu);
+	if (ret == -EAGAIN)
+		ret = presume(gpu);
 	if (ret) {
-		dev_warn(&pdev->dev, "asleep: left alone\n");
-		goto err_put;
+		nvdebug_gpu_put(gpu);
+		return ERR_PTR(ret);
 	}
-	ret = map_registers(gpu);
-	if (ret)
-		goto err_unmap;
-	ret = identify(gpu);
-	if (ret)
-		goto err_unmap;
-	survey(gpu);
-	nvdebug_gpu_end(gpu);
 	return gpu;
+}
 
-err_unmap:
-	unmap_registers(gpu);
-	nvdebug_gpu_end(gpu);
-err_put:
-	nvdebug_gpu_put(gpu);
-	return ERR_PTR(ret);
+bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu)
+{
+	int ret = -EALREADY;
+
+	mutex_lock(&gpu->identity);
+	if (!gpu->identified) {
+		gpu->unsupported = NULL;
+		ret = find_out(gpu);
+		if (ret)
+			presume(gpu);
+	}
+	mutex_unlock(&gpu->identity);
+	return !ret;
+}
+
+void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
+			const struct device_driver *driver)
+{
+	down_write(&gpu->reach);
+	gpu->driver = driver;
+	up_write(&gpu->reach);
 }
 
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)

@@ -16,15 +16,20 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit_types.h>
+#include <linux/rwsem.h>
 #include <linux/types.h>
 
 #include "decode/chip_id.h"
 #include "device_info.h"
 #include "gpc_topology.h"
 
+struct device;
+struct device_driver;
+struct nvdebug_bus;
 struct nvdebug_chip;
 struct nvdebug_proc;
-struct pci_dev;
+struct resource;
 
 enum nvdebug_feature {
 	NVDEBUG_FEATURE_DEVICE_INFO,
@@ -45,13 +50,25 @@ enum nvdebug_feature {
 
 struct nvdebug_gpu {
 	struct kref ref;
-	struct list_head node;		/* in PCI address order */
-	struct pci_dev *pdev;
-	int bar_resource[NVDEBUG_BARS];	/* -1: not there */
+	struct list_head node;		/* in the order of numbers */
+	const struct nvdebug_bus *bus;
+	struct device *dev;
+	const struct resource *bar[NVDEBUG_BARS];	/* NULL: not there */
 	void __iomem *bar0;
 	resource_size_t bar0_len;
-	bool enabled_mem;		/* we turned memory decoding on */
+	bool enabled;			/* the bus did something for us */
 	bool gone;			/* no hardware access may start */
+
+	/* Requests may be many, lines in the log may not; see report.h. */
+	struct ratelimit_state said;
+	struct ratelimit_state complained;
+
+	/*
+	 * For reading while the hardware is touched; for writing when that must
+	 * end because the driver that keeps it in order goes.
+	 */
+	struct rw_semaphore reach;
+	const struct device_driver *driver;	/* under it, if the bus cares */
 
 	/*
 	 * Serialises what shares state in the hardware or is not one access:
@@ -60,9 +77,14 @@ struct nvdebug_gpu {
 	struct mutex lock;
 	struct list_head own_lists;	/* under the lock, see own_list.h */
 	u64 own_lists_made;		/* under the lock: ever */
-	bool set_master;		/* we turned bus mastering on for them */
+	bool started_dma;		/* for them */
 
-	/* What follows is set at creation and does not change. */
+	/*
+	 * What follows is set when the GPU is identified, and does not change
+	 * then: at creation, or under this lock, of a GPU that slept.
+	 */
+	struct mutex identity;
+	bool identified;
 	struct nvdebug_chip_id id;
 	const struct nvdebug_chip *chip;	/* NULL: identity only */
 	const char *chip_name;			/* NULL: unknown */
@@ -79,17 +101,28 @@ struct nvdebug_gpu {
 };
 
 /*
- * Map and identify the GPU behind @pdev. Says in the log why, if it cannot.
+ * Map and identify the GPU behind @dev. Says in the log why, if it cannot. One
+ * that sleeps is identified later, if the bus knows which chip it is.
  */
-struct nvdebug_gpu *nvdebug_gpu_create(struct pci_dev *pdev);
+struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
+				       struct device *dev);
 /* After nvdebug_proc_remove(). Drops the creator's reference. */
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu);
+/*
+ * If it slept until now and is awake, identify it. Returns true if it was not
+ * identified before, and is now.
+ */
+bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu);
+/* Wait for who touches it, and note who keeps it in order from now on. */
+void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
+			const struct device_driver *driver);
 void nvdebug_gpu_get(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
 
 /*
  * Keep the GPU from falling asleep until nvdebug_gpu_end(). Never wakes it:
- * -ENODEV if it sleeps or has gone. May sleep.
+ * -ENODEV if it sleeps, is about to lose its driver or has gone. May sleep.
+ * Ends in the task that began it.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
 /* The same to put something back, also while the GPU's files go. */

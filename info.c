@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/device.h>
 #include <linux/err.h>
-#include <linux/pci.h>
+#include <linux/ioport.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "bus.h"
 #include "chips/chips.h"
 #include "gpu.h"
 #include "info.h"
 #include "memory.h"
 #include "proc.h"
 
-/* All but the driver was read at creation. */
+/* All but this was read when the GPU was identified. */
 struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
-	const char *window_missing;	/* why the window may not be moved */
+	const char *forbidden;	/* why the window may not be moved */
 };
 
 static const char * const feature_names[NVDEBUG_FEATURES] = {
@@ -37,24 +38,22 @@ static const char * const feature_names[NVDEBUG_FEATURES] = {
 
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
-	struct device *dev = &gpu->pdev->dev;
 	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	int ret;
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = 1;
 
-	/* the lock keeps a driver that is unbinding from taking its name away */
-	if (device_lock_interruptible(dev)) {
+	ret = gpu->bus->driver_name(gpu, s->driver, sizeof(s->driver));
+	if (ret) {
 		kfree(s);
-		return ERR_PTR(-EINTR);
+		return ERR_PTR(ret);
 	}
-	strscpy(s->driver, dev->driver ? dev->driver->name : "-",
-		sizeof(s->driver));
-	device_unlock(dev);
-
-	s->window_missing = gpu->chip ? nvdebug_window_forbidden() :
-					gpu->unsupported;
+	s->forbidden = nvdebug_window_forbidden();
+	/* the rest of the files is there when this one has been opened */
+	if (nvdebug_gpu_identify(gpu))
+		nvdebug_proc_complete(gpu);
 	return &s->base;
 }
 
@@ -63,18 +62,28 @@ static void info_free(struct nvdebug_snapshot *base)
 	kfree(container_of(base, struct info_snapshot, base));
 }
 
+/* Those of a bus, or @none if it is another that has them. */
+static void put_lines(struct seq_file *m, const struct nvdebug_gpu *gpu,
+		      void (*show)(struct seq_file *m,
+				   const struct nvdebug_gpu *gpu),
+		      const char *none)
+{
+	if (show)
+		show(m, gpu);
+	else
+		seq_puts(m, none);
+}
+
 static void put_bar_sizes(struct seq_file *m, const struct nvdebug_gpu *gpu)
 {
 	int bar;
 
 	for (bar = 0; bar < NVDEBUG_BARS; bar++) {
-		int slot = gpu->bar_resource[bar];
-
-		if (slot < 0)
-			seq_printf(m, "bar%d_size: -\n", bar);
-		else
+		if (gpu->bar[bar])
 			seq_printf(m, "bar%d_size: %llu\n", bar,
-				   (u64)pci_resource_len(gpu->pdev, slot));
+				   (u64)resource_size(gpu->bar[bar]));
+		else
+			seq_printf(m, "bar%d_size: -\n", bar);
 	}
 }
 
@@ -147,6 +156,14 @@ static void put_features(struct seq_file *m, const struct nvdebug_gpu *gpu,
 		put_feature(m, feature_names[i], gpu->missing[i]);
 }
 
+static const char *window_missing(const struct nvdebug_gpu *gpu,
+				  const struct info_snapshot *s)
+{
+	if (!gpu->chip)
+		return gpu->unsupported;
+	return gpu->chip->window ? s->forbidden : "no video memory";
+}
+
 static void put_memory(struct seq_file *m, const struct nvdebug_gpu *gpu)
 {
 	seq_printf(m, "page_tables: %s\n", gpu->chip && gpu->chip->page_tables ?
@@ -162,25 +179,28 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 {
 	const struct info_snapshot *s =
 		container_of(base, struct info_snapshot, base);
-	const struct pci_dev *pdev = gpu->pdev;
 
+	mutex_lock(&gpu->identity);
 	seq_printf(m, "chip: %s\n", gpu->chip_name ?: "unknown");
 	seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
 	seq_printf(m, "generation: %s\n", gpu->generation ?: "-");
-	seq_printf(m, "revision: 0x%02x\n", gpu->id.revision);
-	seq_printf(m, "pci_address: %s\n", pci_name(pdev));
-	seq_printf(m, "pci_id: %04x:%04x\n", pdev->vendor, pdev->device);
-	seq_printf(m, "pci_subsystem: %04x:%04x\n", pdev->subsystem_vendor,
-		   pdev->subsystem_device);
-	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
+	if (gpu->identified)
+		seq_printf(m, "revision: 0x%02x\n", gpu->id.revision);
+	else
+		seq_puts(m, "revision: -\n");
+	put_lines(m, gpu, gpu->bus->show_pci,
+		  "pci_address: -\npci_id: -\npci_subsystem: -\npci_class: -\n");
 	put_bar_sizes(m, gpu);
 	seq_printf(m, "driver: %s\n", s->driver);
 	put_channels(m, gpu);
 	put_runlists(m, gpu);
 	put_features(m, gpu, 0, AFTER_MEMORY);
-	put_feature(m, "pram_window", s->window_missing);
+	put_feature(m, "pram_window", window_missing(gpu, s));
 	put_memory(m, gpu);
 	put_features(m, gpu, AFTER_MEMORY, NVDEBUG_FEATURES);
+	put_lines(m, gpu, gpu->bus->show_platform,
+		  "platform_device: -\ncompatible: -\n");
+	mutex_unlock(&gpu->identity);
 }
 
 const struct nvdebug_view nvdebug_info_view = {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/mm.h>
-#include <linux/pci.h>
 
 #include "gpu.h"
 #include "lease.h"
 #include "proc.h"
+#include "report.h"
 
 void nvdebug_leases_init(struct nvdebug_leases *leases)
 {
@@ -65,10 +63,10 @@ void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	int error = leases->count ? begin(gpu) : 0;
 
 	if (error)
-		dev_err(&gpu->pdev->dev,
-			"%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
-			leases->count, leases->count == 1 ? " is" : "s are",
-			error);
+		nvdebug_complain(gpu,
+				 "%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
+				 leases->count, leases->count == 1 ? " is" : "s are",
+				 error);
 	list_for_each_entry_safe(undo, next, &leases->undos, node) {
 		if (!error)
 			undo->run(gpu, undo);

@@ -6,6 +6,7 @@
  *   through the PRAMIN window moved to it;
  * system memory is read as the CPU's own.
  */
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
@@ -17,6 +18,63 @@
 #include "hw/ram.h"
 #include "session.h"
 #include "sysmem.h"
+
+const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_VIDEO,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.unmarked_is_translated = true,
+};
+
+/*
+ * It takes every aperture for the SoC's memory, and linux-nvgpu writes that of
+ * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
+ * says that the SMMU translates (hal/mm/gmmu/gmmu_gp10b_fusa.c).
+ */
+const struct nvdebug_memory_ops nvdebug_memory_gp10b = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_VID,
+	.mark = BIT_ULL(36),
+	.marked_is_translated = true,
+};
+
+/*
+ * Apertures are honoured, and the SMMU is passed by (hal/init/hal_gv11b.c,
+ * hal_ga10b.c): the bit now asks for lines of the L3 cache (hal/mm/gmmu/
+ * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
+ */
+const struct nvdebug_memory_ops nvdebug_memory_gv11b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(36),
+};
+
+const struct nvdebug_memory_ops nvdebug_memory_ga10b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(37),
+};
+
+enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+
+	return aperture < ARRAY_SIZE(ops->place) ? ops->place[aperture] :
+						   NVDEBUG_PLACE_NONE;
+}
 
 static struct nvdebug_mem *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
 				    bool insist)
@@ -55,6 +113,11 @@ int nvdebug_mem_hold(struct nvdebug_mem *mem)
 	return 0;
 }
 
+bool nvdebug_mem_is_held(const struct nvdebug_mem *mem)
+{
+	return mem->held;
+}
+
 void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
 	if (mem->held) {
@@ -85,12 +148,11 @@ static int check_request(const struct nvdebug_gpu *gpu,
 
 	if (req->addr & (sizeof(u32) - 1) || req->addr + bytes < req->addr)
 		return -EFAULT;
-	switch (req->aperture) {
-	case NV_APERTURE_VID:
+	switch (nvdebug_mem_place(gpu, req->aperture)) {
+	case NVDEBUG_PLACE_VIDEO:
 		return gpu->video_memory &&
 		       req->addr + bytes > gpu->video_memory ? -EFAULT : 0;
-	case NV_APERTURE_COH:
-	case NV_APERTURE_NCOH:
+	case NVDEBUG_PLACE_SYSTEM:
 		return 0;
 	default:
 		return -EFAULT;
@@ -186,7 +248,8 @@ static int advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 		if (!ret)
 			*done += known_words(mem, fetch);
 		if (!ret && *done < req->words) {
-			if (req->aperture == NV_APERTURE_VID)
+			if (nvdebug_mem_place(mem->gpu, req->aperture) ==
+			    NVDEBUG_PLACE_VIDEO)
 				return 1;
 			ret = nvdebug_sysmem_read(mem->gpu, wanted_addr(fetch),
 						  req->buf + *done,
@@ -602,7 +665,7 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
 
 	if (ret)
 		return ret;
-	if (aperture == NV_APERTURE_VID)
+	if (nvdebug_mem_place(mem->gpu, aperture) == NVDEBUG_PLACE_VIDEO)
 		ret = write_video_locked(mem, addr, value, old);
 	else
 		ret = nvdebug_sysmem_write(mem->gpu, addr,

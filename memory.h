@@ -11,6 +11,35 @@
 struct nvdebug_gpu;
 struct nvdebug_mem;
 
+/* Where what an aperture means is. */
+enum nvdebug_place {
+	NVDEBUG_PLACE_NONE,
+	NVDEBUG_PLACE_VIDEO,
+	NVDEBUG_PLACE_SYSTEM,
+};
+
+/* What a chip takes addresses for. */
+struct nvdebug_memory_ops {
+	u8 place[4];	/* enum nvdebug_place, by NV_APERTURE_* */
+	u8 own;		/* the aperture to tell it of system memory of ours */
+	/*
+	 * Of addresses in system memory that have a bit which is none of the
+	 * address: the bit, or 0. Is what is left an address for the IOMMU, if
+	 * the GPU is behind one: with the bit, without?
+	 */
+	u64 mark;
+	bool marked_is_translated;
+	bool unmarked_is_translated;
+};
+
+extern const struct nvdebug_memory_ops nvdebug_memory_gk104;
+extern const struct nvdebug_memory_ops nvdebug_memory_gp10b;
+extern const struct nvdebug_memory_ops nvdebug_memory_gv11b;
+extern const struct nvdebug_memory_ops nvdebug_memory_ga10b;
+
+/* Is @aperture one that the chip has, and where? */
+enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture);
+
 /* The register that says what PRAMIN shows. */
 struct nvdebug_window {
 	u32 reg;
@@ -61,6 +90,7 @@ void nvdebug_mem_end(struct nvdebug_mem *mem);
  * the session. Not for sessions that write. -EINTR.
  */
 int __must_check nvdebug_mem_hold(struct nvdebug_mem *mem);
+bool nvdebug_mem_is_held(const struct nvdebug_mem *mem);
 
 /*
  * Fill in @req->buf. Returns

@@ -26,6 +26,15 @@ const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100 = {
 	.own = &nvdebug_mmu_gp100,
 };
 
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp10b = {
+	.own = &nvdebug_mmu_gp10b,
+	.version1 = true,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv11b = {
+	.own = &nvdebug_mmu_gp10b,
+};
+
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102 = {
 	.own = &nvdebug_mmu_tu102,
 };

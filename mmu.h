@@ -21,6 +21,8 @@ struct nvdebug_mmu_ops {
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104;	/* to GM20x */
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100;
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp10b;
+extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv11b;
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102;
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100;	/* to Ada */
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100;

@@ -11,6 +11,8 @@
 #include <linux/device.h>
 #include <linux/tracepoint.h>
 
+#include "compat/compat.h"
+
 /* @runlist is -1 where channel ids are those of the whole GPU. */
 TRACE_EVENT(channel_enable,
 	    TP_PROTO(const struct device *dev, int runlist, u32 channel,
@@ -22,7 +24,7 @@ TRACE_EVENT(channel_enable,
 			     __field(bool, enable)
 			     __field(u32, old)
 			     __field(u32, new)),
-	    TP_fast_assign(__assign_str(dev, dev_name(dev));
+	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
 			   __entry->runlist = runlist;
 			   __entry->channel = channel;
 			   __entry->enable = enable;
@@ -48,7 +50,7 @@ DECLARE_EVENT_CLASS(runlist_write,
 				     __field(u64, where)
 				     __field(u32, old)
 				     __field(u32, new)),
-		    TP_fast_assign(__assign_str(dev, dev_name(dev));
+		    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
 				   __entry->runlist = runlist;
 				   __entry->tsg = tsg;
 				   __entry->where = where;
@@ -94,7 +96,7 @@ TRACE_EVENT(preemption_mode,
 			     __field(u64, where)
 			     __field(u32, old)
 			     __field(u32, new)),
-	    TP_fast_assign(__assign_str(dev, dev_name(dev));
+	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
 			   __entry->runlist = runlist;
 			   __entry->channel = channel;
 			   __entry->where = where;

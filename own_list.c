@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/device.h>
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "await.h"
+#include "bus.h"
 #include "chips/chips.h"
 #include "decode/submit.h"
 #include "gpu.h"
 #include "hw/ram.h"
 #include "own_list.h"
+#include "report.h"
 #include "submit.h"
+#include "sysmem.h"
 
 struct nvdebug_own_list {
 	struct list_head node;	/* in gpu->own_lists, from when it is submitted */
@@ -25,50 +26,31 @@ struct nvdebug_own_list {
 	dma_addr_t dma;
 };
 
-/* Bus mastering, for as long as there is a list of ours. */
-static void master_get(struct nvdebug_gpu *gpu)
+/* The GPU reads system memory for as long as there is a list of ours. */
+static void dma_get(struct nvdebug_gpu *gpu)
 {
-	u16 command;
-
-	pci_read_config_word(gpu->pdev, PCI_COMMAND, &command);
-	if (command & PCI_COMMAND_MASTER)
-		return;
-	pci_set_master(gpu->pdev);
-	gpu->set_master = true;
-	dev_info(&gpu->pdev->dev, "bus mastering is on for a runlist in system memory\n");
+	if (gpu->bus->start_dma(gpu))
+		gpu->started_dma = true;
 }
 
-/* If a driver was bound meanwhile it stays on, since that needs it as well. */
-static void master_put(struct nvdebug_gpu *gpu)
+static void dma_put(struct nvdebug_gpu *gpu)
 {
-	if (!gpu->set_master || !list_empty(&gpu->own_lists))
+	if (!gpu->started_dma || !list_empty(&gpu->own_lists))
 		return;
-	gpu->set_master = false;
-	/* a lock that is held means one that is being bound */
-	if (!device_trylock(&gpu->pdev->dev))
-		return;
-	if (!gpu->pdev->driver) {
-		pci_clear_master(gpu->pdev);
-		dev_info(&gpu->pdev->dev, "bus mastering is off again\n");
-	}
-	device_unlock(&gpu->pdev->dev);
-}
-
-/* A driver of user space maps for the GPU what it likes, and we cannot. */
-static bool is_user_space(const struct pci_dev *pdev)
-{
-	return pdev->driver && pdev->driver->driver_managed_dma;
+	gpu->started_dma = false;
+	gpu->bus->stop_dma(gpu);
 }
 
 static int allocate(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
 {
-	struct device *dev = &gpu->pdev->dev;
+	struct device *dev = gpu->dev;
 	int ret = -EOPNOTSUPP;
 
 	/* a driver that is bound or unbound changes what addresses mean */
 	if (!device_trylock(dev))
 		return -EBUSY;
-	if (!is_user_space(gpu->pdev)) {
+	/* a driver of user space maps for the GPU what it likes; we cannot */
+	if (!gpu->bus->is_user_space(dev)) {
 		list->words = dma_alloc_coherent(dev, list->bytes, &list->dma,
 						 GFP_KERNEL);
 		ret = list->words ? 0 : -ENOMEM;
@@ -103,16 +85,16 @@ nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 		kfree(list);
 		return ERR_PTR(ret);
 	}
-	list->own.addr = list->dma;
-	list->own.aperture = NV_APERTURE_COH;
+	list->own.aperture = gpu->chip->memory->own;
 	list->own.entries = entries;
-	if (ops->encode(&list->own, runlist->id, ops->ptr, word) < 0) {
+	if (nvdebug_sysmem_address(gpu, list->dma, &list->own.addr) ||
+	    ops->encode(&list->own, runlist->id, ops->ptr, word) < 0) {
 		nvdebug_own_list_free(gpu, list);
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	for (i = 0; i < n; i++)
 		list->words[i] = cpu_to_le32(words[i]);
-	master_get(gpu);
+	dma_get(gpu);
 	return list;
 }
 
@@ -125,9 +107,9 @@ void nvdebug_own_list_free(struct nvdebug_gpu *gpu,
 			   struct nvdebug_own_list *list)
 {
 	list_del(&list->node);
-	dma_free_coherent(&gpu->pdev->dev, list->bytes, list->words, list->dma);
+	dma_free_coherent(gpu->dev, list->bytes, list->words, list->dma);
 	kfree(list);
-	master_put(gpu);
+	dma_put(gpu);
 }
 
 /* The list of ours that is at @loc, or NULL. */
@@ -186,8 +168,8 @@ static int put_back(struct nvdebug_gpu *gpu,
 	if (!ret)
 		free_others(gpu, runlist, &now);
 	else
-		dev_err(&gpu->pdev->dev, "the list of runlist %u did not go back (%d)\n",
-			runlist->id, ret);
+		nvdebug_complain(gpu, "the list of runlist %u did not go back (%d)\n",
+				 runlist->id, ret);
 	return ret;
 }
 
@@ -289,9 +271,9 @@ void nvdebug_own_lists_retire(struct nvdebug_gpu *gpu, bool awake)
 		}
 		ret = retire(gpu, list);
 		if (ret < 0 && ret != -ENODEV) {
-			dev_err(&gpu->pdev->dev,
-				"%zu bytes of memory are left to runlist %u, which may still be read from there\n",
-				list->bytes, list->runlist->id);
+			nvdebug_complain(gpu,
+					 "%zu bytes of memory are left to runlist %u, which may still be read from there\n",
+					 list->bytes, list->runlist->id);
 			list_del_init(&list->node);
 			kfree(list);
 		}

@@ -11,6 +11,7 @@ struct nvdebug_params {
 	bool move_window;	/* pram_window=auto */
 	bool read_only;
 	bool state_all;
+	int state_uid;		/* -1: root */
 	int state_gid;		/* -1: none */
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitfield.h>
-#include <linux/pci.h>
+#include <linux/device.h>
 
 #include "await.h"
 #include "chips/chips.h"
@@ -12,6 +10,7 @@
 #include "nvdebug_trace.h"
 #include "occupancy.h"
 #include "preempt.h"
+#include "report.h"
 #include "submit.h"
 
 static u32 gate_register(const struct nvdebug_gpu *gpu,
@@ -60,7 +59,7 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 		*was = !(old & bit);
 	new = open ? old & ~bit : old | bit;
 	nvdebug_reg_write(gpu, reg, new);
-	trace_scheduling(&gpu->pdev->dev, runlist->id, -1, reg, old, new);
+	trace_scheduling(gpu->dev, runlist->id, -1, reg, old, new);
 	ret = nvdebug_gate_read(gpu, runlist, &is);
 	if (ret)
 		return ret;
@@ -103,7 +102,7 @@ static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	if (ret)
 		return ret;
 	nvdebug_reg_write(gpu, preempt->reg, word);
-	trace_preempt(&gpu->pdev->dev, runlist->id, tsg, preempt->reg, old,
+	trace_preempt(gpu->dev, runlist->id, tsg, preempt->reg, old,
 		      word);
 	return 0;
 }
@@ -170,9 +169,9 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 		int error = nvdebug_gate_set(gpu, runlist, true, NULL);
 
 		if (error)
-			dev_err(&gpu->pdev->dev,
-				"scheduling of runlist %u did not go on (%d)\n",
-				runlist->id, error);
+			nvdebug_complain(gpu,
+					 "scheduling of runlist %u did not go on (%d)\n",
+					 runlist->id, error);
 		ret = ret ? ret : error;
 	}
 	return ret;

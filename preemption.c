@@ -5,11 +5,9 @@
  * and does not overwrite the word when it saves the context, is inferred from
  * linux-nvgpu, which sets it likewise in contexts that exist.
  */
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitfield.h>
+#include <linux/device.h>
 #include <linux/err.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "decode/targets.h"
@@ -153,7 +151,7 @@ static int write_options(const struct request *req, struct nvdebug_mem *mem,
 	word = (word & ~MODE) | FIELD_PREP(MODE, mode);
 	ret = nvdebug_mem_write(mem, req->aperture, addr, word, old);
 	if (!ret)
-		trace_preemption_mode(&req->gpu->pdev->dev, req->runlist->id,
+		trace_preemption_mode(req->gpu->dev, req->runlist->id,
 				      req->target.id, addr, *old, word);
 	return ret;
 }
@@ -243,9 +241,9 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 	ret = put_back(req, mem);
 	nvdebug_mem_end(mem);
 	if (ret < 0)
-		dev_err(&gpu->pdev->dev,
-			"the preemption mode of channel %u did not go back (%d)\n",
-			req->target.id, ret);
+		nvdebug_complain(gpu,
+				 "the preemption mode of channel %u did not go back (%d)\n",
+				 req->target.id, ret);
 	nvdebug_report_begin(&report);
 	if (ret > 0)
 		report_mode(&report, req, req->old_mode);

@@ -3,9 +3,9 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/namei.h>
-#include <linux/pci.h>
 #include <linux/proc_fs.h>
 #include <linux/security.h>
 #include <linux/seq_buf.h>
@@ -15,6 +15,7 @@
 #include <linux/user_namespace.h>
 
 #include "channel.h"
+#include "compat/compat.h"
 #include "contexts.h"
 #include "copy_topology.h"
 #include "decode/targets.h"
@@ -49,16 +50,16 @@ struct file_kind {
 };
 
 /* One file: what its inode points to. */
-struct node {
+struct proc_file {
 	struct nvdebug_gpu *gpu;
 	const struct file_kind *kind;
 	u32 number;
-	struct node *next;
+	struct proc_file *next;
 };
 
 struct nvdebug_proc {
 	struct proc_dir_entry *dir;
-	struct node *nodes;
+	struct proc_file *nodes;
 };
 
 /* An open file that is read, and maybe written. */
@@ -77,13 +78,9 @@ static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
 	return true;
 }
 
+/* In the order in which they are made. */
 static const struct file_kind kinds[] = {
 	{
-		.name = "info",
-		.mode = 0444,
-		.feature = -1,
-		.view = &nvdebug_info_view,
-	}, {
 		.name = "device_info",
 		.mode = 0444,
 		.feature = NVDEBUG_FEATURE_DEVICE_INFO,
@@ -250,6 +247,14 @@ static const struct file_kind kinds[] = {
 	},
 };
 
+/* Made last: a folder that has it has all of its files. */
+static const struct file_kind info_kind = {
+	.name = "info",
+	.mode = 0444,
+	.feature = -1,
+	.view = &nvdebug_info_view,
+};
+
 /* Reading: the snapshot is taken by open, and printed record by record. */
 
 static void *seq_start(struct seq_file *m, loff_t *pos)
@@ -284,7 +289,7 @@ static const struct seq_operations reader_seq_ops = {
 	.show = seq_show,
 };
 
-static struct nvdebug_snapshot *take_snapshot(const struct node *node)
+static struct nvdebug_snapshot *take_snapshot(const struct proc_file *node)
 {
 	const struct nvdebug_view *view = node->kind->view;
 	struct nvdebug_snapshot *snapshot;
@@ -303,7 +308,7 @@ static struct nvdebug_snapshot *take_snapshot(const struct node *node)
 
 static int reader_open(struct inode *inode, struct file *file)
 {
-	const struct node *node = pde_data(inode);
+	const struct proc_file *node = pde_data(inode);
 	const struct nvdebug_view *view = node->kind->view;
 	struct nvdebug_snapshot *snapshot;
 	struct reader *reader;
@@ -388,7 +393,7 @@ static ssize_t do_request(struct file *file, const char __user *buf,
 			  size_t count, struct nvdebug_leases *leases,
 			  struct seq_buf *answer)
 {
-	const struct node *node = pde_data(file_inode(file));
+	const struct proc_file *node = pde_data(file_inode(file));
 	const struct nvdebug_control *control = node->kind->control;
 	char *text;
 	int ret;
@@ -422,7 +427,7 @@ static int control_open(struct inode *inode, struct file *file)
 
 static int control_release(struct inode *inode, struct file *file)
 {
-	const struct node *node = pde_data(inode);
+	const struct proc_file *node = pde_data(inode);
 	struct nvdebug_leases *leases = file->private_data;
 
 	nvdebug_leases_end(leases, node->gpu);
@@ -485,7 +490,7 @@ static int dialogue_open(struct inode *inode, struct file *file)
 
 static int dialogue_release(struct inode *inode, struct file *file)
 {
-	const struct node *node = pde_data(inode);
+	const struct proc_file *node = pde_data(inode);
 	struct dialogue *d = file->private_data;
 
 	nvdebug_leases_end(&d->leases, node->gpu);
@@ -545,12 +550,24 @@ static const struct proc_ops *ops_of(const struct file_kind *kind)
 
 /* The tree. */
 
+static kuid_t state_owner(void)
+{
+	return nvdebug_params.state_uid < 0 ? GLOBAL_ROOT_UID :
+	       KUIDT_INIT(nvdebug_params.state_uid);
+}
+
+static kgid_t state_group(void)
+{
+	return nvdebug_params.state_gid < 0 ? GLOBAL_ROOT_GID :
+	       KGIDT_INIT(nvdebug_params.state_gid);
+}
+
 static int create_file(struct nvdebug_gpu *gpu, const struct file_kind *kind,
 		       u32 number)
 {
 	struct proc_dir_entry *entry;
 	umode_t mode = kind->mode;
-	struct node *node;
+	struct proc_file *node;
 	char name[32];
 
 	if (kind->state && nvdebug_params.state_all)
@@ -571,9 +588,8 @@ static int create_file(struct nvdebug_gpu *gpu, const struct file_kind *kind,
 	entry = proc_create_data(name, mode, gpu->proc->dir, ops_of(kind), node);
 	if (!entry)
 		return -ENOMEM;
-	if (kind->state && nvdebug_params.state_gid >= 0)
-		proc_set_user(entry, GLOBAL_ROOT_UID,
-			      KGIDT_INIT(nvdebug_params.state_gid));
+	if (kind->state)
+		proc_set_user(entry, state_owner(), state_group());
 	return 0;
 }
 
@@ -601,10 +617,12 @@ static int check_free(const char *name)
 {
 	char path_name[32];
 	struct path path;
+	int ret;
 
 	snprintf(path_name, sizeof(path_name), "/proc/%s", name);
-	if (kern_path(path_name, 0, &path))
-		return 0;
+	ret = kern_path(path_name, 0, &path);
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
 	path_put(&path);
 	pr_err("another module owns %s: unload that one first\n", path_name);
 	return -EBUSY;
@@ -615,10 +633,20 @@ int nvdebug_proc_check(void)
 	return check_free("gpu0");
 }
 
+/* All but info, of those that there are for this GPU. */
+static int create_kinds(struct nvdebug_gpu *gpu)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(kinds); i++)
+		ret = create_files(gpu, &kinds[i]);
+	return ret;
+}
+
 int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
 {
 	char name[16];
-	size_t i;
 	int ret;
 
 	snprintf(name, sizeof(name), "gpu%u", index);
@@ -631,25 +659,41 @@ int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
 		return -ENOMEM;
 	gpu->proc->dir = proc_mkdir(name, NULL);
 	ret = gpu->proc->dir ? 0 : -ENOMEM;
-	for (i = 0; !ret && i < ARRAY_SIZE(kinds); i++)
-		ret = create_files(gpu, &kinds[i]);
+	/* what there is, is not found out meanwhile by the first file's opener */
+	mutex_lock(&gpu->identity);
+	if (!ret)
+		ret = create_kinds(gpu);
+	if (!ret)
+		ret = create_files(gpu, &info_kind);
+	mutex_unlock(&gpu->identity);
 	if (ret) {
 		nvdebug_proc_remove(gpu);
 		return ret;
 	}
-	if (gpu->unsupported)
-		dev_warn(&gpu->pdev->dev,
+	if (gpu->identified && gpu->unsupported)
+		dev_warn(gpu->dev,
 			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
 			 gpu->id.chip, gpu->unsupported, name);
 	else
-		dev_info(&gpu->pdev->dev, "%s is /proc/%s\n", gpu->chip_name,
-			 name);
+		dev_info(gpu->dev, "%s is /proc/%s%s\n", gpu->chip_name, name,
+			 gpu->identified ? "" :
+			 ", with only info: asleep, and left so");
 	return 0;
+}
+
+void nvdebug_proc_complete(struct nvdebug_gpu *gpu)
+{
+	if (create_kinds(gpu))
+		dev_warn(gpu->dev, "no memory for all of /proc/gpu%u\n",
+			 gpu->number);
+	else
+		dev_info(gpu->dev, "%s is awake: /proc/gpu%u is complete\n",
+			 gpu->chip_name, gpu->number);
 }
 
 void nvdebug_proc_remove(struct nvdebug_gpu *gpu)
 {
-	struct node *node, *next;
+	struct proc_file *node, *next;
 
 	if (!gpu->proc)
 		return;

@@ -59,6 +59,11 @@ int nvdebug_proc_check(void);
  * one of that name.
  */
 int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index);
+/*
+ * The rest of the files, of a GPU that was not identified before. Called once,
+ * from the open of its info, which is what there was.
+ */
+void nvdebug_proc_complete(struct nvdebug_gpu *gpu);
 /* Waits for calls into the files to finish and closes what is open. */
 void nvdebug_proc_remove(struct nvdebug_gpu *gpu);
 

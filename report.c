@@ -2,13 +2,50 @@
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cred.h>
+#include <linux/device.h>
 #include <linux/printk.h>
-#include <linux/pci.h>
+#include <linux/ratelimit.h>
 
 #include "gpu.h"
 #include "report.h"
 
 #define ITEMS_MAX	12
+
+/* Of each kind of line; more is a program that runs wild, not a person. */
+#define LINES		100
+#define INTERVAL	(5 * HZ)
+
+void nvdebug_log_init(struct nvdebug_gpu *gpu)
+{
+	ratelimit_state_init(&gpu->said, INTERVAL, LINES);
+	ratelimit_state_init(&gpu->complained, INTERVAL, LINES);
+}
+
+void nvdebug_say(struct nvdebug_gpu *gpu, const char *fmt, ...)
+{
+	struct va_format line = { .fmt = fmt };
+	va_list args;
+
+	if (!___ratelimit(&gpu->said, KBUILD_MODNAME))
+		return;
+	va_start(args, fmt);
+	line.va = &args;
+	dev_info(gpu->dev, "%pV", &line);
+	va_end(args);
+}
+
+void nvdebug_complain(struct nvdebug_gpu *gpu, const char *fmt, ...)
+{
+	struct va_format line = { .fmt = fmt };
+	va_list args;
+
+	if (!___ratelimit(&gpu->complained, KBUILD_MODNAME))
+		return;
+	va_start(args, fmt);
+	line.va = &args;
+	dev_err(gpu->dev, "%pV", &line);
+	va_end(args);
+}
 
 void nvdebug_report_begin(struct nvdebug_report *report)
 {
@@ -30,12 +67,12 @@ void nvdebug_report_item(struct nvdebug_report *report, const char *fmt, ...)
 }
 
 void nvdebug_report_end(struct nvdebug_report *report,
-			const struct nvdebug_gpu *gpu, const char *did,
+			struct nvdebug_gpu *gpu, const char *did,
 			const char *what)
 {
-	dev_info(&gpu->pdev->dev, "%s %u %s%s:%.*s%s (by uid %u)\n", did,
-		 report->items, what, report->items == 1 ? "" : "s",
-		 (int)seq_buf_used(&report->list), report->text,
-		 report->items > ITEMS_MAX ? " ..." : "",
-		 from_kuid(&init_user_ns, current_uid()));
+	nvdebug_say(gpu, "%s %u %s%s:%.*s%s (by uid %u)\n", did, report->items,
+		    what, report->items == 1 ? "" : "s",
+		    (int)seq_buf_used(&report->list), report->text,
+		    report->items > ITEMS_MAX ? " ..." : "",
+		    from_kuid(&init_user_ns, current_uid()));
 }

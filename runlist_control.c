@@ -3,11 +3,8 @@
  * Controls of runlists: from the text of a request to runlists, then to
  * registers.
  */
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/pci.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -120,8 +117,8 @@ static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
 		return false;
 	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
 		return true;
-	dev_err(&gpu->pdev->dev, "scheduling of runlist %u did not go back\n",
-		order->runlist->id);
+	nvdebug_complain(gpu, "scheduling of runlist %u did not go back\n",
+			 order->runlist->id);
 	return false;
 }
 

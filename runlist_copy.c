@@ -64,19 +64,57 @@ static bool is_final(int error)
 	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
 }
 
+static int locate_locked(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist, bool beneath,
+			 struct nvdebug_runlist_location *loc)
+{
+	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
+
+	if (!ret && beneath)
+		nvdebug_own_list_look_beneath(gpu, runlist, loc);
+	return ret;
+}
+
 static int locate(struct nvdebug_gpu *gpu,
 		  const struct nvdebug_runlist *runlist, bool beneath,
 		  struct nvdebug_runlist_location *loc)
 {
-	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
+	int ret;
 
-	if (ret || !beneath)
-		return ret;
+	if (!beneath)
+		return gpu->chip->runlist->location(gpu, runlist, loc);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	nvdebug_own_list_look_beneath(gpu, runlist, loc);
+	ret = locate_locked(gpu, runlist, beneath, loc);
 	mutex_unlock(&gpu->lock);
-	return 0;
+	return ret;
+}
+
+/*
+ * Copy the list at @copy->loc. One in system memory may be the module's own,
+ * which goes, or comes back there as another one, when a list is submitted: not
+ * while the lock is held, under which @copy->loc is looked up again. -EAGAIN if
+ * it is in video memory by then. Reads of that take the lock themselves.
+ */
+static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			 const struct nvdebug_runlist *runlist, bool beneath,
+			 bool even_only, struct nvdebug_runlist_copy *copy)
+{
+	int ret;
+
+	if (copy->loc.aperture == NV_APERTURE_VID || nvdebug_mem_is_held(mem))
+		return copy_entries(gpu, mem, &copy->loc, even_only,
+				    &copy->words);
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = locate_locked(gpu, runlist, beneath, &copy->loc);
+	if (!ret && copy->loc.aperture == NV_APERTURE_VID)
+		ret = -EAGAIN;
+	if (!ret)
+		ret = copy_entries(gpu, mem, &copy->loc, even_only,
+				   &copy->words);
+	mutex_unlock(&gpu->lock);
+	return ret;
 }
 
 /*
@@ -98,7 +136,8 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 
 	for (tries = 1; ; tries++) {
 		copy->loc = now;
-		error = copy_entries(gpu, mem, &copy->loc, even_only, &copy->words);
+		error = copy_in_place(gpu, mem, runlist, beneath, even_only,
+				      copy);
 		if (is_final(error))
 			return error;
 		/* nothing was copied that could have changed under us */
@@ -108,15 +147,17 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		ret = locate(gpu, runlist, beneath, &now);
 		if (ret)
 			break;
-		copy->torn = !nvdebug_runlist_location_same(&copy->loc, &now);
+		copy->torn = error == -EAGAIN ||
+			     !nvdebug_runlist_location_same(&copy->loc, &now);
 		if (!copy->torn || tries == COPY_TRIES) {
 			copy->loc.pending = now.pending;
-			return error;
+			return error && copy->torn ? -EBUSY : error;
 		}
 		kvfree(copy->words);
 		copy->words = NULL;
 	}
 	kvfree(copy->words);
+	copy->words = NULL;
 	return ret;
 }
 

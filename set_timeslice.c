@@ -3,12 +3,10 @@
  * Timeslices: written into the headers of the list in memory, which is then
  * submitted again from where it is.
  */
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/pci.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 
@@ -197,7 +195,7 @@ static int write_word(struct edit *edit, const struct header *header,
 	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
 				value, old);
 	if (!ret)
-		trace_timeslice(&edit->gpu->pdev->dev, edit->runlist->id,
+		trace_timeslice(edit->gpu->dev, edit->runlist->id,
 				edit->tsg, header->addr, *old, value);
 	return ret;
 }
@@ -259,7 +257,8 @@ static int still_there_beneath(struct edit *edit)
  */
 static bool may_be_our_own(const struct edit *edit)
 {
-	return edit->loc.aperture != NV_APERTURE_VID;
+	return nvdebug_mem_place(edit->gpu, edit->loc.aperture) ==
+	       NVDEBUG_PLACE_SYSTEM;
 }
 
 static int write_headers(struct edit *edit)
@@ -354,9 +353,9 @@ static u32 put_words_back(struct edit *edit)
 		}
 	}
 	if (failed)
-		dev_err(&edit->gpu->pdev->dev,
-			"%u timeslices of TSG %u did not go back (%d)\n",
-			failed, edit->tsg, error);
+		nvdebug_complain(edit->gpu,
+				 "%u timeslices of TSG %u did not go back (%d)\n",
+				 failed, edit->tsg, error);
 	return back;
 }
 
@@ -380,9 +379,9 @@ static u32 put_back(struct edit *edit)
 	ret = submit_undo(edit);
 	mutex_unlock(&edit->gpu->lock);
 	if (ret)
-		dev_err(&edit->gpu->pdev->dev,
-			"runlist %u may still have the new timeslice of TSG %u (%d)\n",
-			edit->runlist->id, edit->tsg, ret);
+		nvdebug_complain(edit->gpu,
+				 "runlist %u may still have the new timeslice of TSG %u (%d)\n",
+				 edit->runlist->id, edit->tsg, ret);
 	return back;
 }
 
@@ -439,9 +438,9 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 			report_timeslice(&report, edit, edit->old_ns);
 		nvdebug_mem_end(edit->mem);
 	} else if (ret != -EBUSY) {
-		dev_err(&gpu->pdev->dev,
-			"the timeslice of TSG %u did not go back (%d)\n",
-			edit->tsg, ret);
+		nvdebug_complain(gpu,
+				 "the timeslice of TSG %u did not go back (%d)\n",
+				 edit->tsg, ret);
 	}
 	nvdebug_report_end(&report, gpu, "lease over: set the timeslice of",
 			   "TSG");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <linux/pci.h>
+#include <linux/device.h>
 
 #include "await.h"
 #include "chips/chips.h"
@@ -16,6 +16,30 @@ static int is_taken(struct nvdebug_gpu *gpu, const void *what)
 	return ret ? ret : !loc.pending;
 }
 
+/* How often to look for two looks that agree. */
+#define LOOKS	3
+
+/*
+ * Where the list is: memory is given back by it, and lists are submitted by
+ * it, so what was read just once does not do.
+ */
+static int look(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
+		struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_runlist_location again;
+	int tries, ret;
+
+	ret = ops->location(gpu, runlist, loc);
+	for (tries = 0; !ret && tries < LOOKS; tries++) {
+		ret = ops->location(gpu, runlist, &again);
+		if (!ret && nvdebug_runlist_location_same(loc, &again))
+			return 0;
+		*loc = again;
+	}
+	return ret ? ret : -EBUSY;
+}
+
 int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 			  const struct nvdebug_runlist *runlist,
 			  struct nvdebug_runlist_location *loc)
@@ -24,7 +48,7 @@ int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await(gpu, is_taken, runlist);
-	return ret ? ret : gpu->chip->runlist->location(gpu, runlist, loc);
+	return ret ? ret : look(gpu, runlist, loc);
 }
 
 int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
@@ -35,7 +59,7 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await_undo(gpu, is_taken, runlist);
-	return ret ? ret : gpu->chip->runlist->location(gpu, runlist, loc);
+	return ret ? ret : look(gpu, runlist, loc);
 }
 
 int nvdebug_submit(struct nvdebug_gpu *gpu,
@@ -68,7 +92,7 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	 */
 	for (i = 0; i < words; i++) {
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
-		trace_runlist_submit(&gpu->pdev->dev, runlist->id, -1,
+		trace_runlist_submit(gpu->dev, runlist->id, -1,
 				     reg + 4 * i, old[i], word[i]);
 	}
 	return 0;

@@ -3,12 +3,9 @@
  * Leaving a runlist to one TSG: its entries alone are a list of the module's
  * own, which Host takes in place of the driver's.
  */
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "chips/chips.h"
@@ -237,9 +234,9 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 	ret = nvdebug_own_list_undo(gpu, lease->list);
 	mutex_unlock(&gpu->lock);
 	if (ret < 0)
-		dev_err(&gpu->pdev->dev,
-			"runlist %u may still be one TSG's alone (%d)\n",
-			lease->runlist->id, ret);
+		nvdebug_complain(gpu,
+				 "runlist %u may still be one TSG's alone (%d)\n",
+				 lease->runlist->id, ret);
 	nvdebug_report_begin(&report);
 	if (ret > 0)
 		nvdebug_report_item(&report, "%u", lease->runlist->id);

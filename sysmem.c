@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/dma-map-ops.h>
 #include <linux/highmem.h>
 #include <linux/iommu.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
-#include <linux/pci.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #ifdef CONFIG_X86
 #include <asm/cacheflush.h>
 #endif
 
+#include "chips/chips.h"
+#include "compat/compat.h"
 #include "gpu.h"
+#include "memory.h"
 #include "sysmem.h"
 
 /* The physical address behind a bus address of the GPU, for one page. */
 static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
-	struct iommu_domain *domain = iommu_get_domain_for_dev(&gpu->pdev->dev);
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+	struct iommu_domain *domain = iommu_get_domain_for_dev(gpu->dev);
+	bool translated = bus & ops->mark ? ops->marked_is_translated :
+					    ops->unmarked_is_translated;
 
-	if (!domain) {
+	bus &= ~ops->mark;
+	if (!domain || !translated) {
 		*phys = bus;
 		return 0;
 	}
 	*phys = iommu_iova_to_phys(domain, bus);
 	return *phys ? 0 : -EFAULT;
+}
+
+int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+	bool translated = iommu_get_domain_for_dev(gpu->dev);
+
+	if (!translated || ops->unmarked_is_translated)
+		*address = dma;
+	else if (ops->marked_is_translated)
+		*address = dma | ops->mark;
+	else
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 /*
@@ -44,13 +66,36 @@ static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
 	return pfn_to_page(PHYS_PFN(phys));
 }
 
-/* A fault, as in a page taken out of the kernel's map, is caught. */
-static int read_page(struct page *page, u32 offset, u32 *buf, size_t bytes)
+/*
+ * As the GPU sees it. If it does not see the CPU's caches, what they have of a
+ * page may be old, and drivers map such memory past them.
+ */
+static void *map_page(struct nvdebug_gpu *gpu, struct page *page)
 {
-	void *map = kmap_local_page(page);
-	int ret = copy_from_kernel_nofault(buf, map + offset, bytes);
+	if (dev_is_dma_coherent(gpu->dev))
+		return kmap_local_page(page);
+	return vmap(&page, 1, VM_MAP, pgprot_dmacoherent(PAGE_KERNEL));
+}
 
-	kunmap_local(map);
+static void unmap_page(struct nvdebug_gpu *gpu, void *map)
+{
+	if (dev_is_dma_coherent(gpu->dev))
+		kunmap_local(map);
+	else
+		vunmap(map);
+}
+
+/* A fault, as in a page taken out of the kernel's map, is caught. */
+static int read_page(struct nvdebug_gpu *gpu, struct page *page, u32 offset,
+		     u32 *buf, size_t bytes)
+{
+	void *map = map_page(gpu, page);
+	int ret;
+
+	if (!map)
+		return -ENOMEM;
+	ret = copy_from_kernel_nofault(buf, map + offset, bytes);
+	unmap_page(gpu, map);
 	return ret ? -EFAULT : 0;
 }
 
@@ -74,7 +119,7 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 		page = page_of(gpu, bus + done);
 		if (!page)
 			return -EFAULT;
-		ret = read_page(page, offset, buf + done / sizeof(u32), n);
+		ret = read_page(gpu, page, offset, buf + done / sizeof(u32), n);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -85,9 +130,9 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 }
 
 /* Memory that the GPU reads past the CPU's caches. */
-static bool can_write_back(void)
+static bool can_write_back(struct nvdebug_gpu *gpu)
 {
-	return IS_ENABLED(CONFIG_X86);
+	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(gpu->dev);
 }
 
 static void write_back(void *word)
@@ -121,17 +166,21 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 
 	if (!page)
 		return -EFAULT;
-	if (!coherent && !can_write_back())
+	if (!coherent && !can_write_back(gpu))
 		return -EOPNOTSUPP;
 	ret = nvdebug_sysmem_read(gpu, bus, old, 1);
 	if (ret)
 		return ret;
 
-	map = kmap_local_page(page);
+	map = map_page(gpu, page);
+	if (!map)
+		return -ENOMEM;
 	ret = write_word(map + offset_in_page(bus), value);
 	if (!ret && !coherent)
 		write_back(map + offset_in_page(bus));
-	kunmap_local(map);
+	/* before whatever tells the GPU of it */
+	wmb();
+	unmap_page(gpu, map);
 	if (!ret)
 		ret = nvdebug_sysmem_read(gpu, bus, &back, 1);
 	if (!ret && back != value)

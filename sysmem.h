@@ -14,6 +14,12 @@ struct nvdebug_gpu;
 int __must_check nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 				     size_t words);
 /*
+ * What the GPU has to be told for @dma of its device, or -EOPNOTSUPP if it
+ * does not go the way that @dma is for.
+ */
+int __must_check nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma,
+					u64 *address);
+/*
  * Write one word. -EOPNOTSUPP if the GPU does not snoop (@coherent is false)
  * and this CPU has no way of writing back its cache.
  */

@@ -33,6 +33,7 @@ const struct nvdebug_chip nvdebug_chip_ad102 = {
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
+	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_tu102,
 	.mmu = &nvdebug_mmu_ops_ga100,

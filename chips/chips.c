@@ -18,6 +18,9 @@ static const struct nvdebug_chip * const chips[] = {
 	&nvdebug_chip_gb100,
 	&nvdebug_chip_gb102,
 	&nvdebug_chip_gb202,
+	&nvdebug_chip_gp10b,
+	&nvdebug_chip_gv11b,
+	&nvdebug_chip_ga10b,
 };
 
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name)

@@ -48,6 +48,8 @@ struct nvdebug_chip {
 	const struct nvdebug_cwd_ops *cwd;
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
+	const struct nvdebug_memory_ops *memory;
+	/* Of chips with video memory: the ways to it. */
 	const struct nvdebug_window *window;
 	const struct nvdebug_bar_ops *bars;
 	const struct nvdebug_mmu_ops *mmu;
@@ -71,6 +73,9 @@ extern const struct nvdebug_chip nvdebug_chip_gh100;
 extern const struct nvdebug_chip nvdebug_chip_gb100;
 extern const struct nvdebug_chip nvdebug_chip_gb102;
 extern const struct nvdebug_chip nvdebug_chip_gb202;
+extern const struct nvdebug_chip nvdebug_chip_gp10b;
+extern const struct nvdebug_chip nvdebug_chip_gv11b;
+extern const struct nvdebug_chip nvdebug_chip_ga10b;
 
 /* NULL for a chip that nothing here is known to fit. */
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
@@ -98,10 +103,14 @@ extern const struct nvdebug_preempt_ops nvdebug_preempt_ga100;
 
 extern const struct nvdebug_runlist_block nvdebug_runlist_block_ga100;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_gk104;
+extern const struct nvdebug_runlist_ops nvdebug_runlist_gv100;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;
 extern const struct nvdebug_channel_ops nvdebug_channel_gk104;
+extern const struct nvdebug_channel_ops nvdebug_channel_gv100;
 extern const struct nvdebug_channel_ops nvdebug_channel_ga100;
 extern const struct nvdebug_channel_ops nvdebug_channel_gh100;
+extern const struct nvdebug_copy_ops nvdebug_copy_gp102;
+extern const struct nvdebug_copy_ops nvdebug_copy_gv100;
 extern const struct nvdebug_copy_ops nvdebug_copy_ga102;
 
 #endif

@@ -66,6 +66,7 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
+	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_gh100,
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gh100,

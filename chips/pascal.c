@@ -6,7 +6,7 @@
 #include "decode/copy.h"
 #include "hw/ce.h"
 
-static const struct nvdebug_copy_ops copy_gp102 = {
+const struct nvdebug_copy_ops nvdebug_copy_gp102 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
 	.pces = 32 / NV_CE_PCE2LCE_CONFIG0_GP100_BITS,
 	.grces = 2,
@@ -34,12 +34,13 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.status = &nvdebug_status_gk104,
 	.instance = &nvdebug_instance_gp100,
 	.context = &nvdebug_context_gp100,
-	.copy = &copy_gp102,
+	.copy = &nvdebug_copy_gp102,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.geometry = &nvdebug_geometry_gm200,
 	.video_memory = &nvdebug_video_memory_ops_gp102,
 	.cwd = &nvdebug_cwd_gp100,
+	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gp100,

@@ -124,6 +124,7 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.geometry = &nvdebug_geometry_gm200,
 	.video_memory = &nvdebug_video_memory_ops_gp102,
 	.cwd = &nvdebug_cwd_gv100,
+	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_tu102,
 	.mmu = &nvdebug_mmu_ops_tu102,

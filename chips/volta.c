@@ -13,7 +13,7 @@
 #include "hw/pfifo.h"
 #include "hw/ram.h"
 
-static const struct nvdebug_runlist_ops runlist_gv100 = {
+const struct nvdebug_runlist_ops nvdebug_runlist_gv100 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
@@ -34,7 +34,7 @@ const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
 	.runlist = NV_PFIFO_RUNLIST_PREEMPT,
 };
 
-static const struct nvdebug_channel_ops channel_gv100 = {
+const struct nvdebug_channel_ops nvdebug_channel_gv100 = {
 	.has_faults = true,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
@@ -48,7 +48,7 @@ static const struct nvdebug_channel_ops channel_gv100 = {
 	.show_entry = nvdebug_channel_show_entry_gk104,
 };
 
-static const struct nvdebug_copy_ops copy_gv100 = {
+const struct nvdebug_copy_ops nvdebug_copy_gv100 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
 	.pces = 9,
 	.grces = 2,
@@ -69,17 +69,18 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.generation = "Volta",
 	.models = models,
 	.ptop = &nvdebug_ptop_gm200,
-	.runlist = &runlist_gv100,
-	.channel = &channel_gv100,
+	.runlist = &nvdebug_runlist_gv100,
+	.channel = &nvdebug_channel_gv100,
 	.status = &nvdebug_status_gk104,
 	.instance = &nvdebug_instance_gv100,
 	.context = &nvdebug_context_gv100,
-	.copy = &copy_gv100,
+	.copy = &nvdebug_copy_gv100,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gv100,
 	.geometry = &nvdebug_geometry_gm200,
 	.video_memory = &nvdebug_video_memory_ops_gp102,
 	.cwd = &nvdebug_cwd_gv100,
+	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
 	.mmu = &nvdebug_mmu_ops_gv100,

@@ -93,7 +93,6 @@ static const struct nvdebug_mmu_coding ver1 = {
 	.sparse_table = { NV_MMU_VER2_PDE_VOL, NV_MMU_VER2_PDE_VOL },	\
 	.sparse_dual = { NV_MMU_VER2_PDE_VOL, NV_MMU_VER2_PDE_VOL },	\
 	.page_vid = NV_MMU_VER2_PTE_ADDRESS_VID,		\
-	.page_sys = NV_MMU_VER2_PTE_ADDRESS_SYS,		\
 	.aperture = NV_MMU_VER2_PTE_APERTURE,			\
 	.peer = NV_MMU_VER2_PTE_PEER,				\
 	.kind = NV_MMU_VER2_PTE_KIND,				\
@@ -105,10 +104,19 @@ static const struct nvdebug_mmu_coding ver1 = {
 	.sparse = { NV_MMU_VER2_PTE_VOL, NV_MMU_VER2_PTE_VOL },	\
 	.no_small = { NV_MMU_VER2_PTE_PRIVILEGE, NV_MMU_VER2_PTE_PRIVILEGE }
 
-static const struct nvdebug_mmu_coding ver2_gp100 = { VER2 };
+static const struct nvdebug_mmu_coding ver2_gp100 = {
+	VER2,
+	.page_sys = NV_MMU_VER2_PTE_ADDRESS_SYS,
+};
+
+static const struct nvdebug_mmu_coding ver2_gp10b = {
+	VER2,
+	.page_sys = NV_MMU_VER2_PTE_ADDRESS_SYS_GP10B,
+};
 
 static const struct nvdebug_mmu_coding ver2_tu102 = {
 	VER2,
+	.page_sys = NV_MMU_VER2_PTE_ADDRESS_SYS,
 	.compressed_first = NV_MMU_PTE_KIND_COMPRESSIBLE_FIRST_TU102,
 	.compressed_last = NV_MMU_PTE_KIND_COMPRESSIBLE_LAST_TU102,
 };
@@ -190,6 +198,19 @@ const struct nvdebug_mmu_format nvdebug_mmu_gp100 = {
 	.big = BIG_64K,
 	.small = SMALL_4K,
 	.coding = &ver2_gp100,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gp10b = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9 },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver2_gp10b,
 };
 
 const struct nvdebug_mmu_format nvdebug_mmu_tu102 = {

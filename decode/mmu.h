@@ -47,6 +47,7 @@ struct nvdebug_mmu_format {
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gp100;	/* and Volta */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b;	/* and GV11B */
 extern const struct nvdebug_mmu_format nvdebug_mmu_tu102;
 extern const struct nvdebug_mmu_format nvdebug_mmu_ga100;	/* and Ada */
 extern const struct nvdebug_mmu_format nvdebug_mmu_gh100;

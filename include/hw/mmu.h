@@ -69,6 +69,8 @@
 #define NV_MMU_VER2_PTE_ATOMIC_DISABLE		BIT_ULL(7)
 #define NV_MMU_VER2_PTE_ADDRESS_VID		GENMASK_ULL(32, 8) /* >> 4 */
 #define NV_MMU_VER2_PTE_ADDRESS_SYS		GENMASK_ULL(53, 8) /* >> 4 */
+/* GP10B, GV11B: the compression tag of system memory is above (hw_gmmu_*.h) */
+#define NV_MMU_VER2_PTE_ADDRESS_SYS_GP10B	GENMASK_ULL(35, 8) /* >> 4 */
 #define NV_MMU_VER2_PTE_PEER			GENMASK_ULL(35, 33)
 /* of video memory; bits 55:54 are Turing's */
 #define NV_MMU_VER2_PTE_COMPTAGLINE		GENMASK_ULL(55, 36)

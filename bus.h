@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * How a GPU is attached to the machine, and what follows from that: where its
+ * registers are, whether they can be reached now, who hears of GPUs that come
+ * and go. One table per bus, chosen when the GPU is found; no driver is
+ * registered with any of them.
+ */
+#ifndef NVDEBUG_BUS_H
+#define NVDEBUG_BUS_H
+
+#include <linux/types.h>
+
+struct device;
+struct nvdebug_gpu;
+struct seq_file;
+
+struct nvdebug_bus {
+	unsigned int rank;	/* GPUs of the lower one have lower numbers */
+	/* Within the bus, GPUs are in the order of this. */
+	u64 (*address)(struct device *dev);
+
+	/* Hear of GPUs that come and go, from now on. */
+	int (*watch)(void);
+	void (*unwatch)(void);
+	/* nvdebug_gpus_add() for each GPU that is there. */
+	void (*scan)(void);
+
+	/* Fill in gpu->bar, and what else of @gpu is the bus's. */
+	void (*attach)(struct nvdebug_gpu *gpu);
+	/* The chip it is, known without touching it, or 0. */
+	u16 (*presume)(struct nvdebug_gpu *gpu);
+	/* Make sure that BAR0 answers, also if there is no driver. */
+	int (*enable)(struct nvdebug_gpu *gpu);
+	void (*disable)(struct nvdebug_gpu *gpu);
+	/*
+	 * Can the registers be reached? The caller keeps the device from
+	 * falling asleep from before this until it is done with them.
+	 */
+	bool (*is_awake)(struct nvdebug_gpu *gpu);
+	/* Why no more than the identity can be shown, or NULL. */
+	const char *(*unsupported)(struct nvdebug_gpu *gpu);
+	/* Lines of info that only make sense on one bus; NULL: not on this. */
+	void (*show_pci)(struct seq_file *m, const struct nvdebug_gpu *gpu);
+	void (*show_platform)(struct seq_file *m,
+			      const struct nvdebug_gpu *gpu);
+	/* The driver's name, "-" without one. */
+	int (*driver_name)(struct nvdebug_gpu *gpu, char *name, size_t size);
+
+	/* Does a driver of user space decide what the GPU's addresses mean? */
+	bool (*is_user_space)(struct device *dev);
+	/* Let the GPU read system memory: true if that was not so before. */
+	bool (*start_dma)(struct nvdebug_gpu *gpu);
+	void (*stop_dma)(struct nvdebug_gpu *gpu);
+};
+
+extern const struct nvdebug_bus nvdebug_bus_pci;
+extern const struct nvdebug_bus nvdebug_bus_platform;
+
+#endif

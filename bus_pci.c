@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GPUs on PCI. No PCI driver is registered: a GPU keeps the driver it has, or
+ * none.
+ */
+/* the device's own prefix names its driver, which is somebody else */
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/notifier.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "bus.h"
+#include "compat/compat.h"
+#include "gpu.h"
+#include "gpus.h"
+#include "report.h"
+
+static bool is_gpu(const struct pci_dev *pdev)
+{
+	return pdev->vendor == PCI_VENDOR_ID_NVIDIA &&
+	       pdev->class >> 16 == PCI_BASE_CLASS_DISPLAY;
+}
+
+static u64 pci_address(struct device *dev)
+{
+	struct pci_dev *pdev = to_pci_dev(dev);
+
+	return (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev);
+}
+
+static void pci_scan(void)
+{
+	struct pci_dev *pdev = NULL;
+
+	/* keeps devices from coming and going, and waits until they have */
+	pci_lock_rescan_remove();
+	for_each_pci_dev(pdev)
+		if (is_gpu(pdev))
+			nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
+	pci_unlock_rescan_remove();
+}
+
+static int pci_event(struct notifier_block *block, unsigned long event,
+		     void *data)
+{
+	struct device *dev = data;
+
+	if (!is_gpu(to_pci_dev(dev)))
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case BUS_NOTIFY_ADD_DEVICE:
+		/*
+		 * Its BARs have no addresses yet. Whoever adds it holds the
+		 * rescan lock until it is complete; the scan waits for that.
+		 */
+		nvdebug_gpus_scan_later();
+		break;
+	case BUS_NOTIFY_DEL_DEVICE:
+		nvdebug_gpus_remove(dev);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pci_notifier = { .notifier_call = pci_event };
+
+static int pci_watch(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+static void pci_unwatch(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+
+/*
+ * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
+ * depends on whether it is 64 bits wide.
+ */
+static void pci_attach(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	int slot, bar = 0;
+
+	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
+		unsigned long flags = pci_resource_flags(pdev, slot);
+
+		if (!(flags & IORESOURCE_MEM) || !pci_resource_len(pdev, slot))
+			continue;
+		gpu->bar[bar++] = &pdev->resource[slot];
+		if (flags & IORESOURCE_MEM_64)
+			slot++;
+	}
+}
+
+/* Any of them may be in any slot. */
+static u16 pci_presume(struct nvdebug_gpu *gpu)
+{
+	return 0;
+}
+
+/*
+ * Without a driver nobody may have turned memory decoding on. The PCI core
+ * counts who wants it, so a driver that comes and goes does not turn it off
+ * under us.
+ */
+static int pci_enable(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	u16 command;
+	int ret;
+
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MEMORY || pdev->driver)
+		return 0;
+
+	ret = pci_enable_device_mem(pdev);
+	gpu->enabled = !ret;
+	return ret;
+}
+
+static void pci_disable(struct nvdebug_gpu *gpu)
+{
+	if (gpu->enabled)
+		pci_disable_device(to_pci_dev(gpu->dev));
+	gpu->enabled = false;
+}
+
+static bool pci_is_awake(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	pci_power_t state = pdev->current_state;
+
+	/* PCI_UNKNOWN is a device that nobody has put to sleep */
+	return (state == PCI_D0 || state == PCI_UNKNOWN) &&
+	       !pci_channel_offline(pdev);
+}
+
+static const char *pci_unsupported(struct nvdebug_gpu *gpu)
+{
+	return to_pci_dev(gpu->dev)->is_virtfn ? "virtual function" : NULL;
+}
+
+static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	const struct pci_dev *pdev = to_pci_dev(gpu->dev);
+
+	seq_printf(m, "pci_address: %s\n", pci_name(pdev));
+	seq_printf(m, "pci_id: %04x:%04x\n", pdev->vendor, pdev->device);
+	seq_printf(m, "pci_subsystem: %04x:%04x\n", pdev->subsystem_vendor,
+		   pdev->subsystem_device);
+	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
+}
+
+static int pci_driver_name(struct nvdebug_gpu *gpu, char *name, size_t size)
+{
+	struct device *dev = gpu->dev;
+
+	/* the lock keeps a driver that is unbinding from taking its name away */
+	if (device_lock_interruptible(dev))
+		return -EINTR;
+	strscpy(name, dev->driver ? dev->driver->name : "-", size);
+	device_unlock(dev);
+	return 0;
+}
+
+static bool pci_is_user_space(struct device *dev)
+{
+	const struct pci_dev *pdev = to_pci_dev(dev);
+
+	return pdev->driver && nvdebug_driver_managed_dma(pdev->driver);
+}
+
+static bool pci_start_dma(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	u16 command;
+
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MASTER)
+		return false;
+	pci_set_master(pdev);
+	nvdebug_say(gpu, "bus mastering is on for a runlist in system memory\n");
+	return true;
+}
+
+/* If a driver was bound meanwhile it stays on, since that needs it as well. */
+static void pci_stop_dma(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+
+	/* a lock that is held means one that is being bound */
+	if (!device_trylock(gpu->dev))
+		return;
+	if (!pdev->driver) {
+		pci_clear_master(pdev);
+		nvdebug_say(gpu, "bus mastering is off again\n");
+	}
+	device_unlock(gpu->dev);
+}
+
+const struct nvdebug_bus nvdebug_bus_pci = {
+	.rank = 0,
+	.address = pci_address,
+	.watch = pci_watch,
+	.unwatch = pci_unwatch,
+	.scan = pci_scan,
+	.attach = pci_attach,
+	.presume = pci_presume,
+	.enable = pci_enable,
+	.disable = pci_disable,
+	.is_awake = pci_is_awake,
+	.unsupported = pci_unsupported,
+	.show_pci = show_pci,
+	.driver_name = pci_driver_name,
+	.is_user_space = pci_is_user_space,
+	.start_dma = pci_start_dma,
+	.stop_dma = pci_stop_dma,
+};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GPUs of SoCs: GP10B (Jetson TX2), GV11B (Xavier) and GA10B (Orin). They are
+ * what the discrete chips of their generation are, with less of everything and
+ * with no memory of their own: what there is, is the SoC's.
+ *
+ * Sources: linux-nvgpu include/nvgpu/hw/{gp10b,gv11b,ga10b}/hw_{ccsr,fifo,
+ * runlist,top,fuse,timer,gmmu}_*.h, whose registers are where GP10x, GV100 and
+ * GA10x have them; number of channels: hw_ccsr_{gp10b,gv11b}.h.
+ */
+#include "chips/chips.h"
+
+static const struct nvdebug_chip_model models_gp10b[] = {
+	{ 0x13b, "GP10B" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gp10b = {
+	.generation = "Pascal",
+	.models = models_gp10b,
+	.ptop = &nvdebug_ptop_gm200,
+	.runlist = &nvdebug_runlist_gk104,
+	.channel = &nvdebug_channel_gk104,
+	.status = &nvdebug_status_gk104,
+	.instance = &nvdebug_instance_gp100,
+	.context = &nvdebug_context_gp100,
+	.copy = &nvdebug_copy_gp102,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gk104,
+	.geometry = &nvdebug_geometry_gm200,
+	.cwd = &nvdebug_cwd_gp100,
+	.memory = &nvdebug_memory_gp10b,
+	.mmu = &nvdebug_mmu_ops_gp10b,
+	.channels = 512,
+	.page_tables = "1 or 2",
+};
+
+static const struct nvdebug_chip_model models_gv11b[] = {
+	{ 0x15b, "GV11B" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_gv11b = {
+	.generation = "Volta",
+	.models = models_gv11b,
+	.ptop = &nvdebug_ptop_gm200,
+	.runlist = &nvdebug_runlist_gv100,
+	.channel = &nvdebug_channel_gv100,
+	.status = &nvdebug_status_gk104,
+	.instance = &nvdebug_instance_gv100,
+	.context = &nvdebug_context_gv100,
+	.copy = &nvdebug_copy_gv100,
+	.submit = &nvdebug_submit_gk104,
+	.preempt = &nvdebug_preempt_gv100,
+	.geometry = &nvdebug_geometry_gm200,
+	.cwd = &nvdebug_cwd_gv100,
+	.memory = &nvdebug_memory_gv11b,
+	.mmu = &nvdebug_mmu_ops_gv11b,
+	.channels = 512,
+	.page_tables = "2",
+};
+
+static const struct nvdebug_chip_model models_ga10b[] = {
+	{ 0x17b, "GA10B" },
+	{ }
+};
+
+const struct nvdebug_chip nvdebug_chip_ga10b = {
+	.generation = "Ampere",
+	.models = models_ga10b,
+	.ptop = &nvdebug_ptop_ga100,
+	.runlist = &nvdebug_runlist_ga102,
+	.channel = &nvdebug_channel_ga100,
+	.status = &nvdebug_status_ga100,
+	.instance = &nvdebug_instance_ga100,
+	.context = &nvdebug_context_gv100,
+	.copy = &nvdebug_copy_ga102,
+	.submit = &nvdebug_submit_ga102,
+	.preempt = &nvdebug_preempt_ga100,
+	.geometry = &nvdebug_geometry_ga100,
+	.cwd = &nvdebug_cwd_gv100,
+	.memory = &nvdebug_memory_ga10b,
+	.mmu = &nvdebug_mmu_ops_ga100,
+	.page_tables = "2",
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The GPUs there are: which have a folder, and under which number. Numbers
+ * follow the order of buses and of addresses on them, for the GPUs that are
+ * there when the module is loaded; one that comes later gets the lowest free.
+ */
+#ifndef NVDEBUG_GPUS_H
+#define NVDEBUG_GPUS_H
+
+#include <linux/types.h>
+
+struct device;
+struct nvdebug_bus;
+
+/*
+ * Find the GPUs of all buses, and hear of those that come and go. Fails if one
+ * could not get its folder.
+ */
+int nvdebug_gpus_start(void);
+void nvdebug_gpus_stop(void);
+
+/* For buses. Inside scan() only: this one is there. */
+void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev);
+/* A device is complete, or about to be: look again, from a work queue. */
+void nvdebug_gpus_scan_later(void);
+/* Its driver now is one that keeps it in order, or is going. */
+void nvdebug_gpus_driver(struct device *dev, bool bound);
+/* It goes: nothing touches it afterwards. No GPU may be scanned for. */
+void nvdebug_gpus_remove(struct device *dev);
+
+#endif
