@@ -41,12 +41,13 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
     const auto info = gpu.info();
     if (!info)
         return error;
-    const std::string who = gpu.folder() + " (" + info->chip.value_or("unknown chip") + ")";
+    const std::string chip = text::printable(info->chip.value_or("unknown chip"));
+    const std::string who = gpu.folder() + " (" + chip + ")";
     const Feature *const feature = info->feature(std::string(feature_of(file)));
     const auto runlist = runlist_of(file);
     if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
-        error.sentence = who + " has no " + file + ": " + feature->reason;
+        error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);
     } else if (runlist && !has_runlist(*info, *runlist)) {
         error.sentence = who + " has no runlist " + std::to_string(*runlist) + "; " + ids_of(*info);
     } else if (file == "local_memory" && !info->video_memory) {

@@ -43,12 +43,17 @@ std::optional<std::uint64_t> number(std::string_view text) {
     return value;
 }
 
-std::string quote(std::string_view text) {
-    constexpr std::size_t longest = 40;
-    std::string quoted(text.substr(0, longest));
-    for (char &c : quoted)
+std::string printable(std::string_view text) {
+    std::string clean(text);
+    for (char &c : clean)
         if (c < ' ' || c > '~')
             c = '?';
+    return clean;
+}
+
+std::string quote(std::string_view text) {
+    constexpr std::size_t longest = 40;
+    const std::string quoted = printable(text.substr(0, longest));
     return text.size() > longest ? quoted + "..." : quoted;
 }
 

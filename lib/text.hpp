@@ -32,7 +32,10 @@ bool take_prefix(std::string_view &rest, std::string_view prefix);
 /** A number that is the whole of @p text, decimal or `0x…`. */
 std::optional<std::uint64_t> number(std::string_view text);
 
-/** Text that is fit for a sentence: short, and printable whatever it was. */
+/** Text that may stand in a sentence, whatever it was. */
+std::string printable(std::string_view text);
+
+/** The same, and short. */
 std::string quote(std::string_view text);
 
 /** Are they the same but for the case of (ASCII) letters? */
