@@ -6,6 +6,13 @@ VERSION := $(file <VERSION)
 PYTHON ?= /usr/bin/python3
 JOBS := $(shell nproc)
 
+# What has been compiled once, in whichever folder of this kind, is not compiled again.
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
+endif
+
 # The kernel to build `make modules` for: the running one, where its headers are installed.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
@@ -13,15 +20,31 @@ PREFIX ?= /usr/local
 MODULE_DIR ?= /lib/modules/$(shell uname -r)/extra
 MAN_DIR ?= /usr/share/man
 
-# The kernel of the VM: Debian's, of the newest headers that are installed.
+# The kernel of the VM: Debian's, of the newest headers that are installed; or KERNEL=NAME|FILE, one
+# of those in the cache or any vmlinuz-RELEASE (docs/vm.md).
+ifeq ($(KERNEL),)
 VM_HEADERS ?= $(lastword $(sort $(wildcard /usr/src/linux-headers-*-amd64)))
 VM_RELEASE = $(notdir $(VM_HEADERS:/usr/src/linux-headers-%=%))
+else
+VM_IMAGE := $(if $(findstring /,$(KERNEL)),$(KERNEL),$\
+	$(wildcard $(shell scripts/cache-dir)/kernels/$(KERNEL)/boot/vmlinuz-*))
+ifeq ($(VM_IMAGE),)
+$(error No kernel "$(KERNEL)" in $(shell scripts/cache-dir)/kernels; docs/vm.md says how to make one)
+endif
+VM_RELEASE := $(patsubst vmlinuz-%,%,$(notdir $(VM_IMAGE)))
+VM_HEADERS := $(abspath $(dir $(VM_IMAGE))..)/lib/modules/$(VM_RELEASE)/build
+endif
 
-MODULE_SOURCES = Kbuild VERSION $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h)
+# What runs in a guest of another architecture is cross-compiled, into folders of its own.
+GUEST := $(if $(filter %-arm64,$(VM_RELEASE)),-arm64)
+GUEST_CC := $(if $(GUEST),aarch64-linux-gnu-gcc,$(CC))
+
+MODULE_SOURCES = Kbuild VERSION $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h) \
+	$(wildcard compat/*)
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install the Debian packages that building and testing need
@@ -35,7 +58,7 @@ define build_module
 	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
 	@mkdir -p $(2)
 	@cp -pu --parents $(MODULE_SOURCES) $(2)
-	@$(MAKE) --no-print-directory -C $(1) M=$(abspath $(2)) $(NO_BTF) $(3) modules
+	@+scripts/kbuild $(1) $(2) $(NO_BTF) $(3) modules
 endef
 
 # Type information of modules needs the kernel's own image, which headers do not bring.
@@ -141,11 +164,41 @@ sanitize: ## the library's tests again, under AddressSanitizer and UBSan
 		{ cat $(BUILD)/sanitize/log; exit 1; }
 	@$(BUILD)/sanitize/tests/lib/lib_tests --gtest_brief=1
 
+# --- fuzzing ---
+
+# $(call fuzz_build,FOLDER,FLAGS): builds of their own, by the compiler that has libFuzzer.
+define fuzz_build
+	@cmake -S . -B $(1) -G Ninja -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+		-DNVDEBUG_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+		-DCMAKE_C_FLAGS_DEBUG="$(2)" -DCMAKE_CXX_FLAGS_DEBUG="$(2)" >/dev/null
+	@cmake --build $(1) --target fuzz_targets >$(1)/log 2>&1 || { cat $(1)/log; exit 1; }
+endef
+
+.PHONY: fuzz-build
+fuzz-build:
+	@scripts/install-deps build fuzz
+	$(call fuzz_build,$(BUILD)/fuzz,-O1 -g1 -fsanitize=fuzzer-no-link $(SANITIZE))
+
+.PHONY: fuzz
+fuzz: fuzz-build ## fuzz decoders, parsers and the model, FUZZ_SECONDS (300) each
+	@tests/fuzz/run long
+
+.PHONY: fuzz-short
+fuzz-short: fuzz-build ## the same for seconds: a fixed number of runs each
+	@tests/fuzz/run short
+
+.PHONY: fuzz-coverage
+fuzz-coverage: ## which lines of what is fuzzed the inputs found so far reach, by source file
+	@scripts/install-deps build fuzz
+	$(call fuzz_build,$(BUILD)/fuzz-coverage,-O1 -fsanitize=fuzzer-no-link \
+		-fprofile-instr-generate -fcoverage-mapping)
+	@tests/fuzz/run coverage
+
 # --- the VM ---
 
 .PHONY: vm vm-kernel vm-module vm-guest
-vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs
-vm-kernel: $(BUILD)/kernel/$(VM_RELEASE)
+vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs (KERNEL=)
+vm-kernel: $(if $(KERNEL),,$(BUILD)/kernel/$(VM_RELEASE))
 $(BUILD)/kernel/%:
 	@mkdir -p $(@D)
 	@scripts/fetch-kernel $* $@
@@ -153,10 +206,10 @@ $(BUILD)/kernel/%:
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
 
-vm-guest: $(BUILD)/vm/init vm-tool
-$(BUILD)/vm/init: vm/guest/init.c
+vm-guest: $(BUILD)/vm$(GUEST)/init $(if $(GUEST),,vm-tool)
+$(BUILD)/vm$(GUEST)/init: vm/guest/init.c
 	@mkdir -p $(@D)
-	@$(CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
+	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
 
 # After the model, as two builds in one folder would trip over each other. Stripped, as debug
 # information is nine tenths of it, and the guest keeps its files in memory.
@@ -179,21 +232,27 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 # --- tests ---
 
 .PHONY: kselftest
-kselftest: ## build the guest's test programs
-	@$(MAKE) --no-print-directory -s -C tests/kselftest OUTPUT=$(abspath $(BUILD)/kselftest)
+kselftest: ## build the guest's test programs (KERNEL=)
+	@$(MAKE) --no-print-directory -s -C tests/kselftest CC=$(GUEST_CC) \
+		OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
 
 # A module that tests load beside ours.
 .PHONY: vm-test-modules
 vm-test-modules:
 	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
-	@$(MAKE) --no-print-directory -C $(VM_HEADERS) \
-		M=$(abspath $(BUILD)/test-modules/$(VM_RELEASE)) $(NO_BTF) modules
+	@cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE)
+	@+scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
 
 .PHONY: check
 check: ## every test: unit tests, then the module in a VM
-	@scripts/install-deps build package
+	@scripts/install-deps build package fuzz
 	@scripts/check
+
+.PHONY: debug-kernels
+debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date
+	@scripts/debug-kernel debug
+	@scripts/debug-kernel kcsan
 
 # A quarter of the seeds for each version of page tables, on a kernel that marks memory which is
 # not initialised or already freed.
@@ -206,6 +265,52 @@ bitflip: vm kselftest ## corrupt runlists, contexts and page tables SEEDS (10,00
 		--board h200 --workload fig7 --board rtx5090 --workload page-tables \
 		--file $(BUILD)/kselftest/proc_corrupt -- \
 		/root/proc_corrupt --seeds 1 $$(($(SEEDS) / 4))
+
+.PHONY: check-vfio-user
+check-vfio-user: deps vm kselftest vm-test-modules ## the module with a newer QEMU: real BARs, two processors at once
+	@scripts/check-vfio-user
+
+.PHONY: check-arm64
+check-arm64: deps ## the module on arm64
+	@scripts/check-arm64
+
+# Each with gcc and clang, as far as there is time: an hour or so on 2 cores.
+KERNELS ?= 5.10 6.1 6.12 7
+COMPILERS ?= gcc clang
+
+.PHONY: check-kernels
+check-kernels: ## build and test the module on KERNELS, from 5.10 to the newest, with COMPILERS
+	@scripts/install-deps build folder clang
+	@KERNELS="$(KERNELS)" COMPILERS="$(COMPILERS)" scripts/check-kernels $(PYTEST)
+
+.PHONY: coccicheck
+coccicheck: ## the kernel's semantic patches on the module (minutes)
+	@scripts/install-deps coccicheck
+	@scripts/coccicheck
+
+.PHONY: hostile
+hostile: vm kselftest ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=)
+	@scripts/hostile
+
+# The same boards as in tests/test_stress.py. For a debug kernel, KERNEL=debug or KERNEL=kcsan.
+SEED ?= 1
+ROUNDS ?= 400
+CALLS ?= 20000
+STRESS_VM = vm/run --no-build $(if $(KERNEL),--kernel $(KERNEL)) --timeout 14400 \
+	--board gtx980 --board titan-v --board h200
+
+.PHONY: stress
+stress: vm kselftest ## readers, writers, hot-unplug and reloads at once (SEED=, ROUNDS=400, KERNEL=)
+	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_versions -- \
+		/root/proc_versions --rounds $$(($(ROUNDS) / 20 + 1))
+	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_walks -- /root/proc_walks
+	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_stress -- \
+		/root/proc_stress --seed $(SEED) --rounds $(ROUNDS)
+
+.PHONY: fuzz-guest
+fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (SEED=, CALLS=20000, KERNEL=)
+	$(STRESS_VM) --file $(BUILD)/kselftest/proc_fuzz -- \
+		/root/proc_fuzz --seed $(SEED) --calls $(CALLS)
 
 .PHONY: bench
 bench: deps cmake ## count what reading costs (on the model: counts and ratios), time the library's parsers
@@ -221,4 +326,4 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
 		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
-		$(BUILD)/sanitize
+		$(BUILD)/sanitize $(BUILD)/fuzz $(BUILD)/fuzz-coverage

@@ -294,6 +294,7 @@ int main(void)
 	mount_one("tmpfs", "/tmp");
 	mount_one("securityfs", "/sys/kernel/security");
 	mount_one("tracefs", "/sys/kernel/tracing");
+	mount_one("debugfs", "/sys/kernel/debug");
 	chmod("/tmp", 01777);
 	setenv("PATH", "/bin:/sbin:/usr/bin:/usr/sbin", 1);
 	setenv("HOME", "/", 1);

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Has `make` bring up to date what a VM needs."""
 
+import os
+import pathlib
 import subprocess
 import sys
 
-from . import paths
+from . import kernel as kernels, paths
 from .errors import VmError
 
 
-def ensure_built(*more_targets, module=True, kernel=True):
-    targets = ["model", "vm-guest", *more_targets]
-    if kernel:
-        targets.append("vm-kernel")
+def ensure_built(*more_targets, module=True, kernel=None):
+    """`kernel` is a name or an image, as kernel.find() takes them."""
+    targets = ["model", "vm-guest", "vm-kernel", *more_targets]
     if module:
         targets.append("vm-module")
+    chosen = kernels.chosen(kernel)
+    if chosen is not None:
+        targets.append(f"KERNEL={chosen}")
     done = subprocess.run(["make", "-C", paths.ROOT, "--no-print-directory", "-s", *targets],
                           stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     if done.returncode:
@@ -21,7 +25,9 @@ def ensure_built(*more_targets, module=True, kernel=True):
 
 
 def module_for(release):
-    module = paths.BUILD / "kmod" / release / "nvdebug.ko"
+    """The module that `make vm-module` built for a release, or NVDEBUG_MODULE's."""
+    module = pathlib.Path(os.environ.get("NVDEBUG_MODULE") or
+                          paths.BUILD / "kmod" / release / "nvdebug.ko")
     if not module.is_file():
         raise VmError(f"no module for kernel {release} at {module}; run 'make vm-module'")
     return module

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from . import cpio, paths
+from . import arch, cpio, paths
 from .errors import VmError
 
 MODULE = "/lib/nvdebug.ko"
@@ -19,12 +19,14 @@ GROUP = b"root:x:0:\nuser:x:1000:\nwatchers:x:2000:\n"
 def build(kernel, module, extra_files):
     """The archive's bytes. `extra_files` maps guest paths to host paths."""
     archive = cpio.Archive()
-    archive.file("init", _read(paths.GUEST_INIT), 0o755)
+    programs = paths.guest_programs(kernel.arch)
+    archive.file("init", _read(programs / "init"), 0o755)
     archive.directory("dev")
     archive.device("dev/console", 5, 1)
-    _add_busybox(archive)
+    _add_busybox(archive, kernel)
     archive.file("bin/model", _read(paths.GUEST_FILES / "model"), 0o755)
-    archive.file("bin/nvdebugctl", _read(paths.GUEST_TOOL), 0o755)
+    if kernel.arch is arch.X86_64:
+        archive.file("bin/nvdebugctl", _read(programs / "nvdebugctl"), 0o755)
     for entry in sorted(TERMINFO.glob("?/*")):
         archive.file(str(entry).lstrip("/"), _read(entry))
     archive.file("etc/passwd", PASSWD)
@@ -42,11 +44,12 @@ def build(kernel, module, extra_files):
     return archive.bytes()
 
 
-def _add_busybox(archive):
+def _add_busybox(archive, kernel):
+    """The kernel's own, or this machine's, which says what both can."""
     busybox = shutil.which("busybox")
     if busybox is None:
         raise VmError("no busybox on this machine; run 'make deps'")
-    archive.file("bin/busybox", _read(pathlib.Path(busybox)), 0o755)
+    archive.file("bin/busybox", _read(kernel.busybox or pathlib.Path(busybox)), 0o755)
     applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
     for applet in applets.stdout.split():
         if applet != "busybox":

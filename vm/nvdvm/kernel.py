@@ -2,9 +2,11 @@
 """The guest's kernel: an image, and the modules that the guest itself needs."""
 
 import dataclasses
+import os
 import pathlib
+import subprocess
 
-from . import paths
+from . import arch as archs, paths
 from .errors import VmError
 
 # What the guest needs to talk to the host; dependencies are looked up.
@@ -15,11 +17,20 @@ GUEST_MODULES = ("virtio_pci", "virtio_console")
 class Kernel:
     release: str
     image: pathlib.Path
-    modules: pathlib.Path  # the folder that holds modules.order and kernel/
+    arch: archs.Arch
+    modules: pathlib.Path  # the folder that holds kernel/, and build: what modules are built with
+    slowness: float = 1  # how much longer than with Debian's everything may take
+
+    @property
+    def busybox(self):
+        """A static one for this kernel's architecture, if the kernel's folder brings it."""
+        busybox = self.image.resolve().parents[1] / "bin" / "busybox"
+        return busybox if busybox.is_file() else None
 
     def guest_modules(self):
         """Paths of the modules the guest loads, in load order; what is missing is built in."""
-        available = {path.stem.replace("-", "_"): path for path in self.modules.rglob("*.ko")}
+        available = {path.stem.replace("-", "_"): path
+                     for path in (self.modules / "kernel").rglob("*.ko")}
         ordered = []
 
         def add(name):
@@ -35,25 +46,50 @@ class Kernel:
         return ordered
 
 
-def find(image=None):
-    """The kernel `make vm-kernel` unpacked, or one given by its image.
+def chosen(kernel=None):
+    """The kernel to use, from NVDEBUG_KERNEL if not given: a name, an image's absolute path, or
+    None for `make vm-kernel`'s."""
+    kernel = kernel or os.environ.get("NVDEBUG_KERNEL")
+    return os.path.abspath(kernel) if kernel and "/" in str(kernel) else kernel or None
 
-    An image given by hand is named vmlinuz-RELEASE and has its modules beside it, as a
-    distribution's package has them (DIR/boot/vmlinuz-RELEASE, DIR/lib/modules/RELEASE), or
-    has virtio-pci and virtio-console built in.
+
+def find(kernel=None):
+    """The kernel `make vm-kernel` unpacked, or one given by its name or image.
+
+    A name is that of a folder in the cache's kernels/ with boot/vmlinuz-RELEASE and
+    lib/modules/RELEASE in it. An image, which has a slash in its path, is named vmlinuz-RELEASE
+    and has its modules beside it, as a distribution's package has them (DIR/boot/vmlinuz-RELEASE,
+    DIR/lib/modules/RELEASE), or has virtio-pci and virtio-console built in.
     """
-    if image is None:
-        images = sorted((paths.BUILD / "kernel").glob("*/boot/vmlinuz-*"))
-        if not images:
-            raise VmError("no guest kernel in build/kernel; run 'make vm-kernel'")
-        image = images[-1]
-    image = pathlib.Path(image)
+    kernel = chosen(kernel)
+    if kernel is None:
+        image = _newest_image(paths.BUILD / "kernel", "*", "run 'make vm-kernel'")
+    elif "/" in kernel:
+        image = pathlib.Path(kernel)
+    else:
+        image = _newest_image(_cache() / "kernels", kernel, "docs/vm.md says how to make one")
     if not image.is_file():
         raise VmError(f"no kernel image at {image}")
     name, _, release = image.name.partition("-")
     if name != "vmlinuz" or not release:
         raise VmError(f"kernel {image}: want a file named vmlinuz-RELEASE")
-    return Kernel(release, image, image.resolve().parents[1] / "lib" / "modules" / release)
+    folder = image.resolve().parents[1]
+    slowness = folder / "slowness"
+    return Kernel(release, image, archs.of_image(image), folder / "lib" / "modules" / release,
+                  float(slowness.read_text(encoding="ascii")) if slowness.exists() else 1)
+
+
+def _newest_image(folder, name, advice):
+    images = sorted(folder.glob(f"{name}/boot/vmlinuz-*"))
+    if not images:
+        raise VmError(f"no guest kernel {folder / name}; {advice}")
+    return images[-1]
+
+
+def _cache():
+    printed = subprocess.run([paths.ROOT / "scripts" / "cache-dir"], capture_output=True,
+                             text=True, check=True)
+    return pathlib.Path(printed.stdout.strip())
 
 
 def _dependencies(module):

@@ -5,13 +5,13 @@ import contextlib
 import dataclasses
 import math
 import pathlib
-import re
 import shutil
 import subprocess
 import tempfile
 import time
 
-from . import initramfs, kernel as kernels, process, qemu
+from . import (emulator, glue, initramfs, kernel as kernels, leaks, process, qemu,
+               trouble)
 from .agent import Agent, GuestGone
 from .errors import KernelTrouble, VmError
 from .model import Model
@@ -20,13 +20,6 @@ from .terminal import Terminal, shell_command
 BOOT_DEADLINE_S = 120
 POWER_OFF_S = 10
 MAX_GPUS = 16
-# Bits of /proc/sys/kernel/tainted that an out-of-tree, unsigned module is bound to set.
-EXPECTED_TAINT = 1 << 12 | 1 << 13
-
-_TROUBLE = re.compile(
-    r"Kernel panic|\bBUG: |\bWARNING: |\bOops\b|general protection fault|unable to handle|"
-    r"KASAN: |UBSAN: |KCSAN: |possible recursive locking|suspicious RCU|blocked for more than|"
-    r"soft lockup|rcu.*self-detected stall|kmemleak: \d+ new|refcount_t: ")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +37,13 @@ class Machine(contextlib.AbstractContextManager):
     `module` is the .ko file to load, or None. The models are started (a driver's work is
     in place) before it is loaded, with `module_params` as its parameters. With `logs`, the
     console's, QEMU's and the models' logs are left in that folder. With `iommu`, what the kernel
-    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works.
+    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works. `qemu_at`
+    and `transport` are what emulator.find() takes.
     """
 
     def __init__(self, gpus, module=None, module_params="", kernel=None, extra_files=None,
-                 load=True, append="", logs=None, iommu=False, interactive=False):
+                 load=True, append="", logs=None, iommu=False, interactive=False,
+                 qemu_at=None, transport=None):
         if len(gpus) > MAX_GPUS:
             raise VmError(f"{len(gpus)} GPUs; a VM holds at most {MAX_GPUS}")
         self._gpus = gpus
@@ -56,8 +51,14 @@ class Machine(contextlib.AbstractContextManager):
         self._module_params = module_params
         self._load = load and module is not None
         self._kernel = kernels.find(kernel)
-        self._extra_files = extra_files or {}
-        self._append = append
+        self.arch = self._kernel.arch
+        self.emulator = emulator.find(self.arch.name, qemu_at, transport)
+        self._extra_files = dict(extra_files or {})
+        self._glued = glue.is_needed(gpu.board for gpu in gpus)
+        if self._glued:
+            self._extra_files[glue.MODULE] = glue.module_for(self._kernel.release)
+        # What the kernel does not know is in the environment of the guest's programs.
+        self._append = f"{append} NVDEBUG_SLOWNESS={self._kernel.slowness:g}"
         self._iommu = iommu
         self._logs = logs
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="nvdebug-vm-"))
@@ -77,16 +78,19 @@ class Machine(contextlib.AbstractContextManager):
 
     def __exit__(self, kind, *_):
         # An agent that was interrupted is still at its command and would not hear.
-        if kind is None:
-            self._agent.power_off()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._qemu.wait(POWER_OFF_S)
-        self._stop()
+        try:
+            if kind is None:
+                self.check_leaks()
+                self._agent.power_off()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._qemu.wait(POWER_OFF_S)
+        finally:
+            self._stop()
 
     def run(self, command, timeout_s=120, on_output=None):
         """Runs a shell command in the guest; raises if the kernel got into trouble."""
         try:
-            result = self._agent.run(command, timeout_s, on_output)
+            result = self._agent.run(command, timeout_s * self._kernel.slowness, on_output)
         except GuestGone as error:
             self._wait_for_console()
             self.check_kernel()
@@ -119,45 +123,54 @@ class Machine(contextlib.AbstractContextManager):
     def check_kernel(self):
         """Raises KernelTrouble for anything bad the console shows since the last call."""
         text = self.console()
-        found = _TROUBLE.search(text, self._trouble_shown)
-        if found:
+        splat = trouble.find_splat(text, self._trouble_shown)
+        if splat:
             self._trouble_shown = len(text)
-            start = text.rfind("\n", 0, found.start()) + 1
-            raise KernelTrouble(f"the guest's kernel is in trouble:\n{text[start:start + 4000]}")
+            raise KernelTrouble(f"the guest's kernel is in trouble:\n{splat}")
 
     def check_qemu(self):
-        """Raises VmError if QEMU has dropped an access to a GPU (see qemu.PROCESSOR)."""
+        """Raises VmError if QEMU has dropped an access to a GPU (see transport.Proxy)."""
         said = (self._folder / "qemu.log").read_text(errors="replace")
-        if "Blocked re-entrant IO" in said:
+        if "Blocked re-entrant IO" in said or "vfio" in said:
             raise VmError(f"QEMU lost accesses to a GPU: {said.strip()}")
 
     def check_taint(self):
-        taint = int(self._agent.run("cat /proc/sys/kernel/tainted", 30).text)
-        if taint & ~EXPECTED_TAINT:
-            raise KernelTrouble(f"the guest's kernel is tainted: {taint:#x}\n"
-                                f"{self._console_tail()}")
+        """Raises KernelTrouble for what a kernel in trouble leaves behind without a console."""
+        complaint = trouble.complaint(self._agent.run(trouble.STATE, 30).text)
+        if complaint:
+            raise KernelTrouble(f"{complaint}\n{self._console_tail()}")
+
+    def check_leaks(self):
+        """Unloads the module, and raises KernelTrouble if memory was lost that a kernel with
+        kmemleak knows of. Others know of none."""
+        lost = leaks.find(self.run(leaks.COLLECT).text)
+        if lost:
+            raise KernelTrouble(f"the guest's kernel has lost {len(lost)} objects:\n" +
+                                "\n".join(lost)[:20000])
 
     def _boot(self):
-        deadline = time.monotonic() + BOOT_DEADLINE_S
+        deadline = time.monotonic() + BOOT_DEADLINE_S * self._kernel.slowness
         archive = self._folder / "initramfs.cpio"
         archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files))
-        share = qemu.SYSMEM_SIZE // MAX_GPUS
+        # As many shares as the next power of two: fewer GPUs, larger shares.
+        share = qemu.SYSMEM_SIZE >> max(len(self._gpus) - 1, 0).bit_length()
         for index, gpu in enumerate(self._gpus):
-            sysmem = qemu.SYSMEM_BASE + index * share, share
-            self.models.append(Model(index, gpu.board, gpu.workload, self._folder, sysmem,
+            sysmem = self.arch.sysmem_base + index * share, share
+            link = self.emulator.transport(self._folder, index)
+            self.models.append(Model(index, gpu.board, gpu.workload, self._folder, sysmem, link,
                                      gpu.faults))
         for model in self.models:
             model.connect()
         self._agent = Agent(self._folder / "agent.sock")
         with open(self._folder / "qemu.log", "wb") as log:
             self._qemu = process.start(
-                qemu.command(self._kernel, archive, self._folder / "console.log",
+                qemu.command(self.emulator, self._kernel, archive, self._folder / "console.log",
                              self._folder / "agent.sock", self.models, self._append, self._iommu,
                              self._folder / "terminal.sock" if self._terminal else None),
                 stdout=log, stderr=log,
-                pass_fds=[model.qemu_socket.fileno() for model in self.models])
+                pass_fds=[fd for model in self.models for fd in model.link.qemu_fds])
         for model in self.models:
-            model.qemu_socket.close()
+            model.link.close()
         try:
             self._agent.wait_ready(deadline, self._fail_if_qemu_ended)
         except GuestGone as error:
@@ -167,6 +180,8 @@ class Machine(contextlib.AbstractContextManager):
         self.check("dmesg -n 8")
         for model in self.models:
             model.request("start")
+        if self._glued:
+            self.check(f"insmod {glue.MODULE}")
         if self._load:
             loaded = self.load_module()
             if loaded.status:

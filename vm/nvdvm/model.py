@@ -12,23 +12,24 @@ START_DEADLINE_S = 20
 
 
 class Model:
-    def __init__(self, index, board, workload, folder, sysmem, faults=()):
+    def __init__(self, index, board, workload, folder, sysmem, link, faults=()):
+        """`link` is one of transport.ALL's."""
         self.index = index
         self.board = board
         self.control_path = folder / f"model{index}.sock"
         self.log_path = folder / f"model{index}.log"
-        ours, qemus = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.qemu_socket = qemus
+        self.link = link
         command = [paths.MODEL, "--board", board, "--workload", workload,
-                   "--qemu-fd", ours.fileno(), "--control", self.control_path,
+                   *link.model_options(), "--control", self.control_path,
                    "--sysmem", f"{sysmem[0]:#x}:{sysmem[1]:#x}"]
         for fault in faults:
             command += ["--fault", fault]
         if not paths.MODEL.is_file():
             raise VmError(f"no GPU model at {paths.MODEL}; run 'make model'")
-        with open(self.log_path, "wb") as log, ours:
+        with open(self.log_path, "wb") as log:
             self._process = process.start(command, stdout=log, stderr=log,
-                                          pass_fds=[ours.fileno()])
+                                          pass_fds=link.model_fds)
+        link.model_started()
         self._connection = None
 
     def connect(self):
@@ -75,7 +76,7 @@ class Model:
                                   f"does not have:{lines}")
 
     def stop(self):
-        self.qemu_socket.close()
+        self.link.close()
         if self._connection is not None:
             self._connection.close()
         self._process.kill()

@@ -8,7 +8,12 @@ BUILD = ROOT / "build"
 MODEL = BUILD / "cmake" / "model" / "nvdebug-model"
 BOARDS = ROOT / "model" / "boards"
 WORKLOADS = ROOT / "model" / "workloads"
-GUEST_INIT = BUILD / "vm" / "init"
-GUEST_TOOL = BUILD / "vm" / "nvdebugctl"
 GUEST_FILES = ROOT / "vm" / "guest"
-KSELFTESTS = BUILD / "kselftest"
+
+
+def guest_programs(arch):
+    return BUILD / f"vm{arch.suffix}"
+
+
+def kselftests(arch):
+    return BUILD / f"kselftest{arch.suffix}"

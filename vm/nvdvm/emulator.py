@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Which QEMU there is, and what it can do."""
+
+import dataclasses
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from . import transport as transports
+from .errors import VmError
+
+# A Debian folder's own dynamic loader: its programs run without its root becoming ours.
+LOADER = "lib64/ld-linux-x86-64.so.2"
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+DATA = ("usr/share/qemu", "usr/share/seabios")
+
+
+@dataclasses.dataclass(frozen=True)
+class Emulator:
+    program: tuple  # the command line's first words
+    accelerator: str
+    transport: type  # one of transport.ALL
+
+
+def find(arch, qemu=None, transport=None):
+    """QEMU for `arch`, and the best transport that it has, or the one of that name.
+
+    `qemu` is a program, or a folder with another Debian (scripts/debian-folder); if it is None,
+    NVDEBUG_QEMU says it, and else the program is looked up in PATH.
+    """
+    program = _program(f"qemu-system-{arch}", qemu or os.environ.get("NVDEBUG_QEMU"))
+    able = [one for one in transports.ALL if _has(program, one.device)]
+    wanted = transport or os.environ.get("NVDEBUG_TRANSPORT")
+    chosen = [one for one in able if wanted in (None, "", one.name)]
+    if not chosen:
+        raise VmError(f"{program[-1]} has no {wanted or 'transport'} for GPU models; it has "
+                      f"{', '.join(one.name for one in able) or 'none'}")
+    return Emulator(program, _accelerator(program, arch), chosen[0])
+
+
+def _program(name, where):
+    if where is None:
+        if shutil.which(name) is None:
+            raise VmError(f"no {name} on this machine; run 'make deps'")
+        return (name,)
+    where = pathlib.Path(where).resolve()
+    if not where.is_dir():
+        if not os.access(where, os.X_OK):
+            raise VmError(f"no program {where}")
+        return (str(where),)
+    program = where / "usr" / "bin" / name
+    if not program.is_file():
+        raise VmError(f"no {name} in {where}; scripts/debian-folder SUITE qemu-system-x86 "
+                      "qemu-system-arm puts it there")
+    data = [word for folder in DATA for word in ("-L", str(where / folder))]
+    return (str(where / LOADER), "--library-path", str(where / LIBRARIES), str(program), *data)
+
+
+@functools.cache
+def _has(program, device):
+    """Not by -device help: for that list QEMU loads all its modules, and finds another's."""
+    said = subprocess.run([*program, "-device", f"{device},help"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    return f"{device} options" in said.stdout
+
+
+# A guest's whole life, where an x86 processor starts: mov ecx, 1 << 24; again: dec ecx; jnz again;
+# mov al, 0x10; out 0xf4, al. QEMU's exit device then ends it with status 0x10 * 2 + 1.
+_PROBE = bytes(0x10000 - 16) + bytes.fromhex("66b900000001 6649 75fc b010 e6f4 f4") + bytes(1)
+_PROBE_STATUS = 33
+# Hardware takes a hundredth of that.
+_PROBE_S = 2
+
+
+@functools.cache
+def _accelerator(program, arch):
+    """KVM where a guest really runs with it, else TCG.
+
+    /dev/kvm may be there and not work, or interpret instruction by instruction.
+    """
+    if arch != "x86_64" or not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    with tempfile.NamedTemporaryFile() as firmware:
+        firmware.write(_PROBE)
+        firmware.flush()
+        probe = [*program, "-accel", "kvm", "-M", "q35", "-cpu", "host", "-nodefaults", "-display",
+                 "none", "-bios", firmware.name, "-device", "isa-debug-exit,iobase=0xf4"]
+        try:
+            status = subprocess.run(probe, capture_output=True, timeout=_PROBE_S,
+                                    check=False).returncode
+        except subprocess.TimeoutExpired:
+            status = None
+    return "kvm" if status == _PROBE_STATUS else "tcg"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What a guest's kernel says when something is wrong in it, whichever of its checkers found it."""
+
+import re
+
+# Bits of /proc/sys/kernel/tainted that an out-of-tree, unsigned module is bound to set.
+_EXPECTED_TAINT = 1 << 12 | 1 << 13
+
+_SPLAT = re.compile(
+    r"Kernel panic|kernel BUG at|\bBUG: |\bWARNING: |\bOops\b|general protection fault|"
+    r"unable to handle|invalid opcode|double fault|stack guard page was hit|"
+    # Sanitizers, slabs and what keeps an eye on objects
+    r"KASAN: |KFENCE: |UBSAN: |KCSAN: |KMSAN: |ODEBUG: |\bBUG \S+ \(|refcount_t: |"
+    r"list_(?:add|del) corruption|kmemleak: \d+ new|"
+    # Lock debugging, most of which also says WARNING or BUG
+    r"possible (?:recursive locking|circular locking|irq lock inversion|deadlock)|"
+    r"inconsistent lock state|bad unlock balance|held lock freed|lock held when returning|"
+    r"sleeping function called|scheduling while atomic|suspicious RCU|non-static key|"
+    r"lockdep is turned off|leaked (?:lock|atomic)|"
+    # Hangs
+    r"blocked for more than|soft lockup|hard LOCKUP|"
+    r"rcu.*(?:self-detected stall|detected stalls|detected expedited stalls)|"
+    # Files that are there already
+    r"cannot create duplicate")
+
+# Prints what complaint() looks at.
+STATE = "cat /proc/sys/kernel/tainted; grep -s debug_locks: /proc/lockdep_stats || true"
+
+
+def find_splat(console, start):
+    """What the console shows from the line of the first splat behind `start` on, or None."""
+    found = _SPLAT.search(console, start)
+    if not found:
+        return None
+    return console[console.rfind("\n", 0, found.start()) + 1:][:4000]
+
+
+def complaint(state):
+    """Why the state that STATE printed is a bad one, or None."""
+    taint, _, locks = state.partition("\n")
+    if int(taint) & ~_EXPECTED_TAINT:
+        return f"the guest's kernel is tainted: {int(taint):#x}"
+    # It goes to 0 with the first thing lockdep finds, whatever it is.
+    if locks and locks.split()[-1] != "1":
+        return "the guest's kernel has turned lock debugging off"
+    return None
