@@ -9,6 +9,9 @@ from nvdvm import paths
 BOARDS = ("quadro-k5000", "gtx980", "gtx1060-3gb", "gtx1080ti", "titan-v", "rtx2080ti", "a100",
           "rtx-a6000", "rtx6000-ada", "h200", "b200", "rtx5090")
 
+# GPUs of SoCs, as platform devices: in a VM of their own (test_jetson.py).
+INTEGRATED = ("jetson-tx2", "jetson-xavier", "jetson-orin")
+
 _GENERATIONS = ("kepler", "maxwell-gm20x", "pascal", "volta", "turing", "ampere-ga100",
                 "ampere-ga10x", "ada", "hopper", "blackwell-gb10x", "blackwell-gb20x")
 
@@ -19,8 +22,8 @@ def facts(board, section):
     return json.loads(text).get(section)
 
 
-CHIP = {board: facts(board, "chip")["name"] for board in BOARDS}
-GENERATION = {board: facts(board, "chip")["generation"] for board in BOARDS}
+CHIP = {board: facts(board, "chip")["name"] for board in BOARDS + INTEGRATED}
+GENERATION = {board: facts(board, "chip")["generation"] for board in BOARDS + INTEGRATED}
 
 
 def since(generation):

@@ -4,7 +4,8 @@
 import re
 
 import pytest
-from boards import BOARDS, since
+from boards import BOARDS, facts, since
+from nvdvm import arch as archs, qemu
 
 # They say something only when asked.
 ANSWERS = {"translate", "set_timeslice"}
@@ -25,10 +26,33 @@ def without_clock(name, text):
     return re.sub(r"\d", "N", text) if name == "ptimer" else text
 
 
+def as_modelled(board, text):
+    """BARs of the sizes that a product has, as vfio-user shows them, are written as QEMU's proxy
+    shows them, so that one file serves both."""
+    memory = facts(board, "memory")
+    for bar in range(3):
+        real, modelled = memory[f"bar{bar}_mib"] << 20, memory[f"bar{bar}_modelled_mib"] << 20
+        text = text.replace(f"\nbar{bar}_size: {real}\n", f"\nbar{bar}_size: {modelled}\n")
+    return text
+
+
+def as_on_x86(arch, text):
+    """Addresses of what workloads keep in system memory, which is not in one place everywhere."""
+    def moved(match):
+        address = int(match[0], 16) - arch.sysmem_base
+        if not 0 <= address < qemu.SYSMEM_SIZE:
+            return match[0]
+        return f"0x{address + archs.X86_64.sysmem_base:0{len(match[0]) - 2}x}"
+
+    return re.sub(r"\b0x[0-9a-f]+\b", moved, text)
+
+
 def printed(bench, board, name):
     """A heading, then what reading gives: the text, or the errno of open as cat words it."""
     result = bench.run(f"cat {bench.proc(board, name)}")
     text = result.err.decode() if result.status else without_clock(name, result.text)
+    text = as_modelled(board, text) if name == "info" and bench.real_bars else text
+    text = as_on_x86(bench.machine.arch, text)
     return f"==> {name}\n{text.replace(bench.proc(board), '')}"
 
 

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """What is in system memory is found where the GPU's IOMMU says, and nowhere else."""
 
-from nvdvm import kernel, paths, qemu
-from nvdvm.machine import MAX_GPUS, Gpu, Machine
+from nvdvm import arch, kernel, paths, qemu
+from nvdvm.machine import Gpu, Machine
 from text import instances, tsgs
 
 BOARDS = ("gtx1060-3gb", "a100")
-SHARE = qemu.SYSMEM_SIZE // MAX_GPUS
-PAGE = 4096
+SHARE = qemu.SYSMEM_SIZE // len(BOARDS)
+# The workload is at the start of a GPU's share; 4 MiB are as much as the module can move.
+ORDER = 10
 SHAPE = [(0, [0, 1]), (1, [2, 3]), (2, [4, 5])]
 
 
 def machine(module, append=""):
     remap = paths.BUILD / "test-modules" / kernel.find().release / "iommuremap.ko"
     return Machine([Gpu(board, "sysmem") for board in BOARDS], module=module, iommu=True,
+                   transport="proxy",
                    append=append, extra_files={"/lib/iommuremap.ko": remap})
 
 
@@ -29,9 +31,9 @@ def test_the_domain_is_asked(module):
             file = f"/proc/gpu{index}/runlist0"
             unmapped = vm.run(f"cat {file}")
             assert unmapped.status and "Bad address" in unmapped.err.decode()
-            start = qemu.SYSMEM_BASE + index * SHARE
+            start = arch.X86_64.sysmem_base + index * SHARE
             vm.check(f"insmod /lib/iommuremap.ko slot={qemu.FIRST_GPU_SLOT + index} "
-                     f"start={start:#x} order={(SHARE // PAGE).bit_length() - 1}")
+                     f"start={start:#x} order={ORDER}")
             expect_all(vm.check(f"cat {file}"))
             vm.check("rmmod iommuremap")
             assert vm.run(f"cat {file}").status

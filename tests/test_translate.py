@@ -50,7 +50,7 @@ def directory(space):
 def options(layout, space, board):
     """What `translate` cannot know from a page directory alone."""
     version, big_page = tables(layout, space)
-    words = [f"v{version}"] if GENERATION[board] == "pascal" else []
+    words = [f"v{version}"] if GENERATION[board].startswith("pascal") else []
     return " ".join(words + ([f"{big_page}k"] if version == 1 else []))
 
 

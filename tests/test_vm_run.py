@@ -2,15 +2,17 @@
 """vm/run itself: statuses, output, statistics, bad options."""
 
 import json
+import os
 import subprocess
 
 import pytest
-from nvdvm import paths
+from nvdvm import kernel, paths
 
 
-def vm_run(*words, timeout=120):
+def vm_run(*words, timeout=120, **environment):
     return subprocess.run([str(paths.ROOT / "vm" / "run"), "--no-build", *words],
-                          capture_output=True, text=True, timeout=timeout, check=False)
+                          capture_output=True, text=True, timeout=timeout, check=False,
+                          env=os.environ | environment)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,6 +53,25 @@ def test_board_and_workload_by_file(tmp_path):
     assert (info["board"], info["workload"]) == ("my-board", "my-workload")
 
 
+@pytest.mark.parametrize("way", ["name", "file", "environment"])
+def test_another_kernel(tmp_path, way):
+    """A copy of the same, with a release that no build has made modules for."""
+    used, folder = kernel.find(), tmp_path / "kernels" / "mine"
+    image = folder / "boot" / "vmlinuz-1.2.3-mine"
+    image.parent.mkdir(parents=True)
+    image.write_bytes(used.image.read_bytes())
+    modules = folder / "lib" / "modules" / "1.2.3-mine"
+    modules.mkdir(parents=True)
+    (modules / "kernel").symlink_to(used.modules.resolve() / "kernel")
+    words = {"name": ("--kernel", "mine"), "file": ("--kernel", str(image)), "environment": ()}
+    environment = {"NVDEBUG_KERNEL": "mine"} if way == "environment" else {}
+    environment["NVDEBUG_CACHE"] = str(tmp_path)
+    command = "--module", "none", "--", "cat /proc/cmdline"
+    assert vm_run(*words[way], *command, **environment).returncode == 0
+    done = vm_run(*words[way], "--", "true", **environment)
+    assert done.returncode == 253 and "no module for kernel 1.2.3-mine" in done.stderr
+
+
 def test_a_kernel_panic_is_its_own_failure():
     done = vm_run("--module", "none", "--", "echo c > /proc/sysrq-trigger")
     assert done.returncode == 252
@@ -79,6 +100,9 @@ def test_timeout():
     (("--board", "gtx9999", "--", "true"), "gtx9999"),
     (("--board", "a100", "--workload", "nonesuch", "--", "true"), "nonesuch"),
     (("--module", "/nonexistent.ko", "--", "true"), "/nonexistent.ko"),
+    (("--kernel", "nonesuch", "--", "true"), "kernels/nonesuch"),
+    (("--qemu", "/nonexistent", "--", "true"), "no program /nonexistent"),
+    (("--kernel", "/nonexistent/vmlinuz-1", "--", "true"), "/nonexistent/vmlinuz-1"),
 ])
 def test_what_cannot_be_started_says_why(words, said):
     done = vm_run(*words)

@@ -154,6 +154,22 @@ void gpu_info(const struct gpu *gpu, const char *key, char value[VALUE_MAX])
 	free(text);
 }
 
+void gpu_pci_address(const struct gpu *gpu, char value[VALUE_MAX])
+{
+	char device[VALUE_MAX], path[VALUE_MAX + 64], *parent;
+
+	gpu_info(gpu, "pci_address", value);
+	if (strcmp(value, "-"))
+		return;
+	gpu_info(gpu, "platform_device", device);
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/%s/..", device);
+	parent = realpath(path, NULL);
+	if (!parent)
+		return;
+	snprintf(value, VALUE_MAX, "%s", strrchr(parent, '/') + 1);
+	free(parent);
+}
+
 unsigned long gpu_info_number(const struct gpu *gpu, const char *key)
 {
 	char value[VALUE_MAX];

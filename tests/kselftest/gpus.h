@@ -71,6 +71,8 @@ void gpu_files(const struct gpu *gpu, unsigned int mode, struct files *files);
 /* The value of `key` in "info", "" if it has none; as a number, 0 if it is none. */
 void gpu_info(const struct gpu *gpu, const char *key, char value[VALUE_MAX]);
 unsigned long gpu_info_number(const struct gpu *gpu, const char *key);
+/* Where it is on PCI, or what an SoC's GPU is shown through; "" if nowhere. */
+void gpu_pci_address(const struct gpu *gpu, char value[VALUE_MAX]);
 bool gpu_ids_are_global(const struct gpu *gpu);
 
 /* Appends the channels of a runlistY file's text that have an enable bit. */

@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A test that takes this long hangs; it must not hide the ones after it. */
+/*
+ * A test that takes this long hangs; it must not hide the ones after it. The
+ * environment variable NVDEBUG_SLOWNESS stretches it on slow kernels.
+ */
 #define HANG_S 180
 #define FAILURES_MAX 20
 #define REASON_MAX 200
@@ -19,6 +22,13 @@ static unsigned int number, passed, failed, skipped;
 static bool this_failed; /* in the process of a test */
 static unsigned int failures; /* in that process */
 static char *skip_reason; /* shared with it */
+
+static void set_alarm(void)
+{
+	const char *slowness = getenv("NVDEBUG_SLOWNESS");
+
+	alarm((unsigned int)(HANG_S * (slowness ? atof(slowness) : 1)));
+}
 
 void ktap_plan(unsigned int tests)
 {
@@ -62,7 +72,7 @@ enum ktap_status ktap_run(const char *name, void (*test)(const void *subject),
 		return KTAP_FAIL;
 	}
 	if (pid == 0) {
-		alarm(HANG_S);
+		set_alarm();
 		test(subject);
 		ktap_end();
 	}
@@ -149,6 +159,11 @@ void ktap_failure(const char *file, int line, const char *format, ...)
 	}
 }
 
+void ktap_alive(void)
+{
+	set_alarm();
+}
+
 void ktap_end(void)
 {
 	ktap_end_as(KTAP_PASS);
@@ -172,7 +187,7 @@ int ktap_fork(void)
 	if (pid == 0) {
 		this_failed = false;
 		failures = 0;
-		alarm(HANG_S);
+		set_alarm();
 	}
 	return pid;
 }
@@ -182,7 +197,10 @@ enum ktap_status ktap_wait(int pid)
 	enum ktap_status result;
 	int status;
 
+	/* It has an alarm of its own. */
+	alarm(0);
 	ASSERT(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
+	set_alarm();
 	result = status_of(status);
 	this_failed |= result == KTAP_FAIL;
 	return result;

@@ -5,18 +5,34 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ktap.h"
 
 #define PORT "/dev/virtio-ports/nvdebug.model"
 
+/* Models are numbered by the PCI slot, of which SoCs' GPUs have one as well. */
+static size_t model_of(const struct gpu *gpu)
+{
+	char mine[VALUE_MAX], other[VALUE_MAX];
+	struct gpu gpus[GPUS_MAX + 1];
+	size_t count = gpus_find(gpus), before = 0;
+
+	gpu_pci_address(gpu, mine);
+	for (size_t i = 0; i < count; i++) {
+		gpu_pci_address(&gpus[i], other);
+		before += strcmp(other, mine) < 0;
+	}
+	return before;
+}
+
 int model_open(const struct gpu *gpu)
 {
 	char port[80];
 	int fd;
 
-	snprintf(port, sizeof(port), PORT "%.10s", gpu->name + 3);
+	snprintf(port, sizeof(port), PORT "%zu", model_of(gpu));
 	fd = open(port, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		ktap_skip("%s: %s; is %s a model's?", port, strerror(errno),

@@ -5,16 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "people.h"
 #include "state.h"
 #include "suite.h"
 #include "tree.h"
@@ -38,52 +35,12 @@ static void need_root(void)
 
 static void become_user(void)
 {
-	ASSERT(!setgroups(0, NULL) && !setresgid(USER, USER, USER) &&
-	       !setresuid(USER, USER, USER), "becoming a normal user: %s",
-	       strerror(errno));
+	become(USER, USER);
 }
 
 static void drop_sys_admin(void)
 {
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2];
-
-	ASSERT(!prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) &&
-	       !syscall(SYS_capget, &header, data), "capabilities: %s",
-	       strerror(errno));
-	data[0].effective &= ~(1U << CAP_SYS_ADMIN);
-	data[0].permitted &= ~(1U << CAP_SYS_ADMIN);
-	data[0].inheritable &= ~(1U << CAP_SYS_ADMIN);
-	ASSERT(!syscall(SYS_capset, &header, data), "capset: %s",
-	       strerror(errno));
-}
-
-static void write_line(const char *path, const char *line)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	ASSERT(fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line),
-	       "%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* Root inside, with all capabilities there; what it was, outside. */
-static void enter_user_namespace(unsigned int outside)
-{
-	char map[40];
-
-	snprintf(map, sizeof(map), "0 %u 1\n", outside);
-	/* After a change of user the maps belong to root, until this. */
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (unshare(CLONE_NEWUSER))
-		ktap_skip("no user namespaces: %s", strerror(errno));
-	write_line("/proc/self/setgroups", "deny");
-	write_line("/proc/self/uid_map", map);
-	write_line("/proc/self/gid_map", map);
-	ASSERT(!setresgid(0, 0, 0) && !setresuid(0, 0, 0), "becoming root: %s",
-	       strerror(errno));
+	drop_capability(CAP_SYS_ADMIN);
 }
 
 /* No control takes a request; each fails with one of the errors. */

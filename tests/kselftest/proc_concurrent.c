@@ -269,25 +269,38 @@ static char *titles_of(const char *text)
 	return titles;
 }
 
-/* All that can be read is well formed; the titles are those of one list. */
-static void read_all(const struct gpu *gpu, unsigned int runlist,
-		     const char *whole, const char *part)
+/* It is well formed; the titles are those of one list. */
+static void read_one_list(const struct gpu *gpu, const char *file,
+			  const char *whole, const char *part)
 {
-	static struct files files;
-	char *titles, *text = gpu_runlist(gpu, runlist);
+	char *titles, *text = gpu_read(gpu, file, NULL);
 	const char *fault;
 	struct line line;
 
+	ASSERT(text, "%s: %s", file, strerror(errno));
 	fault = boxes_fault(text, &line);
-	EXPECT(!fault, "runlist%u: %s: \"%s\"", runlist, fault, line.text);
+	EXPECT(!fault, "%s: %s: \"%s\"", file, fault, line.text);
 	titles = titles_of(text);
 	if (strcmp(titles, whole) && (!part || strcmp(titles, part)) &&
 	    !strstr(text, " torn ")) {
-		EXPECT(false, "runlist%u: neither list", runlist);
+		EXPECT(false, "%s: neither list", file);
 		ktap_note_difference(whole, titles);
 	}
 	free(titles);
 	free(text);
+}
+
+/* All that can be read. */
+static void read_all(const struct gpu *gpu, unsigned int runlist,
+		     const char *whole, const char *part)
+{
+	static struct files files;
+	char file[48], *text;
+
+	snprintf(file, sizeof(file), "runlist%u", runlist);
+	read_one_list(gpu, file, whole, part);
+	snprintf(file, sizeof(file), "runlist%u_brief", runlist);
+	read_one_list(gpu, file, whole, part);
 	if (!files.count)
 		gpu_texts(gpu, 0400, &files);
 	for (size_t i = 0; i < files.count; i++) {

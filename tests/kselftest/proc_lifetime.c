@@ -8,13 +8,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "leases.h"
 #include "module.h"
+#include "pci.h"
 #include "state.h"
 #include "suite.h"
 #include "topology.h"
@@ -23,74 +22,6 @@
 #define RELOADS 10
 #define READS_MAX 100000
 #define FDS_MAX 1024
-#define PCI "/sys/bus/pci/"
-
-struct address {
-	char text[VALUE_MAX];
-};
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
-}
-
-static bool folder_exists(const struct gpu *gpu)
-{
-	return !access(gpu->folder, F_OK);
-}
-
-/* Folders follow devices within a moment, not necessarily at once. */
-static void expect_folder(const struct gpu *gpu, bool there, const char *when)
-{
-	for (int tries = 0; tries < 500; tries++) {
-		if (folder_exists(gpu) == there)
-			return;
-		nap();
-	}
-	EXPECT(false, "%s is %s %s", gpu->folder, there ? "missing" : "there",
-	       when);
-}
-
-/* A folder is there before all of its files are. */
-static void wait_for_files(const struct topology *expected)
-{
-	for (int tries = 0; tries < 500 && !topology_is(expected); tries++)
-		nap();
-}
-
-static void pci_write_one(const char *file)
-{
-	int fd = open(file, O_WRONLY | O_CLOEXEC);
-
-	ASSERT(fd >= 0 && write(fd, "1", 1) == 1, "%s: %s", file,
-	       strerror(errno));
-	close(fd);
-}
-
-static void pci_rescan(void)
-{
-	pci_write_one(PCI "rescan");
-}
-
-static void pci_remove(const struct address *address)
-{
-	char path[100];
-
-	snprintf(path, sizeof(path), PCI "devices/%.40s/remove",
-		 address->text);
-	pci_write_one(path);
-}
-
-static void need_pci(const struct gpu *gpu, struct address *address)
-{
-	char path[100];
-
-	gpu_info(gpu, "pci_address", address->text);
-	snprintf(path, sizeof(path), PCI "devices/%.40s/remove",
-		 address->text);
-	if (access(path, W_OK))
-		ktap_skip("%s: %s", path, strerror(errno));
-}
 
 /* Puts back what a test before this one, failing half way, may have left. */
 static void begin(const struct gpu *gpus)
@@ -446,7 +377,7 @@ static void test_remove_while_read(const struct gpu *gpu)
 		free(now);
 	}
 	pci_rescan();
-	wait_for_files(&before);
+	expect_files(gpu, "after the rescan");
 	stop_reader(&reader);
 
 	topology_expect(&before, "after removal and rescan");
@@ -481,7 +412,7 @@ static void test_remove_while_switched(const struct gpu *gpu)
 	pci_remove(&address);
 	expect_folder(gpu, false, "after its GPU was removed");
 	pci_rescan();
-	wait_for_files(&topology);
+	expect_files(gpu, "after the rescan");
 	state_expect(gpu, &before, "after removal and rescan");
 }
 
@@ -503,7 +434,7 @@ static void test_remove_while_leased(const struct gpu *gpu)
 	pci_remove(&address);
 	expect_folder(gpu, false, "after its GPU was removed");
 	pci_rescan();
-	wait_for_files(&topology);
+	expect_files(gpu, "after the rescan");
 	state_expect(gpu, &before, "after removal and rescan");
 	close_all(fds, count);
 	state_expect(gpu, &before, "after a late close");
@@ -564,7 +495,8 @@ static void test_remove_all(const struct gpu *gpus)
 	for (size_t i = 0; i < before.count; i++)
 		expect_folder(&gpus[i], false, "without its GPU");
 	pci_rescan();
-	wait_for_files(&before);
+	for (size_t i = 0; i < before.count; i++)
+		expect_files(&gpus[i], "after the rescan");
 	topology_expect(&before, "after the rescan");
 }
 
@@ -590,8 +522,8 @@ static void test_late_gpu(const struct gpu *gpus)
 		       "%s is not the one after the absent one",
 		       late.gpus[i].name);
 	pci_rescan();
-	expect_folder(&gpus[before.count - 1], true, "after the rescan");
-	gpu_info(&gpus[before.count - 1], "pci_address", last);
+	expect_files(&gpus[before.count - 1], "after the rescan");
+	gpu_pci_address(&gpus[before.count - 1], last);
 	EXPECT(!strcmp(last, address.text), "the late GPU %s is not the last: %s",
 	       address.text, last);
 	module_must_unload();

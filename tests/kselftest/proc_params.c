@@ -5,30 +5,24 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
+#include "people.h"
 #include "state.h"
 #include "suite.h"
 #include "tree.h"
 
 #define USER 1000
+#define OTHER_USER 1001
 #define GROUP 2000
-
-static void become(unsigned int uid, unsigned int gid)
-{
-	ASSERT(!setgroups(0, NULL) && !setresgid(gid, gid, gid) &&
-	       !setresuid(uid, uid, uid), "becoming %u:%u: %s", uid, gid,
-	       strerror(errno));
-}
 
 /* Who may read state; topology and controls are as ever. */
 static void expect_modes(const struct gpu *gpus, unsigned int mode,
-			 unsigned int gid)
+			 unsigned int uid, unsigned int gid)
 {
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
 		struct files files;
@@ -38,6 +32,7 @@ static void expect_modes(const struct gpu *gpus, unsigned int mode,
 			const struct file_kind *kind = file_kind(files.name[i]);
 			bool state = file_is_state(files.name[i]);
 			unsigned int want = state ? mode : kind->mode;
+			unsigned int owner = state ? uid : 0;
 			unsigned int group = state ? gid : 0;
 			struct stat status;
 			char path[300];
@@ -47,10 +42,10 @@ static void expect_modes(const struct gpu *gpus, unsigned int mode,
 			ASSERT(!stat(path, &status), "%s: %s", path,
 			       strerror(errno));
 			EXPECT((status.st_mode & 07777) == want &&
-			       status.st_uid == 0 && status.st_gid == group,
-			       "%s is %u:%u %#o, want 0:%u %#o", path,
+			       status.st_uid == owner && status.st_gid == group,
+			       "%s is %u:%u %#o, want %u:%u %#o", path,
 			       status.st_uid, status.st_gid,
-			       status.st_mode & 07777, group, want);
+			       status.st_mode & 07777, owner, group, want);
 		}
 	}
 }
@@ -138,15 +133,24 @@ static void test_default(const struct gpu *gpus)
 {
 	module_need();
 	reload("");
-	expect_modes(gpus, 0400, 0);
+	expect_modes(gpus, 0400, 0, 0);
 	expect_reader(gpus, USER, USER, EACCES, false);
+}
+
+static void test_state_uid(const struct gpu *gpus)
+{
+	module_need();
+	reload("state_uid=1000");
+	expect_modes(gpus, 0400, USER, 0);
+	expect_reader(gpus, USER, USER, 0, false);
+	expect_reader(gpus, OTHER_USER, USER, EACCES, false);
 }
 
 static void test_state_gid(const struct gpu *gpus)
 {
 	module_need();
 	reload("state_gid=2000");
-	expect_modes(gpus, 0440, GROUP);
+	expect_modes(gpus, 0440, 0, GROUP);
 	expect_reader(gpus, USER, GROUP, 0, false);
 	expect_reader(gpus, USER, USER, EACCES, false);
 }
@@ -155,7 +159,7 @@ static void test_state_all(const struct gpu *gpus)
 {
 	module_need();
 	reload("state_all=1");
-	expect_modes(gpus, 0444, 0);
+	expect_modes(gpus, 0444, 0, 0);
 	expect_reader(gpus, 0, 0, 0, false);
 	expect_reader(gpus, USER, USER, 0, true);
 }
@@ -239,7 +243,9 @@ static void test_no_window(const struct gpu *gpus)
 static void test_nonsense(const struct gpu *gpus)
 {
 	static const char *const params[] = { "pram_window=maybe",
-					      "read_only=x", "state_gid=x" };
+					      "read_only=x", "state_gid=x",
+					      "state_gid=-2", "state_uid=x",
+					      "state_uid=-2" };
 
 	module_need();
 	(void)gpus;
@@ -260,11 +266,13 @@ static void test_default_again(const struct gpu *gpus)
 	module_need();
 	module_unload(); /* may not be loaded if a test failed */
 	module_must_load("");
-	expect_modes(gpus, 0400, 0);
+	expect_modes(gpus, 0400, 0, 0);
 }
 
 static const struct suite_test tests[] = {
 	{ "default", "state is for root only", test_default, SUITE_ALL },
+	{ "state_uid", "state_uid lets a user read state", test_state_uid,
+	  SUITE_ALL },
 	{ "state_gid", "state_gid lets a group read state", test_state_gid,
 	  SUITE_ALL },
 	{ "state_all", "state_all lets all read state, without addresses",

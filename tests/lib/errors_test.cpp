@@ -50,6 +50,16 @@ TEST(Errors, FeaturesThatAChipDoesNotHave) {
     EXPECT_EQ(board.gpu().local_memory_bytes().error().code, ErrorCode::unsupported);
 }
 
+TEST(Errors, WhatAFileHadIsPrintable) {
+    const Board board("quadro-k5000");
+    std::string info = value(board.gpu().tree().read("gpu0/info"));
+    for (const std::string part : {"GK104", "are physical"})
+        info.replace(info.find(part), 1, "\x1b");
+    board.folder().write("gpu0/info", info);
+    EXPECT_EQ(board.gpu().copy_topology().error().sentence,
+              "gpu0 (?K104) has no copy_topology: copy engines ?re physical: nothing to map");
+}
+
 TEST(Errors, RunlistsThatAChipDoesNotHave) {
     const Error error = Board("gtx1060-3gb").gpu().runlist(4).error();
     EXPECT_EQ(error.code, ErrorCode::not_found);

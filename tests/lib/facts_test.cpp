@@ -122,7 +122,7 @@ TEST(DeviceInfo, NamesAsEnginesWritesThem) {
 
 TEST(Engines, NamesAgreeWithDeviceInfo) {
     for (const std::string &board : fixture::boards()) {
-        const Board on(board);
+        const Board on(board, "fig6");
         const auto engines = value(on.gpu().engines());
         for (const EngineState &state : value(on.gpu().engine_states())) {
             const Engine *const engine = find_engine(engines, state.engine);

@@ -48,7 +48,7 @@ TEST_P(EveryBoard, EveryFileParses) {
             EXPECT_EQ(error_of(name, text), "") << set << " " << name;
             files++;
         }
-    EXPECT_GT(files, 30U);
+    EXPECT_GT(files, 15U); // an integrated GPU has fewest
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, EveryBoard, testing::ValuesIn(fixture::boards()),

@@ -9,6 +9,8 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 
+#include "compat/compat.h"
+
 static unsigned int slot;
 module_param(slot, uint, 0444);
 MODULE_PARM_DESC(slot, "The GPU's device number on bus 0");
@@ -33,8 +35,8 @@ static int __init iommuremap_init(void)
 	copy = alloc_pages(GFP_KERNEL, order);
 	ret = !domain ? -ENODEV : !copy ? -ENOMEM : 0;
 	if (!ret)
-		ret = iommu_map(domain, start, page_to_phys(copy), size,
-				IOMMU_READ);
+		ret = nvdebug_iommu_map(domain, start, page_to_phys(copy),
+					size, IOMMU_READ);
 	if (ret) {
 		if (copy)
 			__free_pages(copy, order);

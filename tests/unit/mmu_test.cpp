@@ -240,6 +240,15 @@ TEST(Version2, CaseBSmallPage) {
     expect_step(w, 5, "PT4K", 0x9A, VID, 0x2001054D0);
 }
 
+// In system memory, GP10B and GV11B have a tag above the address (bits 53:36 of the entry).
+TEST(Version2, CompressionTagOfSystemMemory) {
+    constexpr std::uint64_t tag = 0x2AAAAULL << 36;
+    Memory m = version2();
+    m.set(VID, 0x2001054D0, 0x000000007F65430D | tag);
+    expect_page(walk(m, {&nvdebug_mmu_gp10b, PDB2}, VA2), COH, 0x7F6543BCD, 4 * KIB);
+    expect_page(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2), COH, 0x7F6543BCD | tag << 4, 4 * KIB);
+}
+
 TEST(Version2, CaseCNoSmall) {
     Memory m = version2();
     m.set(VID, 0x200104148, 0x20);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The files of a GPU, as in tests/golden, together: what a capture keeps of them, and all answers.
+#include "capture_format.hpp"
+#include "memory_file.hpp"
+#include "read_all.hpp"
+
+#include <cerrno>
+#include <filesystem>
+
+using namespace nvdebug;
+
+namespace {
+
+constexpr std::string_view begin = "==> ";
+
+/** `==> NAME` and the text of that file, or `==> NAME!` for one that answered with an error. */
+CaptureContent content_of(std::string_view input) {
+    CaptureContent content;
+    std::string *file = nullptr;
+    while (!input.empty()) {
+        const std::size_t end = std::min(input.find('\n'), input.size() - 1) + 1;
+        std::string_view line = input.substr(0, end);
+        input.remove_prefix(end);
+        if (!line.starts_with(begin)) {
+            if (file)
+                file->append(line);
+            continue;
+        }
+        line.remove_prefix(begin.size());
+        if (line.ends_with('\n'))
+            line.remove_suffix(1);
+        file = nullptr;
+        if (line.ends_with('!'))
+            content.errors["gpu0/" + std::string(line.substr(0, line.size() - 1))] = EIO;
+        else
+            file = &content.files["gpu0/" + std::string(line)];
+    }
+    return content;
+}
+
+/** JSON is UTF-8; what is not is replaced, once. */
+bool is_ascii(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char c) { return c & 0x80; });
+}
+
+void same_files(const Tree &a, const Tree &b) {
+    const auto names = a.list("gpu0");
+    if (!names)
+        return;
+    for (const std::string &name : *names) {
+        const auto text = a.read("gpu0/" + name);
+        const auto other = b.read("gpu0/" + name);
+        if (text)
+            FUZZ_REQUIRE(other && *other == *text);
+    }
+}
+
+/** Where captures are written to: gone with the process. */
+class Folder {
+  public:
+    Folder() {
+        std::string pattern = std::filesystem::temp_directory_path() / "nvdebug-fuzz-XXXXXX";
+        FUZZ_REQUIRE(::mkdtemp(pattern.data()));
+        path_ = pattern;
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    const std::filesystem::path &path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/** A capture of a capture has the same files. */
+void capture_again(const Tree &tree) {
+    static const Folder folder;
+    const std::string path = folder.path() / "capture";
+    if (!fuzz::fine(write_capture(tree, {"gpu0"}, path)))
+        return;
+    const auto again = Tree::open(path);
+    FUZZ_REQUIRE(fuzz::fine(again));
+    for (const auto &[key, value] : tree.facts())
+        FUZZ_REQUIRE(again->facts().at(key) == value);
+    same_files(*again, tree);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const std::string_view input(reinterpret_cast<const char *>(data), size);
+    const CaptureContent content = content_of(input);
+    const fuzz::MemoryFile file(to_json(content));
+    const auto tree = Tree::open(file.path());
+    FUZZ_REQUIRE(fuzz::fine(tree));
+    if (is_ascii(input))
+        for (const auto &[name, text] : content.files) {
+            const auto read = tree->read(name);
+            FUZZ_REQUIRE(read && *read == text);
+        }
+    fuzz::read_all(*tree);
+    fuzz::read_all_in_c(file.path().c_str());
+    capture_again(*tree);
+    return 0;
+}

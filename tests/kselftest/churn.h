@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * GPUs that leave and come back, and the module that is unloaded and loaded,
+ * while other processes work. How often is told by what they have done, not by
+ * time.
+ */
+#ifndef CHURN_H
+#define CHURN_H
+
+#include "gpus.h"
+#include "random.h"
+#include "tally.h"
+
+/* The kinds of a tally that the processes below count into. */
+struct churn {
+	struct tally *tally;
+	size_t removed, rescanned, unloaded, loaded;
+	unsigned long every; /* so many of what the tally counts */
+	uint64_t seed;
+};
+
+#define CHURN_KINDS(at)                                \
+	[at] = { "GPUs removed", { 0 } },              \
+	[at + 1] = { "buses rescanned", { 0 } },       \
+	[at + 2] = { "modules unloaded", { 0 } },      \
+	[at + 3] = { "modules loaded", { 0 } }
+
+/*
+ * Processes that go on until the tally has ended; then all GPUs are there, and
+ * the module is loaded.
+ */
+int churn_start_gpus(const struct churn *churn, const struct gpu *gpus);
+int churn_start_module(const struct churn *churn);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "pci.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ktap.h"
+
+#define PCI "/sys/bus/pci/"
+#define NAPS_MAX 500
+
+void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
+}
+
+static void pci_write_one(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	ASSERT(fd >= 0 && write(fd, "1", 1) == 1, "%s: %s", file,
+	       strerror(errno));
+	close(fd);
+}
+
+static void remove_path(const struct address *address, char path[100])
+{
+	snprintf(path, 100, PCI "devices/%.40s/remove", address->text);
+}
+
+void pci_rescan(void)
+{
+	pci_write_one(PCI "rescan");
+}
+
+void pci_remove(const struct address *address)
+{
+	char path[100];
+
+	remove_path(address, path);
+	pci_write_one(path);
+}
+
+void need_pci(const struct gpu *gpu, struct address *address)
+{
+	char path[100];
+
+	gpu_pci_address(gpu, address->text);
+	remove_path(address, path);
+	if (access(path, W_OK))
+		ktap_skip("%s: %s", path, strerror(errno));
+}
+
+bool folder_exists(const struct gpu *gpu)
+{
+	return !access(gpu->folder, F_OK);
+}
+
+void expect_folder(const struct gpu *gpu, bool there, const char *when)
+{
+	for (int tries = 0; tries < NAPS_MAX; tries++) {
+		if (folder_exists(gpu) == there)
+			return;
+		nap();
+	}
+	EXPECT(false, "%s is %s %s", gpu->folder, there ? "missing" : "there",
+	       when);
+}
+
+void expect_files(const struct gpu *gpu, const char *when)
+{
+	for (int tries = 0; tries < NAPS_MAX; tries++) {
+		if (gpu_has(gpu, "info"))
+			return;
+		nap();
+	}
+	EXPECT(false, "%s/info is missing %s", gpu->folder, when);
+}

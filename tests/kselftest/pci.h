@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* GPUs that leave the PCI bus and come back. */
+#ifndef PCI_H
+#define PCI_H
+
+#include "gpus.h"
+
+struct address {
+	char text[VALUE_MAX];
+};
+
+/* Skips the test if the GPU cannot be removed. */
+void need_pci(const struct gpu *gpu, struct address *address);
+
+/* These end the test if they fail. */
+void pci_remove(const struct address *address);
+void pci_rescan(void);
+
+bool folder_exists(const struct gpu *gpu);
+/* Folders follow devices within a moment, not necessarily at once. */
+void expect_folder(const struct gpu *gpu, bool there, const char *when);
+/* All that the folder will have: `info` is the last of its files. */
+void expect_files(const struct gpu *gpu, const char *when);
+
+/* 10 ms. */
+void nap(void);
+
+#endif

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""GPUs of SoCs: platform devices without video memory, whose power comes and goes."""
+
+import pytest
+from boards import CHIP, INTEGRATED
+from conftest import Bench, fresh
+from nvdvm import paths
+from nvdvm.machine import Gpu, Machine
+from test_control import gained, task
+from test_golden import everything, is_state, names, not_empty
+from test_kselftest import SKIPPED, programs
+from test_lease import held
+from test_runlist_control import SLICE_US, even, only
+from test_tables import engines_by_runlist
+from test_translate import (test_by_channel as every_context_is_found,
+                            test_every_mapping_is_found as every_mapping_is_found)
+from text import channels
+
+# A GPU on PCI among them, to be numbered before them.
+SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
+FOLDERS = ("gtx1060-3gb", "jetson-orin", "jetson-tx2", "jetson-xavier")
+COMPATIBLE = {"jetson-tx2": "nvidia,gp10b", "jetson-xavier": "nvidia,gv11b",
+              "jetson-orin": "nvidia,ga10b"}
+# What linux-nvgpu tells the chip that a structure in the SoC's memory is in.
+APERTURE = {"jetson-tx2": "vid", "jetson-xavier": "coh", "jetson-orin": "coh"}
+# "Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management" (RTAS 2024), Table III.
+TABLE_III = {0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3", "GR1"}}
+
+
+@pytest.fixture(scope="module")
+def jetsons(module, kselftests, worker_id):
+    with Machine([Gpu(board) for board in SLOTS], module=module, extra_files=kselftests,
+                 logs=paths.BUILD / "logs" / "jetson" / worker_id) as machine:
+        yield machine
+
+
+@pytest.fixture
+def bench(jetsons):  # pylint: disable=redefined-outer-name
+    this = Bench(jetsons, SLOTS, FOLDERS)
+    for board in INTEGRATED:
+        wake(this, board)
+    yield from fresh(this)
+
+
+def info(bench, board):
+    lines = bench.read(board, "info").splitlines()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def device(bench, board):
+    """The folder of its platform device, which is one of its PCI device's."""
+    return bench.check(f"ls -d /sys/bus/pci/devices/{bench.address(board)}/*.gpu").strip()
+
+
+def sleep(bench, board):
+    """As the driver's runtime power management has it, and in earnest: the model has no power."""
+    power = f"{device(bench, board)}/power"
+    bench.check(f"echo auto > {power}/control")
+    bench.check(f"until grep -q suspended {power}/runtime_status; do usleep 10000; done",
+                timeout_s=30)
+    bench.model(board).request("sleep")
+
+
+def wake(bench, board):
+    bench.model(board).request("wake")
+    bench.check(f"echo on > {device(bench, board)}/power/control")
+
+
+def accesses(bench, board):
+    bars = bench.model(board).request("stats")["bars"]
+    return sum(bar["reads"] + bar["writes"] for bar in bars.values())
+
+
+def test_they_come_last_in_the_order_of_addresses(bench):
+    assert [info(bench, board)["chip"] for board in FOLDERS] == [CHIP[board] for board in FOLDERS]
+    assert info(bench, FOLDERS[0])["platform_device"] == "-"
+    devices = [info(bench, board)["platform_device"] for board in FOLDERS[1:]]
+    addresses = [int(name.removesuffix(".gpu"), 16) for name in devices]
+    assert addresses == sorted(addresses)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_identity(bench, board):
+    said = info(bench, board)
+    assert said["compatible"] == COMPATIBLE[board]
+    assert said["driver"] == "platformgpu"
+    assert {value for key, value in said.items() if key.startswith("pci_")} == {"-"}
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_there_is_no_video_memory(bench, board):
+    assert info(bench, board)["video_memory"] == "-"
+    assert info(bench, board)["feature pram_window"] == "no (no video memory)"
+    assert bench.run(f"[ -e {bench.proc(board, 'local_memory')} ]").status
+    shown = channels(bench.read(board, "runlist0"))
+    assert {fields["Instance Aperture"] for fields in shown.values()} == {APERTURE[board]}
+
+
+def test_engines_of_orin(bench):
+    found = engines_by_runlist(bench.read("jetson-orin", "device_info"))
+    assert {runlist: set(engines) for runlist, engines in found.items()} == TABLE_III
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_topology(bench, golden, board):
+    golden(f"{board}/topology", everything(bench, board, lambda name: not is_state(name)))
+
+
+@pytest.mark.parametrize("workload", ("mixed", "fig6"))
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_lists(bench, golden, board, workload):
+    bench.restart(board, workload)
+    bench.model(board).request("advance", 5000)
+    lists = not_empty(bench, board, "")
+    golden(f"{board}/{workload}", everything(
+        bench, board, lambda name: name in lists or name in ("contexts", "engines")))
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_a_disabled_task_stops(bench, board):
+    assert bench.write(board, "disable_channel", "0:2 0:3").status == 0
+    bench.model(board).request("advance", 3 * SLICE_US)
+    during = gained(bench, board, 60 * SLICE_US)
+    assert task(during, 2) == 0 and task(during, 1) and task(during, 3)
+    assert bench.write(board, "enable_channel", "0:2 0:3").status == 0
+    bench.model(board).request("advance", 3 * SLICE_US)
+    assert task(gained(bench, board, 60 * SLICE_US), 2)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_a_longer_timeslice(bench, board):
+    assert bench.write(board, "set_timeslice", "0:1 4000").status == 0
+    bench.model(board).request("advance", 20 * SLICE_US)
+    gain = gained(bench, board, 120 * SLICE_US)
+    assert task(gain, 2) == pytest.approx(2 * task(gain, 1), rel=0.1)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_a_lease_of_the_gpu_ends(bench, board):
+    """The module's own list is found in the SoC's memory, and goes again."""
+    with held(bench, board, switch_to_tsg="0:1"):
+        bench.model(board).request("advance", 3 * SLICE_US)
+        only(bench, board, 1)
+    bench.model(board).request("advance", 3 * SLICE_US)
+    even(bench, board)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_translate(bench, board):
+    every_mapping_is_found(bench, board)
+    every_context_is_found(bench, board)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_asleep_it_is_not_touched(bench, board):
+    sleep(bench, board)
+    bench.model(board).request("stats", "reset")
+    for name in names(bench, board):
+        result = bench.run(f"cat {bench.proc(board, name)}")
+        assert not result.status or "No such device" in result.err.decode(), name
+    assert bench.run(f"cat {bench.proc(board, 'info')} {bench.proc(board, 'device_info')}").status == 0
+    assert bench.run(f"cat {bench.proc(board, 'runlist0')}").status
+    result = bench.write(board, "disable_channel", "0:2")
+    assert result.status and "No such device" in result.err.decode()
+    assert accesses(bench, board) == 0
+    wake(bench, board)
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_asleep_when_it_is_found(bench, board):
+    """Then there is what is known without touching it; info, opened when it is awake, brings the rest."""
+    everything_there = bench.check(f"ls {bench.proc(board)}")
+    said = info(bench, board)
+    bench.check("rmmod nvdebug")
+    sleep(bench, board)
+    bench.model(board).request("stats", "reset")
+    assert bench.machine.load_module().status == 0
+    assert bench.check(f"ls {bench.proc(board)}").split() == ["info"]
+    asleep = info(bench, board)
+    assert asleep["chip"] == CHIP[board] and asleep["revision"] == "-"
+    assert asleep["feature runlist"] == "no (asleep until now)"
+    assert accesses(bench, board) == 0
+    wake(bench, board)
+    assert info(bench, board) == said
+    assert bench.check(f"ls {bench.proc(board)}") == everything_there
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
+def test_without_its_driver_it_is_not_touched(bench):
+    """What keeps its power in order has gone, whatever it left behind."""
+    board = "jetson-xavier"
+    name = device(bench, board).rpartition("/")[2]
+    driver = "/sys/bus/platform/drivers/platformgpu"
+    bench.model(board).request("stats", "reset")
+    bench.check(f"echo {name} > {driver}/unbind")
+    bench.model(board).request("sleep")
+    assert info(bench, board)["driver"] == "-"
+    assert "No such device" in bench.run(f"cat {bench.proc(board, 'runlist0')}").err.decode()
+    assert accesses(bench, board) == 0
+    bench.model(board).request("wake")
+    bench.check(f"echo {name} > {driver}/bind")
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
+def test_one_that_goes_and_comes(bench):
+    board, folder = "jetson-orin", bench.proc("jetson-orin")
+    bench.check(f"exec 3<{folder}/runlist0; echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove; "
+                "cat <&3 > /dev/null; true")
+    assert bench.run(f"[ -e {folder} ]").status
+    bench.check("cat /proc/gpu*/runlist0 > /dev/null")
+    bench.check("echo 1 > /sys/bus/pci/rescan; "
+                f"until [ -e {folder}/info ]; do usleep 10000; done", timeout_s=30)
+    bench.restart(board)
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
+@pytest.mark.parametrize("program", programs())
+def test_program(bench, program):
+    result = bench.run(f"/root/{program}", timeout_s=300)
+    text = result.text + result.err.decode()
+    assert result.status == 0, text
+    assert "not ok" not in text and not SKIPPED.search(text)

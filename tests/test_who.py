@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Who may do what: every cell of the tables in docs/security.md, and no address of the kernel's."""
+
+import re
+
+import pytest
+from nvdvm import kernel, paths
+from nvdvm.machine import Gpu, Machine
+
+DOCUMENT = paths.ROOT / "docs" / "security.md"
+STATE_UID, STATE_GID = 1001, 2000
+LOCKDOWN = "lockdown: "
+# What an address of the kernel's looks like: the upper half of 48 bits, sign-extended.
+KERNEL_ADDRESS = re.compile(r"(?<![0-9a-f])(?:0x)?ffff[89a-f][0-9a-f]{11}(?![0-9a-f])")
+
+
+def rows(heading):
+    """The cells of the first table below a heading, without the line that rules it off."""
+    text = DOCUMENT.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    table = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE).group()
+    lines = [[cell.strip() for cell in line.strip("|").split("|")]
+             for line in table.splitlines()]
+    return [lines[0], *lines[2:]]
+
+
+def by_default():
+    (_, *things), *people = rows("With default parameters")
+    return {(who, thing): cell for who, *cells in people
+            for thing, cell in zip(things, cells, strict=True)}
+
+
+def differences():
+    """{what makes them: {(who, thing): cell}}"""
+    found = {}
+    for made_by, who, thing, cell in rows("What parameters and the kernel change")[1:]:
+        found.setdefault(made_by.strip("`"), {})[who, thing] = cell
+    return found
+
+
+@pytest.fixture(scope="module")
+def machine(module, kselftests):
+    """Lists in system memory, so that no right hangs on the window; locked down at the end."""
+    files = {**kselftests, "/root/who_may": paths.kselftests(kernel.find().arch) / "who_may"}
+    gpus = [Gpu("gtx1060-3gb", "sysmem"), Gpu("rtx6000-ada", "sysmem")]
+    with Machine(gpus, module=module, extra_files=files) as running:
+        yield running
+        running.check_taint()
+
+
+def observed(machine, gpu):
+    lines = machine.check(f"/root/who_may {gpu} {STATE_UID} {STATE_GID}").splitlines()
+    cells = [tuple(line.split(" | ")) for line in lines]
+    assert len(cells) == len(set(cells))
+    return {(who, thing): cell for who, thing, cell in cells}
+
+
+def expect(machine, made_by):
+    want = by_default()
+    changed = differences().get(made_by, {})
+    assert changed.keys() <= want.keys(), "a row about nobody, or about nothing"
+    assert all(want[key] != cell for key, cell in changed.items()), "a row that changes nothing"
+    want |= changed
+    for gpu in ("gpu0", "gpu1"):
+        assert observed(machine, gpu) == want, f"{gpu} with {made_by or 'default parameters'}"
+
+
+PARAMETERS = ["", *(name for name in differences() if not name.startswith(LOCKDOWN))]
+
+
+@pytest.mark.parametrize("params", PARAMETERS)
+def test_parameters(machine, params):
+    machine.check("rmmod nvdebug")
+    assert machine.load_module(params).status == 0
+    expect(machine, params)
+
+
+def test_no_kernel_address(machine):
+    """After all that, with what the module says at its most talkative."""
+    kernel = machine.check("grep ' [tT] ' /proc/kallsyms | head -n 200")
+    assert len(KERNEL_ADDRESS.findall(kernel)) > 100, "does not know one when it sees one"
+    shown = machine.check("for file in /proc/gpu*/*; do cat $file; done 2>/dev/null; "
+                          "dmesg | grep nvdebug")
+    assert "runlist" in shown and "nvdebug: " in shown
+    assert not KERNEL_ADDRESS.findall(shown)
+
+
+@pytest.mark.parametrize("level", ["integrity", "confidentiality"])
+def test_lockdown(machine, level):
+    """Last, and in this order, as there is no way back."""
+    machine.check(f"echo {level} >/sys/kernel/security/lockdown")
+    expect(machine, LOCKDOWN + level)
