@@ -15,9 +15,6 @@ from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
 
 DEFAULT_WORKLOAD = "three-tasks"
-# Takes a QEMU that Debian 12 does not have: scripts/check-vfio-user runs it.
-collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["test_vfio_user.py"]
-
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["test_vfio_user.py"]
 
