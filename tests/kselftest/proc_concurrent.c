@@ -269,11 +269,24 @@ static char *titles_of(const char *text)
 	return titles;
 }
 
+/* Somebody else's list may come and go as often as a reader tries. */
+static char *read_while_it_moves(const struct gpu *gpu, const char *file)
+{
+	char *text;
+
+	for (int tries = 0; tries < 10; tries++) {
+		text = gpu_read(gpu, file, NULL);
+		if (text || errno != EBUSY)
+			break;
+	}
+	return text;
+}
+
 /* It is well formed; the titles are those of one list. */
 static void read_one_list(const struct gpu *gpu, const char *file,
 			  const char *whole, const char *part)
 {
-	char *titles, *text = gpu_read(gpu, file, NULL);
+	char *titles, *text = read_while_it_moves(gpu, file);
 	const char *fault;
 	struct line line;
 
