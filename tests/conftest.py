@@ -17,6 +17,9 @@ from nvdvm.machine import Gpu, Machine  # noqa: E402
 DEFAULT_WORKLOAD = "three-tasks"
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["test_vfio_user.py"]
+# What a kernel has to notice that checks itself: make check-debug chooses one.
+collect_ignore += [f"test_{name}.py" for name in ("debug", "kcsan")
+                   if os.environ.get("NVDEBUG_KERNEL") != name]
 
 
 def pytest_addoption(parser):

@@ -5,21 +5,21 @@ import re
 
 FILE = "/sys/kernel/debug/kmemleak"
 
-# The module's symbols, and, once it is gone, every object that is lost. kmemleak wants an object to
+# The modules' symbols, and, once they are gone, every object that is lost. kmemleak wants an object to
 # be 5 s old, and to have been found unchanged by two scans.
 COLLECT = f"""
 [ -e {FILE} ] || exit 0
 grep '\\[' /proc/kallsyms
-rmmod nvdebug 2>/dev/null
+for module in $(cut -d' ' -f1 /proc/modules); do rmmod $module; done 2>/dev/null
 sleep 6
-echo scan >{FILE}
-echo scan >{FILE}
+echo scan >{FILE} && echo scan >{FILE} || exit
 echo ====
 cat {FILE}
 """
 
 _OBJECT = re.compile(r"^unreferenced object ", re.MULTILINE)
-_FRAME = re.compile(r"^ +\[<([0-9a-f]+)>\] (.*)$", re.MULTILINE)
+# A frame of a module that is gone by then has an address where others have a name.
+_FRAME = re.compile(r"^( +\[<.*>\]) 0x([0-9a-f]+)$", re.MULTILINE)
 
 
 def find(collected):
@@ -32,10 +32,8 @@ def find(collected):
 
 
 def _named(frame, table):
-    """A frame of a module that is gone by then has no name of its own."""
-    address, name = int(frame[1], 16), frame[2]
-    if name.startswith("0x"):
-        below = [entry for entry in table if entry[0] <= address]
-        if below:
-            name = f"{below[-1][1]}+{address - below[-1][0]:#x} [unloaded]"
-    return f"    [<{address:x}>] {name}"
+    address = int(frame[2], 16)
+    below = [entry for entry in table if entry[0] <= address]
+    if not below:
+        return frame[0]
+    return f"{frame[1]} {below[-1][1]}+{address - below[-1][0]:#x} [unloaded]"

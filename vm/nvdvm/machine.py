@@ -141,9 +141,9 @@ class Machine(contextlib.AbstractContextManager):
             raise KernelTrouble(f"{complaint}\n{self._console_tail()}")
 
     def check_leaks(self):
-        """Unloads the module, and raises KernelTrouble if memory was lost that a kernel with
+        """Unloads all modules, and raises KernelTrouble if memory was lost that a kernel with
         kmemleak knows of. Others know of none."""
-        lost = leaks.find(self.run(leaks.COLLECT).text)
+        lost = leaks.find(self.check(leaks.COLLECT))
         if lost:
             raise KernelTrouble(f"the guest's kernel has lost {len(lost)} objects:\n" +
                                 "\n".join(lost)[:20000])

@@ -11,7 +11,7 @@ _SPLAT = re.compile(
     r"unable to handle|invalid opcode|double fault|stack guard page was hit|"
     # Sanitizers, slabs and what keeps an eye on objects
     r"KASAN: |KFENCE: |UBSAN: |KCSAN: |KMSAN: |ODEBUG: |\bBUG \S+ \(|refcount_t: |"
-    r"list_(?:add|del) corruption|kmemleak: \d+ new|"
+    r"list_(?:add|del) corruption|memory leak detector disabled|"
     # Lock debugging, most of which also says WARNING or BUG
     r"possible (?:recursive locking|circular locking|irq lock inversion|deadlock)|"
     r"inconsistent lock state|bad unlock balance|held lock freed|lock held when returning|"
