@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -735,6 +736,9 @@ static void fuzzer_begin(struct fuzzer *f, size_t number)
 	ASSERT(f->room != MAP_FAILED && f->inotify >= 0 &&
 	       !mprotect(f->room + ROOM - 4096, 4096, PROT_READ) &&
 	       !pipe2(f->pipe, O_NONBLOCK | O_CLOEXEC), "no means to fuzz: %s",
+	       strerror(errno));
+	/* what leases and watches of folders send */
+	ASSERT(signal(SIGIO, SIG_IGN) != SIG_ERR, "signal: %s",
 	       strerror(errno));
 	/* every other user was handed files that he could not open */
 	if (number % 4 == 1)
