@@ -244,10 +244,13 @@ vm-test-modules:
 	@cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE)
 	@+scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
 
-.PHONY: check
-check: ## every test: unit tests, then the module in a VM
+.PHONY: check check-all
+check: ## the tests: unit tests, then the module in a VM
 	@scripts/install-deps build package fuzz
 	@scripts/check
+
+check-all: export NVDEBUG_LONG := 1
+check-all: check ## the same with every combination of boards and cases (an hour)
 
 .PHONY: debug-kernels
 debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date

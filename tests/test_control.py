@@ -5,6 +5,8 @@ import pytest
 from boards import BOARDS, IDS_PER_RUNLIST
 from text import channels, table
 
+pytestmark = pytest.mark.sample
+
 TASK_2 = (2, 3)  # its channels in the three-tasks workload
 SLICE_US = 1998.848
 

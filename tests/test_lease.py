@@ -12,6 +12,8 @@ from test_runlist_control import (TSGS, even, events, gained, location, only, pe
                                   slice_of, trace, write_ok)
 from text import channels
 
+pytestmark = pytest.mark.sample
+
 HOLDER = "/tmp/holder"
 # Where the instance block of channel 2 is said, up to Turing.
 INST_2 = 0x800010

@@ -9,6 +9,8 @@ from boards import BOARDS, GENERATION, before, since
 from test_control import copy_runlist
 from text import boxes, tsgs
 
+pytestmark = pytest.mark.sample
+
 # three-tasks: TSG t has channels 2 t and 2 t + 1, and this timeslice.
 TSGS = (0, 1, 2)
 SLICE_US = 1998.848

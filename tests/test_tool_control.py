@@ -9,6 +9,8 @@ from ctl import validate
 from test_control import gained
 from text import channels
 
+pytestmark = pytest.mark.sample
+
 # three-tasks: TSG t has channels 2 t and 2 t + 1.
 SLICE_US = 1998.848
 DONE, USAGE, FAILED, UNSUPPORTED, PARTIAL = range(5)
@@ -21,6 +23,8 @@ class Ctl:
         self.bench = bench
         self.board = board
         self.name = f"nvdebugctl -g {bench.index(board)}"
+        # a lease that lasts until what it changed has been looked at
+        self.brief = f"--for {0.3 * bench.machine.slowness:g}"
 
     def run(self, text):
         return self.bench.run(f"{self.name} {text}")
@@ -96,7 +100,7 @@ def test_preemption_mode(ctl):
     (old, new), = ctl.changes("channel preemption 0:2 wfi").values()
     assert new == "WFI" and old != new
     assert ctl.changes("channel preemption 0:2 cta") == {("channel", 0, 2): ("WFI", "CTA")}
-    assert ctl.changes("channel preemption 0:2 wfi --for 0.05") == {
+    assert ctl.changes(f"channel preemption 0:2 wfi {ctl.brief}") == {
         ("channel", 0, 2): ("CTA", "WFI")}
     (old, _), = ctl.changes("channel preemption 0:3 cta --dry-run").values()
     assert old == "CTA"
@@ -132,7 +136,7 @@ LEASES = {"channel disable 0:2 0:3": ("channel", 0, 2),
 @on_every_board
 @pytest.mark.parametrize("text", LEASES)
 def test_a_lease_ends_with_its_time(ctl, text):
-    result = ctl.run(f"-j {text} --for 0.05")
+    result = ctl.run(f"-j {text} {ctl.brief}")
     assert result.status == DONE, result
     assert "undone after" in result.err.decode()
     (old, new), *_ = [(row["old"], row["new"])
@@ -147,9 +151,9 @@ def test_a_lease_ends_with_its_time(ctl, text):
 def test_a_lease_without_anybody_to_tell(ctl):
     """No stderr, a full one, or no standard streams at all: it is held and undone all the same."""
     disable = f"nvdebugctl -g {ctl.bench.index(ctl.board)} channel disable 0:2"
-    assert ctl.bench.run(f"{disable} --for 0.05 2>/dev/full").status == DONE
-    assert ctl.bench.run(f"{disable} --for 0.05 2>&-").status == DONE
-    ctl.bench.run(f"{disable} --for 0.05 <&- >&- 2>&-")
+    assert ctl.bench.run(f"{disable} {ctl.brief} 2>/dev/full").status == DONE
+    assert ctl.bench.run(f"{disable} {ctl.brief} 2>&-").status == DONE
+    ctl.bench.run(f"{disable} {ctl.brief} <&- >&- 2>&-")
     assert ctl.enabled() == EVERYONE
     assert ctl.bench.run(f"{disable} 2>/dev/full").status == DONE
     assert ctl.enabled() == EVERYONE - {2}

@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 import json
-import os
 
 import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, since
@@ -14,16 +13,14 @@ from ctl import ctl, validate
 from nvdvm import paths
 from verbs import LISTS, Line, lines, reading
 
+pytestmark = pytest.mark.sample
+
 WORKLOADS = sorted(path.stem for path in paths.WORKLOADS.glob("*.json"))
 # Boards that can have a workload, where not all can.
 ONLY_ON = {"fig7": since("volta"), "mps-many": since("volta"), "preemption": since("pascal"),
            "same-ids": IDS_PER_RUNLIST,
            # its LCE0 has no physical copy engine
            "copies": tuple(board for board in BOARDS if board != "a100")}
-# A thousand channels and more take up to a minute each: one board for each form of runlists and ids,
-# and all boards if NVDEBUG_LONG is set. many-500 and many-64 are on every board anyway.
-if not os.environ.get("NVDEBUG_LONG"):
-    ONLY_ON |= dict.fromkeys(("many", "many-1000"), ("gtx1060-3gb", "titan-v", "a100"))
 CASES = [(board, workload) for workload in WORKLOADS
          for board in ONLY_ON.get(workload, BOARDS)]
 DONE, FAILED, UNSUPPORTED, PARTIAL = 0, 2, 3, 4

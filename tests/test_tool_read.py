@@ -10,6 +10,8 @@ import text
 from boards import BOARDS, since
 from ctl import GOLDEN, ctl, table, write_capture, write_tree
 
+pytestmark = pytest.mark.sample
+
 WORKLOADS = {board: sorted(path.name for path in (GOLDEN / board).iterdir()
                            if path.name not in ("topology", "modes")) for board in BOARDS}
 HAS_COPY_TOPOLOGY = [board for board in BOARDS

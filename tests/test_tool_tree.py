@@ -7,6 +7,8 @@ import pytest
 from boards import BOARDS
 from ctl import GOLDEN, ctl, write_capture, write_tree
 
+pytestmark = pytest.mark.sample
+
 UTF8 = {"LC_ALL": "C.UTF-8"}
 ASCII = {"LC_ALL": "C"}
 CASES = [(board, path.name) for board in BOARDS for path in sorted((GOLDEN / board).iterdir())

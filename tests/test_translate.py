@@ -8,6 +8,8 @@ from boards import BOARDS, GENERATION
 from layouts import number, place
 from text import pairs
 
+pytestmark = pytest.mark.sample
+
 VA_BITS = {1: 40, 2: 49, 3: 57}  # by version of the tables
 SAMPLES = 60  # addresses per board that nobody chose
 

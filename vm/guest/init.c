@@ -78,18 +78,47 @@ static void load_modules(void)
 	fclose(list);
 }
 
-/* udev's job: /dev/virtio-ports/NAME for every port that has a name. */
+/* udev's job: /dev/virtio-ports/NAME for a port that has a name. */
+static int link_port(const char *port, const char *name)
+{
+	char path[300], target[300];
+
+	snprintf(target, sizeof(target), "/dev/%s", port);
+	snprintf(path, sizeof(path), PORT_LINKS "/%s", name);
+	if (symlink(target, path) && errno != EEXIST)
+		die("init: symlink %s", path);
+	return !strcmp(name, AGENT_PORT);
+}
+
+static int count_entries(DIR *folder)
+{
+	int count = 0;
+
+	while (readdir(folder))
+		count++;
+	rewinddir(folder);
+	return count;
+}
+
+/* Every port, unless all that there are had their names before. */
 static int link_ports(void)
 {
+	static int linked;
 	DIR *ports = opendir("/sys/class/virtio-ports");
 	struct dirent *port;
-	int found_agent = 0;
+	int found_agent = 0, count;
 
 	if (!ports)
 		return 0;
+	count = count_entries(ports);
+	if (count == linked) {
+		closedir(ports);
+		return 0;
+	}
 	mkdir(PORT_LINKS, 0755);
+	linked = 2; /* . and .. */
 	while ((port = readdir(ports))) {
-		char path[512], name[128] = "", target[300];
+		char path[300], name[128] = "";
 		FILE *file;
 
 		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name",
@@ -99,11 +128,8 @@ static int link_ports(void)
 			continue;
 		if (fgets(name, sizeof(name), file)) {
 			name[strcspn(name, "\n")] = '\0';
-			snprintf(target, sizeof(target), "/dev/%s", port->d_name);
-			snprintf(path, sizeof(path), PORT_LINKS "/%s", name);
-			if (symlink(target, path) && errno != EEXIST)
-				die("init: symlink %s", path);
-			found_agent |= !strcmp(name, AGENT_PORT);
+			linked++;
+			found_agent |= link_port(port->d_name, name);
 		}
 		fclose(file);
 	}

@@ -112,6 +112,11 @@ class Machine(contextlib.AbstractContextManager):
                           f"{(result.err or result.out).decode(errors='replace').strip()}")
         return result.text
 
+    @property
+    def slowness(self):
+        """How much longer than with Debian's kernel everything may take."""
+        return self._kernel.slowness
+
     def load_module(self, params=None):
         params = self._module_params if params is None else params
         return self.run(f"insmod {initramfs.MODULE} {params}")

@@ -24,7 +24,8 @@ _SPLAT = re.compile(
     r"cannot create duplicate")
 
 # Prints what complaint() looks at.
-STATE = "cat /proc/sys/kernel/tainted; grep -s debug_locks: /proc/lockdep_stats || true"
+STATE = ("grep -hsE '^[0-9]+$|debug_locks:' /proc/sys/kernel/tainted /proc/lockdep_stats"
+         ' || true')
 
 
 def find_splat(console, start):

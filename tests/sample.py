@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""A plugin: of the tests marked `sample`, fewer of the combinations of boards with something else.
+
+What a test function is given beside a board is its case. In the sample every board and every case
+is there at least once; NVDEBUG_LONG=1 runs each case on each board.
+"""
+
+import collections
+import os
+import zlib
+
+import pytest
+from boards import BOARDS, INTEGRATED
+
+EVERYTHING = bool(os.environ.get("NVDEBUG_LONG"))
+
+
+def pick(pairs, start=0):
+    """Of (board, case) pairs, few that have every board and every case, in the order they came in.
+
+    Boards take turns, beginning with the `start`th.
+    """
+    boards_of, cases_of = collections.defaultdict(list), collections.defaultdict(list)
+    for board, case in pairs:
+        boards_of[case].append(board)
+        cases_of[board].append(case)
+    names = list(cases_of)
+    start %= len(names)
+    turn = {board: place for place, board in enumerate(names[start:] + names[:start])}
+    used, picked = collections.Counter(), set()
+
+    def take(board, case):
+        picked.add((board, case))
+        used.update([("board", board), ("case", case)])
+
+    # What fits few boards chooses first.
+    for case in sorted(boards_of, key=lambda case: len(boards_of[case])):
+        take(min(boards_of[case], key=lambda board: (used["board", board], turn[board])), case)
+    for board in names:
+        if not used["board", board]:
+            take(board, min(cases_of[board], key=lambda case: used["case", case]))
+    return [pair for pair in pairs if pair in picked]
+
+
+def board_and_case(params):
+    """Of a test's parameters, a pair like ("a100", "line='gpu list' workload='fig6'"), or None."""
+    values = []
+    for name, value in params.items():
+        values += [(name, part) for part in (value if isinstance(value, tuple) else [value])]
+    boards = [value for _, value in values if value in BOARDS + INTEGRATED]
+    if len(boards) != 1:
+        return None
+    return boards[0], " ".join(f"{name}={value!r}" for name, value in values if value != boards[0])
+
+
+def left_out(items):
+    functions = collections.defaultdict(dict)
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        pair = board_and_case(params) if item.get_closest_marker("sample") else None
+        if pair:
+            functions[item.nodeid.partition("[")[0]][pair] = item
+    for name, tests in functions.items():
+        # Not the same boards for the same cases of the next function.
+        picked = set(pick(list(tests), zlib.crc32(name.encode())))
+        yield from (item for pair, item in tests.items() if pair not in picked)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sample: each board and each case, not each case on each board")
+
+
+def pytest_report_header():
+    return ("every combination of boards and cases (NVDEBUG_LONG)" if EVERYTHING else
+            "every board and every case, but not every combination (see tests/sample.py)")
+
+
+# After -k: of what was asked for.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if EVERYTHING:
+        return
+    out = set(left_out(items))
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]
