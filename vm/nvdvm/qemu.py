@@ -31,7 +31,7 @@ def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_
         "-nodefaults", "-display", "none", "-no-reboot",
         "-kernel", kernel.image, "-initrd", initramfs, "-append", append,
         "-chardev", f"file,id=console,path={console_log}", "-serial", "chardev:console",
-        "-device", "virtio-serial-pci,max_ports=16,addr=2",
+        "-device", "virtio-serial-pci,max_ports=31,addr=2",
         "-chardev", f"socket,id=agent,path={agent_path}",
         "-device", "virtserialport,chardev=agent,name=nvdebug.agent",
     ]
