@@ -316,10 +316,16 @@ fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (
 		/root/proc_fuzz --seed $(SEED) --calls $(CALLS)
 
 .PHONY: bench
-bench: deps cmake ## count what reading costs (on the model: counts and ratios), time the library's parsers
-	$(call cmake_build,--target lib_parse)
-	@$(BUILD)/cmake/bench/lib_parse
-	@bench/run
+bench: deps ## what reading costs, on the model: counts and ratios (PARTS=, JSON=FILE; minutes)
+	@bench/run $(PARTS) $(if $(JSON),--json $(JSON))
+
+# After the model, as two builds in one folder would trip over each other.
+.PHONY: bench-programs
+bench-programs: model vm-guest $(BUILD)/bench/pace
+	$(call cmake_build,--target lib_parse model_accesses)
+$(BUILD)/bench/pace: bench/pace.c
+	@mkdir -p $(@D)
+	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
 
 .PHONY: lint
 lint: deps ## compiler warnings, sparse and checkpatch on the module
@@ -329,4 +335,4 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
 		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
-		$(BUILD)/sanitize $(BUILD)/fuzz $(BUILD)/fuzz-coverage
+		$(BUILD)/sanitize $(BUILD)/fuzz $(BUILD)/fuzz-coverage $(BUILD)/bench

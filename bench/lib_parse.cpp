@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
 
-constexpr int channels_per_tsg = 4;
+constexpr int channels_per_tsg = 5;
 
 /** As the module prints it: 48 columns. */
 void add_box(std::string &text, std::size_t indent, std::string title, const Lines &lines) {
@@ -100,10 +100,19 @@ void parse(benchmark::State &state, bool with_blocks) {
         }
         benchmark::DoNotOptimize(list);
     }
+    using benchmark::Counter;
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
+    state.counters["per_channel"] = Counter(static_cast<double>(state.range(0)),
+                                            Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
-BENCHMARK_CAPTURE(parse, runlist_brief, false)->Arg(4000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(parse, runlist, true)->Arg(4000)->Unit(benchmark::kMillisecond);
+void sizes(benchmark::internal::Benchmark *of) {
+    for (const int channels : {10, 100, 1000, 4000})
+        of->Arg(channels);
+    of->Unit(benchmark::kMicrosecond);
+}
+
+BENCHMARK_CAPTURE(parse, runlist_brief, false)->Apply(sizes);
+BENCHMARK_CAPTURE(parse, runlist, true)->Apply(sizes);
 
 } // namespace

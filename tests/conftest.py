@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vm"))
+for folder in ("vm", "bench"):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
 from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
