@@ -56,6 +56,8 @@ constexpr text::Key<Info> keys[] = {
     {"runlists", set_runlists},
     key<&Info::page_tables>("page_tables"),
     key<&Info::video_memory>("video_memory"),
+    key<&Info::platform_device>("platform_device").optional(),
+    key<&Info::compatible>("compatible").optional(),
 };
 
 /** `feature NAME: yes` or `feature NAME: no (REASON)`. */

@@ -7,8 +7,8 @@ import re
 
 import pytest
 import text
-from boards import BOARDS, since
-from ctl import GOLDEN, ctl, table, write_capture, write_tree
+from boards import BOARDS, INTEGRATED, since
+from ctl import GOLDEN, ctl, files_of, table, write_capture, write_tree
 
 pytestmark = pytest.mark.sample
 
@@ -135,6 +135,19 @@ def test_text(mixed, line):
     assert result.err == ""
     assert result.out.endswith("\n") and "\033" not in result.out
     assert not re.search(r"null|true|false|\{|\}", result.out)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_gpu_show_of_an_integrated_gpu(tmp_path, board):
+    info = files_of((GOLDEN / board / "topology").read_text())["info"]
+    (tmp_path / "gpu0").mkdir()
+    (tmp_path / "gpu0/info").write_text(info)
+    shown = ctl("-j gpu show", tmp_path).data
+    assert shown["pci_address"] is None
+    of_file = dict(line.split(": ", 1) for line in info.splitlines())
+    printed = dict(line.split(": ", 1) for line in ctl("gpu show", tmp_path).out.splitlines())
+    for key in ("platform_device", "compatible"):
+        assert shown[key] == of_file[key] == printed[key.replace("_", " ")]
 
 
 def test_runlist_show_is_what_the_file_says(tree):

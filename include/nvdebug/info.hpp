@@ -28,15 +28,17 @@ struct Info {
     std::optional<std::string> pci_id;        ///< `10de:20b0`
     std::optional<std::string> pci_subsystem; ///< as pci_id
     std::optional<std::uint32_t> pci_class;
-    std::optional<std::uint64_t> bar_size[3];  ///< BAR0, BAR1, BAR2 in NVIDIA's numbering, bytes
-    std::optional<std::string> driver;         ///< bound now; empty: none
-    std::optional<std::uint32_t> channels;     ///< ids per GPU, or per runlist if ids_per_runlist
-    std::optional<bool> ids_per_runlist;       ///< channel and TSG ids (Ampere and newer)
-    std::vector<std::uint32_t> runlists;       ///< ids that have a file, rising
-    std::optional<std::string> runlists_note;  ///< what `info` says about them in parentheses
-    std::optional<std::string> page_tables;    ///< `1`, `1 or 2`, `2`, `3`
-    std::optional<std::uint64_t> video_memory; ///< bytes
-    std::vector<Feature> features;             ///< in the file's order
+    std::optional<std::uint64_t> bar_size[3];   ///< BAR0, BAR1, BAR2 in NVIDIA's numbering, bytes
+    std::optional<std::string> driver;          ///< bound now; empty: none
+    std::optional<std::uint32_t> channels;      ///< ids per GPU, or per runlist if ids_per_runlist
+    std::optional<bool> ids_per_runlist;        ///< channel and TSG ids (Ampere and newer)
+    std::vector<std::uint32_t> runlists;        ///< ids that have a file, rising
+    std::optional<std::string> runlists_note;   ///< what `info` says about them in parentheses
+    std::optional<std::string> page_tables;     ///< `1`, `1 or 2`, `2`, `3`
+    std::optional<std::uint64_t> video_memory;  ///< bytes
+    std::vector<Feature> features;              ///< in the file's order
+    std::optional<std::string> platform_device; ///< `17000000.gpu`; empty for GPUs on PCI
+    std::optional<std::string> compatible;      ///< `nvidia,ga10b`: its device tree's name for it
 
     /** Empty if `info` does not name it (another version of the module). */
     const Feature *feature(const std::string &name) const {

@@ -47,6 +47,16 @@ TEST(Info, OlderChipsHaveLess) {
     EXPECT_EQ(value(Board("gtx1060-3gb").gpu().info()).page_tables, "1 or 2");
 }
 
+TEST(Info, OfAnIntegratedGpu) {
+    const Info info = value(Board("jetson-orin", "mixed").gpu().info());
+    EXPECT_EQ(info.pci_address, std::nullopt);
+    EXPECT_EQ(info.platform_device, "17200000.gpu");
+    EXPECT_EQ(info.compatible, "nvidia,ga10b");
+    const Info on_pci = value(Board("a100").gpu().info());
+    EXPECT_EQ(on_pci.platform_device, std::nullopt);
+    EXPECT_EQ(on_pci.compatible, std::nullopt);
+}
+
 constexpr const char *unknown_chip = R"(chip: unknown
 chip_id: 0xfff
 generation: -

@@ -68,6 +68,8 @@ Outcome<Document> show(Context &context) {
                      {"pci_id", or_null(info->pci_id)},
                      {"pci_subsystem", or_null(info->pci_subsystem)},
                      {"pci_class", hex(info->pci_class)},
+                     {"platform_device", or_null(info->platform_device)},
+                     {"compatible", or_null(info->compatible)},
                      {"bar0_bytes", bar(0)},
                      {"bar1_bytes", bar(1)},
                      {"bar2_bytes", bar(2)},
