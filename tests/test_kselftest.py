@@ -7,9 +7,9 @@ import pytest
 from nvdvm import paths
 
 # In VMs of their own: test_lockdown.py, as that cannot be undone, and test_hostile.py and
-# test_stress.py, as they take their time. proc_failnth takes a kernel whose allocations fail.
-ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_versions", "proc_walks",
-             "proc_stress", "proc_fuzz"}
+# test_stress.py, as they take their time. proc_fail… take a kernel whose allocations fail.
+ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_failwrite", "proc_failload",
+             "proc_versions", "proc_walks", "proc_stress", "proc_fuzz"}
 
 
 # The one good reason to skip: what this generation of chips does not have.

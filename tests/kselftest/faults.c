@@ -10,7 +10,12 @@
 
 #define DEBUGFS "/sys/kernel/debug/"
 #define NTH "/proc/self/fail-nth"
-#define NTH_MAX 100000
+
+enum own { FAIL_NTH, MAY_FAIL };
+
+unsigned long faults_every = 1;
+
+static unsigned int injected, refused;
 
 static void set(const char *file, const char *value)
 {
@@ -25,6 +30,18 @@ static void set(const char *file, const char *value)
 	close(fd);
 }
 
+static void set_each(const char *file, const char *value)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc",
+					     "fail_usercopy" };
+	char path[60];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(path, sizeof(path), "%s/%s", kinds[i], file);
+		set(path, value);
+	}
+}
+
 void faults_need(void)
 {
 	if (access(NTH, W_OK) || access(DEBUGFS "failslab", F_OK) ||
@@ -32,37 +49,47 @@ void faults_need(void)
 		ktap_skip("this kernel has no fault injection");
 	/* All kinds of allocation, and no stack in the log for each. */
 	set("failslab/ignore-gfp-wait", "N");
-	set("failslab/verbose", "0");
 	set("fail_page_alloc/ignore-gfp-wait", "N");
 	set("fail_page_alloc/ignore-gfp-highmem", "N");
 	set("fail_page_alloc/min-order", "0");
-	set("fail_page_alloc/verbose", "0");
-	set("fail_usercopy/verbose", "0");
+	set_each("verbose", "0");
+	set_each("task-filter", "Y");
+	set_each("times", "-1");
 }
 
 struct faults faults_walk(void)
 {
-	return (struct faults){ .nth = 0, .hit = true };
+	return faults_walk_from(1);
+}
+
+struct faults faults_walk_from(unsigned int nth)
+{
+	return (struct faults){ .nth = nth - (unsigned int)faults_every,
+				.hit = true };
 }
 
 bool faults_more(struct faults *walk)
 {
-	ASSERT(walk->nth < NTH_MAX, "there is no end to what can fail");
-	walk->nth++;
+	walk->nth += (unsigned int)faults_every;
+	ASSERT(walk->nth < FAULTS_NEVER, "there is no end to what can fail");
 	return walk->hit;
 }
 
-static int nth_file(void)
+/* This process's own, which was open before anything could fail. */
+static int own_file(enum own own)
 {
-	static int fd;
+	static const char *const names[] = { NTH, "/proc/self/make-it-fail" };
+	static int fds[2];
 	static pid_t owner;
 
-	if (owner == getpid())
-		return fd;
-	fd = open(NTH, O_RDWR | O_CLOEXEC);
-	ASSERT(fd >= 0, NTH ": %s", strerror(errno));
+	if (owner != getpid())
+		for (int i = 0; i < 2; i++) {
+			fds[i] = open(names[i], O_RDWR | O_CLOEXEC);
+			ASSERT(fds[i] >= 0, "%s: %s", names[i],
+			       strerror(errno));
+		}
 	owner = getpid();
-	return fd;
+	return fds[own];
 }
 
 void faults_arm(const struct faults *walk)
@@ -70,7 +97,7 @@ void faults_arm(const struct faults *walk)
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%u", walk->nth);
 
-	ASSERT(pwrite(nth_file(), text, (size_t)length, 0) == length,
+	ASSERT(pwrite(own_file(FAIL_NTH), text, (size_t)length, 0) == length,
 	       NTH ": %s", strerror(errno));
 }
 
@@ -80,16 +107,54 @@ void faults_arm(const struct faults *walk)
  */
 void faults_disarm(struct faults *walk)
 {
-	int error = errno, fd = nth_file();
+	int error = errno, fd = own_file(FAIL_NTH);
 	char left[16] = "";
 
-	walk->hit = pread(fd, left, sizeof(left) - 1, 0) > 0 && !atoi(left);
+	walk->left = walk->nth;
+	if (pread(fd, left, sizeof(left) - 1, 0) > 0)
+		walk->left = (unsigned int)atoi(left);
+	walk->hit = !walk->left;
 	if (!walk->hit)
 		(void)!pwrite(fd, "0", 1, 0);
+	errno = error;
+}
+
+void faults_often(unsigned int percent)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", percent);
+	set_each("probability", text);
+	(void)!pwrite(own_file(MAY_FAIL), "1", 1, 0);
+}
+
+void faults_never(void)
+{
+	int error = errno;
+
+	/* this may fail as well */
+	while (pwrite(own_file(MAY_FAIL), "0", 1, 0) != 1)
+		;
+	set_each("probability", "0");
 	errno = error;
 }
 
 bool faults_errno(int error)
 {
 	return error == ENOMEM || error == EFAULT;
+}
+
+void faults_count(const struct faults *walk, int error, const char *what)
+{
+	ktap_alive();
+	injected += walk->hit;
+	refused += !!error;
+	EXPECT(!error || (walk->hit && faults_errno(error)),
+	       "%s with failure %u: %s", what, walk->nth, strerror(error));
+}
+
+void faults_note(void)
+{
+	ktap_note("%u failures injected, %u requests refused", injected,
+		  refused);
 }

@@ -26,15 +26,35 @@ void faults_need(void);
  */
 struct faults {
 	unsigned int nth;
-	bool hit; /* the run had its failure */
+	unsigned int left; /* that the run would have had to go on for its failure */
+	bool hit; /* it had it */
 };
 
+#define FAULTS_NEVER 100000
+
+extern unsigned long faults_every; /* 1; of so many only one fails */
+
 struct faults faults_walk(void);
+struct faults faults_walk_from(unsigned int nth);
 bool faults_more(struct faults *walk);
 void faults_arm(const struct faults *walk);
 void faults_disarm(struct faults *walk); /* errno stays */
 
+/*
+ * From now until faults_never() so many in a hundred of what can fail in this
+ * process do. errno stays.
+ */
+void faults_often(unsigned int percent);
+void faults_never(void);
+
 /* Is it what a failed allocation or copy is reported as? */
 bool faults_errno(int error);
+
+/*
+ * Counts a run for faults_note(), and fails the test if it was refused (`error`
+ * is not 0) for another reason than its failure.
+ */
+void faults_count(const struct faults *walk, int error, const char *what);
+void faults_note(void);
 
 #endif

@@ -16,13 +16,16 @@ void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
 }
 
-static void pci_write_one(const char *file)
+static int pci_write_one(const char *file)
 {
-	int fd = open(file, O_WRONLY | O_CLOEXEC);
+	int fd = open(file, O_WRONLY | O_CLOEXEC), error = 0;
 
-	ASSERT(fd >= 0 && write(fd, "1", 1) == 1, "%s: %s", file,
-	       strerror(errno));
+	if (fd < 0)
+		return errno;
+	if (write(fd, "1", 1) != 1)
+		error = errno;
 	close(fd);
+	return error;
 }
 
 static void remove_path(const struct address *address, char path[100])
@@ -32,15 +35,24 @@ static void remove_path(const struct address *address, char path[100])
 
 void pci_rescan(void)
 {
-	pci_write_one(PCI "rescan");
+	int error = pci_write_one(PCI "rescan");
+
+	ASSERT(!error, PCI "rescan: %s", strerror(error));
 }
 
-void pci_remove(const struct address *address)
+int pci_try_remove(const struct address *address)
 {
 	char path[100];
 
 	remove_path(address, path);
-	pci_write_one(path);
+	return pci_write_one(path);
+}
+
+void pci_remove(const struct address *address)
+{
+	int error = pci_try_remove(address);
+
+	ASSERT(!error, "removing %s: %s", address->text, strerror(error));
 }
 
 void need_pci(const struct gpu *gpu, struct address *address)

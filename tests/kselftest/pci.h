@@ -12,6 +12,8 @@ struct address {
 /* Skips the test if the GPU cannot be removed. */
 void need_pci(const struct gpu *gpu, struct address *address);
 
+/* 0, or why it failed. */
+int pci_try_remove(const struct address *address);
 /* These end the test if they fail. */
 void pci_remove(const struct address *address);
 void pci_rescan(void);

@@ -11,26 +11,12 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "options.h"
 #include "suite.h"
 #include "topology.h"
 #include "tree.h"
 
 #define TEXT_MAX (1 << 20)
-
-static unsigned int injected, refused;
-
-static void count(const struct faults *walk, bool failed)
-{
-	ktap_alive();
-	injected += walk->hit;
-	refused += failed;
-}
-
-static void note(void)
-{
-	ktap_note("%u failures injected, %u requests refused", injected,
-		  refused);
-}
 
 /* What is said of a file stays the same, as far as the GPU's own work lets it. */
 static char *steady(const char *file, const char *text)
@@ -65,13 +51,9 @@ static void walk_open(const struct gpu *gpu, const char *file,
 		faults_arm(&walk);
 		fd = gpu_open(gpu, file, O_RDONLY);
 		faults_disarm(&walk);
-		count(&walk, fd < 0);
-		if (fd < 0) {
-			EXPECT(walk.hit && faults_errno(errno),
-			       "%s: open with failure %u: %s", file, walk.nth,
-			       strerror(errno));
+		faults_count(&walk, fd < 0 ? errno : 0, file);
+		if (fd < 0)
 			continue;
-		}
 		text = read_to_end(fd, NULL);
 		EXPECT(text, "%s: read after failure %u: %s", file, walk.nth,
 		       strerror(errno));
@@ -97,10 +79,7 @@ static void walk_read(const struct gpu *gpu, const char *file,
 		faults_arm(&walk);
 		got = read(fd, buffer, sizeof(buffer));
 		faults_disarm(&walk);
-		count(&walk, got < 0);
-		EXPECT(got >= 0 || (walk.hit && faults_errno(errno)),
-		       "%s: read with failure %u: %s", file, walk.nth,
-		       strerror(errno));
+		faults_count(&walk, got < 0 ? errno : 0, file);
 		lseek(fd, 0, SEEK_SET);
 		text = read_to_end(fd, NULL);
 		EXPECT(text, "%s: read again after failure %u: %s", file,
@@ -134,7 +113,7 @@ static void test_read(const struct gpu *gpu)
 		free(expected);
 		free(text);
 	}
-	note();
+	faults_note();
 }
 
 static void test_translate(const struct gpu *gpu)
@@ -154,9 +133,7 @@ static void test_translate(const struct gpu *gpu)
 		fd = gpu_open(gpu, "translate", O_RDWR);
 		written = fd < 0 ? -1 : write(fd, request, (size_t)size);
 		faults_disarm(&walk);
-		count(&walk, written < 0);
-		EXPECT(written == size || (walk.hit && faults_errno(errno)),
-		       "with failure %u: %s", walk.nth, strerror(errno));
+		faults_count(&walk, written == size ? 0 : errno, "translate");
 		if (fd < 0)
 			continue;
 		EXPECT(written == size || write(fd, request, (size_t)size) == size,
@@ -173,7 +150,7 @@ static void test_translate(const struct gpu *gpu)
 		close(fd);
 	}
 	free(expected);
-	note();
+	faults_note();
 }
 
 static const struct suite_test tests[] = {
@@ -183,5 +160,8 @@ static const struct suite_test tests[] = {
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = { { "--every", &faults_every } };
+
+	argc = OPTIONS_TAKE(argc, argv, options);
 	return SUITE_MAIN(argc, argv, tests);
 }
