@@ -20,6 +20,8 @@ void set_shared(const Value &value, AddressSpaceUse &use) {
 void set_spaces(const Value &value, AddressSpaceUse &use) {
     if (!value.unknown())
         read(value, use.spaces);
+    if (use.shared && use.spaces < 2)
+        value.fail("more than 1, as a shared TSG has");
 }
 
 constexpr text::Key<AddressSpaceUse> columns[] = {

@@ -122,6 +122,9 @@ TEST(BadTables, HeadersAndColumns) {
     EXPECT_EQ(malformed(parse_contexts("# runlist tsg shared spaces page_directory aperture veid "
                                        "channels error\n0 0 no 1 0x1 vid 0 0, -\n")),
               "line 2: 'channels' is '0,', not a list");
+    EXPECT_EQ(malformed(parse_contexts("# runlist tsg shared spaces page_directory aperture veid "
+                                       "channels error\n0 0 yes 1 0x1 vid 0 0 -\n")),
+              "line 2: 'spaces' is '1', not more than 1, as a shared TSG has");
 }
 
 TEST(BadTables, PbdmasThatDoNotMatch) {
