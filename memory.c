@@ -649,8 +649,14 @@ static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
 	do {
 		ret = write_video(mem, addr, value, old);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
+	/* of a GPU that has gone, the window and the word are not as they were */
+	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
+		int alive = nvdebug_gpu_check_alive(mem->gpu);
+
+		ret = alive ? alive : ret == -EAGAIN ? -EBUSY : ret;
+	}
 	mutex_unlock(&mem->gpu->lock);
-	return ret == -EAGAIN ? -EBUSY : ret;
+	return ret;
 }
 
 int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,

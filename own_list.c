@@ -150,6 +150,17 @@ static void free_others(struct nvdebug_gpu *gpu,
 			nvdebug_own_list_free(gpu, list);
 }
 
+/*
+ * Was the list at @loc not submitted after all? Where a runlist has registers
+ * of its own, they then have its address, and the length of the one before.
+ */
+static bool is_half(const struct nvdebug_runlist_location *loc,
+		    const struct nvdebug_runlist_location *now)
+{
+	return loc->addr == now->addr && loc->aperture == now->aperture &&
+	       loc->entries != now->entries;
+}
+
 /* Submit the list at @loc again, whatever happens meanwhile. */
 static int put_back(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist *runlist,
@@ -162,8 +173,8 @@ static int put_back(struct nvdebug_gpu *gpu,
 	if (!ret)
 		ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
 	/* a list that a driver submitted meanwhile is as good */
-	if (!ret && list_at(gpu, runlist, &now) &&
-	    !nvdebug_runlist_location_same(&now, loc))
+	if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
+	    (is_half(loc, &now) || list_at(gpu, runlist, &now)))
 		ret = -EIO;
 	if (!ret)
 		free_others(gpu, runlist, &now);
@@ -192,6 +203,8 @@ int nvdebug_own_list_enforce(struct nvdebug_gpu *gpu,
 	list_add(&list->node, &gpu->own_lists);
 
 	ret = nvdebug_submit_settle(gpu, runlist, &taken);
+	if (!ret && is_half(&list->own, &taken))
+		ret = -EIO;
 	if (!ret && list_at(gpu, runlist, &taken) != list) {
 		/* the driver was faster, and what it wants is in force */
 		free_others(gpu, runlist, &taken);
@@ -209,7 +222,7 @@ int nvdebug_own_list_enforce(struct nvdebug_gpu *gpu,
 int nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
 			      const struct nvdebug_runlist *runlist)
 {
-	struct nvdebug_runlist_location loc;
+	struct nvdebug_runlist_location loc, now;
 	int ret;
 
 	ret = nvdebug_submit_settle(gpu, runlist, &loc);
@@ -218,9 +231,14 @@ int nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
 	nvdebug_own_list_look_beneath(gpu, runlist, &loc);
 	ret = nvdebug_submit(gpu, runlist, &loc);
 	if (!ret)
-		ret = nvdebug_submit_settle(gpu, runlist, &loc);
+		ret = nvdebug_submit_settle(gpu, runlist, &now);
+	if (!ret && is_half(&loc, &now)) {
+		nvdebug_complain(gpu, "the list of runlist %u did not go back (%d)\n",
+				 runlist->id, -EIO);
+		ret = -EIO;
+	}
 	if (!ret)
-		free_others(gpu, runlist, &loc);
+		free_others(gpu, runlist, &now);
 	return ret;
 }
 

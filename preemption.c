@@ -122,7 +122,7 @@ static int read_word(const struct request *req, struct nvdebug_mem *mem,
 	return nvdebug_mem_read(mem, &want);
 }
 
-/* The word with the mode. -EBUSY if there is no context image any more. */
+/* The word with the mode. -ENOENT if there is no context image any more. */
 static int read_options(const struct request *req, struct nvdebug_mem *mem,
 			u32 *word)
 {
@@ -136,7 +136,7 @@ static int read_options(const struct request *req, struct nvdebug_mem *mem,
 		ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE,
 				&magic);
 	if (!ret && magic != NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
-		ret = -EBUSY;
+		ret = -ENOENT;
 	return ret;
 }
 
@@ -156,16 +156,49 @@ static int write_options(const struct request *req, struct nvdebug_mem *mem,
 	return ret;
 }
 
-static int write_mode(struct request *req, struct nvdebug_mem *mem)
+/* Returns 1 if the mode was put back, 0 if there was none to, or an error. */
+static int put_back(const struct request *req, struct nvdebug_mem *mem)
 {
-	u32 word, old;
+	u32 word;
 	int ret;
 
 	ret = read_options(req, mem, &word);
-	if (!ret)
-		ret = write_options(req, mem, word, req->mode, &old);
-	if (!ret)
+	if (ret == -ENOENT)
+		return 0;
+	if (ret)
+		return ret;
+	if (FIELD_GET(MODE, word) != req->mode || req->mode == req->old_mode)
+		return 0;
+	ret = write_options(req, mem, word, req->old_mode, &word);
+	return ret ? ret : 1;
+}
+
+static void complain(const struct request *req, int error)
+{
+	nvdebug_complain(req->gpu,
+			 "the preemption mode of channel %u did not go back (%d)\n",
+			 req->target.id, error);
+}
+
+static int write_mode(struct request *req, struct nvdebug_mem *mem)
+{
+	u32 word, old;
+	int ret, error;
+
+	ret = read_options(req, mem, &word);
+	if (ret)
+		return ret == -ENOENT ? -EBUSY : ret;
+	req->old_mode = FIELD_GET(MODE, word);
+	ret = write_options(req, mem, word, req->mode, &old);
+	if (!ret) {
 		req->old_mode = FIELD_GET(MODE, old);
+		return 0;
+	}
+	/* a write that failed may have had an effect */
+	nvdebug_mem_insist(mem);
+	error = put_back(req, mem);
+	if (error < 0)
+		complain(req, error);
 	return ret;
 }
 
@@ -214,23 +247,6 @@ static void report_mode(struct nvdebug_report *report, const struct request *req
 					    mode_words[mode] : "as it was");
 }
 
-/* Returns 1 if the mode was put back, 0 if there was none to, or an error. */
-static int put_back(const struct request *req, struct nvdebug_mem *mem)
-{
-	u32 word;
-	int ret;
-
-	ret = read_options(req, mem, &word);
-	if (ret == -EBUSY)
-		return 0;
-	if (ret)
-		return ret;
-	if (FIELD_GET(MODE, word) != req->mode || req->mode == req->old_mode)
-		return 0;
-	ret = write_options(req, mem, word, req->old_mode, &word);
-	return ret ? ret : 1;
-}
-
 static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 {
 	const struct request *req = container_of(undo, struct request, undo);
@@ -241,9 +257,7 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 	ret = put_back(req, mem);
 	nvdebug_mem_end(mem);
 	if (ret < 0)
-		nvdebug_complain(gpu,
-				 "the preemption mode of channel %u did not go back (%d)\n",
-				 req->target.id, ret);
+		complain(req, ret);
 	nvdebug_report_begin(&report);
 	if (ret > 0)
 		report_mode(&report, req, req->old_mode);

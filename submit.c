@@ -6,6 +6,7 @@
 #include "decode/submit.h"
 #include "gpu.h"
 #include "nvdebug_trace.h"
+#include "report.h"
 #include "submit.h"
 
 static int is_taken(struct nvdebug_gpu *gpu, const void *what)
@@ -62,6 +63,39 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 	return ret ? ret : look(gpu, runlist, loc);
 }
 
+/* Do the registers hold these words, as far as they are of an address? */
+static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word, int words)
+{
+	u32 value;
+	int ret, i;
+
+	for (i = 0; i < words; i++) {
+		ret = nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
+					       &value);
+		if (ret)
+			return ret;
+		if (value != word[i])
+			return -EIO;
+	}
+	return 0;
+}
+
+/* An address that was not submitted goes, or it would seem to be in force. */
+static void take_back(struct nvdebug_gpu *gpu,
+		      const struct nvdebug_runlist *runlist, u32 reg,
+		      const u32 *word, int words)
+{
+	int ret, i;
+
+	for (i = 0; i < words; i++)
+		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
+	ret = hold(gpu, reg, word, words);
+	if (ret)
+		nvdebug_complain(gpu,
+				 "where runlist %u is said to be did not go back (%d)\n",
+				 runlist->id, ret);
+}
+
 int nvdebug_submit(struct nvdebug_gpu *gpu,
 		   const struct nvdebug_runlist *runlist,
 		   const struct nvdebug_runlist_location *loc)
@@ -91,6 +125,12 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	 * is, which at the shared port is another runlist's, and would show.
 	 */
 	for (i = 0; i < words; i++) {
+		/* the last one starts it, with whatever address is there */
+		ret = i == words - 1 ? hold(gpu, reg, word, i) : 0;
+		if (ret) {
+			take_back(gpu, runlist, reg, old, i);
+			return ret;
+		}
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
 		trace_runlist_submit(gpu->dev, runlist->id, -1,
 				     reg + 4 * i, old[i], word[i]);

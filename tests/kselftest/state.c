@@ -7,6 +7,23 @@
 #include "controls.h"
 #include "ktap.h"
 
+bool state_is_readable(const struct gpu *gpu)
+{
+	unsigned int runlists[RUNLISTS_MAX];
+	size_t count = gpu_runlists(gpu, runlists, RUNLISTS_MAX);
+	bool readable = true;
+
+	for (size_t i = 0; i < count && readable; i++) {
+		char file[32], *text;
+
+		snprintf(file, sizeof(file), "runlist%u", runlists[i]);
+		text = gpu_read(gpu, file, NULL);
+		readable = text;
+		free(text);
+	}
+	return readable;
+}
+
 struct state state_read(const struct gpu *gpu)
 {
 	unsigned int runlists[RUNLISTS_MAX];

@@ -12,6 +12,8 @@ struct state {
 	struct tsgs tsgs;
 };
 
+bool state_is_readable(const struct gpu *gpu);
+
 /* Ends the test if something of it cannot be read. */
 struct state state_read(const struct gpu *gpu);
 void state_free(struct state *state);
