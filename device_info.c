@@ -370,8 +370,9 @@ static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
 	ret = nvdebug_reg_read(gpu, reg, &word);
 	if (ret)
 		return ret;
-	*why = "device table of an unknown version";
 	ret = nvdebug_ptop_v2_cfg_decode(word, &cfg);
+	*why = ret == -EPROTO ? "device table of an unknown version" :
+				"device table makes no sense";
 	*rows = cfg.num_rows;
 	return ret;
 }

@@ -143,6 +143,18 @@ def bench(session_machine):
 
 
 @pytest.fixture
+def reloaded(bench):
+    """reloaded(PARAMS): the module again, with other parameters, for one test."""
+    def reload(params):
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module(params).status == 0
+
+    yield reload
+    bench.check("! [ -d /proc/gpu0 ] || rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+
+
+@pytest.fixture
 def golden(request):
     """golden(NAME, TEXT): TEXT is what tests/golden/NAME holds."""
     update = request.config.getoption("--update-golden")

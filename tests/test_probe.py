@@ -3,6 +3,7 @@
 
 import pytest
 from boards import BOARDS, CHIP, COPY_WIRING, IDS_PER_RUNLIST, since
+from registers import device_table, device_table_lengths
 from text import channels
 
 PMC_BOOT_0 = 0x0
@@ -74,6 +75,43 @@ def test_an_unknown_chip_shows_info_and_nothing_else(unloaded):
     address = unloaded.address("rtx2080ti")
     assert len([line for line in log(unloaded) if address in line]) == 1
     assert len(folders(unloaded)) == len(BOARDS)
+
+
+# Tables of engines: what is said instead of a topology, by what is wrong with them.
+ENDLESS = "device table empty"
+NONSENSE = "device table makes no sense"
+
+
+def expect_no_engines(bench, board, why):
+    """It is loaded, and reads no row twice; other GPUs are as ever."""
+    model = bench.model(board)
+    model.request("stats", "reset")
+    assert bench.machine.load_module().status == 0
+    blocks = model.request("stats")["bars"]["0"]["blocks"]
+    assert blocks["PTOP"]["reads"] <= len(device_table(board)) + 20
+    info = bench.read(board, "info")
+    assert f"feature device_info: no ({why})" in info and f"feature runlist: no ({why})" in info
+    files = bench.check(f"ls {bench.proc(board)}").split()
+    assert not [name for name in files if name.startswith("runlist") or name == "device_info"]
+    assert len([line for line in log(bench) if bench.address(board) in line]) <= 3
+    assert identities(bench, "chip") == [CHIP[board] for board in BOARDS]
+    for name in files:
+        bench.run(f"cat {bench.proc(board, name)} > /dev/null")
+
+
+@pytest.mark.parametrize("board", ("gtx980", "titan-v", "a100", "h200"))
+def test_a_table_of_engines_that_never_ends(unloaded, board):
+    """Each row says that there is another one."""
+    for row in device_table(board):
+        unloaded.model(board).request("fault", "set", hex(row), "0x80000000")
+    expect_no_engines(unloaded, board, ENDLESS)
+
+
+@pytest.mark.parametrize("board", since("ampere-ga100"))
+def test_a_table_of_engines_longer_than_there_is_room(unloaded, board):
+    for register in device_table_lengths(board):
+        unloaded.model(board).request("fault", "set", hex(register), "0xfff00000")
+    expect_no_engines(unloaded, board, NONSENSE)
 
 
 def test_a_name_that_is_taken(unloaded):

@@ -6,18 +6,6 @@ from boards import BOARDS
 from text import boxes, entries
 
 
-@pytest.fixture
-def reloaded(bench):
-    """reloaded(PARAMS): the module again, with other parameters, for one test."""
-    def reload(params):
-        bench.check("rmmod nvdebug")
-        assert bench.machine.load_module(params).status == 0
-
-    yield reload
-    bench.check("! [ -d /proc/gpu0 ] || rmmod nvdebug")
-    assert bench.machine.load_module().status == 0
-
-
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_window_is_put_back(bench, board):
     blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")

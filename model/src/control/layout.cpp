@@ -137,6 +137,12 @@ Json address_space_of(const std::string &name, const Space &space) {
             {"mappings", std::move(mappings)}};
 }
 
+Json bar_of(const BarSpaces::Bar &bar) {
+    return {{"bar", bar.number},
+            {"instance", place(bar.instance)},
+            {"page_directory", place(bar.tables.root())}};
+}
+
 } // namespace
 
 std::string hex(std::uint64_t value) {
@@ -160,9 +166,13 @@ Json layout_of(const Gpu &gpu) {
     Json spaces = Json::array();
     for (const auto &[name, space] : driver.spaces())
         spaces.push_back(address_space_of(name, space));
+    Json bars = Json::array();
+    for (const BarSpaces::Bar &bar : driver.bars().bars())
+        bars.push_back(bar_of(bar));
     return {{"runlists", std::move(runlists)},
             {"channels", std::move(channels)},
-            {"address_spaces", std::move(spaces)}};
+            {"address_spaces", std::move(spaces)},
+            {"bars", std::move(bars)}};
 }
 
 } // namespace nvmodel

@@ -29,9 +29,9 @@ BarSpaces::BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, C
     if (setup == BarSetup::physical)
         return;
     if (board.generation->bar1_use)
-        fill_bar1(add(board.bar1.modelled), userds);
+        fill_bar1(add(1, board.bar1.modelled), userds);
     const std::uint64_t room = board.bar2.modelled / (halved() ? 2 : 1);
-    Bar &bar2 = add(bar2_size());
+    Bar &bar2 = add(2, bar2_size());
     if (setup == BarSetup::mapped)
         map_structures(bar2, room);
     else
@@ -62,12 +62,13 @@ PhysicalAddress BarSpaces::take(std::uint64_t size, std::uint64_t alignment) {
     return {Aperture::video, at};
 }
 
-BarSpaces::Bar &BarSpaces::add(std::uint64_t bar_size) {
+BarSpaces::Bar &BarSpaces::add(unsigned number, std::uint64_t bar_size) {
     const TakeMemory source = [this](std::uint64_t size, std::uint64_t alignment) {
         return take(size, alignment);
     };
     const PhysicalAddress instance = take(regs::ramin::size, regs::ramin::size);
-    Bar &bar = bars_.emplace_back(Bar{AddressSpace(memory_.memory(), format_, source, source,
+    Bar &bar = bars_.emplace_back(Bar{number,
+                                      AddressSpace(memory_.memory(), format_, source, source,
                                                    {.flags = {}, .partial_tables = true}),
                                       instance});
     memory_.write(instance,

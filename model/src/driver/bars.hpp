@@ -18,6 +18,7 @@ namespace nvmodel {
 class BarSpaces {
   public:
     struct Bar {
+        unsigned number;
         mmu::AddressSpace tables;
         PhysicalAddress instance;
     };
@@ -32,7 +33,7 @@ class BarSpaces {
   private:
     [[nodiscard]] bool halved() const;
     [[nodiscard]] std::uint64_t bar2_size() const;
-    Bar &add(std::uint64_t bar_size);
+    Bar &add(unsigned number, std::uint64_t bar_size);
     PhysicalAddress take(std::uint64_t size, std::uint64_t alignment);
     void fill_bar1(Bar &bar, std::span<const PhysicalAddress> userds);
     void map_own_tables(Bar &bar);

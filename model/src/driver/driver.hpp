@@ -70,6 +70,7 @@ class Driver {
     [[nodiscard]] const std::vector<BuiltChannel> &channels() const { return channels_; }
     [[nodiscard]] const std::map<unsigned, List> &lists() const { return lists_; }
     [[nodiscard]] const std::map<std::string, Space> &spaces() const { return spaces_; }
+    [[nodiscard]] const BarSpaces &bars() const { return *bars_; }
     /// All of it that hardware looks into.
     [[nodiscard]] std::vector<Structure> structures() const;
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Everything that the module waits for (the calls of nvdebug_await) and that never comes: the request
+fails after its deadline of a second, and what must not stay is put back."""
+
+import pytest
+from boards import BOARDS, before, since
+from registers import (engine_status, list_pending, runlist_preempt_pending, tsg_preempt_pending)
+from sample import EVERYTHING
+from test_lease import LEASES, hold, kill
+from test_runlist_control import (TSGS, even, events, location, on_engine, refused, slice_of, trace,
+                                  write_ok)
+
+
+def some(everyday, boards):
+    """Each test takes seconds of waiting, so one board has to do for a day."""
+    return boards if EVERYTHING else [everyday]
+
+
+def stick(bench, board, bit):
+    register, mask = bit
+    bench.model(board).request("fault", "set", hex(register), hex(mask))
+
+
+def running(bench, board):
+    """A TSG that is on the engine, well before the end of its timeslice."""
+    bench.model(board).request("advance", 500)
+    return on_engine(bench, board).pop()
+
+
+def times_out(bench, board, name, text):
+    """The tracepoints that the request raised."""
+    with trace(bench) as lines:
+        refused(bench, board, name, text, "timed out")
+    bench.model(board).request("fault", "none")
+    return events(lines)
+
+
+def as_before(bench, board, where):
+    bench.model(board).request("advance", 1000)
+    assert location(bench, board) == where
+    assert "off" not in bench.read(board, "scheduling")
+    assert even(bench, board)
+
+
+# preempt.c
+
+def test_another_preempt_of_a_tsg(bench):
+    for board in some("a100", before("volta") + since("ampere-ga100")):
+        where = location(bench, board)
+        stick(bench, board, tsg_preempt_pending(board))
+        assert "preempt" not in times_out(bench, board, "preempt_tsg", "0:1")
+        as_before(bench, board, where)
+
+
+def test_another_preempt_of_the_runlist(bench):
+    for board in some("titan-v", since("volta")):
+        where = location(bench, board)
+        stick(bench, board, runlist_preempt_pending(board))
+        assert "preempt" not in times_out(bench, board, "preempt_runlist", "0")
+        as_before(bench, board, where)
+
+
+def test_a_tsg_that_does_not_leave(bench):
+    for board in some("h200", since("volta")):
+        where, tsg = location(bench, board), running(bench, board)
+        bench.model(board).request("fault", "freeze-after", 0)
+        said = times_out(bench, board, "preempt_tsg", f"0:{tsg}")
+        assert said == ["scheduling", "preempt", "scheduling"]
+        as_before(bench, board, where)
+
+
+def test_a_preempt_of_a_tsg(bench):
+    for board in some("gtx1060-3gb", before("volta")):
+        where, tsg = location(bench, board), running(bench, board)
+        bench.model(board).request("fault", "freeze-after", 0)
+        assert times_out(bench, board, "preempt_tsg", f"0:{tsg}") == ["preempt"]
+        as_before(bench, board, where)
+
+
+def test_a_preempt_of_the_runlist(bench):
+    for board in some("rtx2080ti", since("volta")):
+        where = location(bench, board)
+        running(bench, board)
+        bench.model(board).request("fault", "freeze-after", 0)
+        assert times_out(bench, board, "preempt_runlist", "0") == ["preempt"]
+        as_before(bench, board, where)
+
+
+# submit.c
+
+@pytest.mark.parametrize("name, text", [("resubmit_runlist", "0"), ("switch_to_tsg", "0:1"),
+                                        ("set_timeslice", "0:1 9000")])
+def test_a_list_of_the_driver_s(bench, name, text):
+    for board in some("a100", BOARDS):
+        where, slices = location(bench, board), slice_of(bench, board, 1)
+        stick(bench, board, list_pending(board))
+        assert "runlist_submit" not in times_out(bench, board, name, text)
+        assert slice_of(bench, board, 1) == slices
+        as_before(bench, board, where)
+
+
+@pytest.mark.parametrize("name, text, said", [
+    ("resubmit_runlist", "0", None),
+    ("switch_to_tsg", "0:1", "the list of runlist 0 did not go back (-110)"),
+    ("set_timeslice", "0:1 9000", "may still have the new timeslice of TSG 1 (-110)")])
+def test_a_list_of_ours(bench, name, text, said):
+    """Neither is it taken nor what would put it back."""
+    for board in some("b200", BOARDS):
+        where, slices = location(bench, board), slice_of(bench, board, 1)
+        bench.check("dmesg -c > /dev/null")
+        bench.model(board).request("fault", "freeze-after", 0)
+        assert "runlist_submit" in times_out(bench, board, name, text)
+        lines = bench.check("dmesg")
+        assert said in lines if said else "did not" not in lines
+        assert slice_of(bench, board, 1) == slices
+        bench.model(board).request("advance", 1000)
+        write_ok(bench, board, "resubmit_runlist", "0")
+        as_before(bench, board, where)
+
+
+@pytest.mark.parametrize("name, said", [
+    ("switch_to_tsg", "may still be one TSG's alone (-110)"),
+    ("set_timeslice", "may still have the new timeslice of TSG 1 (-110)")])
+def test_a_list_at_the_end_of_a_lease(bench, name, said):
+    for board in some("rtx5090", BOARDS):
+        where = location(bench, board)
+        hold(bench, [(bench.proc(board, name), LEASES[name])])
+        stick(bench, board, list_pending(board))
+        kill(bench)
+        bench.model(board).request("fault", "none")
+        assert said in bench.check("dmesg | tail -n 3")
+        write_ok(bench, board, "resubmit_runlist", "0")
+        as_before(bench, board, where)
+
+
+# own_list.c
+
+def test_a_switch_that_leaves_another_on_the_engine(bench):
+    for board in some("a100", BOARDS):
+        where = location(bench, board)
+        kind = 0x1000 if board in before("ampere-ga100") else 0
+        other = TSGS[2]
+        bench.model(board).request("fault", "read", hex(engine_status(board)),
+                                   hex(0x80002000 | kind | other))
+        assert "runlist_submit" in times_out(bench, board, "switch_to_tsg", "0:1")
+        as_before(bench, board, where)
