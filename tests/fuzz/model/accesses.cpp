@@ -14,7 +14,7 @@ std::uint32_t offset(FuzzedDataProvider &input, const Board &board) {
     };
     const RunlistRow &row =
         board.runlists[input.ConsumeIntegralInRange<std::size_t>(0, board.runlists.size() - 1)];
-    switch (input.ConsumeIntegralInRange(0, 9)) {
+    switch (input.ConsumeIntegralInRange(0, 11)) {
     case 0:
         return near(0x2000, 0x2000);
     case 1:
@@ -33,6 +33,10 @@ std::uint32_t offset(FuzzedDataProvider &input, const Board &board) {
         return near(row.chram, 0x200);
     case 8:
         return near(0x100000, 0x1000);
+    case 9:
+        return near(0x40000, 0x20000);
+    case 10:
+        return near(0x9000, 0x1000);
     default:
         return input.ConsumeIntegral<std::uint32_t>();
     }
@@ -109,8 +113,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     constexpr unsigned most = 300;
     FuzzedDataProvider input(data, bytes);
     fuzz::Guest memory;
-    Gpu gpu(fuzz::board(input.ConsumeIntegral<std::uint8_t>()), input.PickValueInArray(workloads),
-            fuzz::Guest::range);
+    Board board = fuzz::board(input.ConsumeIntegral<std::uint8_t>());
+    const Workload &wanted = input.PickValueInArray(workloads);
+    // "bars" needs video memory.
+    const Workload &workload = board.generation->has_video_memory() ? wanted : workloads.front();
+    Gpu gpu(std::move(board), workload, fuzz::Guest::range);
     gpu.attach(&memory);
     fuzz::place_bars(gpu);
     gpu.start();

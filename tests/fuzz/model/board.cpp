@@ -6,10 +6,12 @@
 using namespace nvmodel;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const Workload workload = fuzz::workload("low");
+    static const Workload low = fuzz::workload("low"), anywhere = fuzz::workload("idle");
     const fuzz::MemoryFile file({reinterpret_cast<const char *>(data), size});
     try {
-        Gpu gpu(load_board(file.path()), workload, fuzz::Guest::range);
+        Board board = load_board(file.path());
+        const Workload &workload = board.generation->has_video_memory() ? low : anywhere;
+        Gpu gpu(std::move(board), workload, fuzz::Guest::range);
         fuzz::Guest memory;
         gpu.attach(&memory);
         for (std::uint32_t at = 0; at < 0x40000; at += 0x1004)
