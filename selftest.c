@@ -233,11 +233,11 @@ static bool __init test_channel(void)
 
 static bool __init test_instance(void)
 {
-	/* TARGET, CONFIG, eight words from PAGE_DIR_BASE on, 0, SC_PDB_VALID */
+	/* TARGET, CONFIG, eight words from PAGE_DIR_BASE on, SC_PDB_VALID */
 	static const u32 gv100[] __initconst = {
 		0x0001001f, 0x00000100,
 		0x00100c06, 0x00000002, 0, 0, 0x7f000004, 0x00000001,
-		0x00000005, 0x80012345, 0, 0x00000021, 0x00000000,
+		0x00000005, 0x80012345, 0x00000021, 0x00000000,
 	};
 	static const u32 entry[] __initconst = { 0x00123c00, 1, 7 };
 	static const u32 unused[] __initconst = { 1, 1, 0 };

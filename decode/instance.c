@@ -12,12 +12,6 @@
 	(NV_RAMIN_ENGINE_WFI_HI + 1 - NV_RAMIN_PAGE_DIR_BASE)
 #define BASE_WORDS_GV100 \
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_PAGE_DIR_BASE)
-/*
- * With the word before, which is not used: if all subcontexts are valid, it
- * tells these words from no answer.
- */
-#define SC_VALID_RUN \
-	{ NV_RAMIN_SC_PDB_VALID - 1, 3 }
 
 const struct nvdebug_instance_layout nvdebug_instance_gk104 = {
 	.has = NVDEBUG_INSTANCE_HAS_RAMFC | NVDEBUG_INSTANCE_HAS_LIMIT,
@@ -75,7 +69,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gv100 = {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		SC_VALID_RUN,
+		{ NV_RAMIN_SC_PDB_VALID, 2 },
 	} },
 };
 
@@ -89,7 +83,7 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		SC_VALID_RUN,
+		{ NV_RAMIN_SC_PDB_VALID, 2 },
 	} },
 };
 
@@ -103,7 +97,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.runs = { {
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		SC_VALID_RUN,
+		{ NV_RAMIN_SC_PDB_VALID, 2 },
 	} },
 };
 

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Most words that the runs of a layout have together. */
-#define NVDEBUG_INSTANCE_WORDS	13
+#define NVDEBUG_INSTANCE_WORDS	12
 
 /* What an instance block of a generation has, and where. */
 struct nvdebug_instance_layout {
