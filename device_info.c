@@ -86,12 +86,15 @@ struct table {
 	u32 rows;
 };
 
-/* Read and decode @table, and add what it has to gpu->topology. */
+/*
+ * Read and decode @table, and add what it has to gpu->topology; how many parts
+ * of it make no sense, to @ignored.
+ */
 static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
-		      decode_fn decode, const char **why)
+		      decode_fn decode, u32 *ignored, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
-	u32 ignored, i;
+	u32 senseless, i;
 	u32 *row;
 	int ret;
 
@@ -108,15 +111,12 @@ static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
 
 	*why = "device table makes no sense";
 	ret = decode(row, table->rows, topology->engine + topology->engines,
-		     table->rows, &ignored);
+		     table->rows, &senseless);
 	if (ret < 0)
 		goto out;
 	topology->engines += ret;
+	*ignored += senseless;
 	ret = 0;
-	if (ignored)
-		dev_warn(gpu->dev,
-			 "%u parts of the device table make no sense\n",
-			 ignored);
 out:
 	kfree(row);
 	return ret;
@@ -127,7 +127,7 @@ static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
 			size_t count, decode_fn decode, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
-	u32 rows = 0;
+	u32 rows = 0, ignored = 0;
 	int ret = 0;
 	size_t i;
 
@@ -140,7 +140,11 @@ static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
 	if (!topology->engine || !topology->runlist)
 		ret = -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
-		ret = read_table(gpu, &tables[i], decode, why);
+		ret = read_table(gpu, &tables[i], decode, &ignored, why);
+	if (ignored)
+		dev_warn(gpu->dev,
+			 "%u parts of the device table make no sense\n",
+			 ignored);
 	if (!ret && !topology->engines) {
 		*why = "device table empty";
 		ret = -ENODATA;

@@ -99,7 +99,7 @@ def expect_no_engines(bench, board, why):
         bench.run(f"cat {bench.proc(board, name)} > /dev/null")
 
 
-@pytest.mark.parametrize("board", ("gtx980", "titan-v", "a100", "h200"))
+@pytest.mark.parametrize("board", ("gtx980", "titan-v", "a100", "h200", "b200"))
 def test_a_table_of_engines_that_never_ends(unloaded, board):
     """Each row says that there is another one."""
     for row in device_table(board):
