@@ -5,11 +5,11 @@
 #include "module.h"
 #include "pci.h"
 
-/* Waits for its turn, somewhere within the next so many; false at the end. */
-static bool next_turn(const struct churn *churn, struct rng *rng,
-		      unsigned long *turn)
+/* Waits for its turn, about so many later; false at the end. */
+static bool next_turn(const struct churn *churn, unsigned long every,
+		      struct rng *rng, unsigned long *turn)
 {
-	*turn += 1 + rng_below(rng, 2 * churn->every);
+	*turn += 1 + rng_below(rng, 2 * every);
 	while (tally_total(churn->tally) < *turn) {
 		if (tally_has_ended(churn->tally))
 			return false;
@@ -20,11 +20,20 @@ static bool next_turn(const struct churn *churn, struct rng *rng,
 	return !tally_has_ended(churn->tally);
 }
 
+/* A GPU that did not answer when it was found has no folder. */
+static bool some_missing(const struct gpu *gpus)
+{
+	for (; gpus->name[0]; gpus++)
+		if (!folder_exists(gpus))
+			return true;
+	return false;
+}
+
 int churn_start_gpus(const struct churn *churn, const struct gpu *gpus)
 {
 	static struct address addresses[GPUS_MAX];
 	struct rng rng = rng_of(churn->seed, 1000);
-	unsigned long turn = 0;
+	unsigned long turn = 0, every = churn->every;
 	size_t count = 0;
 	int pid;
 
@@ -33,9 +42,10 @@ int churn_start_gpus(const struct churn *churn, const struct gpu *gpus)
 	pid = ktap_fork();
 	if (pid)
 		return pid;
-	while (next_turn(churn, &rng, &turn)) {
+	while (next_turn(churn, every, &rng, &turn)) {
 		size_t first = rng_below(&rng, count);
-		size_t gone = 1 + rng_below(&rng, count);
+		size_t gone = some_missing(gpus) ? count :
+			      1 + rng_below(&rng, count);
 
 		for (size_t i = 0; i < gone; i++) {
 			pci_remove(&addresses[(first + i) % count]);
@@ -45,6 +55,8 @@ int churn_start_gpus(const struct churn *churn, const struct gpu *gpus)
 			nap();
 		pci_rescan();
 		tally_count(churn->tally, churn->rescanned, 0);
+		nap();
+		every = some_missing(gpus) ? churn->every / 10 : churn->every;
 	}
 	ktap_end();
 }
@@ -59,7 +71,7 @@ int churn_start_module(const struct churn *churn)
 	pid = ktap_fork();
 	if (pid)
 		return pid;
-	while (next_turn(churn, &rng, &turn)) {
+	while (next_turn(churn, churn->every, &rng, &turn)) {
 		if (!tally_count(churn->tally, churn->unloaded,
 				 module_unload()))
 			continue;

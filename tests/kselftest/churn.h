@@ -15,7 +15,8 @@
 struct churn {
 	struct tally *tally;
 	size_t removed, rescanned, unloaded, loaded;
-	unsigned long every; /* so many of what the tally counts */
+	/* so many of what the tally counts; sooner while a GPU has no folder */
+	unsigned long every;
 	uint64_t seed;
 };
 

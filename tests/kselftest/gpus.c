@@ -111,6 +111,23 @@ char *gpu_read(const struct gpu *gpu, const char *file, size_t *size)
 	return text;
 }
 
+bool gpu_file_of(int fd, unsigned int *gpu, char file[48])
+{
+	char link[40], path[300], *at;
+	int error = errno;
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	errno = error;
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	/* of a file that is gone " (deleted)" follows */
+	at = strstr(path, "/gpu");
+	return at && sscanf(at, "/gpu%u/%47s", gpu, file) == 2;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(a, b);

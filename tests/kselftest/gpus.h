@@ -65,6 +65,12 @@ int gpu_open(const struct gpu *gpu, const char *file, int flags);
 bool gpu_has(const struct gpu *gpu, const char *file);
 char *gpu_read(const struct gpu *gpu, const char *file, size_t *size);
 
+/*
+ * Which GPU's, by its number, and which file that descriptor is of; false if it
+ * is of none. Leaves errno alone.
+ */
+bool gpu_file_of(int fd, unsigned int *gpu, char file[48]);
+
 /* All files in order of name; or those that have the mode bits `mode`. */
 void gpu_files(const struct gpu *gpu, unsigned int mode, struct files *files);
 

@@ -34,8 +34,10 @@
 #include "module.h"
 #include "options.h"
 #include "pci.h"
+#include "requests.h"
 #include "suite.h"
 #include "tree.h"
+#include "writes.h"
 
 #define PROCESSES 6
 #define SLOTS 8
@@ -46,19 +48,24 @@
 #define MODULE_EVERY 9000
 #define FAULT_EVERY 500
 #define CALL_MS 20
+#define TAKEN_PERCENT 20
 
 static unsigned long seed = 1, calls = 2000;
 
 enum {
-	OPEN, READ, WRITE, PREAD, PWRITE, READV, WRITEV, PREADV, LSEEK, MMAP,
-	IOCTL, POLL, SPLICE, SENDFILE, COPY_RANGE, FALLOCATE, FTRUNCATE, FSYNC,
-	DUP, FORK, INOTIFY, FSTAT, FCNTL, FLOCK, GETDENTS, FADVISE, CLOSE,
+	OPEN, READ, WRITE, ORDER, PREAD, PWRITE, READV, WRITEV, PREADV, LSEEK,
+	MMAP, IOCTL, POLL, SPLICE, SENDFILE, COPY_RANGE, FALLOCATE, FTRUNCATE,
+	FSYNC, DUP, FORK, INOTIFY, FSTAT, FCNTL, FLOCK, GETDENTS, FADVISE,
+	CLOSE,
 	CALLS, FAULTS = CALLS, CHURNS,
 };
 
 /* What any call may say of an argument, and what any access of the file. */
 #define BAD_CALL EBADF, EFAULT, EINVAL, ESPIPE
 #define NO_FILE EIO, ENODATA
+/* And what a request may be refused with. */
+#define REFUSED EIO, EPERM, ERANGE, E2BIG, ENOSPC, ENODEV, EBUSY, ETIMEDOUT, \
+		EOPNOTSUPP
 
 /*
  * What docs/proc.md says of a control; EPERM is a user's, and EACCES, ENOENT and
@@ -68,14 +75,13 @@ static const struct tally_kind kinds[] = {
 	[OPEN] = { "open", { EACCES, EPERM, ENOENT, EEXIST, ENOTDIR, EISDIR,
 			     EINVAL, ENODEV, EIO, EBUSY, EOPNOTSUPP, EFAULT } },
 	[READ] = { "read", { BAD_CALL, NO_FILE, EISDIR } },
-	[WRITE] = { "write", { BAD_CALL, EIO, EPERM, ERANGE, E2BIG, ENOSPC,
-			       ENODEV, EBUSY, ETIMEDOUT, EOPNOTSUPP } },
+	[WRITE] = { "write", { BAD_CALL, REFUSED } },
+	[ORDER] = { "open and write what fits", { BAD_CALL, REFUSED, EACCES,
+						  ENOENT } },
 	[PREAD] = { "pread", { BAD_CALL, NO_FILE, EISDIR } },
-	[PWRITE] = { "pwrite", { BAD_CALL, EIO, EPERM, ERANGE, E2BIG, ENOSPC,
-				 ENODEV, EBUSY, ETIMEDOUT, EOPNOTSUPP } },
+	[PWRITE] = { "pwrite", { BAD_CALL, REFUSED } },
 	[READV] = { "readv", { BAD_CALL, NO_FILE, EISDIR } },
-	[WRITEV] = { "writev", { BAD_CALL, EIO, EPERM, ERANGE, E2BIG, ENOSPC,
-				 ENODEV, EBUSY, ETIMEDOUT, EOPNOTSUPP } },
+	[WRITEV] = { "writev", { BAD_CALL, REFUSED } },
 	[PREADV] = { "preadv2", { BAD_CALL, NO_FILE, EISDIR, EOPNOTSUPP,
 				  EAGAIN } },
 	[LSEEK] = { "lseek", { EBADF, EINVAL, ESPIPE, EIO, ENXIO,
@@ -124,7 +130,9 @@ struct fuzzer {
 };
 
 static struct tally *tally;
+static struct writes *writes;
 static struct files names[GPUS_MAX], readable[GPUS_MAX], writable[GPUS_MAX];
+static struct named named[GPUS_MAX];
 static size_t gpu_count;
 
 /* ---- arguments ---- */
@@ -177,19 +185,16 @@ static char *any_buffer(struct fuzzer *f)
 	return RNG_PICK(&f->rng, bad);
 }
 
-static void any_name(struct fuzzer *f, char name[64])
+static const char *any_of(struct fuzzer *f, const struct files *files)
 {
-	const struct files *files = &names[rng_below(&f->rng, gpu_count)];
-
-	snprintf(name, 64, "%s", files->name[rng_below(&f->rng, files->count)]);
+	return files->name[rng_below(&f->rng, files->count)];
 }
 
 static void any_path(struct fuzzer *f, char path[128])
 {
 	unsigned int gpu = (unsigned int)rng_below(&f->rng, gpu_count);
-	char name[64];
+	const char *name = any_of(f, &names[rng_below(&f->rng, gpu_count)]);
 
-	any_name(f, name);
 	if (rng_once_in(&f->rng, 30))
 		snprintf(path, 128, "%s/gpu%u", proc_root(), gpu);
 	else if (rng_once_in(&f->rng, 60))
@@ -208,7 +213,7 @@ static int usable_fd(struct fuzzer *f, const struct files *usable, int flags)
 	if (rng_once_in(&f->rng, 2))
 		return any_fd(f);
 	snprintf(path, sizeof(path), "%s/gpu%zu/%s", proc_root(), gpu,
-		 usable[gpu].name[rng_below(&f->rng, usable[gpu].count)]);
+		 any_of(f, &usable[gpu]));
 	fd = open(path, flags | O_CLOEXEC);
 	if (fd < 0)
 		return any_fd(f);
@@ -259,20 +264,17 @@ static size_t put_word(struct fuzzer *f, char *at)
 	}
 }
 
-/* A request that some control takes. */
-static size_t put_request(struct fuzzer *f, char *at)
+/* A request that fits the file, or did so before a GPU went. */
+static size_t put_request(struct fuzzer *f, int fd, char *at)
 {
-	static const char *const forms[] = { "%zu:%zu", "%zu:%zu 500",
-		"%zu:%zu cta", "%zu:%zu wfi", "%zu:%zu 0x200000 base",
-		"lease %zu:%zu", "lease %zu:%zu 700.5", "lease %zu:%zu wfi" };
-	size_t runlist = rng_once_in(&f->rng, 4), id = rng_below(&f->rng, 6);
+	unsigned int gpu;
+	char file[48];
 
-	if (rng_once_in(&f->rng, 4))
-		return (size_t)sprintf(at, "%zu %s", runlist,
-				       rng_once_in(&f->rng, 2) ? "on" : "off");
-	if (rng_once_in(&f->rng, 4))
-		return (size_t)sprintf(at, "%zu", id);
-	return (size_t)sprintf(at, RNG_PICK(&f->rng, forms), runlist, id);
+	if (!gpu_file_of(fd, &gpu, file) || gpu >= gpu_count) {
+		gpu = (unsigned int)rng_below(&f->rng, gpu_count);
+		strcpy(file, any_of(f, &writable[gpu]));
+	}
+	return any_request(&named[gpu], &f->rng, file, at);
 }
 
 static size_t mutate(struct fuzzer *f, char *text, size_t size)
@@ -295,7 +297,7 @@ static size_t mutate(struct fuzzer *f, char *text, size_t size)
 	}
 }
 
-static size_t put_text(struct fuzzer *f)
+static size_t put_text(struct fuzzer *f, int fd)
 {
 	size_t size = 0, count;
 
@@ -313,7 +315,7 @@ static size_t put_text(struct fuzzer *f)
 		count = 1 + rng_below(&f->rng, 4);
 		break;
 	default:
-		size = put_request(f, f->text);
+		size = put_request(f, fd, f->text);
 		count = 0;
 	}
 	while (count-- && size < TEXT_MAX - 100) {
@@ -337,9 +339,12 @@ static void judge_output(struct fuzzer *f, const char *text, ssize_t size)
 	       "an address of the kernel is shown: %s", found);
 }
 
-static void judge_write(struct fuzzer *f, ssize_t size)
+/* What the file was not open for did not get as far as to the module. */
+static void judge_write(struct fuzzer *f, int fd, ssize_t size)
 {
 	EXPECT(f->root || size <= 0, "a user wrote %zd bytes", size);
+	if (f->root && (size >= 0 || errno != EBADF))
+		writes_count(writes, fd, size > 0);
 }
 
 /* No file is anybody's but root's to write, and not all are his to read. */
@@ -400,9 +405,9 @@ static long do_pread(struct fuzzer *f)
 	return got;
 }
 
-static const char *request(struct fuzzer *f, size_t *size)
+static const char *request(struct fuzzer *f, int fd, size_t *size)
 {
-	*size = rng_once_in(&f->rng, 12) ? any_size(f) : put_text(f);
+	*size = rng_once_in(&f->rng, 12) ? any_size(f) : put_text(f, fd);
 	if (*size <= TEXT_MAX && !rng_once_in(&f->rng, 30))
 		return f->text;
 	return any_buffer(f);
@@ -410,21 +415,44 @@ static const char *request(struct fuzzer *f, size_t *size)
 
 static long do_write(struct fuzzer *f)
 {
+	int fd = fd_to_write(f);
 	size_t size;
-	const char *text = request(f, &size);
-	ssize_t put = write(fd_to_write(f), text, size);
+	const char *text = request(f, fd, &size);
+	ssize_t put = write(fd, text, size);
 
-	judge_write(f, put);
+	judge_write(f, fd, put);
+	return put;
+}
+
+/* What the file would take, if all were well. */
+static long do_order(struct fuzzer *f)
+{
+	size_t gpu = rng_below(&f->rng, gpu_count), size;
+	const char *file = any_of(f, &writable[gpu]);
+	int *slot = any_slot(f);
+	char path[128];
+	ssize_t put;
+
+	snprintf(path, sizeof(path), "%s/gpu%zu/%s", proc_root(), gpu, file);
+	if (*slot >= 0)
+		close(*slot);
+	*slot = open(path, O_RDWR | O_CLOEXEC);
+	if (*slot < 0)
+		return -1;
+	size = any_request(&named[gpu], &f->rng, file, f->text);
+	put = write(*slot, f->text, size);
+	judge_write(f, *slot, put);
 	return put;
 }
 
 static long do_pwrite(struct fuzzer *f)
 {
+	int fd = fd_to_write(f);
 	size_t size;
-	const char *text = request(f, &size);
-	ssize_t put = pwrite(fd_to_write(f), text, size, any_offset(f));
+	const char *text = request(f, fd, &size);
+	ssize_t put = pwrite(fd, text, size, any_offset(f));
 
-	judge_write(f, put);
+	judge_write(f, fd, put);
 	return put;
 }
 
@@ -463,13 +491,13 @@ static long do_preadv(struct fuzzer *f)
 static long do_writev(struct fuzzer *f)
 {
 	struct iovec vectors[VECTORS];
-	int count = any_vectors(f, vectors);
+	int count = any_vectors(f, vectors), fd = fd_to_write(f);
 	ssize_t put;
 
 	vectors[0].iov_base = f->text;
-	vectors[0].iov_len = put_text(f);
-	put = writev(fd_to_write(f), vectors, count);
-	judge_write(f, put);
+	vectors[0].iov_len = put_text(f, fd);
+	put = writev(fd, vectors, count);
+	judge_write(f, fd, put);
 	return put;
 }
 
@@ -536,11 +564,11 @@ static long do_splice(struct fuzzer *f)
 		moved = splice(fd, NULL, f->pipe[1], NULL, any_size(f),
 			       SPLICE_F_NONBLOCK);
 	} else {
-		if (write(f->pipe[1], f->text, put_text(f)) < 0)
+		if (write(f->pipe[1], f->text, put_text(f, fd)) < 0)
 			return 0;
 		moved = splice(f->pipe[0], NULL, fd, NULL, TEXT_MAX,
 			       SPLICE_F_NONBLOCK);
-		judge_write(f, moved);
+		judge_write(f, fd, moved);
 	}
 	drain(f, f->pipe[0]);
 	return moved;
@@ -675,7 +703,8 @@ static const struct {
 	unsigned int weight;
 } call_table[CALLS] = {
 	[OPEN] = { do_open, 30 }, [READ] = { do_read, 10 },
-	[WRITE] = { do_write, 30 }, [PREAD] = { do_pread, 6 },
+	[WRITE] = { do_write, 15 }, [ORDER] = { do_order, 25 },
+	[PREAD] = { do_pread, 6 },
 	[PWRITE] = { do_pwrite, 6 }, [READV] = { do_readv, 4 },
 	[WRITEV] = { do_writev, 6 }, [PREADV] = { do_preadv, 4 },
 	[LSEEK] = { do_lseek, 6 }, [MMAP] = { do_mmap, 3 },
@@ -754,12 +783,16 @@ static void fuzz(size_t number)
 	fuzzer_begin(&f, number);
 	for (unsigned long i = 0; i < calls; i++) {
 		size_t call = any_call(&f);
+		long result = call_table[call].run(&f);
+		/* GPU or module have gone: nearly all calls would be like this one */
+		bool gone = result < 0 && errno == ENOENT;
 
-		tally_call(tally, call, call_table[call].run(&f));
+		tally_call(tally, call, result);
+		if (gone)
+			nap();
 	}
 }
 
-/* One after the other, or two together; in between all is well for a while. */
 static void any_fault(struct rng *rng, char *fault, size_t size)
 {
 	static const char *const forms[] = { "random %llu 0.001",
@@ -790,7 +823,9 @@ static int start_faults(const int *models)
 		}
 		turn = tally_total(tally) + rng_below(&rng, FAULT_EVERY);
 		model_ask(model, "fault none");
-		if (rng_once_in(&rng, 4))
+		model_ask(model, "corrupt undo");
+		/* or nearly all that is asked for would be refused at once */
+		if (rng_once_in(&rng, 2))
 			continue;
 		if (rng_once_in(&rng, 5))
 			model_ask(model, "corrupt %zu",
@@ -877,12 +912,16 @@ static void test_calls(const struct gpu *gpus)
 		gpu_files(gpu, 0400, &readable[gpu_count]);
 		gpu_files(gpu, 0200, &writable[gpu_count]);
 		before[gpu_count] = read_all(gpu, models[gpu_count]);
+		named[gpu_count] = named_read(gpu);
 	}
 	tally = tally_make(kinds, sizeof(kinds) / sizeof(*kinds));
+	writes = writes_make();
 	ktap_note("seed %lu, %u processes of %lu calls", seed, PROCESSES,
 		  calls);
 	run_crowd(gpus, models);
 	tally_note(tally);
+	EXPECT(writes_note(writes) >= TAKEN_PERCENT, "too little was taken to "
+	       "get far");
 
 	for (size_t i = 0; i < gpu_count; i++)
 		model_ask(models[i], "fault none");
