@@ -23,11 +23,11 @@ static bool this_failed; /* in the process of a test */
 static unsigned int failures; /* in that process */
 static char *skip_reason; /* shared with it */
 
-static void set_alarm(void)
+void ktap_alarm(unsigned long seconds)
 {
 	const char *slowness = getenv("NVDEBUG_SLOWNESS");
 
-	alarm((unsigned int)(HANG_S * (slowness ? atof(slowness) : 1)));
+	alarm((unsigned int)((double)seconds * (slowness ? atof(slowness) : 1)));
 }
 
 void ktap_plan(unsigned int tests)
@@ -72,7 +72,7 @@ enum ktap_status ktap_run(const char *name, void (*test)(const void *subject),
 		return KTAP_FAIL;
 	}
 	if (pid == 0) {
-		set_alarm();
+		ktap_alarm(HANG_S);
 		test(subject);
 		ktap_end();
 	}
@@ -161,7 +161,7 @@ void ktap_failure(const char *file, int line, const char *format, ...)
 
 void ktap_alive(void)
 {
-	set_alarm();
+	ktap_alarm(HANG_S);
 }
 
 void ktap_end(void)
@@ -187,7 +187,7 @@ int ktap_fork(void)
 	if (pid == 0) {
 		this_failed = false;
 		failures = 0;
-		set_alarm();
+		ktap_alarm(HANG_S);
 	}
 	return pid;
 }
@@ -200,7 +200,7 @@ enum ktap_status ktap_wait(int pid)
 	/* It has an alarm of its own. */
 	alarm(0);
 	ASSERT(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
-	set_alarm();
+	ktap_alarm(HANG_S);
 	result = status_of(status);
 	this_failed |= result == KTAP_FAIL;
 	return result;

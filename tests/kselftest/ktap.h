@@ -30,6 +30,8 @@ __printf(1, 2) void ktap_note(const char *format, ...);
 void ktap_note_difference(const char *expected, const char *text);
 __printf(3, 4) void ktap_failure(const char *file, int line,
 				 const char *format, ...);
+/* What takes longer hangs; a slow kernel is given more time. */
+void ktap_alarm(unsigned long seconds);
 /* For tests that may take long: this one is not hanging. */
 void ktap_alive(void);
 /* Ends the process of the test with what has been found so far. */

@@ -192,7 +192,7 @@ static char *read_subject(const struct gpu *gpu, const struct subject *subject,
 {
 	char *text;
 
-	alarm(DEADLINE_S);
+	ktap_alarm(DEADLINE_S);
 	text = gpu_read(gpu, subject->file, size);
 	EXPECT(text || is_allowed(errno, subject->file), "seed %lu: %s: %s",
 	       seed, subject->file, strerror(errno));
@@ -247,7 +247,7 @@ static char *translate(int fd, const char *request, size_t *size)
 	ssize_t length = (ssize_t)strlen(request);
 	char *text;
 
-	alarm(DEADLINE_S);
+	ktap_alarm(DEADLINE_S);
 	if (write(fd, request, (size_t)length) != length) {
 		EXPECT(is_allowed(errno, TRANSLATE), "seed %lu: \"%s\": %s",
 		       seed, request, strerror(errno));
@@ -509,10 +509,10 @@ static void test_reading(const struct gpu *gpu)
 	for (seed = first_seed; seed <= last_seed; seed++) {
 		unsigned long done = seed - first_seed + 1;
 
-		alarm(DEADLINE_S);
+		ktap_alarm(DEADLINE_S);
 		model_ask(model, "corrupt %lu %lu", seed, flips);
 		shown += read_corrupted(gpu, fd);
-		alarm(DEADLINE_S);
+		ktap_alarm(DEADLINE_S);
 		model_ask(model, "corrupt undo");
 		if (done % COMPARE_EVERY == 0 || seed == last_seed)
 			expect_originals(gpu, fd);
@@ -536,7 +536,7 @@ static void try_control(const struct gpu *gpu, const struct request *request)
 	struct state before, after;
 	int error;
 
-	alarm(DEADLINE_S);
+	ktap_alarm(DEADLINE_S);
 	before = state_read(gpu);
 	error = control(gpu, request->file, request->text);
 	after = state_read(gpu);
@@ -561,10 +561,10 @@ static void test_controls(const struct gpu *gpu)
 		end = last_seed;
 	for (seed = first_seed; seed <= end; seed++) {
 		for (size_t i = 0; i < count; i++) {
-			alarm(DEADLINE_S);
+			ktap_alarm(DEADLINE_S);
 			model_ask(model, "corrupt %lu %lu", seed, flips);
 			try_control(gpu, &wanted[i]);
-			alarm(DEADLINE_S);
+			ktap_alarm(DEADLINE_S);
 			model_ask(model, "corrupt undo");
 			state_restore(gpu, &before);
 			state_expect(gpu, &before, wanted[i].file);

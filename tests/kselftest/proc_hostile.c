@@ -139,7 +139,7 @@ struct attempt {
 
 static void attempt_make(struct attempt *a)
 {
-	alarm(DEADLINE_S);
+	ktap_alarm(DEADLINE_S);
 	fault_begin(a->model, a->fault, a->n);
 	a->error = op_run(a->gpu, a->op, &a->text);
 	a->accesses = fault_over(a->model, &a->hits);
@@ -547,7 +547,7 @@ static void read_everything(void)
 	for (size_t i = 0; i < count; i++) {
 		gpu_files(&gpus[i], 0400, &files);
 		for (size_t f = 0; f < files.count; f++) {
-			alarm(DEADLINE_S);
+			ktap_alarm(DEADLINE_S);
 			free(gpu_read(&gpus[i], files.name[f], NULL));
 		}
 	}
@@ -571,7 +571,7 @@ static void load_once(struct load *load, const struct fault *fault,
 
 	snprintf(when, sizeof(when), "%.60s: load, access %lu of %lu",
 		 fault->spec, n, load->whole);
-	alarm(DEADLINE_S);
+	ktap_alarm(DEADLINE_S);
 	module_must_unload();
 	klog_lines(load->log, &said);
 	free(said);

@@ -455,7 +455,7 @@ static void begin(const struct gpu *gpus)
 {
 	module_need();
 	/* a process that hangs must not be waited for without end */
-	alarm(180 + ROUND_S * rounds);
+	ktap_alarm(180 + ROUND_S * rounds);
 	find_subjects(gpus);
 	tally = tally_make(kinds, sizeof(kinds) / sizeof(*kinds));
 	ktap_note("seed %lu, %u readers and %u writers of %lu rounds", seed,
