@@ -257,6 +257,11 @@ debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they 
 	@scripts/debug-kernel debug
 	@scripts/debug-kernel kcsan
 
+.PHONY: check-debug
+check-debug: deps ## the module's tests on KERNELS, debug and kcsan (hours; FILES=, PYTEST=)
+	@KERNELS="$(or $(filter debug kcsan,$(KERNELS)),debug kcsan)" FILES="$(FILES)" \
+		scripts/check-debug $(PYTEST)
+
 # A quarter of the seeds for each version of page tables, on a kernel that marks memory which is
 # not initialised or already freed.
 SEEDS ?= 10000

@@ -11,7 +11,13 @@ import subprocess
 import pytest
 from nvdvm import kernel, paths
 from nvdvm.errors import KernelTrouble
-from nvdvm.machine import Machine
+from nvdvm.machine import Gpu, Machine
+
+# What `make check` has of make check-debug: short entries on a shared port, and a block of registers for
+# each runlist.
+BOARDS = ("gtx980", "h200")
+SHORT = ("proc_control switch", "proc_lease kill", "proc_failwrite --every 40 lease",
+         "proc_lifetime unload_while_leased remove_while_leased")
 
 MODULE = "/lib/mistakes.ko"
 
@@ -83,6 +89,19 @@ def test_what_the_console_does_not_show_fails_vm_run(mistakes):
     done = vm_run(mistakes, f"dmesg -n 1; insmod {MODULE} commit=warn")
     assert done.returncode == KernelTrouble.exit_status
     assert "is tainted: 0x3200" in done.stderr
+
+
+def test_the_module_in_short(module, kselftests, mistakes):
+    with Machine([Gpu(board) for board in BOARDS], module=module, append="kasan_multi_shot",
+                 extra_files={**kselftests, MODULE: mistakes}) as machine:
+        machine.check("cat /proc/gpu*/runlist* /proc/gpu*/contexts /proc/gpu*/engines > /dev/null")
+        for command in SHORT:
+            result = machine.run(f"/root/{command}")
+            text = result.text + result.err.decode()
+            assert result.status == 0 and "# SKIP" not in text, text
+        machine.check_taint()
+        # All that was looked for would have been found.
+        expect_trouble(machine, "use-after-free", NOTICED["use-after-free"])
 
 
 def test_without_a_mistake_all_is_well(mistakes):
