@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "chips/chips.h"
 #include "context_image.h"
@@ -118,6 +119,7 @@ struct block_fetch {
 	u32 word[NVDEBUG_INSTANCE_WORDS];
 
 	/* the subcontext table */
+	u32 all_valid[1 + NV_RAMIN_SC_PDB_VALID_WORDS];
 	struct nvdebug_words sc_run;
 	u32 *sc_word;
 	struct nvdebug_subcontext *sc;
@@ -228,6 +230,39 @@ static bool next_run(struct block_fetch *self)
 	return read_table(self);
 }
 
+/*
+ * With all 64 subcontexts valid these words are ones, as a bus without an
+ * answer has them.
+ */
+static bool may_be_all_valid(const struct block_fetch *self)
+{
+	const struct nvdebug_mem_request *asked = &self->fetch.want;
+
+	return self->next == next_run &&
+	       asked->addr == self->block->addr +
+			      NV_RAMIN_SC_PDB_VALID * sizeof(u32) &&
+	       asked->words == NV_RAMIN_SC_PDB_VALID_WORDS &&
+	       !memchr_inv(asked->buf, 0xff, asked->words * sizeof(u32));
+}
+
+static bool got_all_valid(struct block_fetch *self)
+{
+	memcpy(self->word + self->reader.words - NV_RAMIN_SC_PDB_VALID_WORDS,
+	       self->all_valid + 1,
+	       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
+	return next_run(self);
+}
+
+/* Another word, read with them, tells. */
+static bool read_with_word_before(struct block_fetch *self)
+{
+	const struct nvdebug_words run = {
+		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->all_valid)
+	};
+
+	return want(self, run, self->all_valid, got_all_valid);
+}
+
 static void block_done(struct block_fetch *self)
 {
 	kvfree(self->sc_word);
@@ -246,6 +281,8 @@ static bool block_step(struct nvdebug_fetch *fetch, int error)
 
 	if (self->context)
 		more = nvdebug_context_step(self->context, error);
+	else if (error == -EIO && may_be_all_valid(self))
+		more = read_with_word_before(self);
 	else
 		more = error ? fail(self, error) : self->next(self);
 

@@ -69,7 +69,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gv100 = {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		{ NV_RAMIN_SC_PDB_VALID, 2 },
+		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
 };
 
@@ -83,7 +83,7 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		{ NV_RAMIN_SC_PDB_VALID, 2 },
+		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
 };
 
@@ -97,7 +97,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.runs = { {
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
-		{ NV_RAMIN_SC_PDB_VALID, 2 },
+		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
 };
 

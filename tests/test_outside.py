@@ -215,19 +215,19 @@ def test_page_directories(bench, board, kind):
 
 
 @pytest.mark.parametrize("board", since("volta"))
-def test_a_table_of_63_subcontexts_that_lead_nowhere(bench, board):
+def test_a_table_of_64_subcontexts_that_lead_nowhere(bench, board):
     bench.restart(board, "fig7")
     first = next(iter(channels(bench.read(board, "runlist0"))))
     block = block_of(bench, board, first)["instance"]
-    put_words(bench, board, block, SUBCONTEXTS_VALID, [0xffffffff, 0x7fffffff])
+    put_words(bench, board, block, SUBCONTEXTS_VALID, [0xffffffff, 0xffffffff])
     for kind in KINDS:
         address, aperture = nowhere(bench, board, kind)
-        for veid in range(63):
+        for veid in range(64):
             put_words(bench, board, block, SUBCONTEXT + SUBCONTEXT_WORDS * veid,
                       [address & 0xfffff000 | 0xc00 | TARGET[aperture], address >> 32, 0, 0])
         found = next(one for one in instances(bench.read(board, "runlist0"))
                      if one.channel == first)
-        assert sorted(found.subcontexts) == list(range(63))
+        assert sorted(found.subcontexts) == list(range(64))
         bench.read(board, "contexts")
 
 

@@ -60,7 +60,8 @@
 #define  NV_RAMIN_PASID_ENABLE_ATS		BIT(31)
 
 /* The subcontexts, whose page directories graphics and compute use. */
-#define NV_RAMIN_SC_PDB_VALID			166 /* two words of bits */
+#define NV_RAMIN_SC_PDB_VALID			166 /* a bit for each */
+#define NV_RAMIN_SC_PDB_VALID_WORDS		2
 #define NV_RAMIN_SC__SIZE_1			64
 #define NV_RAMIN_SC(i)				(168 + 4 * (i))
 #define NV_RAMIN_SC_STRIDE			4
