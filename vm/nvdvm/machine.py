@@ -14,6 +14,7 @@ from . import (emulator, glue, initramfs, kernel as kernels, leaks, process, qem
                trouble)
 from .agent import Agent, GuestGone
 from .errors import KernelTrouble, VmError
+from .growing import GrowingLog
 from .model import Model
 from .terminal import Terminal, shell_command
 
@@ -66,7 +67,7 @@ class Machine(contextlib.AbstractContextManager):
         self._terminal = Terminal(self._folder / "terminal.sock") if interactive else None
         self._agent = None
         self._qemu = None
-        self._trouble_shown = 0
+        self._console = GrowingLog(self._folder / "console.log")
         self.models = []
 
     def __enter__(self):
@@ -128,10 +129,9 @@ class Machine(contextlib.AbstractContextManager):
 
     def check_kernel(self):
         """Raises KernelTrouble for anything bad the console shows since the last call."""
-        text = self.console()
-        splat = trouble.find_splat(text, self._trouble_shown)
+        splat = trouble.find_splat(self._console.unseen())
         if splat:
-            self._trouble_shown = len(text)
+            self._console.skip()
             raise KernelTrouble(f"the guest's kernel is in trouble:\n{splat}")
 
     def check_qemu(self):

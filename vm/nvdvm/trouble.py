@@ -28,9 +28,9 @@ STATE = ("grep -hsE '^[0-9]+$|debug_locks:' /proc/sys/kernel/tainted /proc/lockd
          ' || true')
 
 
-def find_splat(console, start):
-    """What the console shows from the line of the first splat behind `start` on, or None."""
-    found = _SPLAT.search(console, start)
+def find_splat(console):
+    """What the console shows from the line of the first splat on, or None."""
+    found = _SPLAT.search(console)
     if not found:
         return None
     return console[console.rfind("\n", 0, found.start()) + 1:][:4000]
