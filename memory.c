@@ -609,6 +609,8 @@ int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 static int write_bar(const struct nvdebug_bar_place *place, u32 value, u32 *old)
 {
 	*old = readl(place->at);
+	if (nvdebug_reg_value_check(*old))
+		return -EIO;
 	writel(value, place->at);
 	return readl(place->at) == value ? 0 : -EIO;
 }

@@ -284,9 +284,13 @@ int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
 	window_move(p, position);
 	*old = readl(at);
 	if (window_is_ours(p)) {
-		writel(value, at);
-		back = readl(at);
-		ret = !window_is_ours(p) ? -EBUSY : back == value ? 0 : -EIO;
+		ret = nvdebug_reg_value_check(*old) ? -EIO : 0;
+		if (!ret) {
+			writel(value, at);
+			back = readl(at);
+			ret = !window_is_ours(p) ? -EBUSY :
+			      back == value ? 0 : -EIO;
+		}
 	}
 	if (ret == -EAGAIN || ret == -EBUSY)
 		p->moved = false;

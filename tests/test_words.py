@@ -130,3 +130,25 @@ def test_in_an_instance_block(bench, board):
         bench.model(board).request("poke", block["aperture"], high, hex(word))
         found = {one.channel: one for one in instances(bench.read(board, "runlist0"))}
         assert found[first].fields == {"Error": "unreadable"}, hex(word)
+
+
+def list_words(bench, board):
+    at = next(one for one in bench.model(board).request("layout")["runlists"] if one["id"] == 0)
+    return bench.model(board).request("peek", at["aperture"], at["address"],
+                                      4 * at["entries"])["words"]
+
+
+@pytest.mark.parametrize("board", QUICK)
+def test_once_before_a_word_is_written(bench, board):
+    """Nothing is written over, and no such word is put back for what was there."""
+    cost = bench.cost(board, f"echo 0:0 78.848 > {bench.proc(board, 'set_timeslice')}")
+    refused = 0
+    for access in range(sum(block["reads"] for block in cost.values())):
+        bench.restart(board)
+        before = list_words(bench, board)
+        bench.model(board).request("fault", "wrong-after", str(access), "0xbad00200")
+        result = bench.write(board, "set_timeslice", "0:0 78.848")
+        bench.model(board).request("fault", "none")
+        refused += result.status != 0
+        assert (list_words(bench, board) == before) == (result.status != 0), access
+    assert refused

@@ -378,11 +378,12 @@ static void test_vanish(const struct gpu *gpu)
 /* What is missed meanwhile may look like data: memory can hold anything. */
 static void test_return(const struct gpu *gpu)
 {
+	/* EINVAL: what was asked for is not in a list with an entry of ones */
 	static const struct fault faults[] = {
-		{ "all-ones-after %lu 1", { ENODEV, EIO, EBUSY, EFAULT },
+		{ "all-ones-after %lu 1", { ENODEV, EIO, EBUSY, EFAULT, EINVAL },
 		  { ENODEV, EIO, EBUSY, EFAULT, EINVAL }, .lies = true,
 		  .times = 4 },
-		{ "all-ones-after %lu 20", { ENODEV, EIO, EBUSY, EFAULT },
+		{ "all-ones-after %lu 20", { ENODEV, EIO, EBUSY, EFAULT, EINVAL },
 		  { ENODEV, EIO, EBUSY, EFAULT, EINVAL }, .lies = true,
 		  .times = 4 },
 	};
