@@ -2,8 +2,10 @@
 """The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
 
 import pytest
-from boards import BOARDS
-from text import boxes, entries
+from boards import BOARDS, since
+from test_lease import mode
+from test_runlist_control import refused
+from text import boxes
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -82,6 +84,18 @@ def test_a_driver_that_moves_the_window_is_noticed(bench, board):
             assert [(box.kind, box.number) for box in boxes(result.text)] == shape
         else:
             assert "busy" in result.err.decode() or "unavailable" in result.err.decode()
+
+
+@pytest.mark.parametrize("board", since("pascal"))
+def test_a_mode_that_may_have_gone_elsewhere_is_put_back(bench, board):
+    """The last read of PRAMIN is of the word that was written; right after it the window moves."""
+    request = f"echo 0:2 wfi > {bench.proc(board, 'preemption_mode')}"
+    reads = bench.cost(board, request)["PRAMIN"]["reads"]
+    bench.restart(board)
+    bench.model(board).request("fault", "move-window", reads)
+    refused(bench, board, "preemption_mode", "0:2 wfi", "busy")
+    assert bench.model(board).request("fault", "none")["hits"] == 1
+    assert mode(bench, board) == "CTA"
 
 
 def test_who_may_read_state(bench, reloaded):
