@@ -5,6 +5,8 @@
 #include "module.h"
 #include "pci.h"
 
+#define NAPS_MAX 50
+
 /* Waits for its turn, about so many later; false at the end. */
 static bool next_turn(const struct churn *churn, unsigned long every,
 		      struct rng *rng, unsigned long *turn)
@@ -26,6 +28,17 @@ static bool some_missing(const struct gpu *gpus)
 	for (; gpus->name[0]; gpus++)
 		if (!folder_exists(gpus))
 			return true;
+	return false;
+}
+
+/* Kernels take a while to find them. */
+static bool wait_for_folders(const struct gpu *gpus)
+{
+	for (int naps = 0; naps < NAPS_MAX; naps++) {
+		if (!some_missing(gpus))
+			return true;
+		nap();
+	}
 	return false;
 }
 
@@ -55,8 +68,8 @@ int churn_start_gpus(const struct churn *churn, const struct gpu *gpus)
 			nap();
 		pci_rescan();
 		tally_count(churn->tally, churn->rescanned, 0);
-		nap();
-		every = some_missing(gpus) ? churn->every / 10 : churn->every;
+		every = wait_for_folders(gpus) ? churn->every :
+			churn->every / 10;
 	}
 	ktap_end();
 }

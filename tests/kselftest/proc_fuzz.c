@@ -48,7 +48,7 @@
 #define MODULE_EVERY 4000
 #define FAULT_EVERY 150
 #define CALL_MS 20
-#define TAKEN_PERCENT 20
+#define TAKEN_PERCENT 10
 
 static unsigned long seed = 1, calls = 2000;
 
