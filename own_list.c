@@ -161,21 +161,27 @@ static bool is_half(const struct nvdebug_runlist_location *loc,
 	       loc->entries != now->entries;
 }
 
+/* How often, if a driver submits other lists through the same registers. */
+#define PUT_BACK_TRIES	3
+
 /* Submit the list at @loc again, whatever happens meanwhile. */
 static int put_back(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist *runlist,
 		    const struct nvdebug_runlist_location *loc)
 {
 	struct nvdebug_runlist_location now;
-	int ret;
+	int submitted, ret, tries = 0;
 
-	ret = nvdebug_submit(gpu, runlist, loc);
-	if (!ret)
-		ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
-	/* a list that a driver submitted meanwhile is as good */
-	if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
-	    (is_half(loc, &now) || list_at(gpu, runlist, &now)))
-		ret = -EIO;
+	do {
+		submitted = nvdebug_submit(gpu, runlist, loc);
+		ret = submitted == -EBUSY ? 0 : submitted;
+		if (!ret)
+			ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
+		/* a list that a driver submitted meanwhile is as good */
+		if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
+		    (is_half(loc, &now) || list_at(gpu, runlist, &now)))
+			ret = -EIO;
+	} while (ret == -EIO && submitted == -EBUSY && ++tries < PUT_BACK_TRIES);
 	if (!ret)
 		free_others(gpu, runlist, &now);
 	else

@@ -63,34 +63,42 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 	return ret ? ret : look(gpu, runlist, loc);
 }
 
-/* Do the registers hold these words, as far as they are of an address? */
-static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word, int words)
+/*
+ * Do the registers hold the words of an address? -EIO if some are what they
+ * were before, as if not written; -EBUSY if some are neither, so that a driver
+ * has written them meanwhile.
+ */
+static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
+		const u32 *before, int words)
 {
+	int ret, i, found = 0;
 	u32 value;
-	int ret, i;
 
 	for (i = 0; i < words; i++) {
 		ret = nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
 					       &value);
 		if (ret)
 			return ret;
+		if (value != word[i] && value != before[i])
+			return -EBUSY;
 		if (value != word[i])
-			return -EIO;
+			found = -EIO;
 	}
-	return 0;
+	return found;
 }
 
 /* An address that was not submitted goes, or it would seem to be in force. */
 static void take_back(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, u32 reg,
-		      const u32 *word, int words)
+		      const u32 *old, const u32 *word, int words)
 {
 	int ret, i;
 
 	for (i = 0; i < words; i++)
-		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
-	ret = hold(gpu, reg, word, words);
-	if (ret)
+		nvdebug_reg_write(gpu, reg + 4 * i, old[i]);
+	ret = hold(gpu, reg, old, word, words);
+	/* what a driver has written since then is right */
+	if (ret && ret != -EBUSY)
 		nvdebug_complain(gpu,
 				 "where runlist %u is said to be did not go back (%d)\n",
 				 runlist->id, ret);
@@ -126,11 +134,11 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	 */
 	for (i = 0; i < words; i++) {
 		/* the last one starts it, with whatever address is there */
-		ret = i == words - 1 ? hold(gpu, reg, word, i) : 0;
-		if (ret) {
-			take_back(gpu, runlist, reg, old, i);
+		ret = i == words - 1 ? hold(gpu, reg, word, old, i) : 0;
+		if (ret && ret != -EBUSY)
+			take_back(gpu, runlist, reg, old, word, i);
+		if (ret)
 			return ret;
-		}
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
 		trace_runlist_submit(gpu->dev, runlist->id, -1,
 				     reg + 4 * i, old[i], word[i]);

@@ -33,7 +33,8 @@ nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 
 /*
  * Submit the list at @loc, and do not wait. -ERANGE if the registers cannot
- * hold its address; in any case of error nothing was submitted.
+ * hold its address, -EBUSY if a driver was about to submit one; in any case of
+ * error nothing was submitted.
  */
 int __must_check nvdebug_submit(struct nvdebug_gpu *gpu,
 				const struct nvdebug_runlist *runlist,
