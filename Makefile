@@ -272,7 +272,7 @@ bitflip: vm kselftest ## corrupt runlists, contexts and page tables SEEDS (10,00
 		--board gtx980 --workload fig6 --board titan-v --workload fig7 \
 		--board h200 --workload fig7 --board rtx5090 --workload page-tables \
 		--file $(BUILD)/kselftest/proc_corrupt -- \
-		/root/proc_corrupt --seeds 1 $$(($(SEEDS) / 4))
+		/root/proc_corrupt --first 1 --last $$(($(SEEDS) / 4))
 
 .PHONY: check-vfio-user
 check-vfio-user: deps vm kselftest vm-test-modules ## the module with a newer QEMU: real BARs, two processors at once

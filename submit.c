@@ -65,8 +65,8 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 
 /*
  * Do the registers hold the words of an address? -EIO if some are what they
- * were before, as if not written; -EBUSY if some are neither, so that a driver
- * has written them meanwhile.
+ * were before, as if not written, or errors; -EBUSY if some are neither, so
+ * that a driver has written them meanwhile.
  */
 static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
 		const u32 *before, int words)
@@ -79,10 +79,11 @@ static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
 					       &value);
 		if (ret)
 			return ret;
-		if (value != word[i] && value != before[i])
+		if (value == word[i])
+			continue;
+		if (value != before[i] && !nvdebug_reg_value_check(value))
 			return -EBUSY;
-		if (value != word[i])
-			found = -EIO;
+		found = -EIO;
 	}
 	return found;
 }

@@ -8,7 +8,7 @@ from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
 from test_control import gained, task
 from test_golden import everything, is_state, names, not_empty
-from test_kselftest import SKIPPED, programs
+from test_kselftest import programs, run_program
 from test_lease import held
 from test_runlist_control import SLICE_US, even, only
 from test_tables import engines_by_runlist
@@ -217,7 +217,4 @@ def test_one_that_goes_and_comes(bench):
 
 @pytest.mark.parametrize("program", programs())
 def test_program(bench, program):
-    result = bench.run(f"/root/{program}", timeout_s=300)
-    text = result.text + result.err.decode()
-    assert result.status == 0, text
-    assert "not ok" not in text and not SKIPPED.search(text)
+    run_program(bench, program)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Runs the guest's own test programs (tests/kselftest) on all boards at once."""
+"""Runs the guest's own test programs (tests/kselftest) on all boards at once: each of their tests on
+one board of three, and on each with NVDEBUG_LONG."""
 
 import re
 
 import pytest
 from nvdvm import paths
+from sample import EVERYTHING
 
 # In VMs of their own: test_lockdown.py, as that cannot be undone, and test_hostile.py and
 # test_stress.py, as they take their time. proc_fail… take a kernel whose allocations fail.
@@ -21,9 +23,14 @@ def programs():
     return sorted({path.stem for path in source.glob("proc_*.c")} - ELSEWHERE)
 
 
-@pytest.mark.parametrize("program", programs())
-def test_program(bench, program):
-    result = bench.run(f"/root/{program}", timeout_s=300)
+def run_program(bench, program):
+    sample = "" if EVERYTHING else "--one-in 3"
+    result = bench.run(f"/root/{program} {sample}", timeout_s=300)
     text = result.text + result.err.decode()
     assert result.status == 0, text
     assert "not ok" not in text and not SKIPPED.search(text)
+
+
+@pytest.mark.parametrize("program", programs())
+def test_program(bench, program):
+    run_program(bench, program)

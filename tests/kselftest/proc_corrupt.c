@@ -4,7 +4,7 @@
  * runlists, instance blocks, page tables and context images, one seed after the
  * other, and everything that reads them must stay in its bounds.
  *
- * proc_corrupt [--seeds FIRST LAST] [--flips COUNT] [NAME]...
+ * proc_corrupt [--first SEED] [--last SEED] [--flips COUNT] [NAME]...
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 
 #include "boxes.h"
 #include "model.h"
+#include "options.h"
 #include "state.h"
 #include "suite.h"
 #include "tree.h"
@@ -579,36 +580,14 @@ static const struct suite_test tests[] = {
 	  SUITE_CONTROLS },
 };
 
-static bool is_number(const char *text, unsigned long *number)
-{
-	char *end;
-
-	*number = strtoul(text, &end, 0);
-	return *text && !*end;
-}
-
 int main(int argc, char **argv)
 {
-	char *program = argv[0];
+	static const struct option options[] = {
+		{ "--first", &first_seed },
+		{ "--last", &last_seed },
+		{ "--flips", &flips },
+	};
 
-	while (argc > 1 && !strncmp(argv[1], "--", 2) &&
-	       strcmp(argv[1], "--list")) {
-		int taken = 0;
-
-		if (!strcmp(argv[1], "--seeds") && argc > 3 &&
-		    is_number(argv[2], &first_seed) &&
-		    is_number(argv[3], &last_seed) && first_seed <= last_seed)
-			taken = 3;
-		if (!strcmp(argv[1], "--flips") && argc > 2 &&
-		    is_number(argv[2], &flips) && flips)
-			taken = 2;
-		if (!taken) {
-			fprintf(stderr, "usage: %s [--seeds FIRST LAST] [--flips COUNT] [--list] [NAME]...\n",
-				program);
-			return KTAP_FAIL;
-		}
-		argc -= taken;
-		argv += taken;
-	}
+	argc = OPTIONS_TAKE(argc, argv, options);
 	return SUITE_MAIN(argc, argv, tests);
 }

@@ -19,6 +19,7 @@
 #include "model.h"
 #include "module.h"
 #include "ops.h"
+#include "options.h"
 #include "state.h"
 #include "suite.h"
 #include "topology.h"
@@ -685,17 +686,8 @@ static const struct suite_test tests[] = {
 
 int main(int argc, char **argv)
 {
-	char *program = argv[0], *end;
+	static const struct option options[] = { { "--points", &points } };
 
-	if (argc > 2 && !strcmp(argv[1], "--points")) {
-		points = strtoul(argv[2], &end, 10);
-		if (!argv[2][0] || *end) {
-			fprintf(stderr, "usage: %s [--points COUNT] [--list] [NAME]...\n",
-				program);
-			return KTAP_FAIL;
-		}
-		argc -= 2;
-		argv += 2;
-	}
+	argc = OPTIONS_TAKE(argc, argv, options);
 	return SUITE_MAIN(argc, argv, tests);
 }

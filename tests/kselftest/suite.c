@@ -3,9 +3,12 @@
 
 #include <stdio.h>
 
+#include "options.h"
 #include "state.h"
 
 static struct gpu gpus[GPUS_MAX + 1];
+/* A test runs on one GPU of so many, the next test on others. */
+static unsigned long one_in = 1;
 
 struct run {
 	const struct suite_test *test;
@@ -20,16 +23,23 @@ static bool is_wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Does test @i run on GPU @g? */
+static bool is_its_turn(const struct suite_test *tests, size_t i, size_t g)
+{
+	return tests[i].flags & SUITE_ALL ? g == 0 : (i + g) % one_in == 0;
+}
+
 static unsigned int planned(int argc, char **argv,
 			    const struct suite_test *tests, size_t count,
 			    size_t gpu_count)
 {
-	size_t total = 0;
+	unsigned int total = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (is_wanted(tests[i].name, argc, argv))
-			total += tests[i].flags & SUITE_ALL ? 1 : gpu_count;
-	return (unsigned int)total;
+			for (size_t g = 0; g < gpu_count; g++)
+				total += is_its_turn(tests, i, g);
+	return total;
 }
 
 /* Runs in a process of its own. */
@@ -66,7 +76,7 @@ static void run_one(const struct suite_test *test, const struct gpu *gpu)
 	struct run run = { test, gpu };
 	char name[80];
 
-	snprintf(name, sizeof(name), "%s.%s",
+	snprintf(name, sizeof(name), "%.20s.%s",
 		 test->flags & SUITE_ALL ? "all" : gpu->name, test->name);
 	ktap_result(ktap_run(name, test->flags & SUITE_CONTROLS ?
 				   run_restoring : run_test, &run), name);
@@ -84,8 +94,10 @@ static bool is_known(const char *name, const struct suite_test *tests,
 int suite_main(int argc, char **argv, const struct suite_test *tests,
 	       size_t count)
 {
+	static const struct option options[] = { { "--one-in", &one_in } };
 	size_t gpu_count = gpus_find(gpus);
 
+	argc = OPTIONS_TAKE(argc, argv, options);
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
 		for (size_t i = 0; i < count; i++)
 			printf("%s: %s\n", tests[i].name, tests[i].what);
@@ -94,19 +106,23 @@ int suite_main(int argc, char **argv, const struct suite_test *tests,
 	for (int i = 1; i < argc; i++) {
 		if (is_known(argv[i], tests, count))
 			continue;
-		fprintf(stderr, "usage: %s [--list] [NAME]...\n", argv[0]);
+		fprintf(stderr, "usage: %s [--list] [--one-in COUNT] [NAME]...\n",
+			argv[0]);
 		return KTAP_FAIL;
 	}
 	if (!gpu_count)
 		return ktap_skip_all("no GPU folder; is the module loaded?");
+	/* every test runs on some GPU */
+	if (!one_in)
+		one_in = 1;
+	else if (one_in > gpu_count)
+		one_in = gpu_count;
 	ktap_plan(planned(argc, argv, tests, count, gpu_count));
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(tests[i].name, argc, argv))
 			continue;
-		if (tests[i].flags & SUITE_ALL)
-			run_one(&tests[i], gpus);
-		else
-			for (size_t g = 0; g < gpu_count; g++)
+		for (size_t g = 0; g < gpu_count; g++)
+			if (is_its_turn(tests, i, g))
 				run_one(&tests[i], &gpus[g]);
 	}
 	return ktap_finish();

@@ -22,8 +22,9 @@ struct suite_test {
 };
 
 /*
- * main(): PROGRAM [--list] [NAME...] runs all tests or those named. --list
- * prints "NAME: what" lines instead.
+ * main(): PROGRAM [--list] [--one-in COUNT] [NAME...] runs all tests or those
+ * named. --list prints "NAME: what" lines instead. With --one-in a test runs on
+ * one GPU of COUNT, and each of COUNT tests that follow each other on others.
  */
 int suite_main(int argc, char **argv, const struct suite_test *tests,
 	       size_t count);
