@@ -11,14 +11,11 @@ import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, since
 from ctl import ctl, validate
 from nvdvm import paths
-from sample import EVERYTHING
 from verbs import LISTS, Line, lines, reading
 
 pytestmark = pytest.mark.sample
 
-# 4,000 channels are like 1,000, and take a minute.
-TOO_MANY = () if EVERYTHING else ("many",)
-WORKLOADS = sorted({path.stem for path in paths.WORKLOADS.glob("*.json")} - set(TOO_MANY))
+WORKLOADS = sorted(path.stem for path in paths.WORKLOADS.glob("*.json"))
 # Boards that can have a workload, where not all can.
 ONLY_ON = {"fig7": since("volta"), "mps-many": since("volta"), "preemption": since("pascal"),
            "same-ids": IDS_PER_RUNLIST,
