@@ -154,10 +154,10 @@ static void test_reload(const struct gpu *gpus)
 	module_need();
 	begin(gpus);
 	topology_read(&before);
-	for (int round = 0; round < RELOADS; round++) {
+	for (unsigned int round = 0; round < suite_rounds(RELOADS); round++) {
 		module_must_unload();
 		for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++)
-			EXPECT(!folder_exists(gpu), "round %d: %s is left",
+			EXPECT(!folder_exists(gpu), "round %u: %s is left",
 			       round, gpu->folder);
 		module_must_load("");
 		topology_expect(&before, "after a reload");
@@ -326,7 +326,7 @@ static void test_unload_while_read(const struct gpu *gpus)
 	begin(gpus);
 	topology_read(&before);
 	reader = start_reader(gpus);
-	for (int round = 0; round < 5; round++) {
+	for (unsigned int round = 0; round < suite_rounds(5); round++) {
 		module_must_unload();
 		module_must_load("");
 	}
@@ -467,7 +467,7 @@ static void test_unload_while_leasing(const struct gpu *gpus)
 			close(fd);
 		}
 	}
-	for (int round = 0; round < RELOADS; round++) {
+	for (unsigned int round = 0; round < suite_rounds(RELOADS); round++) {
 		nap();
 		module_must_unload();
 		module_must_load("");
@@ -532,7 +532,7 @@ static void test_late_gpu(const struct gpu *gpus)
 }
 
 static const struct suite_test tests[] = {
-	{ "reload", "ten reloads give the same folders and topology",
+	{ "reload", "reloads give the same folders and topology",
 	  test_reload, SUITE_ALL },
 	{ "open_across_unload", "open files survive the module harmlessly",
 	  test_open_across_unload, SUITE_ALL },

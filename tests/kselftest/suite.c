@@ -82,6 +82,11 @@ static void run_one(const struct suite_test *test, const struct gpu *gpu)
 				   run_restoring : run_test, &run), name);
 }
 
+unsigned int suite_rounds(unsigned int rounds)
+{
+	return (rounds + one_in - 1) / one_in;
+}
+
 static bool is_known(const char *name, const struct suite_test *tests,
 		     size_t count)
 {

@@ -29,6 +29,9 @@ struct suite_test {
 int suite_main(int argc, char **argv, const struct suite_test *tests,
 	       size_t count);
 
+/* How often a test of all GPUs does what takes long: less with --one-in. */
+unsigned int suite_rounds(unsigned int rounds);
+
 #define SUITE_MAIN(argc, argv, tests) \
 	suite_main(argc, argv, tests, sizeof(tests) / sizeof(*(tests)))
 
