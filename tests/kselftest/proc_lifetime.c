@@ -461,8 +461,10 @@ static void test_unload_while_leasing(const struct gpu *gpus)
 			const struct request *one = &requests[i % leases];
 			int fd = gpu_open(gpu, one->file, O_WRONLY);
 
-			if (fd < 0)
+			if (fd < 0) {
+				nap();
 				continue;
+			}
 			lease_through(fd, one->text);
 			close(fd);
 		}
