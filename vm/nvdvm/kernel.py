@@ -6,7 +6,7 @@ import os
 import pathlib
 import subprocess
 
-from . import arch as archs, paths
+from . import arch as archs, paths, unpack
 from .errors import VmError
 
 # What the guest needs to talk to the host; dependencies are looked up.
@@ -26,6 +26,11 @@ class Kernel:
         """A static one for this kernel's architecture, if the kernel's folder brings it."""
         busybox = self.image.resolve().parents[1] / "bin" / "busybox"
         return busybox if busybox.is_file() else None
+
+    @property
+    def bootable(self):
+        """What QEMU is given: the image, unpacked if it can be."""
+        return unpack.unpacked(self.image, paths.BUILD / "unpacked")
 
     def guest_modules(self):
         """Paths of the modules the guest loads, in load order; what is missing is built in."""

@@ -29,7 +29,7 @@ def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_
         *processor(emulator, kernel.arch),
         "-object", f"memory-backend-memfd,id=ram,size={MEMORY_MIB}M,share=on",
         "-nodefaults", "-display", "none", "-no-reboot",
-        "-kernel", kernel.image, "-initrd", initramfs, "-append", append,
+        "-kernel", kernel.bootable, "-initrd", initramfs, "-append", append,
         "-chardev", f"file,id=console,path={console_log}", "-serial", "chardev:console",
         "-device", "virtio-serial-pci,max_ports=31,addr=2",
         "-chardev", f"socket,id=agent,path={agent_path}",
