@@ -18,11 +18,24 @@
 #include "memory.h"
 #include "sysmem.h"
 
+/*
+ * What translates the GPU's addresses, or NULL. Where every address is itself,
+ * 5.10 would have no answer to what an address is.
+ */
+static struct iommu_domain *domain_of(struct nvdebug_gpu *gpu)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(gpu->dev);
+
+	if (domain && domain->type == IOMMU_DOMAIN_IDENTITY)
+		return NULL;
+	return domain;
+}
+
 /* The physical address behind a bus address of the GPU, for one page. */
 static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	struct iommu_domain *domain = iommu_get_domain_for_dev(gpu->dev);
+	struct iommu_domain *domain = domain_of(gpu);
 	bool translated = bus & ops->mark ? ops->marked_is_translated :
 					    ops->unmarked_is_translated;
 
@@ -38,7 +51,7 @@ static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	bool translated = iommu_get_domain_for_dev(gpu->dev);
+	bool translated = domain_of(gpu);
 
 	if (!translated || ops->unmarked_is_translated)
 		*address = dma;
