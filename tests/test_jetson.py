@@ -209,8 +209,7 @@ def test_one_that_goes_and_comes(bench):
                 "cat <&3 > /dev/null; true")
     assert bench.run(f"[ -e {folder} ]").status
     bench.check("cat /proc/gpu*/runlist0 > /dev/null")
-    bench.check("echo 1 > /sys/bus/pci/rescan; "
-                f"until [ -e {folder}/info ]; do usleep 10000; done", timeout_s=30)
+    bench.rescan(board)
     bench.restart(board)
     assert len(channels(bench.read(board, "runlist0"))) == 6
 

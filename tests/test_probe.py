@@ -136,7 +136,7 @@ def test_a_gpu_goes_and_comes_back(bench):
     assert f"gpu{bench.index('titan-v')}" not in folders(bench)
     assert len(folders(bench)) == len(BOARDS) - 1
     bench.check("cat /proc/gpu*/device_info > /dev/null")
-    bench.check("echo 1 > /sys/bus/pci/rescan")
+    bench.rescan("titan-v")
     assert folders(bench) == [f"gpu{index}" for index in range(len(BOARDS))]
     assert bench.read("titan-v", "device_info") == before
 

@@ -277,8 +277,7 @@ def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
     try:
         assert even(bench, board)
     finally:
-        bench.check(f"echo 1 > /sys/bus/pci/rescan; until [ -e {bench.proc(board, 'info')} ]; "
-                    "do sleep 0.05; done")
+        bench.rescan(board)
     assert location(bench, board) == where
 
 
