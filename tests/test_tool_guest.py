@@ -11,6 +11,7 @@ import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, since
 from ctl import ctl, validate
 from nvdvm import paths
+from sample import EVERYTHING
 from verbs import LISTS, Line, lines, reading
 
 pytestmark = pytest.mark.sample
@@ -24,6 +25,9 @@ ONLY_ON = {"fig7": since("volta"), "mps-many": since("volta"), "preemption": sin
 CASES = [(board, workload) for workload in WORKLOADS
          for board in ONLY_ON.get(workload, BOARDS)]
 DONE, FAILED, UNSUPPORTED, PARTIAL = 0, 2, 3, 4
+# With so many channels a verb takes seconds in the guest, where all are tried by check-all; the lists, and a
+# capture, by check as well.
+MANY = 1000
 # Lists that are not whole, on purpose.
 BROKEN = ("malformed",)
 # What time, and looking, do not change.
@@ -85,7 +89,8 @@ def test_every_verb(bench, tmp_path, board, workload):
         lists[name] = document["data"]
     assert lists["engine list"] and lists["runlist list"]
 
-    tried = list(lines(lists, live=True))
+    many = len(lists["channel list"]) >= MANY
+    tried = [] if many and not EVERYTHING else list(lines(lists, live=True))
     live = {}
     for line, (status, document) in zip(tried, guest.run(tried)):
         assert status in allowed(board, workload, line.command), (line.text, status, document)
@@ -94,7 +99,7 @@ def test_every_verb(bench, tmp_path, board, workload):
 
     capture = guest.capture(tmp_path / "capture")
     for line in lines(lists, live=False):
-        on_host(capture, line, allowed(board, workload, line.command), live[line.text])
+        on_host(capture, line, allowed(board, workload, line.command), live.get(line.text))
 
 
 def on_host(capture, line, statuses, live):
@@ -103,7 +108,7 @@ def on_host(capture, line, statuses, live):
     document = json.loads(result.out)
     validate(shortened(document))
     assert document["source"]["kind"] == "capture"
-    if line.command in STEADY:
+    if line.command in STEADY and live:
         assert document.get("data") == live.get("data"), line.text
     text = ctl(line.text, from_=capture)
     assert text.status == result.status
