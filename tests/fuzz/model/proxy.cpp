@@ -2,10 +2,10 @@
 // QEMU's side of the proxy, gone wrong: a stream of whole messages, broken ones and raw bytes, cut
 // anywhere, with and without descriptors.
 #include "device.hpp"
+#include "send.hpp"
 
 #include "transport/proxy.hpp"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 using namespace nvmodel;
@@ -21,39 +21,17 @@ class Stream {
     template <typename Body>
     void message(proxy::Command command, const Body &body, std::uint64_t size, unsigned fds = 0) {
         const proxy::Header header{static_cast<std::int32_t>(command), 0, size};
-        send(&header, sizeof(header), fds);
-        send(&body, sizeof(body), 0);
+        send(std::as_bytes(std::span(&header, 1)), fds);
+        send(std::as_bytes(std::span(&body, 1)), 0);
     }
 
     void bytes(const std::vector<std::uint8_t> &raw, unsigned fds) {
-        send(raw.data(), raw.size(), fds);
+        send(std::as_bytes(std::span(raw)), fds);
     }
 
   private:
-    void send(const void *data, std::size_t size, unsigned fds) {
-        iovec vector{const_cast<void *>(data), size};
-        alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * 12)> control{};
-        msghdr message{};
-        message.msg_iov = &vector;
-        message.msg_iovlen = 1;
-        std::vector<int> files(fds);
-        for (int &file : files) {
-            file = ::memfd_create("guest", MFD_CLOEXEC);
-            FUZZ_REQUIRE(::ftruncate(file, 4 * page) == 0);
-        }
-        if (fds) {
-            message.msg_control = control.data();
-            message.msg_controllen = CMSG_SPACE(sizeof(int) * fds);
-            cmsghdr *const part = CMSG_FIRSTHDR(&message);
-            part->cmsg_level = SOL_SOCKET;
-            part->cmsg_type = SCM_RIGHTS;
-            part->cmsg_len = CMSG_LEN(sizeof(int) * fds);
-            std::memcpy(CMSG_DATA(part), files.data(), sizeof(int) * fds);
-        }
-        if (size)
-            ::sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-        for (const int file : files)
-            ::close(file);
+    void send(std::span<const std::byte> bytes, unsigned fds) {
+        fuzz::send(socket_, bytes, fds, 4 * page);
     }
 
     int socket_;

@@ -2,10 +2,10 @@
 // The client's side of vfio-user, gone wrong: commands with bodies that make sense or nearly so,
 // sizes that do not, raw bytes, a stream that is cut anywhere, with and without descriptors.
 #include "device.hpp"
+#include "send.hpp"
 
 #include "transport/vfio_user.hpp"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -20,33 +20,6 @@ namespace {
 constexpr std::uint64_t page = 4096;
 
 using Bytes = std::vector<std::byte>;
-
-/** One message, in pieces or at once, with descriptors at its front. */
-void transmit(int socket, const Bytes &bytes, unsigned fds) {
-    iovec vector{const_cast<std::byte *>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * 12)> control{};
-    msghdr message{};
-    message.msg_iov = &vector;
-    message.msg_iovlen = 1;
-    std::vector<UniqueFd> files;
-    std::vector<int> numbers;
-    for (unsigned i = 0; i < fds; ++i) {
-        files.emplace_back(::memfd_create("guest", MFD_CLOEXEC));
-        numbers.push_back(files.back().get());
-        FUZZ_REQUIRE(::ftruncate(numbers.back(), static_cast<off_t>(fuzz::Guest::range.size)) == 0);
-    }
-    if (fds) {
-        message.msg_control = control.data();
-        message.msg_controllen = CMSG_SPACE(sizeof(int) * fds);
-        cmsghdr *const part = CMSG_FIRSTHDR(&message);
-        part->cmsg_level = SOL_SOCKET;
-        part->cmsg_type = SCM_RIGHTS;
-        part->cmsg_len = CMSG_LEN(sizeof(int) * fds);
-        std::memcpy(CMSG_DATA(part), numbers.data(), sizeof(int) * fds);
-    }
-    if (!bytes.empty())
-        ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
 
 template <typename Message>
 Bytes bytes_of(const Message &message) {
@@ -190,12 +163,14 @@ class Client {
         framed_ &= header.size == whole;
         if (framed_ && !(header.flags & flag_no_reply))
             due_.push_back(header);
-        transmit(socket_.get(), bytes_of(header) + text, nearly<std::uint8_t>(input, fds) % 11);
+        fuzz::send(socket_.get(), bytes_of(header) + text, nearly<std::uint8_t>(input, fds) % 11,
+                   fuzz::Guest::range.size);
     }
 
     void send_bytes(FuzzedDataProvider &input) {
         framed_ = false;
-        transmit(socket_.get(), any_bytes(input, 40), input.ConsumeIntegralInRange(0U, 10U));
+        fuzz::send(socket_.get(), any_bytes(input, 40), input.ConsumeIntegralInRange(0U, 10U),
+                   fuzz::Guest::range.size);
     }
 
     void hang_up() { ::shutdown(socket_.get(), SHUT_WR); }
