@@ -32,17 +32,29 @@ static const struct {
 	{ "nvidia,ga10b", 0x17b },
 };
 
-/* The model that @dev says it is, or NULL. From a device tree or made up. */
+/* How many of a device's names are looked at: a GPU has one or two. */
+#define NAMES	8
+
+/*
+ * The model that @dev says it is, or NULL. From a device tree or made up. Not
+ * by device_property_match_string(), which allocates: a GPU that goes has to be
+ * known for one without memory, too.
+ */
 static const char *compatible_of(struct device *dev, u16 *chip)
 {
+	const char *name[NAMES];
+	int count = device_property_read_string_array(dev, "compatible", name,
+						      ARRAY_SIZE(name));
 	size_t i;
+	int n;
 
-	for (i = 0; i < ARRAY_SIZE(models); i++) {
-		if (device_property_match_string(dev, "compatible",
-						 models[i].compatible) < 0)
-			continue;
-		*chip = models[i].chip;
-		return models[i].compatible;
+	for (n = 0; n < count; n++) {
+		for (i = 0; i < ARRAY_SIZE(models); i++) {
+			if (strcmp(name[n], models[i].compatible))
+				continue;
+			*chip = models[i].chip;
+			return models[i].compatible;
+		}
 	}
 	return NULL;
 }
