@@ -77,23 +77,21 @@ static int make_device(struct pci_dev *pci, const char *compatible)
 static void remove_device(struct pci_dev *pci)
 {
 	platform_device_unregister(pci_get_drvdata(pci));
-	/*
-	 * It stays enabled: ACPI would look for its interrupt, and goes on with
-	 * freed memory if an allocation fails there, as tests make it.
-	 */
 }
 
+/*
+ * Not by pci_enable_device(), which has ACPI look for the interrupt, here and
+ * when it goes: ACPI goes on with freed memory if an allocation fails in that,
+ * as tests make it.
+ */
 static int add_device(struct pci_dev *pci, const struct pci_device_id *id)
 {
-	int ret = pci_enable_device_mem(pci);
+	u16 command;
 
-	if (ret)
-		return ret;
-	pci_set_master(pci);
-	ret = make_device(pci, (const char *)id->driver_data);
-	if (ret)
-		pci_disable_device(pci);
-	return ret;
+	pci_read_config_word(pci, PCI_COMMAND, &command);
+	command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
+	pci_write_config_word(pci, PCI_COMMAND, command);
+	return make_device(pci, (const char *)id->driver_data);
 }
 
 static struct pci_driver pci_driver = {
