@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Runs the guest's own test programs (tests/kselftest) on all boards at once: each of their tests on
-one board of three, and on each with NVDEBUG_LONG."""
+one board of four, and on each with NVDEBUG_LONG."""
 
 import re
 
@@ -24,7 +24,7 @@ def programs():
 
 
 def run_program(bench, program):
-    sample = "" if EVERYTHING else "--one-in 3"
+    sample = "" if EVERYTHING else "--one-in 4"
     result = bench.run(f"/root/{program} {sample}", timeout_s=300)
     text = result.text + result.err.decode()
     assert result.status == 0, text
