@@ -62,3 +62,8 @@ def test_what_is_booted_as_it_is(written, tmp_path, data):
     path = written(data)
     assert unpacked(path, tmp_path / "kept") == path
     assert not (tmp_path / "kept").exists()
+
+
+def test_nowhere_to_keep_it(written, tmp_path):
+    path = written(image(XZ))
+    assert unpacked(path, path / "below a file") == path

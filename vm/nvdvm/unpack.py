@@ -6,7 +6,7 @@ The fields of the image are those of the kernel's Documentation/arch/x86/boot.rs
 
 import hashlib
 import lzma
-import os
+import pathlib
 import struct
 import tempfile
 import zlib
@@ -18,7 +18,7 @@ ENTRY_NOTES = tuple(struct.pack("<III4s", 4, size, 18, b"Xen\0") for size in (4,
 
 def unpacked(image, folder):
     """The ELF file in a kernel's image, which is kept in `folder`; or the image itself, if it is not one that
-    can be unpacked here and booted then."""
+    can be unpacked here and booted then, or cannot be kept."""
     packed = image.read_bytes()
     kept = folder / f"vmlinux-{hashlib.sha256(packed).hexdigest()[:16]}"
     if kept.is_file():
@@ -26,11 +26,14 @@ def unpacked(image, folder):
     elf = payload(packed)
     if elf is None or not any(note in elf for note in ENTRY_NOTES):
         return image
-    folder.mkdir(parents=True, exist_ok=True)
-    # Several VMs may start at once.
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        file.write(elf)
-    os.replace(file.name, kept)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Several VMs may start at once.
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            (pathlib.Path(work) / kept.name).write_bytes(elf)
+            (pathlib.Path(work) / kept.name).replace(kept)
+    except OSError:
+        return image
     return kept
 
 
