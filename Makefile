@@ -258,7 +258,7 @@ debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they 
 	@scripts/debug-kernel kcsan
 
 .PHONY: check-debug
-check-debug: deps ## the module's tests on KERNELS, debug and kcsan (hours; FILES=, PYTEST=)
+check-debug: deps ## the module's tests on KERNELS, debug and kcsan (an hour; FILES=, PYTEST=)
 	@KERNELS="$(or $(filter debug kcsan,$(KERNELS)),debug kcsan)" FILES="$(FILES)" \
 		scripts/check-debug $(PYTEST)
 
