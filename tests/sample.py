@@ -2,7 +2,8 @@
 """A plugin: of the tests marked `sample`, fewer of the combinations of boards with something else.
 
 What a test function is given beside a board is its case. In the sample every board and every case
-is there at least once; NVDEBUG_LONG=1 runs each case on each board.
+is there at least once. A function that is given nothing beside a board runs on every other board.
+NVDEBUG_LONG=1 runs each case on each board.
 """
 
 import collections
@@ -13,13 +14,17 @@ import pytest
 from boards import BOARDS, INTEGRATED
 
 EVERYTHING = bool(os.environ.get("NVDEBUG_LONG"))
+# A function without a case, and with no more boards than this, runs on all of them.
+FEW = 4
 
 
 def pick(pairs, start=0):
     """Of (board, case) pairs, few that have every board and every case, in the order they came in.
 
-    Boards take turns, beginning with the `start`th.
+    Boards take turns, beginning with the `start`th. If there is but one case: every other board.
     """
+    if len({case for _, case in pairs}) == 1:
+        return pairs if len(pairs) <= FEW else pairs[start % 2::2]
     boards_of, cases_of = collections.defaultdict(list), collections.defaultdict(list)
     for board, case in pairs:
         boards_of[case].append(board)
@@ -67,12 +72,13 @@ def left_out(items):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "sample: each board and each case, not each case on each board")
+    config.addinivalue_line("markers", "sample: each board and each case, not each case on each board; "
+                            "without a case, every other board")
 
 
 def pytest_report_header():
     return ("every combination of boards and cases (NVDEBUG_LONG)" if EVERYTHING else
-            "every board and every case, but not every combination (see tests/sample.py)")
+            "a sample of boards and cases, not every combination (see tests/sample.py)")
 
 
 # After -k: of what was asked for.
