@@ -297,7 +297,7 @@ coccicheck: ## the kernel's semantic patches on the module (minutes)
 	@scripts/coccicheck
 
 .PHONY: hostile
-hostile: vm kselftest ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=, WORKLOAD=)
+hostile: vm kselftest vm-test-modules ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=, WORKLOAD=)
 	@scripts/hostile
 
 # The same boards as in tests/test_stress.py. For a debug kernel, KERNEL=debug or KERNEL=kcsan.

@@ -326,6 +326,13 @@ static int verify(struct edit *edit)
 	return 0;
 }
 
+static void complain(const struct edit *edit, u32 words, int error)
+{
+	nvdebug_complain(edit->gpu,
+			 "%u timeslices of TSG %u did not go back (%d)\n",
+			 words, edit->tsg, error);
+}
+
 /*
  * Put back the words that are as they were written: by now the memory may be
  * used for something else. Returns how many.
@@ -353,9 +360,7 @@ static u32 put_words_back(struct edit *edit)
 		}
 	}
 	if (failed)
-		nvdebug_complain(edit->gpu,
-				 "%u timeslices of TSG %u did not go back (%d)\n",
-				 failed, edit->tsg, error);
+		complain(edit, failed, error);
 	return back;
 }
 
@@ -367,9 +372,13 @@ static u32 put_back(struct edit *edit)
 
 	if (may_be_our_own(edit)) {
 		mutex_lock(&edit->gpu->lock);
-		if (!still_there_beneath(edit))
+		ret = still_there_beneath(edit);
+		if (!ret)
 			back = put_words_back(edit);
 		mutex_unlock(&edit->gpu->lock);
+		/* another list has none of our words */
+		if (ret && ret != -EBUSY && edit->written)
+			complain(edit, edit->written, ret);
 	} else {
 		back = put_words_back(edit);
 	}
