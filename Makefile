@@ -246,7 +246,7 @@ vm-test-modules:
 
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
-	@scripts/install-deps build package fuzz
+	@scripts/install-deps build package fuzz kernel folder arm64
 	@scripts/check
 
 check-all: export NVDEBUG_LONG := 1
