@@ -8,6 +8,8 @@ from boards import BOARDS, before, since
 from layouts import address, by_channel, flag, number, place, structure
 from text import instances, table
 
+pytestmark = pytest.mark.sample
+
 EVERYWHERE = ("fig6", "mixed", "sysmem", "page-tables", "bars")
 VOLTA_ON = ("fig7", "mps-many", "preemption")
 CASES = [(board, workload) for workload in EVERYWHERE for board in BOARDS] + \

@@ -5,6 +5,8 @@ import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, WIDE_ENTRIES
 from text import boxes
 
+pytestmark = pytest.mark.sample
+
 ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 BUDGET_REST = 32

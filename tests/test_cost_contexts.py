@@ -5,6 +5,8 @@ import pytest
 from boards import BOARDS, WIDE_ENTRIES, since
 from layouts import by_channel, place
 
+pytestmark = pytest.mark.sample
+
 PER_INSTANCE = 32
 PER_SUBCONTEXT = 4
 PER_CONTEXT = 24

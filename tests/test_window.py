@@ -7,6 +7,8 @@ from test_lease import mode
 from test_runlist_control import refused
 from text import boxes
 
+pytestmark = pytest.mark.sample
+
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_window_is_put_back(bench, board):

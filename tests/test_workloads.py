@@ -7,6 +7,8 @@ from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES, runlists_by_engine
 from test_tables import engines_by_runlist
 from text import boxes, entries
 
+pytestmark = pytest.mark.sample
+
 
 def decoded(text):
     tsgs = []
