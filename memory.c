@@ -606,17 +606,32 @@ int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 	return ret ? ret : single.error;
 }
 
-static int write_bar(const struct nvdebug_bar_place *place, u32 value, u32 *old)
+int nvdebug_word_check(u32 word, u32 expected)
 {
-	*old = readl(place->at);
-	if (nvdebug_reg_value_check(*old))
+	if (nvdebug_reg_value_check(word))
 		return -EIO;
-	writel(value, place->at);
-	return readl(place->at) == value ? 0 : -EIO;
+	return word == expected ? 0 : -EBUSY;
+}
+
+static int write_bar(const struct nvdebug_bar_place *place, u32 expected,
+		     u32 value)
+{
+	unsigned long flags;
+	int ret;
+
+	local_irq_save(flags);
+	ret = nvdebug_word_check(readl(place->at), expected);
+	if (!ret) {
+		writel(value, place->at);
+		ret = readl(place->at) == value ? 0 : -EIO;
+	}
+	local_irq_restore(flags);
+	return ret;
 }
 
 /* By the same ways as reading. */
-static int write_video(struct nvdebug_mem *mem, u64 addr, u32 value, u32 *old)
+static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
+		       u32 value)
 {
 	struct nvdebug_pramin *p = &mem->pramin;
 	struct nvdebug_bar_place place;
@@ -625,9 +640,9 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 value, u32 *old)
 	if (is_final(p->error))
 		return p->error;
 	if (!p->error && nvdebug_pramin_shows(p, p->saved, addr))
-		return nvdebug_pramin_write(p, p->saved, addr, value, old);
+		return nvdebug_pramin_write(p, p->saved, addr, expected, value);
 	if (!nvdebug_bar_find(mem, addr, &place))
-		return write_bar(&place, value, old);
+		return write_bar(&place, expected, value);
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
@@ -636,11 +651,11 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 value, u32 *old)
 		return -EOPNOTSUPP;
 	return nvdebug_pramin_write(p, nvdebug_pramin_position(p, addr,
 							       sizeof(u32)),
-				    addr, value, old);
+				    addr, expected, value);
 }
 
-static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
-			      u32 *old)
+static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 expected,
+			      u32 value)
 {
 	int tries = 0;
 	int ret;
@@ -649,7 +664,7 @@ static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
 	if (ret)
 		return ret;
 	do {
-		ret = write_video(mem, addr, value, old);
+		ret = write_video(mem, addr, expected, value);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
 	/* of a GPU that has gone, the window and the word are not as they were */
 	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
@@ -661,8 +676,8 @@ static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 value,
 	return ret;
 }
 
-int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
-		      u32 *old)
+int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
+		      u32 expected, u32 value)
 {
 	const struct nvdebug_mem_request req = {
 		.addr = addr,
@@ -674,11 +689,11 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 value,
 	if (ret)
 		return ret;
 	if (nvdebug_mem_place(mem->gpu, aperture) == NVDEBUG_PLACE_VIDEO)
-		ret = write_video_locked(mem, addr, value, old);
+		ret = write_video_locked(mem, addr, expected, value);
 	else
 		ret = nvdebug_sysmem_write(mem->gpu, addr,
-					   aperture == NV_APERTURE_COH, value,
-					   old);
+					   aperture == NV_APERTURE_COH,
+					   expected, value);
 	if (!ret)
 		nvdebug_table_cache_change(&mem->tables, aperture, addr, value);
 	return ret;

@@ -138,12 +138,15 @@ int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
 				   struct list_head *fetches);
 
 /*
- * Write the one word at @addr and read it back. *@old is what it was. Fails as
- * reading does, and with -EIO if it does not read as it was written; -EBUSY
- * can also mean that it is not known whether it was written.
+ * Write the one word at @addr, if it is @expected, and read it back. Fails as
+ * reading does, and with -EIO if it does not read as it was written. -EBUSY: it
+ * is another word, and was left alone; or somebody else moved the window, and
+ * it is not known whether it was written.
  */
 int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
-				   u64 addr, u32 value, u32 *old);
+				   u64 addr, u32 expected, u32 value);
+/* May @word be overwritten by who takes it for @expected? */
+int __must_check nvdebug_word_check(u32 word, u32 expected);
 
 /*
  * What follows puts something back: no signal, no removal of the GPU's files

@@ -266,13 +266,14 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 }
 
 int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
-			 u32 value, u32 *old)
+			 u32 expected, u32 value)
 {
 	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
 			   (addr - window_start(p, position));
 	unsigned long flags;
 	int ret = -EAGAIN;
-	u32 back;
+	bool ours;
+	u32 word;
 
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
@@ -282,17 +283,18 @@ int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
 		return -EAGAIN;
 	}
 	window_move(p, position);
-	*old = readl(at);
-	if (window_is_ours(p)) {
-		ret = nvdebug_reg_value_check(*old) ? -EIO : 0;
+	word = readl(at);
+	ours = window_is_ours(p);
+	if (ours) {
+		ret = nvdebug_word_check(word, expected);
 		if (!ret) {
 			writel(value, at);
-			back = readl(at);
-			ret = !window_is_ours(p) ? -EBUSY :
-			      back == value ? 0 : -EIO;
+			word = readl(at);
+			ours = window_is_ours(p);
+			ret = !ours ? -EBUSY : word == value ? 0 : -EIO;
 		}
 	}
-	if (ret == -EAGAIN || ret == -EBUSY)
+	if (!ours)
 		p->moved = false;
 	window_put_back(p);
 	local_irq_restore(flags);

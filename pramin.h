@@ -55,11 +55,12 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 int __must_check nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 				     struct list_head *fetches, bool last);
 /*
- * Write one word, and put the window back. -EAGAIN: somebody moved it before;
- * -EBUSY: meanwhile; -EIO: it reads as something else afterwards.
+ * Write one word if it is @expected, and put the window back. -EAGAIN: somebody
+ * moved the window before; -EBUSY: meanwhile, or it is another word; -EIO: it
+ * reads as something else afterwards.
  */
 int __must_check nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
-				      u64 addr, u32 value, u32 *old);
+				      u64 addr, u32 expected, u32 value);
 
 /* How often to start over because somebody moved the window. */
 #define NVDEBUG_PRAMIN_TRIES	3

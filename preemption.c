@@ -140,19 +140,19 @@ static int read_options(const struct request *req, struct nvdebug_mem *mem,
 	return ret;
 }
 
-/* @word is what read_options() has just read; @old what the write found. */
+/* @old is what read_options() has just read. */
 static int write_options(const struct request *req, struct nvdebug_mem *mem,
-			 u32 word, u32 mode, u32 *old)
+			 u32 old, u32 mode)
 {
 	u64 addr = req->image + NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS *
 				sizeof(u32);
+	u32 word = (old & ~MODE) | FIELD_PREP(MODE, mode);
 	int ret;
 
-	word = (word & ~MODE) | FIELD_PREP(MODE, mode);
-	ret = nvdebug_mem_write(mem, req->aperture, addr, word, old);
+	ret = nvdebug_mem_write(mem, req->aperture, addr, old, word);
 	if (!ret)
 		trace_preemption_mode(req->gpu->dev, req->runlist->id,
-				      req->target.id, addr, *old, word);
+				      req->target.id, addr, old, word);
 	return ret;
 }
 
@@ -169,7 +169,7 @@ static int put_back(const struct request *req, struct nvdebug_mem *mem)
 		return ret;
 	if (FIELD_GET(MODE, word) != req->mode || req->mode == req->old_mode)
 		return 0;
-	ret = write_options(req, mem, word, req->old_mode, &word);
+	ret = write_options(req, mem, word, req->old_mode);
 	return ret ? ret : 1;
 }
 
@@ -182,18 +182,16 @@ static void complain(const struct request *req, int error)
 
 static int write_mode(struct request *req, struct nvdebug_mem *mem)
 {
-	u32 word, old;
+	u32 word;
 	int ret, error;
 
 	ret = read_options(req, mem, &word);
 	if (ret)
 		return ret == -ENOENT ? -EBUSY : ret;
 	req->old_mode = FIELD_GET(MODE, word);
-	ret = write_options(req, mem, word, req->mode, &old);
-	if (!ret) {
-		req->old_mode = FIELD_GET(MODE, old);
+	ret = write_options(req, mem, word, req->mode);
+	if (!ret)
 		return 0;
-	}
 	/* a write that failed may have had an effect */
 	nvdebug_mem_insist(mem);
 	error = put_back(req, mem);

@@ -188,34 +188,31 @@ static int read_word(struct edit *edit, const struct header *header,
 }
 
 static int write_word(struct edit *edit, const struct header *header,
-		      u32 value, u32 *old)
+		      u32 expected, u32 value)
 {
 	int ret;
 
 	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
-				value, old);
+				expected, value);
 	if (!ret)
 		trace_timeslice(edit->gpu->dev, edit->runlist->id,
-				edit->tsg, header->addr, *old, value);
+				edit->tsg, header->addr, expected, value);
 	return ret;
 }
 
 static int write_all(struct edit *edit)
 {
-	u32 i, old, expected;
+	u32 i;
 	int ret;
 
 	for (i = 0; i < edit->headers; i++) {
+		const struct header *header = &edit->header[i];
+
 		/* with this one: a write that failed may have had an effect */
 		edit->written = i + 1;
-		ret = write_word(edit, &edit->header[i], edit->header[i].new,
-				 &old);
+		ret = write_word(edit, header, header->old, header->new);
 		if (ret)
 			return ret;
-		expected = edit->header[i].old;
-		edit->header[i].old = old;
-		if (old != expected)
-			return -EBUSY;
 	}
 	return 0;
 }
@@ -351,7 +348,7 @@ static u32 put_words_back(struct edit *edit)
 		    (value != header->new || header->old == header->new))
 			continue;
 		if (!ret)
-			ret = write_word(edit, header, header->old, &value);
+			ret = write_word(edit, header, header->new, header->old);
 		if (ret) {
 			error = ret;
 			failed++;

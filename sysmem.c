@@ -170,10 +170,10 @@ fault:
 }
 
 int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
-			 u32 value, u32 *old)
+			 u32 expected, u32 value)
 {
 	struct page *page = page_of(gpu, bus);
-	u32 back;
+	u32 word;
 	void *map;
 	int ret;
 
@@ -181,7 +181,9 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 		return -EFAULT;
 	if (!coherent && !can_write_back(gpu))
 		return -EOPNOTSUPP;
-	ret = nvdebug_sysmem_read(gpu, bus, old, 1);
+	ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
+	if (!ret && word != expected)
+		ret = -EBUSY;
 	if (ret)
 		return ret;
 
@@ -195,8 +197,8 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 	wmb();
 	unmap_page(gpu, map);
 	if (!ret)
-		ret = nvdebug_sysmem_read(gpu, bus, &back, 1);
-	if (!ret && back != value)
+		ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
+	if (!ret && word != value)
 		ret = -EIO;
 	return ret;
 }

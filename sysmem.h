@@ -20,10 +20,11 @@ int __must_check nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 int __must_check nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma,
 					u64 *address);
 /*
- * Write one word. -EOPNOTSUPP if the GPU does not snoop (@coherent is false)
- * and this CPU has no way of writing back its cache.
+ * Write one word if it is @expected, else -EBUSY. -EOPNOTSUPP if the GPU does
+ * not snoop (@coherent is false) and this CPU has no way of writing back its
+ * cache.
  */
 int __must_check nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus,
-				      bool coherent, u32 value, u32 *old);
+				      bool coherent, u32 expected, u32 value);
 
 #endif
