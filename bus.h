@@ -32,6 +32,8 @@ struct nvdebug_bus {
 	/* Make sure that BAR0 answers, also if there is no driver. */
 	int (*enable)(struct nvdebug_gpu *gpu);
 	void (*disable)(struct nvdebug_gpu *gpu);
+	/* It has another driver, or none: with gpu->reach held for writing. */
+	void (*driver_changed)(struct nvdebug_gpu *gpu);
 	/*
 	 * Can the registers be reached? The caller keeps the device from
 	 * falling asleep from before this until it is done with them.
@@ -43,11 +45,12 @@ struct nvdebug_bus {
 	void (*show_pci)(struct seq_file *m, const struct nvdebug_gpu *gpu);
 	void (*show_platform)(struct seq_file *m,
 			      const struct nvdebug_gpu *gpu);
-	/* The driver's name, "-" without one. */
-	int (*driver_name)(struct nvdebug_gpu *gpu, char *name, size_t size);
 
-	/* Does a driver of user space decide what the GPU's addresses mean? */
-	bool (*is_user_space)(struct device *dev);
+	/*
+	 * Does a driver of user space decide what the GPU's addresses mean?
+	 * Between nvdebug_gpu_begin() and _end().
+	 */
+	bool (*is_user_space)(const struct nvdebug_gpu *gpu);
 	/* Let the GPU read system memory: true if that was not so before. */
 	bool (*start_dma)(struct nvdebug_gpu *gpu);
 	void (*stop_dma)(struct nvdebug_gpu *gpu);

@@ -36,9 +36,13 @@ static void pci_scan(void)
 
 	/* keeps devices from coming and going, and waits until they have */
 	pci_lock_rescan_remove();
-	for_each_pci_dev(pdev)
-		if (is_gpu(pdev))
-			nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
+	for_each_pci_dev(pdev) {
+		if (!is_gpu(pdev))
+			continue;
+		device_lock(&pdev->dev);
+		nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
+		device_unlock(&pdev->dev);
+	}
 	pci_unlock_rescan_remove();
 }
 
@@ -61,6 +65,8 @@ static int pci_event(struct notifier_block *block, unsigned long event,
 	case BUS_NOTIFY_DEL_DEVICE:
 		nvdebug_gpus_remove(dev);
 		break;
+	default:
+		nvdebug_gpus_driver(dev, event);
 	}
 	return NOTIFY_DONE;
 }
@@ -103,11 +109,7 @@ static u16 pci_presume(struct nvdebug_gpu *gpu)
 	return 0;
 }
 
-/*
- * Without a driver nobody may have turned memory decoding on. The PCI core
- * counts who wants it, so a driver that comes and goes does not turn it off
- * under us.
- */
+/* Without a driver nobody may have turned memory decoding on. */
 static int pci_enable(struct nvdebug_gpu *gpu)
 {
 	struct pci_dev *pdev = to_pci_dev(gpu->dev);
@@ -115,7 +117,7 @@ static int pci_enable(struct nvdebug_gpu *gpu)
 	int ret;
 
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
-	if (command & PCI_COMMAND_MEMORY || pdev->driver)
+	if (command & PCI_COMMAND_MEMORY || gpu->driver)
 		return 0;
 
 	ret = pci_enable_device_mem(pdev);
@@ -156,23 +158,10 @@ static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)
 	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
 }
 
-static int pci_driver_name(struct nvdebug_gpu *gpu, char *name, size_t size)
+static bool pci_is_user_space(const struct nvdebug_gpu *gpu)
 {
-	struct device *dev = gpu->dev;
-
-	/* the lock keeps a driver that is unbinding from taking its name away */
-	if (device_lock_interruptible(dev))
-		return -EINTR;
-	strscpy(name, dev->driver ? dev->driver->name : "-", size);
-	device_unlock(dev);
-	return 0;
-}
-
-static bool pci_is_user_space(struct device *dev)
-{
-	const struct pci_dev *pdev = to_pci_dev(dev);
-
-	return pdev->driver && nvdebug_driver_managed_dma(pdev->driver);
+	return gpu->driver &&
+	       nvdebug_driver_managed_dma(to_pci_driver(gpu->driver));
 }
 
 static bool pci_start_dma(struct nvdebug_gpu *gpu)
@@ -188,19 +177,32 @@ static bool pci_start_dma(struct nvdebug_gpu *gpu)
 	return true;
 }
 
-/* If a driver was bound meanwhile it stays on, since that needs it as well. */
+/* A driver may have come to need it: then it stays on until that goes. */
 static void pci_stop_dma(struct nvdebug_gpu *gpu)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
-
-	/* a lock that is held means one that is being bound */
-	if (!device_trylock(gpu->dev))
+	gpu->dma_left_on = gpu->driver;
+	if (gpu->driver)
 		return;
-	if (!pdev->driver) {
-		pci_clear_master(pdev);
-		nvdebug_say(gpu, "bus mastering is off again\n");
+	pci_clear_master(to_pci_dev(gpu->dev));
+	nvdebug_say(gpu, "bus mastering is off again\n");
+}
+
+/*
+ * A driver's pci_enable_device() does nothing, and its pci_disable_device()
+ * leaves bus mastering on, while the PCI core counts somebody else. So we are
+ * counted only without a driver.
+ */
+static void pci_driver_changed(struct nvdebug_gpu *gpu)
+{
+	if (gpu->driver) {
+		pci_disable(gpu);
+		return;
 	}
-	device_unlock(gpu->dev);
+	if (gpu->dma_left_on)
+		pci_stop_dma(gpu);
+	/* one that fails reads as all ones */
+	if (gpu->bar0 && pci_is_awake(gpu) && pci_enable(gpu))
+		nvdebug_complain(gpu, "cannot enable memory decoding\n");
 }
 
 const struct nvdebug_bus nvdebug_bus_pci = {
@@ -213,10 +215,10 @@ const struct nvdebug_bus nvdebug_bus_pci = {
 	.presume = pci_presume,
 	.enable = pci_enable,
 	.disable = pci_disable,
+	.driver_changed = pci_driver_changed,
 	.is_awake = pci_is_awake,
 	.unsupported = pci_unsupported,
 	.show_pci = show_pci,
-	.driver_name = pci_driver_name,
 	.is_user_space = pci_is_user_space,
 	.start_dma = pci_start_dma,
 	.stop_dma = pci_stop_dma,

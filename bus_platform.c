@@ -79,7 +79,6 @@ static int add(struct device *dev, void *data)
 {
 	if (!is_gpu(dev))
 		return 0;
-	/* whether a driver is bound does not change meanwhile */
 	device_lock(dev);
 	nvdebug_gpus_add(&nvdebug_bus_platform, dev);
 	device_unlock(dev);
@@ -103,15 +102,13 @@ static int platform_event(struct notifier_block *block, unsigned long event,
 	case BUS_NOTIFY_ADD_DEVICE:
 		nvdebug_gpus_scan_later();
 		break;
-	case BUS_NOTIFY_BOUND_DRIVER:
-	case BUS_NOTIFY_UNBIND_DRIVER:
-		nvdebug_gpus_driver(dev, event == BUS_NOTIFY_BOUND_DRIVER);
-		break;
 	case BUS_NOTIFY_DEL_DEVICE:
 	/* it can still be found by a scan that is under way until here */
 	case BUS_NOTIFY_REMOVED_DEVICE:
 		nvdebug_gpus_remove(dev);
 		break;
+	default:
+		nvdebug_gpus_driver(dev, event);
 	}
 	return NOTIFY_DONE;
 }
@@ -138,8 +135,6 @@ static void platform_attach(struct nvdebug_gpu *gpu)
 	/* registers, then what PCI calls BAR1; there is no third */
 	for (i = 0; i < 2; i++)
 		gpu->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
-	/* with the device's lock held, which a driver is bound under */
-	gpu->driver = gpu->dev->driver;
 }
 
 static u16 platform_presume(struct nvdebug_gpu *gpu)
@@ -160,9 +155,13 @@ static void platform_disable(struct nvdebug_gpu *gpu)
 {
 }
 
+static void platform_driver_changed(struct nvdebug_gpu *gpu)
+{
+}
+
 static bool platform_is_awake(struct nvdebug_gpu *gpu)
 {
-	return gpu->driver && pm_runtime_enabled(gpu->dev) &&
+	return gpu->driver_runs && pm_runtime_enabled(gpu->dev) &&
 	       pm_runtime_active(gpu->dev);
 }
 
@@ -179,21 +178,10 @@ static void show_platform(struct seq_file *m, const struct nvdebug_gpu *gpu)
 	seq_printf(m, "compatible: %s\n", compatible_of(gpu->dev, &chip));
 }
 
-/* Not from the device: its lock may be held by who waits for this to end. */
-static int platform_driver_name(struct nvdebug_gpu *gpu, char *name,
-				size_t size)
+static bool platform_is_user_space(const struct nvdebug_gpu *gpu)
 {
-	if (!down_read_trylock(&gpu->reach))
-		return -ENODEV;
-	strscpy(name, gpu->driver ? gpu->driver->name : "-", size);
-	up_read(&gpu->reach);
-	return 0;
-}
-
-static bool platform_is_user_space(struct device *dev)
-{
-	return dev->driver &&
-	       nvdebug_driver_managed_dma(to_platform_driver(dev->driver));
+	return gpu->driver &&
+	       nvdebug_driver_managed_dma(to_platform_driver(gpu->driver));
 }
 
 /* It always may. */
@@ -216,10 +204,10 @@ const struct nvdebug_bus nvdebug_bus_platform = {
 	.presume = platform_presume,
 	.enable = platform_enable,
 	.disable = platform_disable,
+	.driver_changed = platform_driver_changed,
 	.is_awake = platform_is_awake,
 	.unsupported = platform_unsupported,
 	.show_platform = show_platform,
-	.driver_name = platform_driver_name,
 	.is_user_space = platform_is_user_space,
 	.start_dma = platform_start_dma,
 	.stop_dma = platform_stop_dma,

@@ -9,6 +9,7 @@
 #include <linux/pm_runtime.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "bus.h"
 #include "chips/chips.h"
@@ -120,12 +121,11 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 		writel(value, gpu->bar0 + offset);
 }
 
-int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
+/* With gpu->reach held for reading, which is given up on failure. */
+static int keep_awake(struct nvdebug_gpu *gpu)
 {
 	struct device *dev = gpu->dev;
 
-	if (!down_read_trylock(&gpu->reach))
-		return -ENODEV;
 	/*
 	 * Taking a count without resuming keeps it from being suspended; the
 	 * barrier waits for a suspend that is under way. After that the state
@@ -139,10 +139,19 @@ int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 	return -ENODEV;
 }
 
+int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
+{
+	down_read(&gpu->reach);
+	return keep_awake(gpu);
+}
+
 int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 {
-	int ret = nvdebug_gpu_begin_undo(gpu);
+	int ret;
 
+	if (down_read_killable(&gpu->reach))
+		return -EINTR;
+	ret = keep_awake(gpu);
 	if (!ret && READ_ONCE(gpu->gone)) {
 		nvdebug_gpu_end(gpu);
 		ret = -ENODEV;
@@ -335,6 +344,10 @@ struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
 	init_rwsem(&gpu->reach);
 	gpu->bus = bus;
 	gpu->dev = get_device(dev);
+	/* the device's lock keeps a driver from being bound or unbound */
+	device_lock_assert(dev);
+	gpu->driver = dev->driver;
+	gpu->driver_runs = dev->driver;
 	bus->attach(gpu);
 
 	ret = find_out(gpu);
@@ -363,11 +376,23 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu)
 }
 
 void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
-			const struct device_driver *driver)
+			struct device_driver *driver, bool runs)
 {
 	down_write(&gpu->reach);
 	gpu->driver = driver;
+	gpu->driver_runs = runs;
+	gpu->bus->driver_changed(gpu);
 	up_write(&gpu->reach);
+}
+
+int nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name, size_t size)
+{
+	if (down_read_killable(&gpu->reach))
+		return -EINTR;
+	/* until reach is given up it does not go, nor does its name */
+	strscpy(name, gpu->driver ? gpu->driver->name : "-", size);
+	up_read(&gpu->reach);
+	return 0;
 }
 
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)

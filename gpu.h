@@ -57,6 +57,7 @@ struct nvdebug_gpu {
 	void __iomem *bar0;
 	resource_size_t bar0_len;
 	bool enabled;			/* the bus did something for us */
+	bool dma_left_on;		/* by us, as a driver may need it */
 	bool gone;			/* no hardware access may start */
 
 	/* Requests may be many, lines in the log may not; see report.h. */
@@ -64,11 +65,13 @@ struct nvdebug_gpu {
 	struct ratelimit_state complained;
 
 	/*
-	 * For reading while the hardware is touched; for writing when that must
-	 * end because the driver that keeps it in order goes.
+	 * For reading while the hardware is touched; for writing when another
+	 * driver is bound or unbound, which so waits for who touches it.
 	 */
 	struct rw_semaphore reach;
-	const struct device_driver *driver;	/* under it, if the bus cares */
+	/* Under reach. The driver from before its probe to after its remove */
+	struct device_driver *driver;
+	bool driver_runs;	/* under reach: between the two */
 
 	/*
 	 * Serialises what shares state in the hardware or is not one access:
@@ -113,19 +116,27 @@ void nvdebug_gpu_retire(struct nvdebug_gpu *gpu);
  * identified before, and is now.
  */
 bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu);
-/* Wait for who touches it, and note who keeps it in order from now on. */
+/*
+ * Wait for who touches it, and note its driver: NULL if there is none, @runs
+ * between its probe and its remove. From the bus's notifier alone, with the
+ * device's lock held.
+ */
 void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
-			const struct device_driver *driver);
+			struct device_driver *driver, bool runs);
+/* The driver's name, "-" without one. -EINTR */
+int __must_check nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name,
+					 size_t size);
 void nvdebug_gpu_get(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
 
 /*
- * Keep the GPU from falling asleep until nvdebug_gpu_end(). Never wakes it:
- * -ENODEV if it sleeps, is about to lose its driver or has gone. May sleep.
- * Ends in the task that began it.
+ * Keep the GPU from falling asleep, and gpu->driver as it is, until
+ * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone. Waits
+ * while a driver is bound or unbound, -EINTR if that is cut short. Ends in the
+ * task that began it, and is not begun twice: a driver may wait in between.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
-/* The same to put something back, also while the GPU's files go. */
+/* The same to put something back: heeds no signal, nor that the files go. */
 int __must_check nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
 

@@ -102,14 +102,30 @@ void nvdebug_gpus_remove(struct device *dev)
 	mutex_unlock(&gpus_lock);
 }
 
-void nvdebug_gpus_driver(struct device *dev, bool bound)
+void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 {
+	struct device_driver *driver = dev->driver;
 	struct nvdebug_gpu *gpu;
+	bool runs = false;
 
+	switch (event) {
+	case BUS_NOTIFY_BOUND_DRIVER:
+		runs = true;
+		break;
+	case BUS_NOTIFY_BIND_DRIVER:
+	case BUS_NOTIFY_UNBIND_DRIVER:
+		break;
+	case BUS_NOTIFY_DRIVER_NOT_BOUND:
+	case BUS_NOTIFY_UNBOUND_DRIVER:
+		driver = NULL;
+		break;
+	default:
+		return;
+	}
 	mutex_lock(&gpus_lock);
 	gpu = find_gpu(dev);
 	if (gpu)
-		nvdebug_gpu_driver(gpu, bound ? dev->driver : NULL);
+		nvdebug_gpu_driver(gpu, driver, runs);
 	mutex_unlock(&gpus_lock);
 }
 

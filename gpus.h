@@ -19,12 +19,16 @@ struct nvdebug_bus;
 int nvdebug_gpus_start(void);
 void nvdebug_gpus_stop(void);
 
-/* For buses. Inside scan() only: this one is there. */
+/* For buses. Inside scan() only, with the device's lock: this one is there. */
 void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev);
 /* A device is complete, or about to be: look again, from a work queue. */
 void nvdebug_gpus_scan_later(void);
-/* Its driver now is one that keeps it in order, or is going. */
-void nvdebug_gpus_driver(struct device *dev, bool bound);
+/*
+ * A driver is bound to it, unbound from it, or did not take it: for all of
+ * BUS_NOTIFY_*, of which the others are nothing to us. Waits until nobody
+ * touches the GPU.
+ */
+void nvdebug_gpus_driver(struct device *dev, unsigned long event);
 /* It goes: nothing touches it afterwards. No GPU may be scanned for. */
 void nvdebug_gpus_remove(struct device *dev);
 

@@ -45,7 +45,7 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = 1;
 
-	ret = gpu->bus->driver_name(gpu, s->driver, sizeof(s->driver));
+	ret = nvdebug_gpu_driver_name(gpu, s->driver, sizeof(s->driver));
 	if (ret) {
 		kfree(s);
 		return ERR_PTR(ret);

@@ -50,7 +50,7 @@ static int allocate(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
 	if (!device_trylock(dev))
 		return -EBUSY;
 	/* a driver of user space maps for the GPU what it likes; we cannot */
-	if (!gpu->bus->is_user_space(dev)) {
+	if (!gpu->bus->is_user_space(gpu)) {
 		list->words = dma_alloc_coherent(dev, list->bytes, &list->dma,
 						 GFP_KERNEL);
 		ret = list->words ? 0 : -ENOMEM;

@@ -52,7 +52,8 @@ def kselftests():
 @pytest.fixture(scope="session")
 def session_machine(module, kselftests, worker_id):
     test_modules = paths.BUILD / "test-modules" / kernel.find().release
-    files = {**kselftests, "/lib/procowner.ko": test_modules / "procowner.ko"}
+    files = {**kselftests, **{f"/lib/{name}.ko": test_modules / f"{name}.ko"
+                              for name in ("procowner", "pcigpu", "devicelock")}}
     with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "pytest" / worker_id) as machine:
         yield machine

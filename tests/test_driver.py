@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Drivers that are bound and unbound while the module is there."""
+
+import contextlib
+
+import pytest
+from registers import tsg_preempt_pending
+from test_runlist_control import write_ok
+
+BOARD = "gtx1060-3gb"
+DRIVERS = "/sys/bus/pci/drivers"
+MEMORY, MASTER = 2, 4
+
+
+def folder(bench, board):
+    return f"/sys/bus/pci/devices/{bench.address(board)}"
+
+
+def command(bench, board):
+    """The PCI command register."""
+    return int(bench.check(f"od -An -tx1 -j4 -N1 {folder(bench, board)}/config"), 16)
+
+
+def set_command(bench, board, value):
+    bench.check(f"printf '\\{value:03o}' | "
+                f"dd of={folder(bench, board)}/config bs=1 seek=4 conv=notrunc")
+
+
+def enable_count(bench, board):
+    return int(bench.check(f"cat {folder(bench, board)}/enable"))
+
+
+def bound(bench, board):
+    """What `info` says."""
+    line = next(line for line in bench.read(board, "info").splitlines() if line.startswith("driver: "))
+    return line.removeprefix("driver: ")
+
+
+@contextlib.contextmanager
+def driver(bench, name="pcigpu", params=""):
+    """A driver for GPUs that does nothing is there during a with-block."""
+    bench.check(f"insmod /lib/pcigpu.ko name={name} {params}")
+    try:
+        yield
+    finally:
+        bench.check(f"rmmod pcigpu; for i in /sys/bus/pci/devices/*/driver_override; do echo > $i; done")
+
+
+def bind(bench, board, name="pcigpu"):
+    return bench.run(f"echo {name} > {folder(bench, board)}/driver_override && "
+                     f"echo {bench.address(board)} > {DRIVERS}/{name}/bind")
+
+
+def unbind(bench, board):
+    """The command."""
+    return f"echo {bench.address(board)} > {folder(bench, board)}/driver/unbind"
+
+
+@pytest.fixture
+def bench(bench):  # pylint: disable=redefined-outer-name
+    """Without a driver to begin with."""
+    assert bound(bench, BOARD) == "-"
+    return bench
+
+
+def test_info_names_it(bench):
+    with driver(bench):
+        assert bind(bench, BOARD).status == 0
+        assert bound(bench, BOARD) == "pcigpu"
+        bench.check(unbind(bench, BOARD))
+        assert bound(bench, BOARD) == "-"
+    assert bound(bench, BOARD) == "-"
+
+
+def test_info_names_one_from_before(bench):
+    with driver(bench):
+        bench.check("rmmod nvdebug")
+        assert bind(bench, BOARD).status == 0
+        assert bench.machine.load_module().status == 0
+        assert bound(bench, BOARD) == "pcigpu"
+    assert bound(bench, BOARD) == "-"
+
+
+def test_one_that_refuses_the_gpu_is_none(bench):
+    with driver(bench, params="fail=1"):
+        assert bind(bench, BOARD).status
+        assert bound(bench, BOARD) == "-"
+    assert "+" in bench.read(BOARD, "runlist0")
+
+
+@contextlib.contextmanager
+def busy(bench, board):
+    """A request is under way, and waits a second for what does not come."""
+    register, mask = tsg_preempt_pending(board)
+    bench.model(board).request("fault", "set", hex(register), hex(mask))
+    bench.check(f"(echo 0:1 > {bench.proc(board, 'preempt_tsg')}; touch /tmp/over) "
+                "< /dev/null > /dev/null 2>&1 &")
+    bench.check("usleep 200000")
+    try:
+        yield
+    finally:
+        bench.check("until [ -e /tmp/over ]; do usleep 10000; done; rm /tmp/over")
+        bench.model(board).request("fault", "none")
+
+
+def accesses(bench, board):
+    bars = bench.model(board).request("stats")["bars"]
+    return sum(bar["reads"] + bar["writes"] for bar in bars.values())
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_it_comes_and_goes_when_nobody_is_inside(bench, event):
+    with driver(bench):
+        if event == "unbind":
+            assert bind(bench, BOARD).status == 0
+        with busy(bench, BOARD):
+            if event == "unbind":
+                bench.check(unbind(bench, BOARD))
+            else:
+                assert bind(bench, BOARD).status == 0
+            done = accesses(bench, BOARD)
+        assert accesses(bench, BOARD) == done
+
+
+def test_who_comes_meanwhile_waits(bench):
+    """It is no error that somebody else is inside while the driver wants to go."""
+    with driver(bench):
+        assert bind(bench, BOARD).status == 0
+        with busy(bench, BOARD):
+            bench.check(f"({unbind(bench, BOARD)}) < /dev/null > /dev/null 2>&1 & usleep 100000; "
+                        f"cat {bench.proc(BOARD, 'engines')}")
+        assert bound(bench, BOARD) == "-"
+
+
+def test_its_resources_are_its_own(bench):
+    """A driver finds the device as if nobody had enabled it, and so leaves it."""
+    bench.check("rmmod nvdebug")
+    before = command(bench, BOARD)
+    set_command(bench, BOARD, 0)
+    try:
+        assert bench.machine.load_module().status == 0
+        assert command(bench, BOARD) & (MEMORY | MASTER) == MEMORY and enable_count(bench, BOARD) == 1
+        with driver(bench):
+            assert bind(bench, BOARD).status == 0
+            assert command(bench, BOARD) & MASTER and enable_count(bench, BOARD) == 1
+            bench.check(unbind(bench, BOARD))
+            assert command(bench, BOARD) & (MEMORY | MASTER) == MEMORY
+            assert enable_count(bench, BOARD) == 0
+            assert "+" in bench.read(BOARD, "runlist0")
+            set_command(bench, BOARD, 0)
+            assert bind(bench, BOARD).status == 0
+            set_command(bench, BOARD, 0)
+            bench.check(unbind(bench, BOARD))
+            assert "+" in bench.read(BOARD, "runlist0"), "nobody else turns decoding on"
+            assert command(bench, BOARD) & (MEMORY | MASTER) == MEMORY
+    finally:
+        set_command(bench, BOARD, before)
+
+
+def test_bus_mastering_ends_whoever_holds_the_device(bench):
+    set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
+    slot = int(bench.address(BOARD)[8:10], 16)
+    write_ok(bench, BOARD, "switch_to_tsg", "0:1")
+    assert command(bench, BOARD) & MASTER
+    bench.check(f"insmod /lib/devicelock.ko slot={slot}")
+    write_ok(bench, BOARD, "resubmit_runlist", "0")
+    bench.check("rmmod devicelock")
+    assert not command(bench, BOARD) & MASTER
+
+
+def test_bus_mastering_ends_after_a_driver(bench):
+    """It may need what it found on, so that stays on until the driver goes."""
+    set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
+    with driver(bench, params="master=0"):
+        assert bind(bench, BOARD).status == 0
+        write_ok(bench, BOARD, "switch_to_tsg", "0:1")
+        write_ok(bench, BOARD, "resubmit_runlist", "0")
+        assert command(bench, BOARD) & MASTER
+        bench.check(unbind(bench, BOARD))
+        assert not command(bench, BOARD) & MASTER
