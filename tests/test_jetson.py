@@ -140,9 +140,9 @@ def test_a_lease_of_the_gpu_ends(bench, board):
     """The module's own list is found in the SoC's memory, and goes again."""
     with held(bench, board, switch_to_tsg="0:1"):
         bench.model(board).request("advance", 3 * SLICE_US)
-        only(bench, board, 1)
+        assert only(bench, board, 1)
     bench.model(board).request("advance", 3 * SLICE_US)
-    even(bench, board)
+    assert even(bench, board)
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
