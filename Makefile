@@ -262,6 +262,10 @@ check-debug: deps ## the module's tests on KERNELS, debug and kcsan (an hour; FI
 	@KERNELS="$(or $(filter debug kcsan,$(KERNELS)),debug kcsan)" FILES="$(FILES)" \
 		scripts/check-debug $(PYTEST)
 
+.PHONY: check-bare
+check-bare: ## the README's commands on a bare Debian 12, in a folder (hours; COMMAND=demo|check|ci|TARGET)
+	@scripts/check-bare $(COMMAND)
+
 # A quarter of the seeds for each version of page tables, on a kernel that marks memory which is
 # not initialised or already freed.
 SEEDS ?= 10000

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The README's lines about nvdebugctl do what they say, as they stand there."""
 
+import os
 import re
+import subprocess
 import time
 
 import pytest
@@ -39,6 +41,14 @@ def disabled(guest):
     """Channels that are not enabled, as the module itself says."""
     text = guest.check("cat /proc/gpu0/runlist0_brief")
     return re.findall(r"Channel Info (\d+) [^|]*\| Enabled: +0 ", text)
+
+
+def test_check_bare_takes_the_commands_as_they_stand():
+    listed = subprocess.run([paths.ROOT / "scripts/check-bare"], check=True, text=True, stdout=subprocess.PIPE,
+                            env=os.environ | {"LIST": "1"}).stdout.splitlines()
+    assert listed == ["apt-get update && apt-get install -y git make", "make demo", "make check"]
+    text = " ".join((paths.ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert all(f" {command} " in text or f"`{command}`" in text for command in listed)
 
 
 def test_see_runlist_0(guest):
