@@ -127,7 +127,8 @@ static bool got_header_run(struct nvdebug_context_fetch *self)
 
 	if (nvdebug_run_next(&self->reader, self->want))
 		return true;
-	if (!nvdebug_context_pointer_decode(self->header, &va))
+	if (!nvdebug_context_pointer_decode(self->set->gpu->chip->context,
+					    self->header, &va))
 		return found_image(self, self->reader.addr,
 				   self->reader.aperture, self->header);
 	if (va & (HEADER_ALIGN - 1))

@@ -17,10 +17,6 @@
 #include "hw/runlist.h"
 #include "proc.h"
 
-typedef int (*decode_fn)(const u32 *row, size_t rows,
-			 struct nvdebug_engine *engines, size_t max,
-			 u32 *ignored);
-
 static bool has(const struct nvdebug_engine *engine, u32 field)
 {
 	return engine->has & field;
@@ -91,7 +87,7 @@ struct table {
  * of it make no sense, to @ignored.
  */
 static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
-		      decode_fn decode, u32 *ignored, const char **why)
+		      nvdebug_ptop_decode_fn decode, u32 *ignored, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 senseless, i;
@@ -124,7 +120,7 @@ out:
 
 /* Read the engines of all @tables into gpu->topology. */
 static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
-			size_t count, decode_fn decode, const char **why)
+			size_t count, nvdebug_ptop_decode_fn decode, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 rows = 0, ignored = 0;
@@ -374,7 +370,7 @@ static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
 	ret = nvdebug_reg_read(gpu, reg, &word);
 	if (ret)
 		return ret;
-	ret = nvdebug_ptop_v2_cfg_decode(word, &cfg);
+	ret = nvdebug_ptop_v2_cfg_decode(word, gpu->chip->ptop->newest, &cfg);
 	*why = ret == -EPROTO ? "device table of an unknown version" :
 				"device table makes no sense";
 	*rows = cfg.num_rows;
@@ -401,7 +397,7 @@ static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
 	    !read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
 		      &ignored))
 		count++;
-	ret = read_engines(gpu, tables, count, nvdebug_ptop_v2_decode, why);
+	ret = read_engines(gpu, tables, count, gpu->chip->ptop->decode, why);
 	if (ret)
 		return ret;
 
@@ -422,11 +418,24 @@ const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = {
 };
 
 const struct nvdebug_ptop_ops nvdebug_ptop_gm200 = { .read = read_gk104 };
-const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = { .read = read_ga100 };
+
+const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = {
+	.read = read_ga100,
+	.decode = nvdebug_ptop_v2_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
+};
 
 const struct nvdebug_ptop_ops nvdebug_ptop_gb100 = {
 	.read = read_ga100,
+	.decode = nvdebug_ptop_v2_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
 	.two_dies = true,
+};
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gb202 = {
+	.read = read_ga100,
+	.decode = nvdebug_ptop_gb202_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT_GB20C,
 };
 
 /* The file: the cached table is its own snapshot. */

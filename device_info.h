@@ -42,6 +42,10 @@ struct nvdebug_topology {
 	bool counted_runlists;	/* none told its id: ids are the table's order */
 };
 
+typedef int (*nvdebug_ptop_decode_fn)(const u32 *row, size_t rows,
+				      struct nvdebug_engine *engines,
+				      size_t max, u32 *ignored);
+
 struct nvdebug_ptop_ops {
 	/*
 	 * Fill in gpu->topology. If there is no usable table, returns an error
@@ -49,6 +53,9 @@ struct nvdebug_ptop_ops {
 	 */
 	int (*read)(struct nvdebug_gpu *gpu, const char **why);
 	u32 pbdmas;	/* how many, up to Turing; 0: PFIFO tells */
+	/* from Ampere on */
+	nvdebug_ptop_decode_fn decode;
+	u32 newest;	/* version of the table */
 	bool two_dies;	/* and two tables */
 };
 
@@ -56,6 +63,7 @@ extern const struct nvdebug_ptop_ops nvdebug_ptop_gk104;
 extern const struct nvdebug_ptop_ops nvdebug_ptop_gm200;
 extern const struct nvdebug_ptop_ops nvdebug_ptop_ga100;
 extern const struct nvdebug_ptop_ops nvdebug_ptop_gb100;
+extern const struct nvdebug_ptop_ops nvdebug_ptop_gb202;
 
 extern const struct nvdebug_view nvdebug_device_info_view;
 

@@ -225,7 +225,7 @@ static bool next_run(struct block_fetch *self)
 				      &self->block->instance);
 	if (ret)
 		return fail(self, ret);
-	if (self->set->big_page_kib && self->block->instance.version == 1)
+	if (self->set->big_page_kib)
 		self->block->instance.big_page_kib = self->set->big_page_kib;
 	return read_table(self);
 }
@@ -298,7 +298,7 @@ static bool block_step(struct nvdebug_fetch *fetch, int error)
 	return more;
 }
 
-/* The size of big pages of version 1, where the whole chip has the same. */
+/* The size of big pages up to Pascal, where the whole chip has the same. */
 static int read_big_page_size(struct nvdebug_instances *set,
 			      struct nvdebug_mem *mem)
 {

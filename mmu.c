@@ -19,6 +19,7 @@ const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100 = {
 	.own = &nvdebug_mmu_gp100,
+	.own_128k = &nvdebug_mmu_gp100_128k,
 	.version1 = true,
 };
 
@@ -28,6 +29,7 @@ const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100 = {
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp10b = {
 	.own = &nvdebug_mmu_gp10b,
+	.own_128k = &nvdebug_mmu_gp10b_128k,
 	.version1 = true,
 };
 
@@ -99,8 +101,8 @@ int nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version, u32 big_page_kib,
 	const struct nvdebug_mmu_ops *ops = mem->gpu->chip->mmu;
 
 	if (ops->own && (!version || version == ops->own->version)) {
-		*format = ops->own;
-		return 0;
+		*format = big_page_kib == 128 ? ops->own_128k : ops->own;
+		return *format ? 0 : -EINVAL;
 	}
 	if (ops->version1 && version <= 1)
 		return version1_format(mem, big_page_kib, format);

@@ -15,6 +15,8 @@ struct nvdebug_gpu;
 /* Which formats a chip walks. */
 struct nvdebug_mmu_ops {
 	const struct nvdebug_mmu_format *own;	/* of version 2 or 3, or NULL */
+	/* the same with big pages of 128 KiB, or NULL */
+	const struct nvdebug_mmu_format *own_128k;
 	bool version1;
 };
 
@@ -29,18 +31,19 @@ extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100;
 extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100;
 
 /*
- * The size of big pages of version 1 that one register sets for all address
- * spaces, or 0 where each may say its own (@pdb_may_say: it has a bit for
- * that). The register is read once in a session.
+ * The size of big pages that one register sets for all address spaces, or 0
+ * where each may say its own (@pdb_may_say: it has a bit for that). Up to
+ * Pascal. The register is read once in a session.
  */
 int __must_check nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say,
 				      u32 *kib);
 
 /*
  * The format of an address space: @version as its instance block says, 0 for
- * the chip's newest; @big_page_kib, for version 1, likewise, 0 for what the
- * chip is set to. -EINVAL: the chip has no such format. A register says what
- * it is set to, which is read once in a session, so it may fail as that may.
+ * the chip's newest; @big_page_kib likewise, 0 for what the chip is set to in
+ * version 1 and for 64 KiB in the others. -EINVAL: the chip has no such format.
+ * A register says what it is set to, which is read once in a session, so it
+ * may fail as that may.
  */
 int __must_check nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version,
 				    u32 big_page_kib,

@@ -135,10 +135,10 @@ static bool __init test_ptop_v2(void)
 		if (!same_engine(&out[i], &engines[i]))
 			return false;
 
-	return !nvdebug_ptop_v2_cfg_decode(0x16130992, &cfg) &&
+	return !nvdebug_ptop_v2_cfg_decode(0x16130992, 2, &cfg) &&
 	       cfg.num_rows == 353 && cfg.max_devices == 153 &&
-	       nvdebug_ptop_v2_cfg_decode(0x16130991, &cfg) == -EPROTO &&
-	       nvdebug_ptop_v2_cfg_decode(0xfff30992, &cfg) == -ERANGE;
+	       nvdebug_ptop_v2_cfg_decode(0x16130991, 2, &cfg) == -EPROTO &&
+	       nvdebug_ptop_v2_cfg_decode(0xfff30992, 2, &cfg) == -ERANGE;
 }
 
 struct entry_test {
@@ -279,9 +279,11 @@ static bool __init test_context(void)
 	       c.restores == 19 &&
 	       nvdebug_context_decode(&nvdebug_context_gv100, bad,
 				      ARRAY_SIZE(bad), &c) == -ENOEXEC &&
-	       nvdebug_context_pointer_decode(header, &va) &&
+	       nvdebug_context_pointer_decode(&nvdebug_context_gv100,
+					      header, &va) &&
 	       va == 0x17f010000 &&
-	       !nvdebug_context_pointer_decode(gv100, &va);
+	       !nvdebug_context_pointer_decode(&nvdebug_context_gv100,
+					       gv100, &va);
 }
 
 static bool __init test_engine_status(void)

@@ -28,7 +28,7 @@ static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
 	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI_GB10B,
-	.block = &nvdebug_runlist_block_ga100,
+	.block = &nvdebug_runlist_block_gh100,
 	.channels = NV_RUNLIST_CHANNELS,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
@@ -41,12 +41,6 @@ static const struct nvdebug_preempt_ops preempt_gb10b = {
 	.tsg_pending = NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING,
 	.tsg_watched = true,
 	.runlist = NV_RUNLIST_PREEMPT,
-};
-
-static const struct nvdebug_submit_ops submit_gb10b = {
-	.port = nvdebug_runlist_registers_ga100,
-	.encode = nvdebug_submit_words_tu102,
-	.ptr = GENMASK_ULL(51, 10),
 };
 
 static const struct nvdebug_runlist_block block_gb202 = {
@@ -127,8 +121,8 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
-	.context = &nvdebug_context_gv100,
-	.submit = &submit_gb10b,
+	.context = &nvdebug_context_gh100,
+	.submit = &nvdebug_submit_gh100,
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
@@ -161,8 +155,8 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
-	.context = &nvdebug_context_gv100,
-	.submit = &submit_gb10b,
+	.context = &nvdebug_context_gh100,
+	.submit = &nvdebug_submit_gh100,
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
@@ -191,12 +185,12 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
 			"no public source tells where the registers are",
 	},
-	.ptop = &nvdebug_ptop_ga100,
+	.ptop = &nvdebug_ptop_gb202,
 	.runlist = &runlist_gb202,
 	.channel = &channel_gb202,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
-	.context = &nvdebug_context_gv100,
+	.context = &nvdebug_context_gh100,
 	.submit = &submit_gb202,
 	.preempt = &preempt_gb202,
 	.geometry = &nvdebug_geometry_ga100,

@@ -97,11 +97,13 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 /* Submitting and preempting them. */
 extern const struct nvdebug_submit_ops nvdebug_submit_gk104;
 extern const struct nvdebug_submit_ops nvdebug_submit_ga102;
+extern const struct nvdebug_submit_ops nvdebug_submit_gh100;
 extern const struct nvdebug_preempt_ops nvdebug_preempt_gk104;
 extern const struct nvdebug_preempt_ops nvdebug_preempt_gv100;
 extern const struct nvdebug_preempt_ops nvdebug_preempt_ga100;
 
 extern const struct nvdebug_runlist_block nvdebug_runlist_block_ga100;
+extern const struct nvdebug_runlist_block nvdebug_runlist_block_gh100;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_gk104;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_gv100;
 extern const struct nvdebug_runlist_ops nvdebug_runlist_ga102;

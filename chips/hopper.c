@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GH100: runlists as on GA102. Of their register blocks only PREEMPT and the
- * channel RAM are public; that the rest is as on Ampere is inferred from
- * NVIDIA's driver using the same functions (open-gpu-kernel-modules
- * src/nvidia/generated/g_kernel_fifo_nvoc.c), so that what a block says of
- * itself is checked before it is used. Entries are taken to be GA100's.
+ * channel RAM are public. That the rest, and the entries, are as on Ampere was
+ * seen on an H100, but for how long addresses are: physical ones have 52 bits
+ * (as in its page tables), which is what GB10B's registers have room for.
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
+#include "decode/submit.h"
 #include "decode/timeslice.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
+
+/* INTR_ID is gone: virtual functions' ids are there (GB10B; so on an H100). */
+const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
+	.channel_config = NV_RUNLIST_CHANNEL_CONFIG,
+	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG,
+	.pbdma_config = NV_RUNLIST_PBDMA_CONFIG,
+	.engine_status0 = NV_RUNLIST_ENGINE_STATUS0,
+	.engine_status_channel = NV_RUNLIST_ENGINE_STATUS_CHANNEL,
+	.engine_status_debug = NV_RUNLIST_ENGINE_STATUS_DEBUG,
+	.engines = NV_RUNLIST_ENGINE_STATUS__SIZE_1,
+};
 
 static const struct nvdebug_runlist_ops runlist_gh100 = {
 	.entry_words = NV_RAMRL16_WORDS,
@@ -22,11 +33,17 @@ static const struct nvdebug_runlist_ops runlist_gh100 = {
 	.registers = nvdebug_runlist_registers_ga100,
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
-	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
-	.block = &nvdebug_runlist_block_ga100,
+	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI_GB10B,
+	.block = &nvdebug_runlist_block_gh100,
 	.channels = NV_RUNLIST_CHANNELS,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
+};
+
+const struct nvdebug_submit_ops nvdebug_submit_gh100 = {
+	.port = nvdebug_runlist_registers_ga100,
+	.encode = nvdebug_submit_words_tu102,
+	.ptr = GENMASK_ULL(51, 10),
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
@@ -61,8 +78,8 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
-	.context = &nvdebug_context_gv100,
-	.submit = &nvdebug_submit_ga102,
+	.context = &nvdebug_context_gh100,
+	.submit = &nvdebug_submit_gh100,
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,

@@ -27,6 +27,20 @@ const struct nvdebug_context_layout nvdebug_context_gp100 = {
 const struct nvdebug_context_layout nvdebug_context_gv100 = {
 	.has_type = true,
 	.has_preemption = true,
+	.pointer_hi = NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GV100,
+	.runs = { {
+		{ NV_CTXSW_MAIN_IMAGE_CTL, 1 },
+		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI, 2 },
+		{ NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 2 },
+		{ NV_CTXSW_MAIN_IMAGE_NUM_WFI_SAVE_OPERATIONS, 4 },
+		{ NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, 4 },
+	} },
+};
+
+const struct nvdebug_context_layout nvdebug_context_gh100 = {
+	.has_type = true,
+	.has_preemption = true,
+	.pointer_hi = NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GH100,
 	.runs = { {
 		{ NV_CTXSW_MAIN_IMAGE_CTL, 1 },
 		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI, 2 },
@@ -41,7 +55,8 @@ const struct nvdebug_runs nvdebug_context_pointer_runs = { {
 	{ NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI, 2 },
 } };
 
-bool nvdebug_context_pointer_decode(const u32 *word, u64 *image)
+bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
+				    const u32 *word, u64 *image)
 {
 	const struct nvdebug_runs *runs = &nvdebug_context_pointer_runs;
 	u32 ctl = nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_CTL);
@@ -50,8 +65,7 @@ bool nvdebug_context_pointer_decode(const u32 *word, u64 *image)
 	u32 lo = nvdebug_runs_word(runs, word,
 				   NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
 
-	*image = (u64)FIELD_GET(NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V,
-				hi) << 32 | lo;
+	*image = (u64)(hi & layout->pointer_hi) << 32 | lo;
 	return FIELD_GET(NV_CTXSW_MAIN_IMAGE_CTL_TYPE, ctl) ==
 	       NV_CTXSW_MAIN_IMAGE_CTL_TYPE_PER_VEID_HEADER;
 }

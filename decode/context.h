@@ -21,12 +21,14 @@ extern "C" {
 struct nvdebug_context_layout {
 	bool has_type;		/* and per-VEID headers */
 	bool has_preemption;	/* modes, and counts of each */
+	u32 pointer_hi;		/* mask of the high bits in a per-VEID header */
 	struct nvdebug_runs runs;	/* what to read */
 };
 
 extern const struct nvdebug_context_layout nvdebug_context_gk104;
 extern const struct nvdebug_context_layout nvdebug_context_gp100;
 extern const struct nvdebug_context_layout nvdebug_context_gv100;
+extern const struct nvdebug_context_layout nvdebug_context_gh100;
 
 /*
  * What to read first, where there are per-VEID headers: CTL, which is also the
@@ -53,7 +55,8 @@ struct nvdebug_context {
  * Does @word, of nvdebug_context_pointer_runs, belong to a per-VEID header?
  * Then the virtual address of the image is *@image.
  */
-bool nvdebug_context_pointer_decode(const u32 *word, u64 *image);
+bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
+				    const u32 *word, u64 *image);
 
 /*
  * Decode @word, the words of the layout's runs one after the other. Returns

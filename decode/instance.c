@@ -20,6 +20,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gk104 = {
 	.privileged_bit = NV_RAMFC_HCE_CTRL_PRIV_MODE,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GK104,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GK104,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
@@ -35,6 +36,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gm200 = {
 	.privileged_bit = NV_RAMFC_HCE_CTRL_PRIV_MODE,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GK104,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GK104,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
@@ -49,6 +51,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gp100 = {
 	.privileged_bit = NV_RAMFC_HCE_CTRL_PRIV_MODE,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GP100,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
@@ -65,6 +68,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gv100 = {
 	.privileged_bit = NV_RAMFC_CONFIG_AUTH_LEVEL,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GP100,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
@@ -79,6 +83,7 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 	.privileged_word = NV_RAMFC_CONFIG,
 	.privileged_bit = NV_RAMFC_CONFIG_AUTH_LEVEL,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
@@ -88,13 +93,15 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 };
 
 /*
- * The words are the driver's: no manual is public, nor any RAMFC with TARGET
- * and CONFIG in it. The format bit is 0 here and 1 in subcontexts.
+ * No manual is public, nor any RAMFC with TARGET and CONFIG in it. The format
+ * bit is 0 here and 1 in subcontexts (measured on an H100). Virtual addresses
+ * have 57 bits.
  */
 const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	.has = NVDEBUG_INSTANCE_HAS_SUBCONTEXTS,
 	.version = 3,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
+	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GB10B,
 	.runs = { {
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
 		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
@@ -143,10 +150,10 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	out->version = layout->version;
 	if (!out->version)
 		out->version = lo & NV_RAMIN_USE_VER2_PT_FORMAT ? 2 : 1;
-	if (out->version > 1)
-		out->big_page_kib = 64;
-	else if (layout->has & NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE)
+	if (layout->has & NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE)
 		out->big_page_kib = lo & NV_RAMIN_BIG_PAGE_SIZE_64KB ? 64 : 128;
+	else if (out->version > 1)
+		out->big_page_kib = 64;
 
 	if (layout->has & NVDEBUG_INSTANCE_HAS_LIMIT)
 		out->limit = address(WORD(RAMIN_ADR_LIMIT),
@@ -158,7 +165,7 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 		out->limit |= NV_RAMIN_ADR_LIMIT_IN_PAGE;
 
 	out->wfi = address(wfi, NV_RAMIN_ENGINE_WFI_PTR_LO, wfi_hi,
-			   NV_RAMIN_ENGINE_WFI_PTR_HI);
+			   layout->wfi_hi);
 	out->wfi_aperture = FIELD_GET(NV_RAMIN_ENGINE_WFI_TARGET, wfi);
 	out->wfi_virtual = wfi & NV_RAMIN_ENGINE_WFI_MODE_VIRTUAL;
 

@@ -26,6 +26,7 @@ struct nvdebug_instance_layout {
 	u32 privileged_bit;
 	u32 dir_hi;		/* mask of the high address bits */
 	u32 limit_hi;		/* likewise */
+	u32 wfi_hi;		/* likewise */
 	struct nvdebug_runs runs;	/* what to read */
 };
 

@@ -185,6 +185,7 @@ const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k = {
 };
 
 #define BIG_64K		{ "PT64K", 16, 5, true }
+#define BIG_128K	{ "PT128K", 17, 4, true }
 #define SMALL_4K	{ "PT4K", 12, 9, true }
 
 const struct nvdebug_mmu_format nvdebug_mmu_gp100 = {
@@ -200,6 +201,19 @@ const struct nvdebug_mmu_format nvdebug_mmu_gp100 = {
 	.coding = &ver2_gp100,
 };
 
+const struct nvdebug_mmu_format nvdebug_mmu_gp100_128k = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9 },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_128K,
+	.small = SMALL_4K,
+	.coding = &ver2_gp100,
+};
+
 const struct nvdebug_mmu_format nvdebug_mmu_gp10b = {
 	.version = 2,
 	.va_bits = 49,
@@ -209,6 +223,19 @@ const struct nvdebug_mmu_format nvdebug_mmu_gp10b = {
 		{ "PD0", 21, 8, true },
 	},
 	.big = BIG_64K,
+	.small = SMALL_4K,
+	.coding = &ver2_gp10b,
+};
+
+const struct nvdebug_mmu_format nvdebug_mmu_gp10b_128k = {
+	.version = 2,
+	.va_bits = 49,
+	.directories = 4,
+	.directory = {
+		{ "PD3", 47, 2 }, { "PD2", 38, 9 }, { "PD1", 29, 9 },
+		{ "PD0", 21, 8, true },
+	},
+	.big = BIG_128K,
 	.small = SMALL_4K,
 	.coding = &ver2_gp10b,
 };

@@ -47,7 +47,9 @@ struct nvdebug_mmu_format {
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gp100;	/* and Volta */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp100_128k;	/* Pascal only */
 extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b;	/* and GV11B */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b_128k;	/* GP10B only */
 extern const struct nvdebug_mmu_format nvdebug_mmu_tu102;
 extern const struct nvdebug_mmu_format nvdebug_mmu_ga100;	/* and Ada */
 extern const struct nvdebug_mmu_format nvdebug_mmu_gh100;

@@ -130,7 +130,8 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 	return sink_finish(&sink, ignored);
 }
 
-int nvdebug_ptop_v2_cfg_decode(u32 word, struct nvdebug_ptop_cfg *cfg)
+int nvdebug_ptop_v2_cfg_decode(u32 word, u32 newest,
+			       struct nvdebug_ptop_cfg *cfg)
 {
 	cfg->version = FIELD_GET(NV_PTOP_DEVICE_INFO_CFG_VERSION, word);
 	cfg->max_devices = FIELD_GET(NV_PTOP_DEVICE_INFO_CFG_MAX_DEVICES, word);
@@ -138,14 +139,16 @@ int nvdebug_ptop_v2_cfg_decode(u32 word, struct nvdebug_ptop_cfg *cfg)
 		FIELD_GET(NV_PTOP_DEVICE_INFO_CFG_MAX_ROWS_PER_DEVICE, word);
 	cfg->num_rows = FIELD_GET(NV_PTOP_DEVICE_INFO_CFG_NUM_ROWS, word);
 
-	if (cfg->version != NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT)
+	if (cfg->version < NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT ||
+	    cfg->version > newest)
 		return -EPROTO;
 	if (!cfg->num_rows || cfg->num_rows > NVDEBUG_PTOP_MAX_ROWS)
 		return -ERANGE;
 	return 0;
 }
 
-static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row)
+static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row,
+		   u32 no_reset_id)
 {
 	switch (n) {
 	case 0:
@@ -160,7 +163,9 @@ static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row)
 	case 1:
 		engine->reset_id =
 			FIELD_GET(NV_PTOP_DEVICE_INFO2_DEV_RESET_ID, row);
-		if (engine->reset_id)
+		if (engine->reset_id !=
+		    NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID &&
+		    engine->reset_id != no_reset_id)
 			engine->has |= NVDEBUG_ENGINE_HAS_RESET_ID;
 		set_pri_base(engine,
 			     row & NV_PTOP_DEVICE_INFO2_DEV_DEVICE_PRI_BASE);
@@ -176,9 +181,9 @@ static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row)
 	}
 }
 
-int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
-			   struct nvdebug_engine *engines, size_t max,
-			   u32 *ignored)
+static int v2_decode(const u32 *row, size_t rows,
+		     struct nvdebug_engine *engines, size_t max, u32 *ignored,
+		     u32 no_reset_id)
 {
 	struct sink sink = { engines, max, 0, 0 };
 	struct nvdebug_engine engine;
@@ -191,7 +196,7 @@ int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
 		if (!n)
 			memset(&engine, 0, sizeof(engine));
 
-		v2_row(&engine, n, row[i]);
+		v2_row(&engine, n, row[i], no_reset_id);
 		n++;
 		if (row[i] & NV_PTOP_DEVICE_INFO2_ROW_CHAIN)
 			continue;
@@ -213,6 +218,22 @@ int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
 	sink.ignored += n > 0;
 
 	return sink_finish(&sink, ignored);
+}
+
+int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
+			   struct nvdebug_engine *engines, size_t max,
+			   u32 *ignored)
+{
+	return v2_decode(row, rows, engines, max, ignored,
+			 NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID);
+}
+
+int nvdebug_ptop_gb202_decode(const u32 *row, size_t rows,
+			      struct nvdebug_engine *engines, size_t max,
+			      u32 *ignored)
+{
+	return v2_decode(row, rows, engines, max, ignored,
+			 NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID_GB202);
 }
 
 const char *nvdebug_engine_type_name(u32 type)

@@ -58,12 +58,17 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
 			   struct nvdebug_engine *engines, size_t max,
 			   u32 *ignored);
+/* The same rows, where a RESET_ID of 255 is none as well. */
+int nvdebug_ptop_gb202_decode(const u32 *row, size_t rows,
+			      struct nvdebug_engine *engines, size_t max,
+			      u32 *ignored);
 
 /*
- * Returns 0, -EPROTO for a table version other than 2, -ERANGE for a number
- * of rows that cannot be. @cfg is filled in every case.
+ * Returns 0, -EPROTO for a table version other than 2 to @newest, -ERANGE for
+ * a number of rows that cannot be. @cfg is filled in every case.
  */
-int nvdebug_ptop_v2_cfg_decode(u32 word, struct nvdebug_ptop_cfg *cfg);
+int nvdebug_ptop_v2_cfg_decode(u32 word, u32 newest,
+			       struct nvdebug_ptop_cfg *cfg);
 
 /* NULL for a type that nobody has published. */
 const char *nvdebug_engine_type_name(u32 type);

@@ -125,9 +125,6 @@ int nvdebug_translation_parse(const char *text, size_t len,
 		if (ret)
 			return ret;
 	}
-	/* big pages are of one size in every other version */
-	if (out->version == 2 && out->big_page_kib)
-		return -EINVAL;
 	if (too_large)
 		return -ERANGE;
 	return !out->by_channel && out->pdb & (NV_MMU_ROOT_ALIGN - 1) ?

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The engine tables that the RTAS'24 paper prints, and the wiring it concludes from them."""
 
+import pytest
 from nvdvm import paths
 
 # Table II and Table IV: runlist -> engines.
@@ -89,3 +90,15 @@ def test_turing_grce_that_names_an_lce_without_sharing_it(bench):
     """SHARED (bit 30) clear: the number in SHARED_LCE means nothing."""
     bench.model("rtx2080ti").request("fault", "read", 0x104034, 0x00000004)
     assert copy_topology(bench, "rtx2080ti")["LCE0"] == ("-", "-")
+
+
+@pytest.mark.parametrize("board", ("h200", "b200"))
+def test_where_a_runlist_is_takes_more_than_40_bits(bench, board):
+    """SUBMIT_BASE_HI has 20 bits of the address from Hopper on. Bit 8 of it is far beyond the memory
+    there is, and must not be dropped so that another list is shown."""
+    base_hi = 0xC00084
+    high = bench.peek(board, base_hi)
+    assert bench.run(f"cat {bench.proc(board, 'runlist0_brief')}").status == 0
+    bench.model(board).request("fault", "read", base_hi, high | 0x100)
+    result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
+    assert result.status != 0

@@ -5,9 +5,11 @@
  *
  * Sources: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100,
  * ampere/ga102}/dev_ctxsw.ref.txt; before Volta linux-nvgpu
- * include/nvgpu/hw/{gk20a,gm20b,gp10b}/hw_ctxsw_prog_*.h. Nothing is published
- * for Ada, Hopper and Blackwell. Written by other firmware than NVIDIA's, as
- * nouveau's own, an image has another header, without the magic value.
+ * include/nvgpu/hw/{gk20a,gm20b,gp10b}/hw_ctxsw_prog_*.h; for Blackwell the
+ * nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b/hw_ctxsw_prog_gb10b.h, which
+ * has the words in the same places. Nothing is published for Ada and Hopper.
+ * Written by other firmware than NVIDIA's, as nouveau's own, an image has
+ * another header, without the magic value.
  */
 #ifndef NVDEBUG_HW_CTXSW_H
 #define NVDEBUG_HW_CTXSW_H
@@ -33,7 +35,9 @@
 #define NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR	26
 /* Of a per-VEID header: the virtual address of the image. */
 #define NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI 30
-#define  NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V GENMASK(16, 0)
+#define  NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GV100 GENMASK(16, 0)
+/* no width is published for 57-bit addresses; nvgpu writes the whole word */
+#define  NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GH100 GENMASK(31, 0)
 #define NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR	31
 
 #define NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS 32

@@ -6,7 +6,9 @@
  * manuals/turing/tu104/dev_top.ref.txt (version 1; NUM_CES: linux-nvgpu
  * include/nvgpu/hw/gv100/hw_top_gv100.h);
  * open-gpu-kernel-modules src/common/inc/swref/published/ampere/ga100/
- * dev_top.h and blackwell/gb100/dev_top.h (version 2).
+ * dev_top.h and blackwell/gb100/dev_top.h (version 2). GB20x: gpu-admin-tools
+ * gpu/regs/gb202/{top,top_int}.py, where it is version 2, and the nvgpu of
+ * NVIDIA's 2025 Jetson kernels, hw/gb20c/hw_top_gb20c.h, where it is 3.
  */
 #ifndef NVDEBUG_HW_PTOP_H
 #define NVDEBUG_HW_PTOP_H
@@ -52,6 +54,8 @@
 #define NV_PTOP_DEVICE_INFO_CFG			0x000224fc /* R- */
 #define  NV_PTOP_DEVICE_INFO_CFG_VERSION	GENMASK(3, 0)
 #define   NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT	2
+/* the same rows */
+#define   NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT_GB20C 3
 #define  NV_PTOP_DEVICE_INFO_CFG_MAX_DEVICES	GENMASK(15, 4)
 #define  NV_PTOP_DEVICE_INFO_CFG_MAX_ROWS_PER_DEVICE GENMASK(19, 16)
 #define  NV_PTOP_DEVICE_INFO_CFG_NUM_ROWS	GENMASK(31, 20)
@@ -66,6 +70,9 @@
 #define  NV_PTOP_DEVICE_INFO2_DEV_TYPE_ENUM	GENMASK(30, 24)
 /* row 1 */
 #define  NV_PTOP_DEVICE_INFO2_DEV_RESET_ID	GENMASK(7, 0)
+#define   NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID 0
+/* GB20x has this for it as well (there GIN_TARGET_ID in top_int.py) */
+#define   NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID_GB202 255
 #define  NV_PTOP_DEVICE_INFO2_DEV_DEVICE_PRI_BASE GENMASK(25, 8) /* in place */
 #define  NV_PTOP_DEVICE_INFO2_DEV_IS_ENGINE	BIT(30)
 /* row 2 */

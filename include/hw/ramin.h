@@ -7,9 +7,10 @@
  * Sources: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/
  * dev_ram.ref.txt and dev_pbdma.ref.txt; before Volta open-gpu-kernel-modules
  * src/common/inc/swref/published/{maxwell/gm107,pascal/gp100}/dev_ram.h and
- * linux-nvgpu include/nvgpu/hw/{gk20a,gm20b,gp10b}/hw_ram_*.h. Nothing is
- * published of words 128 on for Hopper and Blackwell; NVIDIA's driver writes
- * them as on Volta (src/nvidia/generated/g_kern_gmmu_nvoc.c).
+ * linux-nvgpu include/nvgpu/hw/{gk20a,gm20b,gp10b}/hw_ram_*.h; from word 128 on
+ * for Blackwell the nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b and
+ * hw/gb20c. Nothing is published of those words for Hopper: measured on an
+ * H100, they are where Volta has them, and their width is taken from GB10B.
  */
 #ifndef NVDEBUG_HW_RAMIN_H
 #define NVDEBUG_HW_RAMIN_H
@@ -50,7 +51,8 @@
 #define  NV_RAMIN_ENGINE_WFI_MODE_VIRTUAL	BIT(2)
 #define  NV_RAMIN_ENGINE_WFI_PTR_LO		GENMASK(31, 12) /* in place */
 #define NV_RAMIN_ENGINE_WFI_HI			133
-#define  NV_RAMIN_ENGINE_WFI_PTR_HI		GENMASK(7, 0)
+#define  NV_RAMIN_ENGINE_WFI_PTR_HI_GK104	GENMASK(7, 0)
+#define  NV_RAMIN_ENGINE_WFI_PTR_HI_GB10B	GENMASK(25, 0)
 
 /* Volta and newer */
 #define NV_RAMIN_ENGINE_WFI_VEID		134

@@ -38,7 +38,8 @@ const std::map<unsigned, std::uint32_t> image = {
 
 TEST(Context, WordsAreBounded) {
     for (const nvdebug_context_layout *layout :
-         {&nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100}) {
+         {&nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100,
+          &nvdebug_context_gh100}) {
         const Words words = pick(layout->runs, image);
         nvdebug_context context{};
         EXPECT_LE(words.size(), static_cast<size_t>(NVDEBUG_CONTEXT_WORDS));
@@ -50,7 +51,8 @@ TEST(Context, WordsAreBounded) {
 }
 
 TEST(Context, StartsAsAHeaderDoes) {
-    for (const nvdebug_runs *runs : {&nvdebug_context_gv100.runs, &nvdebug_context_pointer_runs}) {
+    for (const nvdebug_runs *runs : {&nvdebug_context_gv100.runs, &nvdebug_context_gh100.runs,
+                                     &nvdebug_context_pointer_runs}) {
         EXPECT_EQ(runs->run[0].first, 0x0C / 4);
         EXPECT_EQ(runs->run[0].count, 1);
     }
@@ -113,10 +115,21 @@ TEST(Context, PerVeidHeader) {
     std::uint64_t va = 0;
     Words words =
         pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
-    EXPECT_TRUE(nvdebug_context_pointer_decode(words.data(), &va));
+    EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
     EXPECT_EQ(va, 0x17F010000u);
     words = pick(nvdebug_context_pointer_runs, image);
-    EXPECT_FALSE(nvdebug_context_pointer_decode(words.data(), &va));
+    EXPECT_FALSE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
+}
+
+// 57 bits of address from Hopper on, 49 before.
+TEST(Context, PerVeidHeaderAbove49Bits) {
+    std::uint64_t va = 0;
+    const Words words =
+        pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0x01FEDCBA}, {0x7C, 0x7F010000}});
+    EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gh100, words.data(), &va));
+    EXPECT_EQ(va, 0x1FEDCBA7F010000u);
+    EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
+    EXPECT_EQ(va, 0xDCBA7F010000u);
 }
 
 TEST(Context, Names) {

@@ -85,6 +85,8 @@ TEST(Instance, Gp100SaysItsVersion) {
     EXPECT_EQ(v2.version, 2);
     EXPECT_EQ(v2.big_page_kib, 64);
     EXPECT_EQ(v2.dir.addr, 0x10200100000u);
+    EXPECT_EQ(decode(nvdebug_instance_gp100, {{128, 0x00100400}}).version, 2);
+    EXPECT_EQ(decode(nvdebug_instance_gp100, {{128, 0x00100400}}).big_page_kib, 128);
     const nvdebug_instance v1 = decode(nvdebug_instance_gp100, {{128, 0x00100000}});
     EXPECT_EQ(v1.version, 1);
     EXPECT_EQ(v1.big_page_kib, 128);
@@ -149,6 +151,14 @@ TEST(Instance, Gh100IgnoresTheFormatBit) {
     EXPECT_EQ(i.veid, 7);
     EXPECT_EQ(i.valid, 0x100000000u);
     EXPECT_EQ(i.limit, 0u);
+}
+
+// Virtual addresses have 40, then 49 bits; from Hopper on 57, and the field has room for 58.
+TEST(Instance, EngineContextAbove40Bits) {
+    const std::map<unsigned, std::uint32_t> block = {{132, 0x00345004}, {133, 0xFDFEDCBA}};
+    EXPECT_EQ(decode(nvdebug_instance_ga100, block).wfi, 0xBA00345000u);
+    EXPECT_EQ(decode(nvdebug_instance_gh100, block).wfi, 0x1FEDCBA00345000u);
+    EXPECT_EQ(decode(nvdebug_instance_gh100, {{133, 0x03FFFFFF}}).wfi, 0x3FFFFFF00000000u);
 }
 
 TEST(Instance, AnswersOfTheBus) {

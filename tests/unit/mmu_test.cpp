@@ -635,6 +635,24 @@ TEST(Scan, EveryPageOfTheExample) {
     EXPECT_EQ(found.entries, 4u + 512 + 512 + 256 + 32 + 31 * 16);
 }
 
+// Pascal with big pages of 128 KiB: bits 20:17 of the address are the index.
+TEST(Version2, BigPagesOf128KiB) {
+    for (const auto *format : {&nvdebug_mmu_gp100_128k, &nvdebug_mmu_gp10b_128k}) {
+        Memory m = version2();
+        m.set(VID, 0x200104120, 0x0600000031234001);
+        const auto w = walk(m, {format, PDB2}, VA2);
+        expect_page(w, VID, 0x31235ABCD, 128 * KIB);
+        ASSERT_EQ(w.steps, 5);
+        expect_step(w, 4, "PT128K", 4, VID, 0x200104120);
+        const auto found = scan(m, {format, PDB2}, 0);
+        ASSERT_EQ(found.leaves.size(), 1u);
+        expect_leaf(found.leaves[0], 0x1234567880000, VID, 0x312340000, 128 * KIB);
+        m.set(VID, 0x200104120, 0);
+        m.set(VID, 0x2001054D0, 0x000000007F65430D);
+        expect_page(walk(m, {format, PDB2}, VA2), COH, 0x7F6543BCD, 4 * KIB);
+    }
+}
+
 TEST(Scan, NoSmallAndSparseAreSkipped) {
     Memory m = version2();
     for (u64 i = 0; i < 32; i++)

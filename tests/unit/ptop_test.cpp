@@ -142,14 +142,36 @@ TEST(PtopV1, MoreEnginesThanRoom) {
 
 TEST(PtopV2, Cfg) {
     nvdebug_ptop_cfg cfg{};
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130992, &cfg), 0);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130992, 2, &cfg), 0);
     EXPECT_EQ(cfg.version, 2u);
     EXPECT_EQ(cfg.max_devices, 153u);
     EXPECT_EQ(cfg.max_rows_per_device, 3u);
     EXPECT_EQ(cfg.num_rows, 353u);
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130991, &cfg), -EPROTO);
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x00030992, &cfg), -ERANGE);
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, &cfg), -ERANGE); // 513 rows
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130991, 2, &cfg), -EPROTO);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x00030992, 2, &cfg), -ERANGE);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, 2, &cfg), -ERANGE); // 513 rows
+}
+
+TEST(PtopV2, CfgOfVersion3) {
+    nvdebug_ptop_cfg cfg{};
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x098303C3, 2, &cfg), -EPROTO);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x098303C3, 3, &cfg), 0);
+    EXPECT_EQ(cfg.version, 3u);
+    EXPECT_EQ(cfg.num_rows, 152u);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x098303C2, 3, &cfg), 0);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x098303C1, 3, &cfg), -EPROTO);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x098303C4, 3, &cfg), -EPROTO);
+}
+
+// LCE4 and LCE5 with a RESET_ID of 255, 0 and 254.
+TEST(PtopV2, ResetIdsThatAreNone) {
+    for (const std::uint32_t id : {0xFFu, 0x00u, 0xFEu}) {
+        const Words words = {0x93040045, 0xC0104000 | id, 0x00C01000};
+        const unsigned has = NVDEBUG_ENGINE_HAS_RESET_ID;
+        EXPECT_EQ(decode(nvdebug_ptop_v2_decode, words).engines.at(0).has & has, id ? has : 0u);
+        EXPECT_EQ(decode(nvdebug_ptop_gb202_decode, words).engines.at(0).has & has,
+                  id == 0xFE ? has : 0u);
+    }
 }
 
 // RTX 6000 Ada, encoded by hand: GR0 and LCE1 on one runlist, NVENC2 on another.
@@ -247,7 +269,7 @@ TEST(PtopV2, FieldsAmongOnes) {
     EXPECT_EQ(engine.rleng, 2u);
 
     nvdebug_ptop_cfg cfg{};
-    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x10088012, &cfg), 0);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x10088012, 2, &cfg), 0);
     EXPECT_EQ(cfg.max_devices, 0x801u);
     EXPECT_EQ(cfg.max_rows_per_device, 8u);
     EXPECT_EQ(cfg.num_rows, 0x100u);

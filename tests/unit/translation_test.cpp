@@ -71,7 +71,6 @@ TEST(Translation, Junk) {
                              "0x1000 0 v2 v2",
                              "0x1000 0 v1 v2",
                              "0x1000 0 64k 128k",
-                             "0x1000 0 v2 64k",
                              "0x1000 0 base",
                              "0:1 0 v1",
                              "0:1 0 base base",
