@@ -279,13 +279,13 @@ static bool read_window(struct nvdebug_mem *mem, u64 addr, u32 *buf,
 	LIST_HEAD(list);
 	int ret;
 
-	if (p->error || p->moved ||
-	    nvdebug_pramin_shows(p, p->saved, addr) < words * sizeof(u32))
+	if (p->error ||
+	    nvdebug_pramin_shows(p, p->standing, addr) < words * sizeof(u32))
 		return false;
 	list_add(&fetch.progress.queue, &list);
-	ret = nvdebug_pramin_read(p, p->saved, &list, false);
+	ret = nvdebug_pramin_read(p, p->standing, &list);
 	if (ret == -EAGAIN)
-		nvdebug_pramin_open(p);
+		nvdebug_pramin_look(p);
 	return !ret;
 }
 
@@ -444,7 +444,6 @@ int nvdebug_bar_find(struct nvdebug_mem *mem, u64 addr,
 	struct nvdebug_bars *bars = &mem->bars;
 	int i;
 
-	lockdep_assert_held(&mem->gpu->lock);
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
 		if (bars->bar[i].state == NVDEBUG_BAR_UNKNOWN)
 			get_to_know(mem, ARRAY_SIZE(bars->bar) - i,

@@ -50,7 +50,7 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 		kfree(s);
 		return ERR_PTR(ret);
 	}
-	s->forbidden = nvdebug_window_forbidden();
+	s->forbidden = nvdebug_window_forbidden(gpu);
 	/* the rest of the files is there when this one has been opened */
 	if (nvdebug_gpu_identify(gpu))
 		nvdebug_proc_complete(gpu);

@@ -3,7 +3,7 @@
  * Sessions. Video memory is read, by order of preference,
  *   through the PRAMIN window where it stands,
  *   through BAR2 or BAR1 if they show the page,
- *   through the PRAMIN window moved to it;
+ *   through the PRAMIN window moved to it, if that is allowed;
  * system memory is read as the CPU's own.
  */
 #include <linux/bits.h>
@@ -105,25 +105,8 @@ struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
 	return allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true);
 }
 
-int nvdebug_mem_hold(struct nvdebug_mem *mem)
-{
-	if (mutex_lock_killable(&mem->gpu->lock))
-		return -EINTR;
-	mem->held = true;
-	return 0;
-}
-
-bool nvdebug_mem_is_held(const struct nvdebug_mem *mem)
-{
-	return mem->held;
-}
-
 void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
-	if (mem->held) {
-		nvdebug_pramin_close(&mem->pramin);
-		mutex_unlock(&mem->gpu->lock);
-	}
 	nvdebug_bars_free(&mem->bars);
 	nvdebug_table_cache_free(&mem->tables);
 	kfree(mem);
@@ -276,13 +259,6 @@ static int take(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	return end_and_advance(mem, fetch, 0);
 }
 
-/* Of what the window was needed for in one call. */
-static void forget_range(struct nvdebug_mem *mem)
-{
-	mem->first = U64_MAX;
-	mem->end = 0;
-}
-
 /* Move what a window at @position shows from @queue to @picked, as pieces. */
 static void pick(struct nvdebug_mem *mem, struct list_head *queue,
 		 u32 position, struct list_head *picked)
@@ -297,8 +273,6 @@ static void pick(struct nvdebug_mem *mem, struct list_head *queue,
 			continue;
 		shown = min(wanted_bytes(fetch), shown);
 		fetch->progress.piece = shown / sizeof(u32);
-		mem->first = min(mem->first, wanted_addr(fetch));
-		mem->end = max(mem->end, wanted_addr(fetch) + shown);
 		list_move_tail(&fetch->progress.queue, picked);
 	}
 }
@@ -338,20 +312,6 @@ static bool end_of_single(struct nvdebug_fetch *fetch, int error)
 	return false;
 }
 
-/* Nothing will be read after it: all there is to read is one piece. */
-static bool is_last(const struct nvdebug_mem *mem,
-		    const struct list_head *picked,
-		    const struct list_head *queue)
-{
-	const struct nvdebug_fetch *fetch;
-
-	if (mem->held || !list_empty(queue) || !list_is_singular(picked))
-		return false;
-	fetch = list_first_entry(picked, struct nvdebug_fetch, progress.queue);
-	return fetch->step == end_of_single &&
-	       fetch->progress.done + fetch->progress.piece == fetch->want.words;
-}
-
 /*
  * Read all that a window at @position shows, and what is then wanted of it.
  * -EAGAIN: it was moved by somebody else.
@@ -367,10 +327,9 @@ static int read_position(struct nvdebug_mem *mem, struct list_head *queue,
 		if (list_empty(&picked))
 			return 0;
 		mem->alive = false;
-		ret = nvdebug_pramin_read(&mem->pramin, position, &picked,
-					  is_last(mem, &picked, queue));
+		ret = nvdebug_pramin_read(&mem->pramin, position, &picked);
 		if (ret == -EAGAIN)
-			nvdebug_pramin_open(&mem->pramin);
+			nvdebug_pramin_look(&mem->pramin);
 		error = distribute(mem, queue, &picked);
 		if (error || ret)
 			return error ? error : ret;
@@ -385,6 +344,7 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	size_t *done = &fetch->progress.done;
 	struct nvdebug_bar_place place;
 	size_t end, first = *done, i;
+	bool asked = false;
 	int ret;
 
 	if (!mem->pramin.insist && fatal_signal_pending(current))
@@ -396,8 +356,16 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 		return ret;
 	mem->alive = false;
 	end = min(req->words, first + place.words);
-	for (i = round_up(first, step); i < end; i += step)
+	for (i = round_up(first, step); i < end; i += step) {
 		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
+		if (req->buf[i] != ~0u || asked)
+			continue;
+		/* each of many words that do not come may take long */
+		asked = true;
+		ret = nvdebug_gpu_check_alive(mem->gpu);
+		if (ret)
+			return ret;
+	}
 	*done = end;
 	fetch->progress.over_bus = true;
 	cond_resched();
@@ -449,7 +417,7 @@ static bool is_at_hand(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	struct nvdebug_bar_place place;
 	u64 addr = wanted_addr(fetch);
 
-	return nvdebug_pramin_shows(&mem->pramin, mem->pramin.saved, addr) ||
+	return nvdebug_pramin_shows(&mem->pramin, mem->pramin.standing, addr) ||
 	       !mem->bars.settled || !nvdebug_bar_find(mem, addr, &place);
 }
 
@@ -464,47 +432,26 @@ static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
 	return NULL;
 }
 
-/*
- * Where to move the window to. Structures that point to each other may lie on
- * both sides of a MiB's border: if there is a place for what was read until
- * now as well, then there, so that it need not go to and fro.
- */
-static u32 choose_position(struct nvdebug_mem *mem, u64 addr, u64 bytes)
-{
-	const struct nvdebug_pramin *p = &mem->pramin;
-	u64 first = min(addr, mem->first);
-	u64 end = max(addr + bytes, mem->end);
-	u32 position = nvdebug_pramin_position(p, first, end - first);
-
-	if (nvdebug_pramin_shows(p, position, first) >= end - first)
-		return position;
-	forget_range(mem);
-	return nvdebug_pramin_position(p, addr, bytes);
-}
-
-/*
- * Read what is wanted by moving the window, from one MiB to the next, the one
- * it shows first.
- */
+/* Read what is wanted by moving the window, from one MiB to the next. */
 static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
 {
 	struct nvdebug_pramin *p = &mem->pramin;
 	struct nvdebug_fetch *fetch;
-	int ret;
+	int ret = 0;
 
 	if (p->error)
 		return fail(mem, queue, p->error);
 	if (!nvdebug_pramin_may_move(p))
 		return fail(mem, queue, -EOPNOTSUPP);
 
-	ret = read_position(mem, queue, p->value);
 	while (!ret && (fetch = next_to_move_for(mem, queue))) {
 		u64 addr = wanted_addr(fetch);
 		u64 bytes = wanted_bytes(fetch);
 
 		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
 			ret = read_position(mem, queue,
-					    choose_position(mem, addr, bytes));
+					    nvdebug_pramin_position(p, addr,
+								    bytes));
 		else
 			ret = end_and_advance(mem, fetch, -EFAULT);
 		ret = min(ret, 0);
@@ -519,12 +466,10 @@ static int read_standing(struct nvdebug_mem *mem, struct list_head *queue)
 
 	do {
 		ret = mem->pramin.error ? 0 :
-		      read_position(mem, queue, mem->pramin.saved);
+		      read_position(mem, queue, mem->pramin.standing);
 		if (!ret)
 			ret = read_bars(mem, queue);
 	} while (ret > 0);
-	/* it is nowhere near what will be moved for */
-	forget_range(mem);
 	return ret;
 }
 
@@ -533,21 +478,15 @@ static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 	struct nvdebug_pramin *p = &mem->pramin;
 	int ret;
 
-	if (!mem->held || !mem->looked)
-		nvdebug_pramin_open(p);
-	mem->looked = true;
-	forget_range(mem);
+	nvdebug_pramin_look(p);
 	while (!list_empty(queue)) {
 		if (is_final(p->error))
 			return p->error;
-		ret = p->moved ? 0 : read_standing(mem, queue);
+		ret = read_standing(mem, queue);
 		if (!ret && !list_empty(queue))
 			ret = read_moved(mem, queue);
 		if (ret && ret != -EAGAIN)
 			return ret;
-		/* what is left is wanted of where it was */
-		if (!list_empty(queue))
-			nvdebug_pramin_close(p);
 	}
 	return 0;
 }
@@ -555,14 +494,6 @@ static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 void nvdebug_mem_insist(struct nvdebug_mem *mem)
 {
 	mem->pramin.insist = true;
-}
-
-static int lock_gpu(struct nvdebug_mem *mem)
-{
-	if (!mem->pramin.insist)
-		return mutex_lock_killable(&mem->gpu->lock) ? -EINTR : 0;
-	mutex_lock(&mem->gpu->lock);
-	return 0;
 }
 
 int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
@@ -578,18 +509,7 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 		if (ret < 0)
 			return ret;
 	}
-	if (list_empty(&queue))
-		return 0;
-
-	if (mem->held)
-		return read_video(mem, &queue);
-	ret = lock_gpu(mem);
-	if (ret)
-		return ret;
-	ret = read_video(mem, &queue);
-	nvdebug_pramin_close(&mem->pramin);
-	mutex_unlock(&mem->gpu->lock);
-	return ret;
+	return list_empty(&queue) ? 0 : read_video(mem, &queue);
 }
 
 int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
@@ -613,12 +533,15 @@ int nvdebug_word_check(u32 word, u32 expected)
 	return word == expected ? 0 : -EBUSY;
 }
 
-static int write_bar(const struct nvdebug_bar_place *place, u32 expected,
+static int write_bar(struct nvdebug_gpu *gpu,
+		     const struct nvdebug_bar_place *place, u32 expected,
 		     u32 value)
 {
 	unsigned long flags;
 	int ret;
 
+	/* against our own: what is compared must be what is written */
+	mutex_lock(&gpu->lock);
 	local_irq_save(flags);
 	ret = nvdebug_word_check(readl(place->at), expected);
 	if (!ret) {
@@ -626,6 +549,7 @@ static int write_bar(const struct nvdebug_bar_place *place, u32 expected,
 		ret = readl(place->at) == value ? 0 : -EIO;
 	}
 	local_irq_restore(flags);
+	mutex_unlock(&gpu->lock);
 	return ret;
 }
 
@@ -636,13 +560,15 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
 	struct nvdebug_pramin *p = &mem->pramin;
 	struct nvdebug_bar_place place;
 
-	nvdebug_pramin_open(p);
+	nvdebug_pramin_look(p);
 	if (is_final(p->error))
 		return p->error;
-	if (!p->error && nvdebug_pramin_shows(p, p->saved, addr))
-		return nvdebug_pramin_write(p, p->saved, addr, expected, value);
+	if (!p->error && nvdebug_pramin_may_write(p) &&
+	    nvdebug_pramin_shows(p, p->standing, addr))
+		return nvdebug_pramin_write(p, p->standing, addr, expected,
+					    value);
 	if (!nvdebug_bar_find(mem, addr, &place))
-		return write_bar(&place, expected, value);
+		return write_bar(mem->gpu, &place, expected, value);
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
@@ -654,15 +580,12 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
 				    addr, expected, value);
 }
 
-static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 expected,
-			      u32 value)
+static int write_video_again(struct nvdebug_mem *mem, u64 addr, u32 expected,
+			     u32 value)
 {
 	int tries = 0;
 	int ret;
 
-	ret = lock_gpu(mem);
-	if (ret)
-		return ret;
 	do {
 		ret = write_video(mem, addr, expected, value);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
@@ -672,7 +595,6 @@ static int write_video_locked(struct nvdebug_mem *mem, u64 addr, u32 expected,
 
 		ret = alive ? alive : ret == -EAGAIN ? -EBUSY : ret;
 	}
-	mutex_unlock(&mem->gpu->lock);
 	return ret;
 }
 
@@ -689,7 +611,7 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
 	if (ret)
 		return ret;
 	if (nvdebug_mem_place(mem->gpu, aperture) == NVDEBUG_PLACE_VIDEO)
-		ret = write_video_locked(mem, addr, expected, value);
+		ret = write_video_again(mem, addr, expected, value);
 	else
 		ret = nvdebug_sysmem_write(mem->gpu, addr,
 					   aperture == NV_APERTURE_COH,

@@ -85,16 +85,8 @@ struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
 
 /*
- * Before the first read: much will be read, one after the other, so leave the
- * window where the last read needed it, and hold gpu->lock, until the end of
- * the session. Not for sessions that write. -EINTR.
- */
-int __must_check nvdebug_mem_hold(struct nvdebug_mem *mem);
-bool nvdebug_mem_is_held(const struct nvdebug_mem *mem);
-
-/*
  * Fill in @req->buf. Returns
- *   -EOPNOTSUPP  needs the PRAMIN window moved, which is not allowed
+ *   -EOPNOTSUPP  needs the PRAMIN window, which is not allowed
  *   -EBUSY       somebody else kept moving that window
  *   -EFAULT      no such memory
  *   -EIO         read, but as nothing but errors
@@ -132,7 +124,8 @@ struct nvdebug_fetch {
 /*
  * Do all of @fetches, in the order that moves the window least: once to each
  * MiB, as long as what is wanted next is not known only from elsewhere. -EINTR,
- * -ENODEV and -ENOMEM end everything; other errors are the fetch's own.
+ * -ENODEV and -ENOMEM end everything; other errors are the fetch's own. Not
+ * under gpu->lock, unless nothing of it is in video memory.
  */
 int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
 				   struct list_head *fetches);
@@ -155,6 +148,6 @@ int __must_check nvdebug_word_check(u32 word, u32 expected);
 void nvdebug_mem_insist(struct nvdebug_mem *mem);
 
 /* Why the PRAMIN window may not be moved, or NULL if it may. */
-const char *nvdebug_window_forbidden(void);
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu);
 
 #endif

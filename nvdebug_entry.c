@@ -15,15 +15,21 @@
 #include "selftest.h"
 
 struct nvdebug_params nvdebug_params = {
-	.move_window = true,
+	.burst_us = 300,
 	.state_uid = -1,
 	.state_gid = -1,
 };
 
+/* By enum nvdebug_pram_window. */
+static const char * const pram_windows[] = { "auto", "never", "always" };
+
 static char *pram_window = "auto";
 module_param(pram_window, charp, 0444);
 MODULE_PARM_DESC(pram_window,
-		 "May the window into video memory, which the GPU's driver uses too, be moved? auto (default): while needed; never: what it does not show cannot be read");
+		 "May the window into video memory be moved? auto (default): while no driver is bound; never; always: DANGEROUS with a driver, whose page tables may then go to the wrong place in video memory");
+module_param_named(burst_us, nvdebug_params.burst_us, uint, 0444);
+MODULE_PARM_DESC(burst_us,
+		 "Microseconds after which reading through that window turns interrupts on for a moment (default: 300)");
 module_param_named(read_only, nvdebug_params.read_only, bool, 0444);
 MODULE_PARM_DESC(read_only, "Refuse every write to a control file (default: no)");
 module_param_named(state_uid, nvdebug_params.state_uid, int, 0444);
@@ -38,14 +44,14 @@ MODULE_PARM_DESC(state_all,
 
 static int __init check_params(void)
 {
-	if (!strcmp(pram_window, "auto")) {
-		nvdebug_params.move_window = true;
-	} else if (!strcmp(pram_window, "never")) {
-		nvdebug_params.move_window = false;
-	} else {
-		pr_err("pram_window=%s: must be auto or never\n", pram_window);
+	int window = sysfs_match_string(pram_windows, pram_window);
+
+	if (window < 0) {
+		pr_err("pram_window=%s: must be auto, never or always\n",
+		       pram_window);
 		return -EINVAL;
 	}
+	nvdebug_params.pram_window = window;
 	if (nvdebug_params.state_uid < -1) {
 		pr_err("state_uid=%d: not a user\n", nvdebug_params.state_uid);
 		return -EINVAL;

@@ -7,8 +7,16 @@
 
 #include <linux/types.h>
 
+/* When may the PRAMIN window be moved? */
+enum nvdebug_pram_window {
+	NVDEBUG_WINDOW_AUTO,	/* while no driver is bound */
+	NVDEBUG_WINDOW_NEVER,
+	NVDEBUG_WINDOW_ALWAYS,
+};
+
 struct nvdebug_params {
-	bool move_window;	/* pram_window=auto */
+	enum nvdebug_pram_window pram_window;
+	unsigned int burst_us;	/* of interrupts off */
 	bool read_only;
 	bool state_all;
 	int state_uid;		/* -1: root */

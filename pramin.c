@@ -2,9 +2,10 @@
 #include <linux/io.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
-#include <linux/sizes.h>
+#include <linux/time64.h>
 
 #include "gpu.h"
 #include "hw/pbus.h"
@@ -12,15 +13,8 @@
 #include "params.h"
 #include "pramin.h"
 
-/* Words to read in one go with interrupts off: some 256 us. */
+/* Words to read in one burst: some 256 us, if the GPU is as fast as ever. */
 #define BURST_WORDS	256
-/*
- * How often to look whether the window is still ours: eight times if there
- * is not little to read, and at least every 64 KiB. The more often, the less
- * likely that it was moved and put back in between.
- */
-#define CHECKS		8
-#define CHECK_WORDS_MAX	(SZ_64K / sizeof(u32))
 
 const struct nvdebug_window nvdebug_window_nv50 = {
 	.reg = NV_PBUS_BAR0_WINDOW,
@@ -38,19 +32,38 @@ const struct nvdebug_window nvdebug_window_gb100 = {
 	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
 };
 
-const char *nvdebug_window_forbidden(void)
+/* Needs no access to the GPU; gpu->driver is stable under gpu->reach. */
+static const char *never_moved(const struct nvdebug_gpu *gpu)
 {
-	if (!nvdebug_params.move_window)
+	switch (nvdebug_params.pram_window) {
+	case NVDEBUG_WINDOW_NEVER:
 		return "pram_window=never";
-	if (security_locked_down(LOCKDOWN_PCI_ACCESS))
-		return "kernel lockdown";
-	return NULL;
+	case NVDEBUG_WINDOW_ALWAYS:
+		return NULL;
+	default:
+		return READ_ONCE(gpu->driver) ? "a driver is bound" : NULL;
+	}
+}
+
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
+{
+	const char *why = never_moved(gpu);
+
+	if (!why && security_locked_down(LOCKDOWN_PCI_ACCESS))
+		why = "kernel lockdown";
+	return why;
 }
 
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 {
-	return p->insist ? nvdebug_params.move_window :
-			   !nvdebug_window_forbidden();
+	return p->insist ? !never_moved(p->gpu) :
+			   !nvdebug_window_forbidden(p->gpu);
+}
+
+bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p)
+{
+	return !READ_ONCE(p->gpu->driver) ||
+	       nvdebug_params.pram_window == NVDEBUG_WINDOW_ALWAYS;
 }
 
 static u64 offset_in_mib(u64 addr)
@@ -81,54 +94,74 @@ bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr)
 u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 {
 	/* bits that the manuals do not describe stay as they are */
-	u32 rest = p->saved & ~(p->window->base | p->window->target);
+	u32 rest = p->standing & ~(p->window->base | p->window->target);
 
 	if (offset_in_mib(addr) + bytes <= NV_PRAMIN_SIZE)
 		addr -= offset_in_mib(addr);
 	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) & p->window->base);
 }
 
-static void window_move(struct nvdebug_pramin *p, u32 position)
+static int lock_gpu(const struct nvdebug_pramin *p)
 {
-	if (position == p->value)
+	if (p->insist) {
+		mutex_lock(&p->gpu->lock);
+		return 0;
+	}
+	if (READ_ONCE(p->gpu->gone))
+		return -ENODEV;
+	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
+}
+
+void nvdebug_pramin_look(struct nvdebug_pramin *p)
+{
+	/* while no other session has it moved */
+	p->error = lock_gpu(p);
+	if (p->error)
 		return;
-	writel(position, p->gpu->bar0 + p->window->reg);
-	p->value = position;
-	p->moved = true;
+	p->error = nvdebug_reg_read(p->gpu, p->window->reg, &p->standing);
+	mutex_unlock(&p->gpu->lock);
 }
 
-static bool window_is_ours(const struct nvdebug_pramin *p)
+/* The register, from before a burst until it is over. */
+struct stay {
+	u32 saved;
+	u32 value;
+};
+
+static bool window_is_ours(const struct nvdebug_pramin *p,
+			   const struct stay *stay)
 {
-	return readl(p->gpu->bar0 + p->window->reg) == p->value;
+	void __iomem *reg = p->gpu->bar0 + p->window->reg;
+	u32 now = readl(reg);
+
+	/* no answer is not another setting: ask again */
+	if (nvdebug_reg_value_check(now))
+		now = readl(reg);
+	return now == stay->value;
 }
 
-/* Only while it is ours: nobody else's setting may be overwritten. */
-static void window_put_back(struct nvdebug_pramin *p)
+/* -EAGAIN: it is not where it stood. */
+static int window_move(const struct nvdebug_pramin *p, u32 position,
+		       struct stay *stay)
 {
-	if (p->moved)
-		writel(p->saved, p->gpu->bar0 + p->window->reg);
-	p->value = p->saved;
-	p->moved = false;
+	int ret = nvdebug_reg_read(p->gpu, p->window->reg, &stay->saved);
+
+	if (ret == -ENODEV)
+		return ret;
+	if (ret || stay->saved != p->standing)
+		return -EAGAIN;
+	stay->value = position;
+	if (stay->value != stay->saved)
+		writel(stay->value, p->gpu->bar0 + p->window->reg);
+	return 0;
 }
 
-void nvdebug_pramin_open(struct nvdebug_pramin *p)
+/* Only of a window that is ours: no other setting may be overwritten. */
+static void window_put_back(const struct nvdebug_pramin *p,
+			    const struct stay *stay)
 {
-	lockdep_assert_held(&p->gpu->lock);
-	p->error = nvdebug_reg_read(p->gpu, p->window->reg, &p->saved);
-	p->value = p->saved;
-	p->moved = false;
-}
-
-void nvdebug_pramin_close(struct nvdebug_pramin *p)
-{
-	unsigned long flags;
-
-	lockdep_assert_held(&p->gpu->lock);
-	local_irq_save(flags);
-	if (p->moved && !window_is_ours(p))
-		p->moved = false;
-	window_put_back(p);
-	local_irq_restore(flags);
+	if (stay->value != stay->saved)
+		writel(stay->saved, p->gpu->bar0 + p->window->reg);
 }
 
 /* Where in the fetches' pieces the reading is. */
@@ -142,161 +175,171 @@ static bool at_end(const struct cursor *c, struct list_head *fetches)
 	return list_entry_is_head(c->fetch, fetches, progress.queue);
 }
 
-static void copy_words(const struct nvdebug_pramin *p,
-		       struct nvdebug_mem_request *req, size_t first,
-		       size_t words)
+/*
+ * Should no more be read in this burst? All ones may be the answer of a GPU
+ * that has gone, and each may take long to come.
+ */
+static bool is_last(u32 word, u64 deadline)
 {
-	void __iomem *window = p->gpu->bar0 + NV_PRAMIN;
-	u64 start = window_start(p, p->value);
-	size_t step = req->even_only ? 2 : 1;
-	size_t i;
-
-	for (i = round_up(first, step); i < first + words; i += step)
-		req->buf[i] = readl(window + (req->addr + i * sizeof(u32) -
-					      start));
+	return word == ~0u || local_clock() >= deadline;
 }
 
-/* Read at most @words, whichever fetches' they are; returns how many. */
-static size_t copy_burst(const struct nvdebug_pramin *p, struct cursor *c,
-			 struct list_head *fetches, size_t words)
+/* Read what one burst can, whichever fetches' it is. */
+static void copy_burst(const struct nvdebug_pramin *p, u32 position,
+		       struct cursor *c, struct list_head *fetches)
 {
-	size_t done = 0, n;
+	const void __iomem *window = p->gpu->bar0 + NV_PRAMIN;
+	u64 start = window_start(p, position);
+	u64 deadline = local_clock() + (u64)nvdebug_params.burst_us *
+				       NSEC_PER_USEC;
+	bool last = false;
+	u32 words = 0;
 
-	while (done < words && !at_end(c, fetches)) {
+	while (words < BURST_WORDS && !last && !at_end(c, fetches)) {
 		const struct nvdebug_mem_progress *progress =
 			&c->fetch->progress;
+		struct nvdebug_mem_request *req = &c->fetch->want;
+		size_t i = progress->done + c->at;
 
-		n = min(words - done, progress->piece - c->at);
-		copy_words(p, &c->fetch->want, progress->done + c->at, n);
-		done += n;
-		c->at += n;
-		if (c->at == progress->piece) {
+		if (!req->even_only || i % 2 == 0) {
+			req->buf[i] = readl(window + (req->addr +
+						      i * sizeof(u32) - start));
+			last = is_last(req->buf[i], deadline);
+			words++;
+		}
+		if (++c->at == progress->piece) {
 			c->fetch = list_next_entry(c->fetch, progress.queue);
 			c->at = 0;
 		}
 	}
-	return done;
 }
 
-/* What was read from @from to @to is what it should be, or is not. */
-static void settle(const struct cursor *from, const struct cursor *to,
-		   bool good)
+/* What was read from @from to @to is what it should be. */
+static void accept(const struct cursor *from, const struct cursor *to)
 {
 	struct nvdebug_fetch *fetch = from->fetch;
 
-	for (;; fetch = list_next_entry(fetch, progress.queue)) {
-		struct nvdebug_mem_progress *progress = &fetch->progress;
-		bool last = fetch == to->fetch;
+	while (fetch != to->fetch) {
+		fetch->progress.got = fetch->progress.piece;
+		fetch = list_next_entry(fetch, progress.queue);
+	}
+	if (to->at)
+		fetch->progress.got = to->at;
+}
 
-		if (last && !to->at)
-			return;
-		if (good)
-			progress->got = last ? to->at : progress->piece;
-		else
-			progress->tries++;
-		if (last)
-			return;
+/* It may be of another place, or nothing was read: tries come to an end. */
+static void reject(const struct cursor *from, const struct cursor *to)
+{
+	struct nvdebug_fetch *fetch = from->fetch;
+
+	fetch->progress.tries++;
+	while (fetch != to->fetch) {
+		fetch = list_next_entry(fetch, progress.queue);
+		if (fetch != to->fetch || to->at)
+			fetch->progress.tries++;
 	}
 }
 
-/*
- * The last burst before a look also looks, and if nothing is left to read puts
- * the window back, all in one go: most lists fit into one burst, and then the
- * window is away for just that long, with interrupts off.
- */
+/* -EAGAIN: what was read may be of another place. */
+static int read_burst(struct nvdebug_pramin *p, u32 position, struct cursor *c,
+		      struct list_head *fetches)
+{
+	struct stay stay;
+	unsigned long flags;
+	int ret;
+
+	lockdep_assert_held(&p->gpu->lock);
+	local_irq_save(flags);
+	ret = window_move(p, position, &stay);
+	if (!ret) {
+		copy_burst(p, position, c, fetches);
+		/* also no, if it does not answer any more */
+		if (window_is_ours(p, &stay))
+			window_put_back(p, &stay);
+		else
+			ret = -EAGAIN;
+	}
+	local_irq_restore(flags);
+	return ret;
+}
+
 int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
-			struct list_head *fetches, bool last)
+			struct list_head *fetches)
 {
 	struct cursor c = {
 		.fetch = list_first_entry(fetches, struct nvdebug_fetch,
 					  progress.queue),
 	};
-	struct cursor checked = c;
 	struct nvdebug_fetch *fetch;
-	size_t words = 0, since = 0, interval;
 
-	lockdep_assert_held(&p->gpu->lock);
 	list_for_each_entry(fetch, fetches, progress.queue) {
 		fetch->progress.got = 0;
 		fetch->progress.over_bus = true;
-		words += fetch->progress.piece;
 	}
-	interval = clamp(words / CHECKS, (size_t)BURST_WORDS, CHECK_WORDS_MAX);
-
 	while (!at_end(&c, fetches)) {
-		unsigned long flags;
-		bool look, ours = true;
+		struct cursor from = c;
+		int ret;
 
 		if (!p->insist && fatal_signal_pending(current))
 			return -EINTR;
-		if (!p->insist && READ_ONCE(p->gpu->gone))
-			return -ENODEV;
-
-		local_irq_save(flags);
-		/* a while may have passed since the last look */
-		if (position != p->value && !window_is_ours(p)) {
-			local_irq_restore(flags);
-			p->moved = false;
-			list_for_each_entry(fetch, fetches, progress.queue)
-				fetch->progress.tries++;
-			return -EAGAIN;
+		ret = lock_gpu(p);
+		if (ret)
+			return ret;
+		ret = read_burst(p, position, &c, fetches);
+		mutex_unlock(&p->gpu->lock);
+		if (ret) {
+			reject(&from, &c);
+			return ret;
 		}
-		window_move(p, position);
-		since += copy_burst(p, &c, fetches, BURST_WORDS);
-		look = since >= interval || at_end(&c, fetches);
-		if (look)
-			ours = window_is_ours(p);
-		if (ours && last && at_end(&c, fetches))
-			window_put_back(p);
-		local_irq_restore(flags);
-
-		if (look) {
-			settle(&checked, &c, ours);
-			checked = c;
-			since = 0;
-		}
-		if (!ours) {
-			/* where it is now is what its mover wants to find */
-			p->moved = false;
-			return -EAGAIN;
-		}
+		accept(&from, &c);
 		cond_resched();
 	}
 	return 0;
 }
 
-int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
-			 u32 expected, u32 value)
+static int write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
+			u32 expected, u32 value)
 {
 	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
 			   (addr - window_start(p, position));
+	struct stay stay;
 	unsigned long flags;
-	int ret = -EAGAIN;
-	bool ours;
 	u32 word;
+	int ret;
 
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
-	if (!window_is_ours(p)) {
-		local_irq_restore(flags);
-		p->moved = false;
-		return -EAGAIN;
-	}
-	window_move(p, position);
+	ret = window_move(p, position, &stay);
+	if (ret)
+		goto out;
 	word = readl(at);
-	ours = window_is_ours(p);
-	if (ours) {
-		ret = nvdebug_word_check(word, expected);
-		if (!ret) {
-			writel(value, at);
-			word = readl(at);
-			ours = window_is_ours(p);
-			ret = !ours ? -EBUSY : word == value ? 0 : -EIO;
+	ret = -EAGAIN;
+	if (!window_is_ours(p, &stay))
+		goto out;
+	ret = nvdebug_word_check(word, expected);
+	if (!ret) {
+		writel(value, at);
+		word = readl(at);
+		ret = word == value ? 0 : -EIO;
+		if (!window_is_ours(p, &stay)) {
+			ret = -EBUSY;
+			goto out;
 		}
 	}
-	if (!ours)
-		p->moved = false;
-	window_put_back(p);
+	window_put_back(p, &stay);
+out:
 	local_irq_restore(flags);
+	return ret;
+}
+
+int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
+			 u32 expected, u32 value)
+{
+	int ret = lock_gpu(p);
+
+	if (ret)
+		return ret;
+	ret = write_locked(p, position, addr, expected, value);
+	mutex_unlock(&p->gpu->lock);
 	return ret;
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * PRAMIN: 1 MiB of BAR0 that shows whatever the window register says. The
- * register is shared with the GPU's driver, which knows nothing of us and
- * whose lock we cannot take. So: use the window as it stands if it happens to
- * show what is wanted; else move it, read in short bursts with interrupts off,
- * look again and again whether it is still where we put it, and put it back,
- * but only from there. A driver that uses the window meanwhile on another CPU
- * still accesses the wrong memory; that is what pram_window=never is for.
+ * PRAMIN: 1 MiB of BAR0 that shows whatever the window register says.
+ *
+ * A driver has that register to itself. NVIDIA's remembers where it put the
+ * window, does not write the register when that is where it wants it, and
+ * writes page tables and instance blocks through it: while we have it moved,
+ * such a write goes elsewhere in video memory, and no look at the register
+ * shows that. So the window is moved only while no driver is bound, unless the
+ * administrator says otherwise.
+ *
+ * It is moved for one burst at a time: under gpu->lock and with interrupts off
+ * the register is saved, the window moved, a few words read, the register
+ * looked at, and put back if nobody else has written it.
  */
 #ifndef NVDEBUG_PRAMIN_H
 #define NVDEBUG_PRAMIN_H
@@ -18,26 +23,30 @@
 
 struct nvdebug_gpu;
 
-/* The window while a session uses it: under gpu->lock from open to close. */
+/* The window as a session knows it. */
 struct nvdebug_pramin {
 	struct nvdebug_gpu *gpu;
 	const struct nvdebug_window *window;
-	u32 saved;	/* to be put back */
-	u32 value;	/* what the register should read */
-	bool moved;
+	u32 standing;	/* the register's value at the last look */
+	int error;	/* of the last look */
 	bool insist;	/* nothing ends a request early */
-	int error;	/* there is no using it */
 };
 
 /* Look where the window is. @p->error says whether that worked. */
-void nvdebug_pramin_open(struct nvdebug_pramin *p);
-/* Put it back, if it is where we moved it. */
-void nvdebug_pramin_close(struct nvdebug_pramin *p);
+void nvdebug_pramin_look(struct nvdebug_pramin *p);
 
 /* How many bytes a window at @position shows from @addr of video memory on. */
 u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr);
-/* Lockdown forbids changes, but not to put back what was changed before it. */
+/*
+ * Lockdown forbids changes, but not to put back what was changed before it. A
+ * driver and pram_window=never forbid that too.
+ */
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
+/*
+ * May be written through the window as it stands? No look could keep a driver
+ * from moving it right before the write.
+ */
+bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p);
 /* Could the window be moved to show @addr? */
 bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr);
 /*
@@ -48,16 +57,17 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 
 /*
  * Read the pieces of all fetches that are in @fetches by their progress.queue,
- * with the window at @position. @last: nothing else will want it there; put it
- * back with the last word. progress.got says how much of each piece was read.
- * -EAGAIN: somebody else moved the window; -EINTR, -ENODEV.
+ * with the window at @position, which is where it stands or where it may be
+ * moved. progress.got says how much of each piece was read. -EAGAIN: the window
+ * is not where it stood, or was moved meanwhile; -EINTR, -ENODEV, -EIO. Takes
+ * gpu->lock for each burst.
  */
 int __must_check nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
-				     struct list_head *fetches, bool last);
+				     struct list_head *fetches);
 /*
- * Write one word if it is @expected, and put the window back. -EAGAIN: somebody
- * moved the window before; -EBUSY: meanwhile, or it is another word; -EIO: it
- * reads as something else afterwards.
+ * Write one word if it is @expected. -EAGAIN: the window is not where it stood,
+ * or was moved before the write; -EBUSY: it was moved during the write, or it
+ * is another word; -EIO: it reads as something else afterwards.
  */
 int __must_check nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
 				      u64 addr, u32 expected, u32 value);

@@ -189,9 +189,7 @@ static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, u32 id,
 		runlist_free(&s->base);
 		return ERR_CAST(mem);
 	}
-	ret = brief ? 0 : nvdebug_mem_hold(mem);
-	if (!ret)
-		ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &s->copy);
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &s->copy);
 	if (!ret && s->copy.words) {
 		s->entries = s->copy.loc.entries;
 		ret = decode_entries(gpu->chip->runlist, s);

@@ -102,7 +102,7 @@ static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 {
 	int ret;
 
-	if (copy->loc.aperture == NV_APERTURE_VID || nvdebug_mem_is_held(mem))
+	if (copy->loc.aperture == NV_APERTURE_VID)
 		return copy_entries(gpu, mem, &copy->loc, even_only,
 				    &copy->words);
 	if (mutex_lock_killable(&gpu->lock))

@@ -15,13 +15,8 @@ struct nvdebug_mem {
 	struct nvdebug_table_cache tables;
 	u32 mmu_ctrl;
 	bool mmu_ctrl_known;
-	/* These two under gpu->lock. */
 	struct nvdebug_pramin pramin;
 	struct nvdebug_bars bars;
-	u64 first;	/* what the window was needed for, in this call */
-	u64 end;
-	bool held;	/* gpu->lock, to the end of the session */
-	bool looked;	/* if held: where the window is */
 	bool alive;	/* the GPU, after the last that came over the bus */
 };
 

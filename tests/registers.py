@@ -13,6 +13,11 @@ def runlist_base(board):
     return int(str(row["base"]), 0)
 
 
+def pram_window(board):
+    """The register that says what PRAMIN shows."""
+    return 0x1700 if board in before("hopper") else 0x10fd40
+
+
 def _list_block(board):
     """Where BASE_LO, BASE_HI, SUBMIT and SUBMIT_INFO follow each other, from Turing on."""
     if board in before("ampere-ga100"):

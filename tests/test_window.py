@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
 
+import time
+
 import pytest
-from boards import BOARDS, since
+from boards import BOARDS, WIDE_ENTRIES, since
+from registers import pram_window
 from test_lease import mode
 from test_runlist_control import refused
 from text import boxes
@@ -51,6 +54,13 @@ def test_a_bad_window_policy_is_refused(bench, reloaded):
     assert bench.machine.load_module().status == 0
 
 
+def set_register(bench, board, offset, value):
+    """Past the module, through the PCI resource."""
+    resource = f"/sys/bus/pci/devices/{bench.address(board)}/resource"
+    bar0 = int(bench.check(f"head -n 1 {resource}").split()[0], 16)
+    bench.check(f"devmem {bar0 + offset:#x} 32 {value:#x}")
+
+
 def words_of(bench, board, workload):
     """How many words of PRAMIN a copy of runlist 0 takes."""
     bench.restart(board, workload)
@@ -88,15 +98,117 @@ def test_a_driver_that_moves_the_window_is_noticed(bench, board):
             assert "busy" in result.err.decode() or "unavailable" in result.err.decode()
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_a_driver_has_set_is_not_put_back(bench, board):
+    """It moves the window in the last burst. That is read again, and what it has set stays."""
+    read = f"cat {bench.proc(board, 'runlist0')} > /dev/null"
+    reads = bench.cost(board, read)["PRAMIN"]["reads"]
+    bench.restart(board)
+    parked = bench.peek(board, pram_window(board))
+    bench.model(board).request("fault", "move-window", reads - 1)
+    bench.check(read)
+    assert bench.model(board).request("fault", "none")["hits"] == 1
+    assert bench.peek(board, pram_window(board)) != parked
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_bits_that_no_manual_describes_stay(bench, board):
+    """Moved or put back without them, the window would not be taken for ours."""
+    bench.model(board).request("fault", "set", hex(pram_window(board)), "0x80000000")
+    assert "TSG Entry" in bench.read(board, "runlist0_brief")
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
+def test_a_look_without_an_answer_is_repeated(bench, board):
+    """Whichever of the reads: the window is where it was, and so it is after the next read."""
+    read = f"cat {bench.proc(board, 'runlist0_brief')}"
+    accesses = sum(block["reads"] for block in bench.cost(board, read).values())
+    bench.restart(board)
+    parked = bench.peek(board, pram_window(board))
+    for after in range(accesses):
+        bench.model(board).request("fault", "wrong-after", after, "0xbadf1100")
+        bench.run(read)
+        bench.model(board).request("fault", "none")
+        assert bench.peek(board, pram_window(board)) == parked, f"after {after} reads"
+
+
+def accesses(bench, board):
+    return bench.model(board).request("fault", "none")["accesses"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_burst_ends_when_the_gpu_does(bench, board):
+    """It answers with ones from the middle of a burst on: that is noticed at once, not some 200 words later."""
+    words_of(bench, board, "many-500")
+    model = bench.model(board)
+    before = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
+    before = sum(block["reads"] + block["writes"] for name, block in before.items()
+                 if name not in ("PRAMIN", "PCCSR", "CHRAM"))
+    model.request("fault", "none")
+    alive = before + 20
+    model.request("fault", "all-ones-after", alive)
+    result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
+    assert result.status != 0 and "No such device" in result.err.decode()
+    assert alive < accesses(bench, board) <= alive + 8
+
+
+@pytest.mark.parametrize("board", WIDE_ENTRIES)
+def test_ones_in_memory_are_read_past(bench, board):
+    """The first words of each entry's pointer to USERD: a burst ends with each, and the next one goes on."""
+    bench.restart(board, "many-500")
+    model = bench.model(board)
+    runlist = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
+    was = boxes(bench.read(board, "runlist0_brief"))
+    at = int(runlist["address"], 16) + 16 * 100
+    for entry in range(50):
+        words = model.request("peek", runlist["aperture"], hex(at + 16 * entry), 1)["words"]
+        if not int(words[0], 16) & 1:
+            model.request("poke", runlist["aperture"], hex(at + 16 * entry + 4), "0xffffffff")
+    now = boxes(bench.read(board, "runlist0_brief"))
+    assert [(box.kind, box.number) for box in now] == [(box.kind, box.number) for box in was]
+
+
+def test_a_burst_that_takes_too_long_is_the_last_word(bench, reloaded):
+    """With no time at all, each word is a burst of its own."""
+    reloaded("burst_us=0")
+    for board in BOARDS:
+        blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
+        assert blocks["PBUS_WINDOW"]["writes"] == 2 * blocks["PRAMIN"]["reads"] > 2
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
+def test_a_control_need_not_wait_for_a_reader(bench, board, reloaded):
+    """The lock is given up after each burst, here after each word."""
+    words = words_of(bench, board, "many")
+    reloaded("burst_us=0")
+    model = bench.model(board)
+
+    def done():
+        return model.request("stats")["bars"]["0"]["blocks"]["PRAMIN"]["reads"]
+
+    model.request("stats", "reset")
+    bench.check(f"cat {bench.proc(board, 'runlist0_brief')} > /dev/null & echo $! > /tmp/reader")
+    try:
+        while not done():
+            time.sleep(0.01)
+        bench.check(f"echo 0:1 > {bench.proc(board, 'disable_channel')}")
+        assert done() < words
+    finally:
+        bench.check("kill -9 $(cat /tmp/reader) 2> /dev/null; "
+                    "while kill -0 $(cat /tmp/reader) 2> /dev/null; do usleep 10000; done")
+
+
 @pytest.mark.parametrize("board", since("pascal"))
 def test_a_mode_that_may_have_gone_elsewhere_is_put_back(bench, board):
     """The last read of PRAMIN is of the word that was written; right after it the window moves."""
     request = f"echo 0:2 wfi > {bench.proc(board, 'preemption_mode')}"
     reads = bench.cost(board, request)["PRAMIN"]["reads"]
     bench.restart(board)
+    parked = bench.peek(board, pram_window(board))
     bench.model(board).request("fault", "move-window", reads)
     refused(bench, board, "preemption_mode", "0:2 wfi", "busy")
     assert bench.model(board).request("fault", "none")["hits"] == 1
+    assert bench.peek(board, pram_window(board)) != parked, "it is put where the driver did not want it"
     assert mode(bench, board) == "CTA"
 
 

@@ -165,6 +165,22 @@ TEST_F(DoctorTest, Parameters) {
     put("/sys/module/nvdebug/parameters/pram_window", "never\n");
     EXPECT_EQ(about("read_only").verdict, Verdict::attention);
     EXPECT_EQ(about("pram_window").verdict, Verdict::attention);
+    put("/sys/module/nvdebug/parameters/pram_window", "always\n");
+    EXPECT_NE(about("pram_window").sentence.find("another place"), std::string::npos);
+}
+
+TEST_F(DoctorTest, WindowWithADriver) {
+    const auto said = [this] {
+        const auto all = findings();
+        return std::any_of(all.begin(), all.end(), [](const Finding &finding) {
+            return finding.sentence.find("PRAMIN window is not moved") != std::string::npos;
+        });
+    };
+    EXPECT_FALSE(said()) << "without a driver it is";
+    bind("nvidia");
+    EXPECT_TRUE(said());
+    put("/sys/module/nvdebug/parameters/pram_window", "always\n");
+    EXPECT_FALSE(said());
 }
 
 TEST_F(DoctorTest, DriverAndFirmware) {

@@ -19,6 +19,8 @@ from .model import Model
 from .terminal import Terminal, shell_command
 
 BOOT_DEADLINE_S = 120
+# How many words go into a burst would otherwise depend on how fast this machine emulates a GPU.
+PATIENT = "burst_us=60000000"
 POWER_OFF_S = 10
 # More of them find no room for their BARs below 4 GiB.
 MAX_GPUS = 15
@@ -121,7 +123,7 @@ class Machine(contextlib.AbstractContextManager):
 
     def load_module(self, params=None):
         params = self._module_params if params is None else params
-        return self.run(f"insmod {initramfs.MODULE} {params}")
+        return self.run(f"insmod {initramfs.MODULE} {PATIENT} {params}")
 
     def console(self):
         log = self._folder / "console.log"

@@ -110,12 +110,19 @@ void judge_parameters(const Facts &facts, Findings &findings) {
                             "the module was loaded with read_only=1: "
                             "controls are refused",
                             "reload it without, if you mean to control"});
-    if (const std::string *window = parameter(facts, "pram_window"); window && *window == "never")
+    const std::string *window = parameter(facts, "pram_window");
+    if (window && *window == "never")
         findings.push_back(
             {"pram_window", Verdict::attention,
              "the module was loaded with pram_window=never: memory that no BAR shows "
              "cannot be read",
              "reload it with pram_window=auto if files fail with EOPNOTSUPP"});
+    if (window && *window == "always")
+        findings.push_back(
+            {"pram_window", Verdict::attention,
+             "the module was loaded with pram_window=always: it moves the PRAMIN window also "
+             "while a driver is bound, whose page tables may then go to another place",
+             "reload it without, unless you know that the driver leaves the window alone"});
 }
 
 bool may_read_state(const Facts &facts) {
@@ -207,6 +214,17 @@ void judge_chip(const Facts &facts, const GpuFacts &gpu, Findings &findings) {
         findings.push_back({gpu.pci_address, Verdict::ok, chip + "; without " + missing, ""});
 }
 
+void judge_window(const Facts &facts, const GpuFacts &gpu, Findings &findings) {
+    const std::string *window = parameter(facts, "pram_window");
+    if (gpu.driver && window && *window == "auto")
+        findings.push_back(
+            {gpu.pci_address, Verdict::attention,
+             fmt::format("driver {} is bound, so the PRAMIN window is not moved: lists and contexts "
+                         "in video memory that no BAR shows fail with EOPNOTSUPP",
+                         *gpu.driver),
+             "where they do, look while no driver is bound (docs/hardware.md, Known limits)"});
+}
+
 void judge_power(const GpuFacts &gpu, Findings &findings) {
     if (gpu.power && *gpu.power == "suspended")
         findings.push_back({gpu.pci_address, Verdict::attention,
@@ -232,6 +250,7 @@ Findings judge(const Facts &facts) {
                             "modelled GPUs"});
     for (const GpuFacts &gpu : facts.gpus) {
         judge_chip(facts, gpu, findings);
+        judge_window(facts, gpu, findings);
         findings.push_back(driver_finding(gpu));
         judge_power(gpu, findings);
     }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""While a driver is bound the PRAMIN window stays where it is."""
+
+import contextlib
+
+import pytest
+from layouts import number
+from registers import pram_window
+from test_driver import bind, driver, unbind
+from test_lease import HOLDER, hold, mode
+from test_runlist_control import refused, write_ok
+from test_window import set_register
+from text import boxes, channels
+
+BOARDS = ("gtx1060-3gb", "h200")
+pytestmark = pytest.mark.parametrize("board", BOARDS)
+
+
+@contextlib.contextmanager
+def bound(bench, board):
+    """A driver is there during a with-block."""
+    with driver(bench):
+        assert bind(bench, board).status == 0
+        yield
+
+
+def moves(bench, board, command):
+    """Writes of the register that moves the window."""
+    return bench.cost(board, command)["PBUS_WINDOW"]["writes"]
+
+
+def feature(bench, board):
+    return bench.check(f"grep pram_window {bench.proc(board, 'info')}").split(": ")[1].strip()
+
+
+def test_auto(bench, board):
+    """Not for any file that is read; and again when the driver has gone."""
+    everything = f"for f in {bench.proc(board, '*')}; do cat $f; done > /dev/null 2>&1 || true"
+    listed = f"cat {bench.proc(board, 'runlist0_brief')} > /dev/null"
+    assert feature(bench, board) == "yes"
+    with bound(bench, board):
+        assert feature(bench, board) == "no (a driver is bound)"
+        assert moves(bench, board, everything) == 0
+        for name in ("runlist0", "runlist0_brief"):
+            result = bench.run(f"cat {bench.proc(board, name)}")
+            assert result.status != 0 and "not supported" in result.err.decode()
+        bench.check(unbind(bench, board))
+        assert moves(bench, board, listed) == 2
+    assert feature(bench, board) == "yes"
+
+
+def test_always(bench, board, reloaded):
+    reloaded("pram_window=always")
+    with bound(bench, board):
+        assert feature(bench, board) == "yes"
+        assert moves(bench, board, f"cat {bench.proc(board, 'runlist0_brief')}") == 2
+
+
+def test_what_bars_show(bench, board):
+    """Is read, and a list there is written to."""
+    bench.restart(board, "bars")
+    was = set(channels(bench.read(board, "runlist0")))
+    with bound(bench, board):
+        read = f"cat {bench.proc(board, 'runlist0')} > /tmp/list"
+        write = f"echo 0:1 4000 > {bench.proc(board, 'set_timeslice')}"
+        assert moves(bench, board, read) == 0
+        assert set(channels(bench.check("cat /tmp/list"))) == was
+        assert moves(bench, board, write) == 0
+
+
+def test_what_it_shows_as_it_stands(bench, board):
+    """Is read, but not written to: the driver may move it in between."""
+    runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
+    shape = [(box.kind, box.number) for box in boxes(bench.read(board, "runlist0_brief"))]
+    place = number(runlist["address"]) >> 16
+    set_register(bench, board, pram_window(board), place)
+    with bound(bench, board):
+        read = f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/list"
+        assert moves(bench, board, read) == 0
+        assert [(box.kind, box.number) for box in boxes(bench.check("cat /tmp/list"))] == shape
+        refused(bench, board, "set_timeslice", "0:1 4000", "not supported")
+    write_ok(bench, board, "set_timeslice", "0:1 4000")
+    assert bench.peek(board, pram_window(board)) == place
+
+
+def test_the_end_of_a_lease(bench, board):
+    """It cannot put back what only the window reaches, and says so."""
+    hold(bench, [(bench.proc(board, "preemption_mode"), "0:2 wfi"),
+                 (bench.proc(board, "set_timeslice"), "0:1 4000")])
+    bench.check("dmesg -c > /dev/null")
+    with bound(bench, board):
+        assert moves(bench, board, f"kill -9 $(cat {HOLDER}); "
+                                   f"while [ -e /proc/$(cat {HOLDER}) ]; do usleep 10000; done") == 0
+        said = bench.check("dmesg")
+        assert "preemption mode of channel 2 did not go back (-95)" in said
+        assert "timeslices of TSG 1 did not go back (-95)" in said
+    assert mode(bench, board) == "WFI"
