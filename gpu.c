@@ -50,6 +50,7 @@ static int map_registers(struct nvdebug_gpu *gpu)
 	gpu->bar0 = ioremap(bar->start, gpu->bar0_len);
 	if (!gpu->bar0) {
 		dev_warn(dev, "cannot map BAR0: left alone\n");
+		gpu->bus->disable(gpu);
 		return -ENOMEM;
 	}
 	return 0;
@@ -270,26 +271,55 @@ static int survey(struct nvdebug_gpu *gpu)
 	return 0;
 }
 
-/* -EAGAIN: it sleeps. */
+/* As if nobody had looked at it, for the reason @why. */
+static void forget(struct nvdebug_gpu *gpu, const char *why)
+{
+	int i;
+
+	nvdebug_topology_free(&gpu->topology);
+	memset(&gpu->topology, 0, sizeof(gpu->topology));
+	memset(&gpu->geometry, 0, sizeof(gpu->geometry));
+	gpu->pce_map = 0;
+	gpu->video_memory = 0;
+	gpu->chip = NULL;
+	gpu->unsupported = why;
+	for (i = 0; i < NVDEBUG_FEATURES; i++)
+		gpu->missing[i] = why;
+}
+
+/* -EAGAIN: it sleeps. A failure leaves nothing behind. */
 static int find_out(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin(gpu);
 
-	if (ret)
+	if (ret) {
+		forget(gpu, "asleep until now");
 		return -EAGAIN;
+	}
+	gpu->unsupported = NULL;
 	ret = map_registers(gpu);
-	if (!ret)
-		ret = identify(gpu);
-	if (!ret)
-		ret = survey(gpu);
-	gpu->identified = !ret;
 	if (ret)
-		unmap_registers(gpu);
+		goto err_forget;
+	ret = identify(gpu);
+	if (ret)
+		goto err_unmap;
+	ret = survey(gpu);
+	if (ret)
+		goto err_unmap;
+	gpu->identified = true;
+	nvdebug_gpu_end(gpu);
+	return 0;
+
+err_unmap:
+	unmap_registers(gpu);
+err_forget:
+	forget(gpu, ret == -ENOMEM ? "no memory to look at it" :
+				     "it does not answer");
 	nvdebug_gpu_end(gpu);
 	return ret;
 }
 
-/* Without touching it. */
+/* Which chip it is, without touching it. */
 static int presume(struct nvdebug_gpu *gpu)
 {
 	u16 id = gpu->bus->presume(gpu);
@@ -302,8 +332,7 @@ static int presume(struct nvdebug_gpu *gpu)
 	gpu->id.chip = id;
 	chip = nvdebug_chip_find(id, &gpu->chip_name);
 	gpu->generation = chip ? chip->generation : NULL;
-	gpu->unsupported = "asleep until now";
-	return survey(gpu);
+	return 0;
 }
 
 static void gpu_free(struct kref *ref)
@@ -365,12 +394,8 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu)
 	int ret = -EALREADY;
 
 	mutex_lock(&gpu->identity);
-	if (!gpu->identified) {
-		gpu->unsupported = NULL;
+	if (!gpu->identified)
 		ret = find_out(gpu);
-		if (ret)
-			presume(gpu);
-	}
 	mutex_unlock(&gpu->identity);
 	return !ret;
 }

@@ -4,7 +4,7 @@
 import pytest
 from boards import CHIP, INTEGRATED
 from conftest import Bench, fresh
-from nvdvm import paths
+from nvdvm import kernel, paths
 from nvdvm.machine import Gpu, Machine
 from test_control import gained, task
 from test_golden import everything, is_state, names, not_empty
@@ -29,7 +29,9 @@ TABLE_III = {0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3", "GR1"}}
 
 @pytest.fixture(scope="module")
 def jetsons(module, kselftests, worker_id):
-    with Machine([Gpu(board) for board in SLOTS], module=module, extra_files=kselftests,
+    fail = paths.BUILD / "test-modules" / kernel.find().release / "failreturn.ko"
+    files = {**kselftests, "/lib/failreturn.ko": fail}
+    with Machine([Gpu(board) for board in SLOTS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "jetson" / worker_id) as machine:
         yield machine
 
@@ -184,6 +186,26 @@ def test_asleep_when_it_is_found(bench, board):
     wake(bench, board)
     assert info(bench, board) == said
     assert bench.check(f"ls {bench.proc(board)}") == everything_there
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_without_memory_to_look_at_it_when_it_wakes(bench, board):
+    """Then it is as unknown as before, and the next to open info has another try."""
+    said = info(bench, board)
+    bench.check("rmmod nvdebug")
+    sleep(bench, board)
+    assert bench.machine.load_module().status == 0
+    wake(bench, board)
+    read = "read_ga100" if board == "jetson-orin" else "read_gk104"
+    bench.check(f"insmod /lib/failreturn.ko function=nvdebug:{read} error=-12")
+    for _ in range(2):
+        unknown = info(bench, board)
+        assert unknown["chip"] == CHIP[board] and unknown["channels"] == unknown["runlists"] == "-"
+        assert unknown["feature runlist"] == "no (no memory to look at it)"
+        assert bench.check(f"ls {bench.proc(board)}").split() == ["info"]
+    bench.check("rmmod failreturn")
+    assert info(bench, board) == said
     assert len(channels(bench.read(board, "runlist0"))) == 6
 
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Lets a function of the kernel's or of a module's return an error, once it has done all else. */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+static char *function = "";
+module_param(function, charp, 0444);
+MODULE_PARM_DESC(function, "Its name");
+static int error;
+module_param(error, int, 0444);
+MODULE_PARM_DESC(error, "What it returns");
+
+static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	regs_set_return_value(regs, (long)error);
+	return 0;
+}
+
+static struct kretprobe probe = { .handler = on_return };
+
+static int __init failreturn_init(void)
+{
+	probe.kp.symbol_name = function;
+	return register_kretprobe(&probe);
+}
+
+static void __exit failreturn_exit(void)
+{
+	unregister_kretprobe(&probe);
+}
+
+module_init(failreturn_init);
+module_exit(failreturn_exit);
+MODULE_DESCRIPTION("Lets a function fail, for a test");
+MODULE_LICENSE("Dual MIT/GPL");
