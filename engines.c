@@ -26,6 +26,8 @@
 
 /* The registers of one engine and its PBDMAs, as read. */
 struct reading {
+	bool unreadable;
+	bool pbdma_unreadable[NVDEBUG_RUNLIST_PBDMAS];
 	u32 status;
 	u32 channel[ENGINE_CHANNELS];
 	u32 pbdma[NVDEBUG_RUNLIST_PBDMAS];
@@ -151,28 +153,61 @@ static int read_optional(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
 	return reg ? nvdebug_reg_read(gpu, reg, word) : 0;
 }
 
+static int read_engine(struct nvdebug_gpu *gpu, const struct line *line,
+		       struct reading *r)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	u32 pbdmas = min_t(u32, line->runlist->pbdmas, ENGINE_CHANNELS);
+	u32 n;
+	int ret;
+
+	ret = read_optional(gpu, ops->engine_reg(gpu, line->engine), &r->status);
+	for (n = 0; !ret && n < pbdmas; n++)
+		ret = read_optional(gpu, ops->channel_reg(gpu, line->engine, n),
+				    &r->channel[n]);
+	return ret;
+}
+
+static int read_pbdma(struct nvdebug_gpu *gpu, const struct nvdebug_pbdma *pbdma,
+		      u32 *status, u32 *channel)
+{
+	int ret = nvdebug_reg_read(gpu, gpu->chip->status->pbdma_reg(pbdma),
+				   status);
+
+	return ret ? ret : nvdebug_reg_read(gpu, pbdma->base + NV_PPBDMA_CHANNEL,
+					    channel);
+}
+
+/* An engine or a PBDMA that cannot be read does not hide the others. */
 static int read_once(struct nvdebug_gpu *gpu, const struct line *line,
 		     struct reading *r)
 {
-	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	const struct nvdebug_runlist *runlist = line->runlist;
 	u32 n;
 	int ret;
 
 	memset(r, 0, sizeof(*r));
-	ret = read_optional(gpu, ops->engine_reg(gpu, line->engine), &r->status);
-	for (n = 0; !ret && n < min_t(u32, runlist->pbdmas, ENGINE_CHANNELS); n++)
-		ret = read_optional(gpu, ops->channel_reg(gpu, line->engine, n),
-				    &r->channel[n]);
-	for (n = 0; !ret && n < runlist->pbdmas; n++) {
-		ret = nvdebug_reg_read(gpu, ops->pbdma_reg(&runlist->pbdma[n]),
-				       &r->pbdma[n]);
-		if (!ret)
-			ret = nvdebug_reg_read(gpu, runlist->pbdma[n].base +
-					       NV_PPBDMA_CHANNEL,
-					       &r->pbdma_channel[n]);
+	ret = read_engine(gpu, line, r);
+	r->unreadable = ret == -EIO;
+	for (n = 0; (!ret || ret == -EIO) && n < runlist->pbdmas; n++) {
+		ret = read_pbdma(gpu, &runlist->pbdma[n], &r->pbdma[n],
+				 &r->pbdma_channel[n]);
+		r->pbdma_unreadable[n] = ret == -EIO;
 	}
-	return ret;
+	return ret == -EIO ? 0 : ret;
+}
+
+static bool has_readable(const struct nvdebug_gpu *gpu, const struct line *line)
+{
+	const struct reading *r = &line->reading;
+	u32 n;
+
+	if (!r->unreadable && gpu->chip->status->engine_reg(gpu, line->engine))
+		return true;
+	for (n = 0; n < line->runlist->pbdmas; n++)
+		if (!r->pbdma_unreadable[n])
+			return true;
+	return false;
 }
 
 /* Until it reads the same twice, or has had its chances. */
@@ -200,6 +235,7 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;
 	struct engines_snapshot *s;
+	bool readable = false;
 	size_t lines = 0;
 	int ret = 0;
 	u32 i;
@@ -216,8 +252,11 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 		line->runlist = nvdebug_runlist_find(gpu, line->engine->runlist);
 		ret = fatal_signal_pending(current) ? -EINTR :
 						      read_line(gpu, line);
+		readable |= has_readable(gpu, line);
 		lines++;
 	}
+	if (!ret && lines && !readable)
+		ret = -EIO;
 	if (ret) {
 		engines_free(&s->base);
 		return ERR_PTR(ret);
@@ -238,6 +277,8 @@ static void put_name(struct seq_file *m, const struct nvdebug_engine *engine)
 	else
 		seq_printf(m, "%s%u", name, engine->inst);
 }
+
+#define UNREADABLE	"unreadable"
 
 static void put_state(struct seq_file *m, const struct nvdebug_ctx_status *ctx)
 {
@@ -293,6 +334,10 @@ static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
 		seq_puts(m, " - - - - - - -");
 		return;
 	}
+	if (line->reading.unreadable) {
+		seq_puts(m, " " UNREADABLE " - - - - - -");
+		return;
+	}
 	ops->engine(line->reading.status, &status);
 	seq_putc(m, ' ');
 	put_state(m, &status.ctx);
@@ -334,6 +379,10 @@ static void put_pbdmas(struct seq_file *m, const struct nvdebug_gpu *gpu,
 		seq_puts(m, " -");
 	for (n = 0; n < line->runlist->pbdmas; n++) {
 		seq_putc(m, n ? ',' : ' ');
+		if (line->reading.pbdma_unreadable[n] && column != NUMBER) {
+			seq_puts(m, column == STATUS ? UNREADABLE : "-");
+			continue;
+		}
 		gpu->chip->status->pbdma(line->reading.pbdma[n], &status);
 		switch (column) {
 		case NUMBER:

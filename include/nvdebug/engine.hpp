@@ -45,7 +45,7 @@ struct EngineState {
     std::string engine; ///< Engine::name
     std::optional<std::uint32_t> runlist;
     std::optional<std::string>
-        status; ///< `invalid`, `valid`, `load`, `save`, `switch`, `undefined-N`
+        status; ///< `invalid`, `valid`, `load`, `save`, `switch`, `undefined-N`, `unreadable`
     std::optional<Occupant> current, next;
     std::optional<bool> busy, faulted, reload;
     std::vector<std::uint32_t> channels; ///< that feed it (Ampere and newer)

@@ -208,8 +208,8 @@ std::vector<Command> engine_commands() {
                      {"type", "type as device_info has it", false},
                      {"instance", "instance of that type", false},
                      {"runlist", "runlist that serves it; null: Host does not drive it"},
-                     {"status", "'invalid' (nobody is on it), 'valid', 'load', 'save', 'switch' or "
-                                "'undefined-N'; null: may not be read, or not public here"},
+                     {"status", "'invalid' (nobody is on it), 'valid', 'load', 'save', 'switch', "
+                                "'undefined-N' or 'unreadable'; null: may not be read, or not public here"},
                      {"current", "'tsg:N' or 'channel:N' on it; null: none, or unknown as status"},
                      {"next", "who is being switched to; null: none"},
                      {"busy", "the engine is busy"},

@@ -12,7 +12,7 @@ void Residency::add(const Sample &sample) {
         return;
     auto &latest = seen_.emplace_back();
     for (const nvdebug::EngineState &engine : *sample.engines)
-        if (engine.status)
+        if (engine.status.value_or("unreadable") != "unreadable")
             latest[engine.engine] = {engine.current, engine.busy};
     if (seen_.size() > window_)
         seen_.pop_front();
