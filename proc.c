@@ -78,7 +78,11 @@ static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
 	return true;
 }
 
-/* In the order in which they are made. */
+/*
+ * In the order in which they are made. What everybody may read is what was read
+ * when the GPU was identified: a view that is live touches the GPU, and so is
+ * for those who may see its state.
+ */
 static const struct file_kind kinds[] = {
 	{
 		.name = "device_info",
@@ -164,24 +168,28 @@ static const struct file_kind kinds[] = {
 		.control = &nvdebug_preemption_mode_control,
 	}, {
 		.name = "pce_map",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
 		.view = &nvdebug_pce_map_view,
 	}, {
 		.name = "lce_for_pce%u",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
 		.view = &nvdebug_pce_lce_view,
 		.nth = nvdebug_pce_nth,
 	}, {
 		.name = "shared_lce_for_grce%u",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
 		.view = &nvdebug_grce_lce_view,
 		.nth = nvdebug_grce_nth,
 	}, {
 		.name = "copy_topology",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
 		.view = &nvdebug_copy_topology_view,
 	}, {
@@ -223,7 +231,8 @@ static const struct file_kind kinds[] = {
 		.nth = nvdebug_gpc_nth,
 	}, {
 		.name = "sm_map",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
 		.view = &nvdebug_sm_map_view,
 	}, {
@@ -240,7 +249,8 @@ static const struct file_kind kinds[] = {
 		.exists = nvdebug_local_memory_exists,
 	}, {
 		.name = "ptimer",
-		.mode = 0444,
+		.mode = 0400,
+		.state = true,
 		.feature = -1,
 		.view = &nvdebug_ptimer_view,
 		.exists = nvdebug_ptimer_exists,

@@ -285,7 +285,7 @@ static int translate(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
  */
 static bool may_ask(void)
 {
-	return capable(CAP_SYS_ADMIN) &&
+	return capable(CAP_SYS_ADMIN) && capable(CAP_SYS_RAWIO) &&
 	       !security_locked_down(LOCKDOWN_DEV_MEM);
 }
 

@@ -68,7 +68,7 @@ constexpr Reason write_reasons[] = {
 constexpr Reason control_reasons[] = {
     {EACCES, any, "permission denied; controls are root's, so run this as root"},
     {EPERM, "translate",
-     "it takes CAP_SYS_ADMIN (run this as root), and kernel lockdown must be off"},
+     "it takes CAP_SYS_ADMIN and CAP_SYS_RAWIO (run this as root), and kernel lockdown must be off"},
     {EPERM, any,
      "it takes CAP_SYS_ADMIN (run this as root), no kernel lockdown, and a module that is not "
      "loaded with read_only=1; 'nvdebugctl doctor' says which it is"},

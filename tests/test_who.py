@@ -74,6 +74,19 @@ def test_parameters(machine, params):
     expect(machine, params)
 
 
+def test_a_user_causes_no_access(machine):
+    """Who may read what everybody may, and no more, does not get as far as the GPU."""
+    machine.check("rmmod nvdebug")
+    assert machine.load_module().status == 0
+    for model in machine.models:
+        model.request("stats", "reset")
+    machine.check("echo user:x:1000:1000::/:/bin/sh > /etc/passwd")
+    shown = machine.run("su user -c 'cat /proc/gpu*/*'").text
+    assert "chip: " in shown and "# engine inst" in shown and "Permission" not in shown
+    for model in machine.models:
+        assert not any(bar["reads"] or bar["writes"] for bar in model.request("stats")["bars"].values())
+
+
 def test_no_kernel_address(machine):
     """After all that, with what the module says at its most talkative."""
     kernel = machine.check("grep ' [tT] ' /proc/kallsyms | head -n 200")

@@ -37,6 +37,11 @@ static void without_sys_admin(void)
 	drop_capability(CAP_SYS_ADMIN);
 }
 
+static void without_rawio(void)
+{
+	drop_capability(CAP_SYS_RAWIO);
+}
+
 static void root_of_container(void)
 {
 	enter_container();
@@ -87,6 +92,7 @@ static const struct person {
 } people[] = {
 	{ "root", nobody_else, false },
 	{ "root without `CAP_SYS_ADMIN`", without_sys_admin, false },
+	{ "root without `CAP_SYS_RAWIO`", without_rawio, false },
 	{ "root of a container (Docker's default)", root_of_container, false },
 	{ "user", user, false },
 	{ "user with `CAP_SYS_ADMIN`", user_with_sys_admin, false },
