@@ -64,7 +64,7 @@ static size_t count_of(const char *word, const char *text)
 /* Words there are no addresses, though they look like them. */
 static bool has_addresses(const char *file)
 {
-	return file_is_state(file) && strcmp(file, "work_distributor") != 0;
+	return file_is_state(file) && file_is(file, FILE_MEMORY | FILE_MOVES);
 }
 
 /* All state of all GPUs; "" if the files do not open, with `error`. */
