@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitfield.h>
 #include <linux/device.h>
+#include <linux/irqflags.h>
 
 #include "await.h"
 #include "chips/chips.h"
@@ -38,32 +39,68 @@ int nvdebug_gate_read(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
+/*
+ * Write the gate once. Up to Turing one register has those of all runlists, and
+ * a driver that changes another at the same moment undoes ours with its write,
+ * or we its: so nothing comes between our read and our write on this CPU.
+ */
+static int gate_write(struct nvdebug_gpu *gpu,
+		      const struct nvdebug_runlist *runlist, bool open,
+		      u32 *old, u32 *new)
+{
+	u32 reg = gate_register(gpu, runlist);
+	u32 bit = gate_bit(gpu, runlist);
+	unsigned long flags;
+	int ret;
+
+	local_irq_save(flags);
+	ret = nvdebug_reg_read(gpu, reg, old);
+	/* a gate of its own is opened all the same: nothing else is in there */
+	if (ret && open && !gpu->chip->preempt->shared) {
+		*old = bit;
+		ret = 0;
+	}
+	*new = open ? *old & ~bit : *old | bit;
+	if (!ret)
+		nvdebug_reg_write(gpu, reg, *new);
+	local_irq_restore(flags);
+	if (!ret)
+		trace_scheduling(gpu->dev, runlist->id, -1, reg, *old, *new);
+	return ret;
+}
+
+/* How often, if somebody else writes the register at the same moment. */
+#define GATE_TRIES	3
+
 int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 		     const struct nvdebug_runlist *runlist, bool open,
 		     bool *was)
 {
-	u32 reg = gate_register(gpu, runlist);
 	u32 bit = gate_bit(gpu, runlist);
-	u32 old, new;
-	bool is;
-	int ret;
+	u32 old, new, now;
+	int tries, ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_reg_read(gpu, reg, &old);
-	/* a gate of its own is opened all the same: nothing else is in there */
-	if (ret && open && !gpu->chip->preempt->shared)
-		old = bit;
-	else if (ret)
-		return ret;
-	if (was)
-		*was = !(old & bit);
-	new = open ? old & ~bit : old | bit;
-	nvdebug_reg_write(gpu, reg, new);
-	trace_scheduling(gpu->dev, runlist->id, -1, reg, old, new);
-	ret = nvdebug_gate_read(gpu, runlist, &is);
-	if (ret)
-		return ret;
-	return is == open ? 0 : -EIO;
+	for (tries = 0; tries < GATE_TRIES; tries++) {
+		ret = gate_write(gpu, runlist, open, &old, &new);
+		if (ret)
+			return ret;
+		if (was && !tries)
+			*was = !(old & bit);
+		ret = nvdebug_reg_read(gpu, gate_register(gpu, runlist), &now);
+		if (ret)
+			return ret;
+		if ((now ^ new) & ~bit)
+			nvdebug_complain(gpu,
+					 "SCHED_DISABLE is 0x%08x after 0x%08x was written: somebody else writes it, too\n",
+					 now, new);
+		if (!((now ^ new) & bit))
+			return 0;
+		/* nobody else was there: it does not take it */
+		if (!((now ^ new) & ~bit))
+			break;
+	}
+	return -EIO;
 }
 
 #define PENDING		(NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING | \

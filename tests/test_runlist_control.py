@@ -319,6 +319,19 @@ def test_a_switch_that_does_not_happen_is_taken_back(bench, board):
     assert even(bench, board)
 
 
+@pytest.mark.parametrize("board", before("ampere-ga100")[-2:])
+def test_a_gate_that_somebody_else_undoes(bench, board):
+    """The register has the gates of all runlists: his write, of another's, has ours as it was before."""
+    runlists = bench.read(board, "scheduling").count("\n") - 1
+    # opening the file reads it for each runlist, the request before it writes; then it looks again
+    bench.model(board).request("fault", "wrong-after", str(runlists + 1), "0x2")
+    write_ok(bench, board, "scheduling", "0 off")
+    assert bench.model(board).request("fault", "none")["hits"] == 1
+    assert bench.peek(board, SCHED_DISABLE) == 1
+    assert "somebody else writes it" in bench.check("dmesg | tail -n 3")
+    write_ok(bench, board, "scheduling", "0 on")
+
+
 # preempt_tsg, preempt_runlist
 
 @pytest.mark.parametrize("board", BOARDS)
