@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""BAR1 and BAR2 show what they show, and no more of it is read than that."""
+
+import json
+
+import pytest
+from layouts import number
+from nvdvm import paths
+from registers import pram_window
+from test_cost_contexts import counts, total
+from test_window import set_register
+from text import boxes
+
+BARS = ("BAR1", "BAR2")
+ENTRY_WORDS = 4  # of an entry of the lowest directory, version 2
+
+
+@pytest.fixture
+def restart(bench, tmp_path):
+    """restart(BOARD, WORKLOAD, KEY=VALUE…): a workload with other keys than its own."""
+    def make(board, workload, **keys):
+        text = json.loads((paths.ROOT / f"model/workloads/{workload}.json").read_text(encoding="utf-8"))
+        path = tmp_path / f"{workload}-made.json"
+        path.write_text(json.dumps(text | {"name": f"{workload}-made"} | keys), encoding="utf-8")
+        bench.restart(board, str(path))
+
+    return make
+
+
+def shape(text):
+    return [(box.kind, box.number) for box in boxes(text)]
+
+
+def read_list(bench, board):
+    """Accesses by block, and what was read."""
+    blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/list")
+    return blocks, shape(bench.check("cat /tmp/list"))
+
+
+def through_the_window(bench, board, expected):
+    blocks, listed = read_list(bench, board)
+    assert listed == expected
+    assert total(blocks, "reads", BARS) == 0
+    assert blocks["PBUS_WINDOW"]["writes"] > 0
+
+
+def lowest_directory(model, table):
+    """The table that the first entries of the upper three directories of version 2 lead to."""
+    for _ in range(3):
+        low, high = (number(word) for word in model.request("peek", "vid", hex(table), 2)["words"])
+        assert low >> 1 & 3 == 1, "not a table in video memory"
+        table = ((low | high << 32) & ~0xff) << 4
+    return table
+
+
+@pytest.mark.parametrize("board", ("titan-v", "rtx2080ti", "a100", "rtx6000-ada"))
+def test_the_upper_half_of_bar2_is_not_translated(bench, board):
+    """What its tables map there is not what it shows: nothing of that is used."""
+    bench.restart(board, "bars")
+    blocks, expected = read_list(bench, board)
+    assert total(blocks, "reads", BARS) > 0
+    model = bench.model(board)
+    bar2 = next(bar for bar in model.request("layout")["bars"] if bar["bar"] == 2)
+    table = lowest_directory(model, number(bar2["page_directory"]["address"]))
+    half = int(bench.check(f"grep bar2_size {bench.proc(board, 'info')}").split()[1]) // 2
+    entries = half >> 21
+    lower = model.request("peek", "vid", hex(table), ENTRY_WORDS * entries)["words"]
+    model.request("poke", "vid", hex(table + 4 * ENTRY_WORDS * entries), *lower)
+    model.request("poke", "vid", hex(table), *["0"] * ENTRY_WORDS * entries)
+    through_the_window(bench, board, expected)
+
+
+@pytest.mark.parametrize("board", ("titan-v", "h200"))
+def test_a_list_of_several_pages(bench, board, restart):
+    """They do not follow each other in BAR2."""
+    restart(board, "many-500", bars="mapped")
+    blocks, listed = read_list(bench, board)
+    assert sum(kind == "Channel Info" for kind, _ in listed) == 500
+    assert blocks["BAR2"]["reads"] >= 4 * 500 and blocks["PBUS_WINDOW"]["writes"] == 0
+
+
+@pytest.mark.parametrize("board", ("titan-v", "h200"))
+def test_a_gpu_that_goes_is_asked_for_no_more_words(bench, board, restart):
+    restart(board, "many-500", bars="mapped")
+    blocks, _ = read_list(bench, board)
+    before = sum(block["reads"] for name, block in blocks.items() if name not in ("BAR2", "PCCSR", "CHRAM"))
+    alive = before + 1100
+    bench.model(board).request("fault", "none")
+    bench.model(board).request("fault", "all-ones-after", alive)
+    result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
+    assert result.status != 0 and "No such device" in result.err.decode()
+    assert alive < bench.model(board).request("fault", "none")["accesses"] <= alive + 8
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v"))
+def test_a_bar_that_is_being_bound(bench, board):
+    bench.restart(board, "bars")
+    _, expected = read_list(bench, board)
+    bench.model(board).request("fault", "set", "0x1710", "0xf")  # NV_PBUS_BIND_STATUS
+    through_the_window(bench, board, expected)
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v", "h200"))
+def test_what_is_beyond_the_end_of_a_bar(bench, board, restart):
+    """Both show video memory from its start on, and lists are near its end."""
+    restart(board, "three-tasks", bars="physical")
+    through_the_window(bench, board, shape(bench.read(board, "runlist0_brief")))
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v"))
+def test_a_window_of_system_memory_is_not_taken_for_video_memory(bench, board):
+    """It stands at the list's address, but in another aperture."""
+    _, expected = read_list(bench, board)
+    runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
+    stands = number(runlist["address"]) >> 16 | 2 << 24  # NV_PBUS_BAR0_WINDOW_TARGET: coherent
+    set_register(bench, board, pram_window(board), stands)
+    through_the_window(bench, board, expected)
+    assert bench.peek(board, pram_window(board)) == stands
