@@ -32,6 +32,12 @@ struct nvdebug_bus {
 	/* Make sure that BAR0 answers, also if there is no driver. */
 	int (*enable)(struct nvdebug_gpu *gpu);
 	void (*disable)(struct nvdebug_gpu *gpu);
+	/*
+	 * Keep what the device needs to be reached from falling asleep, and no
+	 * longer: in pairs, around the device's own count.
+	 */
+	void (*hold)(struct nvdebug_gpu *gpu);
+	void (*release)(struct nvdebug_gpu *gpu);
 	/* It has another driver, or none: with gpu->reach held for writing. */
 	void (*driver_changed)(struct nvdebug_gpu *gpu);
 	/*
@@ -48,7 +54,7 @@ struct nvdebug_bus {
 
 	/*
 	 * Does a driver of user space decide what the GPU's addresses mean?
-	 * Between nvdebug_gpu_begin() and _end().
+	 * With gpu->reach held.
 	 */
 	bool (*is_user_space)(const struct nvdebug_gpu *gpu);
 	/* Let the GPU read system memory: true if that was not so before. */

@@ -8,6 +8,7 @@
 
 #include <linux/notifier.h>
 #include <linux/pci.h>
+#include <linux/pm_runtime.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
@@ -132,14 +133,46 @@ static void pci_disable(struct nvdebug_gpu *gpu)
 	gpu->enabled = false;
 }
 
+/*
+ * The bridges above it. A device that is runtime active keeps them so, but one
+ * whose runtime PM is disabled does not.
+ */
+static void pci_hold(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+
+	while ((bridge = pci_upstream_bridge(bridge))) {
+		pm_runtime_get_noresume(&bridge->dev);
+		pm_runtime_barrier(&bridge->dev);
+	}
+}
+
+static void pci_release(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+
+	while ((bridge = pci_upstream_bridge(bridge)))
+		pm_runtime_put(&bridge->dev);
+}
+
+/* PCI_UNKNOWN is a device that nobody has put to sleep. */
+static bool is_on(const struct pci_dev *pdev)
+{
+	return pdev->current_state == PCI_D0 ||
+	       pdev->current_state == PCI_UNKNOWN;
+}
+
 static bool pci_is_awake(struct nvdebug_gpu *gpu)
 {
 	struct pci_dev *pdev = to_pci_dev(gpu->dev);
-	pci_power_t state = pdev->current_state;
+	struct pci_dev *bridge = pdev;
 
-	/* PCI_UNKNOWN is a device that nobody has put to sleep */
-	return (state == PCI_D0 || state == PCI_UNKNOWN) &&
-	       !pci_channel_offline(pdev);
+	if (!is_on(pdev) || pci_channel_offline(pdev))
+		return false;
+	while ((bridge = pci_upstream_bridge(bridge)))
+		if (!is_on(bridge) || pm_runtime_suspended(&bridge->dev))
+			return false;
+	return true;
 }
 
 static const char *pci_unsupported(struct nvdebug_gpu *gpu)
@@ -215,6 +248,8 @@ const struct nvdebug_bus nvdebug_bus_pci = {
 	.presume = pci_presume,
 	.enable = pci_enable,
 	.disable = pci_disable,
+	.hold = pci_hold,
+	.release = pci_release,
 	.driver_changed = pci_driver_changed,
 	.is_awake = pci_is_awake,
 	.unsupported = pci_unsupported,

@@ -155,6 +155,15 @@ static void platform_disable(struct nvdebug_gpu *gpu)
 {
 }
 
+/* Whoever powers it sees to that. */
+static void platform_hold(struct nvdebug_gpu *gpu)
+{
+}
+
+static void platform_release(struct nvdebug_gpu *gpu)
+{
+}
+
 static void platform_driver_changed(struct nvdebug_gpu *gpu)
 {
 }
@@ -204,6 +213,8 @@ const struct nvdebug_bus nvdebug_bus_platform = {
 	.presume = platform_presume,
 	.enable = platform_enable,
 	.disable = platform_disable,
+	.hold = platform_hold,
+	.release = platform_release,
 	.driver_changed = platform_driver_changed,
 	.is_awake = platform_is_awake,
 	.unsupported = platform_unsupported,

@@ -127,14 +127,19 @@ static int keep_awake(struct nvdebug_gpu *gpu)
 {
 	struct device *dev = gpu->dev;
 
+	if (gpu->bus->is_user_space(gpu)) {
+		up_read(&gpu->reach);
+		return -EBUSY;
+	}
 	/*
 	 * Taking a count without resuming keeps it from being suspended; the
 	 * barrier waits for a suspend that is under way. After that the state
 	 * is stable until nvdebug_gpu_end().
 	 */
+	gpu->bus->hold(gpu);
 	pm_runtime_get_noresume(dev);
 	pm_runtime_barrier(dev);
-	if (gpu->bus->is_awake(gpu))
+	if (!pm_runtime_suspended(dev) && gpu->bus->is_awake(gpu))
 		return 0;
 	nvdebug_gpu_end(gpu);
 	return -ENODEV;
@@ -164,6 +169,7 @@ void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 {
 	/* not _noidle: a suspend that we held up should happen now */
 	pm_runtime_put(gpu->dev);
+	gpu->bus->release(gpu);
 	up_read(&gpu->reach);
 }
 
@@ -287,13 +293,14 @@ static void forget(struct nvdebug_gpu *gpu, const char *why)
 		gpu->missing[i] = why;
 }
 
-/* -EAGAIN: it sleeps. A failure leaves nothing behind. */
+/* -EAGAIN: it sleeps, or is not ours. A failure leaves nothing behind. */
 static int find_out(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin(gpu);
 
 	if (ret) {
-		forget(gpu, "asleep until now");
+		forget(gpu, ret == -EBUSY ? NVDEBUG_GIVEN_AWAY :
+					    "asleep until now");
 		return -EAGAIN;
 	}
 	gpu->unsupported = NULL;
@@ -319,20 +326,16 @@ err_forget:
 	return ret;
 }
 
-/* Which chip it is, without touching it. */
-static int presume(struct nvdebug_gpu *gpu)
+/* Which chip it is, without touching it, if the bus knows. */
+static void presume(struct nvdebug_gpu *gpu)
 {
-	u16 id = gpu->bus->presume(gpu);
 	const struct nvdebug_chip *chip;
 
-	if (!id) {
-		dev_warn(gpu->dev, "asleep: left alone\n");
-		return -ENODEV;
-	}
-	gpu->id.chip = id;
-	chip = nvdebug_chip_find(id, &gpu->chip_name);
+	gpu->id.chip = gpu->bus->presume(gpu);
+	if (!gpu->id.chip)
+		return;
+	chip = nvdebug_chip_find(gpu->id.chip, &gpu->chip_name);
 	gpu->generation = chip ? chip->generation : NULL;
-	return 0;
 }
 
 static void gpu_free(struct kref *ref)
@@ -380,12 +383,12 @@ struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
 	bus->attach(gpu);
 
 	ret = find_out(gpu);
-	if (ret == -EAGAIN)
-		ret = presume(gpu);
-	if (ret) {
+	if (ret && ret != -EAGAIN) {
 		nvdebug_gpu_put(gpu);
 		return ERR_PTR(ret);
 	}
+	if (ret)
+		presume(gpu);
 	return gpu;
 }
 
@@ -408,6 +411,16 @@ void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
 	gpu->driver_runs = runs;
 	gpu->bus->driver_changed(gpu);
 	up_write(&gpu->reach);
+}
+
+bool nvdebug_gpu_is_given_away(struct nvdebug_gpu *gpu)
+{
+	bool given;
+
+	down_read(&gpu->reach);
+	given = gpu->bus->is_user_space(gpu);
+	up_read(&gpu->reach);
+	return given;
 }
 
 int nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name, size_t size)

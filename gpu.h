@@ -105,7 +105,7 @@ struct nvdebug_gpu {
 
 /*
  * Map and identify the GPU behind @dev. Says in the log why, if it cannot. One
- * that sleeps is identified later, if the bus knows which chip it is.
+ * that sleeps, or that programs drive, is identified later.
  */
 struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
 				       struct device *dev);
@@ -123,6 +123,9 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu);
  */
 void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
 			struct device_driver *driver, bool runs);
+/* Does its driver let programs drive it? Then it is not touched. */
+bool nvdebug_gpu_is_given_away(struct nvdebug_gpu *gpu);
+#define NVDEBUG_GIVEN_AWAY	"given to a program or virtual machine"
 /* The driver's name, "-" without one. -EINTR */
 int __must_check nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name,
 					 size_t size);
@@ -131,7 +134,7 @@ void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
 
 /*
  * Keep the GPU from falling asleep, and gpu->driver as it is, until
- * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone. Waits
+ * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone, -EBUSY if its driver lets programs drive it. Waits
  * while a driver is bound or unbound, -EINTR if that is cut short. Ends in the
  * task that began it, and is not begun twice: a driver may wait in between.
  */

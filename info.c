@@ -17,6 +17,7 @@ struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
 	const char *forbidden;	/* why the window may not be moved */
+	const char *away;	/* why nothing can be read now, or NULL */
 };
 
 static const char * const feature_names[NVDEBUG_FEATURES] = {
@@ -54,6 +55,8 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 	/* the rest of the files is there when this one has been opened */
 	if (nvdebug_gpu_identify(gpu))
 		nvdebug_proc_complete(gpu);
+	if (nvdebug_gpu_is_given_away(gpu))
+		s->away = NVDEBUG_GIVEN_AWAY;
 	return &s->base;
 }
 
@@ -148,17 +151,20 @@ static void put_feature(struct seq_file *m, const char *name,
 }
 
 static void put_features(struct seq_file *m, const struct nvdebug_gpu *gpu,
-			 int first, int end)
+			 const struct info_snapshot *s, int first, int end)
 {
 	int i;
 
 	for (i = first; i < end; i++)
-		put_feature(m, feature_names[i], gpu->missing[i]);
+		put_feature(m, feature_names[i],
+			    s->away ?: gpu->missing[i]);
 }
 
 static const char *window_missing(const struct nvdebug_gpu *gpu,
 				  const struct info_snapshot *s)
 {
+	if (s->away)
+		return s->away;
 	if (!gpu->chip)
 		return gpu->unsupported;
 	return gpu->chip->window ? s->forbidden : "no video memory";
@@ -194,10 +200,10 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	seq_printf(m, "driver: %s\n", s->driver);
 	put_channels(m, gpu);
 	put_runlists(m, gpu);
-	put_features(m, gpu, 0, AFTER_MEMORY);
+	put_features(m, gpu, s, 0, AFTER_MEMORY);
 	put_feature(m, "pram_window", window_missing(gpu, s));
 	put_memory(m, gpu);
-	put_features(m, gpu, AFTER_MEMORY, NVDEBUG_FEATURES);
+	put_features(m, gpu, s, AFTER_MEMORY, NVDEBUG_FEATURES);
 	put_lines(m, gpu, gpu->bus->show_platform,
 		  "platform_device: -\ncompatible: -\n");
 	mutex_unlock(&gpu->identity);

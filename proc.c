@@ -324,6 +324,9 @@ static int reader_open(struct inode *inode, struct file *file)
 	struct reader *reader;
 	int ret;
 
+	/* also of what is known, which will be different when it is back */
+	if (node->kind != &info_kind && nvdebug_gpu_is_given_away(node->gpu))
+		return -EBUSY;
 	snapshot = take_snapshot(node);
 	if (IS_ERR(snapshot))
 		return PTR_ERR(snapshot);
@@ -685,9 +688,10 @@ int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
 			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
 			 gpu->id.chip, gpu->unsupported, name);
 	else
-		dev_info(gpu->dev, "%s is /proc/%s%s\n", gpu->chip_name, name,
-			 gpu->identified ? "" :
-			 ", with only info: asleep, and left so");
+		dev_info(gpu->dev, "%s is /proc/%s%s%s\n",
+			 gpu->chip_name ?: "a GPU", name,
+			 gpu->identified ? "" : ", with only info: ",
+			 gpu->identified ? "" : gpu->unsupported);
 	return 0;
 }
 

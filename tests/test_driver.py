@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 from registers import tsg_preempt_pending
+from test_golden import names
 from test_runlist_control import write_ok
 
 BOARD = "gtx1060-3gb"
@@ -171,6 +172,7 @@ def test_bus_mastering_ends_whoever_holds_the_device(bench):
 def test_bus_mastering_ends_after_a_driver(bench):
     """It may need what it found on, so that stays on until the driver goes."""
     set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
+    bench.restart(BOARD, "sysmem")
     with driver(bench, params="master=0"):
         assert bind(bench, BOARD).status == 0
         write_ok(bench, BOARD, "switch_to_tsg", "0:1")
@@ -178,3 +180,62 @@ def test_bus_mastering_ends_after_a_driver(bench):
         assert command(bench, BOARD) & MASTER
         bench.check(unbind(bench, BOARD))
         assert not command(bench, BOARD) & MASTER
+
+
+def errors(bench, board, error):
+    """Every file but `info` gives that, and the GPU is not touched."""
+    bench.model(board).request("stats", "reset")
+    shown = set(names(bench, board)) - {"info"}
+    lines = bench.run(f"cd {bench.proc(board)} && cat {' '.join(shown)}").err.decode().splitlines()
+    assert len(lines) == len(shown) and all(line.endswith(error) for line in lines)
+    for name, text in (("disable_channel", "0:2"), ("translate", "0:2 0"), ("scheduling", "0 off")):
+        result = bench.write(board, name, text)
+        assert result.status and error in result.err.decode(), name
+    assert accesses(bench, board) == 0
+
+
+USER_SPACE = {"name": "vfio-test", "params": "user_space=1"}
+GIVEN_AWAY = "no (given to a program or virtual machine)"
+
+
+def features(bench, board):
+    return {line.split(": ")[1] for line in bench.read(board, "info").splitlines()
+            if line.startswith("feature ")}
+
+
+def test_what_programs_drive_is_not_touched(bench):
+    files, before = (bench.check(f"ls {bench.proc(BOARD)}"), bench.read(BOARD, "info"))
+    with driver(bench, **USER_SPACE):
+        assert bind(bench, BOARD, "vfio-test").status == 0
+        errors(bench, BOARD, "Device or resource busy")
+        assert bound(bench, BOARD) == "vfio-test" and features(bench, BOARD) == {GIVEN_AWAY}
+        assert accesses(bench, BOARD) == 0
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
+        assert bench.check(f"ls {bench.proc(BOARD)}").split() == ["info"]
+        assert bound(bench, BOARD) == "vfio-test" and features(bench, BOARD) == {GIVEN_AWAY}
+        assert accesses(bench, BOARD) == 0
+        bench.check(unbind(bench, BOARD))
+    assert bench.read(BOARD, "info") == before
+    assert bench.check(f"ls {bench.proc(BOARD)}") == files
+    assert "+" in bench.read(BOARD, "runlist0")
+
+
+def test_what_sleeps_is_not_touched(bench):
+    """Without a driver the device stays in D0 then, but what it hangs on may lose its power."""
+    files, power = bench.check(f"ls {bench.proc(BOARD)}"), f"{folder(bench, BOARD)}/power"
+    bench.check(f"echo auto > {power}/control")
+    bench.check(f"until grep -q suspended {power}/runtime_status; do usleep 10000; done", timeout_s=30)
+    try:
+        bench.model(BOARD).request("stats", "reset")
+        result = bench.run(f"cat {bench.proc(BOARD, 'engines')}")
+        assert result.status and "No such device" in result.err.decode()
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
+        assert bench.check(f"ls {bench.proc(BOARD)}").split() == ["info"]
+        assert features(bench, BOARD) == {"no (asleep until now)"}
+        assert accesses(bench, BOARD) == 0
+    finally:
+        bench.check(f"echo on > {power}/control")
+    assert "chip: GP106" in bench.read(BOARD, "info")
+    assert bench.check(f"ls {bench.proc(BOARD)}") == files
