@@ -6,7 +6,8 @@ from nvdbench import boards, counts, growth, table, workload
 
 SIZES = (10, 100, 1000)
 # A TSG of five channels is six entries of at most four words, a channel one or two registers, an
-# instance block with its context about twenty words. Every 256 words the window is looked at.
+# instance block with its context about twenty words. Every 256 words are a burst, with four accesses more,
+# which few channels do not fill.
 OF_A_LIST = 6 * 4 / 5 + 2 + 0.1
 AT_MOST = {"runlistY_brief": OF_A_LIST, "runlistY": OF_A_LIST + 20, "contexts": OF_A_LIST + 20}
 
@@ -25,7 +26,7 @@ def test_accesses_grow_with_channels_and_no_faster(bench, workloads, board):
         few, more, many = (row["accesses"] for row in rows if row["file"] == file)
         first, next_ = (more - few) / (100 - 10), (many - more) / (1000 - 100)
         print(f"{file}: {first:.2f}, then {next_:.2f} accesses for each further channel")
-        assert next_ <= 1.01 * first
+        assert next_ <= 1.02 * first
         assert next_ <= most
 
 
