@@ -99,10 +99,14 @@ install-module: modules ## install module and its man page (DESTDIR=, MODULE_DIR
 
 # --- library and tool ---
 
+# Lines for backtraces: what a debugger shows of variables is a third of the time to build.
+OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" \
+	-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG"
+
 # A build of its own, since the prefix is written into what is installed.
 .PHONY: release
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
-	@cmake -S . -B $(BUILD)/release -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
 	@cmake --build $(BUILD)/release --target nvdebug nvdebugctl
 
@@ -137,7 +141,7 @@ endef
 cmake: $(BUILD)/cmake/build.ninja
 
 $(BUILD)/cmake/build.ninja:
-	@cmake -S . -B $(BUILD)/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+	@cmake -S . -B $(BUILD)/cmake -G Ninja $(OPTIMISED) >/dev/null
 
 .PHONY: model
 model: cmake ## build the GPU model into build/cmake/model
