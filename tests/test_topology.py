@@ -51,7 +51,7 @@ def test_the_h200_s_runlists_are_the_captured_ones(bench):
     rows = {row["engine"] + row["inst"]: row for row in table(bench.read("h200", "device_info"))}
     captured = {"GR0": (0, 0xc00000), "LCE0": (0, 0xc00000), "LCE1": (0, 0xc00000),
                 "LCE2": (1, 0xc00400), "LCE3": (3, 0xc00800), "LCE4": (10, 0xc00c00),
-                "NVDEC0": (6, 0xc04400), "SEC0": (25, 0xc08400), "OFA0": (8, 0xc08000)}
+                "NVDEC1": (6, 0xc04400), "SEC0": (25, 0xc08400), "OFA0": (8, 0xc08000)}
     for engine, (runlist, base) in captured.items():
         row = rows[engine]
         assert (int(row["runlist"]), int(row["runlist_base"], 16)) == (runlist, base)

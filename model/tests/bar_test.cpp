@@ -5,6 +5,8 @@
 #include "regs/pbus.hpp"
 #include "regs/ramin.hpp"
 
+#include <algorithm>
+
 namespace nvmodel::test {
 namespace {
 
@@ -62,6 +64,38 @@ TEST_P(BarsOn, MappedShowsTheStructures) {
                       *bench->gpu.memory().read_value({Aperture::video, at}, 8));
         }
     }
+    bench->expect_no_violations();
+}
+
+/// Whoever looks at pages of one size only finds all of the driver's structures.
+TEST_P(BarsOn, MappedShowsListsByPagesOfEachSize) {
+    auto bench = Bench::started(GetParam(), "bars");
+    const auto space = bench->gpu.chip().instance_spaces().base(bar2_instance(*bench));
+    ASSERT_TRUE(space);
+    for (const std::uint64_t page : {mmu::small_page, space->format.big_page})
+        for (const auto &structure : bench->gpu.driver().structures()) {
+            if (structure.at.address >= bench->gpu.board().video_bytes - 0x100000)
+                continue; // BAR's own, in the window
+            bool shown = false;
+            mmu::leaves(bench->gpu.memory(), space->format, space->root,
+                        [&](const mmu::Leaf &leaf) {
+                            shown = leaf.page_size == page &&
+                                    leaf.at.address == structure.at.address / page * page;
+                            return !shown;
+                        });
+            EXPECT_TRUE(shown) << structure.what << " at " << std::hex << structure.at.address
+                               << " by pages of " << page;
+        }
+}
+
+TEST_P(BarsOn, PbusShowsTheSameRegistersUpToAda) {
+    auto bench = Bench::started(GetParam(), "fig6");
+    if (bench->gpu.board().generation->bar_block == BarBlock::vf_paired) {
+        EXPECT_EQ(bench->read(pbus::bar2_block), 0xbadf5040U);
+        return;
+    }
+    EXPECT_EQ(bench->read(pbus::bar2_block) & 0x0fffffff,
+              low32(bar2_instance(*bench).address >> 12));
     bench->expect_no_violations();
 }
 
@@ -132,6 +166,27 @@ TEST(VirtualBars, TheLimitCounts) {
     EXPECT_EQ(bench->gpu.bar_read(Bar::instance, leaf.va, 4), 0xbad0ac00U);
     EXPECT_EQ(bench->peek({Aperture::video, instance.address + 4 * ramin::adr_limit_lo}),
               (low32(leaf.va - 1) & 0xfffff000));
+}
+
+TEST(VirtualBars, PascalHasBigPagesOf128KibInVersion2) {
+    auto pascal = Bench::started("gtx1060-3gb", "page-tables");
+    const Space &wide = pascal->gpu.driver().spaces().at("wide");
+    EXPECT_EQ(wide.tables().format(),
+              (mmu::Format{.version = mmu::Version::v2, .big_page = 128 * mmu::kib}));
+    const auto channel = std::ranges::find_if(
+        pascal->gpu.driver().channels(), [&](const Driver::BuiltChannel &built) {
+            return built.block.space().page_directory == wide.tables().root();
+        });
+    ASSERT_NE(channel, pascal->gpu.driver().channels().end());
+    const auto space = pascal->gpu.chip().instance_spaces().base(channel->instance);
+    ASSERT_TRUE(space);
+    EXPECT_EQ(space->format.big_page, 128 * mmu::kib);
+    const mmu::Walk walk =
+        mmu::translate(pascal->gpu.memory(), space->format, space->root, 0x245678);
+    ASSERT_TRUE(walk.page);
+    EXPECT_EQ(walk.page->page_size, 128 * mmu::kib);
+    auto volta = Bench::started("titan-v", "page-tables");
+    EXPECT_EQ(volta->gpu.driver().spaces().at("wide").tables().format().big_page, 64 * mmu::kib);
 }
 
 TEST(VirtualBars, BigPagesOfKeplerAreOneSettingForAll) {

@@ -3,6 +3,7 @@
 #include "started.hpp"
 
 #include "regs/ctxsw.hpp"
+#include "regs/ramin.hpp"
 
 namespace nvmodel::test {
 namespace {
@@ -58,6 +59,26 @@ TEST(ContextCounters, ByModeAsItIsInMemory) {
     EXPECT_EQ(after["compute_preemption"], "CILP");
     EXPECT_EQ(after["saves"].get<int>(),
               after["cta_saves"].get<int>() + after["cilp_saves"].get<int>());
+}
+
+/// Contexts high up: whoever cuts the pointers to them to 40 or 49 bits does not find them.
+TEST(ContextCounters, FoundBeyond49BitsFromHopperOn) {
+    for (const char *name : {"h200", "b200", "rtx5090", "a100", "titan-v"}) {
+        Started started(name, "preemption");
+        const bool wide = started.generation().instance.wide_pointer;
+        EXPECT_EQ(context(started, 1)["image_va"] == "0x2200000000000", wide) << name;
+        EXPECT_EQ(context(started, 3)["image_va"].get<std::string>().size() > 15, wide) << name;
+        EXPECT_EQ(context(started, 4)["image_va"].get<std::string>().substr(0, 5), "0x9a0");
+        started.bench.advance_us(40'000);
+        for (const std::size_t channel : {0U, 1U, 3U, 4U})
+            EXPECT_GT(context(started, channel)["saves"], 5) << name << ' ' << channel;
+        const Driver::BuiltChannel &built = started.bench.gpu.driver().channels()[3];
+        EXPECT_EQ(started.bench.peek({built.instance.aperture,
+                                      built.instance.address + 4 * regs::ramin::engine_wfi_hi}) >>
+                          8 !=
+                      0,
+                  wide);
+    }
 }
 
 TEST(ContextCounters, APreemptSaves) {

@@ -269,8 +269,8 @@ TEST(TranslateRequest, WalksAsTheMmu) {
     EXPECT_EQ(ask("x")["error"], "\"x\" is not an address");
     EXPECT_EQ(started.ask("translate 0x0 vid v2")["error"], "expected 4 arguments, got 3");
     EXPECT_EQ(started.ask("translate 0x0 peer v2 0")["ok"], false);
-    EXPECT_EQ(started.ask("translate 0x0 vid v2 0 128k")["error"],
-              "only version 1 has pages of 128 KiB");
+    EXPECT_EQ(started.ask("translate 0x0 vid v3 0 128k")["error"],
+              "version 3 has no pages of 128 KiB");
     EXPECT_EQ(started.ask("translate 0x0 vid v1 0 128k")["mapped"], false);
 }
 

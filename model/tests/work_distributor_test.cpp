@@ -2,7 +2,10 @@
 // How TPCs are numbered, and what the work distributor shows of it.
 #include "support.hpp"
 
+#include "blocks/work_distributor.hpp"
 #include "driver/tpc_numbers.hpp"
+
+#include <numeric>
 
 namespace nvmodel::test {
 namespace {
@@ -77,21 +80,45 @@ TEST(WorkDistributor, TheTwoTablesAreInverse) {
             continue;
         auto bench = Bench::started(name, "idle");
         const std::uint32_t tpcs = bench->read(0x405b00) >> 8;
-        EXPECT_LE(tpcs, 64U);
+        const WorkDistributorTables tables = work_distributor_tables(loaded);
+        const std::vector<unsigned> live = loaded.geometry.live_tpcs();
+        EXPECT_EQ(tpcs, std::accumulate(live.begin(), live.end(), 0U));
+        if (form == WorkDistributor::gb20c)
+            continue; // has one table only
+        EXPECT_LE(tpcs, 4 * tables.gpc_tpc_id_words);
         for (std::uint32_t id = 0; id < tpcs; ++id) {
-            const std::uint32_t place = bench->read(0x405b60 + id / 4 * 4) >> (id % 4 * 8) & 0xff;
+            const std::uint32_t place = bench->read(tables.gpc_tpc_id + id / 4 * 4) >> (id % 4 * 8) & 0xff;
             const std::uint32_t gpc = place >> 4;
             const std::uint32_t tpc = place & 0xf;
-            EXPECT_LT(tpc, loaded.geometry.live_tpcs().at(gpc)) << name;
+            EXPECT_LT(tpc, live.at(gpc)) << name;
             const std::uint32_t row =
                 form == WorkDistributor::gm200 ? gpc : gpc + loaded.geometry.num_gpcs * (tpc / 4);
-            EXPECT_EQ(bench->read(0x405ba0 + 4 * row) >> (tpc % 4 * 8) & 0xff, id) << name;
+            EXPECT_EQ(bench->read(tables.sm_id + 4 * row) >> (tpc % 4 * 8) & 0xff, id) << name;
         }
         bench->expect_no_violations();
     }
 }
 
-TEST(WorkDistributor, NotPublicForChipsItDoesNotFit) {
+TEST(WorkDistributor, HoppersTablesAreLargerAndElsewhere) {
+    auto bench = Bench::started("h200", "idle");
+    // The captured order: GPC 1 to 6, 0 and 7 take turns, then what GPC 1 has left.
+    EXPECT_EQ(bench->read(0x405000), 0x40302010U);
+    EXPECT_EQ(bench->read(0x405040), 0x00001716U);
+    EXPECT_EQ(bench->read(0x405100), 0x1e160e06U); // GPC 0, TPC 0 to 3
+    EXPECT_EQ(bench->read(0x405140), 0x0000003cU); // GPC 0, TPC 8
+    EXPECT_EQ(bench->read(0xcc14), 0x00060000U);   // logical GPC 5 is 6
+    bench->expect_no_violations();
+    EXPECT_EQ(bench->read(0x405b60), 0xbadf5040U);
+    auto gb202 = Bench::started("rtx5090", "idle");
+    EXPECT_EQ(gb202->read(0x405b00), 0x550bU);
+    EXPECT_NE(gb202->read(0x405100), 0U);
+    gb202->read(0x40515c);
+    gb202->expect_no_violations();
+    EXPECT_EQ(gb202->read(0x405000), 0xbadf5040U) << "GB20C has no GPC_TPC_ID";
+    EXPECT_EQ(gb202->read(0x405160), 0xbadf5040U);
+}
+
+TEST(WorkDistributor, NotPublicForAda) {
     Bench ada("rtx6000-ada", "idle");
     EXPECT_EQ(ada.read(0x405b00), 0xbadf1100U);
 }

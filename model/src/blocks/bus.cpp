@@ -99,6 +99,10 @@ class PairedBarBlocks final : public RegisterBlock {
             if (offset == pair.high)
                 return {pair.high_word};
         }
+        // As read on an H100 and an H200.
+        if (offset == pbus::vf_bar1_block || offset == pbus::vf_bar2_block ||
+            offset == pbus::vf_bind_status)
+            return {0, Answer::unmodelled};
         return ReadAnswer::unmodelled();
     }
     Answer write(std::uint32_t offset, std::uint32_t value) override {
@@ -140,7 +144,7 @@ std::unique_ptr<RegisterBlock> make_window(const Generation &generation, BusStat
 }
 
 std::unique_ptr<RegisterBlock> make_pbus(const Generation &generation, BusState &state) {
-    if (generation.bar_block == BarBlock::pbus || generation.bar_block == BarBlock::pbus_and_vf)
+    if (generation.bar_block != BarBlock::vf_paired)
         return std::make_unique<SingleBarBlocks>(
             state, SingleBarBlocks::Offsets{pbus::bar1_block, pbus::bar2_block, pbus::bind_status});
     return std::make_unique<ConstantsBlock>();
@@ -151,7 +155,6 @@ std::unique_ptr<RegisterBlock> make_function_page(const Generation &generation, 
     case BarBlock::pbus:
         return nullptr;
     case BarBlock::pbus_and_vf:
-    case BarBlock::vf:
         return std::make_unique<SingleBarBlocks>(
             state, SingleBarBlocks::Offsets{pbus::vf_bar1_block, pbus::vf_bar2_block,
                                             pbus::vf_bind_status});

@@ -33,7 +33,7 @@ class BusState {
 /// The register that places the PRAMIN window.
 std::unique_ptr<RegisterBlock> make_window(const Generation &generation, BusState &state);
 
-/// The BAR registers in PBUS (up to Turing), or none.
+/// The BAR registers in PBUS (up to Ada; from Turing on aliases), or none.
 std::unique_ptr<RegisterBlock> make_pbus(const Generation &generation, BusState &state);
 
 /// The BAR registers in the function page (from Turing on), or nullptr.

@@ -11,6 +11,8 @@ namespace {
 using namespace regs;
 
 constexpr unsigned max_lces = 32;
+constexpr unsigned second_die_pces = 32; // the first of them
+constexpr unsigned max_pces = 64;
 
 /// Pascal: all PCEs in one register, all GRCEs in another.
 class PascalCopyBlock final : public CopyBlock {
@@ -98,31 +100,27 @@ class ArrayCopyBlock final : public CopyBlock {
     std::vector<std::uint32_t> grce_;
 };
 
-/// The wiring is there, but its registers are not: nothing to wire (Kepler, Maxwell), or nobody has
-/// published where (Hopper+).
-class UnseenCopyBlock final : public CopyBlock {
+/// Nothing to wire (Kepler, Maxwell).
+class NoCopyBlock final : public CopyBlock {
   public:
-    explicit UnseenCopyBlock(const Board &board) : CopyBlock(board), wiring_(board.copy) {}
+    explicit NoCopyBlock(const Board &board) : CopyBlock(board) {}
 
     ReadAnswer read(std::uint32_t) override { return ReadAnswer::unmodelled(); }
     Answer write(std::uint32_t, std::uint32_t) override { return Answer::unmodelled; }
 
   protected:
     std::uint32_t *find(std::uint32_t) override { return nullptr; }
-    [[nodiscard]] std::optional<unsigned> lce_of_pce(unsigned pce) const override {
-        return pce < wiring_.pce_lce.size() ? wiring_.pce_lce[pce] : std::nullopt;
+    [[nodiscard]] std::optional<unsigned> lce_of_pce(unsigned) const override {
+        return std::nullopt;
     }
-    [[nodiscard]] std::optional<unsigned> lent_to_grce(unsigned grce) const override {
-        return grce < wiring_.grces.size() ? wiring_.grces[grce].lce : std::nullopt;
+    [[nodiscard]] std::optional<unsigned> lent_to_grce(unsigned) const override {
+        return std::nullopt;
     }
-
-  private:
-    const CopyWiringRow &wiring_;
 };
 
 } // namespace
 
-CopyBlock::CopyBlock(const Board &board) : pce_map_(board.copy.pce_map) {}
+CopyBlock::CopyBlock(const Board &board) : board_(board), pce_map_(board.copy.pce_map) {}
 
 ReadAnswer CopyBlock::read(std::uint32_t offset) {
     if (offset == ce::pce_map)
@@ -143,21 +141,24 @@ Answer CopyBlock::write(std::uint32_t offset, std::uint32_t value) {
     return Answer::done;
 }
 
-std::uint32_t CopyBlock::pces_of(unsigned lce) const {
+std::uint64_t CopyBlock::pces_of(unsigned lce) const {
     const unsigned owner = lent_to_grce(lce).value_or(lce);
-    std::uint32_t mask = 0;
-    for (unsigned pce = 0; pce < 32; ++pce)
+    std::uint64_t mask = 0;
+    for (unsigned pce = 0; pce < second_die_pces; ++pce)
         if ((pce_map_ >> pce & 1) != 0 && lce_of_pce(pce) == owner)
-            mask |= 1U << pce;
+            mask |= 1ULL << pce;
+    for (unsigned pce = 0; pce < board_.copy.second_die.size(); ++pce)
+        if (board_.copy.second_die[pce] == owner)
+            mask |= 1ULL << (second_die_pces + pce);
     return mask;
 }
 
 double CopyBlock::share(unsigned lce, std::uint32_t running) const {
-    const std::uint32_t mine = pces_of(lce);
+    const std::uint64_t mine = pces_of(lce);
     if (mine == 0)
         return 0;
     double sum = 0;
-    for (unsigned pce = 0; pce < 32; ++pce) {
+    for (unsigned pce = 0; pce < max_pces; ++pce) {
         if ((mine >> pce & 1) == 0)
             continue;
         unsigned users = 0;
@@ -172,8 +173,7 @@ double CopyBlock::share(unsigned lce, std::uint32_t running) const {
 std::unique_ptr<CopyBlock> CopyBlock::make(const Board &board) {
     switch (board.generation->copy) {
     case CopyWiring::physical:
-    case CopyWiring::unpublished:
-        return std::make_unique<UnseenCopyBlock>(board);
+        return std::make_unique<NoCopyBlock>(board);
     case CopyWiring::pascal:
         return std::make_unique<PascalCopyBlock>(board);
     case CopyWiring::turing:

@@ -25,7 +25,8 @@ class CopyBlock : public RegisterBlock, public CopyThroughput {
     [[nodiscard]] double share(unsigned lce, std::uint32_t running) const override;
 
     /// PCEs that work for an LCE: its own, or for a sharing GRCE the other LCE's.
-    [[nodiscard]] std::uint32_t pces_of(unsigned lce) const;
+    /// From bit 32 on those of a second die.
+    [[nodiscard]] std::uint64_t pces_of(unsigned lce) const;
 
     /// The form that the board's generation has, wired as the board's driver does.
     static std::unique_ptr<CopyBlock> make(const Board &board);
@@ -41,6 +42,7 @@ class CopyBlock : public RegisterBlock, public CopyThroughput {
     [[nodiscard]] virtual std::optional<unsigned> lent_to_grce(unsigned grce) const = 0;
 
   private:
+    const Board &board_;
     std::uint32_t pce_map_;
     std::function<void()> rewired_;
 };

@@ -35,6 +35,10 @@ std::unique_ptr<RegisterBlock> make_memory_size(const Board &board) {
         block->set(pfb::local_memory_range_gp102,
                    memory_range(board.video_bytes, pfb::lower_mag_gp102));
         break;
+    case MemorySize::mib_twice:
+        block->set(pfb::local_memory_range_gp102,
+                   memory_range(board.video_bytes, pfb::lower_mag_gh100));
+        [[fallthrough]];
     case MemorySize::mib:
         block->set(pfb::usable_fb_size_in_mb, static_cast<std::uint32_t>(board.video_bytes >> 20));
         break;

@@ -92,7 +92,7 @@ ReadAnswer RunlistBlock::read_config(std::uint32_t at) const {
     case runlist::doorbell_config:
         return {runlist::doorbell_config_id.put(row_.id)};
     case runlist::fb_config:
-        return {0};
+        return {row_.fb_config};
     default:
         return ReadAnswer::unmodelled();
     }

@@ -6,6 +6,7 @@
 #include "regs/fuse.hpp"
 #include "regs/pri_ring.hpp"
 #include "regs/ptop.hpp"
+#include "regs/smcarb.hpp"
 
 namespace nvmodel {
 namespace {
@@ -82,7 +83,7 @@ void set_v1_table(ConstantsBlock &block, const Board &board) {
 
 void set_v2_table(ConstantsBlock &block, const Board &board) {
     using namespace ptop::v2;
-    const std::uint32_t cfg = cfg_version.put(2) | cfg_max_devices.put(board.ptop_max_devices) |
+    const std::uint32_t cfg = cfg_version.put(board.ptop_version) | cfg_max_devices.put(board.ptop_max_devices) |
                               cfg_max_rows_per_device.put(3) | cfg_num_rows.put(board.ptop_rows);
     for (unsigned die = 0; die < board.dies(); ++die) {
         block.set(device_info_cfg + die * die_stride, cfg);
@@ -124,6 +125,19 @@ std::unique_ptr<RegisterBlock> make_fuse(const Board &board) {
     auto block = std::make_unique<CompositeBlock>();
     block->add(std::move(status));
     block->add(std::make_unique<FuseOverrides>(board));
+    return block;
+}
+
+std::unique_ptr<RegisterBlock> make_gpc_map(const Board &board) {
+    auto block = std::make_unique<ConstantsBlock>();
+    std::uint32_t logical = 0;
+    for (const unsigned physical : board.geometry.gpc_order) {
+        block->set(smcarb::gpc_map + 4 * logical,
+                   smcarb::gpc_map_physical.put(physical) |
+                       smcarb::gpc_map_half.put(board.geometry.gpc_half[physical]) |
+                       smcarb::gpc_map_first.put(logical == 0 ? 1 : 0));
+        ++logical;
+    }
     return block;
 }
 

@@ -14,6 +14,9 @@ std::unique_ptr<RegisterBlock> make_ptop(const Board &board);
 /// NV_FUSE: units that are off. The overrides (CTRL_OPT) only store.
 std::unique_ptr<RegisterBlock> make_fuse(const Board &board);
 
+/// Which physical GPC each logical one is; where the board's order is known.
+std::unique_ptr<RegisterBlock> make_gpc_map(const Board &board);
+
 /// The PRI ring: how many GPCs answer.
 std::unique_ptr<RegisterBlock> make_pri_ring(const Board &board);
 

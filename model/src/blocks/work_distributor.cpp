@@ -7,9 +7,30 @@ namespace nvmodel {
 
 using namespace regs;
 
-WorkDistributorBlock::WorkDistributorBlock(const Generation &generation)
-    : tables_(generation.work_distributor != WorkDistributor::counts),
-      partitions_(generation.subcontexts) {}
+WorkDistributorTables work_distributor_tables(const Board &board) {
+    const Geometry &geometry = board.geometry;
+    const auto words = [](unsigned tpcs) {
+        return (tpcs + cwd::tpcs_per_word - 1) / cwd::tpcs_per_word;
+    };
+    switch (board.generation->work_distributor) {
+    case WorkDistributor::none:
+    case WorkDistributor::counts:
+        break;
+    case WorkDistributor::gm200:
+    case WorkDistributor::gp100:
+        return {cwd::gpc_tpc_id, cwd::table_words, cwd::sm_id, cwd::table_words};
+    case WorkDistributor::gh100:
+        return {cwd::gpc_tpc_id_gh100, words(geometry.num_gpcs * geometry.num_tpc_per_gpc),
+                cwd::sm_id_gh100, geometry.num_gpcs * words(geometry.num_tpc_per_gpc)};
+    case WorkDistributor::gb20c:
+        return {0, 0, cwd::sm_id_gh100, geometry.num_gpcs * words(geometry.num_tpc_per_gpc)};
+    }
+    return {};
+}
+
+WorkDistributorBlock::WorkDistributorBlock(const Board &board)
+    : tables_(work_distributor_tables(board)), partitions_(board.generation->subcontexts),
+      gpc_tpc_id_(tables_.gpc_tpc_id_words), sm_id_(tables_.sm_id_words) {}
 
 WorkDistributorBlock::Register WorkDistributorBlock::find(std::uint32_t offset) {
     if (offset == cwd::fs)
@@ -18,11 +39,9 @@ WorkDistributorBlock::Register WorkDistributorBlock::find(std::uint32_t offset) 
         return {&partition_ctl_, cwd::partition_ctl_known.mask()};
     if (partitions_ && offset == cwd::partition_data)
         return {&partition_data_};
-    if (!tables_)
-        return {};
-    if (const auto i = element(offset, cwd::gpc_tpc_id, 4, cwd::table_words))
+    if (const auto i = element(offset, tables_.gpc_tpc_id, 4, tables_.gpc_tpc_id_words))
         return {&gpc_tpc_id_[*i]};
-    if (const auto i = element(offset, cwd::sm_id, 4, cwd::table_words))
+    if (const auto i = element(offset, tables_.sm_id, 4, tables_.sm_id_words))
         return {&sm_id_[*i]};
     return {};
 }

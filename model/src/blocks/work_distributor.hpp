@@ -2,17 +2,27 @@
 #pragma once
 
 #include "blocks/register_block.hpp"
-#include "board/generation.hpp"
+#include "board/board.hpp"
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 namespace nvmodel {
+
+/// Where the tables are, and how many words they have.
+struct WorkDistributorTables {
+    std::uint32_t gpc_tpc_id = 0;
+    unsigned gpc_tpc_id_words = 0;
+    std::uint32_t sm_id = 0;
+    unsigned sm_id_words = 0;
+};
+
+WorkDistributorTables work_distributor_tables(const Board &board);
 
 /// The compute work distributor: stores what a driver writes; 0 until one has.
 class WorkDistributorBlock final : public RegisterBlock {
   public:
-    explicit WorkDistributorBlock(const Generation &generation);
+    explicit WorkDistributorBlock(const Board &board);
     ReadAnswer read(std::uint32_t offset) override;
     Answer write(std::uint32_t offset, std::uint32_t value) override;
 
@@ -23,13 +33,13 @@ class WorkDistributorBlock final : public RegisterBlock {
     };
     Register find(std::uint32_t offset);
 
-    bool tables_;
+    WorkDistributorTables tables_;
     bool partitions_;
     std::uint32_t fs_ = 0;
     std::uint32_t partition_ctl_ = 0;
     std::uint32_t partition_data_ = 0;
-    std::array<std::uint32_t, 16> gpc_tpc_id_{};
-    std::array<std::uint32_t, 16> sm_id_{};
+    std::vector<std::uint32_t> gpc_tpc_id_;
+    std::vector<std::uint32_t> sm_id_;
 };
 
 } // namespace nvmodel

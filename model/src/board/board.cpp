@@ -62,14 +62,21 @@ const EngineRow *Board::engine_meant(EngineName asked) const {
     return skip < copies.size() ? copies[skip] : nullptr;
 }
 
+std::vector<unsigned> Geometry::live_gpcs() const {
+    if (!gpc_order.empty())
+        return gpc_order;
+    std::vector<unsigned> physical;
+    for (unsigned gpc = 0; gpc < num_gpcs; ++gpc)
+        if ((gpc_disabled >> gpc & 1) == 0)
+            physical.push_back(gpc);
+    return physical;
+}
+
 std::vector<unsigned> Geometry::live_tpcs() const {
     std::vector<unsigned> counts;
-    for (unsigned gpc = 0; gpc < num_gpcs; ++gpc) {
-        if ((gpc_disabled >> gpc & 1) != 0)
-            continue;
-        const std::uint32_t design = (1U << num_tpc_per_gpc) - 1;
+    const std::uint32_t design = (1U << num_tpc_per_gpc) - 1;
+    for (const unsigned gpc : live_gpcs())
         counts.push_back(static_cast<unsigned>(std::popcount(design & ~tpc_disabled[gpc])));
-    }
     return counts;
 }
 

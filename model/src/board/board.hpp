@@ -66,17 +66,28 @@ struct RunlistRow {
     std::vector<unsigned> pbdmas; // in runqueue order
     std::uint32_t base = 0;       // of the NV_RUNLIST block, Ampere+
     std::uint32_t chram = 0;      // of the channel RAM, Ampere+
+    std::uint32_t fb_config = 0;  // Ampere+; what it says is not public
 };
 
 /// What the driver leaves in the copy wiring registers.
 struct CopyWiringRow {
     std::uint32_t pce_map = 0;
     std::vector<std::optional<unsigned>> pce_lce; // by PCE number: the LCE it works for
+    /// The same of a second die, whose PCEs all are there. Its registers are not modelled.
+    std::vector<std::optional<unsigned>> second_die;
     struct Grce {
         bool shared = false;
         std::optional<unsigned> lce; // whose PCEs are borrowed
     };
     std::vector<Grce> grces;
+};
+
+/// A TPC by its logical numbers: the GPC among those that are on, the TPC within it.
+struct TpcPlace {
+    unsigned gpc = 0;
+    unsigned tpc = 0;
+
+    bool operator==(const TpcPlace &) const = default;
 };
 
 struct Geometry {
@@ -87,8 +98,13 @@ struct Geometry {
     unsigned num_ltcs = 0;                   // from GM20x on
     std::uint32_t gpc_disabled = 0;          // mask
     std::vector<std::uint32_t> tpc_disabled; // mask by physical GPC
+    std::vector<unsigned> gpc_order;         // the physical GPC of each logical one, if known
+    std::vector<unsigned> gpc_half;          // the half of the chip that a physical GPC is in
+    std::vector<TpcPlace> tpc_order;         // the place of each TPC id, if known
 
-    /// Live TPCs of each live GPC, by logical number: the GPCs that are on, in physical order.
+    /// The physical GPC of each logical one: if nothing else is known, those that are on, in order.
+    [[nodiscard]] std::vector<unsigned> live_gpcs() const;
+    /// Live TPCs of each live GPC, by logical number.
     [[nodiscard]] std::vector<unsigned> live_tpcs() const;
 };
 
@@ -120,6 +136,7 @@ struct Board {
     BarSize bar2; // instance memory; none on integrated GPUs
     BarForm bar_form = BarForm::narrow;
     std::uint64_t video_bytes = 0; // none on integrated GPUs
+    std::uint32_t ptop_version = 2;     // v2 and its successor, which has the same rows
     std::uint32_t ptop_max_devices = 0; // v2
     std::uint32_t ptop_rows = 0;        // v2
     std::vector<EngineRow> engines;

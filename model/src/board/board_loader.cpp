@@ -6,7 +6,9 @@
 #include "regs/ptop.hpp"
 #include "regs/runlist.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <set>
 
 namespace nvmodel {
@@ -135,9 +137,16 @@ void read_ptop(JsonObject &file, Board &board) {
     if (board.generation->ptop == PtopVersion::v1)
         return;
     JsonObject ptop = open_section(file, "ptop");
+    if (const auto version = ptop.find("version"))
+        board.ptop_version = version->number32(2, 3);
     board.ptop_max_devices = ptop.at("max_devices").number32(1, 0xfff);
     board.ptop_rows = ptop.at("rows").number32(1, 512);
     ptop.finish();
+}
+
+std::optional<unsigned> optional_number(JsonObject &row, std::string_view key, unsigned max) {
+    const auto value = row.find(key);
+    return value ? std::optional(value->number32(0, max)) : std::nullopt;
 }
 
 void read_runlists(JsonObject &file, Board &board) {
@@ -162,15 +171,11 @@ void read_runlists(JsonObject &file, Board &board) {
             runlist.chram = chram.number32(0x1000, 0xfffffff0);
             if (runlist.chram % 0x10 != 0)
                 chram.fail("must be a multiple of 0x10");
+            runlist.fb_config = optional_number(row, "fb_config", 0xffffffff).value_or(0);
         }
         row.finish();
         board.runlists.push_back(std::move(runlist));
     }
-}
-
-std::optional<unsigned> optional_number(JsonObject &row, std::string_view key, unsigned max) {
-    const auto value = row.find(key);
-    return value ? std::optional(value->number32(0, max)) : std::nullopt;
 }
 
 /// What Kepler's table does not tell.
@@ -231,7 +236,9 @@ void read_engines(JsonObject &file, Board &board) {
     unsigned words = 0;
     for (JsonObject &row : open_rows(file, "engines", max_engines)) {
         board.engines.push_back(read_engine(row, board));
-        words += words_per_engine + board.engines.back().gap_before;
+        const EngineRow &engine = board.engines.back();
+        const bool short_form = board.generation->ptop != PtopVersion::v1 && !engine.runlist;
+        words += words_per_engine - (short_form ? 1 : 0) + engine.gap_before;
     }
     const unsigned room =
         board.generation->ptop == PtopVersion::v1 ? regs::ptop::v1::words : board.ptop_rows;
@@ -245,27 +252,69 @@ void read_copy(JsonObject &file, Board &board) {
     if (board.generation->copy == CopyWiring::physical)
         return;
     JsonObject copy = open_section(file, "copy");
-    // As many as the registers can say; where they are not public, as the model can hold.
+    // As many as the registers can say; of a second die, as the model can hold.
     const bool pascal = board.generation->copy == CopyWiring::pascal;
-    const bool unpublished = board.generation->copy == CopyWiring::unpublished;
     const unsigned max_pces = pascal ? 8 : 24;
-    const unsigned max_lce = pascal ? 6 : unpublished ? 31 : 14;
+    const unsigned max_lce = pascal ? 6 : 14;
+    constexpr unsigned max_lce_second_die = 31;
     board.copy.pce_map = copy.at("pce_map").number32(0, (1U << max_pces) - 1);
-    const auto lce = [&](const JsonValue &value) -> std::optional<unsigned> {
+    const auto lce = [&](const JsonValue &value, unsigned max) -> std::optional<unsigned> {
         if (value.is_null())
             return std::nullopt;
-        const unsigned number = value.number32(0, max_lce);
+        const unsigned number = value.number32(0, max);
         if (board.find_engine({EngineType::lce, number}) == nullptr)
             value.fail("there is no engine LCE" + std::to_string(number));
         return number;
     };
     for (const JsonValue &item : copy.at("pce_lce").items(max_pces))
-        board.copy.pce_lce.push_back(lce(item));
-    for (const JsonValue &item : copy.at("grce_shares").items(pascal || unpublished ? 4 : 2)) {
-        const auto shared = lce(item);
+        board.copy.pce_lce.push_back(lce(item, max_lce));
+    if (const auto second = copy.find("second_die"))
+        for (const JsonValue &item : second->items(max_pces))
+            board.copy.second_die.push_back(lce(item, max_lce_second_die));
+    for (const JsonValue &item : copy.at("grce_shares").items(4)) {
+        const auto shared = lce(item, max_lce);
         board.copy.grces.push_back({shared.has_value(), shared});
     }
     copy.finish();
+}
+
+/// How a driver numbered the GPCs, if it is known.
+void read_gpc_order(JsonObject &geometry, Geometry &to) {
+    const auto order = geometry.find("gpc_order");
+    if (!order)
+        return;
+    const std::vector<unsigned> live = to.live_gpcs();
+    for (const JsonValue &item : order->items(live.size()))
+        to.gpc_order.push_back(item.number32(0, to.num_gpcs - 1));
+    std::vector<unsigned> sorted = to.gpc_order;
+    std::ranges::sort(sorted);
+    if (sorted != live)
+        order->fail("must name each GPC that is on once");
+    for (const JsonValue &item : geometry.at("gpc_half").items(to.num_gpcs))
+        to.gpc_half.push_back(item.number32(0, 1));
+    if (to.gpc_half.size() != to.num_gpcs)
+        geometry.at("gpc_half").fail("needs a number for each GPC");
+}
+
+/// And the TPCs: [logical GPC, TPC] for each id.
+void read_tpc_order(JsonObject &geometry, Geometry &to) {
+    const auto order = geometry.find("tpc_order");
+    if (!order)
+        return;
+    const std::vector<unsigned> live = to.live_tpcs();
+    std::set<std::pair<unsigned, unsigned>> seen;
+    for (const JsonValue &item : order->items(to.num_gpcs * to.num_tpc_per_gpc)) {
+        const std::vector<JsonValue> pair = item.items(2);
+        if (pair.size() != 2)
+            item.fail("must be a GPC and a TPC");
+        const unsigned gpc = pair[0].number32(0, static_cast<unsigned>(live.size()) - 1);
+        const unsigned tpc = pair[1].number32(0, live[gpc] - 1);
+        if (!seen.emplace(gpc, tpc).second)
+            item.fail("is there twice");
+        to.tpc_order.push_back({gpc, tpc});
+    }
+    if (seen.size() != std::accumulate(live.begin(), live.end(), std::size_t{0}))
+        order->fail("must name each TPC that is on once");
 }
 
 void read_geometry(JsonObject &file, Board &board) {
@@ -283,6 +332,8 @@ void read_geometry(JsonObject &file, Board &board) {
         to.tpc_disabled.push_back(mask.number32(0, 0xffffffff));
     if (to.tpc_disabled.size() != to.num_gpcs)
         tpcs.fail("needs one mask for each of the " + std::to_string(to.num_gpcs) + " GPCs");
+    read_gpc_order(geometry, to);
+    read_tpc_order(geometry, to);
     geometry.finish();
 }
 

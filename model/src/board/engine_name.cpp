@@ -10,7 +10,7 @@ namespace nvmodel {
 namespace {
 
 // The first name of a type is the one that is printed.
-constexpr std::array<std::pair<std::string_view, EngineType>, 15> names{{
+constexpr std::array<std::pair<std::string_view, EngineType>, 18> names{{
     {"GR", EngineType::gr},
     {"COPY", EngineType::copy},
     {"MSPDEC", EngineType::mspdec},
@@ -26,6 +26,9 @@ constexpr std::array<std::pair<std::string_view, EngineType>, 15> names{{
     {"GSP", EngineType::gsp},
     {"NVJPG", EngineType::nvjpg},
     {"OFA", EngineType::ofa},
+    {"FLA", EngineType::fla},
+    {"HSHUB", EngineType::hshub},
+    {"UNNAMED", EngineType::unnamed},
 }};
 
 } // namespace

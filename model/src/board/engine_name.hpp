@@ -11,7 +11,8 @@
 namespace nvmodel {
 
 /// PTOP's TYPE_ENUM (open-gpu-doc manuals/turing/tu104/dev_top.ref.txt;
-/// nvgpu include/nvgpu/device.h).
+/// nvgpu include/nvgpu/device.h; open-gpu-kernel-modules published/blackwell/gb100/dev_top.h and, for
+/// FLA's name, published/ampere/ga100/dev_top_addendum.h).
 enum class EngineType : std::uint8_t {
     gr = 0,
     copy = 1, // COPY0; COPY1 and COPY2 are the types 2 and 3
@@ -27,6 +28,9 @@ enum class EngineType : std::uint8_t {
     gsp = 20,
     nvjpg = 21,
     ofa = 22,
+    fla = 23,
+    hshub = 24,
+    unnamed = 26, // read on an H200
 };
 
 struct EngineName {

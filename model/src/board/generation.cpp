@@ -29,13 +29,18 @@ constexpr Generation kepler{
     .page_tables = {.version = mmu::Version::v1,
                     .version_1_too = true,
                     .big_page_by_instance = false,
+                    .version_2_128k = false,
                     .leaf_512m = false,
                     .leaf_256g = false},
-    .instance = {.ramfc = RamfcForm::gk104, .address_limit = true, .firmware_magic = false},
+    .instance = {.ramfc = RamfcForm::gk104,
+                 .address_limit = true,
+                 .wide_pointer = false,
+                 .firmware_magic = false},
     .context = {.header_bytes = 0x100,
                 .typed = false,
                 .preemption_modes = false,
-                .veid_headers = false},
+                .veid_headers = false,
+                .wide_pointer = false},
     .window_register = regs::pbus::bar0_window,
     .window_mask = regs::pbus::window_base.mask() | regs::pbus::window_target.mask(),
     .pci_resources = {0, 1, 3},
@@ -91,6 +96,7 @@ constexpr Generation pascal = [] {
     g.ptop_data = PtopData::instance;
     g.copy = CopyWiring::pascal;
     g.page_tables.version = mmu::Version::v2;
+    g.page_tables.version_2_128k = true; // open-gpu-kernel-modules kern_gmmu_fmt_gp10x.c
     g.context.preemption_modes = true;
     g.memory_size = MemorySize::range;
     g.work_distributor = WorkDistributor::gp100;
@@ -104,6 +110,7 @@ constexpr Generation volta = [] {
     g.copy = CopyWiring::turing;
     g.doorbell = Doorbell::volta;
     g.page_tables.version_1_too = false;
+    g.page_tables.version_2_128k = false;
     g.context.typed = true;
     g.context.veid_headers = true;
     g.host_class = 0xc36f;
@@ -139,7 +146,6 @@ constexpr Generation ampere_ga100 = [] {
     g.instance.address_limit = false;
     g.context.header_bytes = 0x200;
     g.doorbell = Doorbell::ampere;
-    g.bar_block = BarBlock::vf;
     g.fuse = FuseForm::ga100;
     g.pbdma_layout = PbdmaLayout::ga100;
     g.pbdma_stride = regs::pbdma::stride_ampere;
@@ -165,21 +171,25 @@ constexpr Generation ada = [] {
     return g;
 }();
 
-// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; GA100's map is assumed, as the
-// resource manager does where it shows.
+// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; that the rest is as on GA100 was
+// read on an H100 and an H200.
 constexpr Generation hopper = [] {
     Generation g = ada;
     g.name = "hopper";
     g.page_tables.version = mmu::Version::v3;
-    g.copy = CopyWiring::unpublished;
     g.doorbell = Doorbell::hopper;
     g.bar_block = BarBlock::vf_paired;
     g.window_register = regs::xal::bar0_window;
     g.window_mask = regs::xal::window_base_gh100.mask();
     g.pci_resources = {0, 2, 4};
     g.host_class = 0xc86f;
+    g.work_distributor = WorkDistributor::gh100;
+    g.runlist_base_hi_wide = true;  // inferred from GB10B; addresses have 52 bits here, too
+    g.instance.wide_pointer = true; // the same: virtual ones have 57
+    g.context.wide_pointer = true;
     g.read_flushes = true;
     g.fb_flush = true;
+    g.memory_size = MemorySize::mib_twice;
     return g;
 }();
 
@@ -194,7 +204,7 @@ constexpr Generation blackwell_gb10x = [] {
     g.entry = EntryFormat::words4_gb10b;
     g.window_mask = regs::xal::window_base_gb100.mask();
     g.pbdma_layout = PbdmaLayout::gb10b;
-    g.runlist_base_hi_wide = true;
+    g.memory_size = MemorySize::mib;
     g.host_class = 0xc96f;
     g.fb_flush = false;
     g.gate_counts = true;
@@ -209,7 +219,7 @@ constexpr Generation blackwell_gb20x = [] {
     g.entry = EntryFormat::words4_gb20c;
     g.doorbell = Doorbell::gb20x;
     g.pci_resources = {0, 1, 3};
-    g.memory_size = MemorySize::mib;
+    g.work_distributor = WorkDistributor::gb20c;
     g.runlist_layout = RunlistLayout::gb202;
     g.pbdma_layout = PbdmaLayout::gb20c;
     g.runlist_base_shift = 8;

@@ -51,7 +51,6 @@ enum class CopyWiring : std::uint8_t {
     pascal,
     turing,
     ampere,
-    unpublished, // Hopper+: wired, but where the registers are is not public
 };
 
 enum class Doorbell : std::uint8_t {
@@ -66,8 +65,7 @@ enum class Doorbell : std::uint8_t {
 enum class BarBlock : std::uint8_t {
     pbus,        // 0x1704, 0x1714
     pbus_and_vf, // 0xb80f40, 0xb80f48, and the PBUS offsets as aliases of them
-    vf,          // 0xb80f40, 0xb80f48
-    vf_paired,   // 0xb80f60.., two registers for each BAR
+    vf_paired,   // 0xb80f60.., two registers for each BAR; nothing in PBUS
 };
 
 /// Page tables that the MMU walks.
@@ -75,6 +73,7 @@ struct PageTableTraits {
     mmu::Version version;      // the newest
     bool version_1_too;        // an instance block may ask for version 1
     bool big_page_by_instance; // else one setting serves all, where there is a choice
+    bool version_2_128k;       // big pages of 128 KiB in tables of version 2, too
     bool leaf_512m;
     bool leaf_256g;
 
@@ -83,7 +82,7 @@ struct PageTableTraits {
         const mmu::Version used =
             version_1_too && wanted == mmu::Version::v1 ? mmu::Version::v1 : version;
         return {.version = used,
-                .big_page = used == mmu::Version::v1 ? big_page : 64 * mmu::kib,
+                .big_page = used == mmu::Version::v1 || version_2_128k ? big_page : 64 * mmu::kib,
                 .leaf_512m = used != mmu::Version::v1 && leaf_512m,
                 .leaf_256g = used == mmu::Version::v3 && leaf_256g};
     }
@@ -97,6 +96,7 @@ enum class MemorySize : std::uint8_t {
     none,
     range,      // LOCAL_MEMORY_RANGE: magnitude and scale
     mib,        // USABLE_FB_SIZE_IN_MB
+    mib_twice,  // that, and LOCAL_MEMORY_RANGE with a wider magnitude
 };
 
 /// Whose memory the GPU uses, and what apertures mean there.
@@ -112,6 +112,8 @@ enum class WorkDistributor : std::uint8_t {
     counts, // Kepler: only how many there are
     gm200,  // SM_ID: a register per GPC
     gp100,  // SM_ID: a register per four TPCs of all GPCs
+    gh100,  // the same elsewhere, as large as the chip's design
+    gb20c,  // only SM_ID of these
 };
 
 /// In which order a driver numbers TPCs.
@@ -123,6 +125,7 @@ enum class RamfcForm : std::uint8_t { gk104, gb100 };
 struct InstanceTraits {
     RamfcForm ramfc;
     bool address_limit;  // words for the last virtual address
+    bool wide_pointer;   // to the engine context: 58 bits, not 40
     bool firmware_magic; // a word for the firmware that switches contexts
 };
 
@@ -132,6 +135,7 @@ struct ContextTraits {
     bool typed;                 // the header has a type
     bool preemption_modes;      // and modes of preemption, with a counter each
     bool veid_headers;          // instance blocks lead to a header per subcontext
+    bool wide_pointer;          // from there to the image: 57 bits, not 49
 };
 
 struct Generation {

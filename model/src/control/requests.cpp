@@ -261,8 +261,8 @@ Json translate(Context context, Arguments arguments) {
                        .leaf_256g = traits.leaf_256g};
     if (arguments.size() == 5)
         format.big_page = choose(arguments[4], big_pages);
-    if (format.version != mmu::Version::v1 && arguments.size() == 5)
-        throw ConfigError("only version 1 has pages of 128 KiB");
+    if (format.version == mmu::Version::v3 && arguments.size() == 5)
+        throw ConfigError("version 3 has no pages of 128 KiB");
     const PhysicalAddress root{choose(arguments[1], apertures), address_argument(arguments[0])};
     const mmu::Walk walk =
         mmu::translate(context.gpu.memory(), format, root, address_argument(arguments[3]));

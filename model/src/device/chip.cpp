@@ -19,6 +19,7 @@
 #include "regs/pri_ring.hpp"
 #include "regs/ptop.hpp"
 #include "regs/runlist.hpp"
+#include "regs/smcarb.hpp"
 #include "regs/timer.hpp"
 #include "regs/usermode.hpp"
 
@@ -29,7 +30,7 @@ using namespace regs;
 Chip::Chip(const Board &board, Memory &memory)
     : copy_(CopyBlock::make(board)), host_(board, memory, *copy_),
       instance_spaces_(*board.generation, memory, mmu_control_.big_page()),
-      firmware_(board.generation->context, memory, instance_spaces_) {
+      firmware_(*board.generation, memory, instance_spaces_) {
     const Generation &generation = *board.generation;
     host_.listen(firmware_);
     copy_->on_rewiring([this] { host_.update_rates(); });
@@ -107,9 +108,14 @@ void Chip::map_topology(const Board &board) {
         map(fuse::base_ga100, fuse::base_ga100 + fuse::size, BlockName::fuse, fuses);
         break;
     }
-    if (generation.work_distributor != WorkDistributor::none)
-        map(cwd::range_begin, cwd::range_end, BlockName::pgraph,
-            own(std::make_unique<WorkDistributorBlock>(generation)));
+    if (generation.work_distributor != WorkDistributor::none) {
+        RegisterBlock &distributor = own(std::make_unique<WorkDistributorBlock>(board));
+        map(cwd::range_begin, cwd::range_end, BlockName::pgraph, distributor);
+        if (work_distributor_tables(board).sm_id == cwd::sm_id_gh100)
+            map(cwd::tables_begin_gh100, cwd::tables_end_gh100, BlockName::pgraph, distributor);
+    }
+    if (!board.geometry.gpc_order.empty())
+        map(smcarb::range_begin, smcarb::range_end, BlockName::other, own(make_gpc_map(board)));
     if (generation.pri_ring)
         map(pri_ring::range_begin, pri_ring::range_end, BlockName::pri, own(make_pri_ring(board)));
     map_memory_size(board);
@@ -120,11 +126,11 @@ void Chip::map_memory_size(const Board &board) {
     if (form == MemorySize::none)
         return;
     RegisterBlock &block = own(make_memory_size(board));
-    if (form == MemorySize::range) {
+    if (form != MemorySize::mib)
         map(pfb::local_memory_range_gp102, pfb::local_memory_range_gp102 + 4, BlockName::pfb,
             block);
+    if (form == MemorySize::range)
         return;
-    }
     map(pfb::usable_fb_size_in_mb, pfb::usable_fb_size_in_mb + 4, BlockName::pfb, block);
 }
 

@@ -19,7 +19,8 @@ std::uint32_t ContextFirmware::read(PhysicalAddress base, std::uint64_t offset) 
 std::optional<PhysicalAddress> ContextFirmware::find_image(PhysicalAddress instance) const {
     const std::uint32_t lo = read(instance, 4ULL * ramin::engine_wfi_lo);
     const std::uint32_t hi = read(instance, 4ULL * ramin::engine_wfi_hi);
-    const std::uint64_t pointer = join(ramin::wfi_ptr_hi.get(hi), lo & ramin::wfi_ptr_lo.mask());
+    const Field pointer_hi = instance_.wide_pointer ? ramin::wfi_ptr_hi_gb10b : ramin::wfi_ptr_hi;
+    const std::uint64_t pointer = join(pointer_hi.get(hi), lo & ramin::wfi_ptr_lo.mask());
     const auto space = spaces_.graphics(instance);
     if (pointer == 0 || !space || !ramin::wfi_mode_virtual.test(lo))
         return std::nullopt;
@@ -27,7 +28,8 @@ std::optional<PhysicalAddress> ContextFirmware::find_image(PhysicalAddress insta
     if (image && traits_.veid_headers &&
         ctxsw::ctl_type.get(read(*image, ctxsw::ctl)) == ctxsw::type_per_veid_header)
         image = space->translate(
-            memory_, join(ctxsw::address_hi.get(read(*image, ctxsw::context_buffer_ptr_hi)),
+            memory_, join((traits_.wide_pointer ? ctxsw::address_hi_wide : ctxsw::address_hi)
+                              .get(read(*image, ctxsw::context_buffer_ptr_hi)),
                           read(*image, ctxsw::context_buffer_ptr)));
     if (!image || read(*image, ctxsw::magic) != ctxsw::magic_value)
         return std::nullopt;

@@ -16,8 +16,9 @@ namespace nvmodel {
 
 class ContextFirmware final : public ContextListener {
   public:
-    ContextFirmware(const ContextTraits &traits, Memory &memory, const InstanceSpaces &spaces)
-        : traits_(traits), memory_(memory), spaces_(spaces) {}
+    ContextFirmware(const Generation &generation, Memory &memory, const InstanceSpaces &spaces)
+        : instance_(generation.instance), traits_(generation.context), memory_(memory),
+          spaces_(spaces) {}
 
     void saved(PhysicalAddress instance) override;
     void restored(PhysicalAddress instance) override;
@@ -28,6 +29,7 @@ class ContextFirmware final : public ContextListener {
     [[nodiscard]] std::uint32_t counter_of_mode(PhysicalAddress image) const;
     void count(PhysicalAddress image, std::uint32_t counter);
 
+    const InstanceTraits &instance_;
     const ContextTraits &traits_;
     Memory &memory_;
     const InstanceSpaces &spaces_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "device/gpu.hpp"
 
+#include "base/bits.hpp"
 #include "base/error.hpp"
 #include "regs/pbus.hpp"
 
@@ -256,8 +257,16 @@ void Gpu::write_memory(const Access &access, std::uint64_t value) {
         violations_.note(access, Violation::memory);
 }
 
-// Registers are read and written whole: 32 bits, aligned. Other reads give the bytes asked for,
-// other writes do nothing; both are noted.
+// Registers are read and written whole: 32 bits, aligned. 64 bits are two of these, the lower one
+// first. Other reads give the bytes asked for, other writes do nothing; both are noted.
+
+bool is_two_registers(const Access &access) {
+    return access.size == 8 && access.offset % 4 == 0;
+}
+
+Access half_of(const Access &access, unsigned half) {
+    return {access.bar, access.offset + 4 * half, 4, access.write};
+}
 
 std::uint32_t Gpu::read_register_word(const Access &access, std::uint32_t offset) {
     const ReadAnswer got = chip_->read(offset);
@@ -270,6 +279,10 @@ std::uint64_t Gpu::read_register(const Access &access) {
     const auto aligned = static_cast<std::uint32_t>(access.offset & ~std::uint64_t{3});
     if (access.size == 4 && access.offset == aligned)
         return read_register_word(access, aligned);
+    if (is_two_registers(access)) {
+        const std::uint32_t low = read_register_word(half_of(access, 0), aligned);
+        return join(read_register_word(half_of(access, 1), aligned + 4), low);
+    }
     violations_.note(access, Violation::size);
     const unsigned skipped = 8 * static_cast<unsigned>(access.offset - aligned);
     std::uint64_t value = chip_->read(aligned).value;
@@ -279,6 +292,11 @@ std::uint64_t Gpu::read_register(const Access &access) {
 }
 
 void Gpu::write_register(const Access &access, std::uint64_t value) {
+    if (is_two_registers(access)) {
+        write_register(half_of(access, 0), low32(value));
+        write_register(half_of(access, 1), high32(value));
+        return;
+    }
     if (access.size != 4 || access.offset % 4 != 0) {
         violations_.note(access, Violation::size);
         return;

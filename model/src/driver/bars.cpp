@@ -106,25 +106,23 @@ void BarSpaces::map_own_tables(Bar &bar) {
     }
 }
 
-/// All of the driver's memory, from its start on, as far as there is room. Not in order, so that a
-/// reader who takes one mapping for all does not get away with it: pieces of a big page are swapped
-/// in pairs, every other one consists of small pages in reverse.
+/// The driver's memory from its start on, as far as there is room, twice: first by big pages, in
+/// pairs that are swapped, then by small pages, as real drivers map it, in reverse within each of the
+/// same pieces. A reader who knows pages of one size only, or tables of one kind, finds all of it; one
+/// who takes one mapping for all does not get away with it.
 void BarSpaces::map_structures(Bar &bar, std::uint64_t room) {
     const std::uint64_t piece = format_.big_page;
     const std::uint64_t begin = memory_.video_begin();
-    const std::uint64_t end =
-        begin + std::min(align_up(memory_.video_end() - begin, 2 * piece), room);
-    for (std::uint64_t n = 0; begin + n * piece < end; ++n) {
-        const std::uint64_t at = begin + n * piece;
-        const std::uint64_t va = (n ^ 1) * piece;
-        if (n % 2 == 0) {
-            bar.tables.map(va, piece, {PageAperture::video, at, 0});
-            continue;
-        }
+    const std::uint64_t size =
+        std::min(align_up(memory_.video_end() - begin, 2 * piece), room / 2);
+    const std::uint64_t small_va = align_up(size, 2 * mib); // in tables of their own
+    for (std::uint64_t at = 0; at < size; at += piece)
+        bar.tables.map(at / piece % 2 == 0 ? at + piece : at - piece, piece,
+                       {PageAperture::video, begin + at, 0});
+    for (std::uint64_t at = 0; at < size && small_va + at + piece <= room; at += piece)
         for (std::uint64_t offset = 0; offset < piece; offset += small_page)
-            bar.tables.map(va + offset, small_page,
-                           {PageAperture::video, at + piece - small_page - offset, 0});
-    }
+            bar.tables.map(small_va + at + offset, small_page,
+                           {PageAperture::video, begin + at + piece - small_page - offset, 0});
 }
 
 void BarSpaces::bind(Chip &chip) {
@@ -147,7 +145,6 @@ void BarSpaces::bind(Chip &chip) {
         driver_write(chip, bar2_block, word(bar2) | bios_half);
         break;
     case BarBlock::pbus_and_vf:
-    case BarBlock::vf:
         driver_write(chip, vf_bar1_block, word(bar1));
         driver_write(chip, vf_bar2_block, word(bar2) | bios_half);
         break;

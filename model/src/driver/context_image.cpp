@@ -73,7 +73,9 @@ Words encode_context_image(const ContextTraits &traits, const ContextImage &imag
 Words encode_veid_header(const ContextTraits &traits, std::uint64_t image_va) {
     Words words(traits.header_bytes / 4);
     words[ctl / 4] = ctl_type.put(type_per_veid_header) | ctl_magic.put(ctl_magic_value);
-    put_address(words, context_buffer_ptr_hi, context_buffer_ptr, image_va);
+    words[context_buffer_ptr_hi / 4] =
+        (traits.wide_pointer ? address_hi_wide : address_hi).put(high32(image_va));
+    words[context_buffer_ptr / 4] = low32(image_va);
     put_magic(words, traits);
     return words;
 }

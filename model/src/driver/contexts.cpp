@@ -2,6 +2,7 @@
 #include "driver/contexts.hpp"
 
 #include "driver/context_image.hpp"
+#include "regs/ramin.hpp"
 
 #include <bit>
 
@@ -22,6 +23,13 @@ std::uint64_t EngineContext::pointer(unsigned subcontext) const {
     return headers.empty() ? va : headers_va + subcontext * page;
 }
 
+std::uint64_t ContextBuilder::reserve(std::span<Space *const> spaces, std::uint64_t size) const {
+    const Field pointer_hi = board_.generation->instance.wide_pointer
+                                 ? regs::ramin::wfi_ptr_hi_gb10b
+                                 : regs::ramin::wfi_ptr_hi;
+    return Space::reserve_context(spaces, size, 32 + pointer_hi.hi + 1);
+}
+
 PhysicalAddress ContextBuilder::take_mapped(std::uint64_t va, std::uint64_t size,
                                             std::span<Space *const> spaces) {
     const PhysicalAddress at = memory_.take(Aperture::video, size, page);
@@ -39,13 +47,13 @@ EngineContext ContextBuilder::graphics(const ContextSpec &spec, std::span<Space 
     image.graphics = spec.graphics.value_or(image.graphics);
     image.compute = spec.compute.value_or(image.compute);
     if (image.graphics == GraphicsPreemption::gfxp || image.compute == ComputePreemption::cilp) {
-        image.preemption_buffer = Space::reserve(spaces, preemption_buffer_size);
+        image.preemption_buffer = reserve(spaces, preemption_buffer_size);
         for (Space *space : spaces)
             space->map_data(image.preemption_buffer, preemption_buffer_size);
     }
 
     const std::uint64_t headers_size = traits.veid_headers ? spaces.size() * page : 0;
-    EngineContext context{.va = Space::reserve(spaces, image_size + headers_size),
+    EngineContext context{.va = reserve(spaces, image_size + headers_size),
                           .graphics = true};
     context.address = take_mapped(context.va, image_size + headers_size, spaces);
     memory_.write(context.address, encode_context_image(traits, image));
@@ -59,7 +67,7 @@ EngineContext ContextBuilder::graphics(const ContextSpec &spec, std::span<Space 
 }
 
 EngineContext ContextBuilder::buffer(std::span<Space *const> spaces) {
-    EngineContext context{.va = Space::reserve(spaces, buffer_size)};
+    EngineContext context{.va = reserve(spaces, buffer_size)};
     context.address = take_mapped(context.va, buffer_size, spaces);
     return context;
 }

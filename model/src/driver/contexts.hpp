@@ -37,6 +37,8 @@ class ContextBuilder {
     EngineContext buffer(std::span<Space *const> spaces);
 
   private:
+    /// As far up as an instance block's pointer reaches.
+    [[nodiscard]] std::uint64_t reserve(std::span<Space *const> spaces, std::uint64_t size) const;
     PhysicalAddress take_mapped(std::uint64_t va, std::uint64_t size,
                                 std::span<Space *const> spaces);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver/driver.hpp"
 
+#include "blocks/work_distributor.hpp"
 #include "driver/driver_port.hpp"
 #include "driver/instance_block.hpp"
 #include "driver/tpc_numbers.hpp"
@@ -95,12 +96,11 @@ void Driver::number_tpcs_in_hardware() {
         return;
     const WorkDistributorWords words = encode_work_distributor(board_);
     driver_write(chip_, fs, words.fs);
-    if (form == WorkDistributor::counts)
-        return;
-    for (unsigned i = 0; i < table_words; ++i) {
-        driver_write(chip_, gpc_tpc_id + 4 * i, words.gpc_tpc_id[i]);
-        driver_write(chip_, sm_id + 4 * i, words.sm_id[i]);
-    }
+    const WorkDistributorTables tables = work_distributor_tables(board_);
+    for (unsigned i = 0; i < tables.gpc_tpc_id_words; ++i)
+        driver_write(chip_, tables.gpc_tpc_id + 4 * i, words.gpc_tpc_id[i]);
+    for (unsigned i = 0; i < tables.sm_id_words; ++i)
+        driver_write(chip_, tables.sm_id + 4 * i, words.sm_id[i]);
 }
 
 /// Where one setting serves all address spaces, one that wants 128 KiB decides.

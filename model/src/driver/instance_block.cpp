@@ -117,7 +117,8 @@ InstanceWords encode_instance(const Generation &generation, const InstanceBlock 
     put_directory(w, generation, space, (1ULL << space.format.va_bits()) - 1);
     if (block.engine_context) {
         w[engine_wfi_lo] = wfi_mode_virtual.mask() | low32(*block.engine_context);
-        w[engine_wfi_hi] = high32(*block.engine_context);
+        w[engine_wfi_hi] = (generation.instance.wide_pointer ? wfi_ptr_hi_gb10b : wfi_ptr_hi)
+                               .put(high32(*block.engine_context));
     }
     if (generation.subcontexts)
         put_subcontexts(w, generation, block);

@@ -16,6 +16,8 @@ constexpr std::uint64_t program_2m = driver_base + 6 * mib;
 constexpr std::uint64_t sparse_2m = driver_base + 10 * mib;
 constexpr std::uint64_t program_512m = driver_base + 512 * mib;
 constexpr std::uint64_t program_256g = 256 * gib;
+/// Below the end of addresses for contexts at a place of their own.
+constexpr std::uint64_t context_room = 4 * mib;
 
 TakeMemory source(DriverMemory &memory, Aperture aperture) {
     return [&memory, aperture](std::uint64_t size, std::uint64_t alignment) {
@@ -113,16 +115,34 @@ void Space::map_data(std::uint64_t va, std::uint64_t size) {
         map_data_page(va + offset, small_page, PageAperture::video);
 }
 
+std::uint64_t Space::reserve_from(std::span<Space *const> spaces, std::uint64_t va,
+                                  std::uint64_t size) {
+    while (!std::ranges::all_of(
+        spaces, [&](const Space *space) { return space->tables_.is_free(va, size); }))
+        va += small_page;
+    return va;
+}
+
 std::uint64_t Space::reserve(std::span<Space *const> spaces, std::uint64_t size) {
     std::uint64_t va = 0;
     for (const Space *space : spaces)
         va = std::max(va, space->next_);
-    while (!std::ranges::all_of(
-        spaces, [&](const Space *space) { return space->tables_.is_free(va, size); }))
-        va += small_page;
+    va = reserve_from(spaces, va, size);
     for (Space *space : spaces)
         space->next_ = va + size;
     return va;
+}
+
+std::uint64_t Space::reserve_context(std::span<Space *const> spaces, std::uint64_t size,
+                                     unsigned pointer_bits) {
+    std::uint64_t va = 0;
+    for (const Space *space : spaces) {
+        const unsigned bits = std::min(pointer_bits, space->tables_.format().va_bits());
+        const std::uint64_t wanted = space->spec_.context_va.value_or(0);
+        if ((wanted + context_room) >> bits == 0)
+            va = std::max(va, wanted);
+    }
+    return va == 0 ? reserve(spaces, size) : reserve_from(spaces, va, size);
 }
 
 } // namespace nvmodel

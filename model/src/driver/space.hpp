@@ -28,8 +28,13 @@ class Space {
 
     /// A range for the driver's own use that is free in all of the spaces.
     static std::uint64_t reserve(std::span<Space *const> spaces, std::uint64_t size);
+    /// The same for an engine's context, whose pointer has so many bits.
+    static std::uint64_t reserve_context(std::span<Space *const> spaces, std::uint64_t size,
+                                         unsigned pointer_bits);
 
   private:
+    static std::uint64_t reserve_from(std::span<Space *const> spaces, std::uint64_t va,
+                                      std::uint64_t size);
     void map_wanted(const MappingSpec &mapping);
     void map_some_of_each();
     void map_data_page(std::uint64_t va, std::uint64_t page_size, mmu::PageAperture aperture);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver/tpc_numbers.hpp"
 
+#include "blocks/work_distributor.hpp"
 #include "regs/cwd.hpp"
 
 #include <algorithm>
@@ -39,16 +40,24 @@ std::vector<TpcPlace> number_tpcs(TpcOrder order, std::span<const unsigned> live
 WorkDistributorWords encode_work_distributor(const Board &board) {
     using namespace regs::cwd;
     const std::vector<unsigned> live = board.geometry.live_tpcs();
-    const std::vector<TpcPlace> places = number_tpcs(board.generation->tpc_order, live);
+    const std::vector<TpcPlace> places = board.geometry.tpc_order.empty()
+                                             ? number_tpcs(board.generation->tpc_order, live)
+                                             : board.geometry.tpc_order;
+    const WorkDistributorTables tables = work_distributor_tables(board);
     WorkDistributorWords words;
     words.fs = fs_num_gpcs.put(static_cast<std::uint32_t>(live.size())) |
                fs_num_tpcs.put(static_cast<std::uint32_t>(places.size()));
+    words.gpc_tpc_id.resize(tables.gpc_tpc_id_words);
+    words.sm_id.resize(tables.sm_id_words);
     const bool gm200 = board.generation->work_distributor == WorkDistributor::gm200;
     for (std::uint32_t id = 0; id < places.size(); ++id) {
         const auto [gpc, tpc] = places[id];
-        words.gpc_tpc_id.at(id / tpcs_per_word) |= (tpc | gpc << 4) << (8 * (id % tpcs_per_word));
+        if (!words.gpc_tpc_id.empty())
+            words.gpc_tpc_id.at(id / tpcs_per_word) |= (tpc | gpc << 4)
+                                                       << (8 * (id % tpcs_per_word));
         const unsigned row = gm200 ? gpc : gpc + board.geometry.num_gpcs * (tpc / tpcs_per_word);
-        words.sm_id.at(row) |= id << (8 * (tpc % tpcs_per_word));
+        if (!words.sm_id.empty())
+            words.sm_id.at(row) |= id << (8 * (tpc % tpcs_per_word));
     }
     return words;
 }

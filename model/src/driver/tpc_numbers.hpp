@@ -4,20 +4,11 @@
 
 #include "board/board.hpp"
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace nvmodel {
-
-/// A TPC by its logical numbers: the GPC among those that are on, the TPC within it.
-struct TpcPlace {
-    unsigned gpc = 0;
-    unsigned tpc = 0;
-
-    bool operator==(const TpcPlace &) const = default;
-};
 
 /// The place of each TPC id. Up to Pascal all GPCs take turns. From Volta on the id goes to the GPC
 /// with the most TPCs that have none, to the last of several, and there to its last TPC (nvgpu
@@ -26,8 +17,8 @@ std::vector<TpcPlace> number_tpcs(TpcOrder order, std::span<const unsigned> live
 
 struct WorkDistributorWords {
     std::uint32_t fs = 0;
-    std::array<std::uint32_t, 16> gpc_tpc_id{};
-    std::array<std::uint32_t, 16> sm_id{};
+    std::vector<std::uint32_t> gpc_tpc_id; // empty if there is no such table
+    std::vector<std::uint32_t> sm_id;
 };
 
 WorkDistributorWords encode_work_distributor(const Board &board);

@@ -102,15 +102,16 @@ PhysicalAddress AddressSpace::take(const TakeMemory &from, std::uint64_t size,
     return at;
 }
 
-/// Tables of big pages are only 256 bytes long in versions 2 and 3: several share a page of memory.
+/// Tables of big pages are only 256 or 128 bytes long in versions 2 and 3: several share a page.
 /// None is at the start of one, so that a reader who drops address bits does not get away with it.
 PhysicalAddress AddressSpace::take_page_table(std::uint64_t page_size, unsigned exponent) {
     const std::uint64_t bytes = 8ULL * (format_.table_entries(page_size) >> exponent);
-    if (bytes != big_table_alignment)
+    if (bytes > big_table_alignment)
         return take(tables_, bytes, table_alignment);
     if (free_big_tables_.empty()) {
         const PhysicalAddress page = take(tables_, table_alignment, table_alignment);
-        for (std::uint64_t at = table_alignment - bytes; at > 0; at -= bytes)
+        for (std::uint64_t at = table_alignment - big_table_alignment; at > 0;
+             at -= big_table_alignment)
             free_big_tables_.push_back({page.aperture, page.address + at});
     }
     const PhysicalAddress at = free_big_tables_.back();

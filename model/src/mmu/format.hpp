@@ -31,7 +31,7 @@ struct Level {
 /// table for the same addresses: one of big pages and one of small (4 KiB) pages.
 struct Format {
     Version version = Version::v2;
-    std::uint64_t big_page = 64 * kib; // version 1: 64 or 128 KiB
+    std::uint64_t big_page = 64 * kib; // versions 1 and 2: 64 or 128 KiB
     bool leaf_512m = false;            // versions 2 and 3
     bool leaf_256g = false;            // version 3
 

@@ -20,6 +20,9 @@ inline constexpr std::uint32_t ctl_magic_value = 0xcafe;
 
 // Virtual addresses in two words, the upper first.
 inline constexpr Field address_hi{16, 0};
+// Hopper+: inferred from the size of virtual addresses (nvgpu hw_ctxsw_prog_gb10b.h names the whole
+// word). The other pointers are shifted and have room.
+inline constexpr Field address_hi_wide{24, 0};
 inline constexpr std::uint32_t full_preemption_ptr_hi = 0x64; // VA >> 8
 inline constexpr std::uint32_t full_preemption_ptr = 0x68;
 inline constexpr std::uint32_t full_preemption_ptr_veid0_hi = 0x70; // Volta+

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada.
+// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada (GA100's manual
+// says that the latter have no storage of their own there; an H100 and an H200 have none of all three).
 // Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the copies
 // in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has the same
 // (envytools rnndb/bus/pbus.xml).

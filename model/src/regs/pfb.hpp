@@ -20,6 +20,7 @@ inline constexpr Field mmu_ctrl_use_pdb_big_page_size = bit(11); // GM20x+: inst
 inline constexpr std::uint32_t local_memory_range_gp102 = 0x100ce0;
 inline constexpr Field lower_scale{3, 0};
 inline constexpr Field lower_mag_gp102{9, 4};
+inline constexpr Field lower_mag_gh100{31, 4}; // as read on an H100 and an H200
 
 inline constexpr std::uint32_t usable_fb_size_in_mb = 0x1183a4;
 

@@ -2,7 +2,8 @@
 // NV_PTOP: which engines exist, and design maxima.
 // Version 1 (Kepler..Turing): open-gpu-doc manuals/volta/gv100/dev_top.ref.txt.
 // Version 2 (Ampere+): open-gpu-kernel-modules published/ampere/ga100/dev_top.h and
-// published/blackwell/gb100/dev_top.h; nvgpu hw_top_ga10b.h.
+// published/blackwell/gb100/dev_top.h; nvgpu hw_top_ga10b.h. Version 3 has the same rows: nvgpu
+// hw_top_gb20c.h.
 #pragma once
 
 #include "base/bits.hpp"

@@ -13,6 +13,7 @@ using namespace mmu;
 constexpr std::size_t max_mappings = 1024;
 constexpr unsigned max_pages = 4096;
 constexpr std::uint32_t max_pasid = (1U << 20) - 1;
+constexpr std::uint64_t max_context_va = (1ULL << 57) - 1;
 
 constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> page_sizes{
     {{"4k", 4 * kib},
@@ -88,6 +89,11 @@ AddressSpaceSpec read_address_space(const JsonValue &value) {
         space.big_page = read_big_page(*big_page);
     if (const auto version = object.find("page_tables"))
         space.page_tables = read_version(*version);
+    if (const auto va = object.find("context_va")) {
+        space.context_va = va->number(0, max_context_va);
+        if (*space.context_va % small_page != 0)
+            va->fail("must be a multiple of 4 KiB");
+    }
     if (const auto mappings = object.find("mappings")) {
         space.mappings.emplace();
         for (const JsonValue &item : mappings->items(max_mappings))

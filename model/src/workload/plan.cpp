@@ -51,8 +51,9 @@ bool has_pce(const Board &board, EngineName engine) {
     if (engine.type == EngineType::copy)
         return true;
     const unsigned lce = engine.instance;
-    if (std::ranges::find(board.copy.pce_lce, std::optional(lce)) != board.copy.pce_lce.end())
-        return true;
+    for (const auto &pces : {board.copy.pce_lce, board.copy.second_die})
+        if (std::ranges::find(pces, std::optional(lce)) != pces.end())
+            return true;
     if (lce >= board.copy.grces.size() || !board.copy.grces[lce].shared)
         return false;
     const auto &lent = board.copy.grces[lce].lce;

@@ -87,6 +87,8 @@ struct AddressSpaceSpec {
     std::uint64_t big_page = 64 * mmu::kib;
     std::optional<mmu::Version> page_tables = {};          // none: the newest
     std::optional<std::vector<MappingSpec>> mappings = {}; // none: some of every page size
+    /// Where contexts go, if their pointers reach so far.
+    std::optional<std::uint64_t> context_va = {};
 };
 
 /// A TSG, or with `bare` a channel outside any TSG.

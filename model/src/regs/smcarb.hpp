@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The unit that hands GPCs to graphics engines. Source: nvgpu hw_smcarb_ga10b.h for the place; the
+// fields as they were read on an H100 and an H200, against what the driver says of their GPCs.
+#pragma once
+
+#include "base/bits.hpp"
+
+namespace nvmodel::regs::smcarb {
+
+inline constexpr std::uint32_t range_begin = 0x00cc00;
+inline constexpr std::uint32_t range_end = 0x00cd00;
+
+inline constexpr std::uint32_t gpc_map = 0x00cc00; // + 4 * logical GPC
+inline constexpr Field gpc_map_physical{20, 16};
+inline constexpr Field gpc_map_half = bit(24);
+inline constexpr Field gpc_map_first = bit(28); // set in the first only; what it says is not known
+
+} // namespace nvmodel::regs::smcarb
