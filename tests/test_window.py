@@ -114,8 +114,11 @@ def test_what_a_driver_has_set_is_not_put_back(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_bits_that_no_manual_describes_stay(bench, board):
     """Moved or put back without them, the window would not be taken for ours."""
+    parked = bench.peek(board, pram_window(board))
     bench.model(board).request("fault", "set", hex(pram_window(board)), "0x80000000")
     assert "TSG Entry" in bench.read(board, "runlist0_brief")
+    bench.model(board).request("fault", "none")
+    assert bench.peek(board, pram_window(board)) & 0x7fffffff == parked, "left, and read where it then stood"
 
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
