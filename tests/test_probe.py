@@ -172,6 +172,28 @@ def test_a_bit_that_does_not_follow_is_an_error(bench, board):
     assert enabled == {"1"}, "the first was put back"
 
 
+@pytest.mark.parametrize("wrong", ("beyond BAR0", "nowhere", "one channel", "too many"))
+@pytest.mark.parametrize("board", ("a100", "rtx5090"))
+def test_channel_ram_that_cannot_be_is_not_believed(bench, board, wrong):
+    """It is looked at again at the next use, and nothing was read where it is not."""
+    register = int(bench.check(f"awk '$3 == 0 {{print $4; exit}}' {bench.proc(board, 'device_info')}"),
+                   16) + (0x148 if board in since("blackwell-gb20x") else 0x4)
+    right = bench.peek(board, register)
+    bar0 = int(next(line for line in bench.read(board, "info").splitlines()
+                    if line.startswith("bar0_size")).split()[1])
+    log2 = right & 0xf
+    value = {"beyond BAR0": bar0 - 4 * (1 << log2) + 16 | log2, "nowhere": log2,
+             "one channel": right & ~0xf, "too many": right & ~0xf | 13}[wrong]
+    shown = bench.read(board, "runlist0_brief").count("Channel Info")
+    bench.check("rmmod nvdebug")
+    bench.model(board).request("fault", "read", hex(register), hex(value))
+    assert bench.machine.load_module().status == 0
+    result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
+    assert result.status and "Input/output error" in result.err.decode()
+    bench.model(board).request("fault", "none")
+    assert bench.read(board, "runlist0_brief").count("Channel Info") == shown
+
+
 def channel_register(bench, board, channel):
     """Where a channel's enable bit is: PCCSR, or the channel RAM of runlist 0."""
     if board not in IDS_PER_RUNLIST:
