@@ -175,9 +175,26 @@ static bool pci_is_awake(struct nvdebug_gpu *gpu)
 	return true;
 }
 
+/*
+ * GPUs whose memory the CPU addresses as its own: there is no PRAMIN, and no BAR
+ * leads to it as elsewhere. No register is known to tell them, so it is by id.
+ * Source: Linux drivers/vfio/pci/nvgrace-gpu/main.c.
+ */
+static const struct pci_device_id coherent[] = {
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2342) },	/* GH200 120GB */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2345) },	/* GH200 480GB */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2348) },	/* GH200 */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2941) },	/* GB200 */
+	{ }
+};
+
 static const char *pci_unsupported(struct nvdebug_gpu *gpu)
 {
-	return to_pci_dev(gpu->dev)->is_virtfn ? "virtual function" : NULL;
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+
+	if (pci_match_id(coherent, pdev))
+		return "memory coherent with the CPU's";
+	return pdev->is_virtfn ? "virtual function" : NULL;
 }
 
 static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
 
+import json
+
 import pytest
 from boards import BOARDS, CHIP, COPY_WIRING, IDS_PER_RUNLIST, since
+from nvdvm import paths
+from nvdvm.machine import Gpu, Machine
 from registers import device_table, device_table_lengths
 from text import channels
 
@@ -170,6 +174,19 @@ def test_a_bit_that_does_not_follow_is_an_error(bench, board):
     bench.model(board).request("fault", "none")
     enabled = {fields["Enabled"] for fields in channels(bench.read(board, "runlist0")).values()}
     assert enabled == {"1"}, "the first was put back"
+
+
+def test_memory_coherent_with_the_cpu(module, tmp_path):
+    """No PRAMIN, other ways to memory: info says so, and there is nothing else."""
+    board = json.loads((paths.BOARDS / "h200.json").read_text(encoding="utf-8"))
+    board["pci"]["device"] = "0x2342"
+    path = tmp_path / "gh200.json"
+    path.write_text(json.dumps(board), encoding="utf-8")
+    with Machine([Gpu(str(path))], module=module) as machine:
+        assert machine.check("ls /proc/gpu0").split() == ["info"]
+        info = machine.check("cat /proc/gpu0/info")
+        assert "chip: GH100" in info
+        assert info.count("no (memory coherent with the CPU's)") == info.count("feature ") > 0
 
 
 @pytest.mark.parametrize("wrong", ("beyond BAR0", "nowhere", "one channel", "too many"))
