@@ -134,9 +134,10 @@ void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
 
 /*
  * Keep the GPU from falling asleep, and gpu->driver as it is, until
- * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone, -EBUSY if its driver lets programs drive it. Waits
- * while a driver is bound or unbound, -EINTR if that is cut short. Ends in the
- * task that began it, and is not begun twice: a driver may wait in between.
+ * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone, -EBUSY
+ * if its driver lets programs drive it. Waits while a driver is bound or
+ * unbound, -EINTR if that is cut short. Ends in the task that began it, and is
+ * not begun twice: a driver may wait in between.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
 /* The same to put something back: heeds no signal, nor that the files go. */
