@@ -215,6 +215,15 @@ static struct nvdebug_snapshot *copy_topology_take(struct nvdebug_gpu *gpu,
 	return snapshot_done(s, ret);
 }
 
+/* Or the registers that say what works for it are elsewhere. */
+static bool is_told_of(const struct nvdebug_gpu *gpu,
+		       const struct nvdebug_engine *engine)
+{
+	u32 lces = gpu->chip->copy->lces;
+
+	return !lces || engine->inst < lces;
+}
+
 static void copy_topology_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 			       const struct nvdebug_snapshot *base,
 			       size_t record)
@@ -230,7 +239,7 @@ static void copy_topology_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		return;
 	}
 	engine = &gpu->topology.engine[record - 1];
-	if (engine->type != NV_PTOP_TYPE_LCE)
+	if (engine->type != NV_PTOP_TYPE_LCE || !is_told_of(gpu, engine))
 		return;
 
 	seq_printf(m, "LCE%u ", engine->inst);

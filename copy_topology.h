@@ -13,6 +13,7 @@ struct nvdebug_copy_ops {
 	u32 pce_map;	/* mask of the field in PCE_MAP */
 	u32 pces;	/* how many PCEs the wiring registers have room for */
 	u32 grces;
+	u32 lces;	/* whose PCEs these registers are of; 0: all */
 	/* One register for all of them if the stride is 0. */
 	u32 pce_reg;
 	u32 pce_stride;

@@ -10,31 +10,61 @@
 #include "proc.h"
 #include "work_distributor.h"
 
-#define MAX_WORDS	NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1
+#define MAX_WORDS	NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B
 
 struct cwd_snapshot {
 	struct nvdebug_snapshot base;
 	u32 gpcs;
 	u32 tpcs;
 	struct nvdebug_cwd_partition partition;
+	u32 gpc_tpc_words;
 	u32 gpc_tpc_id[MAX_WORDS];
-	u32 sm_id[MAX_WORDS];
+	u32 sm_id[NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100];
 };
 
 const struct nvdebug_cwd_ops nvdebug_cwd_gm200 = {
-	.words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
 	.sms_per_tpc = 1,
 };
 
 const struct nvdebug_cwd_ops nvdebug_cwd_gp100 = {
-	.words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
 	.sms_per_tpc = 1,
 };
 
 const struct nvdebug_cwd_ops nvdebug_cwd_gv100 = {
-	.words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
 	.sms_per_tpc = 2,
 	.has_partitions = true,
+};
+
+const struct nvdebug_cwd_ops nvdebug_cwd_gh100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GH100,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
+	.sms_per_tpc = 2,
+	.has_partitions = true,
+	.fitted = true,
+};
+
+/* No PARTITION_CTL is published of GB10B. */
+const struct nvdebug_cwd_ops nvdebug_cwd_gb100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
+	.sms_per_tpc = 2,
+	.fitted = true,
 };
 
 static int read_fs(struct nvdebug_gpu *gpu, struct cwd_snapshot *s)
@@ -57,6 +87,23 @@ static int read_words(struct nvdebug_gpu *gpu, u32 reg, u32 words, u32 *out)
 	return ret;
 }
 
+/* As many as there are; just those with a TPC in them if @need is set. */
+static int read_gpc_tpc_id(struct nvdebug_gpu *gpu, struct cwd_snapshot *s,
+			   bool need)
+{
+	const struct nvdebug_cwd_ops *ops = gpu->chip->cwd;
+
+	s->gpc_tpc_words = ops->gpc_tpc_words;
+	if (need || ops->fitted)
+		s->gpc_tpc_words = DIV_ROUND_UP(max(s->tpcs, 1U),
+						NVDEBUG_TPCS_PER_WORD);
+	/* more than the table can tell of: then it is not what it seems */
+	if (s->gpc_tpc_words > ops->gpc_tpc_words)
+		return -EIO;
+	return read_words(gpu, ops->gpc_tpc_id, s->gpc_tpc_words,
+			  s->gpc_tpc_id);
+}
+
 static void cwd_free(struct nvdebug_snapshot *base)
 {
 	kfree(container_of(base, struct cwd_snapshot, base));
@@ -74,19 +121,17 @@ static struct nvdebug_snapshot *sm_map_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	const struct nvdebug_cwd_ops *ops = gpu->chip->cwd;
 	struct cwd_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
-	struct nvdebug_tpc_place place;
 	int ret;
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	ret = read_fs(gpu, s);
-	/* more than the table can tell of: then it is not what it seems */
-	if (!ret && s->tpcs &&
-	    nvdebug_tpc_find(s->gpc_tpc_id, ops->words, s->tpcs - 1, &place))
-		ret = -EIO;
 	if (!ret)
-		ret = read_words(gpu, NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
-				 DIV_ROUND_UP(s->tpcs, 4), s->gpc_tpc_id);
+		ret = read_gpc_tpc_id(gpu, s, true);
+	/* nor is it with two TPCs in one place, as before a driver fills it in */
+	if (!ret && !nvdebug_tpcs_differ(s->gpc_tpc_id, s->gpc_tpc_words,
+					 s->tpcs))
+		ret = -EIO;
 	s->base.records = 1 + s->tpcs * ops->sms_per_tpc;
 	return cwd_done(s, ret);
 }
@@ -103,7 +148,7 @@ static void sm_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		seq_puts(m, "# sm gpc tpc\n");
 		return;
 	}
-	nvdebug_tpc_find(s->gpc_tpc_id, ops->words,
+	nvdebug_tpc_find(s->gpc_tpc_id, s->gpc_tpc_words,
 			 (record - 1) / ops->sms_per_tpc, &place);
 	seq_printf(m, "%zu %u %u\n", record - 1, place.gpc, place.tpc);
 }
@@ -127,11 +172,9 @@ static struct nvdebug_snapshot *work_distributor_take(struct nvdebug_gpu *gpu,
 			nvdebug_cwd_partition_decode(word, &s->partition);
 	}
 	if (!ret)
-		ret = read_words(gpu, NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
-				 ops->words, s->gpc_tpc_id);
+		ret = read_gpc_tpc_id(gpu, s, false);
 	if (!ret)
-		ret = read_words(gpu, NV_PGRAPH_PRI_CWD_SM_ID(0), ops->words,
-				 s->sm_id);
+		ret = read_words(gpu, ops->sm_id, ops->sm_words, s->sm_id);
 	return cwd_done(s, ret);
 }
 
@@ -167,8 +210,8 @@ static void work_distributor_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	} else {
 		seq_puts(m, "partitioning: -\ntable: -\nveid_offset: -\ntable_offset: -\n");
 	}
-	put_words(m, "gpc_tpc_id", s->gpc_tpc_id, ops->words);
-	put_words(m, "sm_id", s->sm_id, ops->words);
+	put_words(m, "gpc_tpc_id", s->gpc_tpc_id, s->gpc_tpc_words);
+	put_words(m, "sm_id", s->sm_id, ops->sm_words);
 }
 
 const struct nvdebug_view nvdebug_sm_map_view = {

@@ -12,9 +12,11 @@
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
+#include "hw/ce.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
@@ -101,6 +103,35 @@ static const struct nvdebug_channel_ops channel_gb202 = {
 	.show_entry = nvdebug_channel_show_entry_ga100,
 };
 
+/*
+ * LCEs come in units of ten, each with PCEs and registers of its own; where
+ * those of the second unit are, no public source tells.
+ */
+static const struct nvdebug_copy_ops copy_gb100 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
+	.pces = NV_CE_PCE2LCE_CONFIG__SIZE_1_GB100,
+	.grces = NV_CE_GRCE_CONFIG__SIZE_1_GH100,
+	.lces = NV_CE_SHIM_LCES_GB100,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GA100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GA100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
+static const struct nvdebug_copy_ops copy_gb202 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
+	.pces = NV_CE_PCE2LCE_CONFIG__SIZE_1_GB202,
+	.grces = NV_CE_GRCE_CONFIG__SIZE_1_GB202,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GA100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GA100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
 static const struct nvdebug_chip_model models_gb100[] = {
 	{ 0x1a0, "GB100" },
 	{ }
@@ -110,22 +141,18 @@ static const struct nvdebug_chip_model models_gb100[] = {
 const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.generation = "Blackwell",
 	.models = models_gb100,
-	.missing = {
-		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
-			"where its tables are with more than 64 TPCs is not public",
-		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
-			"no public source tells where the registers are",
-	},
 	.ptop = &nvdebug_ptop_gb100,
 	.runlist = &runlist_gb10b,
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gh100,
+	.copy = &copy_gb100,
 	.submit = &nvdebug_submit_gh100,
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
+	.cwd = &nvdebug_cwd_gb100,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
@@ -144,22 +171,18 @@ static const struct nvdebug_chip_model models_gb102[] = {
 const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.generation = "Blackwell",
 	.models = models_gb102,
-	.missing = {
-		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
-			"where its tables are with more than 64 TPCs is not public",
-		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
-			"no public source tells where the registers are",
-	},
 	.ptop = &nvdebug_ptop_ga100,
 	.runlist = &runlist_gb10b,
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gh100,
+	.copy = &copy_gb100,
 	.submit = &nvdebug_submit_gh100,
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
+	.cwd = &nvdebug_cwd_gb100,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_gb100,
 	.bars = &nvdebug_bars_gh100,
@@ -181,9 +204,7 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.models = models_gb202,
 	.missing = {
 		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
-			"where its tables are with more than 64 TPCs is not public",
-		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
-			"no public source tells where the registers are",
+			"GB20C has no table of TPCs by their ids",
 	},
 	.ptop = &nvdebug_ptop_gb202,
 	.runlist = &runlist_gb202,
@@ -191,6 +212,7 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gh100,
+	.copy = &copy_gb202,
 	.submit = &submit_gb202,
 	.preempt = &preempt_gb202,
 	.geometry = &nvdebug_geometry_ga100,

@@ -7,9 +7,11 @@
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
+#include "hw/ce.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
@@ -59,6 +61,18 @@ const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
 	.show_entry = nvdebug_channel_show_entry_ga100,
 };
 
+static const struct nvdebug_copy_ops copy_gh100 = {
+	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
+	.pces = NV_CE_PCE2LCE_CONFIG__SIZE_1_GH100,
+	.grces = NV_CE_GRCE_CONFIG__SIZE_1_GH100,
+	.pce_reg = NV_CE_PCE2LCE_CONFIG_GA100,
+	.pce_stride = 4,
+	.grce_reg = NV_CE_GRCE_CONFIG_GA100,
+	.grce_stride = 4,
+	.pce_lce = nvdebug_pce_lce_gv100,
+	.grce_lce = nvdebug_grce_lce_tu102,
+};
+
 static const struct nvdebug_chip_model models[] = {
 	{ 0x180, "GH100" },
 	{ }
@@ -67,22 +81,18 @@ static const struct nvdebug_chip_model models[] = {
 const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.generation = "Hopper",
 	.models = models,
-	.missing = {
-		[NVDEBUG_FEATURE_WORK_DISTRIBUTOR] =
-			"where its tables are with more than 64 TPCs is not public",
-		[NVDEBUG_FEATURE_COPY_TOPOLOGY] =
-			"no public source tells where the registers are",
-	},
 	.ptop = &nvdebug_ptop_ga100,
 	.runlist = &runlist_gh100,
 	.channel = &nvdebug_channel_gh100,
 	.status = &nvdebug_status_ga100,
 	.instance = &nvdebug_instance_gh100,
 	.context = &nvdebug_context_gh100,
+	.copy = &copy_gh100,
 	.submit = &nvdebug_submit_gh100,
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
+	.cwd = &nvdebug_cwd_gh100,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_gh100,
 	.bars = &nvdebug_bars_gh100,

@@ -7,8 +7,6 @@
 #include "hw/cwd.h"
 #include "hw/pfb.h"
 
-#define TPCS_PER_WORD	4
-
 u32 nvdebug_unit_mask(u32 units)
 {
 	return units < 32 ? BIT(units) - 1 : U32_MAX;
@@ -56,12 +54,27 @@ int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 {
 	u32 place;
 
-	if (id / TPCS_PER_WORD >= words)
+	if (id / NVDEBUG_TPCS_PER_WORD >= words)
 		return -ERANGE;
-	place = word[id / TPCS_PER_WORD] >> (id % TPCS_PER_WORD * 8);
+	place = word[id / NVDEBUG_TPCS_PER_WORD] >> (id % NVDEBUG_TPCS_PER_WORD * 8);
 	out->gpc = FIELD_GET(NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GPC, place);
 	out->tpc = FIELD_GET(NV_PGRAPH_PRI_CWD_GPC_TPC_ID_TPC, place);
 	return 0;
+}
+
+bool nvdebug_tpcs_differ(const u32 *word, u32 words, u32 tpcs)
+{
+	struct nvdebug_tpc_place place;
+	u16 seen[16] = { };	/* by GPC */
+	u32 id;
+
+	for (id = 0; id < tpcs; id++) {
+		if (nvdebug_tpc_find(word, words, id, &place) ||
+		    seen[place.gpc] & BIT(place.tpc))
+			return false;
+		seen[place.gpc] |= BIT(place.tpc);
+	}
+	return true;
 }
 
 static u64 memory_range(u32 word, u64 mag)

@@ -29,6 +29,8 @@ struct nvdebug_cwd_partition {
 	u8 table_offset;
 };
 
+#define NVDEBUG_TPCS_PER_WORD	4
+
 struct nvdebug_tpc_place {
 	u8 gpc;		/* logical */
 	u8 tpc;		/* in that GPC */
@@ -45,6 +47,9 @@ const char *nvdebug_partition_table_name(u32 table);
  */
 int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 		     struct nvdebug_tpc_place *out);
+
+/* Is each of the first @tpcs, which @words do reach, in a place of its own? */
+bool nvdebug_tpcs_differ(const u32 *word, u32 words, u32 tpcs);
 
 /* Bytes of video memory by the register of the chip named; 0: not set. */
 u64 nvdebug_video_memory_gp102(u32 word);

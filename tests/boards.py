@@ -40,8 +40,8 @@ def before(generation):
 IDS_PER_RUNLIST = since("ampere-ga100")
 # 16-byte runlist entries, fault bits, subcontexts.
 WIDE_ENTRIES = since("volta")
-# Logical copy engines and published registers that wire them.
-COPY_WIRING = tuple(board for board in since("pascal") if board not in since("hopper"))
+# Logical copy engines, and registers that wire them.
+COPY_WIRING = since("pascal")
 # What workloads call copy engines, where they are no logical ones (docs/model.md): type and
 # instance, as in `device_info`.
 PHYSICAL_COPY_ENGINES = {"LCE0": "COPY20", "LCE2": "COPY00", "LCE3": "COPY10"}

@@ -70,6 +70,32 @@ def copy_topology(bench, board):
     return {engine: (pces, shares) for engine, _, pces, shares in map(str.split, lines)}
 
 
+def test_copy_engines_of_an_h200(bench):
+    """As captured: LCE4 has twelve PCEs, and both GRCEs borrow another's two."""
+    wiring = copy_topology(bench, "h200")
+    assert bench.read("h200", "pce_map") == "0xffff\n"
+    assert [wiring[f"LCE{lce}"] for lce in range(5)] == [
+        ("-", "LCE2"), ("-", "LCE3"), ("0x5000", "-"), ("0xa000", "-"), ("0xfff", "-")]
+    assert [bench.read("h200", f"lce_for_pce{pce}") for pce in range(16)] == \
+        ["4\n"] * 12 + ["2\n", "3\n", "2\n", "3\n"]
+    assert bench.run(f"[ -e {bench.proc('h200', 'lce_for_pce16')} ]").status == 1
+    assert [bench.read("h200", f"shared_lce_for_grce{grce}") for grce in (0, 1)] == ["2\n", "3\n"]
+
+
+def test_copy_engines_of_blackwell(bench):
+    for board, pces in (("b200", 24), ("rtx5090", 4)):
+        wiring = copy_topology(bench, board)
+        names = [f"lce_for_pce{pce}" for pce in range(pces)]
+        lces = [int(bench.read(board, name)) for name in names]
+        assert bench.run(f"[ -e {bench.proc(board, f'lce_for_pce{pces}')} ]").status == 1
+        for lce in set(lces):
+            assert int(wiring[f"LCE{lce}"][0], 16) == \
+                sum(1 << pce for pce, other in enumerate(lces) if other == lce)
+    # of ten LCEs each, whose registers are public of the first ones alone
+    bench.model("b200").request("fault", "read", 0x104100, 10)
+    assert set(copy_topology(bench, "b200")) == {f"LCE{lce}" for lce in range(10)}
+
+
 def test_an_lce_may_own_several_pces(bench):
     """As on an H200, whose LCE4 has twelve; here PCE 15 of the A100 is made to serve LCE2 too."""
     pce_15 = 0x104100 + 4 * 15

@@ -5,10 +5,14 @@ import time
 
 import pytest
 from boards import BOARDS, GENERATION, before, facts, since
+from nvdvm import paths
 from text import pairs, table
 
-# Where the work distributor's tables are public, and hold all TPCs.
-WORK_DISTRIBUTOR = tuple(board for board in since("maxwell-gm20x") if board in before("ada"))
+# Where the work distributor's tables are known, and hold all TPCs.
+WORK_DISTRIBUTOR = tuple(board for board in since("maxwell-gm20x")
+                         if GENERATION[board] not in ("ada", "blackwell-gb20x"))
+PARTITIONS = tuple(board for board in WORK_DISTRIBUTOR
+                   if board in since("volta") and board in before("blackwell-gb10x"))
 SMS_PER_TPC = {board: 2 if board in since("volta") else 1 for board in BOARDS}
 
 
@@ -72,7 +76,10 @@ def test_sm_map_has_every_sm_once(bench, board):
     rows = table(bench.read(board, "sm_map"))
     assert [int(row["sm"]) for row in rows] == list(range(sum(tpcs) * SMS_PER_TPC[board]))
     places = [(int(row["gpc"]), int(row["tpc"])) for row in rows]
-    expected = [(gpc, tpc) for gpc, count in enumerate(tpcs) for tpc in range(count)]
+    counts = [sum(gpc == here for here, _ in set(places)) for gpc in range(len(tpcs))]
+    # on an H200 fuses count physical GPCs, and the work distributor logical ones
+    assert (sorted(counts) == sorted(tpcs)) if board == "h200" else counts == tpcs
+    expected = [(gpc, tpc) for gpc, count in enumerate(counts) for tpc in range(count)]
     assert sorted(set(places)) == expected
     assert all(places.count(place) == SMS_PER_TPC[board] for place in set(places))
 
@@ -88,15 +95,32 @@ def test_the_worked_example(bench):
 def test_work_distributor(bench, board):
     shown = dict(pairs(bench.read(board, "work_distributor")))
     assert int(shown["gpcs"]) == len(live(board)) and int(shown["tpcs"]) == sum(live(board))
-    assert shown["partitioning"] == ("none" if board in since("volta") else "-")
+    assert shown["partitioning"] == ("none" if board in PARTITIONS else "-")
     words = 6 if GENERATION[board] == "maxwell-gm20x" else 16
-    assert len(shown["gpc_tpc_id"].split()) == len(shown["sm_id"].split()) == words
+    expected = (words, words) if board in before("ada") else (-(-sum(live(board)) // 4), 24)
+    assert (len(shown["gpc_tpc_id"].split()), len(shown["sm_id"].split())) == expected
 
 
-@pytest.mark.parametrize("board", WORK_DISTRIBUTOR)
+def test_sms_of_an_h200(bench):
+    """In the order that NVIDIA's driver told of a real one."""
+    captured = (paths.ROOT / "tests/data/h200-driver.txt").read_text(encoding="utf-8").splitlines()
+    tpcs = [line.split()[1:] for line in captured if line.startswith("tpc ")]
+    rows = table(bench.read("h200", "sm_map"))
+    assert [(row["gpc"], row["tpc"]) for row in rows] == \
+        [(gpc, virtual) for _, gpc, _, virtual, *_ in tpcs for _ in range(2)]
+
+
+@pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
+def test_two_tpcs_in_one_place(bench, board):
+    """As before a driver has filled the table in."""
+    table_at = 0x405000 if board == "h200" else 0x405B60
+    bench.model(board).request("fault", "read", table_at, 0)
+    result = bench.run(f"cat {bench.proc(board, 'sm_map')}")
+    assert result.status != 0 and "error" in result.err.decode()
+
+
+@pytest.mark.parametrize("board", PARTITIONS)
 def test_partitioning_is_shown(bench, board):
-    if board not in since("volta"):
-        return
     bench.model(board).request("fault", "read", 0x405B2C, 0x01050006)
     shown = dict(pairs(bench.read(board, "work_distributor")))
     assert (shown["partitioning"], shown["table"], shown["veid_offset"], shown["table_offset"]) \

@@ -59,6 +59,17 @@ TEST(Cwd, IdsBeyondTheTable) {
     EXPECT_EQ(nvdebug_tpc_find(nullptr, 0, 0, &place), -ERANGE);
 }
 
+TEST(Cwd, TpcsInPlacesOfTheirOwn) {
+    const std::uint32_t words[] = {0x03020100, 0x13121110, 0x000000FF};
+    EXPECT_TRUE(nvdebug_tpcs_differ(words, 3, 0));
+    EXPECT_TRUE(nvdebug_tpcs_differ(words, 3, 9));
+    EXPECT_FALSE(nvdebug_tpcs_differ(words, 3, 10)) << "GPC 0, TPC 0 again";
+    EXPECT_FALSE(nvdebug_tpcs_differ(words, 2, 9)) << "beyond the table";
+    const std::uint32_t zero[16] = {};
+    EXPECT_TRUE(nvdebug_tpcs_differ(zero, 16, 1));
+    EXPECT_FALSE(nvdebug_tpcs_differ(zero, 16, 2));
+}
+
 TEST(Cwd, Partitions) {
     nvdebug_cwd_partition partition;
     nvdebug_cwd_partition_decode(0, &partition);

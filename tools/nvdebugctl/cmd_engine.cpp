@@ -71,7 +71,9 @@ Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
     for (const Engine *const engine : {&a, &b}) {
         const auto lce =
             std::ranges::find(copy->lces, engine->name, &nvdebug::LogicalCopyEngine::name);
-        common &= lce == copy->lces.end() ? 0 : nvdebug::pces_of(*copy, *lce);
+        if (lce == copy->lces.end())
+            return Json();
+        common &= nvdebug::pces_of(*copy, *lce);
     }
     return bits(common);
 }
