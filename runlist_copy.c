@@ -22,6 +22,13 @@ static bool is_readable(const struct nvdebug_runlist_location *loc)
 	       loc->aperture == NV_APERTURE_NCOH;
 }
 
+/* Not by the aperture's name: video memory's is the SoC's on a Jetson TX2. */
+static bool is_in_video_memory(const struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist_location *loc)
+{
+	return nvdebug_mem_place(gpu, loc->aperture) == NVDEBUG_PLACE_VIDEO;
+}
+
 /* Read the entries of the list at @loc; a new buffer goes to *@words. */
 static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			const struct nvdebug_runlist_location *loc,
@@ -102,13 +109,13 @@ static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 {
 	int ret;
 
-	if (copy->loc.aperture == NV_APERTURE_VID)
+	if (is_in_video_memory(gpu, &copy->loc))
 		return copy_entries(gpu, mem, &copy->loc, even_only,
 				    &copy->words);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
 	ret = locate_locked(gpu, runlist, beneath, &copy->loc);
-	if (!ret && copy->loc.aperture == NV_APERTURE_VID)
+	if (!ret && is_in_video_memory(gpu, &copy->loc))
 		ret = -EAGAIN;
 	if (!ret)
 		ret = copy_entries(gpu, mem, &copy->loc, even_only,

@@ -10,6 +10,7 @@ import pytest
 for folder in ("vm", "bench"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
+import stall  # noqa: E402
 from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
 from nvdvm.build import ensure_built, module_for  # noqa: E402
@@ -52,8 +53,9 @@ def kselftests():
 @pytest.fixture(scope="session")
 def session_machine(module, kselftests, worker_id):
     test_modules = paths.BUILD / "test-modules" / kernel.find().release
-    files = {**kselftests, **{f"/lib/{name}.ko": test_modules / f"{name}.ko"
-                              for name in ("procowner", "pcigpu", "devicelock")}}
+    files = {**kselftests, **stall.files(),
+             **{f"/lib/{name}.ko": test_modules / f"{name}.ko"
+                for name in ("procowner", "pcigpu", "devicelock")}}
     with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "pytest" / worker_id) as machine:
         yield machine

@@ -2,19 +2,21 @@
 """GPUs of SoCs: platform devices without video memory, whose power comes and goes."""
 
 import pytest
+import stall
 from boards import CHIP, INTEGRATED
 from conftest import Bench, fresh
+from layouts import number
 from nvdvm import kernel, paths
 from nvdvm.machine import Gpu, Machine
 from test_control import gained, task
 from test_golden import everything, is_state, names, not_empty
 from test_kselftest import programs, run_program
 from test_lease import held
-from test_runlist_control import SLICE_US, even, only
+from test_runlist_control import SLICE_US, even, only, write_ok
 from test_tables import engines_by_runlist
-from test_translate import (test_by_channel as every_context_is_found,
+from test_translate import (answer, options, test_by_channel as every_context_is_found,
                             test_every_mapping_is_found as every_mapping_is_found)
-from text import channels
+from text import channels, tsgs
 
 # A GPU on PCI among them, to be numbered before them.
 SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
@@ -23,6 +25,8 @@ COMPATIBLE = {"jetson-tx2": "nvidia,gp10b", "jetson-xavier": "nvidia,gv11b",
               "jetson-orin": "nvidia,ga10b"}
 # What linux-nvgpu tells the chip that a structure in the SoC's memory is in.
 APERTURE = {"jetson-tx2": "vid", "jetson-xavier": "coh", "jetson-orin": "coh"}
+# The bit of an address that is none of it (linux-nvgpu hal/mm/gmmu).
+MARK = {"jetson-tx2": 1 << 36, "jetson-xavier": 1 << 36, "jetson-orin": 1 << 37}
 # "Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management" (RTAS 2024), Table III.
 TABLE_III = {0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3", "GR1"}}
 
@@ -30,7 +34,7 @@ TABLE_III = {0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3", "GR1"}}
 @pytest.fixture(scope="module")
 def jetsons(module, kselftests, worker_id):
     fail = paths.BUILD / "test-modules" / kernel.find().release / "failreturn.ko"
-    files = {**kselftests, "/lib/failreturn.ko": fail}
+    files = {**kselftests, **stall.files(), "/lib/failreturn.ko": fail}
     with Machine([Gpu(board) for board in SLOTS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "jetson" / worker_id) as machine:
         yield machine
@@ -145,6 +149,36 @@ def test_a_lease_of_the_gpu_ends(bench, board):
         assert only(bench, board, 1)
     bench.model(board).request("advance", 3 * SLICE_US)
     assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
+    """Its memory would be somebody else's by then, whatever the aperture's name."""
+    write_ok(bench, board, "switch_to_tsg", "0:1")
+    with stall.stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
+                       "nvdebug_sysmem_read") as reader:
+        bench.check(f"(echo 0 > {bench.proc(board, 'resubmit_runlist')}; "
+                    "touch /tmp/resubmitted) > /dev/null 2>&1 & sleep 1")
+        assert bench.run("[ -e /tmp/resubmitted ]").status, "it waits"
+        reader.finish()
+        bench.check("until [ -e /tmp/resubmitted ]; do usleep 10000; done; rm /tmp/resubmitted")
+    assert reader.status == 0
+    # the driver's, if that was there by the time of the last look
+    assert [tsg for tsg, _ in tsgs(reader.out)] in ([1], [0, 1, 2])
+
+
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_the_mark_of_an_address_is_none_of_it(bench, board):
+    """Drivers set it to say how an address goes through the SoC; memory is where it was."""
+    bench.restart(board, "page-tables")
+    layout = bench.model(board).request("layout")
+    for space in layout["address_spaces"]:
+        mapping = space["mappings"][0]
+        at = space["page_directory"]
+        for mark in (0, MARK[board]):
+            said = answer(bench, board, f"{number(at['address']) | mark:#x}:{at['aperture']} "
+                                        f"{mapping['va']} {options(layout, space, board)}")
+            assert said["result"] == f"{number(mapping['address']):#x} {mapping['aperture']}"
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
