@@ -18,42 +18,65 @@
 #include "memory.h"
 #include "sysmem.h"
 
-/*
- * What translates the GPU's addresses, or NULL. Where every address is itself,
- * 5.10 would have no answer to what an address is.
- */
-static struct iommu_domain *domain_of(struct nvdebug_gpu *gpu)
-{
-	struct iommu_domain *domain = iommu_get_domain_for_dev(gpu->dev);
+/* Something to do with the domain that translates the GPU's addresses. */
+struct visit {
+	struct device *dev;
+	bool translated;	/* by a domain, which finds ... */
+	u64 iova;
+	phys_addr_t phys;	/* ... this there, or 0 */
+};
 
-	if (domain && domain->type == IOMMU_DOMAIN_IDENTITY)
-		return NULL;
-	return domain;
+/* Where every address is itself, 5.10 would have no answer to what one is. */
+static int visit_domain(struct device *dev, void *data)
+{
+	struct visit *visit = data;
+	struct iommu_domain *domain;
+
+	if (dev != visit->dev)
+		return 0;
+	domain = iommu_get_domain_for_dev(dev);
+	if (!domain || domain->type == IOMMU_DOMAIN_IDENTITY)
+		return 1;
+	visit->translated = true;
+	visit->phys = iommu_iova_to_phys(domain, visit->iova);
+	return 1;
 }
 
-/* The physical address behind a bus address of the GPU, for one page. */
-static int bus_to_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
+/*
+ * A domain may be detached and freed at any time: by another driver, by one
+ * that lets user space choose, or through sysfs. All of that takes the lock of
+ * the device's group, which is held while its devices are gone through.
+ */
+static void translate(struct nvdebug_gpu *gpu, struct visit *visit)
+{
+	struct iommu_group *group = iommu_group_get(gpu->dev);
+
+	visit->dev = gpu->dev;
+	if (!group)
+		return;
+	iommu_group_for_each_dev(group, visit, visit_domain);
+	iommu_group_put(group);
+}
+
+int nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	struct iommu_domain *domain = domain_of(gpu);
-	bool translated = bus & ops->mark ? ops->marked_is_translated :
-					    ops->unmarked_is_translated;
+	struct visit visit = { .iova = bus & ~ops->mark };
 
-	bus &= ~ops->mark;
-	if (!domain || !translated) {
-		*phys = bus;
-		return 0;
-	}
-	*phys = iommu_iova_to_phys(domain, bus);
-	return *phys ? 0 : -EFAULT;
+	if (bus & ops->mark ? ops->marked_is_translated :
+			      ops->unmarked_is_translated)
+		translate(gpu, &visit);
+	*phys = visit.translated ? visit.phys : visit.iova;
+	return visit.translated && !visit.phys ? -EFAULT : 0;
 }
 
 int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	bool translated = domain_of(gpu);
+	struct visit visit = { .iova = dma };
 
-	if (!translated || ops->unmarked_is_translated)
+	translate(gpu, &visit);
+	if (!visit.translated || ops->unmarked_is_translated)
 		*address = dma;
 	else if (ops->marked_is_translated)
 		*address = dma | ops->mark;
@@ -69,7 +92,7 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
 {
 	phys_addr_t phys;
-	int ret = bus_to_phys(gpu, bus, &phys);
+	int ret = nvdebug_sysmem_phys(gpu, bus, &phys);
 
 	if (ret || !pfn_valid(PHYS_PFN(phys)) ||
 	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,

@@ -13,6 +13,9 @@ struct nvdebug_gpu;
 /* The errors of nvdebug_mem_read(). May sleep. */
 int __must_check nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 				     size_t words);
+/* What is behind a bus address, for one page. -EFAULT if nothing is. */
+int __must_check nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus,
+				     phys_addr_t *phys);
 /*
  * What the GPU has to be told for @dma of its device, or -EOPNOTSUPP if it
  * does not go the way that @dma is for.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """What is in system memory is found where the GPU's IOMMU says, and nowhere else."""
 
+import stall
 from nvdvm import arch, kernel, paths, qemu
 from nvdvm.machine import Gpu, Machine
 from text import instances, tsgs
@@ -16,7 +17,7 @@ def machine(module, append=""):
     remap = paths.BUILD / "test-modules" / kernel.find().release / "iommuremap.ko"
     return Machine([Gpu(board, "sysmem") for board in BOARDS], module=module, iommu=True,
                    transport="proxy",
-                   append=append, extra_files={"/lib/iommuremap.ko": remap})
+                   append=append, extra_files={"/lib/iommuremap.ko": remap, **stall.files()})
 
 
 def expect_all(text):
@@ -43,3 +44,20 @@ def test_an_iommu_that_passes_through(module):
     with machine(module, "iommu=pt") as vm:
         for index, _ in enumerate(BOARDS):
             expect_all(vm.check(f"cat /proc/gpu{index}/runlist0"))
+
+
+def test_a_domain_stays_while_it_is_asked(module):
+    """Who attaches another one waits until the address is found, and then frees it."""
+    with machine(module) as vm:
+        for index, _ in enumerate(BOARDS):
+            file = f"/proc/gpu{index}/runlist0"
+            device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"
+            with stall.stalled(vm, f"exec cat {file}", "iommu_iova_to_phys") as reader:
+                vm.check(f"(echo identity > {device}/iommu_group/type; echo $? > /tmp/changed) "
+                         "> /dev/null 2>&1 & sleep 1")
+                assert vm.run("[ -e /tmp/changed ]").status, "it waits"
+                reader.finish()
+                vm.check("until [ -s /tmp/changed ]; do usleep 10000; done")
+            assert vm.check("cat /tmp/changed; rm /tmp/changed") == "0\n"
+            assert reader.status and "Bad address" in reader.out
+            expect_all(vm.check(f"cat {file}"))
