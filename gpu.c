@@ -403,9 +403,20 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu)
 	return !ret;
 }
 
+static void retire_lists(struct nvdebug_gpu *gpu)
+{
+	bool awake = !nvdebug_gpu_begin_undo(gpu);
+
+	nvdebug_own_lists_retire(gpu, awake);
+	if (awake)
+		nvdebug_gpu_end(gpu);
+}
+
 void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
 			struct device_driver *driver, bool runs)
 {
+	/* their memory is of the device as it is with the driver it has */
+	retire_lists(gpu);
 	down_write(&gpu->reach);
 	gpu->driver = driver;
 	gpu->driver_runs = runs;
@@ -435,12 +446,8 @@ int nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name, size_t size)
 
 void nvdebug_gpu_retire(struct nvdebug_gpu *gpu)
 {
-	bool awake = !nvdebug_gpu_begin_undo(gpu);
-
 	WARN_ON_ONCE(gpu->proc);
-	nvdebug_own_lists_retire(gpu, awake);
-	if (awake)
-		nvdebug_gpu_end(gpu);
+	retire_lists(gpu);
 	unmap_registers(gpu);
 	nvdebug_gpu_put(gpu);
 }

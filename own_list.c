@@ -24,6 +24,7 @@ struct nvdebug_own_list {
 	__le32 *words;
 	size_t bytes;
 	dma_addr_t dma;
+	phys_addr_t phys;	/* what own.addr led to when it was made */
 };
 
 /* The GPU reads system memory for as long as there is a list of ours. */
@@ -59,6 +60,33 @@ static int allocate(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
 	return ret;
 }
 
+/*
+ * Does the address that the GPU is told lead to the list? Where the device has
+ * never had a driver, the DMA API may not know yet of an IOMMU, and the other
+ * way round.
+ */
+static int check_address(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list,
+			 const u32 *words, u32 n)
+{
+	u32 *found = kvmalloc_array(n, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!found)
+		return -ENOMEM;
+	ret = nvdebug_sysmem_phys(gpu, list->own.addr, &list->phys);
+	if (!ret)
+		ret = nvdebug_sysmem_read(gpu, list->own.addr, found, n);
+	if (!ret && memcmp(found, words, n * sizeof(u32)))
+		ret = -EFAULT;
+	kvfree(found);
+	return ret == -EFAULT ? -EOPNOTSUPP : ret;
+}
+
+static void give_back(struct nvdebug_gpu *gpu, struct nvdebug_own_list *list)
+{
+	dma_free_coherent(gpu->dev, list->bytes, list->words, list->dma);
+}
+
 struct nvdebug_own_list *
 nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, const u32 *words,
@@ -87,13 +115,18 @@ nvdebug_own_list_make(struct nvdebug_gpu *gpu,
 	}
 	list->own.aperture = gpu->chip->memory->own;
 	list->own.entries = entries;
-	if (nvdebug_sysmem_address(gpu, list->dma, &list->own.addr) ||
-	    ops->encode(&list->own, runlist->id, ops->ptr, word) < 0) {
-		nvdebug_own_list_free(gpu, list);
-		return ERR_PTR(-EOPNOTSUPP);
-	}
 	for (i = 0; i < n; i++)
 		list->words[i] = cpu_to_le32(words[i]);
+	ret = nvdebug_sysmem_address(gpu, list->dma, &list->own.addr);
+	if (!ret && ops->encode(&list->own, runlist->id, ops->ptr, word) < 0)
+		ret = -EOPNOTSUPP;
+	if (!ret)
+		ret = check_address(gpu, list, words, n);
+	if (ret) {
+		give_back(gpu, list);
+		kfree(list);
+		return ERR_PTR(ret);
+	}
 	dma_get(gpu);
 	return list;
 }
@@ -106,8 +139,20 @@ u64 nvdebug_own_list_number(const struct nvdebug_own_list *list)
 void nvdebug_own_list_free(struct nvdebug_gpu *gpu,
 			   struct nvdebug_own_list *list)
 {
+	phys_addr_t phys;
+
 	list_del(&list->node);
-	dma_free_coherent(gpu->dev, list->bytes, list->words, list->dma);
+	/*
+	 * Another domain of the IOMMU has nothing there, and taking nothing
+	 * from it is a mistake that the DMA API does not forgive.
+	 */
+	if (!nvdebug_sysmem_phys(gpu, list->own.addr, &phys) &&
+	    phys == list->phys)
+		give_back(gpu, list);
+	else
+		nvdebug_complain(gpu,
+				 "%zu bytes of memory are lost: the GPU's addresses changed under a runlist\n",
+				 list->bytes);
 	kfree(list);
 	dma_put(gpu);
 }

@@ -18,8 +18,8 @@ struct nvdebug_runlist_location;
 
 /*
  * Make a list of @entries from @words. -EOPNOTSUPP where that cannot be: the
- * GPU is user space's (vfio), or the address is beyond what it can be told.
- * Turns bus mastering on if nobody has.
+ * GPU is user space's (vfio), or the address is beyond what it can be told, or
+ * does not lead to the list. Turns bus mastering on if nobody has.
  */
 struct nvdebug_own_list *
 nvdebug_own_list_make(struct nvdebug_gpu *gpu,
@@ -60,8 +60,10 @@ int __must_check nvdebug_own_list_resubmit(struct nvdebug_gpu *gpu,
 int __must_check nvdebug_own_list_undo(struct nvdebug_gpu *gpu, u64 number);
 
 /*
- * Put everything back; nobody can use the GPU's files any more. What is not
- * @awake reads no list, and will be told of one when it wakes up.
+ * Put everything back: the GPU goes, or gets or loses a driver, by which its
+ * addresses may come to mean something else. With the device's lock held, or
+ * when nobody can use the GPU's files any more, so that no list is made. What
+ * is not @awake reads no list, and will be told of one when it wakes up.
  */
 void nvdebug_own_lists_retire(struct nvdebug_gpu *gpu, bool awake);
 

@@ -61,3 +61,16 @@ def test_a_domain_stays_while_it_is_asked(module):
             assert vm.check("cat /tmp/changed; rm /tmp/changed") == "0\n"
             assert reader.status and "Bad address" in reader.out
             expect_all(vm.check(f"cat {file}"))
+
+
+def test_a_list_whose_address_changed(module):
+    """What is there is not the DMA API's to take back: the page is lost, and that is said."""
+    with machine(module, "iommu=pt") as vm:
+        for index, _ in enumerate(BOARDS):
+            device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"
+            vm.check(f"echo 0:1 > /proc/gpu{index}/switch_to_tsg")
+            vm.check(f"echo DMA > {device}/iommu_group/type")
+            vm.check(f"echo 0 > /proc/gpu{index}/resubmit_runlist")
+            assert "4096 bytes of memory are lost" in vm.check("dmesg | tail -n 3")
+            vm.check(f"echo identity > {device}/iommu_group/type")
+            expect_all(vm.check(f"cat /proc/gpu{index}/runlist0"))

@@ -259,6 +259,18 @@ def test_without_its_driver_it_is_not_touched(bench):
     assert len(channels(bench.read(board, "runlist0"))) == 6
 
 
+@pytest.mark.parametrize("board", INTEGRATED)
+def test_its_driver_goes_with_its_own_list_in_force(bench, board):
+    """A list of the module's own goes first, while its memory is still the device's."""
+    name = device(bench, board).rpartition("/")[2]
+    driver = "/sys/bus/platform/drivers/platformgpu"
+    with held(bench, board, switch_to_tsg="0:1"):
+        bench.check(f"echo {name} > {driver}/unbind")
+        assert even(bench, board)
+    bench.check(f"echo {name} > {driver}/bind")
+    assert len(channels(bench.read(board, "runlist0"))) == 6
+
+
 def test_one_that_goes_and_comes(bench):
     board, folder = "jetson-orin", bench.proc("jetson-orin")
     bench.check(f"exec 3<{folder}/runlist0; echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove; "

@@ -247,6 +247,25 @@ def test_asked_again_it_replaces_the_tsg(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
+def test_lists_of_several_runlists(bench, board):
+    """That of one goes without the others: what Host reads stays the module's, and comes back."""
+    bench.restart(board, "mixed")
+    lists = {}
+    for runlist in re.search(r"^runlists: (.*)$", bench.read(board, "info"), re.M)[1].split():
+        text = bench.read(board, f"runlist{runlist}_brief")
+        if tsgs(text):
+            lists[int(runlist)] = text
+    assert len(lists) > 1
+    for runlist, text in lists.items():
+        write_ok(bench, board, "switch_to_tsg", f"{runlist}:{tsgs(text)[0][0]}")
+    for runlist, text in lists.items():
+        write_ok(bench, board, "resubmit_runlist", f"{runlist}")
+        assert tsgs(bench.read(board, f"runlist{runlist}_brief")) == tsgs(text)
+        assert boxes(bench.read(board, f"runlist{runlist}_brief"))[0].fields["Address"] == \
+            boxes(text)[0].fields["Address"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
 def test_unloading_brings_the_list_back(bench, board):
     where = location(bench, board)
     write_ok(bench, board, "switch_to_tsg", "0:1")
