@@ -92,9 +92,8 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
 {
 	phys_addr_t phys;
-	int ret = nvdebug_sysmem_phys(gpu, bus, &phys);
 
-	if (ret || !pfn_valid(PHYS_PFN(phys)) ||
+	if (nvdebug_sysmem_phys(gpu, bus, &phys) || !pfn_valid(PHYS_PFN(phys)) ||
 	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
 			      IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) != REGION_INTERSECTS)

@@ -6,7 +6,7 @@ import contextlib
 import pytest
 from registers import tsg_preempt_pending
 from test_golden import names
-from test_runlist_control import write_ok
+from test_runlist_control import even, location, write_ok
 
 BOARD = "gtx1060-3gb"
 DRIVERS = "/sys/bus/pci/drivers"
@@ -171,6 +171,7 @@ def test_bus_mastering_ends_whoever_holds_the_device(bench):
 
 def test_bus_mastering_ends_after_a_driver(bench):
     """It may need what it found on, so that stays on until the driver goes."""
+    bench.restart(BOARD, "sysmem")  # which is read with a driver, too
     set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
     bench.restart(BOARD, "sysmem")
     with driver(bench, params="master=0"):
@@ -239,3 +240,21 @@ def test_what_sleeps_is_not_touched(bench):
         bench.check(f"echo on > {power}/control")
     assert "chip: GP106" in bench.read(BOARD, "info")
     assert bench.check(f"ls {bench.proc(BOARD)}") == files
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_lists_of_the_modules_own_go_first(bench, event):
+    """Their memory is of the device as it is with the driver that it has."""
+    bench.restart(BOARD, "sysmem")  # which is read with a driver, too
+    where = location(bench, BOARD)
+    with driver(bench):
+        if event == "unbind":
+            assert bind(bench, BOARD).status == 0
+        write_ok(bench, BOARD, "switch_to_tsg", "0:1")
+        assert location(bench, BOARD) != where
+        if event == "unbind":
+            bench.check(unbind(bench, BOARD))
+        else:
+            assert bind(bench, BOARD).status == 0
+        assert location(bench, BOARD) == where
+        assert even(bench, BOARD)
