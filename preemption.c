@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Setting the preemption mode of a context: one word of its image in memory,
- * for firmware to find when it loads the context the next time. That it does,
- * and does not overwrite the word when it saves the context, is inferred from
- * linux-nvgpu, which sets it likewise in contexts that exist.
+ * for firmware to find when it loads the context the next time. That it does is
+ * known from linux-nvgpu, which sets it likewise in contexts that exist, but
+ * takes them off the engine first (common/gr/gr_setup.c): that firmware does not
+ * overwrite the word when it saves a context that is on it is inferred.
+ *
+ * The context-switch timeout stays as it is. It is one register of the engine
+ * and not of the context, with which the driver looks after that engine;
+ * linux-nvgpu sets it when it starts, and no more when a mode changes, on gv11b
+ * and tu104 (hal/fifo/ctxsw_timeout_gv11b_fusa.c) as on ga10b
+ * (ctxsw_timeout_ga10b_fusa.c). What NVIDIA's other driver does is up to its
+ * firmware, which is not published.
  */
 #include <linux/bitfield.h>
 #include <linux/device.h>
@@ -40,6 +48,7 @@ struct request {
 	struct nvdebug_runlist *runlist;
 	u64 image;	/* where it is */
 	u8 aperture;
+	u32 context;	/* its id, as long as the image is that one's */
 };
 
 static int request_parse(struct request *req, const char *text, size_t len)
@@ -122,16 +131,21 @@ static int read_word(const struct request *req, struct nvdebug_mem *mem,
 	return nvdebug_mem_read(mem, &want);
 }
 
-/* The word with the mode. -ENOENT if there is no context image any more. */
+/*
+ * The word with the mode, and whose it is. -ENOENT if there is no context image
+ * any more: a write would spoil anything else.
+ */
 static int read_options(const struct request *req, struct nvdebug_mem *mem,
-			u32 *word)
+			u32 *word, u32 *context)
 {
 	u32 magic;
 	int ret;
 
 	ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
 			word);
-	/* still a context? a write would spoil anything else */
+	if (!ret)
+		ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_CONTEXT_ID,
+				context);
 	if (!ret)
 		ret = read_word(req, mem, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE,
 				&magic);
@@ -159,15 +173,16 @@ static int write_options(const struct request *req, struct nvdebug_mem *mem,
 /* Returns 1 if the mode was put back, 0 if there was none to, or an error. */
 static int put_back(const struct request *req, struct nvdebug_mem *mem)
 {
-	u32 word;
+	u32 word, context;
 	int ret;
 
-	ret = read_options(req, mem, &word);
+	ret = read_options(req, mem, &word, &context);
 	if (ret == -ENOENT)
 		return 0;
 	if (ret)
 		return ret;
-	if (FIELD_GET(MODE, word) != req->mode || req->mode == req->old_mode)
+	if (context != req->context || FIELD_GET(MODE, word) != req->mode ||
+	    req->mode == req->old_mode)
 		return 0;
 	ret = write_options(req, mem, word, req->old_mode);
 	return ret ? ret : 1;
@@ -185,7 +200,7 @@ static int write_mode(struct request *req, struct nvdebug_mem *mem)
 	u32 word;
 	int ret, error;
 
-	ret = read_options(req, mem, &word);
+	ret = read_options(req, mem, &word, &req->context);
 	if (ret)
 		return ret == -ENOENT ? -EBUSY : ret;
 	req->old_mode = FIELD_GET(MODE, word);

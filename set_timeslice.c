@@ -220,12 +220,9 @@ static int write_all(struct edit *edit)
 /* Is the list that was read still the one in force? */
 static int still_there(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
-	int ret;
+	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
 
-	lockdep_assert_held(&gpu->lock);
-	ret = gpu->chip->runlist->location(gpu, edit->runlist, &now);
 	if (ret)
 		return ret;
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
@@ -234,22 +231,18 @@ static int still_there(struct edit *edit)
 /* The same, also if one of ours is in force for now in place of the driver's. */
 static int still_there_beneath(struct edit *edit)
 {
-	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
-	int ret = still_there(edit);
+	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
 
-	if (ret != -EBUSY)
+	if (ret || nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
-	ret = gpu->chip->runlist->location(gpu, edit->runlist, &now);
-	if (ret)
-		return ret;
-	nvdebug_own_list_look_beneath(gpu, edit->runlist, &now);
+	nvdebug_own_list_look_beneath(edit->gpu, edit->runlist, &now);
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
 /*
  * A list in system memory may be the module's own, which goes when another is
- * submitted: not while the lock is held. Words of video memory take the lock
+ * submitted: not while the lock is held. Accesses to video memory take the lock
  * themselves.
  */
 static bool may_be_our_own(const struct edit *edit)
@@ -260,17 +253,16 @@ static bool may_be_our_own(const struct edit *edit)
 
 static int write_headers(struct edit *edit)
 {
+	bool held = may_be_our_own(edit);
 	int ret;
 
-	if (!may_be_our_own(edit))
-		return write_all(edit);
 	if (mutex_lock_killable(&edit->gpu->lock))
 		return -EINTR;
 	ret = still_there(edit);
-	if (!ret)
+	if (!ret && held)
 		ret = write_all(edit);
 	mutex_unlock(&edit->gpu->lock);
-	return ret;
+	return ret || held ? ret : write_all(edit);
 }
 
 /* Submit the list from where it is, unless it is not there any more. */
@@ -364,21 +356,20 @@ static u32 put_words_back(struct edit *edit)
 /* Returns how many headers have their old words again. */
 static u32 put_back(struct edit *edit)
 {
+	bool held = may_be_our_own(edit);
 	u32 back = 0;
 	int ret;
 
-	if (may_be_our_own(edit)) {
-		mutex_lock(&edit->gpu->lock);
-		ret = still_there_beneath(edit);
-		if (!ret)
-			back = put_words_back(edit);
-		mutex_unlock(&edit->gpu->lock);
-		/* another list has none of our words */
-		if (ret && ret != -EBUSY && edit->written)
-			complain(edit, edit->written, ret);
-	} else {
+	mutex_lock(&edit->gpu->lock);
+	ret = still_there_beneath(edit);
+	if (!ret && held)
 		back = put_words_back(edit);
-	}
+	mutex_unlock(&edit->gpu->lock);
+	if (!ret && !held)
+		back = put_words_back(edit);
+	/* another list has none of our words */
+	if (ret && ret != -EBUSY && edit->written)
+		complain(edit, edit->written, ret);
 	if (!edit->submitted || !back)
 		return back;
 	mutex_lock(&edit->gpu->lock);

@@ -20,17 +20,15 @@ static int is_taken(struct nvdebug_gpu *gpu, const void *what)
 /* How often to look for two looks that agree. */
 #define LOOKS	3
 
-/*
- * Where the list is: memory is given back by it, and lists are submitted by
- * it, so what was read just once does not do.
- */
-static int look(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
-		struct nvdebug_runlist_location *loc)
+int nvdebug_submit_look(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist,
+			struct nvdebug_runlist_location *loc)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_runlist_location again;
 	int tries, ret;
 
+	lockdep_assert_held(&gpu->lock);
 	ret = ops->location(gpu, runlist, loc);
 	for (tries = 0; !ret && tries < LOOKS; tries++) {
 		ret = ops->location(gpu, runlist, &again);
@@ -49,7 +47,7 @@ int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await(gpu, is_taken, runlist);
-	return ret ? ret : look(gpu, runlist, loc);
+	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
 }
 
 int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
@@ -60,7 +58,7 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await_undo(gpu, is_taken, runlist);
-	return ret ? ret : look(gpu, runlist, loc);
+	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
 }
 
 /*

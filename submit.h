@@ -20,6 +20,15 @@ struct nvdebug_submit_ops {
 	u64 ptr;	/* mask of the address bits that fit */
 };
 
+/*
+ * Where the list is. Memory is written and given back by it, and lists are
+ * submitted by it, so what was read just once does not do: -EBUSY if no two
+ * looks agree.
+ */
+int __must_check nvdebug_submit_look(struct nvdebug_gpu *gpu,
+				     const struct nvdebug_runlist *runlist,
+				     struct nvdebug_runlist_location *loc);
+
 /* Wait until Host has taken what was submitted, and tell where that is. */
 int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,

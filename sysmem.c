@@ -177,16 +177,31 @@ static void write_back(void *word)
 #endif
 }
 
-/* Also caught: the kernel's own text is RAM, and must not be written. */
-static int write_word(void *word, u32 value)
+/*
+ * Compare and write, with nothing of this CPU's in between. Not by an atomic
+ * instruction: none of those catches a fault of the kernel's own addresses, and
+ * the kernel's text is RAM, which must not be written.
+ */
+static int replace_word(void *word, u32 expected, u32 value)
 {
-	__le32 stored = cpu_to_le32(value);
+	u32 stored = (__force u32)cpu_to_le32(value);
+	u32 wanted = (__force u32)cpu_to_le32(expected);
+	unsigned long flags;
+	int ret = 0;
+	u32 found;
 
 	pagefault_disable();
-	__put_kernel_nofault(word, &stored, __le32, fault);
+	local_irq_save(flags);
+	__get_kernel_nofault(&found, word, u32, fault);
+	if (found == wanted)
+		__put_kernel_nofault(word, &stored, u32, fault);
+	else
+		ret = -EBUSY;
+	local_irq_restore(flags);
 	pagefault_enable();
-	return 0;
+	return ret;
 fault:
+	local_irq_restore(flags);
 	pagefault_enable();
 	return -EFAULT;
 }
@@ -203,16 +218,11 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 		return -EFAULT;
 	if (!coherent && !can_write_back(gpu))
 		return -EOPNOTSUPP;
-	ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
-	if (!ret && word != expected)
-		ret = -EBUSY;
-	if (ret)
-		return ret;
 
 	map = map_page(gpu, page);
 	if (!map)
 		return -ENOMEM;
-	ret = write_word(map + offset_in_page(bus), value);
+	ret = replace_word(map + offset_in_page(bus), expected, value);
 	if (!ret && !coherent)
 		write_back(map + offset_in_page(bus));
 	/* before whatever tells the GPU of it */

@@ -500,6 +500,40 @@ def test_all_lists_can_be_submitted_again(bench, board):
     assert even(bench, board)
 
 
+@pytest.mark.parametrize("board", ["gtx1060-3gb", "h200"])
+def test_one_wrong_word_of_where_the_list_is(bench, board):
+    """Nothing is submitted by it: at any of the reads, a word that could be right."""
+    where = location(bench, board)
+    address, entries = int(where[0], 16), int(where[2])
+    page = address >> 12 if board in before("turing") else address & 0xffffffff
+    cost = bench.cost(board, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}")
+    for access in range(sum(block["reads"] for block in cost.values())):
+        for word in (page ^ 0x1000, entries - 1):
+            bench.model(board).request("fault", "wrong-after", str(access), hex(word))
+            bench.write(board, "resubmit_runlist", "0")
+            bench.model(board).request("fault", "none")
+            assert location(bench, board) == where, (access, hex(word))
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", ["h200", "b200"])
+def test_a_write_that_is_lost(bench, board):
+    """Half a submit is none: the list is the driver's, or the one that was asked for."""
+    where = location(bench, board)
+    failed = 0
+    for access in range(8):
+        bench.model(board).request("fault", f"lose-writes-after {access} 1")
+        result = bench.write(board, "switch_to_tsg", "0:1")
+        bench.model(board).request("fault", "none")
+        if result.status == 0:
+            assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
+            write_ok(bench, board, "resubmit_runlist", "0")
+        failed += result.status != 0
+        assert location(bench, board) == where, access
+        assert "did not go back" not in bench.check("dmesg | tail -n 2"), access
+    assert failed and even(bench, board)
+
+
 @pytest.mark.parametrize("board", before("ampere-ga100"))
 @pytest.mark.parametrize("name", ["resubmit_runlist", "switch_to_tsg"])
 def test_a_list_that_stays_pending(bench, board, name):

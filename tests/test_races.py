@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What a driver may do between two steps of a control, at the worst moment (tests/modules/stall.c)."""
+
+import pytest
+from layouts import number
+from stall import stalled
+from test_lease import held
+from test_runlist_control import even, events, pending_fault, slice_of, trace
+from text import tsgs
+
+BOARDS = ("gtx1060-3gb", "rtx2080ti", "h200")
+WORKLOADS = ("three-tasks", "sysmem")  # in video and in system memory
+OTHER = 0x5a5a5a5a
+
+
+def header(bench, board):
+    """Where the header of TSG 1 is, in runlist 0."""
+    layout = bench.model(board).request("layout")
+    one = next(one for one in layout["runlists"] if one["id"] == 0)
+    listed = tsgs(bench.read(board, "runlist0_brief"))
+    before = sum(1 + len(channels) for _, channels in listed[:[tsg for tsg, _ in listed].index(1)])
+    size = 8 if board == "gtx1060-3gb" else 16
+    return one["aperture"], number(one["address"]) + before * size
+
+
+def peek(bench, board, at):
+    return number(bench.model(board).request("peek", at[0], hex(at[1]), "1")["words"][0])
+
+
+def poke(bench, board, at, word):
+    bench.model(board).request("poke", at[0], hex(at[1]), hex(word))
+
+
+def setting(bench, board, function, calls=1, after=False):
+    """set_timeslice of TSG 1, held up."""
+    return stalled(bench, f"echo 0:1 9000 > {bench.proc(board, 'set_timeslice')}", function, calls,
+                   after)
+
+
+def expect_busy(command):
+    assert command.status != 0 and "busy" in command.out
+
+
+# set_timeslice
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_word_that_is_no_header_any_more(bench, board, workload):
+    bench.restart(board, workload)
+    at = header(bench, board)
+    with setting(bench, board, "nvdebug_mem_write") as command:
+        poke(bench, board, at, OTHER)
+    expect_busy(command)
+    assert peek(bench, board, at) == OTHER
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_header_that_is_overwritten_before_it_is_submitted(bench, board, workload):
+    bench.restart(board, workload)
+    at = header(bench, board)
+    with setting(bench, board, "nvdebug_submit") as command:
+        poke(bench, board, at, OTHER)
+    expect_busy(command)
+    assert peek(bench, board, at) == OTHER
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_list_that_went_is_not_written(bench, board, workload):
+    """What was its memory may be anything by then, even if it looks the same."""
+    bench.restart(board, workload)
+    with trace(bench) as lines:
+        with setting(bench, board, "nvdebug_runlist_copy", after=True) as command:
+            bench.model(board).request("submit", 0)
+            bench.model(board).request("advance", 100)
+    expect_busy(command)
+    assert not lines
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_nothing_is_put_back_into_a_list_that_went(bench, board, workload):
+    bench.restart(board, workload)
+    with trace(bench) as lines:
+        with setting(bench, board, "nvdebug_submit_settle") as command:
+            bench.model(board).request("submit", 0)
+            bench.model(board).request("advance", 100)
+    expect_busy(command)
+    assert events(lines) == ["timeslice"]
+    assert slice_of(bench, board, 1) == ["1998.848"]
+    assert even(bench, board)
+
+
+# switch_to_tsg
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_list_that_went_is_not_replaced(bench, board, workload):
+    """By what the one before it had of the TSG."""
+    bench.restart(board, workload)
+    with trace(bench) as lines:
+        with stalled(bench, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}",
+                     "nvdebug_runlist_copy_beneath", after=True) as command:
+            bench.model(board).request("submit", 0)
+            bench.model(board).request("advance", 100)
+    expect_busy(command)
+    assert not lines
+    assert even(bench, board)
+
+
+# preemption_mode
+
+OPTIONS, CONTEXT_ID, MAGIC = 33, 60, 63  # words of a context's image
+
+
+def image_word(bench, board, channel, word):
+    one = next(one for one in bench.model(board).request("layout")["channels"]
+               if (one["runlist"], one["channel"]) == (0, channel))
+    image = one["context"]["image"]
+    return image["aperture"], number(image["address"]) + 4 * word
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_word_that_is_no_mode_any_more(bench, board, workload):
+    bench.restart(board, workload)
+    at = image_word(bench, board, 2, OPTIONS)
+    with stalled(bench, f"echo 0:2 wfi > {bench.proc(board, 'preemption_mode')}",
+                 "nvdebug_mem_write") as command:
+        poke(bench, board, at, OTHER)
+    expect_busy(command)
+    assert peek(bench, board, at) == OTHER
+
+
+@pytest.mark.parametrize("word", [OPTIONS, CONTEXT_ID, MAGIC])
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_context_that_is_another_one_keeps_its_mode(bench, board, word):
+    at = image_word(bench, board, 2, word)
+    mode = image_word(bench, board, 2, OPTIONS)
+    with trace(bench) as lines:
+        with held(bench, board, preemption_mode="0:2 wfi"):
+            poke(bench, board, at, OTHER)
+            before = peek(bench, board, mode)
+    assert events(lines) == ["preemption_mode"]
+    assert peek(bench, board, mode) == before
+
+
+# Waiting
+
+@pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti"])
+def test_who_waits_gives_up_when_the_module_goes(bench, board):
+    """And not only when its patience has."""
+    with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
+                 "nvdebug_submit_settle") as command:
+        bench.model(board).request("fault", pending_fault(board))
+        bench.check("(rmmod nvdebug; touch /tmp/unloaded) > /dev/null 2>&1 & sleep 1")
+        assert bench.run("[ -e /tmp/unloaded ]").status, "it waits for the writer"
+    bench.check("until [ -e /tmp/unloaded ]; do usleep 10000; done; rm /tmp/unloaded")
+    bench.model(board).request("fault", "none")
+    assert bench.machine.load_module().status == 0
+    assert command.status and "No such device" in command.out
+    assert even(bench, board)
