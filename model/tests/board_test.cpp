@@ -46,7 +46,7 @@ TEST(Boards, AllLoadAndTheirRegistersFit) {
         const Board loaded = board(name);
         EXPECT_EQ(loaded.name, name);
         Memory memory(loaded.video_bytes);
-        EXPECT_NO_THROW(Chip(loaded, memory)) << name;
+        EXPECT_NO_THROW(Chip(loaded, memory, {})) << name;
     }
 }
 
@@ -136,7 +136,7 @@ TEST_F(BoardFile, OverlappingBlocks) {
     json_["runlists"]["rows"][2]["base"] = "0x700000";
     const Board loaded = load();
     Memory memory(loaded.video_bytes);
-    EXPECT_EQ(config_error([&] { Chip(loaded, memory); }),
+    EXPECT_EQ(config_error([&] { Chip(loaded, memory, {}); }),
               "BAR0 0x700000..0x700400 (RUNLIST) overlaps 0x700000..0x800000 (PRAMIN)");
 }
 
@@ -166,7 +166,7 @@ TEST_F(BoardFile, MemoryThatItsRegisterCannotSay) {
     json_["memory"]["video_mib"] = 49153;
     const Board loaded = load();
     Memory memory(loaded.video_bytes);
-    EXPECT_EQ(config_error([&] { Chip(loaded, memory); }),
+    EXPECT_EQ(config_error([&] { Chip(loaded, memory, {}); }),
               "video memory of 49153 MiB cannot be said by LOCAL_MEMORY_RANGE");
 }
 

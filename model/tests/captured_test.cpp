@@ -94,6 +94,12 @@ TEST_F(Captured, MemorySizeAndWindow) {
     same_range(0x1700, 0x1720); // PBUS has none of them any more
 }
 
+TEST_F(Captured, Modes) {
+    for (const std::uint32_t off : {0x1404U, 0xcc80U, 0x1182ccU})
+        same(off);
+    bench_->expect_no_violations();
+}
+
 TEST_F(Captured, Bars) {
     constexpr std::uint32_t all_but_pointer = 0x00000fff;
     same(0xb80f60, all_but_pointer);

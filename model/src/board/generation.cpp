@@ -59,6 +59,9 @@ constexpr Generation kepler{
     .host_class = regs::ramin::signature_legacy,
     .fifo_cfg0 = false,
     .kepler_fifo_registers = true,
+    .mig_scratch = std::nullopt,
+    .mig_arbiter = false,
+    .confidential = ConfidentialRegister::none,
     .ltc_count = false,
     .pri_ring = true,
     .read_flushes = false,
@@ -150,6 +153,8 @@ constexpr Generation ampere_ga100 = [] {
     g.pbdma_layout = PbdmaLayout::ga100;
     g.pbdma_stride = regs::pbdma::stride_ampere;
     g.host_class = 0xc56f;
+    g.mig_scratch = MigScratch{.word = 0, .follows = true};
+    g.mig_arbiter = true; // inferred from GA10B and GH100
     g.entry_pointers_used = true;
     return g;
 }();
@@ -157,6 +162,8 @@ constexpr Generation ampere_ga100 = [] {
 constexpr Generation ampere_ga10x = [] {
     Generation g = ampere_ga100;
     g.name = "ampere-ga10x";
+    g.mig_scratch.reset();
+    g.mig_arbiter = false;
     g.runlist_base_shift = 10;
     g.memory_size = MemorySize::mib;
     return g;
@@ -190,6 +197,10 @@ constexpr Generation hopper = [] {
     g.read_flushes = true;
     g.fb_flush = true;
     g.memory_size = MemorySize::mib_twice;
+    // That the scratch register stays is inferred: the resource manager asks it on GA100 only.
+    g.mig_scratch = MigScratch{.word = regs::pbus::sw_scratch_1_gh100, .follows = false};
+    g.mig_arbiter = true;
+    g.confidential = ConfidentialRegister::pgc6;
     return g;
 }();
 
@@ -205,6 +216,8 @@ constexpr Generation blackwell_gb10x = [] {
     g.window_mask = regs::xal::window_base_gb100.mask();
     g.pbdma_layout = PbdmaLayout::gb10b;
     g.memory_size = MemorySize::mib;
+    g.mig_scratch = MigScratch{.word = 0, .follows = false};
+    g.confidential = ConfidentialRegister::pmc;
     g.host_class = 0xc96f;
     g.fb_flush = false;
     g.gate_counts = true;
@@ -223,6 +236,9 @@ constexpr Generation blackwell_gb20x = [] {
     g.runlist_layout = RunlistLayout::gb202;
     g.pbdma_layout = PbdmaLayout::gb20c;
     g.runlist_base_shift = 8;
+    g.mig_scratch.reset();
+    g.mig_arbiter = false;
+    g.confidential = ConfidentialRegister::none;
     g.host_class = 0xca6f;
     g.fb_flush = true;
     return g;
@@ -258,6 +274,7 @@ constexpr Generation ampere_ga10b = [] {
     Generation g = integrated(ampere_ga10x, "ampere-ga10b", MemoryForm::unified);
     g.bar1_use = false;
     g.bar_block = BarBlock::pbus;
+    g.mig_arbiter = true;
     g.page_tables.leaf_512m = false;
     g.instance.firmware_magic = true;
     g.context.header_bytes = 0x300;

@@ -99,6 +99,15 @@ enum class MemorySize : std::uint8_t {
     mib_twice,  // that, and LOCAL_MEMORY_RANGE with a wider magnitude
 };
 
+/// Where firmware tells whether confidential computing is on.
+enum class ConfidentialRegister : std::uint8_t { none, pgc6, pmc };
+
+/// The scratch register of PBUS that tells of MIG on some.
+struct MigScratch {
+    std::uint32_t word; // with MIG off
+    bool follows;       // it tells whether MIG is on; else it stays
+};
+
 /// Whose memory the GPU uses, and what apertures mean there.
 enum class MemoryForm : std::uint8_t {
     video,            // its own, and system memory
@@ -169,6 +178,9 @@ struct Generation {
     std::uint32_t host_class;    // in RAMFC's signature and PFIFO_CFG2
     bool fifo_cfg0;              // NV_PFIFO_CFG0 is there
     bool kepler_fifo_registers;  // PCCSR_CHANNEL_RUNLIST, timeslices of runlists
+    std::optional<MigScratch> mig_scratch;
+    bool mig_arbiter; // what hands GPCs to engines tells whether MIG is on
+    ConfidentialRegister confidential;
     bool ltc_count;              // PTOP says how many L2 caches there are
     bool pri_ring;               // where the PRI ring counts GPCs is public
     bool read_flushes;           // registers that flush when they are read

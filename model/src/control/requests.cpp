@@ -179,6 +179,22 @@ Json fault(Context context, Arguments arguments) {
     return {{"hits", hits}, {"accesses", accesses}};
 }
 
+/// Those that the board has; or NAME 0|1
+Json mode(Context context, Arguments arguments) {
+    if (!arguments.empty()) {
+        expect(arguments, 2);
+        const auto on = parse_number(arguments[1]);
+        if (!on || *on > 1)
+            throw ConfigError("\"" + arguments[1] + "\" is neither 0 nor 1");
+        if (!context.gpu.set_mode(arguments[0], *on == 1))
+            throw ConfigError("this board has no mode \"" + arguments[0] + "\"");
+    }
+    Json all = Json::object();
+    for (const auto &[name, on] : context.gpu.modes())
+        all[std::string(name)] = on;
+    return {{"modes", std::move(all)}};
+}
+
 Json layout(Context context, Arguments arguments) {
     expect(arguments, 0);
     return layout_of(context.gpu);
@@ -312,7 +328,7 @@ struct Request {
     Json (*run)(Context, Arguments);
 };
 
-constexpr std::array<Request, 17> requests{{
+constexpr std::array<Request, 18> requests{{
     {"start", start},
     {"restart", restart},
     {"sleep", sleep},
@@ -324,6 +340,7 @@ constexpr std::array<Request, 17> requests{{
     {"stats", stats},
     {"violations", violations},
     {"fault", fault},
+    {"mode", mode},
     {"layout", layout},
     {"translate", translate},
     {"corrupt", corrupt},

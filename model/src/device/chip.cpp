@@ -27,8 +27,9 @@ namespace nvmodel {
 
 using namespace regs;
 
-Chip::Chip(const Board &board, Memory &memory)
+Chip::Chip(const Board &board, Memory &memory, const Modes &modes)
     : copy_(CopyBlock::make(board)), host_(board, memory, *copy_),
+      modes_(*board.generation, modes),
       instance_spaces_(*board.generation, memory, mmu_control_.big_page()),
       firmware_(*board.generation, memory, instance_spaces_) {
     const Generation &generation = *board.generation;
@@ -54,6 +55,9 @@ Chip::Chip(const Board &board, Memory &memory)
     else
         map_pfifo(board);
     map_doorbells(board);
+    for (const std::uint32_t offset : modes_.offsets())
+        if (map_.find(offset) == nullptr)
+            map_.add({offset, offset + 4, BlockName::other, &modes_});
 }
 
 template <typename Block>
@@ -63,8 +67,18 @@ Block &Chip::own(std::unique_ptr<Block> block) {
     return owned;
 }
 
+/// But for the registers in it that tell a mode.
 void Chip::map(std::uint32_t begin, std::uint32_t end, BlockName name, RegisterBlock &block) {
-    map_.add({begin, end, name, &block});
+    for (const std::uint32_t offset : modes_.offsets()) {
+        if (offset < begin || offset >= end)
+            continue;
+        if (begin < offset)
+            map_.add({begin, offset, name, &block});
+        map_.add({offset, offset + 4, name, &modes_});
+        begin = offset + 4;
+    }
+    if (begin < end)
+        map_.add({begin, end, name, &block});
 }
 
 void Chip::map_bus(const Generation &generation) {

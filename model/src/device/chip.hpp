@@ -7,6 +7,7 @@
 #include "blocks/copy.hpp"
 #include "blocks/doorbells.hpp"
 #include "blocks/mmu_control.hpp"
+#include "blocks/modes.hpp"
 #include "blocks/pfifo.hpp"
 #include "blocks/timer.hpp"
 #include "board/board.hpp"
@@ -23,8 +24,8 @@ namespace nvmodel {
 
 class Chip {
   public:
-    /// Throws ConfigError if the board's blocks overlap.
-    Chip(const Board &board, Memory &memory);
+    /// Refers to all of these. Throws ConfigError if the board's blocks overlap.
+    Chip(const Board &board, Memory &memory, const Modes &modes);
     Chip(const Chip &) = delete;
     Chip &operator=(const Chip &) = delete;
 
@@ -60,6 +61,7 @@ class Chip {
     Host host_;
     BusState bus_;
     MmuControlBlock mmu_control_;
+    ModeBlock modes_;
     InstanceSpaces instance_spaces_;
     ContextFirmware firmware_;
     FifoErrors fifo_errors_;

@@ -23,6 +23,17 @@ Violation violation_of(Answer answer) {
     }
 }
 
+constexpr std::string_view mode_mig = "mig";
+constexpr std::string_view mode_cc = "cc";
+
+bool has_mig(const Generation &generation) {
+    return generation.mig_arbiter || (generation.mig_scratch && generation.mig_scratch->follows);
+}
+
+bool has_confidential(const Generation &generation) {
+    return generation.confidential != ConfidentialRegister::none;
+}
+
 Memory memory_of(const Board &board) {
     const MemoryForm form = board.generation->memory;
     return form == MemoryForm::video ? Memory(board.video_bytes)
@@ -33,7 +44,8 @@ Memory memory_of(const Board &board) {
 
 Gpu::Gpu(Board board, const Workload &workload, std::optional<SystemMemoryRange> system_memory)
     : board_(std::move(board)), system_memory_(system_memory), plan_(fit(workload)),
-      memory_(memory_of(board_)), config_(board_), chip_(std::make_unique<Chip>(board_, memory_)) {
+      memory_(memory_of(board_)), config_(board_),
+      chip_(std::make_unique<Chip>(board_, memory_, modes_)) {
 }
 
 Plan Gpu::fit(const Workload &workload) const {
@@ -48,7 +60,7 @@ void Gpu::reset_chip() {
     driver_.reset();
     corruption_.forget();
     memory_.clear_video();
-    chip_ = std::make_unique<Chip>(board_, memory_);
+    chip_ = std::make_unique<Chip>(board_, memory_, modes_);
 }
 
 void Gpu::reset() {
@@ -97,6 +109,26 @@ std::vector<ChannelProgress> Gpu::progress() const {
             channel.work ? channel.work->done_ns / static_cast<double>(ns_per_us) : 0;
         entry.state = name_of(channel.status());
     }
+    return all;
+}
+
+bool Gpu::set_mode(std::string_view name, bool on) {
+    const Generation &generation = *board_.generation;
+    if (name == mode_mig && has_mig(generation))
+        modes_.mig = on;
+    else if (name == mode_cc && has_confidential(generation))
+        modes_.confidential = on;
+    else
+        return false;
+    return true;
+}
+
+std::vector<std::pair<std::string_view, bool>> Gpu::modes() const {
+    std::vector<std::pair<std::string_view, bool>> all;
+    if (has_mig(*board_.generation))
+        all.emplace_back(mode_mig, modes_.mig);
+    if (has_confidential(*board_.generation))
+        all.emplace_back(mode_cc, modes_.confidential);
     return all;
 }
 

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nvmodel {
@@ -88,6 +89,11 @@ class Gpu {
     /// By the above, or in PCI's state D3hot.
     [[nodiscard]] bool asleep() const { return asleep_ || config_.powered_down(); }
 
+    /// Sets a mode if the board has it; false if not.
+    bool set_mode(std::string_view name, bool on);
+    /// Those that the board has.
+    [[nodiscard]] std::vector<std::pair<std::string_view, bool>> modes() const;
+
     void advance(Ns by) { chip_->host().advance(by); }
     [[nodiscard]] Ns now() const { return chip_->host().now(); }
     [[nodiscard]] std::vector<ChannelProgress> progress() const;
@@ -138,6 +144,7 @@ class Gpu {
     Statistics statistics_;
     Violations violations_;
     Faults faults_;
+    Modes modes_;
     std::unique_ptr<Chip> chip_;
     std::unique_ptr<Driver> driver_;
     Corruption corruption_;

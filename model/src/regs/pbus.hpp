@@ -13,6 +13,13 @@ namespace nvmodel::regs::pbus {
 inline constexpr std::uint32_t range_begin = 0x001000;
 inline constexpr std::uint32_t range_end = 0x002000;
 
+// A scratch register in which GA100's firmware tells whether MIG is on (open-gpu-kernel-modules
+// published/ampere/ga100/dev_bus{,_addendum}.h: SW_SCRATCH1_SMC_MODE; kmigmgr_ga100.c reads it on
+// GA100 only).
+inline constexpr std::uint32_t sw_scratch_1 = 0x001404;
+inline constexpr Field smc_mode = bit(15);
+inline constexpr std::uint32_t sw_scratch_1_gh100 = 0x8c; // as read on H100s and an H200, MIG off
+
 inline constexpr std::uint32_t bar0_window = 0x001700;
 inline constexpr Field window_base{23, 0}; // address >> 16
 inline constexpr Field window_target{25, 24};

@@ -19,6 +19,11 @@ inline constexpr std::uint32_t boot_42 = 0x000a00;
 inline constexpr std::uint32_t enable = 0x000200;
 inline constexpr Field enable_host = bit(8);
 
+// GB10x: a scratch register that firmware leaves for the driver (open-gpu-kernel-modules
+// published/blackwell/gb100/dev_boot_zb{,_addendum}.h: SCRATCH_RESET_2_CC).
+inline constexpr std::uint32_t scratch_cc = 0x000590;
+inline constexpr Field cc_mode = bit(0);
+
 inline constexpr Field boot_0_chip_id{28, 20};
 inline constexpr Field boot_0_revision{7, 0};
 
