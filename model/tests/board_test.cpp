@@ -132,6 +132,25 @@ TEST_F(BoardFile, MisplacedBlock) {
     EXPECT_EQ(error(), "/runlists/rows/2/base: must be a multiple of 0x400");
 }
 
+TEST_F(BoardFile, PtopVersion3HasTheRowsOf2) {
+    std::ifstream(folder / "rtx5090.json") >> json_;
+    const Board second = load();
+    json_["ptop"]["version"] = 3;
+    const Board third = load();
+    Memory memory(second.video_bytes);
+    const Modes modes;
+    Chip chip2(second, memory, modes);
+    Chip chip3(third, memory, modes);
+    EXPECT_EQ(chip2.read(0x224fc).value, 0x16130992U);
+    EXPECT_EQ(chip3.read(0x224fc).value, 0x16130993U);
+    for (std::uint32_t row = 0; row < 353; ++row)
+        EXPECT_EQ(chip3.read(0x22800 + 4 * row).value, chip2.read(0x22800 + 4 * row).value) << row;
+    EXPECT_EQ(chip3.read(0x22800).value, 0x80000180U) << "GR0";
+    EXPECT_EQ(chip3.read(0x22800 + 4 * 353).answer, Answer::unmodelled);
+    json_["ptop"]["version"] = 4;
+    EXPECT_EQ(error(), "/ptop/version: 4 is not within 2..3");
+}
+
 TEST_F(BoardFile, OverlappingBlocks) {
     json_["runlists"]["rows"][2]["base"] = "0x700000";
     const Board loaded = load();
