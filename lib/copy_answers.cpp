@@ -68,6 +68,20 @@ std::vector<CopyContention> copy_contention(const CopyTopology &copy) {
     return found;
 }
 
+namespace {
+
+/** Of the second unit of a Blackwell die's LCEs no wiring is public. */
+bool every_lce_is_in(const CopyTopology &copy, std::span<const Engine> engines) {
+    return std::ranges::all_of(engines, [&](const Engine &engine) {
+        return engine.type != "LCE" ||
+               std::ranges::any_of(copy.lces, [&](const LogicalCopyEngine &lce) {
+                   return lce.name == engine.name;
+               });
+    });
+}
+
+} // namespace
+
 RunlistGroups independent_runlists(std::span<const Engine> engines, const CopyTopology *copy) {
     Groups groups;
     for (const Engine &engine : engines)
@@ -93,7 +107,7 @@ RunlistGroups independent_runlists(std::span<const Engine> engines, const CopyTo
             first = runlist->second;
         }
     }
-    return {groups.all(), true};
+    return {groups.all(), every_lce_is_in(*copy, engines)};
 }
 
 } // namespace nvdebug

@@ -211,7 +211,7 @@ def test_bare_id_that_one_runlist_holds(one):
 
 
 def test_not_supported(tmp_path):
-    tree = write_tree(tmp_path / "proc", ("h200", "idle"))
+    tree = write_tree(tmp_path / "proc", ("gtx980", "idle"))
     for line in ("copy show", "copy shared"):
         fails(ctl(line, tree), 3, "copy_topology")
         assert ctl(["-j", *line.split()], tree).json["error"]["code"] == "unsupported"

@@ -53,7 +53,7 @@ def options(layout, space, board):
     """What `translate` cannot know from a page directory alone."""
     version, big_page = tables(layout, space)
     words = [f"v{version}"] if GENERATION[board].startswith("pascal") else []
-    return " ".join(words + ([f"{big_page}k"] if version == 1 else []))
+    return " ".join(words + ([f"{big_page}k"] if version == 1 or big_page == 128 else []))
 
 
 def expect(said, reply, where):

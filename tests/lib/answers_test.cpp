@@ -102,6 +102,15 @@ TEST(Copy, SeveralPcesAndBorrowers) {
               (std::vector<std::vector<std::uint32_t>>{{0, 1, 2}, {3}, {7}}));
 }
 
+// As on a B200, where the LCEs of the second unit have no line.
+TEST(Copy, AnLceWithoutALine) {
+    const CopyTopology copy{0x3, {{"LCE0", 0, 0x1, {}}, {"LCE1", 1, 0x2, {}}}};
+    std::vector<Engine> engines = {engine("GR", 0, 0), engine("LCE", 0, 0), engine("LCE", 1, 1)};
+    EXPECT_TRUE(independent_runlists(engines, &copy).copy_known);
+    engines.push_back(engine("LCE", 2, 4));
+    EXPECT_FALSE(independent_runlists(engines, &copy).copy_known);
+}
+
 TEST(Copy, UnknownWiring) {
     const std::vector<Engine> engines = {engine("GR", 0, 0), engine("LCE", 0, 0),
                                          engine("LCE", 1, 4)};
