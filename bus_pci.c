@@ -178,13 +178,14 @@ static bool pci_is_awake(struct nvdebug_gpu *gpu)
 /*
  * GPUs whose memory the CPU addresses as its own: there is no PRAMIN, and no BAR
  * leads to it as elsewhere. No register is known to tell them, so it is by id.
- * Source: Linux drivers/vfio/pci/nvgrace-gpu/main.c.
+ * Source: Linux 6.18 drivers/vfio/pci/nvgrace-gpu/main.c, whose table has these.
  */
 static const struct pci_device_id coherent[] = {
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2342) },	/* GH200 120GB */
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2345) },	/* GH200 480GB */
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2348) },	/* GH200 */
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2941) },	/* GB200 */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x31c2) },	/* GB300 */
 	{ }
 };
 

@@ -176,17 +176,25 @@ def test_a_bit_that_does_not_follow_is_an_error(bench, board):
     assert enabled == {"1"}, "the first was put back"
 
 
+# GH200, GB200, GB300: what Linux' drivers/vfio/pci/nvgrace-gpu takes
+COHERENT = ("0x2342", "0x2345", "0x2348", "0x2941", "0x31c2")
+
+
 def test_memory_coherent_with_the_cpu(module, tmp_path):
     """No PRAMIN, other ways to memory: info says so, and there is nothing else."""
     board = json.loads((paths.BOARDS / "h200.json").read_text(encoding="utf-8"))
-    board["pci"]["device"] = "0x2342"
-    path = tmp_path / "gh200.json"
-    path.write_text(json.dumps(board), encoding="utf-8")
-    with Machine([Gpu(str(path))], module=module) as machine:
-        assert machine.check("ls /proc/gpu0").split() == ["info"]
-        info = machine.check("cat /proc/gpu0/info")
-        assert "chip: GH100" in info
-        assert info.count("no (memory coherent with the CPU's)") == info.count("feature ") > 0
+    gpus = []
+    for device in COHERENT:
+        board["pci"]["device"] = device
+        path = tmp_path / f"{device}.json"
+        path.write_text(json.dumps(board), encoding="utf-8")
+        gpus.append(Gpu(str(path)))
+    with Machine(gpus, module=module) as machine:
+        for index in range(len(gpus)):
+            assert machine.check(f"ls /proc/gpu{index}").split() == ["info"]
+            info = machine.check(f"cat /proc/gpu{index}/info")
+            assert "chip: GH100" in info
+            assert info.count("no (memory coherent with the CPU's)") == info.count("feature ") > 0
 
 
 @pytest.mark.parametrize("wrong", ("beyond BAR0", "nowhere", "one channel", "too many"))
