@@ -120,6 +120,7 @@ void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 	/* Copy engines in reset do not say: then there are no per-PCE files. */
 	if (read_pce_map(gpu, &gpu->pce_map))
 		gpu->pce_map = 0;
+	gpu->gaps += !gpu->pce_map;
 }
 
 static struct copy_snapshot *snapshot_new(size_t records)

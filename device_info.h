@@ -73,6 +73,8 @@ bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 				   const struct nvdebug_engine *engine);
 /* Does any graphics engine hang on the runlist? */
 bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id);
+/* How much of it did not answer. */
+u32 nvdebug_topology_gaps(const struct nvdebug_topology *topology);
 void nvdebug_topology_free(struct nvdebug_topology *topology);
 
 #endif

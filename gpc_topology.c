@@ -55,6 +55,7 @@ static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 
 	for (i = 0; i < 2 && reg[i] && !off.error; i++) {
 		off.error = nvdebug_reg_read(gpu, reg[i] + offset, &word);
+		gpu->gaps += !!off.error;
 		if (!off.error)
 			off.value |= word & nvdebug_unit_mask(units);
 	}
@@ -88,6 +89,7 @@ static void read_video_memory(struct nvdebug_gpu *gpu)
 
 	if (ops && !nvdebug_reg_read(gpu, ops->reg, &word))
 		gpu->video_memory = ops->bytes(word);
+	gpu->gaps += ops && !gpu->video_memory;
 }
 
 void nvdebug_geometry_survey(struct nvdebug_gpu *gpu)
@@ -110,15 +112,18 @@ void nvdebug_geometry_survey(struct nvdebug_gpu *gpu)
 		count[i].error = nvdebug_reg_read(gpu, regs[i], &word);
 		if (!count[i].error)
 			count[i].value = FIELD_GET(NV_PTOP_SCAL_VALUE, word);
+		gpu->gaps += !count[i].value;
 	}
 
 	gpu->missing[NVDEBUG_FEATURE_GPC_TOPOLOGY] = NULL;
 	if (!count[NVDEBUG_NUM_GPCS].value ||
-	    !count[NVDEBUG_NUM_TPC_PER_GPC].value)
+	    !count[NVDEBUG_NUM_TPC_PER_GPC].value) {
 		gpu->missing[NVDEBUG_FEATURE_GPC_TOPOLOGY] =
 			"PTOP does not tell the numbers of GPCs and TPCs";
-	else
+		gpu->gaps += NVDEBUG_GPCS_MAX;
+	} else {
 		read_masks(gpu);
+	}
 	read_video_memory(gpu);
 }
 

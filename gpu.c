@@ -6,6 +6,7 @@
 #include <linux/device.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
+#include <linux/jiffies.h>
 #include <linux/pm_runtime.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -243,6 +244,8 @@ static int survey(struct nvdebug_gpu *gpu)
 		/* more than the table of the chip holds cannot be */
 		if (count && count <= gpu->chip->channels)
 			topology->channels = count;
+		else
+			gpu->gaps++;
 	}
 
 	ret = gpu->chip->ptop->read(gpu, &why);
@@ -267,6 +270,7 @@ static int survey(struct nvdebug_gpu *gpu)
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST];
 	nvdebug_instances_survey(gpu);
 
+	gpu->gaps += nvdebug_topology_gaps(topology);
 	nvdebug_copy_topology_survey(gpu);
 	nvdebug_geometry_survey(gpu);
 	for (i = 0; i < topology->runlists; i++)
@@ -287,6 +291,7 @@ static void forget(struct nvdebug_gpu *gpu, const char *why)
 	memset(&gpu->geometry, 0, sizeof(gpu->geometry));
 	gpu->pce_map = 0;
 	gpu->video_memory = 0;
+	gpu->gaps = 0;
 	gpu->chip = NULL;
 	gpu->unsupported = why;
 	for (i = 0; i < NVDEBUG_FEATURES; i++)
@@ -374,6 +379,8 @@ struct nvdebug_gpu *nvdebug_gpu_create(const struct nvdebug_bus *bus,
 	nvdebug_log_init(gpu);
 	mutex_init(&gpu->identity);
 	init_rwsem(&gpu->reach);
+	gpu->number = -1;
+	gpu->looked = jiffies;
 	gpu->bus = bus;
 	gpu->dev = get_device(dev);
 	/* the device's lock keeps a driver from being bound or unbound */
@@ -422,6 +429,17 @@ void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
 	gpu->driver_runs = runs;
 	gpu->bus->driver_changed(gpu);
 	up_write(&gpu->reach);
+}
+
+bool nvdebug_gpu_succeeds(struct nvdebug_gpu *fresh,
+			  const struct nvdebug_gpu *gpu)
+{
+	if (!fresh->identified || fresh->gaps >= gpu->gaps)
+		return false;
+	fresh->number = gpu->number;
+	/* what it turned on goes off with the driver, as it would have */
+	fresh->dma_left_on = gpu->dma_left_on || gpu->started_dma;
+	return true;
 }
 
 bool nvdebug_gpu_is_given_away(struct nvdebug_gpu *gpu)

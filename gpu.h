@@ -98,9 +98,14 @@ struct nvdebug_gpu {
 	u32 pce_map;
 	struct nvdebug_geometry geometry;
 	u64 video_memory;			/* bytes, 0: unknown */
+	/* What did not answer, and may once a driver has set the GPU up. */
+	u32 gaps;
 
 	struct nvdebug_proc *proc;	/* NULL: no folder */
-	int number;			/* of the folder */
+	int number;			/* of the folder, -1: none yet */
+	/* Of a GPU with gaps, see nvdebug_gpus_look_again(). */
+	bool look_again;
+	unsigned long looked;		/* jiffies */
 };
 
 /*
@@ -123,6 +128,12 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu);
  */
 void nvdebug_gpu_driver(struct nvdebug_gpu *gpu,
 			struct device_driver *driver, bool runs);
+/*
+ * Found anew while a driver is bound: does @fresh tell more than @gpu? If so it
+ * takes the place of @gpu, which is to be retired.
+ */
+bool nvdebug_gpu_succeeds(struct nvdebug_gpu *fresh,
+			  const struct nvdebug_gpu *gpu);
 /* Does its driver let programs drive it? Then it is not touched. */
 bool nvdebug_gpu_is_given_away(struct nvdebug_gpu *gpu);
 #define NVDEBUG_GIVEN_AWAY	"given to a program or virtual machine"

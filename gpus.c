@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/idr.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -23,6 +25,10 @@ static const struct nvdebug_bus * const buses[] = {
 static DEFINE_MUTEX(scan_lock);
 /* Of the scan that goes on: a GPU was left out that has no fault. */
 static int scan_error;
+/* Of the scan that goes on: does it take up GPUs that are not known? */
+static bool scan_new;
+/* Of the next one from the work queue. */
+static atomic_t wanted_new = ATOMIC_INIT(0);
 /* The GPUs that have a folder or are about to get one, in their order. */
 static LIST_HEAD(gpus);
 /* Inside of the locks of buses. */
@@ -69,10 +75,43 @@ static void remove_gpu(struct nvdebug_gpu *gpu)
 {
 	lockdep_assert_held(&gpus_lock);
 	list_del(&gpu->node);
-	if (gpu->proc) {
-		nvdebug_proc_remove(gpu);
+	nvdebug_proc_remove(gpu);
+	if (gpu->number >= 0)
 		ida_free(&numbers, gpu->number);
+	nvdebug_gpu_retire(gpu);
+}
+
+static void add_gpu(const struct nvdebug_bus *bus, struct device *dev)
+{
+	struct nvdebug_gpu *gpu = nvdebug_gpu_create(bus, dev);
+
+	lockdep_assert_held(&gpus_lock);
+	if (!IS_ERR(gpu))
+		insert_gpu(gpu);
+	else if (PTR_ERR(gpu) == -ENOMEM)
+		scan_error = -ENOMEM;
+}
+
+/*
+ * As if it had just been found. Who shows a GPU holds no lock that would keep
+ * what is known of it as it is; so that does not change, but gets a successor.
+ */
+static void renew_gpu(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_gpu *fresh;
+
+	lockdep_assert_held(&gpus_lock);
+	fresh = nvdebug_gpu_create(gpu->bus, gpu->dev);
+	if (IS_ERR(fresh))
+		return;
+	if (!nvdebug_gpu_succeeds(fresh, gpu)) {
+		nvdebug_gpu_retire(fresh);
+		return;
 	}
+	dev_info(gpu->dev, "tells more than before: /proc/gpu%d is made anew\n",
+		 gpu->number);
+	list_replace(&gpu->node, &fresh->node);
+	nvdebug_proc_remove(gpu);
 	nvdebug_gpu_retire(gpu);
 }
 
@@ -81,13 +120,11 @@ void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev)
 	struct nvdebug_gpu *gpu;
 
 	mutex_lock(&gpus_lock);
-	if (!leaving && !find_gpu(dev)) {
-		gpu = nvdebug_gpu_create(bus, dev);
-		if (!IS_ERR(gpu))
-			insert_gpu(gpu);
-		else if (PTR_ERR(gpu) == -ENOMEM)
-			scan_error = -ENOMEM;
-	}
+	gpu = find_gpu(dev);
+	if (!gpu && scan_new && !leaving)
+		add_gpu(bus, dev);
+	else if (gpu && xchg(&gpu->look_again, false) && dev->driver)
+		renew_gpu(gpu);
 	mutex_unlock(&gpus_lock);
 }
 
@@ -126,20 +163,20 @@ void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 	gpu = find_gpu(dev);
 	if (gpu)
 		nvdebug_gpu_driver(gpu, driver, runs);
+	if (gpu && runs)
+		nvdebug_gpus_look_again(gpu);
+	else if (runs)
+		nvdebug_gpus_scan_later();
 	mutex_unlock(&gpus_lock);
 }
 
 static int publish_gpu(struct nvdebug_gpu *gpu)
 {
-	int ret = ida_alloc(&numbers, GFP_KERNEL);
-
-	if (ret < 0)
-		return ret;
-	gpu->number = ret;
-	ret = nvdebug_proc_create(gpu, gpu->number);
-	if (ret)
-		ida_free(&numbers, gpu->number);
-	return ret;
+	if (gpu->number < 0)
+		gpu->number = ida_alloc(&numbers, GFP_KERNEL);
+	if (gpu->number < 0)
+		return gpu->number;
+	return nvdebug_proc_create(gpu, gpu->number);
 }
 
 static int publish_all(void)
@@ -162,18 +199,20 @@ static int publish_all(void)
 }
 
 /*
- * Find the GPUs that are not known yet. All of them are identified before the
+ * Find the GPUs that are not known yet, if @new, and look again at those that
+ * are to be looked at again. All of them are identified before the
  * first gets a number, so that at load numbers follow addresses. Those that
  * cannot be identified say so in the log, and are left out. Returns an error
  * if another could not get its folder.
  */
-static int scan(void)
+static int scan(bool new)
 {
 	size_t i;
 	int ret;
 
 	mutex_lock(&scan_lock);
 	scan_error = 0;
+	scan_new = new;
 	for (i = 0; i < ARRAY_SIZE(buses); i++)
 		buses[i]->scan();
 	ret = publish_all();
@@ -185,7 +224,7 @@ static int scan(void)
 
 static void scan_from_work(struct work_struct *work)
 {
-	int ret = scan();
+	int ret = scan(atomic_xchg(&wanted_new, 0));
 
 	if (ret)
 		pr_err("not every GPU got its folder (%d)\n", ret);
@@ -195,6 +234,16 @@ static DECLARE_WORK(scan_work, scan_from_work);
 
 void nvdebug_gpus_scan_later(void)
 {
+	atomic_set(&wanted_new, 1);
+	schedule_work(&scan_work);
+}
+
+void nvdebug_gpus_look_again(struct nvdebug_gpu *gpu)
+{
+	if (!READ_ONCE(gpu->gaps))
+		return;
+	WRITE_ONCE(gpu->looked, jiffies);
+	WRITE_ONCE(gpu->look_again, true);
 	schedule_work(&scan_work);
 }
 
@@ -242,7 +291,7 @@ int nvdebug_gpus_start(void)
 		stop(i - 1);
 		return ret;
 	}
-	ret = scan();
+	ret = scan(true);
 	if (ret)
 		stop(ARRAY_SIZE(buses));
 	else

@@ -11,6 +11,7 @@
 
 struct device;
 struct nvdebug_bus;
+struct nvdebug_gpu;
 
 /*
  * Find the GPUs of all buses, and hear of those that come and go. Fails if one
@@ -23,6 +24,12 @@ void nvdebug_gpus_stop(void);
 void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev);
 /* A device is complete, or about to be: look again, from a work queue. */
 void nvdebug_gpus_scan_later(void);
+/*
+ * What the GPU did not tell when it was identified it may tell now that a
+ * driver has set it up: look again, from a work queue. If it does tell more,
+ * its folder goes, with all that is open, and comes back with the same number.
+ */
+void nvdebug_gpus_look_again(struct nvdebug_gpu *gpu);
 /*
  * A driver is bound to it, unbound from it, or did not take it: for all of
  * BUS_NOTIFY_*, of which the others are nothing to us. Waits until nobody

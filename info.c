@@ -2,12 +2,14 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/ioport.h>
+#include <linux/jiffies.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "bus.h"
 #include "chips/chips.h"
 #include "gpu.h"
+#include "gpus.h"
 #include "info.h"
 #include "memory.h"
 #include "proc.h"
@@ -55,6 +57,12 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 	/* the rest of the files is there when this one has been opened */
 	if (nvdebug_gpu_identify(gpu))
 		nvdebug_proc_complete(gpu);
+	/*
+	 * A driver may set the GPU up long after its probe. Everybody may open
+	 * this file, as often as they like.
+	 */
+	if (time_after(jiffies, READ_ONCE(gpu->looked) + HZ))
+		nvdebug_gpus_look_again(gpu);
 	if (nvdebug_gpu_is_given_away(gpu))
 		s->away = NVDEBUG_GIVEN_AWAY;
 	return &s->base;

@@ -4,8 +4,9 @@
 import contextlib
 
 import pytest
-from registers import tsg_preempt_pending
+from registers import device_table, tsg_preempt_pending
 from test_golden import names
+from test_lease import enabled, held
 from test_runlist_control import even, location, write_ok
 
 BOARD = "gtx1060-3gb"
@@ -258,3 +259,117 @@ def test_lists_of_the_modules_own_go_first(bench, event):
             assert bind(bench, BOARD).status == 0
         assert location(bench, BOARD) == where
         assert even(bench, BOARD)
+
+
+# What may not answer while no driver has set the GPU up.
+UNANSWERED = (("h200", "PTOP"), ("h200", "RUNLIST"), ("h200", "CE"), ("h200", "FUSE"), ("a100", "PFB"),
+              ("gtx1060-3gb", "PFIFO"))
+
+
+def told(bench, board):
+    """What everybody may read, whatever driver is bound, and which files there are."""
+    shown = names(bench, board)
+    lines = bench.read(board, "info").splitlines()
+    assert f"pci_address: {bench.address(board)}" in lines
+    lines = [line for line in lines if not line.startswith(("driver: ", "feature pram_window: "))]
+    for name in ("device_info", "gpc_mask"):
+        lines += bench.run(f"cat {bench.proc(board, name)}").out.decode().splitlines()
+    return lines, shown
+
+
+def renewals(bench, board):
+    """How often the folder has been made anew."""
+    return int(bench.check(f"dmesg | grep -c '{bench.address(board)}.*is made anew' || true"))
+
+
+def wait_until(bench, commands):
+    bench.check(f"timeout 10 sh -c 'until {commands}; do usleep 10000; done'", timeout_s=30)
+
+
+def wait_for_renewal(bench, board, before):
+    wait_until(bench, f'[ $(dmesg | grep -c "{bench.address(board)}.*is made anew") != {before} ] && '
+                      f"[ -e {bench.proc(board, 'info')} ]")
+
+
+@contextlib.contextmanager
+def loaded_too_early(bench, board, *fault):
+    """The module was loaded while that did not answer; by now it would."""
+    bench.check("rmmod nvdebug")
+    bench.model(board).request("fault", *fault)
+    try:
+        assert bench.machine.load_module().status == 0
+        bench.model(board).request("fault", "none")
+        yield
+    finally:
+        bench.check("rmmod nvdebug")
+        assert bench.machine.load_module().status == 0
+
+
+@pytest.mark.parametrize("board, block", UNANSWERED)
+def test_what_did_not_answer_may_after_a_probe(bench, board, block):
+    right = told(bench, board)
+    with driver(bench), loaded_too_early(bench, board, "pri-error", block, "0xbadf1201"):
+        assert told(bench, board) != right
+        before = renewals(bench, board)
+        assert bind(bench, board).status == 0
+        wait_for_renewal(bench, board, before)
+        assert told(bench, board) == right and bound(bench, board) == "pcigpu"
+        bench.read(board, "engines")
+
+
+def test_what_did_not_answer_may_long_after_a_probe(bench):
+    """Drivers set a GPU up when it is used: `info` has it looked at again."""
+    right = told(bench, BOARD)
+    with driver(bench):
+        assert bind(bench, BOARD).status == 0
+        with loaded_too_early(bench, BOARD, "pri-error", "PTOP", "0xbadf1201"):
+            assert told(bench, BOARD) != right
+            wait_until(bench, f"cat {bench.proc(BOARD, 'info')} > /dev/null; "
+                              f"[ -e {bench.proc(BOARD, 'runlist0')} ]")
+            assert told(bench, BOARD) == right
+
+
+def test_without_a_driver_nothing_is_looked_at_again(bench):
+    with loaded_too_early(bench, BOARD, "pri-error", "PTOP", "0xbadf1201"):
+        bench.model(BOARD).request("stats", "reset")
+        bench.check(f"usleep 1500000; cat {bench.proc(BOARD, 'info')}; usleep 500000")
+        assert accesses(bench, BOARD) == 0
+
+
+def test_what_answers_no_more_than_before_stays(bench):
+    """Whoever has its files open does not notice."""
+    with driver(bench), loaded_too_early(bench, BOARD, "pri-error", "FUSE", "0xbadf1201"):
+        bench.model(BOARD).request("fault", "pri-error", "FUSE", "0xbadf1201")
+        before = renewals(bench, BOARD)
+        bench.model(BOARD).request("stats", "reset")
+        assert bind(bench, BOARD).status == 0
+        bench.check("usleep 500000")
+        assert accesses(bench, BOARD) > len(device_table(BOARD)), "it was looked at"
+        assert renewals(bench, BOARD) == before
+        bench.model(BOARD).request("fault", "none")
+
+
+def test_who_is_inside_is_done_first(bench):
+    """Leases end as when a file is closed, and the GPU's number is no one else's."""
+    other = bench.slots[0]
+    right = told(bench, BOARD)
+    with driver(bench), loaded_too_early(bench, BOARD, "pri-error", "FUSE", "0xbadf1201"):
+        bench.check(f"echo 1 > /sys/bus/pci/devices/{bench.address(other)}/remove")
+        try:
+            before = renewals(bench, BOARD)
+            with held(bench, BOARD, disable_channel="0:2"):
+                assert 2 not in enabled(bench, BOARD)
+                assert bind(bench, BOARD).status == 0
+                wait_for_renewal(bench, BOARD, before)
+                bench.check(unbind(bench, BOARD))
+                assert 2 in enabled(bench, BOARD)
+            assert told(bench, BOARD) == right
+        finally:
+            bench.rescan(other)
+
+
+def test_a_gpu_that_was_left_alone_has_a_folder_after_a_probe(bench):
+    with driver(bench), loaded_too_early(bench, BOARD, "pri-error"):
+        assert bench.address(BOARD) not in bench.check("grep -h pci_address /proc/gpu*/info")
+        assert bind(bench, BOARD).status == 0
+        wait_until(bench, f"grep -q {bench.address(BOARD)} /proc/gpu*/info")
