@@ -235,9 +235,11 @@ TEST(RunlistFile, OfATitanV) {
     EXPECT_EQ(channel.id, 4U);
     EXPECT_EQ(channel.enabled, true);
     EXPECT_EQ(channel.next, false);
-    EXPECT_EQ(channel.status, 6U);
+    // Which of the two is on the engine at that moment, the model's clock decides.
+    const bool first_runs = tsg.channels[1].status_name != "ON_PBDMA_AND_ENG";
+    EXPECT_EQ(channel.status, first_runs ? 6U : 9U);
     EXPECT_EQ(channel.busy, true);
-    EXPECT_EQ(channel.status_name, "ON_PBDMA_AND_ENG");
+    EXPECT_EQ(channel.status_name, first_runs ? "ON_PBDMA_AND_ENG" : "ON_ENG_PENDING");
     EXPECT_EQ(channel.bound, true);
     EXPECT_EQ(channel.runqueue, 0U);
     EXPECT_EQ(channel.on_pbdma, std::nullopt);
