@@ -159,10 +159,14 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 	if (down_read_killable(&gpu->reach))
 		return -EINTR;
 	ret = keep_awake(gpu);
-	if (!ret && READ_ONCE(gpu->gone)) {
-		nvdebug_gpu_end(gpu);
+	if (ret)
+		return ret;
+	if (READ_ONCE(gpu->gone))
 		ret = -ENODEV;
-	}
+	else if (READ_ONCE(gpu->closed))
+		ret = -EBUSY;
+	if (ret)
+		nvdebug_gpu_end(gpu);
 	return ret;
 }
 
@@ -302,6 +306,7 @@ static void forget(struct nvdebug_gpu *gpu, const char *why)
 static int find_out(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin(gpu);
+	const char *closed;
 
 	if (ret) {
 		forget(gpu, ret == -EBUSY ? NVDEBUG_GIVEN_AWAY :
@@ -315,6 +320,13 @@ static int find_out(struct nvdebug_gpu *gpu)
 	ret = identify(gpu);
 	if (ret)
 		goto err_unmap;
+	closed = gpu->chip ? nvdebug_modes_read(gpu, &gpu->modes) : NULL;
+	if (closed) {
+		unmap_registers(gpu);
+		forget(gpu, closed);
+		nvdebug_gpu_end(gpu);
+		return -EAGAIN;
+	}
 	ret = survey(gpu);
 	if (ret)
 		goto err_unmap;
@@ -336,6 +348,9 @@ static void presume(struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_chip *chip;
 
+	/* or it was looked at, but a mode closes it */
+	if (gpu->id.chip)
+		return;
 	gpu->id.chip = gpu->bus->presume(gpu);
 	if (!gpu->id.chip)
 		return;
@@ -408,6 +423,18 @@ bool nvdebug_gpu_identify(struct nvdebug_gpu *gpu)
 		ret = find_out(gpu);
 	mutex_unlock(&gpu->identity);
 	return !ret;
+}
+
+void nvdebug_gpu_look_at_modes(struct nvdebug_gpu *gpu)
+{
+	mutex_lock(&gpu->identity);
+	if (gpu->identified && gpu->chip && !nvdebug_gpu_begin_undo(gpu)) {
+		if (!READ_ONCE(gpu->gone))
+			WRITE_ONCE(gpu->closed,
+				   nvdebug_modes_read(gpu, &gpu->modes));
+		nvdebug_gpu_end(gpu);
+	}
+	mutex_unlock(&gpu->identity);
 }
 
 static void retire_lists(struct nvdebug_gpu *gpu)

@@ -23,6 +23,7 @@
 #include "decode/chip_id.h"
 #include "device_info.h"
 #include "gpc_topology.h"
+#include "modes.h"
 
 struct device;
 struct device_driver;
@@ -59,6 +60,8 @@ struct nvdebug_gpu {
 	bool enabled;			/* the bus did something for us */
 	bool dma_left_on;		/* by us, as a driver may need it */
 	bool gone;			/* no hardware access may start */
+	/* Why none may but to look at modes or put something back, or NULL. */
+	const char *closed;
 
 	/* Requests may be many, lines in the log may not; see report.h. */
 	struct ratelimit_state said;
@@ -94,6 +97,7 @@ struct nvdebug_gpu {
 	const char *generation;			/* NULL: unknown */
 	const char *missing[NVDEBUG_FEATURES];	/* why not, NULL: there */
 	const char *unsupported;		/* why identity only, or NULL */
+	struct nvdebug_modes modes;		/* as last looked at */
 	struct nvdebug_topology topology;
 	u32 pce_map;
 	struct nvdebug_geometry geometry;
@@ -136,6 +140,11 @@ bool nvdebug_gpu_succeeds(struct nvdebug_gpu *fresh,
 			  const struct nvdebug_gpu *gpu);
 /* Does its driver let programs drive it? Then it is not touched. */
 bool nvdebug_gpu_is_given_away(struct nvdebug_gpu *gpu);
+/*
+ * Look at its modes, if it is identified and awake. One that leaves it to
+ * others closes it, until it is looked at again.
+ */
+void nvdebug_gpu_look_at_modes(struct nvdebug_gpu *gpu);
 #define NVDEBUG_GIVEN_AWAY	"given to a program or virtual machine"
 /* The driver's name, "-" without one. -EINTR */
 int __must_check nvdebug_gpu_driver_name(struct nvdebug_gpu *gpu, char *name,
@@ -146,9 +155,9 @@ void nvdebug_gpu_put(struct nvdebug_gpu *gpu);
 /*
  * Keep the GPU from falling asleep, and gpu->driver as it is, until
  * nvdebug_gpu_end(). Never wakes it: -ENODEV if it sleeps or has gone, -EBUSY
- * if its driver lets programs drive it. Waits while a driver is bound or
- * unbound, -EINTR if that is cut short. Ends in the task that began it, and is
- * not begun twice: a driver may wait in between.
+ * if its driver lets programs drive it or a mode closes it. Waits while a
+ * driver is bound or unbound, -EINTR if that is cut short. Ends in the task
+ * that began it, and is not begun twice: a driver may wait in between.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
 /* The same to put something back: heeds no signal, nor that the files go. */

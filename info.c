@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "proc.h"
 
-/* All but this was read when the GPU was identified. */
+/* All but this and modes was read when the GPU was identified. */
 struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
@@ -57,6 +57,9 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 	/* the rest of the files is there when this one has been opened */
 	if (nvdebug_gpu_identify(gpu))
 		nvdebug_proc_complete(gpu);
+	else
+		nvdebug_gpu_look_at_modes(gpu);
+	s->away = READ_ONCE(gpu->closed);
 	/*
 	 * A driver may set the GPU up long after its probe. Everybody may open
 	 * this file, as often as they like.
@@ -214,6 +217,9 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	put_features(m, gpu, s, AFTER_MEMORY, NVDEBUG_FEATURES);
 	put_lines(m, gpu, gpu->bus->show_platform,
 		  "platform_device: -\ncompatible: -\n");
+	seq_printf(m, "mig: %s\n", nvdebug_mode_name(gpu->modes.mig));
+	seq_printf(m, "confidential_computing: %s\n",
+		   nvdebug_mode_name(gpu->modes.cc));
 	mutex_unlock(&gpu->identity);
 }
 

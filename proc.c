@@ -325,7 +325,9 @@ static int reader_open(struct inode *inode, struct file *file)
 	int ret;
 
 	/* also of what is known, which will be different when it is back */
-	if (node->kind != &info_kind && nvdebug_gpu_is_given_away(node->gpu))
+	if (node->kind != &info_kind &&
+	    (nvdebug_gpu_is_given_away(node->gpu) ||
+	     READ_ONCE(node->gpu->closed)))
 		return -EBUSY;
 	snapshot = take_snapshot(node);
 	if (IS_ERR(snapshot))

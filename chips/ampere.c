@@ -173,6 +173,7 @@ const struct nvdebug_chip nvdebug_chip_ga100 = {
 	.bars = &nvdebug_bars_tu102,
 	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
+	.mig = &nvdebug_mig_ga100,
 };
 
 static const struct nvdebug_chip_model models_ga102[] = {

@@ -158,6 +158,8 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,
 	.page_tables = "3",
+	.mig = &nvdebug_mig_gh100,
+	.cc = &nvdebug_cc_gb100,
 };
 
 static const struct nvdebug_chip_model models_gb102[] = {
@@ -188,6 +190,8 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gb100,
 	.page_tables = "3",
+	.mig = &nvdebug_mig_gh100,
+	.cc = &nvdebug_cc_gb100,
 };
 
 static const struct nvdebug_chip_model models_gb202[] = {

@@ -20,6 +20,7 @@
 #include "gpu.h"
 #include "memory.h"
 #include "mmu.h"
+#include "modes.h"
 #include "preempt.h"
 #include "runlist.h"
 #include "submit.h"
@@ -49,6 +50,8 @@ struct nvdebug_chip {
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_memory_ops *memory;
+	const struct nvdebug_mode_ops *mig;	/* or NULL */
+	const struct nvdebug_mode_ops *cc;	/* or NULL */
 	/* Of chips with video memory: the ways to it. */
 	const struct nvdebug_window *window;
 	const struct nvdebug_bar_ops *bars;

@@ -98,4 +98,6 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.bars = &nvdebug_bars_gh100,
 	.mmu = &nvdebug_mmu_ops_gh100,
 	.page_tables = "3",
+	.mig = &nvdebug_mig_gh100,
+	.cc = &nvdebug_cc_gh100,
 };

@@ -82,4 +82,5 @@ const struct nvdebug_chip nvdebug_chip_ga10b = {
 	.memory = &nvdebug_memory_ga10b,
 	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
+	.mig = &nvdebug_mig_gh100,
 };
