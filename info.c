@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/ioport.h>
 #include <linux/jiffies.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
 #include "bus.h"
 #include "chips/chips.h"
@@ -39,6 +41,20 @@ static const char * const feature_names[NVDEBUG_FEATURES] = {
 /* The first feature whose line comes after those about memory. */
 #define AFTER_MEMORY	NVDEBUG_FEATURE_ENGINES
 
+/* Everybody may open this file, as often as they like. */
+static bool may_touch(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+}
+
+static void look_at_what_changes(struct nvdebug_gpu *gpu)
+{
+	nvdebug_gpu_look_at_modes(gpu);
+	/* a driver may set the GPU up long after its probe */
+	if (time_after(jiffies, READ_ONCE(gpu->looked) + HZ))
+		nvdebug_gpus_look_again(gpu);
+}
+
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
@@ -57,15 +73,9 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 	/* the rest of the files is there when this one has been opened */
 	if (nvdebug_gpu_identify(gpu))
 		nvdebug_proc_complete(gpu);
-	else
-		nvdebug_gpu_look_at_modes(gpu);
+	else if (may_touch())
+		look_at_what_changes(gpu);
 	s->away = READ_ONCE(gpu->closed);
-	/*
-	 * A driver may set the GPU up long after its probe. Everybody may open
-	 * this file, as often as they like.
-	 */
-	if (time_after(jiffies, READ_ONCE(gpu->looked) + HZ))
-		nvdebug_gpus_look_again(gpu);
 	if (nvdebug_gpu_is_given_away(gpu))
 		s->away = NVDEBUG_GIVEN_AWAY;
 	return &s->base;

@@ -15,9 +15,9 @@ using namespace regs;
 ModeBlock::ModeBlock(const Generation &generation, const Modes &modes) {
     if (generation.confidential == ConfidentialRegister::pmc)
         registers_.push_back({pmc::scratch_cc, 0, pmc::cc_mode.mask(), &modes.confidential});
-    if (generation.mig_scratch)
-        registers_.push_back({pbus::sw_scratch_1, generation.mig_scratch->word,
-                              generation.mig_scratch->follows ? pbus::smc_mode.mask() : 0,
+    if (generation.mig_scratch.exists)
+        registers_.push_back({pbus::sw_scratch_1, generation.mig_scratch.word,
+                              generation.mig_scratch.follows ? pbus::smc_mode.mask() : 0,
                               &modes.mig});
     if (generation.mig_arbiter)
         registers_.push_back({smcarb::sys_pipe_info, 0, smcarb::sys_pipe_mode.mask(), &modes.mig});

@@ -59,7 +59,7 @@ constexpr Generation kepler{
     .host_class = regs::ramin::signature_legacy,
     .fifo_cfg0 = false,
     .kepler_fifo_registers = true,
-    .mig_scratch = std::nullopt,
+    .mig_scratch = {},
     .mig_arbiter = false,
     .confidential = ConfidentialRegister::none,
     .ltc_count = false,
@@ -153,7 +153,7 @@ constexpr Generation ampere_ga100 = [] {
     g.pbdma_layout = PbdmaLayout::ga100;
     g.pbdma_stride = regs::pbdma::stride_ampere;
     g.host_class = 0xc56f;
-    g.mig_scratch = MigScratch{.word = 0, .follows = true};
+    g.mig_scratch = MigScratch{.exists = true, .word = 0, .follows = true};
     g.mig_arbiter = true; // inferred from GA10B and GH100
     g.entry_pointers_used = true;
     return g;
@@ -162,7 +162,7 @@ constexpr Generation ampere_ga100 = [] {
 constexpr Generation ampere_ga10x = [] {
     Generation g = ampere_ga100;
     g.name = "ampere-ga10x";
-    g.mig_scratch.reset();
+    g.mig_scratch = {};
     g.mig_arbiter = false;
     g.runlist_base_shift = 10;
     g.memory_size = MemorySize::mib;
@@ -198,7 +198,7 @@ constexpr Generation hopper = [] {
     g.fb_flush = true;
     g.memory_size = MemorySize::mib_twice;
     // That the scratch register stays is inferred: the resource manager asks it on GA100 only.
-    g.mig_scratch = MigScratch{.word = regs::pbus::sw_scratch_1_gh100, .follows = false};
+    g.mig_scratch = MigScratch{.exists = true, .word = regs::pbus::sw_scratch_1_gh100, .follows = false};
     g.mig_arbiter = true;
     g.confidential = ConfidentialRegister::pgc6;
     return g;
@@ -216,7 +216,7 @@ constexpr Generation blackwell_gb10x = [] {
     g.window_mask = regs::xal::window_base_gb100.mask();
     g.pbdma_layout = PbdmaLayout::gb10b;
     g.memory_size = MemorySize::mib;
-    g.mig_scratch = MigScratch{.word = 0, .follows = false};
+    g.mig_scratch = MigScratch{.exists = true, .word = 0, .follows = false};
     g.confidential = ConfidentialRegister::pmc;
     g.host_class = 0xc96f;
     g.fb_flush = false;
@@ -236,7 +236,7 @@ constexpr Generation blackwell_gb20x = [] {
     g.runlist_layout = RunlistLayout::gb202;
     g.pbdma_layout = PbdmaLayout::gb20c;
     g.runlist_base_shift = 8;
-    g.mig_scratch.reset();
+    g.mig_scratch = {};
     g.mig_arbiter = false;
     g.confidential = ConfidentialRegister::none;
     g.host_class = 0xca6f;

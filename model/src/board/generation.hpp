@@ -104,6 +104,7 @@ enum class ConfidentialRegister : std::uint8_t { none, pgc6, pmc };
 
 /// The scratch register of PBUS that tells of MIG on some.
 struct MigScratch {
+    bool exists;
     std::uint32_t word; // with MIG off
     bool follows;       // it tells whether MIG is on; else it stays
 };
@@ -178,7 +179,7 @@ struct Generation {
     std::uint32_t host_class;    // in RAMFC's signature and PFIFO_CFG2
     bool fifo_cfg0;              // NV_PFIFO_CFG0 is there
     bool kepler_fifo_registers;  // PCCSR_CHANNEL_RUNLIST, timeslices of runlists
-    std::optional<MigScratch> mig_scratch;
+    MigScratch mig_scratch;
     bool mig_arbiter; // what hands GPCs to engines tells whether MIG is on
     ConfidentialRegister confidential;
     bool ltc_count;              // PTOP says how many L2 caches there are

@@ -27,7 +27,7 @@ constexpr std::string_view mode_mig = "mig";
 constexpr std::string_view mode_cc = "cc";
 
 bool has_mig(const Generation &generation) {
-    return generation.mig_arbiter || (generation.mig_scratch && generation.mig_scratch->follows);
+    return generation.mig_arbiter || generation.mig_scratch.follows;
 }
 
 bool has_confidential(const Generation &generation) {
