@@ -61,9 +61,9 @@ void context(const nvdebug_context_layout &layout, const std::vector<u32> &words
     nvdebug_compute_preemption_name(out.compute_preemption);
     if (words.size() >= NVDEBUG_CONTEXT_POINTER_WORDS) {
         u64 image = 0;
-        nvdebug_context_pointer_decode(words.data() + words.size() - NVDEBUG_CONTEXT_POINTER_WORDS,
-                                       &image);
-        FUZZ_REQUIRE(image >> 49 == 0);
+        nvdebug_context_pointer_decode(
+            &layout, words.data() + words.size() - NVDEBUG_CONTEXT_POINTER_WORDS, &image);
+        FUZZ_REQUIRE(&layout == &nvdebug_context_gh100 || image >> 49 == 0);
     }
 }
 
@@ -75,7 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         &nvdebug_instance_gv100, &nvdebug_instance_ga100, &nvdebug_instance_gh100,
     };
     static const nvdebug_context_layout *const contexts[] = {
-        &nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100};
+        &nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100,
+        &nvdebug_context_gh100};
 
     FuzzedDataProvider input(data, size);
     const nvdebug_instance_layout &layout = *input.PickValueInArray(instances);
