@@ -10,7 +10,7 @@ import subprocess
 import termios
 import time
 
-PATIENCE_S = 90
+PATIENCE_S = 300
 
 
 class Typist:
