@@ -3,6 +3,7 @@
 
 import pytest
 from layouts import number
+from registers import list_pending
 from stall import stalled
 from test_lease import held
 from test_runlist_control import even, events, pending_fault, slice_of, trace
@@ -161,4 +162,26 @@ def test_who_waits_gives_up_when_the_module_goes(bench, board):
     bench.model(board).request("fault", "none")
     assert bench.machine.load_module().status == 0
     assert command.status and "No such device" in command.out
+    assert even(bench, board)
+
+
+def reads(model):
+    """Of BAR0, since the statistics were reset."""
+    return sum(block["reads"] for block in model.request("stats")["bars"]["0"]["blocks"].values())
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_who_is_killed_looks_once_more_at_most(bench, board):
+    """Not on until the deadline. A look is four registers here, and one says whether the GPU is there."""
+    model = bench.model(board)
+    with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
+                 "nvdebug_submit_settle") as command:
+        bench.check("kill -9 $(cat /sys/module/stall/parameters/pid)")
+        register, mask = list_pending(board)
+        model.request("fault", "set", hex(register), hex(mask))
+        model.request("stats", "reset")
+        command.finish()
+        assert 0 < reads(model) <= 5
+    assert command.status == 128 + 9
+    model.request("fault", "none")
     assert even(bench, board)

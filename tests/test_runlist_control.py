@@ -6,6 +6,7 @@ import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
+from registers import lie, list_length, list_port
 from test_control import copy_runlist
 from text import boxes, tsgs
 
@@ -532,6 +533,50 @@ def test_a_write_that_is_lost(bench, board):
         assert location(bench, board) == where, access
         assert "did not go back" not in bench.check("dmesg | tail -n 2"), access
     assert failed and even(bench, board)
+
+
+@pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti", "h200"])
+def test_an_address_that_the_registers_do_not_take(bench, board):
+    """The length after it, which has Host take the list, is not written."""
+    where = location(bench, board)
+    address, length = list_port(board)
+    with trace(bench) as lines:
+        bench.model(board).request("fault", "stuck", hex(address))
+        refused(bench, board, "switch_to_tsg", "0:1", "Input/output error")
+        bench.model(board).request("fault", "none")
+    assert any(f"where=0x{address:x} " in line for line in lines)
+    assert not any(f"where=0x{length:x} " in line for line in lines)
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti", "h200"])
+def test_a_tsg_that_the_list_cuts_off(bench, board):
+    """A list of its own would have it run with half of its channels."""
+    where = location(bench, board)
+    last, channels = tsgs(bench.read(board, "runlist0_brief"))[-1]
+    assert len(channels) > 1
+    lie(bench.model(board), list_length(board, int(where[2]) - 1))
+    with trace(bench) as lines:
+        refused(bench, board, "switch_to_tsg", f"0:{last}", "Invalid argument")
+    bench.model(board).request("fault", "none")
+    assert not lines
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", ["gtx1060-3gb", "h200"])
+def test_one_read_that_fails(bench, board):
+    """At any access of a switch: the list is the driver's, or the one that was asked for."""
+    where = location(bench, board)
+    cost = bench.cost(board, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}")
+    write_ok(bench, board, "resubmit_runlist", "0")
+    for access in range(sum(block["reads"] for block in cost.values())):
+        bench.model(board).request("fault", "wrong-after", str(access), "0xbadf5040")
+        if bench.write(board, "switch_to_tsg", "0:1").status == 0:
+            write_ok(bench, board, "resubmit_runlist", "0")
+        bench.model(board).request("fault", "none")
+        assert location(bench, board) == where, access
+    assert even(bench, board)
 
 
 @pytest.mark.parametrize("board", before("ampere-ga100"))
