@@ -39,8 +39,7 @@ endif
 GUEST := $(if $(filter %-arm64,$(VM_RELEASE)),-arm64)
 GUEST_CC := $(if $(GUEST),aarch64-linux-gnu-gcc,$(CC))
 
-MODULE_SOURCES = Kbuild VERSION $(wildcard *.c *.h chips/*.[ch] decode/*.[ch] include/*.h include/hw/*.h) \
-	$(wildcard compat/*)
+MODULE_SOURCES = $(shell scripts/module-sources)
 
 .PHONY: help
 help: ## this list

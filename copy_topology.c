@@ -6,11 +6,11 @@
 
 #include "chips/chips.h"
 #include "copy_topology.h"
+#include "core/gpu.h"
 #include "decode/copy.h"
-#include "gpu.h"
 #include "hw/ce.h"
 #include "hw/ptop.h"
-#include "proc.h"
+#include "proc/proc.h"
 
 #define MAX_PCES	32
 #define MAX_GRCES	4

@@ -9,13 +9,13 @@
 #include <linux/sort.h>
 
 #include "chips/chips.h"
+#include "core/gpu.h"
 #include "device_info.h"
-#include "gpu.h"
 #include "hw/pbdma.h"
 #include "hw/pfifo.h"
 #include "hw/ptop.h"
 #include "hw/runlist.h"
-#include "proc.h"
+#include "proc/proc.h"
 
 static bool has(const struct nvdebug_engine *engine, u32 field)
 {

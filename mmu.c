@@ -7,11 +7,11 @@
  */
 #include <linux/errno.h>
 
+#include "access/session.h"
 #include "chips/chips.h"
-#include "gpu.h"
+#include "core/gpu.h"
 #include "hw/mmu.h"
 #include "mmu.h"
-#include "session.h"
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
 	.version1 = true,

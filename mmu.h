@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
+#include "access/memory.h"
 #include "decode/mmu.h"
-#include "memory.h"
 
 struct nvdebug_gpu;
 

@@ -9,9 +9,9 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "gpus.h"
-#include "params.h"
-#include "proc.h"
+#include "access/params.h"
+#include "gpus/gpus.h"
+#include "proc/proc.h"
 #include "selftest.h"
 
 struct nvdebug_params nvdebug_params = {

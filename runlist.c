@@ -7,17 +7,17 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "box.h"
 #include "chips/chips.h"
+#include "core/gpu.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
-#include "gpu.h"
 #include "hw/runlist.h"
-#include "instances.h"
-#include "instance_show.h"
-#include "proc.h"
+#include "proc/proc.h"
 #include "runlist.h"
-#include "runlist_copy.h"
+#include "state/instances.h"
+#include "state/runlist_copy.h"
+#include "views/box.h"
+#include "views/instance_show.h"
 
 /* What an entry does not say itself. */
 struct extra {

@@ -8,12 +8,12 @@
 #include <linux/errno.h>
 
 #include "chips/chips.h"
+#include "core/gpu.h"
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
-#include "gpu.h"
 #include "hw/ce.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"

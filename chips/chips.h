@@ -9,22 +9,22 @@
 
 #include <linux/types.h>
 
-#include "bar.h"
-#include "channel.h"
+#include "access/bar.h"
+#include "access/memory.h"
 #include "copy_topology.h"
+#include "core/gpu.h"
 #include "decode/context.h"
 #include "decode/instance.h"
 #include "device_info.h"
-#include "engines.h"
-#include "gpc_topology.h"
-#include "gpu.h"
-#include "memory.h"
+#include "host/preempt.h"
+#include "host/submit.h"
 #include "mmu.h"
-#include "modes.h"
-#include "preempt.h"
+#include "probe/modes.h"
 #include "runlist.h"
-#include "submit.h"
-#include "work_distributor.h"
+#include "state/channel.h"
+#include "views/engines.h"
+#include "views/gpc_topology.h"
+#include "views/work_distributor.h"
 
 struct nvdebug_chip_model {
 	u16 id;			/* BOOT_0 bits 28:20 */

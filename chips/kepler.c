@@ -7,11 +7,11 @@
  * gk208}.c.
  */
 #include "chips/chips.h"
+#include "core/gpu.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
-#include "gpu.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
 

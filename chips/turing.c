@@ -4,12 +4,12 @@
  * to look, and GRCEs have a bit that says whether they share.
  */
 #include "chips/chips.h"
+#include "core/gpu.h"
 #include "decode/channel.h"
 #include "decode/copy.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
-#include "gpu.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"

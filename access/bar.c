@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Where BAR1 or BAR2 shows a page is found by going through its page tables,
+ * which must themselves be within reach without moving the PRAMIN window. What
+ * they do not map is never touched: that would be a fault for the driver to
+ * handle. A driver may take a mapping away between the search and the use of
+ * it, since entries are not read again; a session lasts milliseconds.
+ */
+#include <linux/errno.h>
+#include <linux/interval_tree_generic.h>
+#include <linux/io.h>
+#include <linux/ioport.h>
+#include <linux/kernel.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "access/session.h"
+#include "access/sysmem.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "hw/bar.h"
+#include "hw/ram.h"
+#include "hw/ramin.h"
+
+/*
+ * Entries that the searches of one session may read: few if the window may be
+ * moved, which costs less; else what BAR2 can have (32 MiB in pages of 4 KiB),
+ * and as much of BAR1.
+ */
+#define BUDGET_MOVABLE	160
+#define BUDGET_FIXED	32768
+/* Entries to look at, those that are known already included. */
+#define LOOKS		(4 * BUDGET_FIXED)
+/* How often to begin anew because tables have come within reach. */
+#define PASSES		3
+/* Words of a table to read at once; what table_cache.c keeps together. */
+#define RUN_WORDS	64
+
+static int read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
+		      u32 bind_reg, struct nvdebug_bar_block *block)
+{
+	u32 value, bind;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, bind_reg, &bind);
+	if (!ret)
+		ret = nvdebug_reg_read(gpu, block_reg, &value);
+	if (!ret)
+		nvdebug_bar_block_gk104(value, bind, bar, block);
+	return ret;
+}
+
+static int read_block_gk104(struct nvdebug_gpu *gpu, int bar,
+			    struct nvdebug_bar_block *block)
+{
+	return read_block(gpu, bar, bar == 1 ? NV_PBUS_BAR1_BLOCK :
+					       NV_PBUS_BAR2_BLOCK,
+			  NV_PBUS_BIND_STATUS, block);
+}
+
+/*
+ * PBUS has these registers as well, but whether they tell what is in force is
+ * not known (GA100's manual says that they store nothing). So they are second
+ * choice, and believed only where they hold a bound instance block.
+ */
+static int read_block_tu102(struct nvdebug_gpu *gpu, int bar,
+			    struct nvdebug_bar_block *block)
+{
+	int ret;
+
+	ret = read_block(gpu, bar, bar == 1 ? NV_VF_BAR1_BLOCK :
+					      NV_VF_BAR2_BLOCK,
+			 NV_VF_BIND_STATUS, block);
+	if (ret != -EIO)
+		return ret;
+	ret = read_block_gk104(gpu, bar, block);
+	return ret ? ret : block->is_virtual ? 0 : -EIO;
+}
+
+static int read_block_gh100(struct nvdebug_gpu *gpu, int bar,
+			    struct nvdebug_bar_block *block)
+{
+	u32 low_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_LOW :
+				 NV_VF_FUNC_BAR2_BLOCK_LOW;
+	u32 high_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_HIGH :
+				  NV_VF_FUNC_BAR2_BLOCK_HIGH;
+	u32 low, high;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, high_reg, &high);
+	if (!ret)
+		ret = nvdebug_reg_read_address(gpu, low_reg, ~0u, &low);
+	if (!ret)
+		nvdebug_bar_block_gh100(low, high, block);
+	return ret;
+}
+
+const struct nvdebug_bar_ops nvdebug_bars_gk104 = {
+	.block = read_block_gk104,
+};
+
+const struct nvdebug_bar_ops nvdebug_bars_tu102 = {
+	.block = read_block_tu102,
+};
+
+const struct nvdebug_bar_ops nvdebug_bars_gh100 = {
+	.block = read_block_gh100,
+};
+
+/* What a BAR maps: bytes of video memory that follow each other in both. */
+struct nvdebug_extent {
+	struct rb_node rb;
+	u64 first;	/* in video memory */
+	u64 last;
+	u64 last_below;	/* the tree's */
+	u64 offset;	/* in the BAR, of the first */
+};
+
+#define EXTENT_FIRST(e)	((e)->first)
+#define EXTENT_LAST(e)	((e)->last)
+
+INTERVAL_TREE_DEFINE(struct nvdebug_extent, rb, u64, last_below, EXTENT_FIRST,
+		     EXTENT_LAST, static inline, extent)
+
+void nvdebug_bars_init(struct nvdebug_bars *bars, bool may_move)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
+		bars->bar[i].found = RB_ROOT_CACHED;
+	bars->budget = may_move ? BUDGET_MOVABLE : BUDGET_FIXED;
+	bars->looks = LOOKS;
+}
+
+void nvdebug_bars_free(struct nvdebug_bars *bars)
+{
+	struct nvdebug_extent *extent, *next;
+	int i;
+
+	for (i = 0; i < NVDEBUG_BAR_MAPPINGS; i++)
+		if (bars->mapping[i].page)
+			iounmap(bars->mapping[i].page);
+	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
+		rbtree_postorder_for_each_entry_safe(extent, next,
+						     &bars->bar[i].found.rb_root,
+						     rb)
+			kfree(extent);
+}
+
+/* Add a leaf of the page tables. Returns whether that was new. */
+static bool add_extent(struct nvdebug_bar *bar,
+		       const struct nvdebug_mmu_leaf *leaf)
+{
+	u64 last = leaf->addr + leaf->size - 1;
+	struct nvdebug_extent *e = bar->last;
+
+	if (e && leaf->addr == e->last + 1 &&
+	    leaf->va == e->offset + (leaf->addr - e->first)) {
+		extent_remove(e, &bar->found);
+		e->last = last;
+		extent_insert(e, &bar->found);
+		return true;
+	}
+	for (e = extent_iter_first(&bar->found, leaf->addr, last); e;
+	     e = extent_iter_next(e, leaf->addr, last))
+		if (leaf->addr >= e->first && last <= e->last)
+			return false;
+
+	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	if (!e)
+		return false;
+	e->first = leaf->addr;
+	e->last = last;
+	e->offset = leaf->va;
+	extent_insert(e, &bar->found);
+	bar->last = e;
+	return true;
+}
+
+/* Where in the BAR is @addr, as far as is known? */
+static bool look_up(struct nvdebug_bar *bar, u64 addr, u64 *offset)
+{
+	struct nvdebug_extent *e;
+
+	switch (bar->state) {
+	case NVDEBUG_BAR_PHYSICAL:
+		*offset = addr;
+		return round_down(addr, SZ_4K) < bar->size;
+	case NVDEBUG_BAR_VIRTUAL:
+		e = extent_iter_first(&bar->found, addr, addr);
+		if (e)
+			*offset = e->offset + (addr - e->first);
+		return e;
+	default:
+		return false;
+	}
+}
+
+/* Find out what kind of BAR it is. */
+static void get_to_know(struct nvdebug_mem *mem, int number,
+			struct nvdebug_bar *bar)
+{
+	const struct nvdebug_gpu *gpu = mem->gpu;
+	const struct resource *resource = gpu->bar[number];
+
+	bar->state = NVDEBUG_BAR_UNUSABLE;
+	if (!resource || !resource->start)
+		return;
+	bar->start = resource->start;
+	bar->size = resource_size(resource);
+	if (gpu->chip->bars->block(mem->gpu, number, &bar->block) ||
+	    bar->block.busy)
+		return;
+	if (!bar->block.is_virtual) {
+		bar->state = NVDEBUG_BAR_PHYSICAL;
+		return;
+	}
+	if (bar->block.halved)
+		bar->size /= 2;
+	bar->state = NVDEBUG_BAR_VIRTUAL;
+}
+
+/* The page at @phys, mapped. */
+static void __iomem *map_page(struct nvdebug_bars *bars, resource_size_t phys)
+{
+	void __iomem *page;
+	int i;
+
+	for (i = 0; i < NVDEBUG_BAR_MAPPINGS; i++)
+		if (bars->mapping[i].page && bars->mapping[i].phys == phys)
+			return bars->mapping[i].page;
+
+	page = ioremap_wc(phys, SZ_4K);
+	if (!page)
+		return NULL;
+	i = bars->next_mapping++ % NVDEBUG_BAR_MAPPINGS;
+	if (bars->mapping[i].page)
+		iounmap(bars->mapping[i].page);
+	bars->mapping[i].page = page;
+	bars->mapping[i].phys = phys;
+	return page;
+}
+
+/* The place of @addr in one of the BARs, as far as is known. */
+static bool find_known(struct nvdebug_mem *mem, u64 addr,
+		       struct nvdebug_bar_place *place)
+{
+	struct nvdebug_bars *bars = &mem->bars;
+	u32 in_page = addr & (SZ_4K - 1);
+	void __iomem *page;
+	u64 offset;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bars->bar); i++) {
+		struct nvdebug_bar *bar = &bars->bar[i];
+
+		if (!look_up(bar, addr, &offset))
+			continue;
+		page = map_page(bars, bar->start + round_down(offset, SZ_4K));
+		if (!page)
+			continue;
+		place->at = page + in_page;
+		place->words = (SZ_4K - in_page) / sizeof(u32);
+		return true;
+	}
+	return false;
+}
+
+/* Read through the window where it stands. */
+static bool read_window(struct nvdebug_mem *mem, u64 addr, u32 *buf,
+			size_t words)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_fetch fetch = {
+		.want = { .addr = addr, .words = words, .buf = buf },
+		.progress = { .piece = words },
+	};
+	LIST_HEAD(list);
+	int ret;
+
+	if (p->error ||
+	    nvdebug_pramin_shows(p, p->standing, addr) < words * sizeof(u32))
+		return false;
+	list_add(&fetch.progress.queue, &list);
+	ret = nvdebug_pramin_read(p, p->standing, &list);
+	if (ret == -EAGAIN)
+		nvdebug_pramin_look(p);
+	return !ret;
+}
+
+static bool read_bar(struct nvdebug_mem *mem, u64 addr, u32 *buf, size_t words)
+{
+	struct nvdebug_bar_place place;
+	size_t i;
+
+	if (!find_known(mem, addr, &place) || place.words < words)
+		return false;
+	for (i = 0; i < words; i++)
+		buf[i] = readl(place.at + i * sizeof(u32));
+	return true;
+}
+
+/* Is it an answer, as far as that can be told? */
+static bool is_answer(const u32 *buf, size_t words)
+{
+	size_t i;
+
+	for (i = 0; i < words; i++)
+		if (!nvdebug_reg_value_check(buf[i]))
+			return true;
+	return false;
+}
+
+/* Read words of a table by whatever way leaves the window alone. */
+static bool read_in_reach(struct nvdebug_mem *mem, u8 aperture, u64 addr,
+			  u32 *buf, size_t words)
+{
+	if (aperture != NV_APERTURE_VID)
+		return !nvdebug_sysmem_read(mem->gpu, addr, buf, words);
+	return (read_window(mem, addr, buf, words) ||
+		read_bar(mem, addr, buf, words)) && is_answer(buf, words);
+}
+
+/*
+ * @words of a table, and what is read with them because it will be wanted
+ * too: up to @run words in all. *@reads says how many were really read.
+ */
+static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
+		      size_t words, size_t run, size_t *reads)
+{
+	struct nvdebug_table_cache *tables = &mem->tables;
+	u32 ahead[RUN_WORDS], word;
+	size_t n = words;
+
+	*reads = 0;
+	if (nvdebug_table_cache_get(tables, aperture, addr, buf, words) == words)
+		return true;
+
+	/* not past what is kept together, nor what has been read before */
+	run = min_t(size_t, run,
+		    RUN_WORDS - addr / sizeof(u32) % RUN_WORDS);
+	while (n < run &&
+	       !nvdebug_table_cache_get(tables, aperture,
+					addr + n * sizeof(u32), &word, 1))
+		n++;
+	if (!read_in_reach(mem, aperture, addr, ahead, n))
+		return false;
+	nvdebug_table_cache_put(tables, aperture, addr, ahead, n);
+	memcpy(buf, ahead, words * sizeof(u32));
+	*reads = n;
+	return true;
+}
+
+/* Where the runs of a layout keep word @number, which one of them has. */
+static u32 *word_of(const struct nvdebug_runs *runs, u32 *word, u32 number)
+{
+	const struct nvdebug_words *run = runs->run;
+
+	while (number < run->first || number - run->first >= run->count)
+		word += run++->count;
+	return word + (number - run->first);
+}
+
+/* The instance block of a BAR has only the words of its page directory. */
+static bool start_pass(struct nvdebug_mem *mem, struct nvdebug_bar *bar)
+{
+	const struct nvdebug_instance_layout *layout = mem->gpu->chip->instance;
+	const struct nvdebug_mmu_format *format;
+	u32 words[NVDEBUG_INSTANCE_WORDS] = { };
+	u64 addr = bar->block.inst + NV_RAMIN_PAGE_DIR_BASE * sizeof(u32);
+	struct nvdebug_instance inst;
+	size_t reads;
+
+	bar->passes++;
+	bar->skipped = false;
+	bar->gained = false;
+	if (!get_words(mem, bar->block.aperture, addr,
+		       word_of(&layout->runs, words, NV_RAMIN_PAGE_DIR_BASE),
+		       2, 2, &reads) ||
+	    nvdebug_instance_decode(layout, words,
+				    nvdebug_runs_words(&layout->runs), &inst) ||
+	    nvdebug_mmu_format(mem, inst.version, inst.big_page_kib,
+			       &format))
+		return false;
+	nvdebug_scan_start(&bar->scan, format, inst.dir.addr, inst.dir.aperture,
+			   bar->size, mem->gpu->video_memory, 0);
+	return true;
+}
+
+/* Go on with the search; true if that has found @addr. */
+static bool search(struct nvdebug_mem *mem, struct nvdebug_bar *bar, u64 addr)
+{
+	struct nvdebug_scan *s = &bar->scan;
+	struct nvdebug_mmu_leaf leaf;
+	u32 buf[NVDEBUG_MMU_ENTRY_WORDS], words;
+	size_t reads;
+	u8 aperture;
+	u64 at;
+
+	while (mem->bars.budget && mem->bars.looks) {
+		mem->bars.looks--;
+		s->budget = 1;
+		if (!nvdebug_scan_wants(s, &at, &aperture, &words) ||
+		    (!mem->pramin.insist && fatal_signal_pending(current)))
+			return false;
+		if (!get_words(mem, aperture, at, buf, words,
+			       nvdebug_scan_run(s) * words, &reads)) {
+			bar->skipped = true;
+			nvdebug_scan_skip(s);
+			continue;
+		}
+		mem->bars.budget -= min_t(u32, mem->bars.budget, reads / words);
+		if (nvdebug_scan_feed(s, buf, &leaf) &&
+		    leaf.aperture == NV_APERTURE_VID && add_extent(bar, &leaf)) {
+			bar->gained = true;
+			if (addr >= leaf.addr && addr - leaf.addr < leaf.size)
+				return true;
+		}
+		cond_resched();
+	}
+	return false;
+}
+
+/* Search as long as there is hope; true if that has found @addr. */
+static bool search_on(struct nvdebug_mem *mem, struct nvdebug_bar *bar,
+		      u64 addr)
+{
+	if (bar->state != NVDEBUG_BAR_VIRTUAL)
+		return false;
+	if (!bar->passes && !start_pass(mem, bar))
+		return false;
+	while (!search(mem, bar, addr)) {
+		if (!bar->skipped || !bar->gained || bar->passes == PASSES ||
+		    !start_pass(mem, bar))
+			return false;
+	}
+	return true;
+}
+
+int nvdebug_bar_find(struct nvdebug_mem *mem, u64 addr,
+		     struct nvdebug_bar_place *place)
+{
+	struct nvdebug_bars *bars = &mem->bars;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
+		if (bars->bar[i].state == NVDEBUG_BAR_UNKNOWN)
+			get_to_know(mem, ARRAY_SIZE(bars->bar) - i,
+				    &bars->bar[i]);
+	if (find_known(mem, addr, place))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(bars->bar) && !bars->settled; i++)
+		if (search_on(mem, &bars->bar[i], addr))
+			return find_known(mem, addr, place) ? 0 : -ENOENT;
+	bars->settled = true;
+	return -ENOENT;
+}

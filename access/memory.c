@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Sessions. Video memory is read, by order of preference,
+ *   through the PRAMIN window where it stands,
+ *   through BAR2 or BAR1 if they show the page,
+ *   through the PRAMIN window moved to it, if that is allowed;
+ * system memory is read as the CPU's own.
+ */
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "access/session.h"
+#include "access/sysmem.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "hw/ram.h"
+
+const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_VIDEO,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.unmarked_is_translated = true,
+};
+
+/*
+ * It takes every aperture for the SoC's memory, and linux-nvgpu writes that of
+ * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
+ * says that the SMMU translates (hal/mm/gmmu/gmmu_gp10b_fusa.c).
+ */
+const struct nvdebug_memory_ops nvdebug_memory_gp10b = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_VID,
+	.mark = BIT_ULL(36),
+	.marked_is_translated = true,
+};
+
+/*
+ * Apertures are honoured, and the SMMU is passed by (hal/init/hal_gv11b.c,
+ * hal_ga10b.c): the bit now asks for lines of the L3 cache (hal/mm/gmmu/
+ * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
+ */
+const struct nvdebug_memory_ops nvdebug_memory_gv11b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(36),
+};
+
+const struct nvdebug_memory_ops nvdebug_memory_ga10b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(37),
+};
+
+enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+
+	return aperture < ARRAY_SIZE(ops->place) ? ops->place[aperture] :
+						   NVDEBUG_PLACE_NONE;
+}
+
+static struct nvdebug_mem *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
+				    bool insist)
+{
+	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), flags);
+
+	if (!mem)
+		return NULL;
+	mem->gpu = gpu;
+	mem->pramin.gpu = gpu;
+	mem->pramin.window = gpu->chip->window;
+	mem->pramin.insist = insist;
+	nvdebug_table_cache_init(&mem->tables);
+	nvdebug_bars_init(&mem->bars, nvdebug_pramin_may_move(&mem->pramin));
+	return mem;
+}
+
+struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_mem *mem = allocate(gpu, GFP_KERNEL_ACCOUNT, false);
+
+	return mem ? mem : ERR_PTR(-ENOMEM);
+}
+
+/* For want of memory may be what killed the one that it is done for. */
+struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
+{
+	return allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true);
+}
+
+void nvdebug_mem_end(struct nvdebug_mem *mem)
+{
+	nvdebug_bars_free(&mem->bars);
+	nvdebug_table_cache_free(&mem->tables);
+	kfree(mem);
+}
+
+/* Where the next word is that a fetch wants, and how many bytes from there. */
+static u64 wanted_addr(const struct nvdebug_fetch *fetch)
+{
+	return fetch->want.addr + fetch->progress.done * sizeof(u32);
+}
+
+static u64 wanted_bytes(const struct nvdebug_fetch *fetch)
+{
+	return (fetch->want.words - fetch->progress.done) * sizeof(u32);
+}
+
+/* Could there be such memory? */
+static int check_request(const struct nvdebug_gpu *gpu,
+			 const struct nvdebug_mem_request *req)
+{
+	u64 bytes = req->words * sizeof(u32);
+
+	if (req->addr & (sizeof(u32) - 1) || req->addr + bytes < req->addr)
+		return -EFAULT;
+	switch (nvdebug_mem_place(gpu, req->aperture)) {
+	case NVDEBUG_PLACE_VIDEO:
+		return gpu->video_memory &&
+		       req->addr + bytes > gpu->video_memory ? -EFAULT : 0;
+	case NVDEBUG_PLACE_SYSTEM:
+		return 0;
+	default:
+		return -EFAULT;
+	}
+}
+
+/* Is what came over the bus an answer at all? */
+static int judge(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+{
+	size_t step = req->even_only ? 2 : 1;
+	size_t i, errors = 0, wanted = 0;
+	int ret = 0;
+
+	for (i = 0; i < req->words; i += step) {
+		wanted++;
+		errors += nvdebug_reg_value_check(req->buf[i]) != 0;
+	}
+	if (!errors)
+		return 0;
+
+	req->suspect = true;
+	/* once for all that was read before */
+	if (!mem->alive)
+		ret = nvdebug_gpu_check_alive(mem->gpu);
+	if (ret)
+		return ret;
+	mem->alive = true;
+	return errors == wanted ? -EIO : 0;
+}
+
+/* Errors that end everything, not only one fetch. */
+static bool is_final(int error)
+{
+	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+}
+
+static void start_request(struct nvdebug_fetch *fetch)
+{
+	fetch->want.suspect = false;
+	fetch->progress.done = 0;
+	fetch->progress.tries = 0;
+	fetch->progress.over_bus = false;
+}
+
+/*
+ * The request was read, or @error says why not. Returns an error that ends
+ * everything, 0 if the fetch is done and out of the queue, or 1 if it wants
+ * something else.
+ */
+static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+		       int error)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+
+	if (!error && fetch->progress.over_bus)
+		error = judge(mem, req);
+	if (is_final(error))
+		return error;
+	if (!error && req->table)
+		nvdebug_table_cache_put(&mem->tables, req->aperture, req->addr,
+					req->buf, req->words);
+	if (!fetch->step(fetch, error)) {
+		list_del(&fetch->progress.queue);
+		return 0;
+	}
+	start_request(fetch);
+	return 1;
+}
+
+static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t done = fetch->progress.done;
+
+	if (!req->table)
+		return 0;
+	return nvdebug_table_cache_get(&mem->tables, req->aperture,
+				       wanted_addr(fetch), req->buf + done,
+				       req->words - done);
+}
+
+/*
+ * Go as far as no video memory has to be read. Returns as end_request().
+ */
+static int advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t *done = &fetch->progress.done;
+	int ret;
+
+	do {
+		ret = check_request(mem->gpu, req);
+		if (!ret)
+			*done += known_words(mem, fetch);
+		if (!ret && *done < req->words) {
+			if (nvdebug_mem_place(mem->gpu, req->aperture) ==
+			    NVDEBUG_PLACE_VIDEO)
+				return 1;
+			ret = nvdebug_sysmem_read(mem->gpu, wanted_addr(fetch),
+						  req->buf + *done,
+						  req->words - *done);
+		}
+		ret = end_request(mem, fetch, ret);
+	} while (ret > 0);
+	return ret;
+}
+
+static int end_and_advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+			   int error)
+{
+	int ret = end_request(mem, fetch, error);
+
+	return ret > 0 ? advance(mem, fetch) : ret;
+}
+
+/* @fetch has got what it has: is that all? Returns as end_request(). */
+static int take(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	if (fetch->progress.done < fetch->want.words)
+		return advance(mem, fetch);
+	return end_and_advance(mem, fetch, 0);
+}
+
+/* Move what a window at @position shows from @queue to @picked, as pieces. */
+static void pick(struct nvdebug_mem *mem, struct list_head *queue,
+		 u32 position, struct list_head *picked)
+{
+	struct nvdebug_fetch *fetch, *next;
+
+	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+		u64 shown = nvdebug_pramin_shows(&mem->pramin, position,
+						 wanted_addr(fetch));
+
+		if (!shown)
+			continue;
+		shown = min(wanted_bytes(fetch), shown);
+		fetch->progress.piece = shown / sizeof(u32);
+		list_move_tail(&fetch->progress.queue, picked);
+	}
+}
+
+/* Everything is put back into @queue and hears what became of it. */
+static int distribute(struct nvdebug_mem *mem, struct list_head *queue,
+		      struct list_head *picked)
+{
+	struct nvdebug_fetch *fetch, *next;
+	int ret = 0;
+
+	list_for_each_entry_safe(fetch, next, picked, progress.queue) {
+		struct nvdebug_mem_progress *progress = &fetch->progress;
+
+		list_move_tail(&progress->queue, queue);
+		progress->done += progress->got;
+		if (progress->got)
+			ret = take(mem, fetch);
+		else if (progress->tries >= NVDEBUG_PRAMIN_TRIES)
+			ret = end_and_advance(mem, fetch, -EBUSY);
+		if (ret < 0)
+			break;
+	}
+	list_splice_tail(picked, queue);
+	return ret < 0 ? ret : 0;
+}
+
+/* One request, as a fetch that ends with it. */
+struct single {
+	struct nvdebug_fetch fetch;
+	int error;
+};
+
+static bool end_of_single(struct nvdebug_fetch *fetch, int error)
+{
+	container_of(fetch, struct single, fetch)->error = error;
+	return false;
+}
+
+/*
+ * Read all that a window at @position shows, and what is then wanted of it.
+ * -EAGAIN: it was moved by somebody else.
+ */
+static int read_position(struct nvdebug_mem *mem, struct list_head *queue,
+			 u32 position)
+{
+	LIST_HEAD(picked);
+	int ret, error;
+
+	for (;;) {
+		pick(mem, queue, position, &picked);
+		if (list_empty(&picked))
+			return 0;
+		mem->alive = false;
+		ret = nvdebug_pramin_read(&mem->pramin, position, &picked);
+		if (ret == -EAGAIN)
+			nvdebug_pramin_look(&mem->pramin);
+		error = distribute(mem, queue, &picked);
+		if (error || ret)
+			return error ? error : ret;
+	}
+}
+
+/* Read what @fetch wants through a BAR, as far as one shows it. */
+static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_mem_request *req = &fetch->want;
+	size_t step = req->even_only ? 2 : 1;
+	size_t *done = &fetch->progress.done;
+	struct nvdebug_bar_place place;
+	size_t end, first = *done, i;
+	bool asked = false;
+	int ret;
+
+	if (!mem->pramin.insist && fatal_signal_pending(current))
+		return -EINTR;
+	if (!mem->pramin.insist && READ_ONCE(mem->gpu->gone))
+		return -ENODEV;
+	ret = nvdebug_bar_find(mem, wanted_addr(fetch), &place);
+	if (ret)
+		return ret;
+	mem->alive = false;
+	end = min(req->words, first + place.words);
+	for (i = round_up(first, step); i < end; i += step) {
+		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
+		if (req->buf[i] != ~0u || asked)
+			continue;
+		/* each of many words that do not come may take long */
+		asked = true;
+		ret = nvdebug_gpu_check_alive(mem->gpu);
+		if (ret)
+			return ret;
+	}
+	*done = end;
+	fetch->progress.over_bus = true;
+	cond_resched();
+	return 0;
+}
+
+/* Returns 1 if a BAR showed something, so that other things may be wanted. */
+static int read_bars(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	struct nvdebug_fetch *fetch, *next;
+	int ret, any = 0;
+
+	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+		do {
+			ret = read_bar(mem, fetch);
+			if (!ret) {
+				any = 1;
+				ret = take(mem, fetch);
+			}
+		} while (ret > 0);
+		if (ret && ret != -ENOENT)
+			return ret;
+	}
+	return any;
+}
+
+/* No way is left to what is wanted: all fetches hear of @error. */
+static int fail(struct nvdebug_mem *mem, struct list_head *queue, int error)
+{
+	struct nvdebug_fetch *fetch, *next;
+	LIST_HEAD(failed);
+	int ret;
+
+	list_splice_init(queue, &failed);
+	list_for_each_entry_safe(fetch, next, &failed, progress.queue) {
+		list_move_tail(&fetch->progress.queue, queue);
+		ret = end_and_advance(mem, fetch, error);
+		if (ret < 0) {
+			list_splice_tail(&failed, queue);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Is there a way to it that leaves the window where it was? */
+static bool is_at_hand(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+{
+	struct nvdebug_bar_place place;
+	u64 addr = wanted_addr(fetch);
+
+	return nvdebug_pramin_shows(&mem->pramin, mem->pramin.standing, addr) ||
+	       !mem->bars.settled || !nvdebug_bar_find(mem, addr, &place);
+}
+
+static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
+					      struct list_head *queue)
+{
+	struct nvdebug_fetch *fetch;
+
+	list_for_each_entry(fetch, queue, progress.queue)
+		if (!is_at_hand(mem, fetch))
+			return fetch;
+	return NULL;
+}
+
+/* Read what is wanted by moving the window, from one MiB to the next. */
+static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_fetch *fetch;
+	int ret = 0;
+
+	if (p->error)
+		return fail(mem, queue, p->error);
+	if (!nvdebug_pramin_may_move(p))
+		return fail(mem, queue, -EOPNOTSUPP);
+
+	while (!ret && (fetch = next_to_move_for(mem, queue))) {
+		u64 addr = wanted_addr(fetch);
+		u64 bytes = wanted_bytes(fetch);
+
+		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
+			ret = read_position(mem, queue,
+					    nvdebug_pramin_position(p, addr,
+								    bytes));
+		else
+			ret = end_and_advance(mem, fetch, -EFAULT);
+		ret = min(ret, 0);
+	}
+	return ret;
+}
+
+/* What there is to read without moving the window from where it stands. */
+static int read_standing(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	int ret;
+
+	do {
+		ret = mem->pramin.error ? 0 :
+		      read_position(mem, queue, mem->pramin.standing);
+		if (!ret)
+			ret = read_bars(mem, queue);
+	} while (ret > 0);
+	return ret;
+}
+
+static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	int ret;
+
+	nvdebug_pramin_look(p);
+	while (!list_empty(queue)) {
+		if (is_final(p->error))
+			return p->error;
+		ret = read_standing(mem, queue);
+		if (!ret && !list_empty(queue))
+			ret = read_moved(mem, queue);
+		if (ret && ret != -EAGAIN)
+			return ret;
+	}
+	return 0;
+}
+
+void nvdebug_mem_insist(struct nvdebug_mem *mem)
+{
+	mem->pramin.insist = true;
+}
+
+int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
+{
+	struct nvdebug_fetch *fetch;
+	LIST_HEAD(queue);
+	int ret;
+
+	list_for_each_entry(fetch, fetches, node) {
+		list_add_tail(&fetch->progress.queue, &queue);
+		start_request(fetch);
+		ret = advance(mem, fetch);
+		if (ret < 0)
+			return ret;
+	}
+	return list_empty(&queue) ? 0 : read_video(mem, &queue);
+}
+
+int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+{
+	struct single single = {
+		.fetch = { .want = *req, .step = end_of_single },
+	};
+	LIST_HEAD(fetches);
+	int ret;
+
+	list_add(&single.fetch.node, &fetches);
+	ret = nvdebug_mem_fetch(mem, &fetches);
+	req->suspect = single.fetch.want.suspect;
+	return ret ? ret : single.error;
+}
+
+int nvdebug_word_check(u32 word, u32 expected)
+{
+	if (nvdebug_reg_value_check(word))
+		return -EIO;
+	return word == expected ? 0 : -EBUSY;
+}
+
+static int write_bar(struct nvdebug_gpu *gpu,
+		     const struct nvdebug_bar_place *place, u32 expected,
+		     u32 value)
+{
+	unsigned long flags;
+	int ret;
+
+	/* against our own: what is compared must be what is written */
+	mutex_lock(&gpu->lock);
+	local_irq_save(flags);
+	ret = nvdebug_word_check(readl(place->at), expected);
+	if (!ret) {
+		writel(value, place->at);
+		ret = readl(place->at) == value ? 0 : -EIO;
+	}
+	local_irq_restore(flags);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+/* By the same ways as reading. */
+static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
+		       u32 value)
+{
+	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_bar_place place;
+
+	nvdebug_pramin_look(p);
+	if (is_final(p->error))
+		return p->error;
+	if (!p->error && nvdebug_pramin_may_write(p) &&
+	    nvdebug_pramin_shows(p, p->standing, addr))
+		return nvdebug_pramin_write(p, p->standing, addr, expected,
+					    value);
+	if (!nvdebug_bar_find(mem, addr, &place))
+		return write_bar(mem->gpu, &place, expected, value);
+	if (p->error)
+		return p->error;
+	if (!nvdebug_pramin_reaches(p, addr))
+		return -EFAULT;
+	if (!nvdebug_pramin_may_move(p))
+		return -EOPNOTSUPP;
+	return nvdebug_pramin_write(p, nvdebug_pramin_position(p, addr,
+							       sizeof(u32)),
+				    addr, expected, value);
+}
+
+static int write_video_again(struct nvdebug_mem *mem, u64 addr, u32 expected,
+			     u32 value)
+{
+	int tries = 0;
+	int ret;
+
+	do {
+		ret = write_video(mem, addr, expected, value);
+	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
+	/* of a GPU that has gone, the window and the word are not as they were */
+	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
+		int alive = nvdebug_gpu_check_alive(mem->gpu);
+
+		ret = alive ? alive : ret == -EAGAIN ? -EBUSY : ret;
+	}
+	return ret;
+}
+
+int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
+		      u32 expected, u32 value)
+{
+	const struct nvdebug_mem_request req = {
+		.addr = addr,
+		.aperture = aperture,
+		.words = 1,
+	};
+	int ret = check_request(mem->gpu, &req);
+
+	if (ret)
+		return ret;
+	if (nvdebug_mem_place(mem->gpu, aperture) == NVDEBUG_PLACE_VIDEO)
+		ret = write_video_again(mem, addr, expected, value);
+	else
+		ret = nvdebug_sysmem_write(mem->gpu, addr,
+					   aperture == NV_APERTURE_COH,
+					   expected, value);
+	if (!ret)
+		nvdebug_table_cache_change(&mem->tables, aperture, addr, value);
+	return ret;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/lockdep.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/security.h>
+#include <linux/time64.h>
+
+#include "access/params.h"
+#include "access/pramin.h"
+#include "core/gpu.h"
+#include "hw/pbus.h"
+#include "hw/ram.h"
+
+/* Words to read in one burst: some 256 us, if the GPU is as fast as ever. */
+#define BURST_WORDS	256
+
+const struct nvdebug_window nvdebug_window_nv50 = {
+	.reg = NV_PBUS_BAR0_WINDOW,
+	.base = NV_PBUS_BAR0_WINDOW_BASE,
+	.target = NV_PBUS_BAR0_WINDOW_TARGET,
+};
+
+const struct nvdebug_window nvdebug_window_gh100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GH100,
+};
+
+const struct nvdebug_window nvdebug_window_gb100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
+};
+
+/* Needs no access to the GPU; gpu->driver is stable under gpu->reach. */
+static const char *never_moved(const struct nvdebug_gpu *gpu)
+{
+	switch (nvdebug_params.pram_window) {
+	case NVDEBUG_WINDOW_NEVER:
+		return "pram_window=never";
+	case NVDEBUG_WINDOW_ALWAYS:
+		return NULL;
+	default:
+		return READ_ONCE(gpu->driver) ? "a driver is bound" : NULL;
+	}
+}
+
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
+{
+	const char *why = never_moved(gpu);
+
+	if (!why && security_locked_down(LOCKDOWN_PCI_ACCESS))
+		why = "kernel lockdown";
+	return why;
+}
+
+bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
+{
+	return p->insist ? !never_moved(p->gpu) :
+			   !nvdebug_window_forbidden(p->gpu);
+}
+
+bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p)
+{
+	return !READ_ONCE(p->gpu->driver) ||
+	       nvdebug_params.pram_window == NVDEBUG_WINDOW_ALWAYS;
+}
+
+static u64 offset_in_mib(u64 addr)
+{
+	return addr & (NV_PRAMIN_SIZE - 1);
+}
+
+static u64 window_start(const struct nvdebug_pramin *p, u32 position)
+{
+	return (u64)(position & p->window->base) << NV_BAR0_WINDOW_BASE_SHIFT;
+}
+
+u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr)
+{
+	u64 start = window_start(p, position);
+
+	if ((position & p->window->target) != NV_APERTURE_VID ||
+	    addr < start || addr - start >= NV_PRAMIN_SIZE)
+		return 0;
+	return NV_PRAMIN_SIZE - (addr - start);
+}
+
+bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr)
+{
+	return addr - min(addr, window_start(p, ~0u)) < NV_PRAMIN_SIZE;
+}
+
+u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
+{
+	/* bits that the manuals do not describe stay as they are */
+	u32 rest = p->standing & ~(p->window->base | p->window->target);
+
+	if (offset_in_mib(addr) + bytes <= NV_PRAMIN_SIZE)
+		addr -= offset_in_mib(addr);
+	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) & p->window->base);
+}
+
+static int lock_gpu(const struct nvdebug_pramin *p)
+{
+	if (p->insist) {
+		mutex_lock(&p->gpu->lock);
+		return 0;
+	}
+	if (READ_ONCE(p->gpu->gone))
+		return -ENODEV;
+	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
+}
+
+void nvdebug_pramin_look(struct nvdebug_pramin *p)
+{
+	/* while no other session has it moved */
+	p->error = lock_gpu(p);
+	if (p->error)
+		return;
+	p->error = nvdebug_reg_read(p->gpu, p->window->reg, &p->standing);
+	mutex_unlock(&p->gpu->lock);
+}
+
+/* The register, from before a burst until it is over. */
+struct stay {
+	u32 saved;
+	u32 value;
+};
+
+static bool window_is_ours(const struct nvdebug_pramin *p,
+			   const struct stay *stay)
+{
+	void __iomem *reg = p->gpu->bar0 + p->window->reg;
+	u32 now = readl(reg);
+
+	/* no answer is not another setting: ask again */
+	if (nvdebug_reg_value_check(now))
+		now = readl(reg);
+	return now == stay->value;
+}
+
+/* -EAGAIN: it is not where it stood. */
+static int window_move(const struct nvdebug_pramin *p, u32 position,
+		       struct stay *stay)
+{
+	int ret = nvdebug_reg_read(p->gpu, p->window->reg, &stay->saved);
+
+	if (ret == -ENODEV)
+		return ret;
+	if (ret || stay->saved != p->standing)
+		return -EAGAIN;
+	stay->value = position;
+	if (stay->value != stay->saved)
+		writel(stay->value, p->gpu->bar0 + p->window->reg);
+	return 0;
+}
+
+/* Only of a window that is ours: no other setting may be overwritten. */
+static void window_put_back(const struct nvdebug_pramin *p,
+			    const struct stay *stay)
+{
+	if (stay->value != stay->saved)
+		writel(stay->saved, p->gpu->bar0 + p->window->reg);
+}
+
+/* Where in the fetches' pieces the reading is. */
+struct cursor {
+	struct nvdebug_fetch *fetch;
+	size_t at;	/* word of its piece */
+};
+
+static bool at_end(const struct cursor *c, struct list_head *fetches)
+{
+	return list_entry_is_head(c->fetch, fetches, progress.queue);
+}
+
+/*
+ * Should no more be read in this burst? All ones may be the answer of a GPU
+ * that has gone, and each may take long to come.
+ */
+static bool is_last(u32 word, u64 deadline)
+{
+	return word == ~0u || local_clock() >= deadline;
+}
+
+/* Read what one burst can, whichever fetches' it is. */
+static void copy_burst(const struct nvdebug_pramin *p, u32 position,
+		       struct cursor *c, struct list_head *fetches)
+{
+	const void __iomem *window = p->gpu->bar0 + NV_PRAMIN;
+	u64 start = window_start(p, position);
+	u64 deadline = local_clock() + (u64)nvdebug_params.burst_us *
+				       NSEC_PER_USEC;
+	bool last = false;
+	u32 words = 0;
+
+	while (words < BURST_WORDS && !last && !at_end(c, fetches)) {
+		const struct nvdebug_mem_progress *progress =
+			&c->fetch->progress;
+		struct nvdebug_mem_request *req = &c->fetch->want;
+		size_t i = progress->done + c->at;
+
+		if (!req->even_only || i % 2 == 0) {
+			req->buf[i] = readl(window + (req->addr +
+						      i * sizeof(u32) - start));
+			last = is_last(req->buf[i], deadline);
+			words++;
+		}
+		if (++c->at == progress->piece) {
+			c->fetch = list_next_entry(c->fetch, progress.queue);
+			c->at = 0;
+		}
+	}
+}
+
+/* What was read from @from to @to is what it should be. */
+static void accept(const struct cursor *from, const struct cursor *to)
+{
+	struct nvdebug_fetch *fetch = from->fetch;
+
+	while (fetch != to->fetch) {
+		fetch->progress.got = fetch->progress.piece;
+		fetch = list_next_entry(fetch, progress.queue);
+	}
+	if (to->at)
+		fetch->progress.got = to->at;
+}
+
+/* It may be of another place, or nothing was read: tries come to an end. */
+static void reject(const struct cursor *from, const struct cursor *to)
+{
+	struct nvdebug_fetch *fetch = from->fetch;
+
+	fetch->progress.tries++;
+	while (fetch != to->fetch) {
+		fetch = list_next_entry(fetch, progress.queue);
+		if (fetch != to->fetch || to->at)
+			fetch->progress.tries++;
+	}
+}
+
+/* -EAGAIN: what was read may be of another place. */
+static int read_burst(struct nvdebug_pramin *p, u32 position, struct cursor *c,
+		      struct list_head *fetches)
+{
+	struct stay stay;
+	unsigned long flags;
+	int ret;
+
+	lockdep_assert_held(&p->gpu->lock);
+	local_irq_save(flags);
+	ret = window_move(p, position, &stay);
+	if (!ret) {
+		copy_burst(p, position, c, fetches);
+		/* also no, if it does not answer any more */
+		if (window_is_ours(p, &stay))
+			window_put_back(p, &stay);
+		else
+			ret = -EAGAIN;
+	}
+	local_irq_restore(flags);
+	return ret;
+}
+
+int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
+			struct list_head *fetches)
+{
+	struct cursor c = {
+		.fetch = list_first_entry(fetches, struct nvdebug_fetch,
+					  progress.queue),
+	};
+	struct nvdebug_fetch *fetch;
+
+	list_for_each_entry(fetch, fetches, progress.queue) {
+		fetch->progress.got = 0;
+		fetch->progress.over_bus = true;
+	}
+	while (!at_end(&c, fetches)) {
+		struct cursor from = c;
+		int ret;
+
+		if (!p->insist && fatal_signal_pending(current))
+			return -EINTR;
+		ret = lock_gpu(p);
+		if (ret)
+			return ret;
+		ret = read_burst(p, position, &c, fetches);
+		mutex_unlock(&p->gpu->lock);
+		if (ret) {
+			reject(&from, &c);
+			return ret;
+		}
+		accept(&from, &c);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
+			u32 expected, u32 value)
+{
+	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
+			   (addr - window_start(p, position));
+	struct stay stay;
+	unsigned long flags;
+	u32 word;
+	int ret;
+
+	lockdep_assert_held(&p->gpu->lock);
+	local_irq_save(flags);
+	ret = window_move(p, position, &stay);
+	if (ret)
+		goto out;
+	word = readl(at);
+	ret = -EAGAIN;
+	if (!window_is_ours(p, &stay))
+		goto out;
+	ret = nvdebug_word_check(word, expected);
+	if (!ret) {
+		writel(value, at);
+		word = readl(at);
+		ret = word == value ? 0 : -EIO;
+		if (!window_is_ours(p, &stay)) {
+			ret = -EBUSY;
+			goto out;
+		}
+	}
+	window_put_back(p, &stay);
+out:
+	local_irq_restore(flags);
+	return ret;
+}
+
+int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
+			 u32 expected, u32 value)
+{
+	int ret = lock_gpu(p);
+
+	if (ret)
+		return ret;
+	ret = write_locked(p, position, addr, expected, value);
+	mutex_unlock(&p->gpu->lock);
+	return ret;
+}

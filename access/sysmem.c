@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/dma-map-ops.h>
+#include <linux/highmem.h>
+#include <linux/iommu.h>
+#include <linux/ioport.h>
+#include <linux/kernel.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#ifdef CONFIG_X86
+#include <asm/cacheflush.h>
+#endif
+
+#include "access/memory.h"
+#include "access/sysmem.h"
+#include "chips/chips.h"
+#include "compat/compat.h"
+#include "core/gpu.h"
+
+/* Something to do with the domain that translates the GPU's addresses. */
+struct visit {
+	struct device *dev;
+	bool translated;	/* by a domain, which finds ... */
+	u64 iova;
+	phys_addr_t phys;	/* ... this there, or 0 */
+};
+
+/* Where every address is itself, 5.10 would have no answer to what one is. */
+static int visit_domain(struct device *dev, void *data)
+{
+	struct visit *visit = data;
+	struct iommu_domain *domain;
+
+	if (dev != visit->dev)
+		return 0;
+	domain = iommu_get_domain_for_dev(dev);
+	if (!domain || domain->type == IOMMU_DOMAIN_IDENTITY)
+		return 1;
+	visit->translated = true;
+	visit->phys = iommu_iova_to_phys(domain, visit->iova);
+	return 1;
+}
+
+/*
+ * A domain may be detached and freed at any time: by another driver, by one
+ * that lets user space choose, or through sysfs. All of that takes the lock of
+ * the device's group, which is held while its devices are gone through.
+ */
+static void translate(struct nvdebug_gpu *gpu, struct visit *visit)
+{
+	struct iommu_group *group = iommu_group_get(gpu->dev);
+
+	visit->dev = gpu->dev;
+	if (!group)
+		return;
+	iommu_group_for_each_dev(group, visit, visit_domain);
+	iommu_group_put(group);
+}
+
+int nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+	struct visit visit = { .iova = bus & ~ops->mark };
+
+	if (bus & ops->mark ? ops->marked_is_translated :
+			      ops->unmarked_is_translated)
+		translate(gpu, &visit);
+	*phys = visit.translated ? visit.phys : visit.iova;
+	return visit.translated && !visit.phys ? -EFAULT : 0;
+}
+
+int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+	struct visit visit = { .iova = dma };
+
+	translate(gpu, &visit);
+	if (!visit.translated || ops->unmarked_is_translated)
+		*address = dma;
+	else if (ops->marked_is_translated)
+		*address = dma | ops->mark;
+	else
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/*
+ * Only what the kernel knows to be RAM is touched: anything else may be a
+ * device, where a read can have side effects, whatever firmware calls it.
+ */
+static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
+{
+	phys_addr_t phys;
+
+	if (nvdebug_sysmem_phys(gpu, bus, &phys) || !pfn_valid(PHYS_PFN(phys)) ||
+	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
+			      IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_INTERSECTS)
+		return NULL;
+	return pfn_to_page(PHYS_PFN(phys));
+}
+
+/*
+ * As the GPU sees it. If it does not see the CPU's caches, what they have of a
+ * page may be old, and drivers map such memory past them.
+ */
+static void *map_page(struct nvdebug_gpu *gpu, struct page *page)
+{
+	if (dev_is_dma_coherent(gpu->dev))
+		return kmap_local_page(page);
+	return vmap(&page, 1, VM_MAP, pgprot_dmacoherent(PAGE_KERNEL));
+}
+
+static void unmap_page(struct nvdebug_gpu *gpu, void *map)
+{
+	if (dev_is_dma_coherent(gpu->dev))
+		kunmap_local(map);
+	else
+		vunmap(map);
+}
+
+/* A fault, as in a page taken out of the kernel's map, is caught. */
+static int read_page(struct nvdebug_gpu *gpu, struct page *page, u32 offset,
+		     u32 *buf, size_t bytes)
+{
+	void *map = map_page(gpu, page);
+	int ret;
+
+	if (!map)
+		return -ENOMEM;
+	ret = copy_from_kernel_nofault(buf, map + offset, bytes);
+	unmap_page(gpu, map);
+	return ret ? -EFAULT : 0;
+}
+
+int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
+			size_t words)
+{
+	size_t bytes = words * sizeof(u32);
+	size_t done, n, i;
+	struct page *page;
+	int ret;
+
+	if (bus + bytes < bus)
+		return -EFAULT;
+
+	for (done = 0; done < bytes; done += n) {
+		u32 offset = offset_in_page(bus + done);
+
+		if (done && fatal_signal_pending(current))
+			return -EINTR;
+		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
+		page = page_of(gpu, bus + done);
+		if (!page)
+			return -EFAULT;
+		ret = read_page(gpu, page, offset, buf + done / sizeof(u32), n);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	for (i = 0; i < words; i++)
+		le32_to_cpus(&buf[i]);
+	return 0;
+}
+
+/* Memory that the GPU reads past the CPU's caches. */
+static bool can_write_back(struct nvdebug_gpu *gpu)
+{
+	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(gpu->dev);
+}
+
+static void write_back(void *word)
+{
+#ifdef CONFIG_X86
+	clflush_cache_range(word, sizeof(u32));
+#endif
+}
+
+/*
+ * Compare and write, with nothing of this CPU's in between. Not by an atomic
+ * instruction: none of those catches a fault of the kernel's own addresses, and
+ * the kernel's text is RAM, which must not be written.
+ */
+static int replace_word(void *word, u32 expected, u32 value)
+{
+	u32 stored = (__force u32)cpu_to_le32(value);
+	u32 wanted = (__force u32)cpu_to_le32(expected);
+	unsigned long flags;
+	int ret = 0;
+	u32 found;
+
+	pagefault_disable();
+	local_irq_save(flags);
+	__get_kernel_nofault(&found, word, u32, fault);
+	if (found == wanted)
+		__put_kernel_nofault(word, &stored, u32, fault);
+	else
+		ret = -EBUSY;
+	local_irq_restore(flags);
+	pagefault_enable();
+	return ret;
+fault:
+	local_irq_restore(flags);
+	pagefault_enable();
+	return -EFAULT;
+}
+
+int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
+			 u32 expected, u32 value)
+{
+	struct page *page = page_of(gpu, bus);
+	u32 word;
+	void *map;
+	int ret;
+
+	if (!page)
+		return -EFAULT;
+	if (!coherent && !can_write_back(gpu))
+		return -EOPNOTSUPP;
+
+	map = map_page(gpu, page);
+	if (!map)
+		return -ENOMEM;
+	ret = replace_word(map + offset_in_page(bus), expected, value);
+	if (!ret && !coherent)
+		write_back(map + offset_in_page(bus));
+	/* before whatever tells the GPU of it */
+	wmb();
+	unmap_page(gpu, map);
+	if (!ret)
+		ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
+	if (!ret && word != value)
+		ret = -EIO;
+	return ret;
+}

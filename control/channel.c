@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Enabling and disabling channels: from the text of a request to channels,
+ * then to registers.
+ */
+#include <linux/bitfield.h>
+#include <linux/device.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "access/report.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/targets.h"
+#include "hw/runlist.h"
+#include "hw/usermode.h"
+#include "proc/lease.h"
+#include "proc/proc.h"
+#include "state/channel.h"
+#include "state/resolve.h"
+
+#include "host/trace.h"
+
+/* A channel to change. */
+struct change {
+	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
+	u32 id;
+	u32 old;	/* what its register read before */
+	u32 owner;	/* in a lease: whose it was, as far as that can be told */
+	bool written;
+};
+
+/* Those of one request, in its order. */
+struct changes {
+	struct nvdebug_undo undo;
+	bool enable;
+	bool leased;
+	u32 count;
+	struct change change[NVDEBUG_TARGETS_MAX];
+};
+
+struct request {
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_target *target;
+	struct changes *changes;
+	struct nvdebug_resolver resolver;
+};
+
+/* Doorbells. They may be rung for nothing: Host looks and goes on. */
+
+/* Up to Pascal Host has none: it watches USERD. */
+bool nvdebug_channel_doorbell_gk104(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	return false;
+}
+
+bool nvdebug_channel_doorbell_gv100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = id;
+	return true;
+}
+
+/* Which runlist has the channel would take reading them all to find out. */
+bool nvdebug_channel_doorbell_tu102(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_CHID, id) |
+		 FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID,
+			    NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID_ALL);
+	return true;
+}
+
+bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = runlist->base + NV_RUNLIST_INTERNAL_DOORBELL;
+	*value = FIELD_PREP(NV_RUNLIST_INTERNAL_DOORBELL_CHID, id);
+	return true;
+}
+
+bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_VIRTUAL_FUNCTION_DOORBELL;
+	*value = FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_VECTOR, id) |
+		 FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_ID,
+			    runlist->id);
+	return true;
+}
+
+bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	nvdebug_channel_doorbell_gh100(runlist, id, reg, value);
+	*value |= NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_DOORBELL_GB202;
+	return true;
+}
+
+static void ring(struct nvdebug_gpu *gpu, const struct change *change)
+{
+	u32 reg, value;
+
+	lockdep_assert_held(&gpu->lock);
+	if (gpu->chip->channel->doorbell(change->runlist, change->id, &reg,
+					 &value))
+		nvdebug_reg_write(gpu, reg, value);
+}
+
+/* Enable or disable one channel and see whether it did. */
+static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
+		       bool enable)
+{
+	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
+	u32 reg = ops->reg(change->runlist, change->id);
+	u32 new;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_reg_read(gpu, reg, &change->old);
+	if (ret)
+		return ret;
+	nvdebug_reg_write(gpu, reg, ops->enable_word(change->old, enable));
+	change->written = true;
+	ret = nvdebug_reg_read(gpu, reg, &new);
+	if (ret)
+		return ret;
+	trace_channel_enable(gpu->dev,
+			     change->runlist ? (int)change->runlist->id : -1,
+			     change->id, enable, change->old, new);
+	if (ops->is_enabled(new) != enable)
+		return -EIO;
+	if (enable && !ops->is_enabled(change->old))
+		ring(gpu, change);
+	return 0;
+}
+
+/*
+ * Whose channel it is. The instance block says so, where a register tells that;
+ * elsewhere all owners look the same.
+ */
+static int read_owner(struct nvdebug_gpu *gpu, const struct change *change,
+		      u32 *owner)
+{
+	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
+	struct nvdebug_channel channel = { };
+	int ret = 0;
+
+	if (ops->read_inst)
+		ret = ops->read_inst(gpu, change->id, &channel);
+	*owner = channel.inst;
+	return ret;
+}
+
+static int make_change(struct nvdebug_gpu *gpu, const struct changes *changes,
+		       struct change *change)
+{
+	int ret = 0;
+
+	if (changes->leased)
+		ret = read_owner(gpu, change, &change->owner);
+	return ret ? ret : set_enabled(gpu, change, changes->enable);
+}
+
+/* Is it still as it was changed, and still the same one's? 1, 0 or an error. */
+static int is_as_left(struct nvdebug_gpu *gpu, const struct changes *changes,
+		      const struct change *change)
+{
+	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
+	u32 state, owner;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, ops->reg(change->runlist, change->id),
+			       &state);
+	if (ret)
+		return ret;
+	if (ops->is_enabled(state) != changes->enable)
+		return 0;
+	if (!changes->leased)
+		return 1;
+	ret = read_owner(gpu, change, &owner);
+	return ret ? ret : owner == change->owner;
+}
+
+/* Returns 1 if it was put back, 0 if there was nothing to do, or an error. */
+static int change_back(struct nvdebug_gpu *gpu, const struct changes *changes,
+		       struct change *change)
+{
+	bool was = gpu->chip->channel->is_enabled(change->old);
+	int ret;
+
+	if (!change->written || was == changes->enable)
+		return 0;
+	ret = is_as_left(gpu, changes, change);
+	if (ret <= 0)
+		return ret;
+	ret = set_enabled(gpu, change, was);
+	return ret ? ret : 1;
+}
+
+static void report_change(struct nvdebug_report *report,
+			  const struct change *change)
+{
+	if (change->runlist)
+		nvdebug_report_item(report, "%u:%u", change->runlist->id,
+				    change->id);
+	else
+		nvdebug_report_item(report, "%u", change->id);
+}
+
+/*
+ * Put the first @count changes back to what they were: the last one first,
+ * since a channel may be named twice.
+ */
+static void undo(struct nvdebug_gpu *gpu, struct changes *changes, u32 count,
+		 struct nvdebug_report *report)
+{
+	u32 failed = 0, last = 0;
+	int ret, error = 0;
+
+	lockdep_assert_held(&gpu->lock);
+	while (count--) {
+		struct change *change = &changes->change[count];
+
+		ret = change_back(gpu, changes, change);
+		if (ret > 0)
+			report_change(report, change);
+		if (ret >= 0)
+			continue;
+		failed++;
+		last = change->id;
+		error = ret;
+	}
+	if (failed)
+		nvdebug_complain(gpu,
+				 "%u channel%s did not go back, as channel %u (%d)\n",
+				 failed, failed == 1 ? "" : "s", last, error);
+}
+
+/* Make the changes, or none. */
+static int apply(struct nvdebug_gpu *gpu, struct changes *changes)
+{
+	struct nvdebug_report undone;
+	int ret = 0;
+	u32 i;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	for (i = 0; !ret && i < changes->count; i++)
+		ret = make_change(gpu, changes, &changes->change[i]);
+	if (ret) {
+		nvdebug_complain(gpu, "cannot %s channel %u (%d)\n",
+				 changes->enable ? "enable" : "disable",
+				 changes->change[i - 1].id, ret);
+		/* with the last one: its write may have had an effect */
+		nvdebug_report_begin(&undone);
+		undo(gpu, changes, i, &undone);
+	}
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+static void report(struct nvdebug_gpu *gpu, const struct changes *changes)
+{
+	struct nvdebug_report report;
+	u32 i;
+
+	nvdebug_report_begin(&report);
+	for (i = 0; i < changes->count; i++)
+		report_change(&report, &changes->change[i]);
+	nvdebug_report_end(&report, gpu,
+			   changes->enable ? "enabled" : "disabled", "channel");
+}
+
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *base)
+{
+	struct changes *changes = container_of(base, struct changes, undo);
+	struct nvdebug_report report;
+
+	nvdebug_report_begin(&report);
+	mutex_lock(&gpu->lock);
+	undo(gpu, changes, changes->count, &report);
+	mutex_unlock(&gpu->lock);
+	nvdebug_report_end(&report, gpu,
+			   changes->enable ? "lease over: disabled" :
+					     "lease over: enabled",
+			   "channel");
+}
+
+static void request_free(struct request *req)
+{
+	nvdebug_resolver_free(&req->resolver);
+	kvfree(req->changes);
+	kfree(req->target);
+}
+
+static int request_run(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct changes *changes = req->changes;
+	u32 i;
+	int ret;
+
+	req->target = kcalloc(NVDEBUG_TARGETS_MAX, sizeof(*req->target),
+			      GFP_KERNEL);
+	if (!req->target)
+		return -ENOMEM;
+	ret = nvdebug_resolver_init(&req->resolver, gpu, NVDEBUG_ENTRY_CHANNEL);
+	if (ret)
+		return ret;
+
+	ret = nvdebug_targets_parse(text, len, req->target,
+				    NVDEBUG_TARGETS_MAX);
+	if (ret < 0)
+		return ret;
+	changes->count = ret;
+
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < changes->count; i++) {
+		changes->change[i].id = req->target[i].id;
+		ret = nvdebug_resolve_channel(&req->resolver, &req->target[i],
+					      &changes->change[i].runlist);
+	}
+	if (!ret)
+		ret = apply(gpu, changes);
+	nvdebug_gpu_end(gpu);
+	if (!ret)
+		report(gpu, changes);
+	return ret;
+}
+
+static int channel_control(struct nvdebug_gpu *gpu, const char *text,
+			   size_t len, bool enable,
+			   struct nvdebug_undo **undo)
+{
+	struct request req = { .gpu = gpu };
+	int ret;
+
+	req.changes = kvzalloc(sizeof(*req.changes), GFP_KERNEL_ACCOUNT);
+	if (!req.changes)
+		return -ENOMEM;
+	req.changes->undo.run = lease_over;
+	req.changes->enable = enable;
+	req.changes->leased = undo;
+	ret = request_run(&req, text, len);
+	if (!ret && undo) {
+		*undo = &req.changes->undo;
+		req.changes = NULL;
+	}
+	request_free(&req);
+	return ret;
+}
+
+static int disable_channel(struct nvdebug_gpu *gpu, const char *text,
+			   size_t len, struct seq_buf *answer,
+			   struct nvdebug_undo **undo)
+{
+	return channel_control(gpu, text, len, false, undo);
+}
+
+static int enable_channel(struct nvdebug_gpu *gpu, const char *text,
+			  size_t len, struct seq_buf *answer,
+			  struct nvdebug_undo **undo)
+{
+	return channel_control(gpu, text, len, true, undo);
+}
+
+const struct nvdebug_control nvdebug_disable_channel_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.leases = true,
+	.act = disable_channel,
+};
+
+const struct nvdebug_control nvdebug_enable_channel_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.leases = true,
+	.act = enable_channel,
+};

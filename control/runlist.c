@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Controls of runlists: from the text of a request to runlists, then to
+ * registers.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "access/report.h"
+#include "control/runlist_control.h"
+#include "core/gpu.h"
+#include "decode/targets.h"
+#include "host/own_list.h"
+#include "host/preempt.h"
+#include "proc/lease.h"
+#include "proc/proc.h"
+
+/* Something to do to a runlist. */
+struct order {
+	struct nvdebug_runlist *runlist;
+	bool open;	/* scheduling: which way to set the gate */
+	bool was;	/* and which way it was */
+};
+
+/* Those of one request, in its order. */
+struct orders {
+	struct nvdebug_undo undo;
+	u32 count;
+	struct order order[NVDEBUG_TARGETS_MAX];
+};
+
+static const char * const gate_words[] = { "off", "on" };
+
+/* Parse "RUNLIST ..." or, @with_word, "RUNLIST on|off ...", and check it. */
+static int orders_parse(struct orders *orders, struct nvdebug_gpu *gpu,
+			const char *text, size_t len, bool with_word)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+	struct nvdebug_target target;
+	struct order *order;
+	int ret;
+
+	while (nvdebug_cursor_more(&cur)) {
+		if (orders->count == NVDEBUG_TARGETS_MAX)
+			return -E2BIG;
+		order = &orders->order[orders->count++];
+		ret = nvdebug_cursor_target(&cur, &target);
+		if (ret)
+			return ret;
+		order->runlist = nvdebug_runlist_find(gpu, target.id);
+		if (target.has_runlist || !order->runlist)
+			return -EINVAL;
+		if (!with_word)
+			continue;
+		nvdebug_cursor_more(&cur);
+		ret = nvdebug_cursor_choice(&cur, gate_words,
+					    ARRAY_SIZE(gate_words));
+		if (ret < 0)
+			return ret;
+		order->open = ret;
+	}
+	return orders->count ? 0 : -EINVAL;
+}
+
+/*
+ * Follow the orders one by one. Those before one that fails stay done, unless
+ * @undo takes them back, with the one that failed.
+ */
+static int orders_follow(struct orders *orders, struct nvdebug_gpu *gpu,
+			 int (*act)(struct nvdebug_gpu *gpu,
+				    struct order *order),
+			 bool (*undo)(struct nvdebug_gpu *gpu,
+				      const struct order *order))
+{
+	int ret = 0;
+	u32 i;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	for (i = 0; !ret && i < orders->count; i++)
+		ret = act(gpu, &orders->order[i]);
+	/* the last one first, since a runlist may be named twice */
+	while (ret && undo && i--)
+		undo(gpu, &orders->order[i]);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+static int resubmit_one(struct nvdebug_gpu *gpu, struct order *order)
+{
+	return nvdebug_own_list_resubmit(gpu, order->runlist);
+}
+
+static int preempt_one(struct nvdebug_gpu *gpu, struct order *order)
+{
+	return nvdebug_preempt_runlist(gpu, order->runlist);
+}
+
+static int gate_one(struct nvdebug_gpu *gpu, struct order *order)
+{
+	order->was = order->open;
+	return nvdebug_gate_set(gpu, order->runlist, order->open, &order->was);
+}
+
+/* Put it back if it is as it was set. Returns whether that was done. */
+static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
+{
+	bool is;
+
+	lockdep_assert_held(&gpu->lock);
+	if (order->was == order->open)
+		return false;
+	/* one that does not say what it is may still take what it is set to */
+	if (!nvdebug_gate_read(gpu, order->runlist, &is) && is != order->open)
+		return false;
+	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
+		return true;
+	nvdebug_complain(gpu, "scheduling of runlist %u did not go back\n",
+			 order->runlist->id);
+	return false;
+}
+
+static void gates_lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	struct orders *orders = container_of(undo, struct orders, undo);
+	struct nvdebug_report report;
+	u32 i;
+
+	nvdebug_report_begin(&report);
+	mutex_lock(&gpu->lock);
+	for (i = orders->count; i--;)
+		if (gate_back(gpu, &orders->order[i]))
+			nvdebug_report_item(&report, "%u %s",
+					    orders->order[i].runlist->id,
+					    gate_words[orders->order[i].was]);
+	mutex_unlock(&gpu->lock);
+	nvdebug_report_end(&report, gpu, "lease over: set scheduling of",
+			   "runlist");
+}
+
+/* What differs between the files. */
+struct kind {
+	bool with_word;
+	int (*act)(struct nvdebug_gpu *gpu, struct order *order);
+	bool (*undo)(struct nvdebug_gpu *gpu, const struct order *order);
+	void (*lease_over)(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo);
+	const char *did;
+};
+
+static int orders_run(struct orders *orders, struct nvdebug_gpu *gpu,
+		      const struct kind *kind, const char *text, size_t len)
+{
+	struct nvdebug_report report;
+	u32 i;
+	int ret;
+
+	ret = orders_parse(orders, gpu, text, len, kind->with_word);
+	if (ret)
+		return ret;
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	ret = orders_follow(orders, gpu, kind->act, kind->undo);
+	nvdebug_gpu_end(gpu);
+	if (ret)
+		return ret;
+
+	nvdebug_report_begin(&report);
+	for (i = 0; i < orders->count; i++) {
+		const struct order *order = &orders->order[i];
+
+		if (kind->with_word)
+			nvdebug_report_item(&report, "%u %s", order->runlist->id,
+					    gate_words[order->open]);
+		else
+			nvdebug_report_item(&report, "%u", order->runlist->id);
+	}
+	nvdebug_report_end(&report, gpu, kind->did, "runlist");
+	return 0;
+}
+
+static int runlist_control(struct nvdebug_gpu *gpu, const struct kind *kind,
+			   const char *text, size_t len,
+			   struct nvdebug_undo **undo)
+{
+	struct orders *orders = kvzalloc(sizeof(*orders), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!orders)
+		return -ENOMEM;
+	ret = orders_run(orders, gpu, kind, text, len);
+	if (!ret && undo) {
+		orders->undo.run = kind->lease_over;
+		*undo = &orders->undo;
+		return 0;
+	}
+	kvfree(orders);
+	return ret;
+}
+
+static int preempt_runlist(struct nvdebug_gpu *gpu, const char *text,
+			   size_t len, struct seq_buf *answer,
+			   struct nvdebug_undo **undo)
+{
+	static const struct kind kind = {
+		.act = preempt_one,
+		.did = "preempted",
+	};
+
+	return runlist_control(gpu, &kind, text, len, undo);
+}
+
+static int resubmit_runlist(struct nvdebug_gpu *gpu, const char *text,
+			    size_t len, struct seq_buf *answer,
+			    struct nvdebug_undo **undo)
+{
+	static const struct kind kind = {
+		.act = resubmit_one,
+		.did = "resubmitted",
+	};
+
+	return runlist_control(gpu, &kind, text, len, undo);
+}
+
+static int set_scheduling(struct nvdebug_gpu *gpu, const char *text,
+			  size_t len, struct seq_buf *answer,
+			  struct nvdebug_undo **undo)
+{
+	static const struct kind kind = {
+		.with_word = true,
+		.act = gate_one,
+		.undo = gate_back,
+		.lease_over = gates_lease_over,
+		.did = "set scheduling of",
+	};
+
+	return runlist_control(gpu, &kind, text, len, undo);
+}
+
+const struct nvdebug_control nvdebug_preempt_runlist_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.act = preempt_runlist,
+};
+
+const struct nvdebug_control nvdebug_resubmit_runlist_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.act = resubmit_runlist,
+};
+
+const struct nvdebug_control nvdebug_scheduling_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.leases = true,
+	.act = set_scheduling,
+};
+
+/* Which runlists may be scheduled from. */
+struct scheduling_snapshot {
+	struct nvdebug_snapshot base;
+	bool open[];
+};
+
+static struct nvdebug_snapshot *scheduling_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	struct scheduling_snapshot *s;
+	u32 i;
+	int ret;
+
+	s = kzalloc(struct_size(s, open, topology->runlists), GFP_KERNEL);
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->base.records = topology->runlists + 1;
+	for (i = 0; i < topology->runlists; i++) {
+		ret = nvdebug_gate_read(gpu, &topology->runlist[i], &s->open[i]);
+		if (ret) {
+			kfree(s);
+			return ERR_PTR(ret);
+		}
+	}
+	return &s->base;
+}
+
+static void scheduling_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+			    const struct nvdebug_snapshot *base, size_t record)
+{
+	const struct scheduling_snapshot *s =
+		container_of(base, struct scheduling_snapshot, base);
+
+	if (!record)
+		seq_puts(m, "# runlist scheduling\n");
+	else
+		seq_printf(m, "%u %s\n", gpu->topology.runlist[record - 1].id,
+			   gate_words[s->open[record - 1]]);
+}
+
+static void scheduling_free(struct nvdebug_snapshot *base)
+{
+	kfree(container_of(base, struct scheduling_snapshot, base));
+}
+
+const struct nvdebug_view nvdebug_scheduling_view = {
+	.live = true,
+	.take = scheduling_take,
+	.show = scheduling_show,
+	.free = scheduling_free,
+};

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Timeslices: written into the headers of the list in memory, which is then
+ * submitted again from where it is.
+ */
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/seq_buf.h>
+#include <linux/slab.h>
+
+#include "access/memory.h"
+#include "access/report.h"
+#include "chips/chips.h"
+#include "control/tsg_control.h"
+#include "core/gpu.h"
+#include "decode/targets.h"
+#include "decode/timeslice.h"
+#include "host/own_list.h"
+#include "host/submit.h"
+#include "host/trace.h"
+#include "hw/ram.h"
+#include "proc/lease.h"
+#include "proc/proc.h"
+#include "state/resolve.h"
+#include "state/runlist_copy.h"
+
+/* Word 0 of a header of the TSG, which may be listed several times. */
+struct header {
+	u64 addr;
+	u32 old;
+	u32 new;
+};
+
+/* A lease remembers them all: more than any driver has by far. */
+#define LEASE_HEADERS_MAX	256
+
+/* What is written where. */
+struct edit {
+	struct nvdebug_undo undo;
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_mem *mem;	/* while a session lasts */
+	struct nvdebug_runlist *runlist;
+	struct nvdebug_runlist_location loc;	/* of the list */
+	u32 tsg;
+	u64 old_ns;	/* of the first header */
+	bool submitted;
+	u32 written;	/* headers, from the first on */
+	u32 headers;
+	struct header header[];
+};
+
+struct request {
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_mem *mem;
+	struct nvdebug_target target;
+	u64 asked_ns;
+	u8 timeout;	/* what asked_ns comes to */
+	u8 scale;
+	bool leased;
+
+	struct nvdebug_runlist *runlist;
+	struct nvdebug_runlist_copy copy;
+	struct edit *edit;
+};
+
+static int parse(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+	int ret;
+
+	nvdebug_cursor_more(&cur);
+	ret = nvdebug_cursor_target(&cur, &req->target);
+	if (ret)
+		return ret;
+	nvdebug_cursor_more(&cur);
+	ret = nvdebug_cursor_microseconds(&cur, &req->asked_ns);
+	if (ret)
+		return ret;
+	if (nvdebug_cursor_more(&cur))
+		return -EINVAL;
+	return nvdebug_timeslice_encode(req->asked_ns, &req->timeout,
+					&req->scale);
+}
+
+static int resolve(struct request *req)
+{
+	struct nvdebug_resolver resolver;
+	int ret;
+
+	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
+	if (!ret)
+		ret = nvdebug_resolve_listed(&resolver, &req->target,
+					     &req->runlist);
+	nvdebug_resolver_free(&resolver);
+	return ret;
+}
+
+/* Word 0 of entry @i of the list if that is a header of the TSG, or NULL. */
+static const u32 *header_at(const struct request *req, u32 i,
+			    struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+	const u32 *word = req->copy.words + i * ops->entry_words;
+
+	if (ops->decode(word, ops->entry_words, entry) ||
+	    entry->kind != NVDEBUG_ENTRY_TSG || entry->id != req->target.id)
+		return NULL;
+	return word;
+}
+
+static u32 count_headers(const struct request *req)
+{
+	struct nvdebug_entry entry;
+	u32 i, n = 0;
+
+	for (i = 0; i < req->copy.loc.entries; i++)
+		n += !!header_at(req, i, &entry);
+	return n;
+}
+
+/* Find the headers in the copy of the list. */
+static int find_headers(struct request *req)
+{
+	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+	u32 headers = count_headers(req);
+	struct nvdebug_entry entry;
+	struct header *header;
+	struct edit *edit;
+	const u32 *word;
+	u32 i;
+
+	if (!headers)
+		return -EINVAL;
+	if (req->leased && headers > LEASE_HEADERS_MAX)
+		return -E2BIG;
+	edit = kvzalloc(struct_size(edit, header, headers), GFP_KERNEL_ACCOUNT);
+	if (!edit)
+		return -ENOMEM;
+	req->edit = edit;
+	edit->gpu = req->gpu;
+	edit->mem = req->mem;
+	edit->runlist = req->runlist;
+	edit->loc = req->copy.loc;
+	edit->tsg = req->target.id;
+	for (i = 0; i < req->copy.loc.entries; i++) {
+		word = header_at(req, i, &entry);
+		if (!word)
+			continue;
+		if (!edit->headers)
+			edit->old_ns = nvdebug_timeslice_ns(entry.timeout,
+							    entry.scale);
+		header = &edit->header[edit->headers++];
+		header->addr = edit->loc.addr +
+			       (u64)i * ops->entry_words * sizeof(u32);
+		header->old = word[0];
+		header->new = ops->set_timeslice(word[0], req->timeout,
+						 req->scale);
+	}
+	return 0;
+}
+
+static int read_list(struct request *req)
+{
+	int ret;
+
+	ret = nvdebug_runlist_copy(req->gpu, req->mem, req->runlist, false,
+				   &req->copy);
+	if (!ret && req->copy.torn)
+		ret = -EBUSY;
+	else if (!ret && !req->copy.words)
+		ret = -EIO;
+	return ret ? ret : find_headers(req);
+}
+
+static int read_word(struct edit *edit, const struct header *header,
+		     u32 *value)
+{
+	struct nvdebug_mem_request want = {
+		.addr = header->addr,
+		.aperture = edit->loc.aperture,
+		.words = 1,
+		.buf = value,
+	};
+
+	return nvdebug_mem_read(edit->mem, &want);
+}
+
+static int write_word(struct edit *edit, const struct header *header,
+		      u32 expected, u32 value)
+{
+	int ret;
+
+	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
+				expected, value);
+	if (!ret)
+		trace_timeslice(edit->gpu->dev, edit->runlist->id,
+				edit->tsg, header->addr, expected, value);
+	return ret;
+}
+
+static int write_all(struct edit *edit)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < edit->headers; i++) {
+		const struct header *header = &edit->header[i];
+
+		/* with this one: a write that failed may have had an effect */
+		edit->written = i + 1;
+		ret = write_word(edit, header, header->old, header->new);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Is the list that was read still the one in force? */
+static int still_there(struct edit *edit)
+{
+	struct nvdebug_runlist_location now;
+	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
+
+	if (ret)
+		return ret;
+	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
+}
+
+/* The same, also if one of ours is in force for now in place of the driver's. */
+static int still_there_beneath(struct edit *edit)
+{
+	struct nvdebug_runlist_location now;
+	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
+
+	if (ret || nvdebug_runlist_location_same(&now, &edit->loc))
+		return ret;
+	nvdebug_own_list_look_beneath(edit->gpu, edit->runlist, &now);
+	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
+}
+
+/*
+ * A list in system memory may be the module's own, which goes when another is
+ * submitted: not while the lock is held. Accesses to video memory take the lock
+ * themselves.
+ */
+static bool may_be_our_own(const struct edit *edit)
+{
+	return nvdebug_mem_place(edit->gpu, edit->loc.aperture) ==
+	       NVDEBUG_PLACE_SYSTEM;
+}
+
+static int write_headers(struct edit *edit)
+{
+	bool held = may_be_our_own(edit);
+	int ret;
+
+	if (mutex_lock_killable(&edit->gpu->lock))
+		return -EINTR;
+	ret = still_there(edit);
+	if (!ret && held)
+		ret = write_all(edit);
+	mutex_unlock(&edit->gpu->lock);
+	return ret || held ? ret : write_all(edit);
+}
+
+/* Submit the list from where it is, unless it is not there any more. */
+static int submit(struct edit *edit)
+{
+	struct nvdebug_gpu *gpu = edit->gpu;
+	struct nvdebug_runlist_location now;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_submit_settle(gpu, edit->runlist, &now);
+	if (!ret && !nvdebug_runlist_location_same(&now, &edit->loc))
+		ret = -EBUSY;
+	if (ret)
+		return ret;
+	edit->submitted = true;
+	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	return ret ? ret : nvdebug_submit_settle(gpu, edit->runlist, &now);
+}
+
+/* The same with the old words back, whatever happens meanwhile. */
+static int submit_undo(struct edit *edit)
+{
+	struct nvdebug_gpu *gpu = edit->gpu;
+	struct nvdebug_runlist_location now;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
+	/* a list that the driver submitted has none of our words */
+	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
+		return ret;
+	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
+}
+
+/* Has the driver left the headers as they were written? */
+static int verify(struct edit *edit)
+{
+	u32 i, value;
+	int ret;
+
+	for (i = 0; i < edit->headers; i++) {
+		ret = read_word(edit, &edit->header[i], &value);
+		if (ret)
+			return ret;
+		if (value != edit->header[i].new)
+			return -EBUSY;
+	}
+	return 0;
+}
+
+static void complain(const struct edit *edit, u32 words, int error)
+{
+	nvdebug_complain(edit->gpu,
+			 "%u timeslices of TSG %u did not go back (%d)\n",
+			 words, edit->tsg, error);
+}
+
+/*
+ * Put back the words that are as they were written: by now the memory may be
+ * used for something else. Returns how many.
+ */
+static u32 put_words_back(struct edit *edit)
+{
+	u32 i, value, back = 0, failed = 0;
+	int ret, error = 0;
+
+	nvdebug_mem_insist(edit->mem);
+	for (i = 0; i < edit->written; i++) {
+		const struct header *header = &edit->header[i];
+
+		ret = read_word(edit, header, &value);
+		if (!ret &&
+		    (value != header->new || header->old == header->new))
+			continue;
+		if (!ret)
+			ret = write_word(edit, header, header->new, header->old);
+		if (ret) {
+			error = ret;
+			failed++;
+		} else {
+			back++;
+		}
+	}
+	if (failed)
+		complain(edit, failed, error);
+	return back;
+}
+
+/* Returns how many headers have their old words again. */
+static u32 put_back(struct edit *edit)
+{
+	bool held = may_be_our_own(edit);
+	u32 back = 0;
+	int ret;
+
+	mutex_lock(&edit->gpu->lock);
+	ret = still_there_beneath(edit);
+	if (!ret && held)
+		back = put_words_back(edit);
+	mutex_unlock(&edit->gpu->lock);
+	if (!ret && !held)
+		back = put_words_back(edit);
+	/* another list has none of our words */
+	if (ret && ret != -EBUSY && edit->written)
+		complain(edit, edit->written, ret);
+	if (!edit->submitted || !back)
+		return back;
+	mutex_lock(&edit->gpu->lock);
+	ret = submit_undo(edit);
+	mutex_unlock(&edit->gpu->lock);
+	if (ret)
+		nvdebug_complain(edit->gpu,
+				 "runlist %u may still have the new timeslice of TSG %u (%d)\n",
+				 edit->runlist->id, edit->tsg, ret);
+	return back;
+}
+
+static int apply(struct edit *edit)
+{
+	struct nvdebug_gpu *gpu = edit->gpu;
+	int ret;
+
+	ret = write_headers(edit);
+	if (!ret)
+		ret = mutex_lock_killable(&gpu->lock);
+	if (!ret) {
+		ret = submit(edit);
+		mutex_unlock(&gpu->lock);
+	}
+	if (!ret)
+		ret = verify(edit);
+	if (ret)
+		put_back(edit);
+	return ret;
+}
+
+static void put_us(struct seq_buf *answer, const char *key, u64 ns)
+{
+	u32 rest;
+	u64 us = div_u64_rem(ns, 1000, &rest);
+
+	seq_buf_printf(answer, "%s: %llu.%03u\n", key, us, rest);
+}
+
+static void report_timeslice(struct nvdebug_report *report,
+			     const struct edit *edit, u64 ns)
+{
+	u32 rest;
+	u64 us = div_u64_rem(ns, 1000, &rest);
+
+	nvdebug_report_item(report, "%u:%u %llu.%03u us", edit->runlist->id,
+			    edit->tsg, us, rest);
+}
+
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	struct edit *edit = container_of(undo, struct edit, undo);
+	struct nvdebug_report report;
+	int ret;
+
+	nvdebug_report_begin(&report);
+	mutex_lock(&gpu->lock);
+	ret = still_there_beneath(edit);
+	mutex_unlock(&gpu->lock);
+	if (!ret) {
+		edit->mem = nvdebug_mem_begin_undo(gpu);
+		if (put_back(edit))
+			report_timeslice(&report, edit, edit->old_ns);
+		nvdebug_mem_end(edit->mem);
+	} else if (ret != -EBUSY) {
+		nvdebug_complain(gpu,
+				 "the timeslice of TSG %u did not go back (%d)\n",
+				 edit->tsg, ret);
+	}
+	nvdebug_report_end(&report, gpu, "lease over: set the timeslice of",
+			   "TSG");
+}
+
+static void tell(const struct request *req, struct seq_buf *answer)
+{
+	struct nvdebug_report report;
+	u64 new_ns = nvdebug_timeslice_ns(req->timeout, req->scale);
+
+	seq_buf_printf(answer, "runlist: %u\n", req->runlist->id);
+	seq_buf_printf(answer, "tsg: %u\n", req->target.id);
+	put_us(answer, "asked_us", req->asked_ns);
+	put_us(answer, "old_us", req->edit->old_ns);
+	put_us(answer, "new_us", new_ns);
+	seq_buf_printf(answer, "timeout: %u\n", req->timeout);
+	seq_buf_printf(answer, "scale: %u\n", req->scale);
+	seq_buf_printf(answer, "headers: %u\n", req->edit->headers);
+
+	nvdebug_report_begin(&report);
+	report_timeslice(&report, req->edit, new_ns);
+	nvdebug_report_end(&report, req->gpu, "set the timeslice of", "TSG");
+}
+
+static int request_run(struct request *req, struct seq_buf *answer)
+{
+	int ret;
+
+	ret = resolve(req);
+	if (ret)
+		return ret;
+	req->mem = nvdebug_mem_begin(req->gpu);
+	if (IS_ERR(req->mem))
+		return PTR_ERR(req->mem);
+	ret = read_list(req);
+	if (!ret)
+		ret = apply(req->edit);
+	if (!ret)
+		tell(req, answer);
+	nvdebug_mem_end(req->mem);
+	return ret;
+}
+
+static int set_timeslice(struct nvdebug_gpu *gpu, const char *text, size_t len,
+			 struct seq_buf *answer, struct nvdebug_undo **undo)
+{
+	struct request req = { .gpu = gpu, .leased = undo };
+	int ret;
+
+	ret = parse(&req, text, len);
+	if (ret)
+		return ret;
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	ret = request_run(&req, answer);
+	nvdebug_gpu_end(gpu);
+	if (!ret && undo) {
+		req.edit->undo.run = lease_over;
+		*undo = &req.edit->undo;
+	} else {
+		kvfree(req.edit);
+	}
+	kvfree(req.copy.words);
+	return ret;
+}
+
+const struct nvdebug_control nvdebug_set_timeslice_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.leases = true,
+	.answers = true,
+	.act = set_timeslice,
+};

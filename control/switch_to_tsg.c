@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Leaving a runlist to one TSG: its entries alone are a list of the module's
+ * own, which Host takes in place of the driver's.
+ */
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "access/memory.h"
+#include "access/report.h"
+#include "chips/chips.h"
+#include "control/tsg_control.h"
+#include "core/gpu.h"
+#include "decode/targets.h"
+#include "host/own_list.h"
+#include "host/submit.h"
+#include "proc/lease.h"
+#include "proc/proc.h"
+#include "state/occupancy.h"
+#include "state/resolve.h"
+#include "state/runlist_copy.h"
+
+struct request {
+	struct nvdebug_gpu *gpu;
+	struct nvdebug_runlist *runlist;
+	u32 tsg;
+	struct nvdebug_runlist_copy copy;	/* the driver's list */
+	u32 first;	/* entry that is the TSG's header */
+	u32 entries;	/* of the TSG, with the header */
+	/* what else the list has: TSGs, and channels outside of any */
+	unsigned long *tsgs;
+	unsigned long *channels;
+	u64 list;	/* number of the one that was put in force */
+};
+
+/* A lease of a list. */
+struct lease {
+	struct nvdebug_undo undo;
+	struct nvdebug_runlist *runlist;
+	u64 list;
+};
+
+static int decode_entry(const struct request *req, u32 at,
+			struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
+
+	return ops->decode(req->copy.words + at * ops->entry_words,
+			   ops->entry_words, entry);
+}
+
+/* How many channels really follow the header at @at. */
+static u32 members(const struct request *req, u32 at, u32 length)
+{
+	struct nvdebug_entry entry;
+	u32 n;
+
+	for (n = 0; n < length && at + n + 1 < req->copy.loc.entries; n++)
+		if (decode_entry(req, at + n + 1, &entry) ||
+		    entry.kind != NVDEBUG_ENTRY_CHANNEL)
+			break;
+	return n;
+}
+
+/*
+ * Find the TSG, which must be complete, and who else is in the list. One that
+ * is listed several times is the same each time.
+ */
+static int analyse(struct request *req)
+{
+	struct nvdebug_entry entry;
+	u32 i, n;
+	int ret;
+
+	for (i = 0; i < req->copy.loc.entries; i++) {
+		ret = decode_entry(req, i, &entry);
+		if (ret)
+			return ret;
+		if (entry.kind == NVDEBUG_ENTRY_CHANNEL)
+			__set_bit(entry.id, req->channels);
+		if (entry.kind != NVDEBUG_ENTRY_TSG)
+			continue;
+
+		n = members(req, i, entry.length);
+		if (entry.id != req->tsg) {
+			__set_bit(entry.id, req->tsgs);
+		} else if (!req->entries) {
+			if (!n || n < entry.length)
+				return -EINVAL;
+			req->first = i;
+			req->entries = n + 1;
+		}
+		i += n;
+	}
+	return req->entries ? 0 : -EINVAL;
+}
+
+static int read_list(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_mem *mem;
+	int ret;
+
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	ret = nvdebug_runlist_copy_beneath(gpu, mem, req->runlist, &req->copy);
+	nvdebug_mem_end(mem);
+	if (!ret && req->copy.torn)
+		ret = -EBUSY;
+	else if (!ret && !req->copy.words)
+		ret = -EIO;
+	return ret ? ret : analyse(req);
+}
+
+static bool is_other(const void *who, bool is_tsg, u32 id)
+{
+	const struct request *req = who;
+
+	return id < NVDEBUG_CHANNEL_IDS &&
+	       test_bit(id, is_tsg ? req->tsgs : req->channels);
+}
+
+static int is_alone(struct nvdebug_gpu *gpu, const void *what)
+{
+	const struct request *req = what;
+	int ret = nvdebug_runlist_occupied(gpu, req->runlist, is_other, req);
+
+	return ret < 0 ? ret : !ret;
+}
+
+static int enforce(struct request *req)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_runlist_location now, beneath;
+	struct nvdebug_own_list *list;
+	const u32 *words;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_submit_settle(gpu, req->runlist, &now);
+	if (ret)
+		return ret;
+	beneath = now;
+	nvdebug_own_list_look_beneath(gpu, req->runlist, &beneath);
+	if (!nvdebug_runlist_location_same(&beneath, &req->copy.loc))
+		return -EBUSY;
+
+	words = req->copy.words + req->first * gpu->chip->runlist->entry_words;
+	list = nvdebug_own_list_make(gpu, req->runlist, words, req->entries);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	req->list = nvdebug_own_list_number(list);
+	return nvdebug_own_list_enforce(gpu, list, &now, is_alone, req);
+}
+
+static int resolve_one(struct request *req,
+		       const struct nvdebug_target *target)
+{
+	struct nvdebug_resolver resolver;
+	int ret;
+
+	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
+	if (!ret) {
+		/* the others are not in a list of ours, but may be asked for */
+		resolver.beneath = true;
+		ret = nvdebug_resolve_listed(&resolver, target, &req->runlist);
+	}
+	nvdebug_resolver_free(&resolver);
+	return ret;
+}
+
+static int request_act(struct request *req,
+		       const struct nvdebug_target *target)
+{
+	struct nvdebug_gpu *gpu = req->gpu;
+	int ret;
+
+	ret = resolve_one(req, target);
+	if (!ret)
+		ret = read_list(req);
+	if (ret)
+		return ret;
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = enforce(req);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+static int request_run(struct request *req, const char *text, size_t len)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+	struct nvdebug_gpu *gpu = req->gpu;
+	struct nvdebug_target target;
+	struct nvdebug_report report;
+	int ret;
+
+	nvdebug_cursor_more(&cur);
+	ret = nvdebug_cursor_target(&cur, &target);
+	if (ret)
+		return ret;
+	if (nvdebug_cursor_more(&cur))
+		return -EINVAL;
+	req->tsg = target.id;
+
+	req->tsgs = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	req->channels = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	if (!req->tsgs || !req->channels)
+		return -ENOMEM;
+	ret = nvdebug_gpu_begin(gpu);
+	if (ret)
+		return ret;
+	ret = request_act(req, &target);
+	nvdebug_gpu_end(gpu);
+	if (ret)
+		return ret;
+
+	nvdebug_report_begin(&report);
+	nvdebug_report_item(&report, "%u:%u", req->runlist->id, req->tsg);
+	nvdebug_report_end(&report, gpu, "switched to", "TSG");
+	return 0;
+}
+
+static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+{
+	const struct lease *lease = container_of(undo, struct lease, undo);
+	struct nvdebug_report report;
+	int ret;
+
+	mutex_lock(&gpu->lock);
+	ret = nvdebug_own_list_undo(gpu, lease->list);
+	mutex_unlock(&gpu->lock);
+	if (ret < 0)
+		nvdebug_complain(gpu,
+				 "runlist %u may still be one TSG's alone (%d)\n",
+				 lease->runlist->id, ret);
+	nvdebug_report_begin(&report);
+	if (ret > 0)
+		nvdebug_report_item(&report, "%u", lease->runlist->id);
+	nvdebug_report_end(&report, gpu, "lease over: resubmitted", "runlist");
+}
+
+static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
+			 struct seq_buf *answer, struct nvdebug_undo **undo)
+{
+	struct request req = { .gpu = gpu };
+	struct lease *lease = NULL;
+	int ret = 0;
+
+	if (undo) {
+		lease = kzalloc(sizeof(*lease), GFP_KERNEL_ACCOUNT);
+		ret = lease ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = request_run(&req, text, len);
+	if (!ret && lease) {
+		lease->undo.run = lease_over;
+		lease->runlist = req.runlist;
+		lease->list = req.list;
+		*undo = &lease->undo;
+	} else {
+		kfree(lease);
+	}
+	kvfree(req.copy.words);
+	bitmap_free(req.channels);
+	bitmap_free(req.tsgs);
+	return ret;
+}
+
+const struct nvdebug_control nvdebug_switch_to_tsg_control = {
+	.text_max = NVDEBUG_TARGETS_TEXT_MAX,
+	.changes = true,
+	.leases = true,
+	.act = switch_to_tsg,
+};

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GPUs on PCI. No PCI driver is registered: a GPU keeps the driver it has, or
+ * none.
+ */
+/* the device's own prefix names its driver, which is somebody else */
+#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/notifier.h>
+#include <linux/pci.h>
+#include <linux/pm_runtime.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "access/report.h"
+#include "compat/compat.h"
+#include "core/gpu.h"
+#include "gpus/bus.h"
+#include "gpus/gpus.h"
+
+static bool is_gpu(const struct pci_dev *pdev)
+{
+	return pdev->vendor == PCI_VENDOR_ID_NVIDIA &&
+	       pdev->class >> 16 == PCI_BASE_CLASS_DISPLAY;
+}
+
+static u64 pci_address(struct device *dev)
+{
+	struct pci_dev *pdev = to_pci_dev(dev);
+
+	return (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev);
+}
+
+static void pci_scan(void)
+{
+	struct pci_dev *pdev = NULL;
+
+	/* keeps devices from coming and going, and waits until they have */
+	pci_lock_rescan_remove();
+	for_each_pci_dev(pdev) {
+		if (!is_gpu(pdev))
+			continue;
+		device_lock(&pdev->dev);
+		nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
+		device_unlock(&pdev->dev);
+	}
+	pci_unlock_rescan_remove();
+}
+
+static int pci_event(struct notifier_block *block, unsigned long event,
+		     void *data)
+{
+	struct device *dev = data;
+
+	if (!is_gpu(to_pci_dev(dev)))
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case BUS_NOTIFY_ADD_DEVICE:
+		/*
+		 * Its BARs have no addresses yet. Whoever adds it holds the
+		 * rescan lock until it is complete; the scan waits for that.
+		 */
+		nvdebug_gpus_scan_later();
+		break;
+	case BUS_NOTIFY_DEL_DEVICE:
+		nvdebug_gpus_remove(dev);
+		break;
+	default:
+		nvdebug_gpus_driver(dev, event);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pci_notifier = { .notifier_call = pci_event };
+
+static int pci_watch(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+static void pci_unwatch(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+
+/*
+ * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
+ * depends on whether it is 64 bits wide.
+ */
+static void pci_attach(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	int slot, bar = 0;
+
+	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
+		unsigned long flags = pci_resource_flags(pdev, slot);
+
+		if (!(flags & IORESOURCE_MEM) || !pci_resource_len(pdev, slot))
+			continue;
+		gpu->bar[bar++] = &pdev->resource[slot];
+		if (flags & IORESOURCE_MEM_64)
+			slot++;
+	}
+}
+
+/* Any of them may be in any slot. */
+static u16 pci_presume(struct nvdebug_gpu *gpu)
+{
+	return 0;
+}
+
+/* Without a driver nobody may have turned memory decoding on. */
+static int pci_enable(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	u16 command;
+	int ret;
+
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MEMORY || gpu->driver)
+		return 0;
+
+	ret = pci_enable_device_mem(pdev);
+	gpu->enabled = !ret;
+	return ret;
+}
+
+static void pci_disable(struct nvdebug_gpu *gpu)
+{
+	if (gpu->enabled)
+		pci_disable_device(to_pci_dev(gpu->dev));
+	gpu->enabled = false;
+}
+
+/*
+ * The bridges above it. A device that is runtime active keeps them so, but one
+ * whose runtime PM is disabled does not.
+ */
+static void pci_hold(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+
+	while ((bridge = pci_upstream_bridge(bridge))) {
+		pm_runtime_get_noresume(&bridge->dev);
+		pm_runtime_barrier(&bridge->dev);
+	}
+}
+
+static void pci_release(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+
+	while ((bridge = pci_upstream_bridge(bridge)))
+		pm_runtime_put(&bridge->dev);
+}
+
+/* PCI_UNKNOWN is a device that nobody has put to sleep. */
+static bool is_on(const struct pci_dev *pdev)
+{
+	return pdev->current_state == PCI_D0 ||
+	       pdev->current_state == PCI_UNKNOWN;
+}
+
+static bool pci_is_awake(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *bridge = pdev;
+
+	if (!is_on(pdev) || pci_channel_offline(pdev))
+		return false;
+	while ((bridge = pci_upstream_bridge(bridge)))
+		if (!is_on(bridge) || pm_runtime_suspended(&bridge->dev))
+			return false;
+	return true;
+}
+
+/*
+ * GPUs whose memory the CPU addresses as its own: there is no PRAMIN, and no BAR
+ * leads to it as elsewhere. No register is known to tell them, so it is by id.
+ * Source: Linux 6.18 drivers/vfio/pci/nvgrace-gpu/main.c, whose table has these.
+ */
+static const struct pci_device_id coherent[] = {
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2342) },	/* GH200 120GB */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2345) },	/* GH200 480GB */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2348) },	/* GH200 */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2941) },	/* GB200 */
+	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x31c2) },	/* GB300 */
+	{ }
+};
+
+static const char *pci_unsupported(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+
+	if (pci_match_id(coherent, pdev))
+		return "memory coherent with the CPU's";
+	return pdev->is_virtfn ? "virtual function" : NULL;
+}
+
+static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	const struct pci_dev *pdev = to_pci_dev(gpu->dev);
+
+	seq_printf(m, "pci_address: %s\n", pci_name(pdev));
+	seq_printf(m, "pci_id: %04x:%04x\n", pdev->vendor, pdev->device);
+	seq_printf(m, "pci_subsystem: %04x:%04x\n", pdev->subsystem_vendor,
+		   pdev->subsystem_device);
+	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
+}
+
+static bool pci_is_user_space(const struct nvdebug_gpu *gpu)
+{
+	return gpu->driver &&
+	       nvdebug_driver_managed_dma(to_pci_driver(gpu->driver));
+}
+
+static bool pci_start_dma(struct nvdebug_gpu *gpu)
+{
+	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	u16 command;
+
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	if (command & PCI_COMMAND_MASTER)
+		return false;
+	pci_set_master(pdev);
+	nvdebug_say(gpu, "bus mastering is on for a runlist in system memory\n");
+	return true;
+}
+
+/* A driver may have come to need it: then it stays on until that goes. */
+static void pci_stop_dma(struct nvdebug_gpu *gpu)
+{
+	gpu->dma_left_on = gpu->driver;
+	if (gpu->driver)
+		return;
+	pci_clear_master(to_pci_dev(gpu->dev));
+	nvdebug_say(gpu, "bus mastering is off again\n");
+}
+
+/*
+ * A driver's pci_enable_device() does nothing, and its pci_disable_device()
+ * leaves bus mastering on, while the PCI core counts somebody else. So we are
+ * counted only without a driver.
+ */
+static void pci_driver_changed(struct nvdebug_gpu *gpu)
+{
+	if (gpu->driver) {
+		pci_disable(gpu);
+		return;
+	}
+	if (gpu->dma_left_on)
+		pci_stop_dma(gpu);
+	/* one that fails reads as all ones */
+	if (gpu->bar0 && pci_is_awake(gpu) && pci_enable(gpu))
+		nvdebug_complain(gpu, "cannot enable memory decoding\n");
+}
+
+const struct nvdebug_bus nvdebug_bus_pci = {
+	.rank = 0,
+	.address = pci_address,
+	.watch = pci_watch,
+	.unwatch = pci_unwatch,
+	.scan = pci_scan,
+	.attach = pci_attach,
+	.presume = pci_presume,
+	.enable = pci_enable,
+	.disable = pci_disable,
+	.hold = pci_hold,
+	.release = pci_release,
+	.driver_changed = pci_driver_changed,
+	.is_awake = pci_is_awake,
+	.unsupported = pci_unsupported,
+	.show_pci = show_pci,
+	.is_user_space = pci_is_user_space,
+	.start_dma = pci_start_dma,
+	.stop_dma = pci_stop_dma,
+};

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * GPUs that are part of an SoC, as platform devices. Their power is cut when
+ * they are idle, by the driver they have, and an access then may hang the
+ * machine. So they are touched only while a driver is bound that says through
+ * runtime power management that they are on.
+ *
+ * Sources: Linux Documentation/devicetree/bindings/gpu/nvidia,gk20a.txt,
+ * arch/arm64/boot/dts/nvidia/tegra{186,194}.dtsi; linux-nvgpu os/linux/module.c
+ * and include/nvgpu/gk20a.h for names and the order of register regions.
+ */
+#include <linux/device.h>
+#include <linux/kernel.h>
+#include <linux/notifier.h>
+#include <linux/platform_device.h>
+#include <linux/pm_runtime.h>
+#include <linux/property.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "compat/compat.h"
+#include "core/gpu.h"
+#include "gpus/bus.h"
+#include "gpus/gpus.h"
+
+static const struct {
+	const char *compatible;
+	u16 chip;
+} models[] = {
+	{ "nvidia,gp10b", 0x13b },
+	{ "nvidia,gv11b", 0x15b },
+	{ "nvidia,ga10b", 0x17b },
+};
+
+/* How many of a device's names are looked at: a GPU has one or two. */
+#define NAMES	8
+
+/*
+ * The model that @dev says it is, or NULL. From a device tree or made up. Not
+ * by device_property_match_string(), which allocates: a GPU that goes has to be
+ * known for one without memory, too.
+ */
+static const char *compatible_of(struct device *dev, u16 *chip)
+{
+	const char *name[NAMES];
+	int count = device_property_read_string_array(dev, "compatible", name,
+						      ARRAY_SIZE(name));
+	size_t i;
+	int n;
+
+	for (n = 0; n < count; n++) {
+		for (i = 0; i < ARRAY_SIZE(models); i++) {
+			if (strcmp(name[n], models[i].compatible))
+				continue;
+			*chip = models[i].chip;
+			return models[i].compatible;
+		}
+	}
+	return NULL;
+}
+
+static bool is_gpu(struct device *dev)
+{
+	u16 chip;
+
+	return compatible_of(dev, &chip);
+}
+
+static u64 platform_address(struct device *dev)
+{
+	const struct resource *registers =
+		platform_get_resource(to_platform_device(dev),
+				      IORESOURCE_MEM, 0);
+
+	return registers ? registers->start : 0;
+}
+
+static int add(struct device *dev, void *data)
+{
+	if (!is_gpu(dev))
+		return 0;
+	device_lock(dev);
+	nvdebug_gpus_add(&nvdebug_bus_platform, dev);
+	device_unlock(dev);
+	return 0;
+}
+
+static void platform_scan(void)
+{
+	bus_for_each_dev(&platform_bus_type, NULL, NULL, add);
+}
+
+static int platform_event(struct notifier_block *block, unsigned long event,
+			  void *data)
+{
+	struct device *dev = data;
+
+	if (!is_gpu(dev))
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case BUS_NOTIFY_ADD_DEVICE:
+		nvdebug_gpus_scan_later();
+		break;
+	case BUS_NOTIFY_DEL_DEVICE:
+	/* it can still be found by a scan that is under way until here */
+	case BUS_NOTIFY_REMOVED_DEVICE:
+		nvdebug_gpus_remove(dev);
+		break;
+	default:
+		nvdebug_gpus_driver(dev, event);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block platform_notifier = {
+	.notifier_call = platform_event,
+};
+
+static int platform_watch(void)
+{
+	return bus_register_notifier(&platform_bus_type, &platform_notifier);
+}
+
+static void platform_unwatch(void)
+{
+	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
+}
+
+static void platform_attach(struct nvdebug_gpu *gpu)
+{
+	struct platform_device *pdev = to_platform_device(gpu->dev);
+	int i;
+
+	/* registers, then what PCI calls BAR1; there is no third */
+	for (i = 0; i < 2; i++)
+		gpu->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
+}
+
+static u16 platform_presume(struct nvdebug_gpu *gpu)
+{
+	u16 chip = 0;
+
+	compatible_of(gpu->dev, &chip);
+	return chip;
+}
+
+/* That is the business of whoever powers it. */
+static int platform_enable(struct nvdebug_gpu *gpu)
+{
+	return 0;
+}
+
+static void platform_disable(struct nvdebug_gpu *gpu)
+{
+}
+
+/* Whoever powers it sees to that. */
+static void platform_hold(struct nvdebug_gpu *gpu)
+{
+}
+
+static void platform_release(struct nvdebug_gpu *gpu)
+{
+}
+
+static void platform_driver_changed(struct nvdebug_gpu *gpu)
+{
+}
+
+static bool platform_is_awake(struct nvdebug_gpu *gpu)
+{
+	return gpu->driver_runs && pm_runtime_enabled(gpu->dev) &&
+	       pm_runtime_active(gpu->dev);
+}
+
+static const char *platform_unsupported(struct nvdebug_gpu *gpu)
+{
+	return NULL;
+}
+
+static void show_platform(struct seq_file *m, const struct nvdebug_gpu *gpu)
+{
+	u16 chip;
+
+	seq_printf(m, "platform_device: %s\n", dev_name(gpu->dev));
+	seq_printf(m, "compatible: %s\n", compatible_of(gpu->dev, &chip));
+}
+
+static bool platform_is_user_space(const struct nvdebug_gpu *gpu)
+{
+	return gpu->driver &&
+	       nvdebug_driver_managed_dma(to_platform_driver(gpu->driver));
+}
+
+/* It always may. */
+static bool platform_start_dma(struct nvdebug_gpu *gpu)
+{
+	return false;
+}
+
+static void platform_stop_dma(struct nvdebug_gpu *gpu)
+{
+}
+
+const struct nvdebug_bus nvdebug_bus_platform = {
+	.rank = 1,
+	.address = platform_address,
+	.watch = platform_watch,
+	.unwatch = platform_unwatch,
+	.scan = platform_scan,
+	.attach = platform_attach,
+	.presume = platform_presume,
+	.enable = platform_enable,
+	.disable = platform_disable,
+	.hold = platform_hold,
+	.release = platform_release,
+	.driver_changed = platform_driver_changed,
+	.is_awake = platform_is_awake,
+	.unsupported = platform_unsupported,
+	.show_platform = show_platform,
+	.is_user_space = platform_is_user_space,
+	.start_dma = platform_start_dma,
+	.stop_dma = platform_stop_dma,
+};

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/delay.h>
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+
+#include "core/gpu.h"
+#include "host/await.h"
+
+#define PATIENCE_MS	1000
+
+static int wait(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		const void *what, bool undo)
+{
+	ktime_t deadline = ktime_add_ms(ktime_get(), PATIENCE_MS);
+	bool late;
+	int ret;
+
+	for (;;) {
+		/* looked at before asking: sleep may take longer than planned */
+		late = ktime_after(ktime_get(), deadline);
+		ret = done(gpu, what);
+		if (ret)
+			return ret < 0 ? ret : 0;
+		if (late)
+			return -ETIMEDOUT;
+		if (!undo && fatal_signal_pending(current))
+			return -EINTR;
+		if (!undo && READ_ONCE(gpu->gone))
+			return -ENODEV;
+		usleep_range(20, 50);
+	}
+}
+
+int nvdebug_await(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		  const void *what)
+{
+	return wait(gpu, done, what, false);
+}
+
+int nvdebug_await_undo(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		       const void *what)
+{
+	return wait(gpu, done, what, true);
+}

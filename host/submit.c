@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/device.h>
+
+#include "access/report.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/submit.h"
+#include "host/await.h"
+#include "host/submit.h"
+#include "host/trace.h"
+
+static int is_taken(struct nvdebug_gpu *gpu, const void *what)
+{
+	struct nvdebug_runlist_location loc;
+	int ret = gpu->chip->runlist->location(gpu, what, &loc);
+
+	return ret ? ret : !loc.pending;
+}
+
+/* How often to look for two looks that agree. */
+#define LOOKS	3
+
+int nvdebug_submit_look(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist,
+			struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_runlist_location again;
+	int tries, ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = ops->location(gpu, runlist, loc);
+	for (tries = 0; !ret && tries < LOOKS; tries++) {
+		ret = ops->location(gpu, runlist, &again);
+		if (!ret && nvdebug_runlist_location_same(loc, &again))
+			return 0;
+		*loc = again;
+	}
+	return ret ? ret : -EBUSY;
+}
+
+int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
+			  const struct nvdebug_runlist *runlist,
+			  struct nvdebug_runlist_location *loc)
+{
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_await(gpu, is_taken, runlist);
+	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
+}
+
+int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist,
+			       struct nvdebug_runlist_location *loc)
+{
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	ret = nvdebug_await_undo(gpu, is_taken, runlist);
+	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
+}
+
+/*
+ * Do the registers hold the words of an address? -EIO if some are what they
+ * were before, as if not written, or errors; -EBUSY if some are neither, so
+ * that a driver has written them meanwhile.
+ */
+static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
+		const u32 *before, int words)
+{
+	int ret, i, found = 0;
+	u32 value;
+
+	for (i = 0; i < words; i++) {
+		ret = nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
+					       &value);
+		if (ret)
+			return ret;
+		if (value == word[i])
+			continue;
+		if (value != before[i] && !nvdebug_reg_value_check(value))
+			return -EBUSY;
+		found = -EIO;
+	}
+	return found;
+}
+
+/* An address that was not submitted goes, or it would seem to be in force. */
+static void take_back(struct nvdebug_gpu *gpu,
+		      const struct nvdebug_runlist *runlist, u32 reg,
+		      const u32 *old, const u32 *word, int words)
+{
+	int ret, i;
+
+	for (i = 0; i < words; i++)
+		nvdebug_reg_write(gpu, reg + 4 * i, old[i]);
+	ret = hold(gpu, reg, old, word, words);
+	/* what a driver has written since then is right */
+	if (ret && ret != -EBUSY)
+		nvdebug_complain(gpu,
+				 "where runlist %u is said to be did not go back (%d)\n",
+				 runlist->id, ret);
+}
+
+int nvdebug_submit(struct nvdebug_gpu *gpu,
+		   const struct nvdebug_runlist *runlist,
+		   const struct nvdebug_runlist_location *loc)
+{
+	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
+	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
+	u32 reg = ops->port(runlist);
+	int words, ret, i;
+
+	lockdep_assert_held(&gpu->lock);
+	words = ops->encode(loc, runlist->id, ops->ptr, word);
+	if (words < 0)
+		return words;
+
+	for (i = 0; i < words; i++) {
+		/* the last one, which holds no address, vouches for the others */
+		ret = i == words - 1 ?
+			nvdebug_reg_read(gpu, reg + 4 * i, &old[i]) :
+			nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
+						 &old[i]);
+		if (ret)
+			return ret;
+	}
+	/*
+	 * With the address also of an empty list, as nouveau does it
+	 * (drm/nouveau/nvkm/engine/fifo/gk104.c): linux-nvgpu leaves that as it
+	 * is, which at the shared port is another runlist's, and would show.
+	 */
+	for (i = 0; i < words; i++) {
+		/* the last one starts it, with whatever address is there */
+		ret = i == words - 1 ? hold(gpu, reg, word, old, i) : 0;
+		if (ret && ret != -EBUSY)
+			take_back(gpu, runlist, reg, old, word, i);
+		if (ret)
+			return ret;
+		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
+		trace_runlist_submit(gpu->dev, runlist->id, -1,
+				     reg + 4 * i, old[i], word[i]);
+	}
+	return 0;
+}
+
+int nvdebug_submit_again(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist)
+{
+	struct nvdebug_runlist_location loc;
+	int ret;
+
+	ret = nvdebug_submit_settle(gpu, runlist, &loc);
+	if (ret)
+		return ret;
+	ret = nvdebug_submit(gpu, runlist, &loc);
+	return ret ? ret : nvdebug_submit_settle(gpu, runlist, &loc);
+}

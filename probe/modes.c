@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/kernel.h>
+
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "hw/modes.h"
+#include "probe/modes.h"
+
+const struct nvdebug_mode_ops nvdebug_mig_ga100 = {
+	.bit = {
+		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
+		{ NV_PBUS_SW_SCRATCH1, NV_PBUS_SW_SCRATCH1_SMC_MODE },
+	},
+};
+
+const struct nvdebug_mode_ops nvdebug_mig_gh100 = {
+	.bit = {
+		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
+	},
+};
+
+const struct nvdebug_mode_ops nvdebug_cc_gh100 = {
+	.bit = {
+		{ NV_PGC6_AON_SECURE_SCRATCH_GROUP_20_CC, NV_CC_MODE_ENABLED },
+	},
+};
+
+const struct nvdebug_mode_ops nvdebug_cc_gb100 = {
+	.bit = {
+		{ NV_PMC_ZB_SCRATCH_RESET_2_CC, NV_CC_MODE_ENABLED },
+	},
+};
+
+const char *nvdebug_mode_name(enum nvdebug_mode mode)
+{
+	static const char * const name[] = {
+		[NVDEBUG_MODE_NONE] = "-",
+		[NVDEBUG_MODE_UNKNOWN] = "unknown",
+		[NVDEBUG_MODE_OFF] = "off",
+		[NVDEBUG_MODE_ON] = "on",
+	};
+
+	return name[mode];
+}
+
+/* One bit says that it is on, all that it is off. */
+static enum nvdebug_mode read_mode(struct nvdebug_gpu *gpu,
+				   const struct nvdebug_mode_ops *ops)
+{
+	enum nvdebug_mode mode = NVDEBUG_MODE_OFF;
+	size_t i;
+	u32 word;
+
+	if (!ops)
+		return NVDEBUG_MODE_NONE;
+	for (i = 0; i < ARRAY_SIZE(ops->bit) && ops->bit[i].reg; i++) {
+		if (nvdebug_reg_read(gpu, ops->bit[i].reg, &word))
+			mode = NVDEBUG_MODE_UNKNOWN;
+		else if (word & ops->bit[i].on)
+			return NVDEBUG_MODE_ON;
+	}
+	return mode;
+}
+
+const char *nvdebug_modes_read(struct nvdebug_gpu *gpu,
+			       struct nvdebug_modes *modes)
+{
+	modes->mig = read_mode(gpu, gpu->chip->mig);
+	modes->cc = read_mode(gpu, gpu->chip->cc);
+	if (modes->cc == NVDEBUG_MODE_ON)
+		return "confidential computing is on";
+	return modes->mig == NVDEBUG_MODE_ON ? "MIG is on" : NULL;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/mm.h>
+
+#include "access/report.h"
+#include "core/gpu.h"
+#include "proc/lease.h"
+#include "proc/proc.h"
+
+void nvdebug_leases_init(struct nvdebug_leases *leases)
+{
+	mutex_init(&leases->lock);
+	INIT_LIST_HEAD(&leases->undos);
+	leases->count = 0;
+}
+
+static int take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
+		const struct nvdebug_control *control, const char *text,
+		size_t len, struct seq_buf *answer)
+{
+	struct nvdebug_undo *undo;
+	int ret;
+
+	lockdep_assert_held(&leases->lock);
+	if (leases->count == NVDEBUG_LEASES_MAX)
+		return -ENOSPC;
+	ret = control->act(gpu, text, len, answer, &undo);
+	if (ret)
+		return ret;
+	list_add(&undo->node, &leases->undos);
+	leases->count++;
+	return 0;
+}
+
+int nvdebug_lease_take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
+		       const struct nvdebug_control *control, const char *text,
+		       size_t len, struct seq_buf *answer)
+{
+	int ret;
+
+	if (mutex_lock_killable(&leases->lock))
+		return -EINTR;
+	ret = take(leases, gpu, control, text, len, answer);
+	mutex_unlock(&leases->lock);
+	return ret;
+}
+
+/* Nothing can be put back in a GPU that sleeps or has gone. */
+static int begin(struct nvdebug_gpu *gpu)
+{
+	int ret = nvdebug_gpu_begin_undo(gpu);
+
+	if (ret)
+		return ret;
+	ret = nvdebug_gpu_check_alive(gpu);
+	if (ret)
+		nvdebug_gpu_end(gpu);
+	return ret;
+}
+
+void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_undo *undo, *next;
+	int error = leases->count ? begin(gpu) : 0;
+
+	if (error)
+		nvdebug_complain(gpu,
+				 "%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
+				 leases->count, leases->count == 1 ? " is" : "s are",
+				 error);
+	list_for_each_entry_safe(undo, next, &leases->undos, node) {
+		if (!error)
+			undo->run(gpu, undo);
+		kvfree(undo);
+	}
+	if (leases->count && !error)
+		nvdebug_gpu_end(gpu);
+	mutex_destroy(&leases->lock);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * From instance blocks to context images: the engine context pointer, through
+ * the channel's page tables, leads to the image itself, or from Volta on to a
+ * header of the channel's subcontext, which has the virtual address of the
+ * image.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "access/memory.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "hw/ctxsw.h"
+#include "mmu.h"
+#include "state/context_image.h"
+#include "state/instances.h"
+#include "state/run_reader.h"
+
+/* What an image or a header needs, so that its words lie in one page. */
+#define HEADER_ALIGN	(NV_CTXSW_MAIN_IMAGE_WORDS * sizeof(u32))
+
+struct pointer_key {
+	u64 dir;
+	u64 addr;
+	u8 dir_aperture;
+	u8 aperture;
+	u8 is_virtual;
+	u8 version;
+	u8 big_page_kib;
+	u8 zero[3];
+};
+
+struct image_key {
+	u64 addr;
+	u64 aperture;
+};
+
+/* A pointer that is being followed, and the image at its end read. */
+struct nvdebug_context_fetch {
+	struct nvdebug_mem_request *want;
+	bool (*next)(struct nvdebug_context_fetch *self);
+	struct nvdebug_instances *set;
+	struct nvdebug_context_pointer *pointer;
+	const struct nvdebug_mmu_format *format;
+	struct nvdebug_mmu_walk walk;
+	bool has_va;
+	u64 va;
+	bool followed;	/* a header was, so this is the image */
+	struct nvdebug_run_reader reader;
+	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
+	u32 word[NVDEBUG_CONTEXT_WORDS];
+};
+
+static const struct pointer_key *key_of(const struct nvdebug_context_fetch *self)
+{
+	return self->pointer->base.key;
+}
+
+/* Of the image, once that is known. */
+static bool fail(struct nvdebug_context_fetch *self, int error)
+{
+	if (self->pointer->image)
+		self->pointer->image->error = error;
+	else
+		self->pointer->error = error;
+	return false;
+}
+
+static bool fail_all(struct nvdebug_context_fetch *self, int error)
+{
+	self->set->error = error;
+	return fail(self, error);
+}
+
+static bool got_image_run(struct nvdebug_context_fetch *self)
+{
+	struct nvdebug_image *image = self->pointer->image;
+
+	if (nvdebug_run_next(&self->reader, self->want))
+		return true;
+	image->error = nvdebug_context_decode(self->set->gpu->chip->context,
+					      self->word, self->reader.words,
+					      &image->context);
+	return false;
+}
+
+/* An image, to be read unless it has been. @ctl: its first run, or NULL. */
+static bool found_image(struct nvdebug_context_fetch *self, u64 addr,
+			u8 aperture, const u32 *ctl)
+{
+	u32 known = self->set->images.count;
+	struct image_key key = { addr, aperture };
+	struct nvdebug_image *image;
+
+	image = nvdebug_intern(&self->set->images, sizeof(*image), &key,
+			       sizeof(key));
+	if (!image)
+		return fail_all(self, -ENOMEM);
+	self->pointer->image = image;
+	if (self->set->images.count == known)
+		return false;
+
+	image->has_va = self->has_va;
+	image->va = self->va;
+	image->addr = addr;
+	image->aperture = aperture;
+	self->reader = (struct nvdebug_run_reader) {
+		.runs = &self->set->gpu->chip->context->runs,
+		.addr = addr,
+		.aperture = aperture,
+		.word = self->word,
+	};
+	if (ctl) {
+		self->word[self->reader.words++] = *ctl;
+		self->reader.run++;
+	}
+	self->next = got_image_run;
+	return nvdebug_run_next(&self->reader, self->want);
+}
+
+static bool walk_to(struct nvdebug_context_fetch *self, u64 va);
+
+static bool got_header_run(struct nvdebug_context_fetch *self)
+{
+	u64 va;
+
+	if (nvdebug_run_next(&self->reader, self->want))
+		return true;
+	if (!nvdebug_context_pointer_decode(self->set->gpu->chip->context,
+					    self->header, &va))
+		return found_image(self, self->reader.addr,
+				   self->reader.aperture, self->header);
+	if (va & (HEADER_ALIGN - 1))
+		return fail(self, -ENOEXEC);
+	self->followed = true;
+	return walk_to(self, va);
+}
+
+/* It lies here: the image, or what may be a header. */
+static bool located(struct nvdebug_context_fetch *self, u64 addr, u8 aperture)
+{
+	if (self->followed || !self->set->gpu->chip->context->has_type)
+		return found_image(self, addr, aperture, NULL);
+
+	self->reader = (struct nvdebug_run_reader) {
+		.runs = &nvdebug_context_pointer_runs,
+		.addr = addr,
+		.aperture = aperture,
+		.word = self->header,
+	};
+	self->next = got_header_run;
+	return nvdebug_run_next(&self->reader, self->want);
+}
+
+static bool walked(struct nvdebug_context_fetch *self)
+{
+	const struct nvdebug_walk *walk = &self->walk.walk;
+
+	switch (walk->state) {
+	case NVDEBUG_WALK_MAPPED:
+		return located(self, walk->addr, walk->aperture);
+	case NVDEBUG_WALK_PEER:
+	case NVDEBUG_WALK_BAD_TABLE:
+		return fail(self, -EFAULT);
+	default:
+		return fail(self, -ENXIO);
+	}
+}
+
+static bool got_entry(struct nvdebug_context_fetch *self)
+{
+	return nvdebug_mmu_walk_step(&self->walk, self->want) ||
+	       walked(self);
+}
+
+static bool walk_to(struct nvdebug_context_fetch *self, u64 va)
+{
+	const struct pointer_key *key = key_of(self);
+
+	self->has_va = true;
+	self->va = va;
+	self->next = got_entry;
+	return nvdebug_mmu_walk_start(&self->walk, self->set->gpu, self->format,
+				      key->dir, key->dir_aperture, 0, va,
+				      self->want) ||
+	       walked(self);
+}
+
+static bool start(struct nvdebug_context_fetch *self, struct nvdebug_mem *mem)
+{
+	const struct pointer_key *key = key_of(self);
+	int ret;
+
+	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
+				 &self->format);
+	if (ret)
+		return ret == -ENODEV ? fail_all(self, ret) : fail(self, ret);
+	return key->is_virtual ? walk_to(self, key->addr) :
+				 located(self, key->addr, key->aperture);
+}
+
+/* The pointer of @block. NULL if it has none, or out of memory. */
+static struct nvdebug_context_pointer *
+pointer_of(struct nvdebug_instances *set, struct nvdebug_block *block)
+{
+	const struct nvdebug_page_dir *dir = nvdebug_block_compute_dir(block);
+	const struct nvdebug_instance *instance = &block->instance;
+	struct pointer_key key = {
+		.dir = dir->addr,
+		.addr = instance->wfi,
+		.dir_aperture = dir->aperture,
+		.aperture = instance->wfi_aperture,
+		.is_virtual = instance->wfi_virtual,
+		.version = instance->version,
+		.big_page_kib = instance->big_page_kib,
+	};
+	struct nvdebug_context_pointer *pointer;
+
+	if (!instance->wfi) {
+		block->no_context = -ENOENT;
+		return NULL;
+	}
+	pointer = nvdebug_intern(&set->pointers, sizeof(*pointer), &key,
+				 sizeof(key));
+	if (!pointer)
+		set->error = -ENOMEM;
+	return pointer;
+}
+
+struct nvdebug_context_fetch *
+nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
+		      struct nvdebug_block *block,
+		      struct nvdebug_mem_request *want)
+{
+	u32 known = set->pointers.count;
+	struct nvdebug_context_fetch *self;
+
+	block->pointer = pointer_of(set, block);
+	if (!block->pointer || set->pointers.count == known)
+		return NULL;
+	self = kzalloc(sizeof(*self), GFP_KERNEL_ACCOUNT);
+	if (!self) {
+		set->error = -ENOMEM;
+		return NULL;
+	}
+	self->want = want;
+	self->set = set;
+	self->pointer = block->pointer;
+	if (start(self, mem))
+		return self;
+	kfree(self);
+	return NULL;
+}
+
+bool nvdebug_context_step(struct nvdebug_context_fetch *self, int error)
+{
+	return error ? fail(self, error) : self->next(self);
+}

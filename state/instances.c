@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitops.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "access/memory.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/channel.h"
+#include "decode/runlist.h"
+#include "hw/ramin.h"
+#include "mmu.h"
+#include "state/context_image.h"
+#include "state/instances.h"
+#include "state/run_reader.h"
+#include "state/runlist_copy.h"
+
+struct block_key {
+	u64 addr;
+	u64 aperture;
+};
+
+const char *nvdebug_instance_error(int error)
+{
+	switch (error) {
+	case -ESRCH:
+		return "not bound";
+	case -EAGAIN:
+		return "changing";
+	case -ENXIO:
+		return "not mapped";
+	case -ENOEXEC:
+		return "bad magic";
+	case -ENOENT:
+		return "none";
+	case -ENODATA:
+		return "-";
+	case -EFAULT:
+		return "no such memory";
+	case -EOPNOTSUPP:
+		return "not allowed";
+	default:
+		return "unreadable";
+	}
+}
+
+void nvdebug_instances_survey(struct nvdebug_gpu *gpu)
+{
+	const char *why = gpu->missing[NVDEBUG_FEATURE_RUNLIST];
+	u32 i = 0;
+
+	gpu->missing[NVDEBUG_FEATURE_CONTEXTS] = why;
+	while (i < gpu->topology.runlists &&
+	       !nvdebug_runlist_has_graphics(gpu, gpu->topology.runlist[i].id))
+		i++;
+	if (!why && i == gpu->topology.runlists)
+		why = "no graphics engine";
+	gpu->missing[NVDEBUG_FEATURE_CONTEXT_STATE] = why;
+	if (!why && !gpu->chip->context->has_preemption)
+		why = "contexts have no preemption modes";
+	gpu->missing[NVDEBUG_FEATURE_PREEMPTION_MODE] = why;
+}
+
+struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_instances *set = kvzalloc(sizeof(*set),
+						 GFP_KERNEL_ACCOUNT);
+
+	if (!set)
+		return NULL;
+	set->gpu = gpu;
+	nvdebug_intern_init(&set->blocks);
+	nvdebug_intern_init(&set->tables);
+	nvdebug_intern_init(&set->pointers);
+	nvdebug_intern_init(&set->images);
+	return set;
+}
+
+void nvdebug_instances_free(struct nvdebug_instances *set)
+{
+	if (!set)
+		return;
+	nvdebug_intern_free(&set->blocks);
+	nvdebug_intern_free(&set->tables);
+	nvdebug_intern_free(&set->pointers);
+	nvdebug_intern_free(&set->images);
+	kvfree(set);
+}
+
+struct nvdebug_block *
+nvdebug_instances_add(struct nvdebug_instances *set,
+		      const struct nvdebug_instance_place *place)
+{
+	struct block_key key = { place->addr, place->aperture };
+	struct nvdebug_block *block;
+
+	if (!place->bound)
+		return NULL;
+	block = nvdebug_intern(&set->blocks, sizeof(*block), &key, sizeof(key));
+	if (!block)
+		return ERR_PTR(-ENOMEM);
+	block->addr = place->addr;
+	block->aperture = place->aperture;
+	block->no_context = -ENODATA;
+	return block;
+}
+
+/* A block on its way. */
+struct block_fetch {
+	struct nvdebug_fetch fetch;
+	bool (*next)(struct block_fetch *self);
+	struct nvdebug_instances *set;
+	struct nvdebug_block *block;
+	struct nvdebug_run_reader reader;
+	u32 word[NVDEBUG_INSTANCE_WORDS];
+
+	/* the subcontext table */
+	u32 all_valid[1 + NV_RAMIN_SC_PDB_VALID_WORDS];
+	struct nvdebug_words sc_run;
+	u32 *sc_word;
+	struct nvdebug_subcontext *sc;
+	u32 sc_count;
+
+	/* what it leads to; then it is that which is read */
+	struct nvdebug_mem *mem;
+	struct nvdebug_context_fetch *context;
+};
+
+static const struct nvdebug_instance_layout *
+layout_of(const struct block_fetch *self)
+{
+	return self->set->gpu->chip->instance;
+}
+
+static bool want(struct block_fetch *self, struct nvdebug_words run, u32 *word,
+		 bool (*next)(struct block_fetch *self))
+{
+	self->next = next;
+	nvdebug_run_want(&self->fetch.want, self->block->addr,
+			 self->block->aperture, run, word);
+	return true;
+}
+
+static bool fail(struct block_fetch *self, int error)
+{
+	self->block->error = error;
+	return false;
+}
+
+static bool fail_all(struct block_fetch *self, int error)
+{
+	self->set->error = error;
+	return fail(self, error);
+}
+
+static bool keep_table(struct block_fetch *self)
+{
+	struct nvdebug_sc_table *table;
+
+	if (self->sc_count) {
+		table = nvdebug_intern(&self->set->tables, sizeof(*table),
+				       self->sc,
+				       self->sc_count * sizeof(*self->sc));
+		if (!table)
+			return fail_all(self, -ENOMEM);
+		table->entry = table->base.key;
+		table->count = self->sc_count;
+		self->block->table = table;
+	}
+	return false;
+}
+
+static bool got_subcontexts(struct block_fetch *self)
+{
+	u32 first = (self->sc_run.first - NV_RAMIN_SC(0)) / NV_RAMIN_SC_STRIDE;
+	u32 end = first + DIV_ROUND_UP(self->sc_run.count, NV_RAMIN_SC_STRIDE);
+	u32 i;
+	int ret;
+
+	for (i = first; i < end; i++) {
+		ret = nvdebug_subcontext_decode(i,
+						self->sc_word +
+						(i - first) * NV_RAMIN_SC_STRIDE,
+						NV_RAMIN_SC_WORDS,
+						&self->sc[self->sc_count]);
+		if (ret < 0)
+			return fail(self, ret);
+		self->sc_count += ret;
+	}
+	self->sc_run = nvdebug_subcontext_run(self->block->instance.valid, end);
+	if (self->sc_run.count)
+		return want(self, self->sc_run, self->sc_word, got_subcontexts);
+	return keep_table(self);
+}
+
+static bool read_table(struct block_fetch *self)
+{
+	u64 valid = self->block->instance.valid;
+	u32 most = hweight64(valid);
+
+	self->sc_run = nvdebug_subcontext_run(valid, 0);
+	if (!self->sc_run.count)
+		return false;
+	self->sc_word = kvcalloc(most * NV_RAMIN_SC_STRIDE, sizeof(u32),
+				 GFP_KERNEL_ACCOUNT);
+	/* one more: decoding is what tells that an entry is none */
+	self->sc = kvcalloc(most + 1, sizeof(*self->sc), GFP_KERNEL_ACCOUNT);
+	if (!self->sc_word || !self->sc)
+		return fail_all(self, -ENOMEM);
+	return want(self, self->sc_run, self->sc_word, got_subcontexts);
+}
+
+static bool next_run(struct block_fetch *self)
+{
+	int ret;
+
+	if (nvdebug_run_next(&self->reader, &self->fetch.want))
+		return true;
+	ret = nvdebug_instance_decode(layout_of(self), self->word,
+				      self->reader.words,
+				      &self->block->instance);
+	if (ret)
+		return fail(self, ret);
+	if (self->set->big_page_kib)
+		self->block->instance.big_page_kib = self->set->big_page_kib;
+	return read_table(self);
+}
+
+/*
+ * With all 64 subcontexts valid these words are ones, as a bus without an
+ * answer has them.
+ */
+static bool may_be_all_valid(const struct block_fetch *self)
+{
+	const struct nvdebug_mem_request *asked = &self->fetch.want;
+
+	return self->next == next_run &&
+	       asked->addr == self->block->addr +
+			      NV_RAMIN_SC_PDB_VALID * sizeof(u32) &&
+	       asked->words == NV_RAMIN_SC_PDB_VALID_WORDS &&
+	       !memchr_inv(asked->buf, 0xff, asked->words * sizeof(u32));
+}
+
+static bool got_all_valid(struct block_fetch *self)
+{
+	memcpy(self->word + self->reader.words - NV_RAMIN_SC_PDB_VALID_WORDS,
+	       self->all_valid + 1,
+	       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
+	return next_run(self);
+}
+
+/* Another word, read with them, tells. */
+static bool read_with_word_before(struct block_fetch *self)
+{
+	const struct nvdebug_words run = {
+		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->all_valid)
+	};
+
+	return want(self, run, self->all_valid, got_all_valid);
+}
+
+static void block_done(struct block_fetch *self)
+{
+	kvfree(self->sc_word);
+	kvfree(self->sc);
+	kfree(self->context);
+	self->sc_word = NULL;
+	self->sc = NULL;
+	self->context = NULL;
+}
+
+static bool block_step(struct nvdebug_fetch *fetch, int error)
+{
+	struct block_fetch *self =
+		container_of(fetch, struct block_fetch, fetch);
+	bool more;
+
+	if (self->context)
+		more = nvdebug_context_step(self->context, error);
+	else if (error == -EIO && may_be_all_valid(self))
+		more = read_with_word_before(self);
+	else
+		more = error ? fail(self, error) : self->next(self);
+
+	if (!more && !self->context && self->set->with_images &&
+	    !self->block->error) {
+		self->context = nvdebug_context_begin(self->set, self->mem,
+						      self->block,
+						      &self->fetch.want);
+		more = self->context;
+	}
+	if (!more)
+		block_done(self);
+	return more;
+}
+
+/* The size of big pages up to Pascal, where the whole chip has the same. */
+static int read_big_page_size(struct nvdebug_instances *set,
+			      struct nvdebug_mem *mem)
+{
+	const struct nvdebug_instance_layout *layout =
+		set->gpu->chip->instance;
+	u32 kib;
+	int ret;
+
+	if (layout->version > 1)
+		return 0;
+	ret = nvdebug_mmu_big_page(mem, layout->has &
+				   NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE, &kib);
+	if (!ret)
+		set->big_page_kib = kib;
+	/* what is not known is printed as that */
+	return ret == -ENODEV ? ret : 0;
+}
+
+int nvdebug_instances_read(struct nvdebug_instances *set,
+			   struct nvdebug_mem *mem)
+{
+	struct nvdebug_block *block;
+	struct block_fetch *fetch;
+	LIST_HEAD(fetches);
+	u32 i = 0;
+	int ret;
+
+	ret = read_big_page_size(set, mem);
+	if (ret)
+		return ret;
+	fetch = kvcalloc(set->blocks.count, sizeof(*fetch), GFP_KERNEL_ACCOUNT);
+	if (!fetch)
+		return -ENOMEM;
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		fetch[i].fetch.step = block_step;
+		fetch[i].next = next_run;
+		fetch[i].set = set;
+		fetch[i].mem = mem;
+		fetch[i].block = block;
+		fetch[i].reader.runs = &set->gpu->chip->instance->runs;
+		fetch[i].reader.addr = block->addr;
+		fetch[i].reader.aperture = block->aperture;
+		fetch[i].reader.word = fetch[i].word;
+		next_run(&fetch[i]);
+		list_add_tail(&fetch[i].fetch.node, &fetches);
+		i++;
+	}
+	ret = nvdebug_mem_fetch(mem, &fetches);
+	while (i--)
+		block_done(&fetch[i]);
+	kvfree(fetch);
+	return ret ? ret : set->error;
+}
+
+/* Where channel @id has its block, given the entry that names it. */
+static int read_place(struct nvdebug_instances *set, u32 id,
+		      const struct nvdebug_entry *entry,
+		      struct nvdebug_instance_place *place)
+{
+	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
+	struct nvdebug_channel channel = {};
+	int ret = 0;
+
+	if (ops->read_inst)
+		ret = ops->read_inst(set->gpu, id, &channel);
+	if (!ret)
+		ops->place(&channel, entry, place);
+	return ret;
+}
+
+int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
+			      struct nvdebug_block *block)
+{
+	struct nvdebug_instance_place place;
+	int ret;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	cond_resched();
+	/* an entry cannot be looked at again without copying the list again */
+	if (!set->gpu->chip->channel->read_inst || block->error)
+		return 0;
+	ret = read_place(set, id, NULL, &place);
+	if (ret)
+		return ret;
+	if (!place.bound || place.addr != block->addr ||
+	    place.aperture != block->aperture)
+		block->error = -EAGAIN;
+	return 0;
+}
+
+/* The entry of channel @id, in a list as it is now. */
+static int find_entry(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+		      const struct nvdebug_runlist *runlist, u32 id,
+		      struct nvdebug_entry *entry)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_runlist_copy copy;
+	u32 i;
+	int ret;
+
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &copy);
+	if (ret)
+		return ret;
+	if (copy.torn)
+		ret = -EBUSY;
+	for (i = 0; !ret && copy.words && i < copy.loc.entries; i++) {
+		ret = ops->decode(copy.words + i * ops->entry_words,
+				  ops->entry_words, entry);
+		if (!ret && entry->kind == NVDEBUG_ENTRY_CHANNEL &&
+		    entry->id == id)
+			goto out;
+	}
+	if (!ret)
+		ret = -EINVAL;
+out:
+	kvfree(copy.words);
+	return ret;
+}
+
+int nvdebug_instances_find(struct nvdebug_instances *set,
+			   struct nvdebug_mem *mem,
+			   struct nvdebug_runlist *runlist, u32 id,
+			   struct nvdebug_block **block)
+{
+	struct nvdebug_instance_place place;
+	struct nvdebug_entry entry;
+	int ret;
+
+	ret = nvdebug_runlist_prepare(set->gpu, runlist);
+	if (ret)
+		return ret;
+	if (id >= runlist->channels)
+		return -ERANGE;
+	ret = find_entry(set->gpu, mem, runlist, id, &entry);
+	if (ret)
+		return ret;
+	ret = read_place(set, id, &entry, &place);
+	if (ret)
+		return ret;
+	*block = nvdebug_instances_add(set, &place);
+	if (!*block)
+		return -EINVAL;
+	if (IS_ERR(*block))
+		return PTR_ERR(*block);
+	ret = nvdebug_instances_read(set, mem);
+	if (!ret)
+		ret = nvdebug_instances_confirm(set, id, *block);
+	return ret ? ret : (*block)->error;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/targets.h"
+#include "state/resolve.h"
+#include "state/runlist_copy.h"
+
+int nvdebug_resolver_init(struct nvdebug_resolver *r, struct nvdebug_gpu *gpu,
+			  enum nvdebug_entry_kind kind)
+{
+	r->gpu = gpu;
+	r->kind = kind;
+	r->beneath = false;
+	r->held = kcalloc(gpu->topology.runlists + 1, sizeof(*r->held),
+			  GFP_KERNEL);
+	return r->held ? 0 : -ENOMEM;
+}
+
+void nvdebug_resolver_free(struct nvdebug_resolver *r)
+{
+	u32 i;
+
+	for (i = 0; r->held && i < r->gpu->topology.runlists; i++)
+		bitmap_free(r->held[i]);
+	kfree(r->held);
+}
+
+static int ids_of(struct nvdebug_resolver *r, u32 index,
+		  const unsigned long **held)
+{
+	struct nvdebug_runlist *runlist = &r->gpu->topology.runlist[index];
+	unsigned long **slot = &r->held[index];
+	u32 entries;
+	int ret;
+
+	if (!*slot) {
+		*slot = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+		if (!*slot)
+			return -ENOMEM;
+		/* most runlists are empty, and one read says so */
+		ret = nvdebug_runlist_length(r->gpu, runlist, &entries);
+		if (!ret && entries)
+			ret = nvdebug_runlist_ids(r->gpu, runlist, r->kind,
+						  r->beneath, *slot);
+		if (ret) {
+			bitmap_free(*slot);
+			*slot = NULL;
+			return ret;
+		}
+	}
+	*held = *slot;
+	return 0;
+}
+
+static int check_id(u32 id, u32 ids)
+{
+	return id < ids ? 0 : -ERANGE;
+}
+
+/* Could @runlist hold this id at all? */
+static int check_possible(struct nvdebug_resolver *r,
+			  struct nvdebug_runlist *runlist, u32 id)
+{
+	int ret;
+
+	if (r->kind == NVDEBUG_ENTRY_TSG)
+		return check_id(id, NVDEBUG_CHANNEL_IDS);
+	ret = nvdebug_runlist_prepare(r->gpu, runlist);
+	return ret ? ret : check_id(id, runlist->channels);
+}
+
+static int resolve_member(struct nvdebug_resolver *r,
+			  const struct nvdebug_target *t,
+			  struct nvdebug_runlist **found)
+{
+	struct nvdebug_runlist *runlist =
+		nvdebug_runlist_find(r->gpu, t->runlist);
+	const unsigned long *held;
+	int ret;
+
+	if (!runlist)
+		return -EINVAL;
+	ret = check_possible(r, runlist, t->id);
+	if (ret)
+		return ret;
+	ret = ids_of(r, runlist - r->gpu->topology.runlist, &held);
+	if (ret)
+		return ret;
+	*found = runlist;
+	return test_bit(t->id, held) ? 0 : -EINVAL;
+}
+
+static int resolve_by_search(struct nvdebug_resolver *r,
+			     const struct nvdebug_target *t,
+			     struct nvdebug_runlist **found)
+{
+	struct nvdebug_topology *topology = &r->gpu->topology;
+	const unsigned long *held;
+	bool possible = false;
+	u32 i;
+	int ret;
+
+	*found = NULL;
+	for (i = 0; i < topology->runlists; i++) {
+		struct nvdebug_runlist *runlist = &topology->runlist[i];
+
+		ret = check_possible(r, runlist, t->id);
+		if (ret == -ERANGE)
+			continue;
+		if (ret)
+			return ret;
+		possible = true;
+		ret = ids_of(r, i, &held);
+		if (ret)
+			return ret;
+		if (!test_bit(t->id, held))
+			continue;
+		if (*found)
+			return -EINVAL;
+		*found = runlist;
+	}
+	if (!possible)
+		return -ERANGE;
+	return *found ? 0 : -EINVAL;
+}
+
+int nvdebug_resolve_listed(struct nvdebug_resolver *r,
+			   const struct nvdebug_target *t,
+			   struct nvdebug_runlist **found)
+{
+	return t->has_runlist ? resolve_member(r, t, found) :
+				resolve_by_search(r, t, found);
+}
+
+/* "RUNLIST:ID" where ids are local: that is precise. */
+static int resolve_local(struct nvdebug_resolver *r,
+			 const struct nvdebug_target *t,
+			 struct nvdebug_runlist **found)
+{
+	*found = nvdebug_runlist_find(r->gpu, t->runlist);
+	return *found ? check_possible(r, *found, t->id) : -EINVAL;
+}
+
+int nvdebug_resolve_channel(struct nvdebug_resolver *r,
+			    const struct nvdebug_target *t,
+			    struct nvdebug_runlist **found)
+{
+	int ret;
+
+	if (r->gpu->chip->channel->per_runlist)
+		return t->has_runlist ? resolve_local(r, t, found) :
+					resolve_by_search(r, t, found);
+
+	ret = t->has_runlist ? resolve_member(r, t, found) :
+			       check_id(t->id, r->gpu->topology.channels);
+	*found = NULL;
+	return ret;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Reading the runs of a structure by way of a fetch.
+ */
+#ifndef NVDEBUG_RUN_READER_H
+#define NVDEBUG_RUN_READER_H
+
+#include "access/memory.h"
+#include "decode/words.h"
+
+struct nvdebug_run_reader {
+	const struct nvdebug_runs *runs;
+	u64 addr;	/* of the structure */
+	u8 aperture;
+	u32 run;	/* to be read next */
+	u32 words;	/* asked for until now */
+	u32 *word;	/* where they go */
+};
+
+/* Ask for @run of a structure. */
+static inline void nvdebug_run_want(struct nvdebug_mem_request *want, u64 addr,
+				    u8 aperture, struct nvdebug_words run,
+				    u32 *word)
+{
+	*want = (struct nvdebug_mem_request) {
+		.addr = addr + run.first * sizeof(u32),
+		.aperture = aperture,
+		.words = run.count,
+		.buf = word,
+	};
+}
+
+/* Make @want the next request. False if all was read. */
+static inline bool nvdebug_run_next(struct nvdebug_run_reader *r,
+				    struct nvdebug_mem_request *want)
+{
+	struct nvdebug_words run;
+
+	if (r->run == NVDEBUG_RUNS || !r->runs->run[r->run].count)
+		return false;
+	run = r->runs->run[r->run++];
+	nvdebug_run_want(want, r->addr, r->aperture, run, r->word + r->words);
+	r->words += run.count;
+	return true;
+}
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitfield.h>
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "access/memory.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "host/own_list.h"
+#include "hw/ram.h"
+#include "state/runlist_copy.h"
+
+/* How often to copy a list that moves before calling the copy torn. */
+#define COPY_TRIES	3
+
+static bool is_readable(const struct nvdebug_runlist_location *loc)
+{
+	return loc->aperture == NV_APERTURE_VID ||
+	       loc->aperture == NV_APERTURE_COH ||
+	       loc->aperture == NV_APERTURE_NCOH;
+}
+
+/* Not by the aperture's name: video memory's is the SoC's on a Jetson TX2. */
+static bool is_in_video_memory(const struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist_location *loc)
+{
+	return nvdebug_mem_place(gpu, loc->aperture) == NVDEBUG_PLACE_VIDEO;
+}
+
+/* Read the entries of the list at @loc; a new buffer goes to *@words. */
+static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			const struct nvdebug_runlist_location *loc,
+			bool even_only, u32 **words)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_mem_request req = {
+		.addr = loc->addr,
+		.aperture = loc->aperture,
+		.even_only = even_only,
+		.words = (size_t)loc->entries * ops->entry_words,
+	};
+	u32 i;
+	int ret;
+
+	*words = NULL;
+	if (!loc->entries || !is_readable(loc))
+		return 0;
+
+	/* zeroed: words left out must not look like anything */
+	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!req.buf)
+		return -ENOMEM;
+	ret = nvdebug_mem_read(mem, &req);
+	for (i = 0; !ret && req.suspect && i < loc->entries; i++)
+		if (ops->is_pri_error(req.buf + i * ops->entry_words,
+				      ops->entry_words))
+			ret = -EIO;
+	if (ret) {
+		kvfree(req.buf);
+		return ret;
+	}
+	*words = req.buf;
+	return 0;
+}
+
+/* Errors that a list in another place would not change. */
+static bool is_final(int error)
+{
+	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
+}
+
+static int locate_locked(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist, bool beneath,
+			 struct nvdebug_runlist_location *loc)
+{
+	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
+
+	if (!ret && beneath)
+		nvdebug_own_list_look_beneath(gpu, runlist, loc);
+	return ret;
+}
+
+static int locate(struct nvdebug_gpu *gpu,
+		  const struct nvdebug_runlist *runlist, bool beneath,
+		  struct nvdebug_runlist_location *loc)
+{
+	int ret;
+
+	if (!beneath)
+		return gpu->chip->runlist->location(gpu, runlist, loc);
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = locate_locked(gpu, runlist, beneath, loc);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+/*
+ * Copy the list at @copy->loc. One in system memory may be the module's own,
+ * which goes, or comes back there as another one, when a list is submitted: not
+ * while the lock is held, under which @copy->loc is looked up again. -EAGAIN if
+ * it is in video memory by then. Reads of that take the lock themselves.
+ */
+static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			 const struct nvdebug_runlist *runlist, bool beneath,
+			 bool even_only, struct nvdebug_runlist_copy *copy)
+{
+	int ret;
+
+	if (is_in_video_memory(gpu, &copy->loc))
+		return copy_entries(gpu, mem, &copy->loc, even_only,
+				    &copy->words);
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	ret = locate_locked(gpu, runlist, beneath, &copy->loc);
+	if (!ret && is_in_video_memory(gpu, &copy->loc))
+		ret = -EAGAIN;
+	if (!ret)
+		ret = copy_entries(gpu, mem, &copy->loc, even_only,
+				   &copy->words);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+/*
+ * Copied again if it was replaced meanwhile. That it was may also be the reason
+ * for an error, its old place being used for something else by then.
+ */
+static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+		     const struct nvdebug_runlist *runlist, bool beneath,
+		     bool even_only, struct nvdebug_runlist_copy *copy)
+{
+	struct nvdebug_runlist_location now;
+	int tries, ret, error;
+
+	copy->words = NULL;
+	copy->torn = false;
+	ret = locate(gpu, runlist, beneath, &now);
+	if (ret)
+		return ret;
+
+	for (tries = 1; ; tries++) {
+		copy->loc = now;
+		error = copy_in_place(gpu, mem, runlist, beneath, even_only,
+				      copy);
+		if (is_final(error))
+			return error;
+		/* nothing was copied that could have changed under us */
+		if (!error && !copy->words)
+			return 0;
+
+		ret = locate(gpu, runlist, beneath, &now);
+		if (ret)
+			break;
+		copy->torn = error == -EAGAIN ||
+			     !nvdebug_runlist_location_same(&copy->loc, &now);
+		if (!copy->torn || tries == COPY_TRIES) {
+			copy->loc.pending = now.pending;
+			return error && copy->torn ? -EBUSY : error;
+		}
+		kvfree(copy->words);
+		copy->words = NULL;
+	}
+	kvfree(copy->words);
+	copy->words = NULL;
+	return ret;
+}
+
+int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			 const struct nvdebug_runlist *runlist, bool even_only,
+			 struct nvdebug_runlist_copy *copy)
+{
+	return copy_list(gpu, mem, runlist, false, even_only, copy);
+}
+
+int nvdebug_runlist_copy_beneath(struct nvdebug_gpu *gpu,
+				 struct nvdebug_mem *mem,
+				 const struct nvdebug_runlist *runlist,
+				 struct nvdebug_runlist_copy *copy)
+{
+	return copy_list(gpu, mem, runlist, true, false, copy);
+}
+
+int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
+			const struct nvdebug_runlist *runlist,
+			enum nvdebug_entry_kind kind, bool beneath,
+			unsigned long *held)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_entry entry;
+	struct nvdebug_mem *mem;
+	struct nvdebug_runlist_copy copy;
+	u32 i;
+	int ret;
+
+	BUILD_BUG_ON(FIELD_MAX(NV_RAMRL16_2_ID) >= NVDEBUG_CHANNEL_IDS);
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	/* type and id are in words 0 and 2, or in word 0 */
+	ret = copy_list(gpu, mem, runlist, beneath, true, &copy);
+	nvdebug_mem_end(mem);
+	if (ret)
+		return ret;
+	if (copy.torn)
+		ret = -EBUSY;
+	else if (copy.loc.entries && !copy.words)
+		ret = -EIO;
+
+	bitmap_zero(held, NVDEBUG_CHANNEL_IDS);
+	for (i = 0; !ret && i < copy.loc.entries; i++) {
+		ret = ops->decode(copy.words + i * ops->entry_words,
+				  ops->entry_words, &entry);
+		if (entry.kind == kind)
+			__set_bit(entry.id, held);
+	}
+	kvfree(copy.words);
+	return ret;
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "access/memory.h"
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/channel.h"
+#include "decode/runlist.h"
+#include "proc/proc.h"
+#include "state/instances.h"
+#include "state/runlist_copy.h"
+#include "views/contexts.h"
+
+#define NO_TSG	U32_MAX
+
+/* A channel of a list. Those of a TSG follow each other. */
+struct member {
+	u32 tsg;		/* NO_TSG: bare */
+	u32 id;
+	struct nvdebug_block *block;	/* NULL: none */
+};
+
+/* A line: channels that have all the rest in common. */
+struct row {
+	u32 tsg;
+	u32 spaces;
+	u32 first;		/* in order[] */
+	u32 count;
+	int error;		/* then nothing of block is known */
+	const struct nvdebug_block *block;	/* of the first channel */
+};
+
+struct part {
+	struct list_head node;
+	u32 runlist;
+	u32 members;
+	struct member *member;
+	u32 *order;		/* members, by row */
+	struct row *row;
+	u32 rows;
+};
+
+struct contexts_snapshot {
+	struct nvdebug_snapshot base;
+	struct nvdebug_instances *instances;
+	struct list_head parts;	/* by rising runlist */
+};
+
+static void contexts_free(struct nvdebug_snapshot *base)
+{
+	struct contexts_snapshot *s =
+		container_of(base, struct contexts_snapshot, base);
+	struct part *part, *next;
+
+	list_for_each_entry_safe(part, next, &s->parts, node) {
+		kvfree(part->member);
+		kvfree(part->order);
+		kvfree(part->row);
+		kfree(part);
+	}
+	nvdebug_instances_free(s->instances);
+	kfree(s);
+}
+
+static int add_member(struct nvdebug_instances *set,
+		      const struct nvdebug_runlist *runlist, struct part *part,
+		      const struct nvdebug_entry *entry, u32 tsg)
+{
+	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
+	struct member *member = &part->member[part->members++];
+	struct nvdebug_instance_place place;
+	struct nvdebug_channel channel = {};
+	struct nvdebug_block *block;
+	int ret;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	cond_resched();
+	if (ops->read_inst && entry->id < runlist->channels) {
+		ret = ops->read_inst(set->gpu, entry->id, &channel);
+		if (ret)
+			return ret;
+	}
+	ops->place(&channel, entry, &place);
+	block = nvdebug_instances_add(set, &place);
+	if (IS_ERR(block))
+		return PTR_ERR(block);
+	member->tsg = tsg;
+	member->id = entry->id;
+	member->block = block;
+	return 0;
+}
+
+/* The channels of a list, but only once what is in it several times. */
+static int add_members(struct nvdebug_instances *set,
+		       const struct nvdebug_runlist *runlist,
+		       const struct nvdebug_entry *entry, u32 entries,
+		       struct part *part, unsigned long *tsgs,
+		       unsigned long *bare)
+{
+	u32 i, k, n;
+	int ret = 0;
+
+	for (i = 0; !ret && i < entries; i += n + 1) {
+		n = nvdebug_tsg_members(entry, entries, i);
+		switch (entry[i].kind) {
+		case NVDEBUG_ENTRY_TSG:
+			if (__test_and_set_bit(entry[i].id, tsgs))
+				break;
+			for (k = 1; !ret && k <= n; k++)
+				ret = add_member(set, runlist, part,
+						 &entry[i + k], entry[i].id);
+			break;
+		case NVDEBUG_ENTRY_CHANNEL:
+			if (!__test_and_set_bit(entry[i].id, bare))
+				ret = add_member(set, runlist, part, &entry[i],
+						 NO_TSG);
+			break;
+		default:
+			break;
+		}
+	}
+	return ret;
+}
+
+static int decode_list(struct nvdebug_instances *set,
+		       const struct nvdebug_runlist *runlist,
+		       const struct nvdebug_runlist_copy *copy,
+		       struct part *part)
+{
+	const struct nvdebug_runlist_ops *ops = set->gpu->chip->runlist;
+	unsigned long *tsgs = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	unsigned long *bare = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
+	u32 i, entries = copy->loc.entries;
+	struct nvdebug_entry *entry;
+	int ret = 0;
+
+	entry = kvcalloc(entries, sizeof(*entry), GFP_KERNEL_ACCOUNT);
+	part->member = kvcalloc(entries, sizeof(*part->member),
+				GFP_KERNEL_ACCOUNT);
+	if (!tsgs || !bare || !entry || !part->member)
+		ret = -ENOMEM;
+	for (i = 0; !ret && i < entries; i++)
+		ret = ops->decode(copy->words + i * ops->entry_words,
+				  ops->entry_words, &entry[i]);
+	if (!ret)
+		ret = add_members(set, runlist, entry, entries, part, tsgs,
+				  bare);
+	kvfree(entry);
+	bitmap_free(bare);
+	bitmap_free(tsgs);
+	return ret;
+}
+
+static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
+		    struct nvdebug_runlist *runlist)
+{
+	struct nvdebug_gpu *gpu = s->instances->gpu;
+	struct nvdebug_runlist_copy copy;
+	struct part *part;
+	u32 entries;
+	int ret;
+
+	/* most runlists are empty, and one read says so */
+	ret = nvdebug_runlist_length(gpu, runlist, &entries);
+	if (ret || !entries)
+		return ret;
+	ret = nvdebug_runlist_prepare(gpu, runlist);
+	if (ret)
+		return ret;
+	part = kzalloc(sizeof(*part), GFP_KERNEL_ACCOUNT);
+	if (!part)
+		return -ENOMEM;
+	part->runlist = runlist->id;
+	list_add_tail(&part->node, &s->parts);
+
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &copy);
+	if (ret)
+		return ret;
+	if (copy.torn)
+		ret = -EBUSY;
+	else if (copy.words)
+		ret = decode_list(s->instances, runlist, &copy, part);
+	else if (copy.loc.entries)
+		ret = -EIO;
+	kvfree(copy.words);
+	return ret;
+}
+
+static int error_of(const struct nvdebug_block *block)
+{
+	return block ? block->error : -ESRCH;
+}
+
+static bool same_space(const struct nvdebug_block *a,
+		       const struct nvdebug_block *b)
+{
+	return nvdebug_page_dir_same(nvdebug_block_compute_dir(a),
+				     nvdebug_block_compute_dir(b));
+}
+
+/* Whether two channels of a TSG belong into one row. */
+static bool same_row(const struct nvdebug_block *a,
+		     const struct nvdebug_block *b)
+{
+	int error = error_of(a);
+
+	if (error || error_of(b))
+		return error == error_of(b);
+	return a->instance.veid == b->instance.veid && same_space(a, b);
+}
+
+static bool same_place(const struct nvdebug_block *a,
+		       const struct nvdebug_block *b)
+{
+	return !error_of(a) && !error_of(b) && same_space(a, b);
+}
+
+typedef bool (*match_fn)(const struct nvdebug_block *a,
+			 const struct nvdebug_block *b);
+
+/* The first of the channels from @from on that @match @like, or @end. */
+static u32 find_like(const struct part *part, u32 from, u32 end,
+		     const struct nvdebug_block *like, match_fn match)
+{
+	while (from < end && !match(part->member[from].block, like))
+		from++;
+	return from;
+}
+
+static void add_row(struct part *part, u32 first, u32 end, u32 at, u32 *placed)
+{
+	const struct nvdebug_block *block = part->member[at].block;
+	struct row *row = &part->row[part->rows++];
+
+	row->tsg = part->member[first].tsg;
+	row->block = block;
+	row->error = error_of(block);
+	row->first = *placed;
+	for (; at < end; at++)
+		if (same_row(part->member[at].block, block))
+			part->order[(*placed)++] = at;
+	row->count = *placed - row->first;
+}
+
+/* Is this channel the first of the TSG's that @match it? */
+static bool is_first(const struct part *part, u32 first, u32 at, match_fn match)
+{
+	return find_like(part, first, at, part->member[at].block, match) == at;
+}
+
+/*
+ * The rows of the channels from @first to @end, of one TSG: address spaces in
+ * the order of their first channels, and so the subcontexts of each; then what
+ * could not be read.
+ */
+static void add_rows(struct part *part, u32 first, u32 end)
+{
+	u32 begin = part->rows;
+	u32 placed = first;
+	u32 spaces = 0;
+	u32 i, k;
+
+	for (i = first; i < end; i++) {
+		if (error_of(part->member[i].block) ||
+		    !is_first(part, first, i, same_place))
+			continue;
+		spaces++;
+		for (k = i; k < end; k++)
+			if (same_place(part->member[k].block,
+				       part->member[i].block) &&
+			    is_first(part, first, k, same_row))
+				add_row(part, first, end, k, &placed);
+	}
+	for (i = first; i < end; i++)
+		if (error_of(part->member[i].block) &&
+		    is_first(part, first, i, same_row))
+			add_row(part, first, end, i, &placed);
+	for (i = begin; i < part->rows; i++)
+		part->row[i].spaces = spaces;
+}
+
+static int arrange(struct part *part)
+{
+	u32 first, end;
+
+	part->order = kvcalloc(part->members, sizeof(*part->order),
+			       GFP_KERNEL_ACCOUNT);
+	part->row = kvcalloc(part->members, sizeof(*part->row),
+			     GFP_KERNEL_ACCOUNT);
+	if (!part->order || !part->row)
+		return -ENOMEM;
+	for (first = 0; first < part->members; first = end) {
+		end = first + 1;
+		while (end < part->members &&
+		       part->member[first].tsg != NO_TSG &&
+		       part->member[end].tsg == part->member[first].tsg)
+			end++;
+		add_rows(part, first, end);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int confirm(struct nvdebug_instances *set, const struct part *part)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < part->members; i++)
+		if (part->member[i].block)
+			ret = nvdebug_instances_confirm(set, part->member[i].id,
+							part->member[i].block);
+	return ret;
+}
+
+static int read_all(struct contexts_snapshot *s, struct nvdebug_mem *mem)
+{
+	struct nvdebug_topology *topology = &s->instances->gpu->topology;
+	struct part *part;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < topology->runlists; i++)
+		ret = add_part(s, mem, &topology->runlist[i]);
+	if (!ret)
+		ret = nvdebug_instances_read(s->instances, mem);
+
+	s->base.records = 1;
+	list_for_each_entry(part, &s->parts, node) {
+		if (!ret)
+			ret = confirm(s->instances, part);
+		if (!ret)
+			ret = arrange(part);
+		s->base.records += part->rows;
+	}
+	return ret;
+}
+
+static struct nvdebug_snapshot *contexts_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	struct contexts_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	struct nvdebug_mem *mem;
+	int ret = -ENOMEM;
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&s->parts);
+	s->instances = nvdebug_instances_create(gpu);
+	if (!s->instances)
+		goto err;
+
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem)) {
+		ret = PTR_ERR(mem);
+		goto err;
+	}
+	ret = read_all(s, mem);
+	nvdebug_mem_end(mem);
+	if (ret)
+		goto err;
+	return &s->base;
+
+err:
+	contexts_free(&s->base);
+	return ERR_PTR(ret);
+}
+
+static void put_error(struct seq_file *m, int error)
+{
+	const char *c = nvdebug_instance_error(error);
+
+	for (; *c; c++)
+		seq_putc(m, *c == ' ' ? '-' : *c);
+}
+
+static void put_space(struct seq_file *m, const struct nvdebug_chip *chip,
+		      const struct row *row, bool hide)
+{
+	const struct nvdebug_page_dir *dir =
+		nvdebug_block_compute_dir(row->block);
+
+	seq_printf(m, "%s %u ", row->spaces > 1 ? "yes" : "no", row->spaces);
+	if (hide)
+		seq_puts(m, "hidden");
+	else
+		seq_printf(m, "0x%010llx", dir->addr);
+	seq_printf(m, " %s ", nvdebug_aperture_name(dir->aperture));
+	if (chip->instance->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)
+		seq_printf(m, "%u ", row->block->instance.veid);
+	else
+		seq_puts(m, "- ");
+}
+
+static void show_row(struct seq_file *m, const struct nvdebug_chip *chip,
+		     const struct part *part, const struct row *row, bool hide)
+{
+	u32 i;
+
+	seq_printf(m, "%u ", part->runlist);
+	if (row->tsg == NO_TSG)
+		seq_puts(m, "- ");
+	else
+		seq_printf(m, "%u ", row->tsg);
+	if (row->error)
+		seq_puts(m, "- - - - - ");
+	else
+		put_space(m, chip, row, hide);
+	for (i = 0; i < row->count; i++)
+		seq_printf(m, "%s%u", i ? "," : "",
+			   part->member[part->order[row->first + i]].id);
+	seq_putc(m, ' ');
+	if (row->error)
+		put_error(m, row->error);
+	else
+		seq_putc(m, '-');
+	seq_putc(m, '\n');
+}
+
+static void contexts_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+			  const struct nvdebug_snapshot *base, size_t record)
+{
+	const struct contexts_snapshot *s =
+		container_of(base, struct contexts_snapshot, base);
+	const struct part *part;
+
+	if (!record) {
+		seq_puts(m, "# runlist tsg shared spaces page_directory aperture veid channels error\n");
+		return;
+	}
+	record--;
+	list_for_each_entry(part, &s->parts, node) {
+		if (record < part->rows) {
+			show_row(m, gpu->chip, part, &part->row[record],
+				 base->hide);
+			return;
+		}
+		record -= part->rows;
+	}
+}
+
+const struct nvdebug_view nvdebug_contexts_view = {
+	.live = true,
+	.take = contexts_take,
+	.show = contexts_show,
+	.free = contexts_free,
+};

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/bitfield.h>
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "decode/engine_status.h"
+#include "hw/pbdma.h"
+#include "hw/pfifo.h"
+#include "hw/ptop.h"
+#include "hw/runlist.h"
+#include "proc/proc.h"
+#include "views/engines.h"
+
+/* How often to read an engine that does not hold still. */
+#define READ_TRIES	4
+
+/* Of the PBDMAs that a runlist may have, as many feed one engine. */
+#define ENGINE_CHANNELS	NV_RUNLIST_PBDMA_CONFIG__SIZE_1
+
+/* The registers of one engine and its PBDMAs, as read. */
+struct reading {
+	bool unreadable;
+	bool pbdma_unreadable[NVDEBUG_RUNLIST_PBDMAS];
+	u32 status;
+	u32 channel[ENGINE_CHANNELS];
+	u32 pbdma[NVDEBUG_RUNLIST_PBDMAS];
+	u32 pbdma_channel[NVDEBUG_RUNLIST_PBDMAS];
+};
+
+struct line {
+	const struct nvdebug_engine *engine;
+	const struct nvdebug_runlist *runlist;
+	struct reading reading;
+};
+
+struct engines_snapshot {
+	struct nvdebug_snapshot base;
+	struct line line[];
+};
+
+/* Up to Turing: PFIFO has arrays of both. */
+
+static u32 engine_reg_gk104(const struct nvdebug_gpu *gpu,
+			    const struct nvdebug_engine *engine)
+{
+	return engine->has & NVDEBUG_ENGINE_HAS_ID ?
+		NV_PFIFO_ENGINE_STATUS(engine->engine_id) : 0;
+}
+
+static u32 pbdma_reg_gk104(const struct nvdebug_pbdma *pbdma)
+{
+	return NV_PFIFO_PBDMA_STATUS(pbdma->number);
+}
+
+static u32 channel_reg_gk104(const struct nvdebug_gpu *gpu,
+			     const struct nvdebug_engine *engine, u32 n)
+{
+	return 0;
+}
+
+const struct nvdebug_status_ops nvdebug_status_gk104 = {
+	.engine_reg = engine_reg_gk104,
+	.pbdma_reg = pbdma_reg_gk104,
+	.channel_reg = channel_reg_gk104,
+	.engine = nvdebug_engine_status_gk104,
+	.pbdma = nvdebug_pbdma_status_gk104,
+};
+
+/* Ampere and newer: a slot in the runlist's block, and the PBDMA itself. */
+
+static u32 slot_reg(const struct nvdebug_gpu *gpu,
+		    const struct nvdebug_engine *engine, u32 offset)
+{
+	if (!offset || engine->rleng >= gpu->chip->runlist->block->engines)
+		return 0;
+	return engine->runlist_base + offset +
+	       NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
+}
+
+static u32 engine_reg_ga100(const struct nvdebug_gpu *gpu,
+			    const struct nvdebug_engine *engine)
+{
+	return slot_reg(gpu, engine,
+			gpu->chip->runlist->block->engine_status0);
+}
+
+static u32 pbdma_reg_ga100(const struct nvdebug_pbdma *pbdma)
+{
+	return pbdma->base + NV_PPBDMA_STATUS_SCHED;
+}
+
+static u32 channel_reg_ga100(const struct nvdebug_gpu *gpu,
+			     const struct nvdebug_engine *engine, u32 n)
+{
+	u32 reg = slot_reg(gpu, engine,
+			   gpu->chip->runlist->block->engine_status_channel);
+
+	return reg && n < ENGINE_CHANNELS ? reg + 4 * n : 0;
+}
+
+const struct nvdebug_status_ops nvdebug_status_ga100 = {
+	.engine_reg = engine_reg_ga100,
+	.pbdma_reg = pbdma_reg_ga100,
+	.channel_reg = channel_reg_ga100,
+	.engine = nvdebug_engine_status_ga100,
+	.pbdma = nvdebug_pbdma_status_ga100,
+	.pbdma_channel_valid = NV_PPBDMA_CHANNEL_VALID,
+	.faults_of_all = true,
+};
+
+int nvdebug_engine_status_read(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_engine *engine,
+			       struct nvdebug_engine_status *status)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	u32 reg = ops->engine_reg(gpu, engine);
+	u32 word;
+	int ret;
+
+	if (!reg)
+		return -EOPNOTSUPP;
+	ret = nvdebug_reg_read(gpu, reg, &word);
+	if (!ret)
+		ops->engine(word, status);
+	return ret;
+}
+
+int nvdebug_pbdma_status_read(struct nvdebug_gpu *gpu,
+			      const struct nvdebug_runlist *runlist, u32 n,
+			      struct nvdebug_ctx_status *status)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	u32 word;
+	int ret = nvdebug_reg_read(gpu, ops->pbdma_reg(&runlist->pbdma[n]),
+				   &word);
+
+	if (!ret)
+		ops->pbdma(word, status);
+	return ret;
+}
+
+/* The file. */
+
+static int read_optional(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
+{
+	return reg ? nvdebug_reg_read(gpu, reg, word) : 0;
+}
+
+static int read_engine(struct nvdebug_gpu *gpu, const struct line *line,
+		       struct reading *r)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	u32 pbdmas = min_t(u32, line->runlist->pbdmas, ENGINE_CHANNELS);
+	u32 n;
+	int ret;
+
+	ret = read_optional(gpu, ops->engine_reg(gpu, line->engine), &r->status);
+	for (n = 0; !ret && n < pbdmas; n++)
+		ret = read_optional(gpu, ops->channel_reg(gpu, line->engine, n),
+				    &r->channel[n]);
+	return ret;
+}
+
+static int read_pbdma(struct nvdebug_gpu *gpu, const struct nvdebug_pbdma *pbdma,
+		      u32 *status, u32 *channel)
+{
+	int ret = nvdebug_reg_read(gpu, gpu->chip->status->pbdma_reg(pbdma),
+				   status);
+
+	return ret ? ret : nvdebug_reg_read(gpu, pbdma->base + NV_PPBDMA_CHANNEL,
+					    channel);
+}
+
+/* An engine or a PBDMA that cannot be read does not hide the others. */
+static int read_once(struct nvdebug_gpu *gpu, const struct line *line,
+		     struct reading *r)
+{
+	const struct nvdebug_runlist *runlist = line->runlist;
+	u32 n;
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	ret = read_engine(gpu, line, r);
+	r->unreadable = ret == -EIO;
+	for (n = 0; (!ret || ret == -EIO) && n < runlist->pbdmas; n++) {
+		ret = read_pbdma(gpu, &runlist->pbdma[n], &r->pbdma[n],
+				 &r->pbdma_channel[n]);
+		r->pbdma_unreadable[n] = ret == -EIO;
+	}
+	return ret == -EIO ? 0 : ret;
+}
+
+static bool has_readable(const struct nvdebug_gpu *gpu, const struct line *line)
+{
+	const struct reading *r = &line->reading;
+	u32 n;
+
+	if (!r->unreadable && gpu->chip->status->engine_reg(gpu, line->engine))
+		return true;
+	for (n = 0; n < line->runlist->pbdmas; n++)
+		if (!r->pbdma_unreadable[n])
+			return true;
+	return false;
+}
+
+/* Until it reads the same twice, or has had its chances. */
+static int read_line(struct nvdebug_gpu *gpu, struct line *line)
+{
+	struct reading again;
+	int tries, ret;
+
+	ret = read_once(gpu, line, &line->reading);
+	for (tries = 1; !ret && tries < READ_TRIES; tries++) {
+		ret = read_once(gpu, line, &again);
+		if (!ret && !memcmp(&again, &line->reading, sizeof(again)))
+			break;
+		line->reading = again;
+	}
+	return ret;
+}
+
+static void engines_free(struct nvdebug_snapshot *base)
+{
+	kvfree(container_of(base, struct engines_snapshot, base));
+}
+
+static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	struct engines_snapshot *s;
+	bool readable = false;
+	size_t lines = 0;
+	int ret = 0;
+	u32 i;
+
+	s = kvzalloc(struct_size(s, line, topology->engines), GFP_KERNEL_ACCOUNT);
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; !ret && i < topology->engines; i++) {
+		struct line *line = &s->line[lines];
+
+		line->engine = &topology->engine[i];
+		if (!(line->engine->has & NVDEBUG_ENGINE_HAS_RUNLIST))
+			continue;
+		line->runlist = nvdebug_runlist_find(gpu, line->engine->runlist);
+		ret = fatal_signal_pending(current) ? -EINTR :
+						      read_line(gpu, line);
+		readable |= has_readable(gpu, line);
+		lines++;
+	}
+	if (!ret && lines && !readable)
+		ret = -EIO;
+	if (ret) {
+		engines_free(&s->base);
+		return ERR_PTR(ret);
+	}
+	s->base.records = lines + 1;
+	return &s->base;
+}
+
+/* The instance is left out where the type has it in its name. */
+static void put_name(struct seq_file *m, const struct nvdebug_engine *engine)
+{
+	const char *name = nvdebug_engine_type_name(engine->type);
+
+	if (!name)
+		seq_printf(m, "TYPE-%u:%u", engine->type, engine->inst);
+	else if (isdigit(name[strlen(name) - 1]))
+		seq_puts(m, name);
+	else
+		seq_printf(m, "%s%u", name, engine->inst);
+}
+
+#define UNREADABLE	"unreadable"
+
+static void put_state(struct seq_file *m, const struct nvdebug_ctx_status *ctx)
+{
+	const char *name = nvdebug_ctx_state_name(ctx->state);
+
+	if (name)
+		seq_puts(m, name);
+	else
+		seq_printf(m, "undefined-%u", ctx->code);
+}
+
+static void put_owner(struct seq_file *m, const struct nvdebug_ctx_owner *owner)
+{
+	if (owner->there)
+		seq_printf(m, "%s:%u", owner->is_tsg ? "tsg" : "channel",
+			   owner->id);
+	else
+		seq_putc(m, '-');
+}
+
+static bool is_copy(const struct nvdebug_engine *engine)
+{
+	return engine->type == NV_PTOP_TYPE_LCE ||
+	       (engine->type >= NV_PTOP_TYPE_COPY0 &&
+		engine->type <= NV_PTOP_TYPE_COPY2);
+}
+
+static void put_channels(struct seq_file *m, const struct line *line)
+{
+	const char *separator = "";
+	u32 n;
+
+	for (n = 0; n < ENGINE_CHANNELS; n++) {
+		u32 word = line->reading.channel[n];
+
+		if (!(word & NV_RUNLIST_ENGINE_STATUS_CHANNEL_VALID))
+			continue;
+		seq_printf(m, "%s%lu", separator,
+			   FIELD_GET(NV_RUNLIST_ENGINE_STATUS_CHANNEL_CHID, word));
+		separator = ",";
+	}
+	if (!*separator)
+		seq_putc(m, '-');
+}
+
+static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
+		       const struct line *line)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	struct nvdebug_engine_status status;
+
+	if (!ops->engine_reg(gpu, line->engine)) {
+		seq_puts(m, " - - - - - - -");
+		return;
+	}
+	if (line->reading.unreadable) {
+		seq_puts(m, " " UNREADABLE " - - - - - -");
+		return;
+	}
+	ops->engine(line->reading.status, &status);
+	seq_putc(m, ' ');
+	put_state(m, &status.ctx);
+	seq_putc(m, ' ');
+	put_owner(m, &status.ctx.owner);
+	seq_putc(m, ' ');
+	put_owner(m, &status.ctx.next);
+	seq_printf(m, " %u", status.busy);
+	if (ops->faults_of_all || is_copy(line->engine))
+		seq_printf(m, " %u", status.faulted);
+	else
+		seq_puts(m, " -");
+	seq_printf(m, " %u ", status.reload);
+	put_channels(m, line);
+}
+
+static void put_pbdma_channel(struct seq_file *m, const struct nvdebug_gpu *gpu,
+			      u32 word, const struct nvdebug_ctx_status *status)
+{
+	u32 valid = gpu->chip->status->pbdma_channel_valid;
+
+	/* the register keeps the last channel that was there */
+	if (status->owner.there && (word & valid) == valid)
+		seq_printf(m, "%lu", FIELD_GET(NV_PPBDMA_CHANNEL_CHID, word));
+	else
+		seq_putc(m, '-');
+}
+
+/* One of the columns with a value for each PBDMA. */
+enum pbdma_column { NUMBER, STATUS, CURRENT, NEXT, CHANNEL, COLUMNS };
+
+static void put_pbdmas(struct seq_file *m, const struct nvdebug_gpu *gpu,
+		       const struct line *line, enum pbdma_column column)
+{
+	struct nvdebug_ctx_status status;
+	u32 n;
+
+	if (!line->runlist->pbdmas)
+		seq_puts(m, " -");
+	for (n = 0; n < line->runlist->pbdmas; n++) {
+		seq_putc(m, n ? ',' : ' ');
+		if (line->reading.pbdma_unreadable[n] && column != NUMBER) {
+			seq_puts(m, column == STATUS ? UNREADABLE : "-");
+			continue;
+		}
+		gpu->chip->status->pbdma(line->reading.pbdma[n], &status);
+		switch (column) {
+		case NUMBER:
+			seq_printf(m, "%u", line->runlist->pbdma[n].number);
+			break;
+		case STATUS:
+			put_state(m, &status);
+			break;
+		case CURRENT:
+			put_owner(m, &status.owner);
+			break;
+		case NEXT:
+			put_owner(m, &status.next);
+			break;
+		default:
+			put_pbdma_channel(m, gpu,
+					  line->reading.pbdma_channel[n],
+					  &status);
+		}
+	}
+}
+
+static void engines_show(struct seq_file *m, struct nvdebug_gpu *gpu,
+			 const struct nvdebug_snapshot *base, size_t record)
+{
+	const struct engines_snapshot *s =
+		container_of(base, struct engines_snapshot, base);
+	const struct line *line;
+	enum pbdma_column column;
+
+	if (!record) {
+		seq_puts(m, "# engine runlist status current next busy faulted reload channel pbdmas pbdma_status pbdma_current pbdma_next pbdma_channel\n");
+		return;
+	}
+	line = &s->line[record - 1];
+	put_name(m, line->engine);
+	seq_printf(m, " %u", line->runlist->id);
+	put_engine(m, gpu, line);
+	for (column = NUMBER; column < COLUMNS; column++)
+		put_pbdmas(m, gpu, line, column);
+	seq_putc(m, '\n');
+}
+
+const struct nvdebug_view nvdebug_engines_view = {
+	.live = true,
+	.take = engines_take,
+	.show = engines_show,
+	.free = engines_free,
+};
