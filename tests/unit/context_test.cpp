@@ -112,7 +112,7 @@ TEST(Context, NotAnImage) {
 }
 
 TEST(Context, PerVeidHeader) {
-    std::uint64_t va = 0;
+    u64 va = 0;
     Words words =
         pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
     EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
@@ -123,7 +123,7 @@ TEST(Context, PerVeidHeader) {
 
 // 57 bits of address from Hopper on, 49 before.
 TEST(Context, PerVeidHeaderAbove49Bits) {
-    std::uint64_t va = 0;
+    u64 va = 0;
     const Words words =
         pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0x01FEDCBA}, {0x7C, 0x7F010000}});
     EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gh100, words.data(), &va));

@@ -81,7 +81,7 @@ TEST(Timeslice, GoldenEncodings) {
 
 TEST(Timeslice, TooShortOrTooLong) {
     u8 timeout = 0, scale = 0;
-    for (u64 ns : {0ul, 1ul, 1023ul, longest + 1, ~0ul})
+    for (u64 ns : {u64{0}, u64{1}, u64{1023}, u64{longest + 1}, ~u64{0}})
         EXPECT_EQ(nvdebug_timeslice_encode(ns, &timeout, &scale), -ERANGE) << ns;
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * One thread: taking a lock that is held would wait for ever, which ends the
+ * program, as does giving up one that is not.
+ */
+#ifndef SHIM_LINUX_MUTEX_H
+#define SHIM_LINUX_MUTEX_H
+
+#include <linux/lockdep.h>
+#include <linux/sched/signal.h>
+#include <stdlib.h>
+
+struct mutex {
+	bool held;
+};
+
+static inline void mutex_init(struct mutex *lock)
+{
+	lock->held = false;
+}
+
+static inline void mutex_destroy(struct mutex *lock)
+{
+	if (lock->held)
+		abort();
+}
+
+static inline void mutex_lock(struct mutex *lock)
+{
+	if (lock->held)
+		abort();
+	lock->held = true;
+}
+
+static inline void mutex_unlock(struct mutex *lock)
+{
+	lockdep_assert_held(lock);
+	lock->held = false;
+}
+
+/* Fails as if it had to wait, if the task is killed. */
+static inline int __must_check mutex_lock_killable(struct mutex *lock)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	mutex_lock(lock);
+	return 0;
+}
+
+#endif

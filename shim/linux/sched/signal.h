@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#ifndef SHIM_LINUX_SCHED_SIGNAL_H
+#define SHIM_LINUX_SCHED_SIGNAL_H
+
+#include <linux/errno.h>
+#include <shim.h>
+
+#define current	NULL
+
+#define fatal_signal_pending(task)	((void)(task), shim.killed)
+#define cond_resched()			((void)0)
+
+#endif
