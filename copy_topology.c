@@ -7,10 +7,12 @@
 #include "chips/chips.h"
 #include "copy_topology.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/copy.h"
 #include "hw/ce.h"
 #include "hw/ptop.h"
-#include "proc/proc.h"
+#include "views/views.h"
 
 #define MAX_PCES	32
 #define MAX_GRCES	4

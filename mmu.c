@@ -7,51 +7,12 @@
  */
 #include <linux/errno.h>
 
-#include "access/session.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/mmu.h"
 #include "hw/mmu.h"
 #include "mmu.h"
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
-	.version1 = true,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100 = {
-	.own = &nvdebug_mmu_gp100,
-	.own_128k = &nvdebug_mmu_gp100_128k,
-	.version1 = true,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100 = {
-	.own = &nvdebug_mmu_gp100,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp10b = {
-	.own = &nvdebug_mmu_gp10b,
-	.own_128k = &nvdebug_mmu_gp10b_128k,
-	.version1 = true,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv11b = {
-	.own = &nvdebug_mmu_gp10b,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102 = {
-	.own = &nvdebug_mmu_tu102,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100 = {
-	.own = &nvdebug_mmu_ga100,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100 = {
-	.own = &nvdebug_mmu_gh100,
-};
-
-const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100 = {
-	.own = &nvdebug_mmu_gb100,
-};
 
 int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say, u32 *kib)
 {
@@ -143,17 +104,4 @@ bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
 {
 	nvdebug_walk_feed(&w->walk, w->words);
 	return want_next(w, want);
-}
-
-int nvdebug_mmu_walk_run(struct nvdebug_mmu_walk *w, struct nvdebug_mem *mem,
-			 struct nvdebug_mem_request *want)
-{
-	int ret;
-
-	do {
-		ret = nvdebug_mem_read(mem, want);
-		if (ret)
-			return ret;
-	} while (nvdebug_mmu_walk_step(w, want));
-	return 0;
 }

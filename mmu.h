@@ -7,28 +7,9 @@
 
 #include <linux/types.h>
 
-#include "access/memory.h"
 #include "decode/mmu.h"
 
 struct nvdebug_gpu;
-
-/* Which formats a chip walks. */
-struct nvdebug_mmu_ops {
-	const struct nvdebug_mmu_format *own;	/* of version 2 or 3, or NULL */
-	/* the same with big pages of 128 KiB, or NULL */
-	const struct nvdebug_mmu_format *own_128k;
-	bool version1;
-};
-
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104;	/* to GM20x */
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp100;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv100;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gp10b;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gv11b;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_tu102;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100;	/* to Ada */
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gh100;
-extern const struct nvdebug_mmu_ops nvdebug_mmu_ops_gb100;
 
 /*
  * The size of big pages that one register sets for all address spaces, or 0
@@ -66,10 +47,5 @@ bool nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
 /* @want was read: make it the next request, or return false at the end. */
 bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
 			   struct nvdebug_mem_request *want);
-
-/* Do all of a walk that was started with @want. */
-int __must_check nvdebug_mmu_walk_run(struct nvdebug_mmu_walk *w,
-				      struct nvdebug_mem *mem,
-				      struct nvdebug_mem_request *want);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <linux/bitfield.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -8,16 +7,19 @@
 #include <linux/slab.h>
 
 #include "chips/chips.h"
+#include "core/channel.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/runlist.h"
+#include "core/view.h"
 #include "decode/channel.h"
 #include "decode/runlist.h"
-#include "hw/runlist.h"
-#include "proc/proc.h"
-#include "runlist.h"
 #include "state/instances.h"
-#include "state/runlist_copy.h"
+#include "state/runlist.h"
 #include "views/box.h"
+#include "views/channel.h"
 #include "views/instance_show.h"
+#include "views/views.h"
 
 /* What an entry does not say itself. */
 struct extra {
@@ -39,33 +41,6 @@ struct runlist_snapshot {
 	u32 channels;
 	struct nvdebug_instances *instances;	/* NULL: not asked for */
 };
-
-int nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
-			    struct nvdebug_runlist *runlist)
-{
-	int ret = 0;
-
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
-	if (!runlist->channels)
-		ret = gpu->chip->runlist->prepare(gpu, runlist);
-	mutex_unlock(&gpu->lock);
-	return ret;
-}
-
-int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
-			   const struct nvdebug_runlist *runlist, u32 *entries)
-{
-	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
-	u32 value;
-	int ret;
-
-	ret = nvdebug_reg_read(gpu, ops->registers(runlist) + ops->length_offset,
-			       &value);
-	if (!ret)
-		*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
-	return ret;
-}
 
 static void runlist_free(struct nvdebug_snapshot *base)
 {
@@ -271,10 +246,10 @@ static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chi
 
 	nvdebug_box_open(box, indent, 1, "Channel Info %u", e->id);
 	if (extra->in_range) {
-		chip->channel->show(box, chip, &extra->channel, e, hide);
+		nvdebug_channel_show(box, chip, &extra->channel, e, hide);
 	} else {
 		nvdebug_box_line(box, "Error", "channel id out of range");
-		chip->channel->show_entry(box, chip, e, hide);
+		nvdebug_channel_show_entry(box, chip, e, hide);
 	}
 	nvdebug_box_close(box);
 	if (s->instances)

@@ -15,13 +15,21 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "access/session.h"
+#include "access/bar.h"
+#include "access/device.h"
+#include "access/pramin.h"
 #include "access/sysmem.h"
+#include "access/table_cache.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
-#include "hw/bar.h"
+#include "core/machine.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
+#include "decode/register.h"
+#include "decode/words.h"
 #include "hw/ram.h"
 #include "hw/ramin.h"
+#include "mmu.h"
 
 /*
  * Entries that the searches of one session may read: few if the window may be
@@ -31,82 +39,11 @@
 #define BUDGET_MOVABLE	160
 #define BUDGET_FIXED	32768
 /* Entries to look at, those that are known already included. */
-#define LOOKS		(4 * BUDGET_FIXED)
+#define LOOKUPS		(4 * BUDGET_FIXED)
 /* How often to begin anew because tables have come within reach. */
 #define PASSES		3
 /* Words of a table to read at once; what table_cache.c keeps together. */
 #define RUN_WORDS	64
-
-static int read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
-		      u32 bind_reg, struct nvdebug_bar_block *block)
-{
-	u32 value, bind;
-	int ret;
-
-	ret = nvdebug_reg_read(gpu, bind_reg, &bind);
-	if (!ret)
-		ret = nvdebug_reg_read(gpu, block_reg, &value);
-	if (!ret)
-		nvdebug_bar_block_gk104(value, bind, bar, block);
-	return ret;
-}
-
-static int read_block_gk104(struct nvdebug_gpu *gpu, int bar,
-			    struct nvdebug_bar_block *block)
-{
-	return read_block(gpu, bar, bar == 1 ? NV_PBUS_BAR1_BLOCK :
-					       NV_PBUS_BAR2_BLOCK,
-			  NV_PBUS_BIND_STATUS, block);
-}
-
-/*
- * PBUS has these registers as well, but whether they tell what is in force is
- * not known (GA100's manual says that they store nothing). So they are second
- * choice, and believed only where they hold a bound instance block.
- */
-static int read_block_tu102(struct nvdebug_gpu *gpu, int bar,
-			    struct nvdebug_bar_block *block)
-{
-	int ret;
-
-	ret = read_block(gpu, bar, bar == 1 ? NV_VF_BAR1_BLOCK :
-					      NV_VF_BAR2_BLOCK,
-			 NV_VF_BIND_STATUS, block);
-	if (ret != -EIO)
-		return ret;
-	ret = read_block_gk104(gpu, bar, block);
-	return ret ? ret : block->is_virtual ? 0 : -EIO;
-}
-
-static int read_block_gh100(struct nvdebug_gpu *gpu, int bar,
-			    struct nvdebug_bar_block *block)
-{
-	u32 low_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_LOW :
-				 NV_VF_FUNC_BAR2_BLOCK_LOW;
-	u32 high_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_HIGH :
-				  NV_VF_FUNC_BAR2_BLOCK_HIGH;
-	u32 low, high;
-	int ret;
-
-	ret = nvdebug_reg_read(gpu, high_reg, &high);
-	if (!ret)
-		ret = nvdebug_reg_read_address(gpu, low_reg, ~0u, &low);
-	if (!ret)
-		nvdebug_bar_block_gh100(low, high, block);
-	return ret;
-}
-
-const struct nvdebug_bar_ops nvdebug_bars_gk104 = {
-	.block = read_block_gk104,
-};
-
-const struct nvdebug_bar_ops nvdebug_bars_tu102 = {
-	.block = read_block_tu102,
-};
-
-const struct nvdebug_bar_ops nvdebug_bars_gh100 = {
-	.block = read_block_gh100,
-};
 
 /* What a BAR maps: bytes of video memory that follow each other in both. */
 struct nvdebug_extent {
@@ -123,14 +60,21 @@ struct nvdebug_extent {
 INTERVAL_TREE_DEFINE(struct nvdebug_extent, rb, u64, last_below, EXTENT_FIRST,
 		     EXTENT_LAST, static inline, extent)
 
-void nvdebug_bars_init(struct nvdebug_bars *bars, bool may_move)
+void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
+		       struct nvdebug_table_cache *tables,
+		       struct nvdebug_pramin *pramin)
 {
 	int i;
 
+	bars->mem = mem;
+	bars->tables = tables;
+	bars->pramin = pramin;
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
 		bars->bar[i].found = RB_ROOT_CACHED;
-	bars->budget = may_move ? BUDGET_MOVABLE : BUDGET_FIXED;
-	bars->looks = LOOKS;
+	/* few if the window may be moved to what a BAR does not show */
+	bars->budget = nvdebug_pramin_may_move(pramin) ? BUDGET_MOVABLE :
+							 BUDGET_FIXED;
+	bars->lookups_left = LOOKUPS;
 }
 
 void nvdebug_bars_free(struct nvdebug_bars *bars)
@@ -198,18 +142,18 @@ static bool look_up(struct nvdebug_bar *bar, u64 addr, u64 *offset)
 }
 
 /* Find out what kind of BAR it is. */
-static void get_to_know(struct nvdebug_mem *mem, int number,
-			struct nvdebug_bar *bar)
+static void bar_probe(struct nvdebug_bars *bars, int number,
+		      struct nvdebug_bar *bar)
 {
-	const struct nvdebug_gpu *gpu = mem->gpu;
-	const struct resource *resource = gpu->bar[number];
+	const struct nvdebug_gpu *gpu = bars->mem->gpu;
+	const struct resource *resource = nvdebug_device(gpu)->bar[number];
 
 	bar->state = NVDEBUG_BAR_UNUSABLE;
 	if (!resource || !resource->start)
 		return;
 	bar->start = resource->start;
 	bar->size = resource_size(resource);
-	if (gpu->chip->bars->block(mem->gpu, number, &bar->block) ||
+	if (gpu->chip->bars->block(bars->mem->gpu, number, &bar->block) ||
 	    bar->block.busy)
 		return;
 	if (!bar->block.is_virtual) {
@@ -243,10 +187,9 @@ static void __iomem *map_page(struct nvdebug_bars *bars, resource_size_t phys)
 }
 
 /* The place of @addr in one of the BARs, as far as is known. */
-static bool find_known(struct nvdebug_mem *mem, u64 addr,
+static bool find_known(struct nvdebug_bars *bars, u64 addr,
 		       struct nvdebug_bar_place *place)
 {
-	struct nvdebug_bars *bars = &mem->bars;
 	u32 in_page = addr & (SZ_4K - 1);
 	void __iomem *page;
 	u64 offset;
@@ -268,10 +211,10 @@ static bool find_known(struct nvdebug_mem *mem, u64 addr,
 }
 
 /* Read through the window where it stands. */
-static bool read_window(struct nvdebug_mem *mem, u64 addr, u32 *buf,
+static bool read_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 			size_t words)
 {
-	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_pramin *p = bars->pramin;
 	struct nvdebug_fetch fetch = {
 		.want = { .addr = addr, .words = words, .buf = buf },
 		.progress = { .piece = words },
@@ -289,12 +232,12 @@ static bool read_window(struct nvdebug_mem *mem, u64 addr, u32 *buf,
 	return !ret;
 }
 
-static bool read_bar(struct nvdebug_mem *mem, u64 addr, u32 *buf, size_t words)
+static bool read_bar(struct nvdebug_bars *bars, u64 addr, u32 *buf, size_t words)
 {
 	struct nvdebug_bar_place place;
 	size_t i;
 
-	if (!find_known(mem, addr, &place) || place.words < words)
+	if (!find_known(bars, addr, &place) || place.words < words)
 		return false;
 	for (i = 0; i < words; i++)
 		buf[i] = readl(place.at + i * sizeof(u32));
@@ -313,23 +256,23 @@ static bool is_answer(const u32 *buf, size_t words)
 }
 
 /* Read words of a table by whatever way leaves the window alone. */
-static bool read_in_reach(struct nvdebug_mem *mem, u8 aperture, u64 addr,
+static bool read_in_reach(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 			  u32 *buf, size_t words)
 {
 	if (aperture != NV_APERTURE_VID)
-		return !nvdebug_sysmem_read(mem->gpu, addr, buf, words);
-	return (read_window(mem, addr, buf, words) ||
-		read_bar(mem, addr, buf, words)) && is_answer(buf, words);
+		return !nvdebug_sysmem_read(bars->mem->gpu, addr, buf, words);
+	return (read_window(bars, addr, buf, words) ||
+		read_bar(bars, addr, buf, words)) && is_answer(buf, words);
 }
 
 /*
  * @words of a table, and what is read with them because it will be wanted
  * too: up to @run words in all. *@reads says how many were really read.
  */
-static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
+static bool get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr, u32 *buf,
 		      size_t words, size_t run, size_t *reads)
 {
-	struct nvdebug_table_cache *tables = &mem->tables;
+	struct nvdebug_table_cache *tables = bars->tables;
 	u32 ahead[RUN_WORDS], word;
 	size_t n = words;
 
@@ -344,7 +287,7 @@ static bool get_words(struct nvdebug_mem *mem, u8 aperture, u64 addr, u32 *buf,
 	       !nvdebug_table_cache_get(tables, aperture,
 					addr + n * sizeof(u32), &word, 1))
 		n++;
-	if (!read_in_reach(mem, aperture, addr, ahead, n))
+	if (!read_in_reach(bars, aperture, addr, ahead, n))
 		return false;
 	nvdebug_table_cache_put(tables, aperture, addr, ahead, n);
 	memcpy(buf, ahead, words * sizeof(u32));
@@ -363,9 +306,9 @@ static u32 *word_of(const struct nvdebug_runs *runs, u32 *word, u32 number)
 }
 
 /* The instance block of a BAR has only the words of its page directory. */
-static bool start_pass(struct nvdebug_mem *mem, struct nvdebug_bar *bar)
+static bool start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
 {
-	const struct nvdebug_instance_layout *layout = mem->gpu->chip->instance;
+	const struct nvdebug_instance_layout *layout = bars->mem->gpu->chip->instance;
 	const struct nvdebug_mmu_format *format;
 	u32 words[NVDEBUG_INSTANCE_WORDS] = { };
 	u64 addr = bar->block.inst + NV_RAMIN_PAGE_DIR_BASE * sizeof(u32);
@@ -374,46 +317,46 @@ static bool start_pass(struct nvdebug_mem *mem, struct nvdebug_bar *bar)
 
 	bar->passes++;
 	bar->skipped = false;
-	bar->gained = false;
-	if (!get_words(mem, bar->block.aperture, addr,
+	bar->found_new = false;
+	if (!get_words(bars, bar->block.aperture, addr,
 		       word_of(&layout->runs, words, NV_RAMIN_PAGE_DIR_BASE),
 		       2, 2, &reads) ||
 	    nvdebug_instance_decode(layout, words,
 				    nvdebug_runs_words(&layout->runs), &inst) ||
-	    nvdebug_mmu_format(mem, inst.version, inst.big_page_kib,
+	    nvdebug_mmu_format(bars->mem, inst.version, inst.big_page_kib,
 			       &format))
 		return false;
 	nvdebug_scan_start(&bar->scan, format, inst.dir.addr, inst.dir.aperture,
-			   bar->size, mem->gpu->video_memory, 0);
+			   bar->size, bars->mem->gpu->video_memory, 0);
 	return true;
 }
 
 /* Go on with the search; true if that has found @addr. */
-static bool search(struct nvdebug_mem *mem, struct nvdebug_bar *bar, u64 addr)
+static bool search(struct nvdebug_bars *bars, struct nvdebug_bar *bar, u64 addr)
 {
-	struct nvdebug_scan *s = &bar->scan;
+	struct nvdebug_scan *scan = &bar->scan;
 	struct nvdebug_mmu_leaf leaf;
 	u32 buf[NVDEBUG_MMU_ENTRY_WORDS], words;
 	size_t reads;
 	u8 aperture;
 	u64 at;
 
-	while (mem->bars.budget && mem->bars.looks) {
-		mem->bars.looks--;
-		s->budget = 1;
-		if (!nvdebug_scan_wants(s, &at, &aperture, &words) ||
-		    (!mem->pramin.insist && fatal_signal_pending(current)))
+	while (bars->budget && bars->lookups_left) {
+		bars->lookups_left--;
+		scan->budget = 1;
+		if (!nvdebug_scan_wants(scan, &at, &aperture, &words) ||
+		    (!bars->pramin->insist && fatal_signal_pending(current)))
 			return false;
-		if (!get_words(mem, aperture, at, buf, words,
-			       nvdebug_scan_run(s) * words, &reads)) {
+		if (!get_words(bars, aperture, at, buf, words,
+			       nvdebug_scan_run(scan) * words, &reads)) {
 			bar->skipped = true;
-			nvdebug_scan_skip(s);
+			nvdebug_scan_skip(scan);
 			continue;
 		}
-		mem->bars.budget -= min_t(u32, mem->bars.budget, reads / words);
-		if (nvdebug_scan_feed(s, buf, &leaf) &&
+		bars->budget -= min_t(u32, bars->budget, reads / words);
+		if (nvdebug_scan_feed(scan, buf, &leaf) &&
 		    leaf.aperture == NV_APERTURE_VID && add_extent(bar, &leaf)) {
-			bar->gained = true;
+			bar->found_new = true;
 			if (addr >= leaf.addr && addr - leaf.addr < leaf.size)
 				return true;
 		}
@@ -423,36 +366,35 @@ static bool search(struct nvdebug_mem *mem, struct nvdebug_bar *bar, u64 addr)
 }
 
 /* Search as long as there is hope; true if that has found @addr. */
-static bool search_on(struct nvdebug_mem *mem, struct nvdebug_bar *bar,
+static bool search_on(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 		      u64 addr)
 {
 	if (bar->state != NVDEBUG_BAR_VIRTUAL)
 		return false;
-	if (!bar->passes && !start_pass(mem, bar))
+	if (!bar->passes && !start_pass(bars, bar))
 		return false;
-	while (!search(mem, bar, addr)) {
-		if (!bar->skipped || !bar->gained || bar->passes == PASSES ||
-		    !start_pass(mem, bar))
+	while (!search(bars, bar, addr)) {
+		if (!bar->skipped || !bar->found_new || bar->passes == PASSES ||
+		    !start_pass(bars, bar))
 			return false;
 	}
 	return true;
 }
 
-int nvdebug_bar_find(struct nvdebug_mem *mem, u64 addr,
+int nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 		     struct nvdebug_bar_place *place)
 {
-	struct nvdebug_bars *bars = &mem->bars;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
 		if (bars->bar[i].state == NVDEBUG_BAR_UNKNOWN)
-			get_to_know(mem, ARRAY_SIZE(bars->bar) - i,
-				    &bars->bar[i]);
-	if (find_known(mem, addr, place))
+			bar_probe(bars, ARRAY_SIZE(bars->bar) - i,
+				  &bars->bar[i]);
+	if (find_known(bars, addr, place))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(bars->bar) && !bars->settled; i++)
-		if (search_on(mem, &bars->bar[i], addr))
-			return find_known(mem, addr, place) ? 0 : -ENOENT;
+		if (search_on(bars, &bars->bar[i], addr))
+			return find_known(bars, addr, place) ? 0 : -ENOENT;
 	bars->settled = true;
 	return -ENOENT;
 }

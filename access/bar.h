@@ -15,16 +15,8 @@
 struct nvdebug_extent;
 struct nvdebug_gpu;
 struct nvdebug_mem;
-
-struct nvdebug_bar_ops {
-	/* What does BAR @bar, 1 or 2, show? */
-	int (*block)(struct nvdebug_gpu *gpu, int bar,
-		     struct nvdebug_bar_block *block);
-};
-
-extern const struct nvdebug_bar_ops nvdebug_bars_gk104;
-extern const struct nvdebug_bar_ops nvdebug_bars_tu102;
-extern const struct nvdebug_bar_ops nvdebug_bars_gh100;
+struct nvdebug_pramin;
+struct nvdebug_table_cache;
 
 /* One of them, as far as a session knows it. */
 struct nvdebug_bar {
@@ -41,7 +33,7 @@ struct nvdebug_bar {
 	/* the search, if VIRTUAL */
 	u8 passes;		/* that were begun; 0: not started */
 	bool skipped;		/* tables that could not be read, in this one */
-	bool gained;		/* something that might show them */
+	bool found_new;		/* something that might show them */
 	struct nvdebug_scan scan;
 	struct rb_root_cached found;	/* by address in video memory */
 	struct nvdebug_extent *last;	/* that was found */
@@ -50,9 +42,14 @@ struct nvdebug_bar {
 #define NVDEBUG_BAR_MAPPINGS	16
 
 struct nvdebug_bars {
+	/* the rest of the session */
+	struct nvdebug_mem *mem;
+	struct nvdebug_table_cache *tables;
+	struct nvdebug_pramin *pramin;
+
 	struct nvdebug_bar bar[2];	/* in the order in which to try them */
 	u32 budget;		/* entries that searches may still read */
-	u32 looks;		/* and look at */
+	u32 lookups_left;	/* and look at */
 	bool settled;		/* nothing more can be found */
 	/* Pages that are mapped, to be replaced in turn. */
 	struct {
@@ -62,8 +59,9 @@ struct nvdebug_bars {
 	u32 next_mapping;
 };
 
-/* @may_move: can the window be moved to what a BAR does not show? */
-void nvdebug_bars_init(struct nvdebug_bars *bars, bool may_move);
+void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
+		       struct nvdebug_table_cache *tables,
+		       struct nvdebug_pramin *pramin);
 void nvdebug_bars_free(struct nvdebug_bars *bars);
 
 /* A place where a BAR shows memory, to the end of the page at most. */
@@ -77,7 +75,7 @@ struct nvdebug_bar_place {
  * search on, without moving the PRAMIN window. The place is good until the
  * next call. Returns -ENOENT if there is none.
  */
-int __must_check nvdebug_bar_find(struct nvdebug_mem *mem, u64 addr,
+int __must_check nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 				  struct nvdebug_bar_place *place);
 
 #endif

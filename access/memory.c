@@ -13,103 +13,65 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "access/session.h"
+#include "access/bar.h"
+#include "access/pramin.h"
 #include "access/sysmem.h"
+#include "access/table_cache.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/register.h"
 #include "hw/ram.h"
 
-const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
-	.place = {
-		[NV_APERTURE_VID] = NVDEBUG_PLACE_VIDEO,
-		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
-		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
-	},
-	.own = NV_APERTURE_COH,
-	.unmarked_is_translated = true,
+struct nvdebug_session {
+	struct nvdebug_mem base;
+	struct nvdebug_table_cache tables;
+	struct nvdebug_pramin pramin;
+	struct nvdebug_bars bars;
+	bool alive;	/* the GPU, after the last that came over the bus */
 };
 
-/*
- * It takes every aperture for the SoC's memory, and linux-nvgpu writes that of
- * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
- * says that the SMMU translates (hal/mm/gmmu/gmmu_gp10b_fusa.c).
- */
-const struct nvdebug_memory_ops nvdebug_memory_gp10b = {
-	.place = {
-		[NV_APERTURE_VID] = NVDEBUG_PLACE_SYSTEM,
-		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
-		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
-	},
-	.own = NV_APERTURE_VID,
-	.mark = BIT_ULL(36),
-	.marked_is_translated = true,
-};
-
-/*
- * Apertures are honoured, and the SMMU is passed by (hal/init/hal_gv11b.c,
- * hal_ga10b.c): the bit now asks for lines of the L3 cache (hal/mm/gmmu/
- * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
- */
-const struct nvdebug_memory_ops nvdebug_memory_gv11b = {
-	.place = {
-		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
-		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
-	},
-	.own = NV_APERTURE_COH,
-	.mark = BIT_ULL(36),
-};
-
-const struct nvdebug_memory_ops nvdebug_memory_ga10b = {
-	.place = {
-		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
-		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
-	},
-	.own = NV_APERTURE_COH,
-	.mark = BIT_ULL(37),
-};
-
-enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture)
+static struct nvdebug_session *nvdebug_session(struct nvdebug_mem *mem)
 {
-	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-
-	return aperture < ARRAY_SIZE(ops->place) ? ops->place[aperture] :
-						   NVDEBUG_PLACE_NONE;
+	return container_of(mem, struct nvdebug_session, base);
 }
 
-static struct nvdebug_mem *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
-				    bool insist)
+static struct nvdebug_session *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
+					bool insist)
 {
-	struct nvdebug_mem *mem = kzalloc(sizeof(*mem), flags);
+	struct nvdebug_session *s = kzalloc(sizeof(*s), flags);
 
-	if (!mem)
+	if (!s)
 		return NULL;
-	mem->gpu = gpu;
-	mem->pramin.gpu = gpu;
-	mem->pramin.window = gpu->chip->window;
-	mem->pramin.insist = insist;
-	nvdebug_table_cache_init(&mem->tables);
-	nvdebug_bars_init(&mem->bars, nvdebug_pramin_may_move(&mem->pramin));
-	return mem;
+	s->base.gpu = gpu;
+	s->pramin.gpu = gpu;
+	s->pramin.window = gpu->chip->window;
+	s->pramin.insist = insist;
+	nvdebug_table_cache_init(&s->tables);
+	nvdebug_bars_init(&s->bars, &s->base, &s->tables, &s->pramin);
+	return s;
 }
 
 struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 {
-	struct nvdebug_mem *mem = allocate(gpu, GFP_KERNEL_ACCOUNT, false);
+	struct nvdebug_session *s = allocate(gpu, GFP_KERNEL_ACCOUNT, false);
 
-	return mem ? mem : ERR_PTR(-ENOMEM);
+	return s ? &s->base : ERR_PTR(-ENOMEM);
 }
 
 /* For want of memory may be what killed the one that it is done for. */
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
 {
-	return allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true);
+	return &allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true)->base;
 }
 
 void nvdebug_mem_end(struct nvdebug_mem *mem)
 {
-	nvdebug_bars_free(&mem->bars);
-	nvdebug_table_cache_free(&mem->tables);
-	kfree(mem);
+	struct nvdebug_session *s = nvdebug_session(mem);
+
+	nvdebug_bars_free(&s->bars);
+	nvdebug_table_cache_free(&s->tables);
+	kfree(s);
 }
 
 /* Where the next word is that a fetch wants, and how many bytes from there. */
@@ -143,7 +105,7 @@ static int check_request(const struct nvdebug_gpu *gpu,
 }
 
 /* Is what came over the bus an answer at all? */
-static int judge(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
+static int judge(struct nvdebug_session *s, struct nvdebug_mem_request *req)
 {
 	size_t step = req->even_only ? 2 : 1;
 	size_t i, errors = 0, wanted = 0;
@@ -158,11 +120,11 @@ static int judge(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 
 	req->suspect = true;
 	/* once for all that was read before */
-	if (!mem->alive)
-		ret = nvdebug_gpu_check_alive(mem->gpu);
+	if (!s->alive)
+		ret = nvdebug_gpu_check_alive(s->base.gpu);
 	if (ret)
 		return ret;
-	mem->alive = true;
+	s->alive = true;
 	return errors == wanted ? -EIO : 0;
 }
 
@@ -185,17 +147,17 @@ static void start_request(struct nvdebug_fetch *fetch)
  * everything, 0 if the fetch is done and out of the queue, or 1 if it wants
  * something else.
  */
-static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+static int end_request(struct nvdebug_session *s, struct nvdebug_fetch *fetch,
 		       int error)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 
 	if (!error && fetch->progress.over_bus)
-		error = judge(mem, req);
+		error = judge(s, req);
 	if (is_final(error))
 		return error;
 	if (!error && req->table)
-		nvdebug_table_cache_put(&mem->tables, req->aperture, req->addr,
+		nvdebug_table_cache_put(&s->tables, req->aperture, req->addr,
 					req->buf, req->words);
 	if (!fetch->step(fetch, error)) {
 		list_del(&fetch->progress.queue);
@@ -205,14 +167,14 @@ static int end_request(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
 	return 1;
 }
 
-static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+static size_t known_words(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t done = fetch->progress.done;
 
 	if (!req->table)
 		return 0;
-	return nvdebug_table_cache_get(&mem->tables, req->aperture,
+	return nvdebug_table_cache_get(&s->tables, req->aperture,
 				       wanted_addr(fetch), req->buf + done,
 				       req->words - done);
 }
@@ -220,53 +182,53 @@ static size_t known_words(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 /*
  * Go as far as no video memory has to be read. Returns as end_request().
  */
-static int advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+static int advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t *done = &fetch->progress.done;
 	int ret;
 
 	do {
-		ret = check_request(mem->gpu, req);
+		ret = check_request(s->base.gpu, req);
 		if (!ret)
-			*done += known_words(mem, fetch);
+			*done += known_words(s, fetch);
 		if (!ret && *done < req->words) {
-			if (nvdebug_mem_place(mem->gpu, req->aperture) ==
+			if (nvdebug_mem_place(s->base.gpu, req->aperture) ==
 			    NVDEBUG_PLACE_VIDEO)
 				return 1;
-			ret = nvdebug_sysmem_read(mem->gpu, wanted_addr(fetch),
+			ret = nvdebug_sysmem_read(s->base.gpu, wanted_addr(fetch),
 						  req->buf + *done,
 						  req->words - *done);
 		}
-		ret = end_request(mem, fetch, ret);
+		ret = end_request(s, fetch, ret);
 	} while (ret > 0);
 	return ret;
 }
 
-static int end_and_advance(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch,
+static int end_and_advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch,
 			   int error)
 {
-	int ret = end_request(mem, fetch, error);
+	int ret = end_request(s, fetch, error);
 
-	return ret > 0 ? advance(mem, fetch) : ret;
+	return ret > 0 ? advance(s, fetch) : ret;
 }
 
 /* @fetch has got what it has: is that all? Returns as end_request(). */
-static int take(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+static int take(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	if (fetch->progress.done < fetch->want.words)
-		return advance(mem, fetch);
-	return end_and_advance(mem, fetch, 0);
+		return advance(s, fetch);
+	return end_and_advance(s, fetch, 0);
 }
 
 /* Move what a window at @position shows from @queue to @picked, as pieces. */
-static void pick(struct nvdebug_mem *mem, struct list_head *queue,
+static void pick(struct nvdebug_session *s, struct list_head *queue,
 		 u32 position, struct list_head *picked)
 {
 	struct nvdebug_fetch *fetch, *next;
 
 	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
-		u64 shown = nvdebug_pramin_shows(&mem->pramin, position,
+		u64 shown = nvdebug_pramin_shows(&s->pramin, position,
 						 wanted_addr(fetch));
 
 		if (!shown)
@@ -278,7 +240,7 @@ static void pick(struct nvdebug_mem *mem, struct list_head *queue,
 }
 
 /* Everything is put back into @queue and hears what became of it. */
-static int distribute(struct nvdebug_mem *mem, struct list_head *queue,
+static int distribute(struct nvdebug_session *s, struct list_head *queue,
 		      struct list_head *picked)
 {
 	struct nvdebug_fetch *fetch, *next;
@@ -290,9 +252,9 @@ static int distribute(struct nvdebug_mem *mem, struct list_head *queue,
 		list_move_tail(&progress->queue, queue);
 		progress->done += progress->got;
 		if (progress->got)
-			ret = take(mem, fetch);
+			ret = take(s, fetch);
 		else if (progress->tries >= NVDEBUG_PRAMIN_TRIES)
-			ret = end_and_advance(mem, fetch, -EBUSY);
+			ret = end_and_advance(s, fetch, -EBUSY);
 		if (ret < 0)
 			break;
 	}
@@ -316,28 +278,28 @@ static bool end_of_single(struct nvdebug_fetch *fetch, int error)
  * Read all that a window at @position shows, and what is then wanted of it.
  * -EAGAIN: it was moved by somebody else.
  */
-static int read_position(struct nvdebug_mem *mem, struct list_head *queue,
+static int read_position(struct nvdebug_session *s, struct list_head *queue,
 			 u32 position)
 {
 	LIST_HEAD(picked);
 	int ret, error;
 
 	for (;;) {
-		pick(mem, queue, position, &picked);
+		pick(s, queue, position, &picked);
 		if (list_empty(&picked))
 			return 0;
-		mem->alive = false;
-		ret = nvdebug_pramin_read(&mem->pramin, position, &picked);
+		s->alive = false;
+		ret = nvdebug_pramin_read(&s->pramin, position, &picked);
 		if (ret == -EAGAIN)
-			nvdebug_pramin_look(&mem->pramin);
-		error = distribute(mem, queue, &picked);
+			nvdebug_pramin_look(&s->pramin);
+		error = distribute(s, queue, &picked);
 		if (error || ret)
 			return error ? error : ret;
 	}
 }
 
 /* Read what @fetch wants through a BAR, as far as one shows it. */
-static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+static int read_bar(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t step = req->even_only ? 2 : 1;
@@ -347,14 +309,14 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 	bool asked = false;
 	int ret;
 
-	if (!mem->pramin.insist && fatal_signal_pending(current))
+	if (!s->pramin.insist && fatal_signal_pending(current))
 		return -EINTR;
-	if (!mem->pramin.insist && READ_ONCE(mem->gpu->gone))
+	if (!s->pramin.insist && nvdebug_gpu_is_leaving(s->base.gpu))
 		return -ENODEV;
-	ret = nvdebug_bar_find(mem, wanted_addr(fetch), &place);
+	ret = nvdebug_bar_find(&s->bars, wanted_addr(fetch), &place);
 	if (ret)
 		return ret;
-	mem->alive = false;
+	s->alive = false;
 	end = min(req->words, first + place.words);
 	for (i = round_up(first, step); i < end; i += step) {
 		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
@@ -362,7 +324,7 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 			continue;
 		/* each of many words that do not come may take long */
 		asked = true;
-		ret = nvdebug_gpu_check_alive(mem->gpu);
+		ret = nvdebug_gpu_check_alive(s->base.gpu);
 		if (ret)
 			return ret;
 	}
@@ -373,17 +335,17 @@ static int read_bar(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
 }
 
 /* Returns 1 if a BAR showed something, so that other things may be wanted. */
-static int read_bars(struct nvdebug_mem *mem, struct list_head *queue)
+static int read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_fetch *fetch, *next;
 	int ret, any = 0;
 
 	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
 		do {
-			ret = read_bar(mem, fetch);
+			ret = read_bar(s, fetch);
 			if (!ret) {
 				any = 1;
-				ret = take(mem, fetch);
+				ret = take(s, fetch);
 			}
 		} while (ret > 0);
 		if (ret && ret != -ENOENT)
@@ -393,7 +355,7 @@ static int read_bars(struct nvdebug_mem *mem, struct list_head *queue)
 }
 
 /* No way is left to what is wanted: all fetches hear of @error. */
-static int fail(struct nvdebug_mem *mem, struct list_head *queue, int error)
+static int fail(struct nvdebug_session *s, struct list_head *queue, int error)
 {
 	struct nvdebug_fetch *fetch, *next;
 	LIST_HEAD(failed);
@@ -402,7 +364,7 @@ static int fail(struct nvdebug_mem *mem, struct list_head *queue, int error)
 	list_splice_init(queue, &failed);
 	list_for_each_entry_safe(fetch, next, &failed, progress.queue) {
 		list_move_tail(&fetch->progress.queue, queue);
-		ret = end_and_advance(mem, fetch, error);
+		ret = end_and_advance(s, fetch, error);
 		if (ret < 0) {
 			list_splice_tail(&failed, queue);
 			return ret;
@@ -412,79 +374,79 @@ static int fail(struct nvdebug_mem *mem, struct list_head *queue, int error)
 }
 
 /* Is there a way to it that leaves the window where it was? */
-static bool is_at_hand(struct nvdebug_mem *mem, struct nvdebug_fetch *fetch)
+static bool is_at_hand(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_bar_place place;
 	u64 addr = wanted_addr(fetch);
 
-	return nvdebug_pramin_shows(&mem->pramin, mem->pramin.standing, addr) ||
-	       !mem->bars.settled || !nvdebug_bar_find(mem, addr, &place);
+	return nvdebug_pramin_shows(&s->pramin, s->pramin.standing, addr) ||
+	       !s->bars.settled || !nvdebug_bar_find(&s->bars, addr, &place);
 }
 
-static struct nvdebug_fetch *next_to_move_for(struct nvdebug_mem *mem,
+static struct nvdebug_fetch *next_to_move_for(struct nvdebug_session *s,
 					      struct list_head *queue)
 {
 	struct nvdebug_fetch *fetch;
 
 	list_for_each_entry(fetch, queue, progress.queue)
-		if (!is_at_hand(mem, fetch))
+		if (!is_at_hand(s, fetch))
 			return fetch;
 	return NULL;
 }
 
 /* Read what is wanted by moving the window, from one MiB to the next. */
-static int read_moved(struct nvdebug_mem *mem, struct list_head *queue)
+static int read_moved(struct nvdebug_session *s, struct list_head *queue)
 {
-	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_pramin *p = &s->pramin;
 	struct nvdebug_fetch *fetch;
 	int ret = 0;
 
 	if (p->error)
-		return fail(mem, queue, p->error);
+		return fail(s, queue, p->error);
 	if (!nvdebug_pramin_may_move(p))
-		return fail(mem, queue, -EOPNOTSUPP);
+		return fail(s, queue, -EOPNOTSUPP);
 
-	while (!ret && (fetch = next_to_move_for(mem, queue))) {
+	while (!ret && (fetch = next_to_move_for(s, queue))) {
 		u64 addr = wanted_addr(fetch);
 		u64 bytes = wanted_bytes(fetch);
 
 		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
-			ret = read_position(mem, queue,
+			ret = read_position(s, queue,
 					    nvdebug_pramin_position(p, addr,
 								    bytes));
 		else
-			ret = end_and_advance(mem, fetch, -EFAULT);
+			ret = end_and_advance(s, fetch, -EFAULT);
 		ret = min(ret, 0);
 	}
 	return ret;
 }
 
 /* What there is to read without moving the window from where it stands. */
-static int read_standing(struct nvdebug_mem *mem, struct list_head *queue)
+static int read_standing(struct nvdebug_session *s, struct list_head *queue)
 {
 	int ret;
 
 	do {
-		ret = mem->pramin.error ? 0 :
-		      read_position(mem, queue, mem->pramin.standing);
+		ret = s->pramin.error ? 0 :
+		      read_position(s, queue, s->pramin.standing);
 		if (!ret)
-			ret = read_bars(mem, queue);
+			ret = read_bars(s, queue);
 	} while (ret > 0);
 	return ret;
 }
 
-static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
+static int read_video(struct nvdebug_session *s, struct list_head *queue)
 {
-	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_pramin *p = &s->pramin;
 	int ret;
 
 	nvdebug_pramin_look(p);
 	while (!list_empty(queue)) {
 		if (is_final(p->error))
 			return p->error;
-		ret = read_standing(mem, queue);
+		ret = read_standing(s, queue);
 		if (!ret && !list_empty(queue))
-			ret = read_moved(mem, queue);
+			ret = read_moved(s, queue);
 		if (ret && ret != -EAGAIN)
 			return ret;
 	}
@@ -493,11 +455,12 @@ static int read_video(struct nvdebug_mem *mem, struct list_head *queue)
 
 void nvdebug_mem_insist(struct nvdebug_mem *mem)
 {
-	mem->pramin.insist = true;
+	nvdebug_session(mem)->pramin.insist = true;
 }
 
 int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 {
+	struct nvdebug_session *s = nvdebug_session(mem);
 	struct nvdebug_fetch *fetch;
 	LIST_HEAD(queue);
 	int ret;
@@ -505,11 +468,11 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 	list_for_each_entry(fetch, fetches, node) {
 		list_add_tail(&fetch->progress.queue, &queue);
 		start_request(fetch);
-		ret = advance(mem, fetch);
+		ret = advance(s, fetch);
 		if (ret < 0)
 			return ret;
 	}
-	return list_empty(&queue) ? 0 : read_video(mem, &queue);
+	return list_empty(&queue) ? 0 : read_video(s, &queue);
 }
 
 int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
@@ -524,13 +487,6 @@ int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 	ret = nvdebug_mem_fetch(mem, &fetches);
 	req->suspect = single.fetch.want.suspect;
 	return ret ? ret : single.error;
-}
-
-int nvdebug_word_check(u32 word, u32 expected)
-{
-	if (nvdebug_reg_value_check(word))
-		return -EIO;
-	return word == expected ? 0 : -EBUSY;
 }
 
 static int write_bar(struct nvdebug_gpu *gpu,
@@ -554,10 +510,10 @@ static int write_bar(struct nvdebug_gpu *gpu,
 }
 
 /* By the same ways as reading. */
-static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
+static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 		       u32 value)
 {
-	struct nvdebug_pramin *p = &mem->pramin;
+	struct nvdebug_pramin *p = &s->pramin;
 	struct nvdebug_bar_place place;
 
 	nvdebug_pramin_look(p);
@@ -567,8 +523,8 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
 	    nvdebug_pramin_shows(p, p->standing, addr))
 		return nvdebug_pramin_write(p, p->standing, addr, expected,
 					    value);
-	if (!nvdebug_bar_find(mem, addr, &place))
-		return write_bar(mem->gpu, &place, expected, value);
+	if (!nvdebug_bar_find(&s->bars, addr, &place))
+		return write_bar(s->base.gpu, &place, expected, value);
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
@@ -580,18 +536,18 @@ static int write_video(struct nvdebug_mem *mem, u64 addr, u32 expected,
 				    addr, expected, value);
 }
 
-static int write_video_again(struct nvdebug_mem *mem, u64 addr, u32 expected,
+static int write_video_again(struct nvdebug_session *s, u64 addr, u32 expected,
 			     u32 value)
 {
 	int tries = 0;
 	int ret;
 
 	do {
-		ret = write_video(mem, addr, expected, value);
+		ret = write_video(s, addr, expected, value);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
 	/* of a GPU that has gone, the window and the word are not as they were */
 	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
-		int alive = nvdebug_gpu_check_alive(mem->gpu);
+		int alive = nvdebug_gpu_check_alive(s->base.gpu);
 
 		ret = alive ? alive : ret == -EAGAIN ? -EBUSY : ret;
 	}
@@ -601,6 +557,7 @@ static int write_video_again(struct nvdebug_mem *mem, u64 addr, u32 expected,
 int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
 		      u32 expected, u32 value)
 {
+	struct nvdebug_session *s = nvdebug_session(mem);
 	const struct nvdebug_mem_request req = {
 		.addr = addr,
 		.aperture = aperture,
@@ -610,13 +567,13 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
 
 	if (ret)
 		return ret;
-	if (nvdebug_mem_place(mem->gpu, aperture) == NVDEBUG_PLACE_VIDEO)
-		ret = write_video_again(mem, addr, expected, value);
+	if (nvdebug_mem_place(s->base.gpu, aperture) == NVDEBUG_PLACE_VIDEO)
+		ret = write_video_again(s, addr, expected, value);
 	else
-		ret = nvdebug_sysmem_write(mem->gpu, addr,
+		ret = nvdebug_sysmem_write(s->base.gpu, addr,
 					   aperture == NV_APERTURE_COH,
 					   expected, value);
 	if (!ret)
-		nvdebug_table_cache_change(&mem->tables, aperture, addr, value);
+		nvdebug_table_cache_change(&s->tables, aperture, addr, value);
 	return ret;
 }

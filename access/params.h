@@ -25,4 +25,7 @@ struct nvdebug_params {
 
 extern struct nvdebug_params nvdebug_params;
 
+/* At load. -EINVAL with a line in the log. */
+int nvdebug_params_check(void);
+
 #endif

@@ -7,32 +7,19 @@
 #include <linux/security.h>
 #include <linux/time64.h>
 
+#include "access/device.h"
 #include "access/params.h"
 #include "access/pramin.h"
-#include "core/gpu.h"
+#include "chips/chips.h"
+#include "core/machine.h"
+#include "decode/register.h"
 #include "hw/pbus.h"
 #include "hw/ram.h"
 
 /* Words to read in one burst: some 256 us, if the GPU is as fast as ever. */
 #define BURST_WORDS	256
 
-const struct nvdebug_window nvdebug_window_nv50 = {
-	.reg = NV_PBUS_BAR0_WINDOW,
-	.base = NV_PBUS_BAR0_WINDOW_BASE,
-	.target = NV_PBUS_BAR0_WINDOW_TARGET,
-};
-
-const struct nvdebug_window nvdebug_window_gh100 = {
-	.reg = NV_XAL_EP_BAR0_WINDOW,
-	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GH100,
-};
-
-const struct nvdebug_window nvdebug_window_gb100 = {
-	.reg = NV_XAL_EP_BAR0_WINDOW,
-	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
-};
-
-/* Needs no access to the GPU; gpu->driver is stable under gpu->reach. */
+/* Needs no access to the GPU; the driver is stable under hw_access. */
 static const char *never_moved(const struct nvdebug_gpu *gpu)
 {
 	switch (nvdebug_params.pram_window) {
@@ -41,7 +28,7 @@ static const char *never_moved(const struct nvdebug_gpu *gpu)
 	case NVDEBUG_WINDOW_ALWAYS:
 		return NULL;
 	default:
-		return READ_ONCE(gpu->driver) ? "a driver is bound" : NULL;
+		return READ_ONCE(nvdebug_device(gpu)->driver) ? "a driver is bound" : NULL;
 	}
 }
 
@@ -62,7 +49,7 @@ bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 
 bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p)
 {
-	return !READ_ONCE(p->gpu->driver) ||
+	return !READ_ONCE(nvdebug_device(p->gpu)->driver) ||
 	       nvdebug_params.pram_window == NVDEBUG_WINDOW_ALWAYS;
 }
 
@@ -107,7 +94,7 @@ static int lock_gpu(const struct nvdebug_pramin *p)
 		mutex_lock(&p->gpu->lock);
 		return 0;
 	}
-	if (READ_ONCE(p->gpu->gone))
+	if (nvdebug_gpu_is_leaving(p->gpu))
 		return -ENODEV;
 	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
 }
@@ -131,7 +118,7 @@ struct stay {
 static bool window_is_ours(const struct nvdebug_pramin *p,
 			   const struct stay *stay)
 {
-	void __iomem *reg = p->gpu->bar0 + p->window->reg;
+	void __iomem *reg = nvdebug_device(p->gpu)->bar0 + p->window->reg;
 	u32 now = readl(reg);
 
 	/* no answer is not another setting: ask again */
@@ -152,7 +139,7 @@ static int window_move(const struct nvdebug_pramin *p, u32 position,
 		return -EAGAIN;
 	stay->value = position;
 	if (stay->value != stay->saved)
-		writel(stay->value, p->gpu->bar0 + p->window->reg);
+		writel(stay->value, nvdebug_device(p->gpu)->bar0 + p->window->reg);
 	return 0;
 }
 
@@ -161,7 +148,7 @@ static void window_put_back(const struct nvdebug_pramin *p,
 			    const struct stay *stay)
 {
 	if (stay->value != stay->saved)
-		writel(stay->saved, p->gpu->bar0 + p->window->reg);
+		writel(stay->saved, nvdebug_device(p->gpu)->bar0 + p->window->reg);
 }
 
 /* Where in the fetches' pieces the reading is. */
@@ -188,7 +175,7 @@ static bool is_last(u32 word, u64 deadline)
 static void copy_burst(const struct nvdebug_pramin *p, u32 position,
 		       struct cursor *c, struct list_head *fetches)
 {
-	const void __iomem *window = p->gpu->bar0 + NV_PRAMIN;
+	const void __iomem *window = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN;
 	u64 start = window_start(p, position);
 	u64 deadline = local_clock() + (u64)nvdebug_params.burst_us *
 				       NSEC_PER_USEC;
@@ -300,7 +287,7 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 static int write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
 			u32 expected, u32 value)
 {
-	void __iomem *at = p->gpu->bar0 + NV_PRAMIN +
+	void __iomem *at = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN +
 			   (addr - window_start(p, position));
 	struct stay stay;
 	unsigned long flags;

@@ -19,7 +19,7 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-#include "access/memory.h"
+#include "core/machine.h"
 
 struct nvdebug_gpu;
 
@@ -74,5 +74,8 @@ int __must_check nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
 
 /* How often to start over because somebody moved the window. */
 #define NVDEBUG_PRAMIN_TRIES	3
+
+/* Why the PRAMIN window may not be moved, or NULL if it may. */
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu);
 
 #endif

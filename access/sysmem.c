@@ -12,11 +12,10 @@
 #include <asm/cacheflush.h>
 #endif
 
-#include "access/memory.h"
+#include "access/device.h"
 #include "access/sysmem.h"
 #include "chips/chips.h"
 #include "compat/compat.h"
-#include "core/gpu.h"
 
 /* Something to do with the domain that translates the GPU's addresses. */
 struct visit {
@@ -49,9 +48,9 @@ static int visit_domain(struct device *dev, void *data)
  */
 static void translate(struct nvdebug_gpu *gpu, struct visit *visit)
 {
-	struct iommu_group *group = iommu_group_get(gpu->dev);
+	struct iommu_group *group = iommu_group_get(nvdebug_device(gpu)->dev);
 
-	visit->dev = gpu->dev;
+	visit->dev = nvdebug_device(gpu)->dev;
 	if (!group)
 		return;
 	iommu_group_for_each_dev(group, visit, visit_domain);
@@ -107,14 +106,14 @@ static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
  */
 static void *map_page(struct nvdebug_gpu *gpu, struct page *page)
 {
-	if (dev_is_dma_coherent(gpu->dev))
+	if (dev_is_dma_coherent(nvdebug_device(gpu)->dev))
 		return kmap_local_page(page);
 	return vmap(&page, 1, VM_MAP, pgprot_dmacoherent(PAGE_KERNEL));
 }
 
 static void unmap_page(struct nvdebug_gpu *gpu, void *map)
 {
-	if (dev_is_dma_coherent(gpu->dev))
+	if (dev_is_dma_coherent(nvdebug_device(gpu)->dev))
 		kunmap_local(map);
 	else
 		vunmap(map);
@@ -167,7 +166,7 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 /* Memory that the GPU reads past the CPU's caches. */
 static bool can_write_back(struct nvdebug_gpu *gpu)
 {
-	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(gpu->dev);
+	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(nvdebug_device(gpu)->dev);
 }
 
 static void write_back(void *word)

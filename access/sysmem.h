@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "core/machine.h"
+
 struct nvdebug_gpu;
 
 /* The errors of nvdebug_mem_read(). May sleep. */

@@ -5,6 +5,8 @@
  * src/nvidia/generated/g_kernel_{fifo,ce}_nvoc.c).
  */
 #include "chips/chips.h"
+#include "decode/context.h"
+#include "decode/instance.h"
 
 static const struct nvdebug_chip_model models[] = {
 	{ 0x192, "AD102" },

@@ -9,16 +9,122 @@
 
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "decode/channel.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/engine_status.h"
+#include "decode/geometry.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
 #include "hw/ce.h"
+#include "hw/fuse.h"
+#include "hw/modes.h"
+#include "hw/pbdma.h"
+#include "hw/pfb.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
 
-const struct nvdebug_runlist_block nvdebug_runlist_block_ga100 = {
+u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id)
+{
+	return runlist->chram + NV_CHRAM_CHANNEL(id);
+}
+
+void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place)
+{
+	place->addr = entry->inst;
+	place->aperture = entry->inst_aperture;
+	/* as the hardware does (GA100 manual, dev_ram.ref.txt) */
+	if (place->aperture == NV_APERTURE_INVALID)
+		place->aperture = NV_APERTURE_VID;
+	/* nothing says so: but nobody puts one at the start of memory */
+	place->bound = place->addr;
+}
+
+int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist, u32 id,
+			       struct nvdebug_channel *channel)
+{
+	return nvdebug_reg_read(gpu, nvdebug_channel_reg_ga100(runlist, id),
+				&channel->state);
+}
+
+static bool doorbell_ga100(const struct nvdebug_runlist *runlist,
+			   u32 id, u32 *reg, u32 *value)
+{
+	*reg = runlist->base + NV_RUNLIST_INTERNAL_DOORBELL;
+	*value = FIELD_PREP(NV_RUNLIST_INTERNAL_DOORBELL_CHID, id);
+	return true;
+}
+
+static u32 slot_reg(const struct nvdebug_gpu *gpu,
+		    const struct nvdebug_engine *engine, u32 offset)
+{
+	if (!offset || engine->rleng >= gpu->chip->runlist->block->engines)
+		return 0;
+	return engine->runlist_base + offset +
+	       NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
+}
+
+static u32 engine_reg_ga100(const struct nvdebug_gpu *gpu,
+			    const struct nvdebug_engine *engine)
+{
+	return slot_reg(gpu, engine,
+			gpu->chip->runlist->block->engine_status0);
+}
+
+static u32 pbdma_reg_ga100(const struct nvdebug_pbdma *pbdma)
+{
+	return pbdma->base + NV_PPBDMA_STATUS_SCHED;
+}
+
+static u32 channel_reg_ga100(const struct nvdebug_gpu *gpu,
+			     const struct nvdebug_engine *engine, u32 n)
+{
+	u32 reg = slot_reg(gpu, engine,
+			   gpu->chip->runlist->block->engine_status_channel);
+
+	return reg && n < NV_RUNLIST_PBDMA_CONFIG__SIZE_1 ? reg + 4 * n : 0;
+}
+
+const struct nvdebug_status_ops nvdebug_status_ga100 = {
+	.engine_reg = engine_reg_ga100,
+	.pbdma_reg = pbdma_reg_ga100,
+	.channel_reg = channel_reg_ga100,
+	.engine = nvdebug_engine_status_ga100,
+	.pbdma = nvdebug_pbdma_status_ga100,
+	.pbdma_channel_valid = NV_PPBDMA_CHANNEL_VALID,
+	.faults_of_all = true,
+};
+
+const struct nvdebug_geometry_ops nvdebug_geometry_ga100 = {
+	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GA100 },
+	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GA100 },
+	.has_ltcs = true,
+};
+
+const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_ga102 = {
+	.reg = NV_USABLE_FB_SIZE_IN_MB_GA102,
+	.bytes = nvdebug_video_memory_ga102,
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100 = {
+	.own = &nvdebug_mmu_ga100,
+};
+
+static const struct nvdebug_mode_ops mig_ga100 = {
+	.bit = {
+		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
+		{ NV_PBUS_SW_SCRATCH1, NV_PBUS_SW_SCRATCH1_SMC_MODE },
+	},
+};
+
+static const struct nvdebug_runlist_block runlist_block_ga100 = {
 	.channel_config = NV_RUNLIST_CHANNEL_CONFIG,
 	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG,
 	.pbdma_config = NV_RUNLIST_PBDMA_CONFIG,
@@ -51,7 +157,7 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 
 	/* ids have 12 bits, and all of the channel RAM must be in BAR0 */
 	if (channels < 2 || channels > NVDEBUG_CHANNEL_IDS || !chram ||
-	    chram > gpu->bar0_len - NV_CHRAM_CHANNEL(channels))
+	    chram > nvdebug_reg_bytes(gpu) - NV_CHRAM_CHANNEL(channels))
 		return -EIO;
 	if (ops->channels && channels != ops->channels)
 		return -EIO;
@@ -71,7 +177,7 @@ static const struct nvdebug_runlist_ops runlist_ga100 = {
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA100,
 	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
-	.block = &nvdebug_runlist_block_ga100,
+	.block = &runlist_block_ga100,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
@@ -86,7 +192,7 @@ const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.length_offset = NV_RUNLIST_SUBMIT - NV_RUNLIST_SUBMIT_BASE_LO,
 	.ptr_lo = NV_RUNLIST_SUBMIT_BASE_LO_PTR_LO_GA102,
 	.ptr_hi = NV_RUNLIST_SUBMIT_BASE_HI_PTR_HI,
-	.block = &nvdebug_runlist_block_ga100,
+	.block = &runlist_block_ga100,
 	.location = nvdebug_runlist_location_read_tu102,
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
@@ -112,16 +218,15 @@ const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
+	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
 	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
-	.doorbell = nvdebug_channel_doorbell_ga100,
+	.doorbell = doorbell_ga100,
 	.place = nvdebug_channel_place_ga100,
 	.read = nvdebug_channel_read_ga100,
-	.show = nvdebug_channel_show_ga100,
-	.show_entry = nvdebug_channel_show_entry_ga100,
 };
 
 static const struct nvdebug_copy_ops copy_ga100 = {
@@ -173,7 +278,7 @@ const struct nvdebug_chip nvdebug_chip_ga100 = {
 	.bars = &nvdebug_bars_tu102,
 	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
-	.mig = &nvdebug_mig_ga100,
+	.mig = &mig_ga100,
 };
 
 static const struct nvdebug_chip_model models_ga102[] = {

@@ -12,13 +12,53 @@
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
 #include "hw/ce.h"
+#include "hw/cwd.h"
+#include "hw/modes.h"
+#include "hw/pbus.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
+#include "hw/usermode.h"
+
+static bool doorbell_gb202(const struct nvdebug_runlist *runlist,
+			   u32 id, u32 *reg, u32 *value)
+{
+	nvdebug_channel_doorbell_gh100(runlist, id, reg, value);
+	*value |= NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_DOORBELL_GB202;
+	return true;
+}
+
+/* No PARTITION_CTL is published of GB10B. */
+static const struct nvdebug_cwd_ops cwd_gb100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
+	.sms_per_tpc = 2,
+	.fitted = true,
+};
+
+static const struct nvdebug_mmu_ops mmu_ops_gb100 = {
+	.own = &nvdebug_mmu_gb100,
+};
+
+static const struct nvdebug_window window_gb100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GB100,
+};
+
+static const struct nvdebug_mode_ops cc_gb100 = {
+	.bit = {
+		{ NV_PMC_ZB_SCRATCH_RESET_2_CC, NV_CC_MODE_ENABLED },
+	},
+};
 
 static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.entry_words = NV_RAMRL16_WORDS,
@@ -91,16 +131,15 @@ static const struct nvdebug_preempt_ops preempt_gb202 = {
 };
 
 static const struct nvdebug_channel_ops channel_gb202 = {
+	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
 	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
-	.doorbell = nvdebug_channel_doorbell_gb202,
+	.doorbell = doorbell_gb202,
 	.place = nvdebug_channel_place_ga100,
 	.read = nvdebug_channel_read_ga100,
-	.show = nvdebug_channel_show_ga100,
-	.show_entry = nvdebug_channel_show_entry_ga100,
 };
 
 /*
@@ -152,14 +191,14 @@ const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
-	.cwd = &nvdebug_cwd_gb100,
+	.cwd = &cwd_gb100,
 	.memory = &nvdebug_memory_gk104,
-	.window = &nvdebug_window_gb100,
+	.window = &window_gb100,
 	.bars = &nvdebug_bars_gh100,
-	.mmu = &nvdebug_mmu_ops_gb100,
+	.mmu = &mmu_ops_gb100,
 	.page_tables = "3",
 	.mig = &nvdebug_mig_gh100,
-	.cc = &nvdebug_cc_gb100,
+	.cc = &cc_gb100,
 };
 
 static const struct nvdebug_chip_model models_gb102[] = {
@@ -184,14 +223,14 @@ const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.preempt = &preempt_gb10b,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
-	.cwd = &nvdebug_cwd_gb100,
+	.cwd = &cwd_gb100,
 	.memory = &nvdebug_memory_gk104,
-	.window = &nvdebug_window_gb100,
+	.window = &window_gb100,
 	.bars = &nvdebug_bars_gh100,
-	.mmu = &nvdebug_mmu_ops_gb100,
+	.mmu = &mmu_ops_gb100,
 	.page_tables = "3",
 	.mig = &nvdebug_mig_gh100,
-	.cc = &nvdebug_cc_gb100,
+	.cc = &cc_gb100,
 };
 
 static const struct nvdebug_chip_model models_gb202[] = {
@@ -222,8 +261,8 @@ const struct nvdebug_chip nvdebug_chip_gb202 = {
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
 	.memory = &nvdebug_memory_gk104,
-	.window = &nvdebug_window_gb100,
+	.window = &window_gb100,
 	.bars = &nvdebug_bars_gh100,
-	.mmu = &nvdebug_mmu_ops_gb100,
+	.mmu = &mmu_ops_gb100,
 	.page_tables = "3",
 };

@@ -38,3 +38,11 @@ const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name)
 	}
 	return NULL;
 }
+
+enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture)
+{
+	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
+
+	return aperture < ARRAY_SIZE(ops->place) ? ops->place[aperture] :
+						   NVDEBUG_PLACE_NONE;
+}

@@ -5,15 +5,90 @@
  * seen on an H100, but for how long addresses are: physical ones have 52 bits
  * (as in its page tables), which is what GB10B's registers have room for.
  */
+#include <linux/bitfield.h>
+
 #include "chips/chips.h"
+#include "core/machine.h"
+#include "decode/bar.h"
 #include "decode/channel.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
+#include "hw/bar.h"
 #include "hw/ce.h"
+#include "hw/cwd.h"
+#include "hw/modes.h"
+#include "hw/pbus.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
+#include "hw/usermode.h"
+
+bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
+				    u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_VIRTUAL_FUNCTION_DOORBELL;
+	*value = FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_VECTOR, id) |
+		 FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_ID,
+			    runlist->id);
+	return true;
+}
+
+static const struct nvdebug_cwd_ops cwd_gh100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GH100,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
+	.sms_per_tpc = 2,
+	.has_partitions = true,
+	.fitted = true,
+};
+
+static const struct nvdebug_mmu_ops mmu_ops_gh100 = {
+	.own = &nvdebug_mmu_gh100,
+};
+
+static const struct nvdebug_window window_gh100 = {
+	.reg = NV_XAL_EP_BAR0_WINDOW,
+	.base = NV_XAL_EP_BAR0_WINDOW_BASE_GH100,
+};
+
+static int read_block_gh100(struct nvdebug_gpu *gpu, int bar,
+			    struct nvdebug_bar_block *block)
+{
+	u32 low_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_LOW :
+				 NV_VF_FUNC_BAR2_BLOCK_LOW;
+	u32 high_reg = bar == 1 ? NV_VF_FUNC_BAR1_BLOCK_HIGH :
+				  NV_VF_FUNC_BAR2_BLOCK_HIGH;
+	u32 low, high;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, high_reg, &high);
+	if (!ret)
+		ret = nvdebug_reg_read_address(gpu, low_reg, ~0u, &low);
+	if (!ret)
+		nvdebug_bar_block_gh100(low, high, block);
+	return ret;
+}
+
+const struct nvdebug_bar_ops nvdebug_bars_gh100 = {
+	.block = read_block_gh100,
+};
+
+const struct nvdebug_mode_ops nvdebug_mig_gh100 = {
+	.bit = {
+		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
+	},
+};
+
+static const struct nvdebug_mode_ops cc_gh100 = {
+	.bit = {
+		{ NV_PGC6_AON_SECURE_SCRATCH_GROUP_20_CC, NV_CC_MODE_ENABLED },
+	},
+};
 
 /* INTR_ID is gone: virtual functions' ids are there (GB10B; so on an H100). */
 const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
@@ -49,6 +124,7 @@ const struct nvdebug_submit_ops nvdebug_submit_gh100 = {
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
+	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
 	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
@@ -57,8 +133,6 @@ const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
 	.doorbell = nvdebug_channel_doorbell_gh100,
 	.place = nvdebug_channel_place_ga100,
 	.read = nvdebug_channel_read_ga100,
-	.show = nvdebug_channel_show_ga100,
-	.show_entry = nvdebug_channel_show_entry_ga100,
 };
 
 static const struct nvdebug_copy_ops copy_gh100 = {
@@ -92,12 +166,12 @@ const struct nvdebug_chip nvdebug_chip_gh100 = {
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.video_memory = &nvdebug_video_memory_ops_ga102,
-	.cwd = &nvdebug_cwd_gh100,
+	.cwd = &cwd_gh100,
 	.memory = &nvdebug_memory_gk104,
-	.window = &nvdebug_window_gh100,
+	.window = &window_gh100,
 	.bars = &nvdebug_bars_gh100,
-	.mmu = &nvdebug_mmu_ops_gh100,
+	.mmu = &mmu_ops_gh100,
 	.page_tables = "3",
 	.mig = &nvdebug_mig_gh100,
-	.cc = &nvdebug_cc_gh100,
+	.cc = &cc_gh100,
 };

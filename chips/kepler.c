@@ -8,12 +8,133 @@
  */
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/bar.h"
 #include "decode/channel.h"
+#include "decode/context.h"
+#include "decode/engine_status.h"
+#include "decode/instance.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
+#include "hw/bar.h"
+#include "hw/fuse.h"
+#include "hw/pbus.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
+
+u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id)
+{
+	return NV_PCCSR_CHANNEL(id);
+}
+
+int nvdebug_channel_read_inst_gk104(struct nvdebug_gpu *gpu, u32 id,
+				    struct nvdebug_channel *channel)
+{
+	return nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL_INST(id), &channel->inst);
+}
+
+void nvdebug_channel_place_gk104(const struct nvdebug_channel *channel,
+				 const struct nvdebug_entry *entry,
+				 struct nvdebug_instance_place *place)
+{
+	nvdebug_pccsr_inst_decode(channel->inst, place);
+}
+
+int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist, u32 id,
+			       struct nvdebug_channel *channel)
+{
+	int ret = nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL(id), &channel->state);
+
+	if (ret)
+		return ret;
+	return nvdebug_channel_read_inst_gk104(gpu, id, channel);
+}
+
+/* Up to Pascal Host has none: it watches USERD. */
+static bool doorbell_gk104(const struct nvdebug_runlist *runlist,
+			   u32 id, u32 *reg, u32 *value)
+{
+	return false;
+}
+
+static u32 engine_reg_gk104(const struct nvdebug_gpu *gpu,
+			    const struct nvdebug_engine *engine)
+{
+	return engine->has & NVDEBUG_ENGINE_HAS_ID ?
+		NV_PFIFO_ENGINE_STATUS(engine->engine_id) : 0;
+}
+
+static u32 pbdma_reg_gk104(const struct nvdebug_pbdma *pbdma)
+{
+	return NV_PFIFO_PBDMA_STATUS(pbdma->number);
+}
+
+static u32 channel_reg_gk104(const struct nvdebug_gpu *gpu,
+			     const struct nvdebug_engine *engine, u32 n)
+{
+	return 0;
+}
+
+const struct nvdebug_status_ops nvdebug_status_gk104 = {
+	.engine_reg = engine_reg_gk104,
+	.pbdma_reg = pbdma_reg_gk104,
+	.channel_reg = channel_reg_gk104,
+	.engine = nvdebug_engine_status_gk104,
+	.pbdma = nvdebug_pbdma_status_gk104,
+};
+
+static const struct nvdebug_geometry_ops geometry_gk104 = {
+	.gpc_reg = { NV_PTOP_FS_GPC_GK104, NV_PTOP_FS_GPC_SW_GK104 },
+	.tpc_reg = { NV_PTOP_FS_TPC_GPC_GK104, NV_PTOP_FS_TPC_GPC_SW_GK104 },
+};
+
+const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
+	.version1 = true,
+};
+
+const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_VIDEO,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.unmarked_is_translated = true,
+};
+
+const struct nvdebug_window nvdebug_window_nv50 = {
+	.reg = NV_PBUS_BAR0_WINDOW,
+	.base = NV_PBUS_BAR0_WINDOW_BASE,
+	.target = NV_PBUS_BAR0_WINDOW_TARGET,
+};
+
+int nvdebug_bar_read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
+			   u32 bind_reg, struct nvdebug_bar_block *block)
+{
+	u32 value, bind;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, bind_reg, &bind);
+	if (!ret)
+		ret = nvdebug_reg_read(gpu, block_reg, &value);
+	if (!ret)
+		nvdebug_bar_block_gk104(value, bind, bar, block);
+	return ret;
+}
+
+int nvdebug_bar_read_block_gk104(struct nvdebug_gpu *gpu, int bar,
+				 struct nvdebug_bar_block *block)
+{
+	return nvdebug_bar_read_block(gpu, bar, bar == 1 ? NV_PBUS_BAR1_BLOCK :
+					       NV_PBUS_BAR2_BLOCK,
+			  NV_PBUS_BIND_STATUS, block);
+}
+
+const struct nvdebug_bar_ops nvdebug_bars_gk104 = {
+	.block = nvdebug_bar_read_block_gk104,
+};
 
 u32 nvdebug_runlist_registers_gk104(const struct nvdebug_runlist *runlist)
 {
@@ -76,15 +197,14 @@ const struct nvdebug_preempt_ops nvdebug_preempt_gk104 = {
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_gk104 = {
+	.form = NVDEBUG_CHANNEL_PCCSR,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gk104,
 	.is_enabled = nvdebug_pccsr_is_enabled,
-	.doorbell = nvdebug_channel_doorbell_gk104,
+	.doorbell = doorbell_gk104,
 	.read_inst = nvdebug_channel_read_inst_gk104,
 	.place = nvdebug_channel_place_gk104,
 	.read = nvdebug_channel_read_gk104,
-	.show = nvdebug_channel_show_gk104,
-	.show_entry = nvdebug_channel_show_entry_gk104,
 };
 
 static const struct nvdebug_chip_model models_gk104[] = {
@@ -113,7 +233,7 @@ const struct nvdebug_chip nvdebug_chip_gk104 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
-	.geometry = &nvdebug_geometry_gk104,
+	.geometry = &geometry_gk104,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
@@ -145,7 +265,7 @@ const struct nvdebug_chip nvdebug_chip_gk208 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
-	.geometry = &nvdebug_geometry_gk104,
+	.geometry = &geometry_gk104,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,

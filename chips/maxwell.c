@@ -7,6 +7,29 @@
  * Numbers of channels: nouveau drm/nouveau/nvkm/engine/fifo/{gm107,gm200}.c.
  */
 #include "chips/chips.h"
+#include "decode/context.h"
+#include "decode/instance.h"
+#include "hw/cwd.h"
+#include "hw/fuse.h"
+
+static const struct nvdebug_geometry_ops geometry_gm107 = {
+	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GM107 },
+	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GM107 },
+};
+
+const struct nvdebug_geometry_ops nvdebug_geometry_gm200 = {
+	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GM107 },
+	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GM107 },
+	.has_ltcs = true,
+};
+
+static const struct nvdebug_cwd_ops cwd_gm200 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
+	.sms_per_tpc = 1,
+};
 
 static const struct nvdebug_chip_model models_gm107[] = {
 	{ 0x117, "GM107" },
@@ -31,7 +54,7 @@ const struct nvdebug_chip nvdebug_chip_gm107 = {
 	.context = &nvdebug_context_gk104,
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
-	.geometry = &nvdebug_geometry_gm107,
+	.geometry = &geometry_gm107,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
@@ -63,7 +86,7 @@ const struct nvdebug_chip nvdebug_chip_gm200 = {
 	.submit = &nvdebug_submit_gk104,
 	.preempt = &nvdebug_preempt_gk104,
 	.geometry = &nvdebug_geometry_gm200,
-	.cwd = &nvdebug_cwd_gm200,
+	.cwd = &cwd_gm200,
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,

@@ -3,8 +3,33 @@
  * GP102 to GP108: Kepler's host scheduler, logical copy engines.
  */
 #include "chips/chips.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/geometry.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "hw/ce.h"
+#include "hw/cwd.h"
+#include "hw/pfb.h"
+
+const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gp102 = {
+	.reg = NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GP102,
+	.bytes = nvdebug_video_memory_gp102,
+};
+
+const struct nvdebug_cwd_ops nvdebug_cwd_gp100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sms_per_tpc = 1,
+};
+
+static const struct nvdebug_mmu_ops mmu_ops_gp100 = {
+	.own = &nvdebug_mmu_gp100,
+	.own_128k = &nvdebug_mmu_gp100_128k,
+	.version1 = true,
+};
 
 const struct nvdebug_copy_ops nvdebug_copy_gp102 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GP100,
@@ -43,7 +68,7 @@ const struct nvdebug_chip nvdebug_chip_gp102 = {
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
-	.mmu = &nvdebug_mmu_ops_gp100,
+	.mmu = &mmu_ops_gp100,
 	.channels = 4096,	/* linux-nvgpu hw_ccsr_gp106.h */
 	.page_tables = "1 or 2",
 };

@@ -9,6 +9,59 @@
  * GA10x have them; number of channels: hw_ccsr_{gp10b,gv11b}.h.
  */
 #include "chips/chips.h"
+#include "decode/context.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
+#include "hw/ram.h"
+
+static const struct nvdebug_mmu_ops mmu_ops_gp10b = {
+	.own = &nvdebug_mmu_gp10b,
+	.own_128k = &nvdebug_mmu_gp10b_128k,
+	.version1 = true,
+};
+
+static const struct nvdebug_mmu_ops mmu_ops_gv11b = {
+	.own = &nvdebug_mmu_gp10b,
+};
+
+/*
+ * It takes every aperture for the SoC's memory, and linux-nvgpu writes that of
+ * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
+ * says that the SMMU translates (hal/mm/gmmu/gmmu_gp10b_fusa.c).
+ */
+static const struct nvdebug_memory_ops memory_gp10b = {
+	.place = {
+		[NV_APERTURE_VID] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_VID,
+	.mark = BIT_ULL(36),
+	.marked_is_translated = true,
+};
+
+/*
+ * Apertures are honoured, and the SMMU is passed by (hal/init/hal_gv11b.c,
+ * hal_ga10b.c): the bit now asks for lines of the L3 cache (hal/mm/gmmu/
+ * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
+ */
+static const struct nvdebug_memory_ops memory_gv11b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(36),
+};
+
+static const struct nvdebug_memory_ops memory_ga10b = {
+	.place = {
+		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
+		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
+	},
+	.own = NV_APERTURE_COH,
+	.mark = BIT_ULL(37),
+};
 
 static const struct nvdebug_chip_model models_gp10b[] = {
 	{ 0x13b, "GP10B" },
@@ -29,8 +82,8 @@ const struct nvdebug_chip nvdebug_chip_gp10b = {
 	.preempt = &nvdebug_preempt_gk104,
 	.geometry = &nvdebug_geometry_gm200,
 	.cwd = &nvdebug_cwd_gp100,
-	.memory = &nvdebug_memory_gp10b,
-	.mmu = &nvdebug_mmu_ops_gp10b,
+	.memory = &memory_gp10b,
+	.mmu = &mmu_ops_gp10b,
 	.channels = 512,
 	.page_tables = "1 or 2",
 };
@@ -54,8 +107,8 @@ const struct nvdebug_chip nvdebug_chip_gv11b = {
 	.preempt = &nvdebug_preempt_gv100,
 	.geometry = &nvdebug_geometry_gm200,
 	.cwd = &nvdebug_cwd_gv100,
-	.memory = &nvdebug_memory_gv11b,
-	.mmu = &nvdebug_mmu_ops_gv11b,
+	.memory = &memory_gv11b,
+	.mmu = &mmu_ops_gv11b,
 	.channels = 512,
 	.page_tables = "2",
 };
@@ -79,7 +132,7 @@ const struct nvdebug_chip nvdebug_chip_ga10b = {
 	.preempt = &nvdebug_preempt_ga100,
 	.geometry = &nvdebug_geometry_ga100,
 	.cwd = &nvdebug_cwd_gv100,
-	.memory = &nvdebug_memory_ga10b,
+	.memory = &memory_ga10b,
 	.mmu = &nvdebug_mmu_ops_ga100,
 	.page_tables = "2",
 	.mig = &nvdebug_mig_gh100,

@@ -3,17 +3,63 @@
  * TU102 to TU117: each runlist has its own submit registers, which is where
  * to look, and GRCEs have a bit that says whether they share.
  */
+#include <linux/bitfield.h>
+
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "decode/channel.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
+#include "hw/bar.h"
 #include "hw/ce.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
 #include "hw/runlist.h"
+#include "hw/usermode.h"
+
+/* Which runlist has the channel would take reading them all to find out. */
+static bool doorbell_tu102(const struct nvdebug_runlist *runlist,
+			   u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_CHID, id) |
+		 FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID,
+			    NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID_ALL);
+	return true;
+}
+
+static const struct nvdebug_mmu_ops mmu_ops_tu102 = {
+	.own = &nvdebug_mmu_tu102,
+};
+
+/*
+ * PBUS has these registers as well, but whether they tell what is in force is
+ * not known (GA100's manual says that they store nothing). So they are second
+ * choice, and believed only where they hold a bound instance block.
+ */
+static int read_block_tu102(struct nvdebug_gpu *gpu, int bar,
+			    struct nvdebug_bar_block *block)
+{
+	int ret;
+
+	ret = nvdebug_bar_read_block(gpu, bar, bar == 1 ? NV_VF_BAR1_BLOCK :
+					      NV_VF_BAR2_BLOCK,
+			 NV_VF_BIND_STATUS, block);
+	if (ret != -EIO)
+		return ret;
+	ret = nvdebug_bar_read_block_gk104(gpu, bar, block);
+	return ret ? ret : block->is_virtual ? 0 : -EIO;
+}
+
+const struct nvdebug_bar_ops nvdebug_bars_tu102 = {
+	.block = read_block_tu102,
+};
 
 /* From the first of them on, Ampere's registers are in the same order. */
 #define BASE_LO		0x0
@@ -75,17 +121,16 @@ static const struct nvdebug_submit_ops submit_tu102 = {
 };
 
 static const struct nvdebug_channel_ops channel_tu102 = {
+	.form = NVDEBUG_CHANNEL_PCCSR,
 	.has_faults = true,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
 	.is_enabled = nvdebug_pccsr_is_enabled,
-	.doorbell = nvdebug_channel_doorbell_tu102,
+	.doorbell = doorbell_tu102,
 	.read_inst = nvdebug_channel_read_inst_gk104,
 	.place = nvdebug_channel_place_gk104,
 	.read = nvdebug_channel_read_gk104,
-	.show = nvdebug_channel_show_gk104,
-	.show_entry = nvdebug_channel_show_entry_gk104,
 };
 
 static const struct nvdebug_copy_ops copy_tu102 = {
@@ -127,7 +172,7 @@ const struct nvdebug_chip nvdebug_chip_tu102 = {
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_tu102,
-	.mmu = &nvdebug_mmu_ops_tu102,
+	.mmu = &mmu_ops_tu102,
 	.channels = 4096,
 	.page_tables = "2",
 };

@@ -6,12 +6,38 @@
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
+#include "decode/context.h"
 #include "decode/copy.h"
+#include "decode/instance.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/timeslice.h"
 #include "hw/ce.h"
+#include "hw/cwd.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"
+#include "hw/usermode.h"
+
+static bool doorbell_gv100(const struct nvdebug_runlist *runlist,
+			   u32 id, u32 *reg, u32 *value)
+{
+	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
+	*value = id;
+	return true;
+}
+
+const struct nvdebug_cwd_ops nvdebug_cwd_gv100 = {
+	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
+	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
+	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
+	.sms_per_tpc = 2,
+	.has_partitions = true,
+};
+
+static const struct nvdebug_mmu_ops mmu_ops_gv100 = {
+	.own = &nvdebug_mmu_gp100,
+};
 
 const struct nvdebug_runlist_ops nvdebug_runlist_gv100 = {
 	.entry_words = NV_RAMRL16_WORDS,
@@ -35,17 +61,16 @@ const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
 };
 
 const struct nvdebug_channel_ops nvdebug_channel_gv100 = {
+	.form = NVDEBUG_CHANNEL_PCCSR,
 	.has_faults = true,
 	.count_reg = NV_PFIFO_CFG1,
 	.reg = nvdebug_channel_reg_gk104,
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
 	.is_enabled = nvdebug_pccsr_is_enabled,
-	.doorbell = nvdebug_channel_doorbell_gv100,
+	.doorbell = doorbell_gv100,
 	.read_inst = nvdebug_channel_read_inst_gk104,
 	.place = nvdebug_channel_place_gk104,
 	.read = nvdebug_channel_read_gk104,
-	.show = nvdebug_channel_show_gk104,
-	.show_entry = nvdebug_channel_show_entry_gk104,
 };
 
 const struct nvdebug_copy_ops nvdebug_copy_gv100 = {
@@ -83,7 +108,7 @@ const struct nvdebug_chip nvdebug_chip_gv100 = {
 	.memory = &nvdebug_memory_gk104,
 	.window = &nvdebug_window_nv50,
 	.bars = &nvdebug_bars_gk104,
-	.mmu = &nvdebug_mmu_ops_gv100,
+	.mmu = &mmu_ops_gv100,
 	.channels = 4096,
 	.page_tables = "2",
 };

@@ -3,23 +3,19 @@
  * Enabling and disabling channels: from the text of a request to channels,
  * then to registers.
  */
-#include <linux/bitfield.h>
 #include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "access/report.h"
 #include "chips/chips.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "decode/targets.h"
-#include "hw/runlist.h"
-#include "hw/usermode.h"
-#include "proc/lease.h"
-#include "proc/proc.h"
-#include "state/channel.h"
-#include "state/resolve.h"
-
 #include "host/trace.h"
+#include "state/resolve.h"
 
 /* A channel to change. */
 struct change {
@@ -47,58 +43,6 @@ struct request {
 };
 
 /* Doorbells. They may be rung for nothing: Host looks and goes on. */
-
-/* Up to Pascal Host has none: it watches USERD. */
-bool nvdebug_channel_doorbell_gk104(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	return false;
-}
-
-bool nvdebug_channel_doorbell_gv100(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
-	*value = id;
-	return true;
-}
-
-/* Which runlist has the channel would take reading them all to find out. */
-bool nvdebug_channel_doorbell_tu102(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	*reg = NV_USERMODE_NOTIFY_CHANNEL_PENDING;
-	*value = FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_CHID, id) |
-		 FIELD_PREP(NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID,
-			    NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID_ALL);
-	return true;
-}
-
-bool nvdebug_channel_doorbell_ga100(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	*reg = runlist->base + NV_RUNLIST_INTERNAL_DOORBELL;
-	*value = FIELD_PREP(NV_RUNLIST_INTERNAL_DOORBELL_CHID, id);
-	return true;
-}
-
-bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	*reg = NV_VIRTUAL_FUNCTION_DOORBELL;
-	*value = FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_VECTOR, id) |
-		 FIELD_PREP(NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_ID,
-			    runlist->id);
-	return true;
-}
-
-bool nvdebug_channel_doorbell_gb202(const struct nvdebug_runlist *runlist,
-				    u32 id, u32 *reg, u32 *value)
-{
-	nvdebug_channel_doorbell_gh100(runlist, id, reg, value);
-	*value |= NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_DOORBELL_GB202;
-	return true;
-}
 
 static void ring(struct nvdebug_gpu *gpu, const struct change *change)
 {
@@ -128,7 +72,7 @@ static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
 	ret = nvdebug_reg_read(gpu, reg, &new);
 	if (ret)
 		return ret;
-	trace_channel_enable(gpu->dev,
+	trace_channel_enable(gpu,
 			     change->runlist ? (int)change->runlist->id : -1,
 			     change->id, enable, change->old, new);
 	if (ops->is_enabled(new) != enable)
@@ -235,9 +179,9 @@ static void undo(struct nvdebug_gpu *gpu, struct changes *changes, u32 count,
 		error = ret;
 	}
 	if (failed)
-		nvdebug_complain(gpu,
-				 "%u channel%s did not go back, as channel %u (%d)\n",
-				 failed, failed == 1 ? "" : "s", last, error);
+		nvdebug_err_ratelimit(gpu,
+				      "%u channel%s did not go back, as channel %u (%d)\n",
+				      failed, failed == 1 ? "" : "s", last, error);
 }
 
 /* Make the changes, or none. */
@@ -252,9 +196,9 @@ static int apply(struct nvdebug_gpu *gpu, struct changes *changes)
 	for (i = 0; !ret && i < changes->count; i++)
 		ret = make_change(gpu, changes, &changes->change[i]);
 	if (ret) {
-		nvdebug_complain(gpu, "cannot %s channel %u (%d)\n",
-				 changes->enable ? "enable" : "disable",
-				 changes->change[i - 1].id, ret);
+		nvdebug_err_ratelimit(gpu, "cannot %s channel %u (%d)\n",
+				      changes->enable ? "enable" : "disable",
+				      changes->change[i - 1].id, ret);
 		/* with the last one: its write may have had an effect */
 		nvdebug_report_begin(&undone);
 		undo(gpu, changes, i, &undone);

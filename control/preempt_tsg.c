@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/slab.h>
 
-#include "access/report.h"
-#include "control/tsg_control.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "decode/targets.h"
 #include "host/preempt.h"
-#include "proc/proc.h"
 #include "state/resolve.h"
 
 struct request {

@@ -18,16 +18,15 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 
-#include "access/memory.h"
-#include "access/report.h"
-#include "control/preemption_mode.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "decode/targets.h"
-#include "device_info.h"
 #include "host/trace.h"
 #include "hw/ctxsw.h"
-#include "proc/lease.h"
-#include "proc/proc.h"
+#include "state/blocks.h"
 #include "state/instances.h"
 #include "state/resolve.h"
 
@@ -165,7 +164,7 @@ static int write_options(const struct request *req, struct nvdebug_mem *mem,
 
 	ret = nvdebug_mem_write(mem, req->aperture, addr, old, word);
 	if (!ret)
-		trace_preemption_mode(req->gpu->dev, req->runlist->id,
+		trace_preemption_mode(req->gpu, req->runlist->id,
 				      req->target.id, addr, old, word);
 	return ret;
 }
@@ -190,9 +189,9 @@ static int put_back(const struct request *req, struct nvdebug_mem *mem)
 
 static void complain(const struct request *req, int error)
 {
-	nvdebug_complain(req->gpu,
-			 "the preemption mode of channel %u did not go back (%d)\n",
-			 req->target.id, error);
+	nvdebug_err_ratelimit(req->gpu,
+			      "the preemption mode of channel %u did not go back (%d)\n",
+			      req->target.id, error);
 }
 
 static int write_mode(struct request *req, struct nvdebug_mem *mem)

@@ -8,14 +8,15 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "access/report.h"
-#include "control/runlist_control.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/targets.h"
-#include "host/own_list.h"
+#include "host/override_list.h"
 #include "host/preempt.h"
-#include "proc/lease.h"
-#include "proc/proc.h"
 
 /* Something to do to a runlist. */
 struct order {
@@ -90,7 +91,7 @@ static int orders_follow(struct orders *orders, struct nvdebug_gpu *gpu,
 
 static int resubmit_one(struct nvdebug_gpu *gpu, struct order *order)
 {
-	return nvdebug_own_list_resubmit(gpu, order->runlist);
+	return nvdebug_override_resubmit(gpu, order->runlist);
 }
 
 static int preempt_one(struct nvdebug_gpu *gpu, struct order *order)
@@ -117,8 +118,8 @@ static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
 		return false;
 	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
 		return true;
-	nvdebug_complain(gpu, "scheduling of runlist %u did not go back\n",
-			 order->runlist->id);
+	nvdebug_err_ratelimit(gpu, "scheduling of runlist %u did not go back\n",
+			      order->runlist->id);
 	return false;
 }
 

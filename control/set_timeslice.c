@@ -8,23 +8,22 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/seq_buf.h>
-#include <linux/slab.h>
 
-#include "access/memory.h"
-#include "access/report.h"
 #include "chips/chips.h"
-#include "control/tsg_control.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/runlist.h"
 #include "decode/targets.h"
 #include "decode/timeslice.h"
-#include "host/own_list.h"
+#include "host/override_list.h"
 #include "host/submit.h"
 #include "host/trace.h"
-#include "hw/ram.h"
-#include "proc/lease.h"
-#include "proc/proc.h"
+#include "state/override.h"
 #include "state/resolve.h"
-#include "state/runlist_copy.h"
+#include "state/runlist.h"
 
 /* Word 0 of a header of the TSG, which may be listed several times. */
 struct header {
@@ -195,7 +194,7 @@ static int write_word(struct edit *edit, const struct header *header,
 	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
 				expected, value);
 	if (!ret)
-		trace_timeslice(edit->gpu->dev, edit->runlist->id,
+		trace_timeslice(edit->gpu, edit->runlist->id,
 				edit->tsg, header->addr, expected, value);
 	return ret;
 }
@@ -236,7 +235,7 @@ static int still_there_beneath(struct edit *edit)
 
 	if (ret || nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
-	nvdebug_own_list_look_beneath(edit->gpu, edit->runlist, &now);
+	nvdebug_override_original(edit->gpu, edit->runlist, &now);
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
@@ -317,9 +316,9 @@ static int verify(struct edit *edit)
 
 static void complain(const struct edit *edit, u32 words, int error)
 {
-	nvdebug_complain(edit->gpu,
-			 "%u timeslices of TSG %u did not go back (%d)\n",
-			 words, edit->tsg, error);
+	nvdebug_err_ratelimit(edit->gpu,
+			      "%u timeslices of TSG %u did not go back (%d)\n",
+			      words, edit->tsg, error);
 }
 
 /*
@@ -376,9 +375,9 @@ static u32 put_back(struct edit *edit)
 	ret = submit_undo(edit);
 	mutex_unlock(&edit->gpu->lock);
 	if (ret)
-		nvdebug_complain(edit->gpu,
-				 "runlist %u may still have the new timeslice of TSG %u (%d)\n",
-				 edit->runlist->id, edit->tsg, ret);
+		nvdebug_err_ratelimit(edit->gpu,
+				      "runlist %u may still have the new timeslice of TSG %u (%d)\n",
+				      edit->runlist->id, edit->tsg, ret);
 	return back;
 }
 
@@ -435,9 +434,9 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 			report_timeslice(&report, edit, edit->old_ns);
 		nvdebug_mem_end(edit->mem);
 	} else if (ret != -EBUSY) {
-		nvdebug_complain(gpu,
-				 "the timeslice of TSG %u did not go back (%d)\n",
-				 edit->tsg, ret);
+		nvdebug_err_ratelimit(gpu,
+				      "the timeslice of TSG %u did not go back (%d)\n",
+				      edit->tsg, ret);
 	}
 	nvdebug_report_end(&report, gpu, "lease over: set the timeslice of",
 			   "TSG");

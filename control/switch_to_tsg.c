@@ -8,19 +8,20 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "access/memory.h"
-#include "access/report.h"
 #include "chips/chips.h"
-#include "control/tsg_control.h"
+#include "control/controls.h"
+#include "control/report.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/runlist.h"
 #include "decode/targets.h"
-#include "host/own_list.h"
+#include "host/override_list.h"
 #include "host/submit.h"
-#include "proc/lease.h"
-#include "proc/proc.h"
 #include "state/occupancy.h"
+#include "state/override.h"
 #include "state/resolve.h"
-#include "state/runlist_copy.h"
+#include "state/runlist.h"
 
 struct request {
 	struct nvdebug_gpu *gpu;
@@ -106,7 +107,7 @@ static int read_list(struct request *req)
 	mem = nvdebug_mem_begin(gpu);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-	ret = nvdebug_runlist_copy_beneath(gpu, mem, req->runlist, &req->copy);
+	ret = nvdebug_runlist_copy_original(gpu, mem, req->runlist, &req->copy);
 	nvdebug_mem_end(mem);
 	if (!ret && req->copy.torn)
 		ret = -EBUSY;
@@ -135,7 +136,7 @@ static int enforce(struct request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	struct nvdebug_runlist_location now, beneath;
-	struct nvdebug_own_list *list;
+	struct nvdebug_override *list;
 	const u32 *words;
 	int ret;
 
@@ -144,16 +145,16 @@ static int enforce(struct request *req)
 	if (ret)
 		return ret;
 	beneath = now;
-	nvdebug_own_list_look_beneath(gpu, req->runlist, &beneath);
+	nvdebug_override_original(gpu, req->runlist, &beneath);
 	if (!nvdebug_runlist_location_same(&beneath, &req->copy.loc))
 		return -EBUSY;
 
 	words = req->copy.words + req->first * gpu->chip->runlist->entry_words;
-	list = nvdebug_own_list_make(gpu, req->runlist, words, req->entries);
+	list = nvdebug_override_make(gpu, req->runlist, words, req->entries);
 	if (IS_ERR(list))
 		return PTR_ERR(list);
-	req->list = nvdebug_own_list_number(list);
-	return nvdebug_own_list_enforce(gpu, list, &now, is_alone, req);
+	req->list = list->number;
+	return nvdebug_override_install(gpu, list, &now, is_alone, req);
 }
 
 static int resolve_one(struct request *req,
@@ -165,7 +166,7 @@ static int resolve_one(struct request *req,
 	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
 	if (!ret) {
 		/* the others are not in a list of ours, but may be asked for */
-		resolver.beneath = true;
+		resolver.original = true;
 		ret = nvdebug_resolve_listed(&resolver, target, &req->runlist);
 	}
 	nvdebug_resolver_free(&resolver);
@@ -231,12 +232,12 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 	int ret;
 
 	mutex_lock(&gpu->lock);
-	ret = nvdebug_own_list_undo(gpu, lease->list);
+	ret = nvdebug_override_undo(gpu, lease->list);
 	mutex_unlock(&gpu->lock);
 	if (ret < 0)
-		nvdebug_complain(gpu,
-				 "runlist %u may still be one TSG's alone (%d)\n",
-				 lease->runlist->id, ret);
+		nvdebug_err_ratelimit(gpu,
+				      "runlist %u may still be one TSG's alone (%d)\n",
+				      lease->runlist->id, ret);
 	nvdebug_report_begin(&report);
 	if (ret > 0)
 		nvdebug_report_item(&report, "%u", lease->runlist->id);

@@ -3,16 +3,8 @@
 #include <linux/errno.h>
 
 #include "decode/chip_id.h"
+#include "decode/register.h"
 #include "hw/pmc.h"
-
-int nvdebug_reg_value_check(u32 value)
-{
-	if (value == NV_PRI_GONE)
-		return -ENODEV;
-	if ((value & NV_PRI_ERROR_MASK) == NV_PRI_ERROR)
-		return -EIO;
-	return 0;
-}
 
 int nvdebug_chip_id_decode(u32 boot0, u32 boot42, struct nvdebug_chip_id *id)
 {

@@ -3,7 +3,7 @@
 #include <linux/errno.h>
 #include <linux/string.h>
 
-#include "decode/chip_id.h"
+#include "decode/register.h"
 #include "decode/instance.h"
 #include "hw/ram.h"
 #include "hw/ramin.h"

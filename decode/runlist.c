@@ -4,7 +4,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "decode/chip_id.h"
+#include "decode/register.h"
 #include "decode/runlist.h"
 #include "hw/pfifo.h"
 #include "hw/ram.h"

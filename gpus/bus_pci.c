@@ -12,10 +12,10 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "access/report.h"
+#include "access/bus.h"
+#include "access/device.h"
 #include "compat/compat.h"
-#include "core/gpu.h"
-#include "gpus/bus.h"
+#include "core/machine.h"
 #include "gpus/gpus.h"
 
 static bool is_gpu(const struct pci_dev *pdev)
@@ -88,9 +88,9 @@ static void pci_unwatch(void)
  * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
  * depends on whether it is 64 bits wide.
  */
-static void pci_attach(struct nvdebug_gpu *gpu)
+static void pci_attach(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
 	int slot, bar = 0;
 
 	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
@@ -98,48 +98,48 @@ static void pci_attach(struct nvdebug_gpu *gpu)
 
 		if (!(flags & IORESOURCE_MEM) || !pci_resource_len(pdev, slot))
 			continue;
-		gpu->bar[bar++] = &pdev->resource[slot];
+		device->bar[bar++] = &pdev->resource[slot];
 		if (flags & IORESOURCE_MEM_64)
 			slot++;
 	}
 }
 
 /* Any of them may be in any slot. */
-static u16 pci_presume(struct nvdebug_gpu *gpu)
+static u16 pci_chip_id_hint(struct nvdebug_device *device)
 {
 	return 0;
 }
 
 /* Without a driver nobody may have turned memory decoding on. */
-static int pci_enable(struct nvdebug_gpu *gpu)
+static int pci_enable(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
 	u16 command;
 	int ret;
 
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
-	if (command & PCI_COMMAND_MEMORY || gpu->driver)
+	if (command & PCI_COMMAND_MEMORY || device->driver)
 		return 0;
 
 	ret = pci_enable_device_mem(pdev);
-	gpu->enabled = !ret;
+	device->enabled = !ret;
 	return ret;
 }
 
-static void pci_disable(struct nvdebug_gpu *gpu)
+static void pci_disable(struct nvdebug_device *device)
 {
-	if (gpu->enabled)
-		pci_disable_device(to_pci_dev(gpu->dev));
-	gpu->enabled = false;
+	if (device->enabled)
+		pci_disable_device(to_pci_dev(device->dev));
+	device->enabled = false;
 }
 
 /*
  * The bridges above it. A device that is runtime active keeps them so, but one
  * whose runtime PM is disabled does not.
  */
-static void pci_hold(struct nvdebug_gpu *gpu)
+static void pci_hold(struct nvdebug_device *device)
 {
-	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+	struct pci_dev *bridge = to_pci_dev(device->dev);
 
 	while ((bridge = pci_upstream_bridge(bridge))) {
 		pm_runtime_get_noresume(&bridge->dev);
@@ -147,9 +147,9 @@ static void pci_hold(struct nvdebug_gpu *gpu)
 	}
 }
 
-static void pci_release(struct nvdebug_gpu *gpu)
+static void pci_release(struct nvdebug_device *device)
 {
-	struct pci_dev *bridge = to_pci_dev(gpu->dev);
+	struct pci_dev *bridge = to_pci_dev(device->dev);
 
 	while ((bridge = pci_upstream_bridge(bridge)))
 		pm_runtime_put(&bridge->dev);
@@ -162,9 +162,9 @@ static bool is_on(const struct pci_dev *pdev)
 	       pdev->current_state == PCI_UNKNOWN;
 }
 
-static bool pci_is_awake(struct nvdebug_gpu *gpu)
+static bool pci_is_awake(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
 	struct pci_dev *bridge = pdev;
 
 	if (!is_on(pdev) || pci_channel_offline(pdev))
@@ -189,18 +189,18 @@ static const struct pci_device_id coherent[] = {
 	{ }
 };
 
-static const char *pci_unsupported(struct nvdebug_gpu *gpu)
+static const char *pci_unsupported(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
 
 	if (pci_match_id(coherent, pdev))
 		return "memory coherent with the CPU's";
 	return pdev->is_virtfn ? "virtual function" : NULL;
 }
 
-static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)
+static void show_pci(struct seq_file *m, const struct nvdebug_device *device)
 {
-	const struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	const struct pci_dev *pdev = to_pci_dev(device->dev);
 
 	seq_printf(m, "pci_address: %s\n", pci_name(pdev));
 	seq_printf(m, "pci_id: %04x:%04x\n", pdev->vendor, pdev->device);
@@ -209,33 +209,34 @@ static void show_pci(struct seq_file *m, const struct nvdebug_gpu *gpu)
 	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
 }
 
-static bool pci_is_user_space(const struct nvdebug_gpu *gpu)
+static bool pci_is_user_space(const struct nvdebug_device *device)
 {
-	return gpu->driver &&
-	       nvdebug_driver_managed_dma(to_pci_driver(gpu->driver));
+	return device->driver &&
+	       nvdebug_driver_managed_dma(to_pci_driver(device->driver));
 }
 
-static bool pci_start_dma(struct nvdebug_gpu *gpu)
+static bool pci_start_dma(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(gpu->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
 	u16 command;
 
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
 	if (command & PCI_COMMAND_MASTER)
 		return false;
 	pci_set_master(pdev);
-	nvdebug_say(gpu, "bus mastering is on for a runlist in system memory\n");
+	nvdebug_info_ratelimit(&device->gpu,
+			       "bus mastering is on for a runlist in system memory\n");
 	return true;
 }
 
 /* A driver may have come to need it: then it stays on until that goes. */
-static void pci_stop_dma(struct nvdebug_gpu *gpu)
+static void pci_stop_dma(struct nvdebug_device *device)
 {
-	gpu->dma_left_on = gpu->driver;
-	if (gpu->driver)
+	device->dma_left_on = device->driver;
+	if (device->driver)
 		return;
-	pci_clear_master(to_pci_dev(gpu->dev));
-	nvdebug_say(gpu, "bus mastering is off again\n");
+	pci_clear_master(to_pci_dev(device->dev));
+	nvdebug_info_ratelimit(&device->gpu, "bus mastering is off again\n");
 }
 
 /*
@@ -243,17 +244,17 @@ static void pci_stop_dma(struct nvdebug_gpu *gpu)
  * leaves bus mastering on, while the PCI core counts somebody else. So we are
  * counted only without a driver.
  */
-static void pci_driver_changed(struct nvdebug_gpu *gpu)
+static void pci_driver_changed(struct nvdebug_device *device)
 {
-	if (gpu->driver) {
-		pci_disable(gpu);
+	if (device->driver) {
+		pci_disable(device);
 		return;
 	}
-	if (gpu->dma_left_on)
-		pci_stop_dma(gpu);
+	if (device->dma_left_on)
+		pci_stop_dma(device);
 	/* one that fails reads as all ones */
-	if (gpu->bar0 && pci_is_awake(gpu) && pci_enable(gpu))
-		nvdebug_complain(gpu, "cannot enable memory decoding\n");
+	if (device->bar0 && pci_is_awake(device) && pci_enable(device))
+		nvdebug_err_ratelimit(&device->gpu, "cannot enable memory decoding\n");
 }
 
 const struct nvdebug_bus nvdebug_bus_pci = {
@@ -263,7 +264,7 @@ const struct nvdebug_bus nvdebug_bus_pci = {
 	.unwatch = pci_unwatch,
 	.scan = pci_scan,
 	.attach = pci_attach,
-	.presume = pci_presume,
+	.chip_id_hint = pci_chip_id_hint,
 	.enable = pci_enable,
 	.disable = pci_disable,
 	.hold = pci_hold,

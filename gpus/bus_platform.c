@@ -18,9 +18,10 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include "access/bus.h"
+#include "access/device.h"
 #include "compat/compat.h"
-#include "core/gpu.h"
-#include "gpus/bus.h"
+#include "core/machine.h"
 #include "gpus/gpus.h"
 
 static const struct {
@@ -127,79 +128,79 @@ static void platform_unwatch(void)
 	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
 }
 
-static void platform_attach(struct nvdebug_gpu *gpu)
+static void platform_attach(struct nvdebug_device *device)
 {
-	struct platform_device *pdev = to_platform_device(gpu->dev);
+	struct platform_device *pdev = to_platform_device(device->dev);
 	int i;
 
 	/* registers, then what PCI calls BAR1; there is no third */
 	for (i = 0; i < 2; i++)
-		gpu->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
+		device->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
 }
 
-static u16 platform_presume(struct nvdebug_gpu *gpu)
+static u16 platform_chip_id_hint(struct nvdebug_device *device)
 {
 	u16 chip = 0;
 
-	compatible_of(gpu->dev, &chip);
+	compatible_of(device->dev, &chip);
 	return chip;
 }
 
 /* That is the business of whoever powers it. */
-static int platform_enable(struct nvdebug_gpu *gpu)
+static int platform_enable(struct nvdebug_device *device)
 {
 	return 0;
 }
 
-static void platform_disable(struct nvdebug_gpu *gpu)
+static void platform_disable(struct nvdebug_device *device)
 {
 }
 
 /* Whoever powers it sees to that. */
-static void platform_hold(struct nvdebug_gpu *gpu)
+static void platform_hold(struct nvdebug_device *device)
 {
 }
 
-static void platform_release(struct nvdebug_gpu *gpu)
+static void platform_release(struct nvdebug_device *device)
 {
 }
 
-static void platform_driver_changed(struct nvdebug_gpu *gpu)
+static void platform_driver_changed(struct nvdebug_device *device)
 {
 }
 
-static bool platform_is_awake(struct nvdebug_gpu *gpu)
+static bool platform_is_awake(struct nvdebug_device *device)
 {
-	return gpu->driver_runs && pm_runtime_enabled(gpu->dev) &&
-	       pm_runtime_active(gpu->dev);
+	return device->driver_runs && pm_runtime_enabled(device->dev) &&
+	       pm_runtime_active(device->dev);
 }
 
-static const char *platform_unsupported(struct nvdebug_gpu *gpu)
+static const char *platform_unsupported(struct nvdebug_device *device)
 {
 	return NULL;
 }
 
-static void show_platform(struct seq_file *m, const struct nvdebug_gpu *gpu)
+static void show_platform(struct seq_file *m, const struct nvdebug_device *device)
 {
 	u16 chip;
 
-	seq_printf(m, "platform_device: %s\n", dev_name(gpu->dev));
-	seq_printf(m, "compatible: %s\n", compatible_of(gpu->dev, &chip));
+	seq_printf(m, "platform_device: %s\n", dev_name(device->dev));
+	seq_printf(m, "compatible: %s\n", compatible_of(device->dev, &chip));
 }
 
-static bool platform_is_user_space(const struct nvdebug_gpu *gpu)
+static bool platform_is_user_space(const struct nvdebug_device *device)
 {
-	return gpu->driver &&
-	       nvdebug_driver_managed_dma(to_platform_driver(gpu->driver));
+	return device->driver &&
+	       nvdebug_driver_managed_dma(to_platform_driver(device->driver));
 }
 
 /* It always may. */
-static bool platform_start_dma(struct nvdebug_gpu *gpu)
+static bool platform_start_dma(struct nvdebug_device *device)
 {
 	return false;
 }
 
-static void platform_stop_dma(struct nvdebug_gpu *gpu)
+static void platform_stop_dma(struct nvdebug_device *device)
 {
 }
 
@@ -210,7 +211,7 @@ const struct nvdebug_bus nvdebug_bus_platform = {
 	.unwatch = platform_unwatch,
 	.scan = platform_scan,
 	.attach = platform_attach,
-	.presume = platform_presume,
+	.chip_id_hint = platform_chip_id_hint,
 	.enable = platform_enable,
 	.disable = platform_disable,
 	.hold = platform_hold,

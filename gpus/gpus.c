@@ -11,15 +11,17 @@
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
 
-#include "core/gpu.h"
-#include "gpus/bus.h"
+#include "access/bus.h"
+#include "access/device.h"
+#include "gpus/gpu.h"
 #include "gpus/gpus.h"
-#include "proc/proc.h"
 
 static const struct nvdebug_bus * const buses[] = {
 	&nvdebug_bus_pci,
 	&nvdebug_bus_platform,
 };
+
+static const struct nvdebug_publisher *publisher;
 
 /* One scan at a time. Outside of every lock of a bus. */
 static DEFINE_MUTEX(scan_lock);
@@ -38,57 +40,57 @@ static DEFINE_IDA(numbers);
 /* Under gpus_lock: the module goes, so no GPU is taken up any more. */
 static bool leaving;
 
-static struct nvdebug_gpu *find_gpu(const struct device *dev)
+static struct nvdebug_device *find_device(const struct device *dev)
 {
-	struct nvdebug_gpu *gpu;
+	struct nvdebug_device *device;
 
 	lockdep_assert_held(&gpus_lock);
-	list_for_each_entry(gpu, &gpus, node)
-		if (gpu->dev == dev)
-			return gpu;
+	list_for_each_entry(device, &gpus, node)
+		if (device->dev == dev)
+			return device;
 	return NULL;
 }
 
-static bool is_before(const struct nvdebug_gpu *a, const struct nvdebug_gpu *b)
+static bool is_before(const struct nvdebug_device *a, const struct nvdebug_device *b)
 {
 	if (a->bus != b->bus)
 		return a->bus->rank < b->bus->rank;
 	return a->bus->address(a->dev) < b->bus->address(b->dev);
 }
 
-static void insert_gpu(struct nvdebug_gpu *gpu)
+static void insert_device(struct nvdebug_device *device)
 {
 	struct list_head *before = &gpus;
-	struct nvdebug_gpu *other;
+	struct nvdebug_device *other;
 
 	lockdep_assert_held(&gpus_lock);
 	list_for_each_entry(other, &gpus, node) {
-		if (is_before(gpu, other)) {
+		if (is_before(device, other)) {
 			before = &other->node;
 			break;
 		}
 	}
-	list_add_tail(&gpu->node, before);
+	list_add_tail(&device->node, before);
 }
 
-static void remove_gpu(struct nvdebug_gpu *gpu)
+static void remove_device(struct nvdebug_device *device)
 {
 	lockdep_assert_held(&gpus_lock);
-	list_del(&gpu->node);
-	nvdebug_proc_remove(gpu);
-	if (gpu->number >= 0)
-		ida_free(&numbers, gpu->number);
-	nvdebug_gpu_retire(gpu);
+	list_del(&device->node);
+	publisher->withdraw(device);
+	if (device->number >= 0)
+		ida_free(&numbers, device->number);
+	nvdebug_device_retire(device);
 }
 
-static void add_gpu(const struct nvdebug_bus *bus, struct device *dev)
+static void add_device(const struct nvdebug_bus *bus, struct device *dev)
 {
-	struct nvdebug_gpu *gpu = nvdebug_gpu_create(bus, dev);
+	struct nvdebug_device *device = nvdebug_device_create(bus, dev);
 
 	lockdep_assert_held(&gpus_lock);
-	if (!IS_ERR(gpu))
-		insert_gpu(gpu);
-	else if (PTR_ERR(gpu) == -ENOMEM)
+	if (!IS_ERR(device))
+		insert_device(device);
+	else if (PTR_ERR(device) == -ENOMEM)
 		scan_error = -ENOMEM;
 }
 
@@ -96,53 +98,53 @@ static void add_gpu(const struct nvdebug_bus *bus, struct device *dev)
  * As if it had just been found. Who shows a GPU holds no lock that would keep
  * what is known of it as it is; so that does not change, but gets a successor.
  */
-static void renew_gpu(struct nvdebug_gpu *gpu)
+static void renew_device(struct nvdebug_device *device)
 {
-	struct nvdebug_gpu *fresh;
+	struct nvdebug_device *fresh;
 
 	lockdep_assert_held(&gpus_lock);
-	fresh = nvdebug_gpu_create(gpu->bus, gpu->dev);
+	fresh = nvdebug_device_create(device->bus, device->dev);
 	if (IS_ERR(fresh))
 		return;
-	if (!nvdebug_gpu_succeeds(fresh, gpu)) {
-		nvdebug_gpu_retire(fresh);
+	if (!nvdebug_device_found_new(fresh, device)) {
+		nvdebug_device_retire(fresh);
 		return;
 	}
-	dev_info(gpu->dev, "tells more than before: /proc/gpu%d is made anew\n",
-		 gpu->number);
-	list_replace(&gpu->node, &fresh->node);
-	nvdebug_proc_remove(gpu);
-	nvdebug_gpu_retire(gpu);
+	dev_info(device->dev, "tells more than before: /proc/gpu%d is made anew\n",
+		 device->number);
+	list_replace(&device->node, &fresh->node);
+	publisher->withdraw(device);
+	nvdebug_device_retire(device);
 }
 
 void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev)
 {
-	struct nvdebug_gpu *gpu;
+	struct nvdebug_device *device;
 
 	mutex_lock(&gpus_lock);
-	gpu = find_gpu(dev);
-	if (!gpu && scan_new && !leaving)
-		add_gpu(bus, dev);
-	else if (gpu && xchg(&gpu->look_again, false) && dev->driver)
-		renew_gpu(gpu);
+	device = find_device(dev);
+	if (!device && scan_new && !leaving)
+		add_device(bus, dev);
+	else if (device && xchg(&device->look_again, false) && dev->driver)
+		renew_device(device);
 	mutex_unlock(&gpus_lock);
 }
 
 void nvdebug_gpus_remove(struct device *dev)
 {
-	struct nvdebug_gpu *gpu;
+	struct nvdebug_device *device;
 
 	mutex_lock(&gpus_lock);
-	gpu = find_gpu(dev);
-	if (gpu)
-		remove_gpu(gpu);
+	device = find_device(dev);
+	if (device)
+		remove_device(device);
 	mutex_unlock(&gpus_lock);
 }
 
 void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 {
 	struct device_driver *driver = dev->driver;
-	struct nvdebug_gpu *gpu;
+	struct nvdebug_device *device;
 	bool runs = false;
 
 	switch (event) {
@@ -160,37 +162,37 @@ void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 		return;
 	}
 	mutex_lock(&gpus_lock);
-	gpu = find_gpu(dev);
-	if (gpu)
-		nvdebug_gpu_driver(gpu, driver, runs);
-	if (gpu && runs)
-		nvdebug_gpus_look_again(gpu);
+	device = find_device(dev);
+	if (device)
+		nvdebug_device_driver(device, driver, runs);
+	if (device && runs)
+		nvdebug_gpus_look_again(device);
 	else if (runs)
 		nvdebug_gpus_scan_later();
 	mutex_unlock(&gpus_lock);
 }
 
-static int publish_gpu(struct nvdebug_gpu *gpu)
+static int publish_device(struct nvdebug_device *device)
 {
-	if (gpu->number < 0)
-		gpu->number = ida_alloc(&numbers, GFP_KERNEL);
-	if (gpu->number < 0)
-		return gpu->number;
-	return nvdebug_proc_create(gpu, gpu->number);
+	if (device->number < 0)
+		device->number = ida_alloc(&numbers, GFP_KERNEL);
+	if (device->number < 0)
+		return device->number;
+	return publisher->publish(device, device->number);
 }
 
 static int publish_all(void)
 {
-	struct nvdebug_gpu *gpu, *next;
+	struct nvdebug_device *device, *next;
 	int error, ret = 0;
 
 	mutex_lock(&gpus_lock);
-	list_for_each_entry_safe(gpu, next, &gpus, node) {
-		if (gpu->proc)
+	list_for_each_entry_safe(device, next, &gpus, node) {
+		if (device->proc)
 			continue;
-		error = publish_gpu(gpu);
+		error = publish_device(device);
 		if (error) {
-			remove_gpu(gpu);
+			remove_device(device);
 			ret = error;
 		}
 	}
@@ -238,12 +240,12 @@ void nvdebug_gpus_scan_later(void)
 	schedule_work(&scan_work);
 }
 
-void nvdebug_gpus_look_again(struct nvdebug_gpu *gpu)
+void nvdebug_gpus_look_again(struct nvdebug_device *device)
 {
-	if (!READ_ONCE(gpu->gaps))
+	if (!READ_ONCE(device->gpu.gaps))
 		return;
-	WRITE_ONCE(gpu->looked, jiffies);
-	WRITE_ONCE(gpu->look_again, true);
+	WRITE_ONCE(device->looked, jiffies);
+	WRITE_ONCE(device->look_again, true);
 	schedule_work(&scan_work);
 }
 
@@ -257,12 +259,12 @@ static void report_none(void)
 
 static void remove_all(void)
 {
-	struct nvdebug_gpu *gpu, *next;
+	struct nvdebug_device *device, *next;
 
 	mutex_lock(&gpus_lock);
 	leaving = true;
-	list_for_each_entry_safe(gpu, next, &gpus, node)
-		remove_gpu(gpu);
+	list_for_each_entry_safe(device, next, &gpus, node)
+		remove_device(device);
 	mutex_unlock(&gpus_lock);
 }
 
@@ -280,11 +282,12 @@ static void stop(size_t count)
 	ida_destroy(&numbers);
 }
 
-int nvdebug_gpus_start(void)
+int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)
 {
 	size_t i;
 	int ret = 0;
 
+	publisher = publish_by;
 	for (i = 0; !ret && i < ARRAY_SIZE(buses); i++)
 		ret = buses[i]->watch();
 	if (ret) {

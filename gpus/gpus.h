@@ -11,13 +11,21 @@
 
 struct device;
 struct nvdebug_bus;
-struct nvdebug_gpu;
+struct nvdebug_device;
+
+/* Who shows GPUs. */
+struct nvdebug_publisher {
+	/* Make device->proc, under that number. */
+	int (*publish)(struct nvdebug_device *device, unsigned int number);
+	/* Waits for who uses it, and ends that. */
+	void (*withdraw)(struct nvdebug_device *device);
+};
 
 /*
  * Find the GPUs of all buses, and hear of those that come and go. Fails if one
  * could not get its folder.
  */
-int nvdebug_gpus_start(void);
+int nvdebug_gpus_start(const struct nvdebug_publisher *publisher);
 void nvdebug_gpus_stop(void);
 
 /* For buses. Inside scan() only, with the device's lock: this one is there. */
@@ -29,7 +37,7 @@ void nvdebug_gpus_scan_later(void);
  * driver has set it up: look again, from a work queue. If it does tell more,
  * its folder goes, with all that is open, and comes back with the same number.
  */
-void nvdebug_gpus_look_again(struct nvdebug_gpu *gpu);
+void nvdebug_gpus_look_again(struct nvdebug_device *device);
 /*
  * A driver is bound to it, unbound from it, or did not take it: for all of
  * BUS_NOTIFY_*, of which the others are nothing to us. Waits until nobody
@@ -38,5 +46,8 @@ void nvdebug_gpus_look_again(struct nvdebug_gpu *gpu);
 void nvdebug_gpus_driver(struct device *dev, unsigned long event);
 /* It goes: nothing touches it afterwards. No GPU may be scanned for. */
 void nvdebug_gpus_remove(struct device *dev);
+
+extern const struct nvdebug_bus nvdebug_bus_pci;
+extern const struct nvdebug_bus nvdebug_bus_platform;
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "host/await.h"
 
 #define PATIENCE_MS	1000
@@ -26,7 +27,7 @@ static int wait(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 			return -ETIMEDOUT;
 		if (!undo && fatal_signal_pending(current))
 			return -EINTR;
-		if (!undo && READ_ONCE(gpu->gone))
+		if (!undo && nvdebug_gpu_is_leaving(gpu))
 			return -ENODEV;
 		usleep_range(20, 50);
 	}

@@ -3,9 +3,9 @@
 #include <linux/device.h>
 #include <linux/irqflags.h>
 
-#include "access/report.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
 #include "host/await.h"
 #include "host/preempt.h"
 #include "host/submit.h"
@@ -65,7 +65,7 @@ static int gate_write(struct nvdebug_gpu *gpu,
 		nvdebug_reg_write(gpu, reg, *new);
 	local_irq_restore(flags);
 	if (!ret)
-		trace_scheduling(gpu->dev, runlist->id, -1, reg, *old, *new);
+		trace_scheduling(gpu, runlist->id, -1, reg, *old, *new);
 	return ret;
 }
 
@@ -91,9 +91,9 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 		if (ret)
 			return ret;
 		if ((now ^ new) & ~bit)
-			nvdebug_complain(gpu,
-					 "SCHED_DISABLE is 0x%08x after 0x%08x was written: somebody else writes it, too\n",
-					 now, new);
+			nvdebug_err_ratelimit(gpu,
+					      "SCHED_DISABLE is 0x%08x after 0x%08x was written: somebody else writes it, too\n",
+					      now, new);
 		if (!((now ^ new) & bit))
 			return 0;
 		/* nobody else was there: it does not take it */
@@ -139,7 +139,7 @@ static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	if (ret)
 		return ret;
 	nvdebug_reg_write(gpu, preempt->reg, word);
-	trace_preempt(gpu->dev, runlist->id, tsg, preempt->reg, old,
+	trace_preempt(gpu, runlist->id, tsg, preempt->reg, old,
 		      word);
 	return 0;
 }
@@ -206,9 +206,9 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 		int error = nvdebug_gate_set(gpu, runlist, true, NULL);
 
 		if (error)
-			nvdebug_complain(gpu,
-					 "scheduling of runlist %u did not go on (%d)\n",
-					 runlist->id, error);
+			nvdebug_err_ratelimit(gpu,
+					      "scheduling of runlist %u did not go on (%d)\n",
+					      runlist->id, error);
 		ret = ret ? ret : error;
 	}
 	return ret;

@@ -11,24 +11,6 @@
 struct nvdebug_gpu;
 struct nvdebug_runlist;
 
-/* Registers are offsets from the runlist's base, which is 0 up to Turing. */
-struct nvdebug_preempt_ops {
-	/*
-	 * Are the gate and the preempt of runlists registers of all runlists,
-	 * where a runlist's bit is that of its id? Else they are its own.
-	 */
-	bool shared;
-	u32 gate;		/* SCHED_DISABLE */
-	u32 tsg;		/* PREEMPT */
-	u32 tsg_pending;	/* bit of it that tells completion; 0: none does */
-	/*
-	 * Is completion to be seen in the status of PBDMAs and engines? Then the
-	 * gate is closed meanwhile, or other TSGs would keep that from settling.
-	 */
-	bool tsg_watched;
-	u32 runlist;		/* 0: none, the list is submitted again */
-};
-
 /* May Host take anything further from the runlist? */
 int __must_check nvdebug_gate_read(struct nvdebug_gpu *gpu,
 				   const struct nvdebug_runlist *runlist,

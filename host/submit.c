@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/device.h>
 
-#include "access/report.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/register.h"
+#include "decode/runlist.h"
 #include "decode/submit.h"
 #include "host/await.h"
 #include "host/submit.h"
@@ -98,9 +100,9 @@ static void take_back(struct nvdebug_gpu *gpu,
 	ret = hold(gpu, reg, old, word, words);
 	/* what a driver has written since then is right */
 	if (ret && ret != -EBUSY)
-		nvdebug_complain(gpu,
-				 "where runlist %u is said to be did not go back (%d)\n",
-				 runlist->id, ret);
+		nvdebug_err_ratelimit(gpu,
+				      "where runlist %u is said to be did not go back (%d)\n",
+				      runlist->id, ret);
 }
 
 int nvdebug_submit(struct nvdebug_gpu *gpu,
@@ -139,7 +141,7 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 		if (ret)
 			return ret;
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
-		trace_runlist_submit(gpu->dev, runlist->id, -1,
+		trace_runlist_submit(gpu, runlist->id, -1,
 				     reg + 4 * i, old[i], word[i]);
 	}
 	return 0;

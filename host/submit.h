@@ -12,14 +12,6 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 struct nvdebug_runlist_location;
 
-struct nvdebug_submit_ops {
-	/* The first of the registers that @encode has the words for. */
-	u32 (*port)(const struct nvdebug_runlist *runlist);
-	int (*encode)(const struct nvdebug_runlist_location *loc, u32 runlist,
-		      u64 ptr, u32 *word);
-	u64 ptr;	/* mask of the address bits that fit */
-};
-
 /*
  * Where the list is. Memory is written and given back by it, and lists are
  * submitted by it, so what was read just once does not do: -EBUSY if no two

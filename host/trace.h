@@ -11,20 +11,21 @@
 #include <linux/device.h>
 #include <linux/tracepoint.h>
 
+#include "access/device.h"
 #include "compat/compat.h"
 
 /* @runlist is -1 where channel ids are those of the whole GPU. */
 TRACE_EVENT(channel_enable,
-	    TP_PROTO(const struct device *dev, int runlist, u32 channel,
+	    TP_PROTO(const struct nvdebug_gpu *gpu, int runlist, u32 channel,
 		     bool enable, u32 old, u32 new),
-	    TP_ARGS(dev, runlist, channel, enable, old, new),
-	    TP_STRUCT__entry(__string(dev, dev_name(dev))
+	    TP_ARGS(gpu, runlist, channel, enable, old, new),
+	    TP_STRUCT__entry(__string(dev, dev_name(nvdebug_device(gpu)->dev))
 			     __field(int, runlist)
 			     __field(u32, channel)
 			     __field(bool, enable)
 			     __field(u32, old)
 			     __field(u32, new)),
-	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
+	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(nvdebug_device(gpu)->dev));
 			   __entry->runlist = runlist;
 			   __entry->channel = channel;
 			   __entry->enable = enable;
@@ -41,16 +42,16 @@ TRACE_EVENT(channel_enable,
  * register or the address of memory, @tsg is -1 if it is not about one.
  */
 DECLARE_EVENT_CLASS(runlist_write,
-		    TP_PROTO(const struct device *dev, u32 runlist, int tsg,
+		    TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg,
 			     u64 where, u32 old, u32 new),
-		    TP_ARGS(dev, runlist, tsg, where, old, new),
-		    TP_STRUCT__entry(__string(dev, dev_name(dev))
+		    TP_ARGS(gpu, runlist, tsg, where, old, new),
+		    TP_STRUCT__entry(__string(dev, dev_name(nvdebug_device(gpu)->dev))
 				     __field(u32, runlist)
 				     __field(int, tsg)
 				     __field(u64, where)
 				     __field(u32, old)
 				     __field(u32, new)),
-		    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
+		    TP_fast_assign(nvdebug_assign_str(dev, dev_name(nvdebug_device(gpu)->dev));
 				   __entry->runlist = runlist;
 				   __entry->tsg = tsg;
 				   __entry->where = where;
@@ -62,41 +63,41 @@ DECLARE_EVENT_CLASS(runlist_write,
 );
 
 DEFINE_EVENT(runlist_write, runlist_submit,
-	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+	     TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg, u64 where,
 		      u32 old, u32 new),
-	     TP_ARGS(dev, runlist, tsg, where, old, new)
+	     TP_ARGS(gpu, runlist, tsg, where, old, new)
 );
 
 DEFINE_EVENT(runlist_write, preempt,
-	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+	     TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg, u64 where,
 		      u32 old, u32 new),
-	     TP_ARGS(dev, runlist, tsg, where, old, new)
+	     TP_ARGS(gpu, runlist, tsg, where, old, new)
 );
 
 DEFINE_EVENT(runlist_write, timeslice,
-	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+	     TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg, u64 where,
 		      u32 old, u32 new),
-	     TP_ARGS(dev, runlist, tsg, where, old, new)
+	     TP_ARGS(gpu, runlist, tsg, where, old, new)
 );
 
 DEFINE_EVENT(runlist_write, scheduling,
-	     TP_PROTO(const struct device *dev, u32 runlist, int tsg, u64 where,
+	     TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg, u64 where,
 		      u32 old, u32 new),
-	     TP_ARGS(dev, runlist, tsg, where, old, new)
+	     TP_ARGS(gpu, runlist, tsg, where, old, new)
 );
 
 /* The word at @where in the context image of a channel. */
 TRACE_EVENT(preemption_mode,
-	    TP_PROTO(const struct device *dev, u32 runlist, u32 channel,
+	    TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, u32 channel,
 		     u64 where, u32 old, u32 new),
-	    TP_ARGS(dev, runlist, channel, where, old, new),
-	    TP_STRUCT__entry(__string(dev, dev_name(dev))
+	    TP_ARGS(gpu, runlist, channel, where, old, new),
+	    TP_STRUCT__entry(__string(dev, dev_name(nvdebug_device(gpu)->dev))
 			     __field(u32, runlist)
 			     __field(u32, channel)
 			     __field(u64, where)
 			     __field(u32, old)
 			     __field(u32, new)),
-	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(dev));
+	    TP_fast_assign(nvdebug_assign_str(dev, dev_name(nvdebug_device(gpu)->dev));
 			   __entry->runlist = runlist;
 			   __entry->channel = channel;
 			   __entry->where = where;

@@ -3,33 +3,8 @@
 
 #include "chips/chips.h"
 #include "core/gpu.h"
-#include "hw/modes.h"
+#include "core/machine.h"
 #include "probe/modes.h"
-
-const struct nvdebug_mode_ops nvdebug_mig_ga100 = {
-	.bit = {
-		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
-		{ NV_PBUS_SW_SCRATCH1, NV_PBUS_SW_SCRATCH1_SMC_MODE },
-	},
-};
-
-const struct nvdebug_mode_ops nvdebug_mig_gh100 = {
-	.bit = {
-		{ NV_SMCARB_SYS_PIPE_INFO, NV_SMCARB_SYS_PIPE_INFO_MODE },
-	},
-};
-
-const struct nvdebug_mode_ops nvdebug_cc_gh100 = {
-	.bit = {
-		{ NV_PGC6_AON_SECURE_SCRATCH_GROUP_20_CC, NV_CC_MODE_ENABLED },
-	},
-};
-
-const struct nvdebug_mode_ops nvdebug_cc_gb100 = {
-	.bit = {
-		{ NV_PMC_ZB_SCRATCH_RESET_2_CC, NV_CC_MODE_ENABLED },
-	},
-};
 
 const char *nvdebug_mode_name(enum nvdebug_mode mode)
 {

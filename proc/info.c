@@ -8,13 +8,15 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "access/memory.h"
+#include "access/bus.h"
+#include "access/device.h"
+#include "access/pramin.h"
 #include "chips/chips.h"
-#include "core/gpu.h"
-#include "gpus/bus.h"
+#include "core/view.h"
+#include "gpus/gpu.h"
 #include "gpus/gpus.h"
+#include "probe/modes.h"
 #include "proc/info.h"
-#include "proc/proc.h"
 
 /* All but this and modes was read when the GPU was identified. */
 struct info_snapshot {
@@ -47,16 +49,17 @@ static bool may_touch(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
-static void look_at_what_changes(struct nvdebug_gpu *gpu)
+static void look_at_what_changes(struct nvdebug_device *device)
 {
-	nvdebug_gpu_look_at_modes(gpu);
+	nvdebug_device_read_modes(device);
 	/* a driver may set the GPU up long after its probe */
-	if (time_after(jiffies, READ_ONCE(gpu->looked) + HZ))
-		nvdebug_gpus_look_again(gpu);
+	if (time_after(jiffies, READ_ONCE(device->looked) + HZ))
+		nvdebug_gpus_look_again(device);
 }
 
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
+	struct nvdebug_device *device = nvdebug_device(gpu);
 	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
 	int ret;
 
@@ -64,19 +67,16 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = 1;
 
-	ret = nvdebug_gpu_driver_name(gpu, s->driver, sizeof(s->driver));
+	ret = nvdebug_device_driver_name(device, s->driver, sizeof(s->driver));
 	if (ret) {
 		kfree(s);
 		return ERR_PTR(ret);
 	}
 	s->forbidden = nvdebug_window_forbidden(gpu);
-	/* the rest of the files is there when this one has been opened */
-	if (nvdebug_gpu_identify(gpu))
-		nvdebug_proc_complete(gpu);
-	else if (may_touch())
-		look_at_what_changes(gpu);
-	s->away = READ_ONCE(gpu->closed);
-	if (nvdebug_gpu_is_given_away(gpu))
+	if (may_touch())
+		look_at_what_changes(device);
+	s->away = READ_ONCE(device->closed);
+	if (nvdebug_device_is_given_away(device))
 		s->away = NVDEBUG_GIVEN_AWAY;
 	return &s->base;
 }
@@ -87,25 +87,25 @@ static void info_free(struct nvdebug_snapshot *base)
 }
 
 /* Those of a bus, or @none if it is another that has them. */
-static void put_lines(struct seq_file *m, const struct nvdebug_gpu *gpu,
+static void put_lines(struct seq_file *m, const struct nvdebug_device *device,
 		      void (*show)(struct seq_file *m,
-				   const struct nvdebug_gpu *gpu),
+				   const struct nvdebug_device *device),
 		      const char *none)
 {
 	if (show)
-		show(m, gpu);
+		show(m, device);
 	else
 		seq_puts(m, none);
 }
 
-static void put_bar_sizes(struct seq_file *m, const struct nvdebug_gpu *gpu)
+static void put_bar_sizes(struct seq_file *m, const struct nvdebug_device *device)
 {
 	int bar;
 
 	for (bar = 0; bar < NVDEBUG_BARS; bar++) {
-		if (gpu->bar[bar])
+		if (device->bar[bar])
 			seq_printf(m, "bar%d_size: %llu\n", bar,
-				   (u64)resource_size(gpu->bar[bar]));
+				   (u64)resource_size(device->bar[bar]));
 		else
 			seq_printf(m, "bar%d_size: -\n", bar);
 	}
@@ -206,18 +206,19 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 {
 	const struct info_snapshot *s =
 		container_of(base, struct info_snapshot, base);
+	struct nvdebug_device *device = nvdebug_device(gpu);
 
-	mutex_lock(&gpu->identity);
+	mutex_lock(&device->identity);
 	seq_printf(m, "chip: %s\n", gpu->chip_name ?: "unknown");
 	seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
 	seq_printf(m, "generation: %s\n", gpu->generation ?: "-");
-	if (gpu->identified)
+	if (device->identified)
 		seq_printf(m, "revision: 0x%02x\n", gpu->id.revision);
 	else
 		seq_puts(m, "revision: -\n");
-	put_lines(m, gpu, gpu->bus->show_pci,
+	put_lines(m, device, device->bus->show_pci,
 		  "pci_address: -\npci_id: -\npci_subsystem: -\npci_class: -\n");
-	put_bar_sizes(m, gpu);
+	put_bar_sizes(m, device);
 	seq_printf(m, "driver: %s\n", s->driver);
 	put_channels(m, gpu);
 	put_runlists(m, gpu);
@@ -225,12 +226,12 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	put_feature(m, "pram_window", window_missing(gpu, s));
 	put_memory(m, gpu);
 	put_features(m, gpu, s, AFTER_MEMORY, NVDEBUG_FEATURES);
-	put_lines(m, gpu, gpu->bus->show_platform,
+	put_lines(m, device, device->bus->show_platform,
 		  "platform_device: -\ncompatible: -\n");
 	seq_printf(m, "mig: %s\n", nvdebug_mode_name(gpu->modes.mig));
 	seq_printf(m, "confidential_computing: %s\n",
 		   nvdebug_mode_name(gpu->modes.cc));
-	mutex_unlock(&gpu->identity);
+	mutex_unlock(&device->identity);
 }
 
 const struct nvdebug_view nvdebug_info_view = {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/mm.h>
 
-#include "access/report.h"
-#include "core/gpu.h"
+#include "core/control.h"
+#include "core/machine.h"
 #include "proc/lease.h"
-#include "proc/proc.h"
 
 void nvdebug_leases_init(struct nvdebug_leases *leases)
 {
@@ -63,10 +62,10 @@ void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	int error = leases->count ? begin(gpu) : 0;
 
 	if (error)
-		nvdebug_complain(gpu,
-				 "%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
-				 leases->count, leases->count == 1 ? " is" : "s are",
-				 error);
+		nvdebug_err_ratelimit(gpu,
+				      "%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
+				      leases->count, leases->count == 1 ? " is" : "s are",
+				      error);
 	list_for_each_entry_safe(undo, next, &leases->undos, node) {
 		if (!error)
 			undo->run(gpu, undo);

@@ -14,20 +14,6 @@ struct nvdebug_control;
 struct nvdebug_gpu;
 struct seq_buf;
 
-/*
- * What a request changed, and how that is put back. It is the first member of
- * what a control remembers, which is one allocation for kvfree().
- */
-struct nvdebug_undo {
-	struct list_head node;
-	/*
-	 * Put back what is still as the request left it, and say so in the log.
-	 * Heeds no signals, and works also while the GPU's files go. Without
-	 * gpu->lock, after nvdebug_gpu_begin_undo().
-	 */
-	void (*run)(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo);
-};
-
 #define NVDEBUG_LEASES_MAX	16
 
 /* Those of one open file. */

@@ -14,46 +14,28 @@
 #include <linux/string.h>
 #include <linux/user_namespace.h>
 
+#include "access/device.h"
 #include "access/params.h"
 #include "compat/compat.h"
-#include "control/preemption_mode.h"
-#include "control/runlist_control.h"
-#include "control/tsg_control.h"
-#include "copy_topology.h"
-#include "core/gpu.h"
+#include "control/controls.h"
+#include "core/control.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/targets.h"
-#include "device_info.h"
+#include "gpus/gpu.h"
+#include "gpus/gpus.h"
 #include "proc/info.h"
 #include "proc/lease.h"
 #include "proc/proc.h"
-#include "runlist.h"
-#include "state/channel.h"
-#include "views/contexts.h"
-#include "views/engines.h"
-#include "views/gpc_topology.h"
-#include "views/ptimer.h"
-#include "views/translate.h"
-#include "views/work_distributor.h"
-
-/* A kind of file. */
-struct file_kind {
-	const char *name;	/* with %u if there is one per number */
-	umode_t mode;
-	bool state;		/* scheduling state: who may read is a parameter */
-	int feature;		/* needed; -1: none */
-	const struct nvdebug_view *view;	/* read: or NULL */
-	const struct nvdebug_control *control;	/* written: or NULL */
-	/* The number of the @n-th one; NULL if there is just one. */
-	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
-	/* Is it there, of those that have the feature? NULL: yes. */
-	bool (*exists)(const struct nvdebug_gpu *gpu);
-};
+#include "views/views.h"
 
 /* One file: what its inode points to. */
 struct proc_file {
-	struct nvdebug_gpu *gpu;
-	const struct file_kind *kind;
-	u32 number;
+	struct nvdebug_device *device;
+	const struct nvdebug_view *view;	/* read: or NULL */
+	const struct nvdebug_control *control;	/* written: or NULL */
+	u32 number;		/* in its name */
+	bool state;		/* scheduling state: who may read is a parameter */
 	struct proc_file *next;
 };
 
@@ -64,206 +46,13 @@ struct nvdebug_proc {
 
 /* An open file that is read, and maybe written. */
 struct reader {
-	struct nvdebug_gpu *gpu;
+	struct nvdebug_device *device;
 	const struct nvdebug_view *view;
 	struct nvdebug_snapshot *snapshot;
 	struct nvdebug_leases leases;
 };
 
-static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
-{
-	if (n >= gpu->topology.runlists)
-		return false;
-	*number = gpu->topology.runlist[n].id;
-	return true;
-}
-
-/*
- * In the order in which they are made. What everybody may read is what was read
- * when the GPU was identified: a view that is live touches the GPU, and so is
- * for those who may see its state.
- */
-static const struct file_kind kinds[] = {
-	{
-		.name = "device_info",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_DEVICE_INFO,
-		.view = &nvdebug_device_info_view,
-	}, {
-		.name = "runlist%u",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_RUNLIST,
-		.view = &nvdebug_runlist_view,
-		.nth = runlist_nth,
-	}, {
-		.name = "engines",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_ENGINES,
-		.view = &nvdebug_engines_view,
-	}, {
-		.name = "runlist%u_brief",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_RUNLIST,
-		.view = &nvdebug_runlist_brief_view,
-		.nth = runlist_nth,
-	}, {
-		.name = "contexts",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_CONTEXTS,
-		.view = &nvdebug_contexts_view,
-	}, {
-		.name = "translate",
-		.mode = 0600,
-		.feature = NVDEBUG_FEATURE_CONTEXTS,
-		.control = &nvdebug_translate_control,
-	}, {
-		.name = "disable_channel",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
-		.control = &nvdebug_disable_channel_control,
-	}, {
-		.name = "enable_channel",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_CHANNEL_CONTROL,
-		.control = &nvdebug_enable_channel_control,
-	}, {
-		.name = "preempt_tsg",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.control = &nvdebug_preempt_tsg_control,
-	}, {
-		.name = "switch_to_tsg",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.control = &nvdebug_switch_to_tsg_control,
-	}, {
-		.name = "set_timeslice",
-		.mode = 0600,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.control = &nvdebug_set_timeslice_control,
-	}, {
-		.name = "preempt_runlist",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.control = &nvdebug_preempt_runlist_control,
-	}, {
-		.name = "resubmit_runlist",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.control = &nvdebug_resubmit_runlist_control,
-	}, {
-		.name = "scheduling",
-		.mode = 0600,
-		.feature = NVDEBUG_FEATURE_RUNLIST_CONTROL,
-		.view = &nvdebug_scheduling_view,
-		.control = &nvdebug_scheduling_control,
-	}, {
-		.name = "preemption_mode",
-		.mode = 0200,
-		.feature = NVDEBUG_FEATURE_PREEMPTION_MODE,
-		.control = &nvdebug_preemption_mode_control,
-	}, {
-		.name = "pce_map",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
-		.view = &nvdebug_pce_map_view,
-	}, {
-		.name = "lce_for_pce%u",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
-		.view = &nvdebug_pce_lce_view,
-		.nth = nvdebug_pce_nth,
-	}, {
-		.name = "shared_lce_for_grce%u",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
-		.view = &nvdebug_grce_lce_view,
-		.nth = nvdebug_grce_nth,
-	}, {
-		.name = "copy_topology",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_COPY_TOPOLOGY,
-		.view = &nvdebug_copy_topology_view,
-	}, {
-		.name = "num_gpcs",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_num_gpcs_view,
-	}, {
-		.name = "num_tpc_per_gpc",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_num_tpc_per_gpc_view,
-	}, {
-		.name = "num_ces",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_num_ces_view,
-	}, {
-		.name = "num_fbps",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_num_fbps_view,
-	}, {
-		.name = "num_ltcs",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_num_ltcs_view,
-		.exists = nvdebug_ltcs_exist,
-	}, {
-		.name = "gpc_mask",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_gpc_mask_view,
-	}, {
-		.name = "gpc%u_tpc_mask",
-		.mode = 0444,
-		.feature = NVDEBUG_FEATURE_GPC_TOPOLOGY,
-		.view = &nvdebug_tpc_mask_view,
-		.nth = nvdebug_gpc_nth,
-	}, {
-		.name = "sm_map",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
-		.view = &nvdebug_sm_map_view,
-	}, {
-		.name = "work_distributor",
-		.mode = 0400,
-		.state = true,
-		.feature = NVDEBUG_FEATURE_WORK_DISTRIBUTOR,
-		.view = &nvdebug_work_distributor_view,
-	}, {
-		.name = "local_memory",
-		.mode = 0444,
-		.feature = -1,
-		.view = &nvdebug_local_memory_view,
-		.exists = nvdebug_local_memory_exists,
-	}, {
-		.name = "ptimer",
-		.mode = 0400,
-		.state = true,
-		.feature = -1,
-		.view = &nvdebug_ptimer_view,
-		.exists = nvdebug_ptimer_exists,
-	},
-};
-
-/* Made last: a folder that has it has all of its files. */
-static const struct file_kind info_kind = {
-	.name = "info",
-	.mode = 0444,
-	.feature = -1,
-	.view = &nvdebug_info_view,
-};
+static void create_rest(struct nvdebug_device *device);
 
 /* Reading: the snapshot is taken by open, and printed record by record. */
 
@@ -288,7 +77,7 @@ static int seq_show(struct seq_file *m, void *v)
 {
 	const struct reader *reader = m->private;
 
-	reader->view->show(m, reader->gpu, reader->snapshot, *(loff_t *)v);
+	reader->view->show(m, &reader->device->gpu, reader->snapshot, *(loff_t *)v);
 	return 0;
 }
 
@@ -301,39 +90,42 @@ static const struct seq_operations reader_seq_ops = {
 
 static struct nvdebug_snapshot *take_snapshot(const struct proc_file *node)
 {
-	const struct nvdebug_view *view = node->kind->view;
+	struct nvdebug_gpu *gpu = &node->device->gpu;
 	struct nvdebug_snapshot *snapshot;
 	int ret;
 
-	if (!view->live)
-		return view->take(node->gpu, node->number);
+	if (!node->view->live)
+		return node->view->take(gpu, node->number);
 
-	ret = nvdebug_gpu_begin(node->gpu);
+	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ERR_PTR(ret);
-	snapshot = view->take(node->gpu, node->number);
-	nvdebug_gpu_end(node->gpu);
+	snapshot = node->view->take(gpu, node->number);
+	nvdebug_gpu_end(gpu);
 	return snapshot;
 }
 
 static int reader_open(struct inode *inode, struct file *file)
 {
 	const struct proc_file *node = pde_data(inode);
-	const struct nvdebug_view *view = node->kind->view;
 	struct nvdebug_snapshot *snapshot;
 	struct reader *reader;
 	int ret;
 
 	/* also of what is known, which will be different when it is back */
-	if (node->kind != &info_kind &&
-	    (nvdebug_gpu_is_given_away(node->gpu) ||
-	     READ_ONCE(node->gpu->closed)))
+	if (node->view != &nvdebug_info_view &&
+	    (nvdebug_device_is_given_away(node->device) ||
+	     READ_ONCE(node->device->closed)))
 		return -EBUSY;
+	/* the rest of the files is there when this one has been opened */
+	if (node->view == &nvdebug_info_view &&
+	    nvdebug_device_identify(node->device))
+		create_rest(node->device);
 	snapshot = take_snapshot(node);
 	if (IS_ERR(snapshot))
 		return PTR_ERR(snapshot);
 	/* widened to everybody, the file tells everybody only so much */
-	snapshot->hide = node->kind->state && nvdebug_params.state_all &&
+	snapshot->hide = node->state && nvdebug_params.state_all &&
 			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 
 	reader = __seq_open_private(file, &reader_seq_ops, sizeof(*reader));
@@ -341,15 +133,15 @@ static int reader_open(struct inode *inode, struct file *file)
 		ret = -ENOMEM;
 		goto err_free_snapshot;
 	}
-	nvdebug_gpu_get(node->gpu);
-	reader->gpu = node->gpu;
-	reader->view = view;
+	nvdebug_device_get(node->device);
+	reader->device = node->device;
+	reader->view = node->view;
 	reader->snapshot = snapshot;
 	nvdebug_leases_init(&reader->leases);
 	return 0;
 
 err_free_snapshot:
-	view->free(snapshot);
+	node->view->free(snapshot);
 	return ret;
 }
 
@@ -358,9 +150,9 @@ static int reader_release(struct inode *inode, struct file *file)
 	struct seq_file *m = file->private_data;
 	struct reader *reader = m->private;
 
-	nvdebug_leases_end(&reader->leases, reader->gpu);
+	nvdebug_leases_end(&reader->leases, &reader->device->gpu);
 	reader->view->free(reader->snapshot);
-	nvdebug_gpu_put(reader->gpu);
+	nvdebug_device_put(reader->device);
 	return seq_release_private(inode, file);
 }
 
@@ -409,7 +201,7 @@ static ssize_t do_request(struct file *file, const char __user *buf,
 			  struct seq_buf *answer)
 {
 	const struct proc_file *node = pde_data(file_inode(file));
-	const struct nvdebug_control *control = node->kind->control;
+	const struct nvdebug_control *control = node->control;
 	char *text;
 	int ret;
 
@@ -421,7 +213,7 @@ static ssize_t do_request(struct file *file, const char __user *buf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	ret = act(node->gpu, control, leases, text, count, answer);
+	ret = act(&node->device->gpu, control, leases, text, count, answer);
 	kfree(text);
 	if (!ret && answer && seq_buf_has_overflowed(answer))
 		ret = -EFBIG;
@@ -445,7 +237,7 @@ static int control_release(struct inode *inode, struct file *file)
 	const struct proc_file *node = pde_data(inode);
 	struct nvdebug_leases *leases = file->private_data;
 
-	nvdebug_leases_end(leases, node->gpu);
+	nvdebug_leases_end(leases, &node->device->gpu);
 	kfree(leases);
 	return 0;
 }
@@ -508,7 +300,7 @@ static int dialogue_release(struct inode *inode, struct file *file)
 	const struct proc_file *node = pde_data(inode);
 	struct dialogue *d = file->private_data;
 
-	nvdebug_leases_end(&d->leases, node->gpu);
+	nvdebug_leases_end(&d->leases, &node->device->gpu);
 	mutex_destroy(&d->lock);
 	kfree(d);
 	return 0;
@@ -554,13 +346,29 @@ static const struct proc_ops dialogue_proc_ops = {
 	.proc_release = dialogue_release,
 };
 
-static const struct proc_ops *ops_of(const struct file_kind *kind)
+static const struct proc_ops *ops_of(const struct proc_file *node)
 {
-	if (!kind->control)
+	if (!node->control)
 		return &reader_proc_ops;
-	if (kind->control->answers)
+	if (node->control->answers)
 		return &dialogue_proc_ops;
-	return kind->view ? &reader_control_proc_ops : &control_proc_ops;
+	return node->view ? &reader_control_proc_ops : &control_proc_ops;
+}
+
+static umode_t mode_of(const struct proc_file *node)
+{
+	umode_t mode = node->control ? 0200 : 0;
+
+	if (node->view && !node->control)
+		mode |= node->state ? 0400 : 0444;
+	else if (node->view || node->control->answers)
+		mode |= 0400;
+
+	if (node->state && nvdebug_params.state_all)
+		mode |= 0444;
+	else if (node->state && nvdebug_params.state_gid >= 0)
+		mode |= 0440;
+	return mode;
 }
 
 /* The tree. */
@@ -577,51 +385,69 @@ static kgid_t state_group(void)
 	       KGIDT_INIT(nvdebug_params.state_gid);
 }
 
-static int create_file(struct nvdebug_gpu *gpu, const struct file_kind *kind,
-		       u32 number)
+/* A file like @like. */
+static int create_file(struct nvdebug_device *device, const char *name,
+		       const struct proc_file *like)
 {
 	struct proc_dir_entry *entry;
-	umode_t mode = kind->mode;
 	struct proc_file *node;
-	char name[32];
+	char text[32];
 
-	if (kind->state && nvdebug_params.state_all)
-		mode |= 0444;
-	else if (kind->state && nvdebug_params.state_gid >= 0)
-		mode |= 0440;
-
-	node = kzalloc(sizeof(*node), GFP_KERNEL);
+	node = kmemdup(like, sizeof(*like), GFP_KERNEL);
 	if (!node)
 		return -ENOMEM;
-	node->gpu = gpu;
-	node->kind = kind;
-	node->number = number;
-	node->next = gpu->proc->nodes;
-	gpu->proc->nodes = node;
+	node->device = device;
+	node->next = device->proc->nodes;
+	device->proc->nodes = node;
 
-	snprintf(name, sizeof(name), kind->name, number);
-	entry = proc_create_data(name, mode, gpu->proc->dir, ops_of(kind), node);
+	snprintf(text, sizeof(text), name, node->number);
+	entry = proc_create_data(text, mode_of(node), device->proc->dir,
+				 ops_of(node), node);
 	if (!entry)
 		return -ENOMEM;
-	if (kind->state)
+	if (node->state)
 		proc_set_user(entry, state_owner(), state_group());
 	return 0;
 }
 
-static int create_files(struct nvdebug_gpu *gpu, const struct file_kind *kind)
+static int create_view(struct nvdebug_device *device,
+		       const struct nvdebug_view_file *file)
 {
-	u32 n, number;
+	struct proc_file like = { .view = file->view, .state = file->state };
+	struct nvdebug_gpu *gpu = &device->gpu;
 	int ret = 0;
+	u32 n;
 
-	if (kind->feature >= 0 && gpu->missing[kind->feature])
+	if (file->feature >= 0 && gpu->missing[file->feature])
 		return 0;
-	if (kind->exists && !kind->exists(gpu))
+	if (file->exists && !file->exists(gpu))
 		return 0;
-	if (!kind->nth)
-		return create_file(gpu, kind, 0);
-	for (n = 0; !ret && kind->nth(gpu, n, &number); n++)
-		ret = create_file(gpu, kind, number);
+	if (!file->nth)
+		return create_file(device, file->name, &like);
+	for (n = 0; !ret && file->nth(gpu, n, &like.number); n++)
+		ret = create_file(device, file->name, &like);
 	return ret;
+}
+
+static int create_control(struct nvdebug_device *device,
+			  const struct nvdebug_control_file *file)
+{
+	const struct proc_file like = {
+		.view = file->view,
+		.control = file->control,
+	};
+
+	if (device->gpu.missing[file->feature])
+		return 0;
+	return create_file(device, file->name, &like);
+}
+
+/* Made last: a folder that has it has all of its files. */
+static int create_info(struct nvdebug_device *device)
+{
+	static const struct proc_file like = { .view = &nvdebug_info_view };
+
+	return create_file(device, "info", &like);
 }
 
 /*
@@ -649,17 +475,36 @@ int nvdebug_proc_check(void)
 }
 
 /* All but info, of those that there are for this GPU. */
-static int create_kinds(struct nvdebug_gpu *gpu)
+static int create_files(struct nvdebug_device *device)
 {
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(kinds); i++)
-		ret = create_files(gpu, &kinds[i]);
+	for (i = 0; !ret && i < nvdebug_view_files_count; i++)
+		ret = create_view(device, &nvdebug_view_files[i]);
+	for (i = 0; !ret && i < nvdebug_control_files_count; i++)
+		ret = create_control(device, &nvdebug_control_files[i]);
 	return ret;
 }
 
-int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
+static void withdraw(struct nvdebug_device *device)
+{
+	struct proc_file *node, *next;
+
+	if (!device->proc)
+		return;
+	/* long walks that are under way should end now */
+	WRITE_ONCE(device->gone, true);
+	proc_remove(device->proc->dir);
+	for (node = device->proc->nodes; node; node = next) {
+		next = node->next;
+		kfree(node);
+	}
+	kfree(device->proc);
+	device->proc = NULL;
+}
+
+static int publish(struct nvdebug_device *device, unsigned int index)
 {
 	char name[16];
 	int ret;
@@ -669,57 +514,49 @@ int nvdebug_proc_create(struct nvdebug_gpu *gpu, unsigned int index)
 	if (ret)
 		return ret;
 
-	gpu->proc = kzalloc(sizeof(*gpu->proc), GFP_KERNEL);
-	if (!gpu->proc)
+	device->proc = kzalloc(sizeof(*device->proc), GFP_KERNEL);
+	if (!device->proc)
 		return -ENOMEM;
-	gpu->proc->dir = proc_mkdir(name, NULL);
-	ret = gpu->proc->dir ? 0 : -ENOMEM;
+	device->proc->dir = proc_mkdir(name, NULL);
+	ret = device->proc->dir ? 0 : -ENOMEM;
 	/* what there is, is not found out meanwhile by the first file's opener */
-	mutex_lock(&gpu->identity);
+	mutex_lock(&device->identity);
 	if (!ret)
-		ret = create_kinds(gpu);
+		ret = create_files(device);
 	if (!ret)
-		ret = create_files(gpu, &info_kind);
-	mutex_unlock(&gpu->identity);
+		ret = create_info(device);
+	mutex_unlock(&device->identity);
 	if (ret) {
-		nvdebug_proc_remove(gpu);
+		withdraw(device);
 		return ret;
 	}
-	if (gpu->identified && gpu->unsupported)
-		dev_warn(gpu->dev,
+	if (device->identified && device->gpu.unsupported)
+		dev_warn(device->dev,
 			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
-			 gpu->id.chip, gpu->unsupported, name);
+			 device->gpu.id.chip, device->gpu.unsupported, name);
 	else
-		dev_info(gpu->dev, "%s is /proc/%s%s%s\n",
-			 gpu->chip_name ?: "a GPU", name,
-			 gpu->identified ? "" : ", with only info: ",
-			 gpu->identified ? "" : gpu->unsupported);
+		dev_info(device->dev, "%s is /proc/%s%s%s\n",
+			 device->gpu.chip_name ?: "a GPU", name,
+			 device->identified ? "" : ", with only info: ",
+			 device->identified ? "" : device->gpu.unsupported);
 	return 0;
 }
 
-void nvdebug_proc_complete(struct nvdebug_gpu *gpu)
+/*
+ * The rest of the files, of a GPU that was not identified before. Called once,
+ * from the open of its info, which is what there was.
+ */
+static void create_rest(struct nvdebug_device *device)
 {
-	if (create_kinds(gpu))
-		dev_warn(gpu->dev, "no memory for all of /proc/gpu%u\n",
-			 gpu->number);
+	if (create_files(device))
+		dev_warn(device->dev, "no memory for all of /proc/gpu%u\n",
+			 device->number);
 	else
-		dev_info(gpu->dev, "%s is awake: /proc/gpu%u is complete\n",
-			 gpu->chip_name, gpu->number);
+		dev_info(device->dev, "%s is awake: /proc/gpu%u is complete\n",
+			 device->gpu.chip_name, device->number);
 }
 
-void nvdebug_proc_remove(struct nvdebug_gpu *gpu)
-{
-	struct proc_file *node, *next;
-
-	if (!gpu->proc)
-		return;
-	/* long walks that are under way should end now */
-	WRITE_ONCE(gpu->gone, true);
-	proc_remove(gpu->proc->dir);
-	for (node = gpu->proc->nodes; node; node = next) {
-		next = node->next;
-		kfree(node);
-	}
-	kfree(gpu->proc);
-	gpu->proc = NULL;
-}
+const struct nvdebug_publisher nvdebug_proc_publisher = {
+	.publish = publish,
+	.withdraw = withdraw,
+};

@@ -8,13 +8,15 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "access/memory.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/context.h"
 #include "hw/ctxsw.h"
 #include "mmu.h"
 #include "state/context_image.h"
-#include "state/instances.h"
+#include "state/blocks.h"
+#include "state/intern.h"
 #include "state/run_reader.h"
 
 /* What an image or a header needs, so that its words lie in one page. */

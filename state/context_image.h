@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "core/machine.h"
+
 struct nvdebug_block;
 struct nvdebug_context_fetch;
 struct nvdebug_instances;

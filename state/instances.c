@@ -7,17 +7,20 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "access/memory.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/runlist.h"
 #include "decode/channel.h"
+#include "decode/instance.h"
 #include "decode/runlist.h"
 #include "hw/ramin.h"
 #include "mmu.h"
 #include "state/context_image.h"
 #include "state/instances.h"
+#include "state/intern.h"
 #include "state/run_reader.h"
-#include "state/runlist_copy.h"
+#include "state/runlist.h"
 
 struct block_key {
 	u64 addr;

@@ -2,7 +2,6 @@
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "state/intern.h"

@@ -2,8 +2,9 @@
 #include <linux/errno.h>
 
 #include "core/gpu.h"
+#include "decode/occupied.h"
+#include "state/engine_status.h"
 #include "state/occupancy.h"
-#include "views/engines.h"
 
 static bool is_on(const struct nvdebug_engine *engine,
 		  const struct nvdebug_runlist *runlist)

@@ -4,16 +4,17 @@
 
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/runlist.h"
 #include "decode/targets.h"
 #include "state/resolve.h"
-#include "state/runlist_copy.h"
+#include "state/runlist.h"
 
 int nvdebug_resolver_init(struct nvdebug_resolver *r, struct nvdebug_gpu *gpu,
 			  enum nvdebug_entry_kind kind)
 {
 	r->gpu = gpu;
 	r->kind = kind;
-	r->beneath = false;
+	r->original = false;
 	r->held = kcalloc(gpu->topology.runlists + 1, sizeof(*r->held),
 			  GFP_KERNEL);
 	return r->held ? 0 : -ENOMEM;
@@ -44,7 +45,7 @@ static int ids_of(struct nvdebug_resolver *r, u32 index,
 		ret = nvdebug_runlist_length(r->gpu, runlist, &entries);
 		if (!ret && entries)
 			ret = nvdebug_runlist_ids(r->gpu, runlist, r->kind,
-						  r->beneath, *slot);
+						  r->original, *slot);
 		if (ret) {
 			bitmap_free(*slot);
 			*slot = NULL;

@@ -16,8 +16,8 @@ struct nvdebug_target;
 struct nvdebug_resolver {
 	struct nvdebug_gpu *gpu;
 	enum nvdebug_entry_kind kind;	/* what targets name: TSGs or channels */
-	/* look in the driver's list where one of ours is in force? */
-	bool beneath;
+	/* look in the driver's list where an override list is in force? */
+	bool original;
 	/* per runlist: the ids that it holds, read when first asked for */
 	unsigned long **held;
 };

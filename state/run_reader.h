@@ -5,7 +5,7 @@
 #ifndef NVDEBUG_RUN_READER_H
 #define NVDEBUG_RUN_READER_H
 
-#include "access/memory.h"
+#include "core/machine.h"
 #include "decode/words.h"
 
 struct nvdebug_run_reader {

@@ -103,7 +103,7 @@ def test_a_list_that_went_is_not_replaced(bench, board, workload):
     bench.restart(board, workload)
     with trace(bench) as lines:
         with stalled(bench, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}",
-                     "nvdebug_runlist_copy_beneath", after=True) as command:
+                     "nvdebug_runlist_copy_original", after=True) as command:
             bench.model(board).request("submit", 0)
             bench.model(board).request("advance", 100)
     expect_busy(command)

@@ -6,15 +6,18 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "access/memory.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/runlist.h"
+#include "core/view.h"
 #include "decode/channel.h"
+#include "decode/instance.h"
 #include "decode/runlist.h"
-#include "proc/proc.h"
+#include "state/blocks.h"
 #include "state/instances.h"
-#include "state/runlist_copy.h"
-#include "views/contexts.h"
+#include "state/runlist.h"
+#include "views/views.h"
 
 #define NO_TSG	U32_MAX
 

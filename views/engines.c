@@ -5,18 +5,18 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/engine_status.h"
+#include "decode/ptop.h"
 #include "hw/pbdma.h"
-#include "hw/pfifo.h"
 #include "hw/ptop.h"
 #include "hw/runlist.h"
-#include "proc/proc.h"
-#include "views/engines.h"
+#include "views/views.h"
 
 /* How often to read an engine that does not hold still. */
 #define READ_TRIES	4
@@ -44,109 +44,6 @@ struct engines_snapshot {
 	struct nvdebug_snapshot base;
 	struct line line[];
 };
-
-/* Up to Turing: PFIFO has arrays of both. */
-
-static u32 engine_reg_gk104(const struct nvdebug_gpu *gpu,
-			    const struct nvdebug_engine *engine)
-{
-	return engine->has & NVDEBUG_ENGINE_HAS_ID ?
-		NV_PFIFO_ENGINE_STATUS(engine->engine_id) : 0;
-}
-
-static u32 pbdma_reg_gk104(const struct nvdebug_pbdma *pbdma)
-{
-	return NV_PFIFO_PBDMA_STATUS(pbdma->number);
-}
-
-static u32 channel_reg_gk104(const struct nvdebug_gpu *gpu,
-			     const struct nvdebug_engine *engine, u32 n)
-{
-	return 0;
-}
-
-const struct nvdebug_status_ops nvdebug_status_gk104 = {
-	.engine_reg = engine_reg_gk104,
-	.pbdma_reg = pbdma_reg_gk104,
-	.channel_reg = channel_reg_gk104,
-	.engine = nvdebug_engine_status_gk104,
-	.pbdma = nvdebug_pbdma_status_gk104,
-};
-
-/* Ampere and newer: a slot in the runlist's block, and the PBDMA itself. */
-
-static u32 slot_reg(const struct nvdebug_gpu *gpu,
-		    const struct nvdebug_engine *engine, u32 offset)
-{
-	if (!offset || engine->rleng >= gpu->chip->runlist->block->engines)
-		return 0;
-	return engine->runlist_base + offset +
-	       NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
-}
-
-static u32 engine_reg_ga100(const struct nvdebug_gpu *gpu,
-			    const struct nvdebug_engine *engine)
-{
-	return slot_reg(gpu, engine,
-			gpu->chip->runlist->block->engine_status0);
-}
-
-static u32 pbdma_reg_ga100(const struct nvdebug_pbdma *pbdma)
-{
-	return pbdma->base + NV_PPBDMA_STATUS_SCHED;
-}
-
-static u32 channel_reg_ga100(const struct nvdebug_gpu *gpu,
-			     const struct nvdebug_engine *engine, u32 n)
-{
-	u32 reg = slot_reg(gpu, engine,
-			   gpu->chip->runlist->block->engine_status_channel);
-
-	return reg && n < ENGINE_CHANNELS ? reg + 4 * n : 0;
-}
-
-const struct nvdebug_status_ops nvdebug_status_ga100 = {
-	.engine_reg = engine_reg_ga100,
-	.pbdma_reg = pbdma_reg_ga100,
-	.channel_reg = channel_reg_ga100,
-	.engine = nvdebug_engine_status_ga100,
-	.pbdma = nvdebug_pbdma_status_ga100,
-	.pbdma_channel_valid = NV_PPBDMA_CHANNEL_VALID,
-	.faults_of_all = true,
-};
-
-int nvdebug_engine_status_read(struct nvdebug_gpu *gpu,
-			       const struct nvdebug_engine *engine,
-			       struct nvdebug_engine_status *status)
-{
-	const struct nvdebug_status_ops *ops = gpu->chip->status;
-	u32 reg = ops->engine_reg(gpu, engine);
-	u32 word;
-	int ret;
-
-	if (!reg)
-		return -EOPNOTSUPP;
-	ret = nvdebug_reg_read(gpu, reg, &word);
-	if (!ret)
-		ops->engine(word, status);
-	return ret;
-}
-
-int nvdebug_pbdma_status_read(struct nvdebug_gpu *gpu,
-			      const struct nvdebug_runlist *runlist, u32 n,
-			      struct nvdebug_ctx_status *status)
-{
-	const struct nvdebug_status_ops *ops = gpu->chip->status;
-	u32 word;
-	int ret = nvdebug_reg_read(gpu, ops->pbdma_reg(&runlist->pbdma[n]),
-				   &word);
-
-	if (!ret)
-		ops->pbdma(word, status);
-	return ret;
-}
-
-/* The file. */
 
 static int read_optional(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
 {

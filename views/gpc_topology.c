@@ -6,44 +6,12 @@
 
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/geometry.h"
-#include "hw/fuse.h"
-#include "hw/pfb.h"
 #include "hw/ptop.h"
-#include "proc/proc.h"
 #include "views/gpc_topology.h"
-
-const struct nvdebug_geometry_ops nvdebug_geometry_gk104 = {
-	.gpc_reg = { NV_PTOP_FS_GPC_GK104, NV_PTOP_FS_GPC_SW_GK104 },
-	.tpc_reg = { NV_PTOP_FS_TPC_GPC_GK104, NV_PTOP_FS_TPC_GPC_SW_GK104 },
-};
-
-const struct nvdebug_geometry_ops nvdebug_geometry_gm107 = {
-	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GM107 },
-	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GM107 },
-};
-
-const struct nvdebug_geometry_ops nvdebug_geometry_gm200 = {
-	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GM107 },
-	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GM107 },
-	.has_ltcs = true,
-};
-
-const struct nvdebug_geometry_ops nvdebug_geometry_ga100 = {
-	.gpc_reg = { NV_FUSE_STATUS_OPT_GPC_GA100 },
-	.tpc_reg = { NV_FUSE_STATUS_OPT_TPC_GPC_GA100 },
-	.has_ltcs = true,
-};
-
-const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_gp102 = {
-	.reg = NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_GP102,
-	.bytes = nvdebug_video_memory_gp102,
-};
-
-const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_ga102 = {
-	.reg = NV_USABLE_FB_SIZE_IN_MB_GA102,
-	.bytes = nvdebug_video_memory_ga102,
-};
+#include "views/views.h"
 
 /* What is off of @units, by the registers @reg plus @offset. */
 static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "chips/chips.h"
+#include "decode/context.h"
 #include "decode/runlist.h"
+#include "state/blocks.h"
 #include "state/instances.h"
+#include "state/intern.h"
 #include "views/box.h"
 #include "views/instance_show.h"
 

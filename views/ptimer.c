@@ -5,9 +5,10 @@
 #include <linux/slab.h>
 
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "hw/ptimer.h"
-#include "proc/proc.h"
-#include "views/ptimer.h"
+#include "views/views.h"
 
 /* TIME_1 changes every 4.3 s: that it does so twice in a row cannot be. */
 #define READ_TRIES	3

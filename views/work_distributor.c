@@ -5,10 +5,11 @@
 
 #include "chips/chips.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
 #include "decode/geometry.h"
 #include "hw/cwd.h"
-#include "proc/proc.h"
-#include "views/work_distributor.h"
+#include "views/views.h"
 
 #define MAX_WORDS	NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B
 
@@ -20,51 +21,6 @@ struct cwd_snapshot {
 	u32 gpc_tpc_words;
 	u32 gpc_tpc_id[MAX_WORDS];
 	u32 sm_id[NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100];
-};
-
-const struct nvdebug_cwd_ops nvdebug_cwd_gm200 = {
-	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
-	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
-	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
-	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200,
-	.sms_per_tpc = 1,
-};
-
-const struct nvdebug_cwd_ops nvdebug_cwd_gp100 = {
-	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
-	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
-	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
-	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
-	.sms_per_tpc = 1,
-};
-
-const struct nvdebug_cwd_ops nvdebug_cwd_gv100 = {
-	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID(0),
-	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID(0),
-	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
-	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1,
-	.sms_per_tpc = 2,
-	.has_partitions = true,
-};
-
-const struct nvdebug_cwd_ops nvdebug_cwd_gh100 = {
-	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
-	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
-	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GH100,
-	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
-	.sms_per_tpc = 2,
-	.has_partitions = true,
-	.fitted = true,
-};
-
-/* No PARTITION_CTL is published of GB10B. */
-const struct nvdebug_cwd_ops nvdebug_cwd_gb100 = {
-	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
-	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
-	.gpc_tpc_words = NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B,
-	.sm_words = NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GH100,
-	.sms_per_tpc = 2,
-	.fitted = true,
 };
 
 static int read_fs(struct nvdebug_gpu *gpu, struct cwd_snapshot *s)

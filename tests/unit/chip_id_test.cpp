@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "decode/chip_id.h"
+#include "decode/register.h"
 
 namespace {
 

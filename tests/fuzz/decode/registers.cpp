@@ -4,6 +4,7 @@
 #include "decode/bar.h"
 #include "decode/channel.h"
 #include "decode/chip_id.h"
+#include "decode/register.h"
 #include "decode/copy.h"
 #include "decode/geometry.h"
 #include "decode/occupied.h"

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * One line in the log for each request, however long that was, and one for
- * what went wrong; of both only so many for each GPU in so much time.
+ * One line in the log for each request, however long that was.
  */
-#ifndef NVDEBUG_REPORT_H
-#define NVDEBUG_REPORT_H
+#ifndef NVDEBUG_CONTROL_REPORT_H
+#define NVDEBUG_CONTROL_REPORT_H
 
 #include <linux/compiler_attributes.h>
 #include <linux/seq_buf.h>
 #include <linux/types.h>
 
 struct nvdebug_gpu;
-
-void nvdebug_log_init(struct nvdebug_gpu *gpu);
-
-/* One line; if it is one too many, the log says later how many there were. */
-__printf(2, 3)
-void nvdebug_say(struct nvdebug_gpu *gpu, const char *fmt, ...);
-__printf(2, 3)
-void nvdebug_complain(struct nvdebug_gpu *gpu, const char *fmt, ...);
 
 struct nvdebug_report {
 	struct seq_buf list;

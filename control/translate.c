@@ -9,15 +9,17 @@
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 
-#include "access/memory.h"
 #include "chips/chips.h"
+#include "control/controls.h"
+#include "core/control.h"
 #include "core/gpu.h"
+#include "core/machine.h"
+#include "decode/mmu.h"
 #include "decode/runlist.h"
 #include "decode/translation.h"
 #include "mmu.h"
-#include "proc/proc.h"
+#include "state/blocks.h"
 #include "state/instances.h"
-#include "views/translate.h"
 
 /* Where to start, and in what format. */
 struct space {
@@ -235,6 +237,20 @@ static void put_answer(struct seq_buf *s, const struct space *space,
 	}
 }
 
+/* Do all of a walk that was started with @want. */
+static int walk_run(struct nvdebug_mmu_walk *w, struct nvdebug_mem *mem,
+		    struct nvdebug_mem_request *want)
+{
+	int ret;
+
+	do {
+		ret = nvdebug_mem_read(mem, want);
+		if (ret)
+			return ret;
+	} while (nvdebug_mmu_walk_step(w, want));
+	return 0;
+}
+
 static int walk(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		const struct space *space, u64 va, struct seq_buf *answer)
 {
@@ -250,7 +266,7 @@ static int walk(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		return -ENOMEM;
 	if (nvdebug_mmu_walk_start(w, gpu, space->format, space->pdb,
 				   space->aperture, space->va_limit, va, &want))
-		ret = nvdebug_mmu_walk_run(w, mem, &want);
+		ret = walk_run(w, mem, &want);
 	if (!ret || ret == -EFAULT) {
 		put_answer(answer, space, &w->walk, ret);
 		ret = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Copying a list from memory while it may change.
+ * Runlists as they are now: where one is, and copying it while it may change.
  */
-#ifndef NVDEBUG_RUNLIST_COPY_H
-#define NVDEBUG_RUNLIST_COPY_H
+#ifndef NVDEBUG_STATE_RUNLIST_H
+#define NVDEBUG_STATE_RUNLIST_H
 
 #include <linux/types.h>
 
@@ -12,6 +12,18 @@
 struct nvdebug_gpu;
 struct nvdebug_mem;
 struct nvdebug_runlist;
+
+/*
+ * Make sure that runlist->channels is known. A runlist whose engines were in
+ * reset at load may answer later, so that this is tried again on every use.
+ */
+int __must_check nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
+					 struct nvdebug_runlist *runlist);
+
+/* How many entries it has now, in one register read. */
+int __must_check nvdebug_runlist_length(struct nvdebug_gpu *gpu,
+					const struct nvdebug_runlist *runlist,
+					u32 *entries);
 
 /* A list as it was copied from memory. */
 struct nvdebug_runlist_copy {
@@ -31,17 +43,17 @@ int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      struct nvdebug_runlist_copy *copy);
 
 /*
- * The driver's list, even where one of ours is in force in place of it.
+ * The driver's list, even where an override list is in force.
  */
 int __must_check
-nvdebug_runlist_copy_beneath(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			     const struct nvdebug_runlist *runlist,
-			     struct nvdebug_runlist_copy *copy);
+nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			      const struct nvdebug_runlist *runlist,
+			      struct nvdebug_runlist_copy *copy);
 
 /* Set the bit of every TSG or channel that the list has now. */
 int __must_check nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
-				     enum nvdebug_entry_kind kind, bool beneath,
+				     enum nvdebug_entry_kind kind, bool original,
 				     unsigned long *held);
 
 #endif

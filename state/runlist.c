@@ -3,14 +3,43 @@
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 
-#include "access/memory.h"
 #include "chips/chips.h"
 #include "core/gpu.h"
-#include "host/own_list.h"
+#include "core/machine.h"
+#include "core/runlist.h"
+#include "decode/runlist.h"
 #include "hw/ram.h"
-#include "state/runlist_copy.h"
+#include "hw/runlist.h"
+#include "state/override.h"
+#include "state/runlist.h"
+
+int nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
+			    struct nvdebug_runlist *runlist)
+{
+	int ret = 0;
+
+	if (mutex_lock_killable(&gpu->lock))
+		return -EINTR;
+	if (!runlist->channels)
+		ret = gpu->chip->runlist->prepare(gpu, runlist);
+	mutex_unlock(&gpu->lock);
+	return ret;
+}
+
+int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
+			   const struct nvdebug_runlist *runlist, u32 *entries)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	u32 value;
+	int ret;
+
+	ret = nvdebug_reg_read(gpu, ops->registers(runlist) + ops->length_offset,
+			       &value);
+	if (!ret)
+		*entries = FIELD_GET(NV_RUNLIST_SUBMIT_LENGTH, value);
+	return ret;
+}
 
 /* How often to copy a list that moves before calling the copy torn. */
 #define COPY_TRIES	3
@@ -72,27 +101,27 @@ static bool is_final(int error)
 }
 
 static int locate_locked(struct nvdebug_gpu *gpu,
-			 const struct nvdebug_runlist *runlist, bool beneath,
+			 const struct nvdebug_runlist *runlist, bool original,
 			 struct nvdebug_runlist_location *loc)
 {
 	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
 
-	if (!ret && beneath)
-		nvdebug_own_list_look_beneath(gpu, runlist, loc);
+	if (!ret && original)
+		nvdebug_override_original(gpu, runlist, loc);
 	return ret;
 }
 
 static int locate(struct nvdebug_gpu *gpu,
-		  const struct nvdebug_runlist *runlist, bool beneath,
+		  const struct nvdebug_runlist *runlist, bool original,
 		  struct nvdebug_runlist_location *loc)
 {
 	int ret;
 
-	if (!beneath)
+	if (!original)
 		return gpu->chip->runlist->location(gpu, runlist, loc);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	ret = locate_locked(gpu, runlist, beneath, loc);
+	ret = locate_locked(gpu, runlist, original, loc);
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
@@ -104,7 +133,7 @@ static int locate(struct nvdebug_gpu *gpu,
  * it is in video memory by then. Reads of that take the lock themselves.
  */
 static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			 const struct nvdebug_runlist *runlist, bool beneath,
+			 const struct nvdebug_runlist *runlist, bool original,
 			 bool even_only, struct nvdebug_runlist_copy *copy)
 {
 	int ret;
@@ -114,7 +143,7 @@ static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 				    &copy->words);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	ret = locate_locked(gpu, runlist, beneath, &copy->loc);
+	ret = locate_locked(gpu, runlist, original, &copy->loc);
 	if (!ret && is_in_video_memory(gpu, &copy->loc))
 		ret = -EAGAIN;
 	if (!ret)
@@ -129,7 +158,7 @@ static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
  * for an error, its old place being used for something else by then.
  */
 static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		     const struct nvdebug_runlist *runlist, bool beneath,
+		     const struct nvdebug_runlist *runlist, bool original,
 		     bool even_only, struct nvdebug_runlist_copy *copy)
 {
 	struct nvdebug_runlist_location now;
@@ -137,13 +166,13 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 
 	copy->words = NULL;
 	copy->torn = false;
-	ret = locate(gpu, runlist, beneath, &now);
+	ret = locate(gpu, runlist, original, &now);
 	if (ret)
 		return ret;
 
 	for (tries = 1; ; tries++) {
 		copy->loc = now;
-		error = copy_in_place(gpu, mem, runlist, beneath, even_only,
+		error = copy_in_place(gpu, mem, runlist, original, even_only,
 				      copy);
 		if (is_final(error))
 			return error;
@@ -151,7 +180,7 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		if (!error && !copy->words)
 			return 0;
 
-		ret = locate(gpu, runlist, beneath, &now);
+		ret = locate(gpu, runlist, original, &now);
 		if (ret)
 			break;
 		copy->torn = error == -EAGAIN ||
@@ -175,17 +204,17 @@ int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return copy_list(gpu, mem, runlist, false, even_only, copy);
 }
 
-int nvdebug_runlist_copy_beneath(struct nvdebug_gpu *gpu,
-				 struct nvdebug_mem *mem,
-				 const struct nvdebug_runlist *runlist,
-				 struct nvdebug_runlist_copy *copy)
+int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
+				  struct nvdebug_mem *mem,
+				  const struct nvdebug_runlist *runlist,
+				  struct nvdebug_runlist_copy *copy)
 {
 	return copy_list(gpu, mem, runlist, true, false, copy);
 }
 
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
-			enum nvdebug_entry_kind kind, bool beneath,
+			enum nvdebug_entry_kind kind, bool original,
 			unsigned long *held)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
@@ -200,7 +229,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = copy_list(gpu, mem, runlist, beneath, true, &copy);
+	ret = copy_list(gpu, mem, runlist, original, true, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;

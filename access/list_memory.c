@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * Memory for runlists that replace a driver's: DMA memory of the GPU's device,
+ * with bus mastering on for as long as there is any.
+ */
+#include <linux/device.h>
+#include <linux/dma-mapping.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "access/bus.h"
+#include "access/device.h"
+#include "access/sysmem.h"
+#include "chips/chips.h"
+#include "core/machine.h"
+
+struct dma_list {
+	struct nvdebug_list_memory base;
+	__le32 *words;
+	dma_addr_t dma;
+	phys_addr_t phys;	/* what base.addr led to when it was made */
+};
+
+static int allocate(struct nvdebug_device *device, struct dma_list *list)
+{
+	struct device *dev = device->dev;
+	int ret = -EOPNOTSUPP;
+
+	/* a driver that is bound or unbound changes what addresses mean */
+	if (!device_trylock(dev))
+		return -EBUSY;
+	/* a driver of user space maps for the GPU what it likes; we cannot */
+	if (!device->bus->is_user_space(device)) {
+		list->words = dma_alloc_coherent(dev, list->base.bytes,
+						 &list->dma, GFP_KERNEL);
+		ret = list->words ? 0 : -ENOMEM;
+	}
+	device_unlock(dev);
+	return ret;
+}
+
+static void give_back(struct nvdebug_device *device, struct dma_list *list)
+{
+	dma_free_coherent(device->dev, list->base.bytes, list->words,
+			  list->dma);
+}
+
+/*
+ * Does the address that the GPU is told lead to the list? Where the device has
+ * never had a driver, the DMA API may not know yet of an IOMMU, and the other
+ * way round.
+ */
+static int check_address(struct nvdebug_gpu *gpu, struct dma_list *list,
+			 const u32 *words, u32 n)
+{
+	u32 *found = kvmalloc_array(n, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!found)
+		return -ENOMEM;
+	ret = nvdebug_sysmem_phys(gpu, list->base.addr, &list->phys);
+	if (!ret)
+		ret = nvdebug_sysmem_read(gpu, list->base.addr, found, n);
+	if (!ret && memcmp(found, words, n * sizeof(u32)))
+		ret = -EFAULT;
+	kvfree(found);
+	return ret == -EFAULT ? -EOPNOTSUPP : ret;
+}
+
+struct nvdebug_list_memory *
+nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
+			  u64 reach)
+{
+	struct nvdebug_device *device = nvdebug_device(gpu);
+	struct dma_list *list;
+	u32 i;
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	/* whole pages, which is how it comes to be aligned to one */
+	list->base.bytes = PAGE_ALIGN(count * sizeof(u32));
+	list->base.aperture = gpu->chip->memory->own;
+	ret = allocate(device, list);
+	if (ret)
+		goto err_free;
+	for (i = 0; i < count; i++)
+		list->words[i] = cpu_to_le32(words[i]);
+	ret = nvdebug_sysmem_address(gpu, list->dma, &list->base.addr);
+	if (!ret && list->base.addr & ~reach)
+		ret = -EOPNOTSUPP;
+	if (!ret)
+		ret = check_address(gpu, list, words, count);
+	if (ret)
+		goto err_give_back;
+
+	if (device->bus->start_dma(device))
+		device->started_dma = true;
+	device->lists++;
+	return &list->base;
+
+err_give_back:
+	give_back(device, list);
+err_free:
+	kfree(list);
+	return ERR_PTR(ret);
+}
+
+void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
+			      struct nvdebug_list_memory *memory)
+{
+	struct dma_list *list = container_of(memory, struct dma_list, base);
+	struct nvdebug_device *device = nvdebug_device(gpu);
+	phys_addr_t phys;
+
+	lockdep_assert_held(&gpu->lock);
+	/*
+	 * Another domain of the IOMMU has nothing there, and taking nothing
+	 * from it is a mistake that the DMA API does not forgive.
+	 */
+	if (!nvdebug_sysmem_phys(gpu, list->base.addr, &phys) &&
+	    phys == list->phys)
+		give_back(device, list);
+	else
+		nvdebug_err_ratelimit(gpu,
+				      "%zu bytes of memory are lost: the GPU's addresses changed under a runlist\n",
+				      list->base.bytes);
+	kfree(list);
+	if (--device->lists || !device->started_dma)
+		return;
+	device->started_dma = false;
+	device->bus->stop_dma(device);
+}
+
+void nvdebug_list_memory_abandon(struct nvdebug_list_memory *memory)
+{
+	kfree(container_of(memory, struct dma_list, base));
+}

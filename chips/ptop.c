@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The tables of devices: version 1 up to Turing, version 2 since.
+ */
+#include <linux/bitfield.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "chips/chips.h"
+#include "core/gpu.h"
+#include "core/machine.h"
+#include "core/topology.h"
+#include "decode/ptop.h"
+#include "hw/pbdma.h"
+#include "hw/pfifo.h"
+#include "hw/ptop.h"
+#include "hw/runlist.h"
+
+static bool has(const struct nvdebug_engine *engine, u32 field)
+{
+	return engine->has & field;
+}
+
+/* A table of devices in BAR0. */
+struct table {
+	u32 offset;
+	u32 rows;
+};
+
+/*
+ * Read and decode @table, and add what it has to gpu->topology; how many parts
+ * of it make no sense, to @ignored.
+ */
+static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
+		      nvdebug_ptop_decode_fn decode, u32 *ignored, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 senseless, i;
+	u32 *row;
+	int ret;
+
+	row = kmalloc_array(table->rows, sizeof(*row), GFP_KERNEL);
+	if (!row)
+		return -ENOMEM;
+
+	*why = "device table unreadable";
+	for (i = 0; i < table->rows; i++) {
+		ret = nvdebug_reg_read(gpu, table->offset + 4 * i, &row[i]);
+		if (ret)
+			goto out;
+	}
+
+	*why = "device table makes no sense";
+	ret = decode(row, table->rows, topology->engine + topology->engines,
+		     table->rows, &senseless);
+	if (ret < 0)
+		goto out;
+	topology->engines += ret;
+	*ignored += senseless;
+	ret = 0;
+out:
+	kfree(row);
+	return ret;
+}
+
+/* Read the engines of all @tables into gpu->topology. */
+static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
+			size_t count, nvdebug_ptop_decode_fn decode, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 rows = 0, ignored = 0;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		rows += tables[i].rows;
+	/* a device takes at least one row */
+	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
+	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
+				    GFP_KERNEL);
+	if (!topology->engine || !topology->runlist)
+		ret = -ENOMEM;
+	for (i = 0; !ret && i < count; i++)
+		ret = read_table(gpu, &tables[i], decode, &ignored, why);
+	if (ignored)
+		nvdebug_warn(gpu,
+			     "%u parts of the device table make no sense\n",
+			 ignored);
+	if (!ret && !topology->engines) {
+		*why = "device table empty";
+		ret = -ENODATA;
+	}
+	if (ret)
+		nvdebug_topology_free(topology);
+	return ret;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct nvdebug_runlist *left = a, *right = b;
+
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void sort_runlists(struct nvdebug_topology *topology)
+{
+	sort(topology->runlist, topology->runlists, sizeof(*topology->runlist),
+	     by_id, NULL);
+}
+
+static void add_pbdma(struct nvdebug_runlist *runlist, u32 number, u32 base)
+{
+	if (runlist->pbdmas < NVDEBUG_RUNLIST_PBDMAS)
+		runlist->pbdma[runlist->pbdmas++] =
+			(struct nvdebug_pbdma){ number, base };
+}
+
+/*
+ * Version 1 names runlists by number. Which PBDMAs serve one is in PFIFO; a
+ * GPU that nobody has initialised may not answer there, and then nothing is
+ * lost but that column.
+ */
+static void read_pbdma_map(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 n = gpu->chip->ptop->pbdmas;
+	u32 cfg0, map, i, p;
+
+	if (!n) {
+		if (nvdebug_reg_read(gpu, NV_PFIFO_CFG0, &cfg0))
+			return;
+		n = min_t(u32, FIELD_GET(NV_PFIFO_CFG0_NUM_PBDMA, cfg0),
+			  NV_PFIFO_PBDMA_MAP__SIZE_1);
+	}
+
+	for (p = 0; p < n; p++) {
+		if (nvdebug_reg_read(gpu, NV_PFIFO_PBDMA_MAP(p), &map))
+			continue;
+		for (i = 0; i < topology->runlists; i++) {
+			struct nvdebug_runlist *runlist = &topology->runlist[i];
+
+			if (map & BIT(runlist->id))
+				add_pbdma(runlist, p, NV_PPBDMA_BASE +
+					  NV_PPBDMA_STRIDE_GK104 * p);
+		}
+	}
+}
+
+static int read_gk104(struct nvdebug_gpu *gpu, const char **why)
+{
+	static const struct table table = {
+		NV_PTOP_DEVICE_INFO(0), NV_PTOP_DEVICE_INFO__SIZE_1
+	};
+	struct nvdebug_topology *topology = &gpu->topology;
+	u32 i;
+	int ret;
+
+	ret = read_engines(gpu, &table, 1, nvdebug_ptop_v1_decode, why);
+	if (ret)
+		return ret;
+
+	for (i = 0; i < topology->engines; i++) {
+		struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) ||
+		    nvdebug_runlist_find(gpu, engine->runlist))
+			continue;
+		topology->runlist[topology->runlists++].id = engine->runlist;
+	}
+	sort_runlists(topology);
+	read_pbdma_map(gpu);
+	return 0;
+}
+
+static struct nvdebug_runlist *find_base(struct nvdebug_topology *topology,
+					 u32 base)
+{
+	u32 i;
+
+	for (i = 0; i < topology->runlists; i++)
+		if (topology->runlist[i].base == base)
+			return &topology->runlist[i];
+	return NULL;
+}
+
+/* One for each register block that the table names, in the table's order. */
+static void find_runlists(struct nvdebug_topology *topology)
+{
+	u32 i;
+
+	topology->runlists = 0;
+	for (i = 0; i < topology->engines; i++) {
+		struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
+		    find_base(topology, engine->runlist_base))
+			continue;
+		topology->runlist[topology->runlists++].base =
+			engine->runlist_base;
+	}
+}
+
+/*
+ * Version 2 names runlists by their register block; the number that everybody
+ * else uses is the doorbell's, which the block knows. A runlist that does not
+ * answer is dropped. If none does, or if two say the same, the registers are
+ * not what we think: the order of the table is all there is, and info says so.
+ */
+static void name_runlists(struct nvdebug_gpu *gpu)
+{
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct nvdebug_runlist *list = topology->runlist;
+	u32 named = 0, found = topology->runlists;
+	bool clash = false;
+	u32 i, config;
+
+	/* those with a name close up; nothing moves if all have one */
+	for (i = 0; i < found; i++) {
+		u32 id;
+
+		if (nvdebug_reg_read(gpu, list[i].base + block->doorbell_config,
+				     &config))
+			continue;
+		id = FIELD_GET(NV_RUNLIST_DOORBELL_CONFIG_ID, config);
+		if (id > NV_RUNLIST_DOORBELL_CONFIG_ID_MAX)
+			continue;
+		list[i].id = id;
+		topology->runlists = named;
+		clash |= !!nvdebug_runlist_find(gpu, list[i].id);
+		swap(list[named], list[i]);
+		named++;
+	}
+	topology->runlists = named;
+
+	if (found && (clash || !named)) {
+		find_runlists(topology);
+		for (i = 0; i < found; i++)
+			list[i].id = i;
+		topology->counted_runlists = true;
+	}
+	topology->nameless_runlists = found - topology->runlists;
+	if (topology->counted_runlists || topology->nameless_runlists)
+		nvdebug_warn(gpu,
+			     "%u of %u runlists tell their id%s\n", named, found,
+			 clash ? ", but two the same" : "");
+}
+
+/*
+ * Where the place of a PBDMA's registers is documented, that is its number
+ * (linux-nvgpu has a field ID in the same register for it, but the GA100 manual
+ * does not). Of GB20x that field is all there is.
+ */
+static void read_pbdma_config(struct nvdebug_gpu *gpu,
+			      struct nvdebug_runlist *runlist)
+{
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
+	u32 i, config, base, number;
+
+	for (i = 0; i < NV_RUNLIST_PBDMA_CONFIG__SIZE_1; i++) {
+		if (nvdebug_reg_read(gpu, runlist->base + block->pbdma_config +
+				     4 * i, &config))
+			continue;
+		base = config & NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET;
+		if (!(config & NV_RUNLIST_PBDMA_CONFIG_VALID) ||
+		    base < NV_PPBDMA_BASE)
+			continue;
+		number = block->pbdma_ids ?
+			FIELD_GET(NV_RUNLIST_PBDMA_CONFIG_ID, config) :
+			(base - NV_PPBDMA_BASE) / NV_PPBDMA_STRIDE_GA100;
+		add_pbdma(runlist, number, base);
+	}
+}
+
+/* What version 2 leaves to the registers of the engine's runlist. */
+static void complete_engine(struct nvdebug_gpu *gpu,
+			    struct nvdebug_engine *engine)
+{
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
+	struct nvdebug_runlist *runlist =
+		find_base(&gpu->topology, engine->runlist_base);
+	u32 slot = engine->runlist_base +
+		   NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
+	u32 value;
+
+	if (runlist) {
+		engine->runlist = runlist->id;
+		engine->has |= NVDEBUG_ENGINE_HAS_RUNLIST;
+	}
+	if (engine->rleng >= block->engines)
+		return;
+
+	if (!nvdebug_reg_read(gpu, slot + block->engine_status_debug, &value)) {
+		engine->engine_id =
+			FIELD_GET(NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID,
+				  value);
+		engine->has |= NVDEBUG_ENGINE_HAS_ID;
+	}
+	if (block->engine_status1 &&
+	    !nvdebug_reg_read(gpu, slot + block->engine_status1, &value)) {
+		engine->intr_id =
+			FIELD_GET(NV_RUNLIST_ENGINE_STATUS1_INTR_ID, value);
+		engine->has |= NVDEBUG_ENGINE_HAS_INTR_ID;
+	}
+}
+
+static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
+		    const char **why)
+{
+	struct nvdebug_ptop_cfg cfg;
+	u32 word;
+	int ret;
+
+	*why = "device table unreadable";
+	ret = nvdebug_reg_read(gpu, reg, &word);
+	if (ret)
+		return ret;
+	ret = nvdebug_ptop_v2_cfg_decode(word, gpu->chip->ptop->newest, &cfg);
+	*why = ret == -EPROTO ? "device table of an unknown version" :
+				"device table makes no sense";
+	*rows = cfg.num_rows;
+	return ret;
+}
+
+static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct table tables[] = {
+		{ .offset = NV_PTOP_DEVICE_INFO2(0) },
+		{ .offset = NV_PTOP_DEVICE_INFO2_DIE1(0) },
+	};
+	size_t count = 1;
+	const char *ignored;
+	u32 i;
+	int ret;
+
+	ret = read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG, &tables[0].rows, why);
+	if (ret)
+		return ret;
+	/* the second die may be off */
+	if (gpu->chip->ptop->two_dies &&
+	    !read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
+		      &ignored))
+		count++;
+	ret = read_engines(gpu, tables, count, gpu->chip->ptop->decode, why);
+	if (ret)
+		return ret;
+
+	find_runlists(topology);
+	name_runlists(gpu);
+	for (i = 0; i < topology->runlists; i++)
+		read_pbdma_config(gpu, &topology->runlist[i]);
+	sort_runlists(topology);
+	for (i = 0; i < topology->engines; i++)
+		if (has(&topology->engine[i], NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
+			complete_engine(gpu, &topology->engine[i]);
+	return 0;
+}
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = {
+	.read = read_gk104,
+	.pbdmas = NV_PFIFO_PBDMA_MAP__SIZE_1_GK104,
+};
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gm200 = { .read = read_gk104 };
+
+const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = {
+	.read = read_ga100,
+	.decode = nvdebug_ptop_v2_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
+};
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gb100 = {
+	.read = read_ga100,
+	.decode = nvdebug_ptop_v2_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
+	.two_dies = true,
+};
+
+const struct nvdebug_ptop_ops nvdebug_ptop_gb202 = {
+	.read = read_ga100,
+	.decode = nvdebug_ptop_gb202_decode,
+	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT_GB20C,
+};

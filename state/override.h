@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Override lists: runlists in memory of the module's own, that Host reads in
+ * place of a driver's. Made and installed by host/override_list.c.
+ */
+#ifndef NVDEBUG_STATE_OVERRIDE_H
+#define NVDEBUG_STATE_OVERRIDE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "core/machine.h"
+#include "decode/runlist.h"
+
+struct nvdebug_gpu;
+struct nvdebug_list_memory;
+struct nvdebug_runlist;
+
+struct nvdebug_override {
+	struct list_head node;	/* in gpu->overrides, once it is submitted */
+	u64 number;		/* that no other of this GPU has, ever */
+	const struct nvdebug_runlist *runlist;
+	struct nvdebug_runlist_location own;
+	struct nvdebug_runlist_location original;	/* the driver's */
+	struct nvdebug_list_memory *memory;
+};
+
+/* The override list that is at @loc, or NULL. Under gpu->lock. */
+struct nvdebug_override *
+nvdebug_override_at(struct nvdebug_gpu *gpu,
+		    const struct nvdebug_runlist *runlist,
+		    const struct nvdebug_runlist_location *loc);
+
+/*
+ * If @loc, where the list of @runlist is now, is an override list, tell where
+ * the driver's is that it replaced. Under gpu->lock.
+ */
+void nvdebug_override_original(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_runlist *runlist,
+			       struct nvdebug_runlist_location *loc);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The lines of a channel, in a box.
+ */
+#ifndef NVDEBUG_VIEWS_CHANNEL_H
+#define NVDEBUG_VIEWS_CHANNEL_H
+
+#include <linux/types.h>
+
+struct nvdebug_box;
+struct nvdebug_channel;
+struct nvdebug_chip;
+struct nvdebug_entry;
+
+/* What its registers say, then what its entry says. */
+void nvdebug_channel_show(const struct nvdebug_box *box,
+			  const struct nvdebug_chip *chip,
+			  const struct nvdebug_channel *channel,
+			  const struct nvdebug_entry *entry, bool hide);
+/* What its entry says. */
+void nvdebug_channel_show_entry(const struct nvdebug_box *box,
+				const struct nvdebug_chip *chip,
+				const struct nvdebug_entry *entry, bool hide);
+
+#endif

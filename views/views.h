@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * All views, and the files that show them.
+ */
+#ifndef NVDEBUG_VIEWS_VIEWS_H
+#define NVDEBUG_VIEWS_VIEWS_H
+
+#include <linux/types.h>
+
+#include "core/view.h"
+
+/* A file, or one for each number. */
+struct nvdebug_view_file {
+	const char *name;	/* with %u if there is one per number */
+	/* Scheduling state, or what was read when the GPU was probed? */
+	bool state;
+	int feature;		/* needed; -1: none */
+	const struct nvdebug_view *view;
+	/* The number of the @n-th one; NULL if there is just one. */
+	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
+	/* Is it there, of those that have the feature? NULL: yes. */
+	bool (*exists)(const struct nvdebug_gpu *gpu);
+};
+
+extern const struct nvdebug_view_file nvdebug_view_files[];
+extern const size_t nvdebug_view_files_count;
+
+extern const struct nvdebug_view nvdebug_contexts_view;
+extern const struct nvdebug_view nvdebug_engines_view;
+extern const struct nvdebug_view nvdebug_num_gpcs_view;
+extern const struct nvdebug_view nvdebug_num_tpc_per_gpc_view;
+extern const struct nvdebug_view nvdebug_num_ces_view;
+extern const struct nvdebug_view nvdebug_num_fbps_view;
+extern const struct nvdebug_view nvdebug_num_ltcs_view;
+extern const struct nvdebug_view nvdebug_gpc_mask_view;
+extern const struct nvdebug_view nvdebug_tpc_mask_view;
+extern const struct nvdebug_view nvdebug_local_memory_view;
+extern const struct nvdebug_view nvdebug_ptimer_view;
+extern const struct nvdebug_view nvdebug_sm_map_view;
+extern const struct nvdebug_view nvdebug_work_distributor_view;
+extern const struct nvdebug_view nvdebug_runlist_view;
+extern const struct nvdebug_view nvdebug_runlist_brief_view;
+extern const struct nvdebug_view nvdebug_device_info_view;
+extern const struct nvdebug_view nvdebug_pce_map_view;
+extern const struct nvdebug_view nvdebug_pce_lce_view;
+extern const struct nvdebug_view nvdebug_grce_lce_view;
+extern const struct nvdebug_view nvdebug_copy_topology_view;
+
+/* The number in the name of the @n-th file of its kind; false: no more. */
+bool nvdebug_pce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *pce);
+bool nvdebug_grce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *grce);
+bool nvdebug_gpc_nth(struct nvdebug_gpu *gpu, u32 n, u32 *gpc);
+
+bool nvdebug_ltcs_exist(const struct nvdebug_gpu *gpu);
+bool nvdebug_local_memory_exists(const struct nvdebug_gpu *gpu);
+bool nvdebug_ptimer_exists(const struct nvdebug_gpu *gpu);
+
+#endif
