@@ -6,6 +6,7 @@ import contextlib
 import pytest
 from layouts import number
 from registers import pram_window
+from stall import stalled
 from test_driver import bind, driver, unbind
 from test_lease import HOLDER, hold, mode
 from test_runlist_control import refused, write_ok
@@ -81,6 +82,22 @@ def test_what_it_shows_as_it_stands(bench, board):
         refused(bench, board, "set_timeslice", "0:1 4000", "not supported")
     write_ok(bench, board, "set_timeslice", "0:1 4000")
     assert bench.peek(board, pram_window(board)) == place
+
+
+def test_it_is_not_moved_back_to_what_it_showed(bench, board):
+    """The driver moves it between the look at it and the burst."""
+    model = bench.model(board)
+    runlist = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
+    place = number(runlist["address"]) >> 16
+    set_register(bench, board, pram_window(board), place)
+    with bound(bench, board):
+        model.request("stats", "reset")
+        with stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
+                     "nvdebug_pramin_read") as command:
+            set_register(bench, board, pram_window(board), place ^ 0x100)
+        assert model.request("stats")["bars"]["0"]["blocks"]["PBUS_WINDOW"]["writes"] == 1
+        assert command.status != 0 and "not supported" in command.out
+    assert bench.peek(board, pram_window(board)) == place ^ 0x100
 
 
 def test_the_end_of_a_lease(bench, board):
