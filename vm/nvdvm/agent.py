@@ -10,8 +10,8 @@ from .errors import Timeout, VmError
 
 _HEADER = struct.Struct("<cI")
 _STATUS = struct.Struct("<i")
-# Of one look at the socket: a deadline may be infinitely far.
-LONGEST_WAIT_S = 3600
+# Of one wait for the socket: a signal that arrives just before it does not end it.
+LONGEST_WAIT_S = 1
 
 
 @dataclasses.dataclass(frozen=True)
