@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "chips/chips.h"
 #include "copy_topology.h"

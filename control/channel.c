@@ -3,7 +3,6 @@
  * Enabling and disabling channels: from the text of a request to channels,
  * then to registers.
  */
-#include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 

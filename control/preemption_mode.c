@@ -14,7 +14,6 @@
  * firmware, which is not published.
  */
 #include <linux/bitfield.h>
-#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 

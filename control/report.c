@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/cred.h>
-#include <linux/printk.h>
+#include <linux/kernel.h>
 
 #include "control/report.h"
 #include "core/machine.h"
@@ -15,15 +15,15 @@ void nvdebug_report_begin(struct nvdebug_report *report)
 
 void nvdebug_report_item(struct nvdebug_report *report, const char *fmt, ...)
 {
-	struct va_format item = { .fmt = fmt };
+	char item[64];
 	va_list args;
 
 	if (report->items++ >= ITEMS_MAX)
 		return;
 	va_start(args, fmt);
-	item.va = &args;
-	seq_buf_printf(&report->list, " %pV", &item);
+	vsnprintf(item, sizeof(item), fmt, args);
 	va_end(args);
+	seq_buf_printf(&report->list, " %s", item);
 }
 
 void nvdebug_report_end(struct nvdebug_report *report,

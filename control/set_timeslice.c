@@ -3,7 +3,6 @@
  * Timeslices: written into the headers of the list in memory, which is then
  * submitted again from where it is.
  */
-#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>

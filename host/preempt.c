@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitfield.h>
-#include <linux/device.h>
 #include <linux/irqflags.h>
 
 #include "chips/chips.h"

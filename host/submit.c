@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <linux/device.h>
 
 #include "chips/chips.h"
 #include "core/gpu.h"

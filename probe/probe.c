@@ -71,7 +71,8 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	struct nvdebug_topology *topology = &gpu->topology;
 	const struct nvdebug_channel_ops *channel;
 	const char *why = gpu->unsupported;
-	int i, ret;
+	u32 i;
+	int ret;
 
 	for (i = 0; i < NVDEBUG_FEATURES; i++)
 		gpu->missing[i] = gpu->chip ? gpu->chip->missing[i] : why;

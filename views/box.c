@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 
 #include "views/box.h"
 
