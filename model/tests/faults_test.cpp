@@ -35,6 +35,22 @@ TEST(Faults, AllOnesAfter) {
     EXPECT_EQ(bench.read(0x0), 0xffffffffU);
 }
 
+/// What goes by no BAR is an access like any other.
+TEST(Faults, OfMemoryByNoBar) {
+    Bench bench("titan-v", "idle");
+    bench.gpu.direct_write(0x5000, 0x1234);
+    const Ns before = bench.gpu.now();
+    EXPECT_EQ(bench.gpu.direct_read(0x5000), 0x1234U);
+    EXPECT_EQ(bench.gpu.now() - before, bar_access_ns);
+    fault(bench, "wrong-after 0 0x5");
+    EXPECT_EQ(bench.gpu.direct_read(0x5000), 0x5U);
+    fault(bench, "lose-writes-after 0");
+    bench.gpu.direct_write(0x5000, 0x5678);
+    EXPECT_EQ(bench.gpu.direct_read(0x5000), 0x1234U);
+    fault(bench, "all-ones");
+    EXPECT_EQ(bench.gpu.direct_read(0x5000), 0xffffffffU);
+}
+
 TEST(Faults, GoneForAWhile) {
     Bench bench("titan-v", "idle");
     fault(bench, "all-ones-after 1 2");

@@ -166,13 +166,19 @@ void Gpu::memory_write(std::uint64_t address, std::uint64_t value, unsigned size
         bar_write(hit->bar, hit->offset, value, size);
 }
 
-/// Time passes; false if nothing answers.
-bool Gpu::begin(const Access &access) {
+/// An access begins, and time passes; false if the GPU has gone.
+bool Gpu::on_the_bus() {
     const Faults::Mood mood = faults_.next_access();
     if (!mood.frozen)
         chip_->host().advance(bar_access_ns);
+    return !mood.gone;
+}
+
+/// False if nothing answers.
+bool Gpu::begin(const Access &access) {
+    const bool there = on_the_bus();
     count(access);
-    if (mood.gone)
+    if (!there)
         return false;
     if (asleep())
         violations_.note(access, Violation::asleep);
@@ -195,6 +201,25 @@ void Gpu::bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned
     if (!begin(access) || faults_.drops(access))
         return;
     write_device(access, value & ones(size));
+}
+
+std::uint32_t Gpu::direct_read(std::uint64_t address) {
+    const Access access{Bar::framebuffer, address, 4, false};
+    if (!on_the_bus() || asleep())
+        return static_cast<std::uint32_t>(ones(4));
+    const std::uint64_t value = faults_.read(access, name_of(access.bar), [&] {
+        return memory_.read_value({Aperture::video, address}, 4).value_or(regs::pri::memory_problem);
+    });
+    driver_interferes();
+    return static_cast<std::uint32_t>(value);
+}
+
+void Gpu::direct_write(std::uint64_t address, std::uint32_t value) {
+    const Access access{Bar::framebuffer, address, 4, true};
+    if (!on_the_bus() || asleep() || faults_.drops(access))
+        return;
+    if (!memory_.write_value({Aperture::video, address}, value, 4))
+        violations_.note(access, Violation::memory);
 }
 
 /// Lets the driver do what faults script for it.

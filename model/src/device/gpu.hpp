@@ -72,6 +72,11 @@ class Gpu {
     std::uint64_t memory_read(std::uint64_t address, unsigned size);
     void memory_write(std::uint64_t address, std::uint64_t value, unsigned size);
 
+    /// A word of video memory, by way of nothing: as if a BAR showed it. It takes as long, and
+    /// faults act on it.
+    std::uint32_t direct_read(std::uint64_t address);
+    void direct_write(std::uint64_t address, std::uint32_t value);
+
     /// The device is reset: PCI configuration too.
     void reset();
 
@@ -124,6 +129,7 @@ class Gpu {
 
     [[nodiscard]] std::string_view block_of(const Access &access) const;
     [[nodiscard]] std::optional<PhysicalAddress> behind(const Access &access) const;
+    bool on_the_bus();
     bool begin(const Access &access);
     void count(const Access &access);
     [[nodiscard]] bool is_pramin(const Access &access) const;
