@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <shim.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct shim shim;

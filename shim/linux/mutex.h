@@ -7,7 +7,8 @@
 #define SHIM_LINUX_MUTEX_H
 
 #include <linux/lockdep.h>
-#include <linux/sched/signal.h>
+#include <linux/errno.h>
+#include <shim.h>
 #include <stdlib.h>
 
 struct mutex {
@@ -41,7 +42,7 @@ static inline void mutex_unlock(struct mutex *lock)
 /* Fails as if it had to wait, if the task is killed. */
 static inline int __must_check mutex_lock_killable(struct mutex *lock)
 {
-	if (fatal_signal_pending(current))
+	if (shim.killed)
 		return -EINTR;
 	mutex_lock(lock);
 	return 0;

@@ -5,9 +5,12 @@
 #include <linux/errno.h>
 #include <shim.h>
 
+/* C++ programs have members of this name. */
+#ifndef __cplusplus
 #define current	NULL
+#endif
 
-#define fatal_signal_pending(task)	((void)(task), shim.killed)
+#define fatal_signal_pending(task)	(shim.killed)
 #define cond_resched()			((void)0)
 
 #endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#ifndef SHIM_LINUX_SECURITY_H
+#define SHIM_LINUX_SECURITY_H
+
+#define security_locked_down(what)	false
+
+#endif

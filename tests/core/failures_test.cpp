@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Every access of every file fails in turn, and every piece of memory is refused in turn: what is
+// left is an error or a whole text, and nothing is lost.
+#include "files.hpp"
+#include "model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace core {
+namespace {
+
+/// `make check-all` tries all of the following, other runs the first two.
+template <typename T>
+std::vector<T> some(std::vector<T> all) {
+    if (std::getenv("NVDEBUG_LONG") == nullptr)
+        all.resize(2);
+    return all;
+}
+
+/// How an access fails: a fault of the model, from the n-th access on or for that one alone.
+const auto faults = some<std::string>({"all-ones-after %", "wrong-after % 0xbadf1100",
+                                       "all-ones-after % 1", "wrong-after % 0"});
+/// The same for a read of memory as a whole.
+const auto errors = some<int>({-EIO, -ENODEV, -EFAULT, -EOPNOTSUPP, -EBUSY, -EINTR});
+
+/// What open may answer.
+const std::set<int> allowed{-EIO, -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT, -EINTR, -ENOMEM, -EAGAIN};
+
+class Failures : public testing::TestWithParam<std::string> {
+  protected:
+    Failures() : machine_(GetParam(), "mixed") {
+        EXPECT_EQ(machine_.probe(), 0);
+        machine_.model().advance(5000 * nvmodel::ns_per_us);
+        in_use_ = shim.in_use;
+        for (const File &file : files(machine_))
+            if (file.view != nullptr)
+                files_.push_back(file);
+    }
+    ~Failures() override { EXPECT_GT(points_, 0U); }
+
+    /// How many accesses reading takes.
+    std::uint64_t accesses(const File &file) {
+        machine_.fault("none");
+        EXPECT_EQ(check(file), "");
+        return machine_.model().faults().accesses();
+    }
+
+    /// Reads, and says what is wrong with what came.
+    std::string check(const File &file) {
+        points_++;
+        const Text got = read(machine_, file);
+        if (shim.in_use != in_use_)
+            return "memory is lost";
+        if (got.error && !allowed.contains(got.error))
+            return "error " + std::to_string(got.error);
+        if (!got.error && (got.text.empty() || got.text.back() != '\n'))
+            return "half a text";
+        return "";
+    }
+
+    Model machine_;
+    std::vector<File> files_;
+    std::uint64_t in_use_ = 0;
+    std::uint64_t points_ = 0;
+};
+
+TEST_P(Failures, OfAccesses) {
+    for (const File &file : files_) {
+        const std::uint64_t usual = accesses(file);
+        for (const std::string &fault : faults)
+            for (std::uint64_t n = 0; n <= usual; n++) {
+                std::string words = fault;
+                words.replace(words.find('%'), 1, std::to_string(n));
+                machine_.fault("none");
+                machine_.fault(words);
+                ASSERT_EQ(check(file), "") << file.name << ", " << words;
+                // a list that was moved is copied thrice
+                ASSERT_LE(machine_.model().faults().accesses(), 4 * usual + 100)
+                    << file.name << ", " << words;
+            }
+    }
+}
+
+TEST_P(Failures, OfMemory) {
+    for (const File &file : files_)
+        for (const int error : errors) {
+            machine_.refuse_with = error;
+            do {
+                machine_.refuse++;
+                machine_.requests = 0;
+                ASSERT_EQ(check(file), "") << file.name << ", " << machine_.refuse << ", " << error;
+            } while (machine_.requests >= machine_.refuse);
+            machine_.refuse = 0;
+        }
+}
+
+TEST_P(Failures, OfAllocations) {
+    for (const File &file : files_) {
+        do {
+            shim.refuse++;
+            shim.asked = 0;
+            const Text got = read(machine_, file);
+            points_++;
+            ASSERT_EQ(shim.in_use, in_use_) << file.name << ", " << shim.refuse;
+            if (shim.asked >= shim.refuse) {
+                ASSERT_EQ(got.error, -ENOMEM) << file.name << ", " << shim.refuse;
+            }
+        } while (shim.asked >= shim.refuse);
+        shim.refuse = 0;
+    }
+}
+
+/// A fatal signal ends it, at the latest before the next read of memory.
+TEST_P(Failures, OfPatience) {
+    shim.killed = true;
+    for (const File &file : files_) {
+        const int wanted = file.view->live ? -EINTR : 0;
+        EXPECT_EQ(read(machine_, file).error, wanted) << file.name;
+    }
+    shim.killed = false;
+    points_++;
+}
+
+TEST_P(Failures, OfWhatIsInMemory) {
+    for (std::uint64_t seed = 1; seed <= 20; seed++) {
+        machine_.model().corrupt(seed, 64);
+        for (const File &file : files_)
+            ASSERT_EQ(check(file), "") << file.name << ", seed " << seed;
+        machine_.model().undo_corruption();
+    }
+}
+
+/// The GPU fails while it is found out what it is: its files are then those that it can have.
+TEST_P(Failures, OfProbing) {
+    const std::uint64_t before = shim.in_use;
+    std::uint64_t usual = 0;
+    Model machine(GetParam(), "mixed");
+    for (const std::string &fault : faults)
+        for (std::uint64_t n = 0; n <= usual; n++) {
+            std::string words = fault;
+            words.replace(words.find('%'), 1, std::to_string(n));
+            machine.fault("none");
+            if (usual)
+                machine.fault(words);
+            machine.probe();
+            usual = std::max(usual, machine.model().faults().accesses());
+            machine.fault("none");
+            for (const File &file : files(machine))
+                if (file.view != nullptr && n % 16 == 0)
+                    static_cast<void>(read(machine, file));
+            machine.forget();
+            ASSERT_EQ(shim.in_use, before) << words;
+            points_++;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Failures, testing::ValuesIn(all_boards()), [](const auto &board) {
+    std::string name = board.param;
+    std::erase(name, '-');
+    return name;
+});
+
+} // namespace
+} // namespace core

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A machine whose GPU is the model, with system memory.
+#pragma once
+
+#include "machine.hpp"
+
+#include "device/gpu.hpp"
+#include "memory/guest_memory.hpp"
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace core {
+
+/// What a workload keeps in system memory, and lists of the core's own.
+class SystemMemory final : public nvmodel::GuestMemory {
+  public:
+    explicit SystemMemory(nvmodel::SystemMemoryRange range) { add(range.base, range.size); }
+    void add(std::uint64_t base, std::size_t bytes) { ranges_[base].resize(bytes); }
+    void remove(std::uint64_t base) { ranges_.erase(base); }
+
+    [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const override;
+    [[nodiscard]] bool write(std::uint64_t address, std::span<const std::byte> from) override;
+
+  private:
+    [[nodiscard]] const std::byte *find(std::uint64_t address, std::size_t bytes) const;
+
+    std::map<std::uint64_t, std::vector<std::byte>> ranges_; // by where they begin
+};
+
+class Model final : public Machine {
+  public:
+    /// The workload is started.
+    Model(const std::string &board, const std::string &workload);
+    ~Model() override;
+
+    [[nodiscard]] nvmodel::Gpu &model() { return gpu_; }
+    void restart(const std::string &workload);
+    /// A fault of the model, in the words of its control socket.
+    void fault(const std::string &words);
+
+    [[nodiscard]] std::uint32_t register_read(std::uint32_t offset) override;
+    void register_write(std::uint32_t offset, std::uint32_t value) override;
+    [[nodiscard]] std::optional<std::uint32_t> memory_read(std::uint8_t aperture,
+                                                           std::uint64_t address) override;
+    bool memory_write(std::uint8_t aperture, std::uint64_t address, std::uint32_t value) override;
+    [[nodiscard]] std::optional<std::uint64_t> lend(std::size_t bytes) override;
+    void take_back(std::uint64_t address, std::size_t bytes) override;
+
+  private:
+    SystemMemory memory_;
+    nvmodel::Gpu gpu_;
+    std::uint64_t next_list_ = 0x40000000;
+};
+
+/// The boards of the model: cards, then integrated ones, as tests/boards.py has them.
+extern const std::vector<std::string> cards;
+extern const std::vector<std::string> integrated;
+[[nodiscard]] std::vector<std::string> all_boards();
+
+} // namespace core
