@@ -10,6 +10,10 @@ import pytest
 for folder in ("vm", "bench"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
+# What helpers assert is to be explained as in tests.
+pytest.register_assert_rewrite(*(path.stem for path in pathlib.Path(__file__).parent.glob("*.py")
+                                 if not path.stem.startswith(("conftest", "test_"))))
+
 import stall  # noqa: E402
 from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
@@ -101,14 +105,27 @@ class Bench:
         return self.run(f"printf '{escaped}' | "
                         f"dd of={self.proc(board, name)} bs=8192 iflag=fullblock")
 
+    def write_ok(self, board, name, text):
+        result = self.write(board, name, text)
+        assert result.status == 0, result.err.decode()
+
+    def refused(self, board, name, text, error):
+        result = self.write(board, name, text)
+        assert result.status != 0 and error in result.err.decode()
+
     def restart(self, board, workload=DEFAULT_WORKLOAD):
         self.model(board).request("restart", workload)
 
     def peek(self, board, offset):
         """A word of BAR0, read past the module, through the PCI resource."""
-        folder = f"/sys/bus/pci/devices/{self.address(board)}"
-        bar0 = int(self.check(f"head -n 1 {folder}/resource").split()[0], 16)
-        return int(self.check(f"devmem {bar0 + offset:#x} 32"), 16)
+        return int(self.check(f"devmem {self._bar0(board) + offset:#x} 32"), 16)
+
+    def poke(self, board, offset, value):
+        self.check(f"devmem {self._bar0(board) + offset:#x} 32 {value:#x}")
+
+    def _bar0(self, board):
+        resource = f"/sys/bus/pci/devices/{self.address(board)}/resource"
+        return int(self.check(f"head -n 1 {resource}").split()[0], 16)
 
     def address(self, board):
         return f"0000:00:{qemu.FIRST_GPU_SLOT + self.slots.index(board):02x}.0"

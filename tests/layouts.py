@@ -40,3 +40,14 @@ def structure(layout):
         veids = spaces.setdefault(space_of(channel), {})
         veids.setdefault(channel["veid"], []).append(channel["channel"])
     return lists
+
+
+def entry_of(model, channel):
+    """Address, aperture and words of a channel's entry in runlist 0, of 16 bytes."""
+    at = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
+    words = [number(word) for word in model.request(
+        "peek", at["aperture"], at["address"], 4 * at["entries"])["words"]]
+    for i in range(0, len(words), 4):
+        if not words[i] & 1 and words[i + 2] & 0xfff == channel:
+            return number(at["address"]) + 4 * i, at["aperture"], words[i:i + 4]
+    raise AssertionError(f"no channel {channel}")

@@ -108,3 +108,9 @@ def lie(model, values):
     """The model's registers read as these values until its faults are over."""
     for register, value in values.items():
         model.request("fault", "read", hex(register), hex(value))
+
+
+def stick(model, bit):
+    """A (register, mask) that reads as set until the model's faults are over."""
+    register, mask = bit
+    model.request("fault", "set", hex(register), hex(mask))

@@ -4,11 +4,10 @@
 import json
 
 import pytest
+from costs import counts, total
 from layouts import number
 from nvdvm import paths
 from registers import pram_window
-from test_cost_contexts import counts, total
-from test_window import set_register
 from text import boxes
 
 BARS = ("BAR1", "BAR2")
@@ -113,6 +112,6 @@ def test_a_window_of_system_memory_is_not_taken_for_video_memory(bench, board):
     _, expected = read_list(bench, board)
     runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
     stands = number(runlist["address"]) >> 16 | 2 << 24  # NV_PBUS_BAR0_WINDOW_TARGET: coherent
-    set_register(bench, board, pram_window(board), stands)
+    bench.poke(board, pram_window(board), stands)
     through_the_window(bench, board, expected)
     assert bench.peek(board, pram_window(board)) == stands

@@ -3,28 +3,13 @@
 
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST
-from text import channels, table
+from runlist import copy_runlist
+from tasks import SLICE_US, TSGS, gained, gained_by_channel
+from text import channels
 
 pytestmark = pytest.mark.sample
 
 TASK_2 = (2, 3)  # its channels in the three-tasks workload
-SLICE_US = 1998.848
-
-
-def progress(bench, board):
-    entries = bench.model(board).request("progress")["channels"]
-    return {entry["channel"]: entry["progress_us"] for entry in entries}
-
-
-def gained(bench, board, microseconds):
-    before = progress(bench, board)
-    bench.model(board).request("advance", microseconds)
-    after = progress(bench, board)
-    return {channel: after[channel] - before[channel] for channel in after}
-
-
-def task(gain, number):
-    return gain[2 * number - 2] + gain[2 * number - 1]
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -38,12 +23,12 @@ def test_a_disabled_task_stops_and_the_others_gain(bench, board):
     bench.model(board).request("advance", 3 * SLICE_US)
     after = gained(bench, board, window)
 
-    for number in (1, 2, 3):
-        assert task(before, number) == pytest.approx(window / 3, rel=0.05)
-        assert task(after, number) == pytest.approx(window / 3, rel=0.05)
-    assert task(during, 2) == 0
-    for number in (1, 3):
-        assert task(during, number) == pytest.approx(window / 2, rel=0.05)
+    for tsg in TSGS:
+        assert before[0, tsg] == pytest.approx(window / 3, rel=0.05)
+        assert after[0, tsg] == pytest.approx(window / 3, rel=0.05)
+    assert during[0, 1] == 0
+    for tsg in (0, 2):
+        assert during[0, tsg] == pytest.approx(window / 2, rel=0.05)
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -52,9 +37,9 @@ def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
     everyone = " ".join(f"0:{channel}" for channel in range(6))
     assert bench.write(board, "disable_channel", everyone).status == 0
     bench.model(board).request("advance", 3 * SLICE_US)
-    assert set(gained(bench, board, 10 * SLICE_US).values()) == {0}
+    assert set(gained_by_channel(bench, board, 10 * SLICE_US).values()) == {0}
     assert bench.write(board, "enable_channel", everyone).status == 0
-    assert all(gained(bench, board, 10 * SLICE_US).values())
+    assert all(gained_by_channel(bench, board, 10 * SLICE_US).values())
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -104,12 +89,6 @@ def test_bad_lists_change_nothing(bench, board, text, error):
     assert error in result.err.decode()
     shown = channels(bench.read(board, "runlist0"))
     assert all(fields["Enabled"] == "1" for fields in shown.values())
-
-
-def copy_runlist(bench, board):
-    """Where LCE2 is, which the same-ids workload uses beside GR0."""
-    return next(row["runlist"] for row in table(bench.read(board, "device_info"))
-                if row["engine"] + row["inst"] == "LCE2")
 
 
 @pytest.mark.parametrize("board", IDS_PER_RUNLIST)

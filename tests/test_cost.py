@@ -5,6 +5,7 @@ import math
 
 import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, WIDE_ENTRIES
+from costs import total
 from text import boxes
 
 pytestmark = pytest.mark.sample
@@ -13,10 +14,6 @@ ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 BUDGET_REST = 32
 BURST = 256  # words
-
-
-def total(blocks, what, among=None):
-    return sum(block[what] for name, block in blocks.items() if among is None or name in among)
 
 
 def runlist_cost(bench, board, workload):

@@ -3,6 +3,7 @@
 
 import pytest
 from boards import BOARDS, WIDE_ENTRIES, since
+from costs import MEMORY, PER_WALK, counts, total
 from layouts import by_channel, place
 
 pytestmark = pytest.mark.sample
@@ -10,32 +11,16 @@ pytestmark = pytest.mark.sample
 PER_INSTANCE = 32
 PER_SUBCONTEXT = 4
 PER_CONTEXT = 24
-# The longest walk: eight 64-bit entries, one of them dual.
-PER_WALK = 18
 WALKS_PER_CHANNEL = 1  # the engine pointer is looked up in each address space
 WALKS_PER_CONTEXT = 2  # and the image behind a header
 BUDGET_REST = 32
 BURST = 256  # words
 # Reads that depend on each other: list, instance block, subcontexts, two walks, header and image.
 CHAIN = 20
-MEMORY = ("PRAMIN", "BAR1", "BAR2")
 
 CASES = [(board, "fig6") for board in BOARDS] + [(board, "bars") for board in BOARDS] + \
     [(board, "sysmem") for board in BOARDS] + \
     [(board, workload) for workload in ("fig7", "mps-many") for board in since("volta")]
-
-
-def counts(bench, board, command):
-    """{block: counts} of all BARs; BAR1 and BAR2 are blocks of their own."""
-    model = bench.model(board)
-    model.request("stats", "reset")
-    bench.check(command)
-    bars = model.request("stats")["bars"]
-    return {name: block for bar in bars.values() for name, block in bar["blocks"].items()}
-
-
-def total(blocks, what, among):
-    return sum(blocks[name][what] for name in among if name in blocks)
 
 
 @pytest.mark.parametrize("board, workload", CASES)

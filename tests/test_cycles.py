@@ -3,13 +3,12 @@
 
 import pytest
 from boards import BOARDS
+from costs import MEMORY, PER_WALK, counts, since_reset, total
 from layouts import number
-from test_cost_contexts import MEMORY, PER_WALK, counts, total
-from test_translate import ask_all, directory, expect, options, tables
+from page_tables import ask_all, directory, expect, fill_with, options, tables
 
 pytestmark = pytest.mark.sample
 
-TABLE_BYTES = 4096
 CODE = {"vid": 1, "coh": 2, "ncoh": 3}
 ADDRESSES = (0x0, 0x10000, 0x8000000, 0x12345678, 0x345678000)
 # Entries of BAR1's and BAR2's tables that a session may read (bar.c), each at most twice: two words of
@@ -25,12 +24,6 @@ def pointer(version, at):
         return [address >> 8 | code] * 2
     entry = (address >> 4 if version == 2 else address) | code << 1
     return [entry & 0xffffffff, entry >> 32]
-
-
-def fill_with(model, table, words):
-    """A whole table of these words."""
-    model.request("poke", table["aperture"], table["address"],
-                  *map(hex, words * (TABLE_BYTES // 4 // len(words))))
 
 
 def fill(model, table, version, leads_to):
@@ -67,9 +60,7 @@ def test_a_walk_ends_as_the_model_s_does(bench, board, cycle):
                                          hex(va), *(["128k"] if big_page == 128 else [])))
     model.request("stats", "reset")
     answers = ask_all(bench, board, requests)
-    blocks = {name: block for bar in model.request("stats")["bars"].values()
-              for name, block in bar["blocks"].items()}
-    assert 0 < total(blocks, "read_bytes", MEMORY) / 4 <= PER_WALK * len(requests)
+    assert 0 < total(since_reset(model), "read_bytes", MEMORY) / 4 <= PER_WALK * len(requests)
     for request, said, reply in zip(requests, answers, replies, strict=True):
         expect(said, reply, request)
 

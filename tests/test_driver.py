@@ -4,18 +4,16 @@
 import contextlib
 
 import pytest
-from registers import device_table, tsg_preempt_pending
-from test_golden import names
-from test_lease import enabled, held
-from test_runlist_control import even, location, write_ok
+from costs import accesses
+from driver import bind, driver, folder, unbind
+from files import expect_errors, names
+from leases import held
+from registers import device_table, stick, tsg_preempt_pending
+from runlist import enabled, location
+from tasks import even
 
 BOARD = "gtx1060-3gb"
-DRIVERS = "/sys/bus/pci/drivers"
 MEMORY, MASTER = 2, 4
-
-
-def folder(bench, board):
-    return f"/sys/bus/pci/devices/{bench.address(board)}"
 
 
 def command(bench, board):
@@ -36,26 +34,6 @@ def bound(bench, board):
     """What `info` says."""
     line = next(line for line in bench.read(board, "info").splitlines() if line.startswith("driver: "))
     return line.removeprefix("driver: ")
-
-
-@contextlib.contextmanager
-def driver(bench, name="pcigpu", params=""):
-    """A driver for GPUs that does nothing is there during a with-block."""
-    bench.check(f"insmod /lib/pcigpu.ko name={name} {params}")
-    try:
-        yield
-    finally:
-        bench.check(f"rmmod pcigpu; for i in /sys/bus/pci/devices/*/driver_override; do echo > $i; done")
-
-
-def bind(bench, board, name="pcigpu"):
-    return bench.run(f"echo {name} > {folder(bench, board)}/driver_override && "
-                     f"echo {bench.address(board)} > {DRIVERS}/{name}/bind")
-
-
-def unbind(bench, board):
-    """The command."""
-    return f"echo {bench.address(board)} > {folder(bench, board)}/driver/unbind"
 
 
 @pytest.fixture
@@ -93,8 +71,7 @@ def test_one_that_refuses_the_gpu_is_none(bench):
 @contextlib.contextmanager
 def busy(bench, board):
     """A request is under way, and waits a second for what does not come."""
-    register, mask = tsg_preempt_pending(board)
-    bench.model(board).request("fault", "set", hex(register), hex(mask))
+    stick(bench.model(board), tsg_preempt_pending(board))
     bench.check(f"(echo 0:1 > {bench.proc(board, 'preempt_tsg')}; touch /tmp/over) "
                 "< /dev/null > /dev/null 2>&1 &")
     bench.check("usleep 200000")
@@ -103,11 +80,6 @@ def busy(bench, board):
     finally:
         bench.check("until [ -e /tmp/over ]; do usleep 10000; done; rm /tmp/over")
         bench.model(board).request("fault", "none")
-
-
-def accesses(bench, board):
-    bars = bench.model(board).request("stats")["bars"]
-    return sum(bar["reads"] + bar["writes"] for bar in bars.values())
 
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
@@ -162,10 +134,10 @@ def test_its_resources_are_its_own(bench):
 def test_bus_mastering_ends_whoever_holds_the_device(bench):
     set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
     slot = int(bench.address(BOARD)[8:10], 16)
-    write_ok(bench, BOARD, "switch_to_tsg", "0:1")
+    bench.write_ok(BOARD, "switch_to_tsg", "0:1")
     assert command(bench, BOARD) & MASTER
     bench.check(f"insmod /lib/devicelock.ko slot={slot}")
-    write_ok(bench, BOARD, "resubmit_runlist", "0")
+    bench.write_ok(BOARD, "resubmit_runlist", "0")
     bench.check("rmmod devicelock")
     assert not command(bench, BOARD) & MASTER
 
@@ -177,23 +149,11 @@ def test_bus_mastering_ends_after_a_driver(bench):
     bench.restart(BOARD, "sysmem")
     with driver(bench, params="master=0"):
         assert bind(bench, BOARD).status == 0
-        write_ok(bench, BOARD, "switch_to_tsg", "0:1")
-        write_ok(bench, BOARD, "resubmit_runlist", "0")
+        bench.write_ok(BOARD, "switch_to_tsg", "0:1")
+        bench.write_ok(BOARD, "resubmit_runlist", "0")
         assert command(bench, BOARD) & MASTER
         bench.check(unbind(bench, BOARD))
         assert not command(bench, BOARD) & MASTER
-
-
-def errors(bench, board, error):
-    """Every file but `info` gives that, and the GPU is not touched."""
-    bench.model(board).request("stats", "reset")
-    shown = set(names(bench, board)) - {"info"}
-    lines = bench.run(f"cd {bench.proc(board)} && cat {' '.join(shown)}").err.decode().splitlines()
-    assert len(lines) == len(shown) and all(line.endswith(error) for line in lines)
-    for name, text in (("disable_channel", "0:2"), ("translate", "0:2 0"), ("scheduling", "0 off")):
-        result = bench.write(board, name, text)
-        assert result.status and error in result.err.decode(), name
-    assert accesses(bench, board) == 0
 
 
 USER_SPACE = {"name": "vfio-test", "params": "user_space=1"}
@@ -209,7 +169,7 @@ def test_what_programs_drive_is_not_touched(bench):
     files, before = (bench.check(f"ls {bench.proc(BOARD)}"), bench.read(BOARD, "info"))
     with driver(bench, **USER_SPACE):
         assert bind(bench, BOARD, "vfio-test").status == 0
-        errors(bench, BOARD, "Device or resource busy")
+        expect_errors(bench, BOARD, "Device or resource busy")
         assert bound(bench, BOARD) == "vfio-test" and features(bench, BOARD) == {GIVEN_AWAY}
         assert accesses(bench, BOARD) == 0
         bench.check("rmmod nvdebug")
@@ -251,7 +211,7 @@ def test_lists_of_the_modules_own_go_first(bench, event):
     with driver(bench):
         if event == "unbind":
             assert bind(bench, BOARD).status == 0
-        write_ok(bench, BOARD, "switch_to_tsg", "0:1")
+        bench.write_ok(BOARD, "switch_to_tsg", "0:1")
         assert location(bench, BOARD) != where
         if event == "unbind":
             bench.check(unbind(bench, BOARD))

@@ -8,7 +8,7 @@ Collected if NVDEBUG_KERNEL is debug (make check-debug).
 import pytest
 from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
-from test_kselftest import SKIPPED
+from programs import SKIPPED
 
 # Short entries on a shared port, a block of registers for each runlist, no video memory and no PCI.
 BOARDS = ("gtx1060-3gb", "h200", "jetson-orin")

@@ -5,18 +5,16 @@ import pytest
 import stall
 from boards import CHIP, INTEGRATED
 from conftest import Bench, fresh
+from costs import accesses
+from files import everything, is_state, names, not_empty
 from layouts import number
+from leases import held
 from nvdvm import kernel, paths
 from nvdvm.machine import Gpu, Machine
-from test_control import gained, task
-from test_golden import everything, is_state, names, not_empty
-from test_kselftest import programs, run_program
-from test_lease import held
-from test_runlist_control import SLICE_US, even, only, write_ok
-from test_tables import engines_by_runlist
-from test_translate import (answer, options, test_by_channel as every_context_is_found,
-                            test_every_mapping_is_found as every_mapping_is_found)
-from text import channels, tsgs
+from page_tables import answer, expect_every_context, expect_every_mapping, options
+from programs import programs, run_program
+from tasks import SLICE_US, even, gained, only
+from text import channels, engines_by_runlist, tsgs
 
 # A GPU on PCI among them, to be numbered before them.
 SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
@@ -72,11 +70,6 @@ def wake(bench, board):
     bench.check(f"echo on > {device(bench, board)}/power/control")
 
 
-def accesses(bench, board):
-    bars = bench.model(board).request("stats")["bars"]
-    return sum(bar["reads"] + bar["writes"] for bar in bars.values())
-
-
 def test_they_come_last_in_the_order_of_addresses(bench):
     assert [info(bench, board)["chip"] for board in FOLDERS] == [CHIP[board] for board in FOLDERS]
     assert info(bench, FOLDERS[0])["platform_device"] == "-"
@@ -127,10 +120,10 @@ def test_a_disabled_task_stops(bench, board):
     assert bench.write(board, "disable_channel", "0:2 0:3").status == 0
     bench.model(board).request("advance", 3 * SLICE_US)
     during = gained(bench, board, 60 * SLICE_US)
-    assert task(during, 2) == 0 and task(during, 1) and task(during, 3)
+    assert during[0, 1] == 0 and during[0, 0] and during[0, 2]
     assert bench.write(board, "enable_channel", "0:2 0:3").status == 0
     bench.model(board).request("advance", 3 * SLICE_US)
-    assert task(gained(bench, board, 60 * SLICE_US), 2)
+    assert gained(bench, board, 60 * SLICE_US)[0, 1]
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
@@ -138,7 +131,7 @@ def test_a_longer_timeslice(bench, board):
     assert bench.write(board, "set_timeslice", "0:1 4000").status == 0
     bench.model(board).request("advance", 20 * SLICE_US)
     gain = gained(bench, board, 120 * SLICE_US)
-    assert task(gain, 2) == pytest.approx(2 * task(gain, 1), rel=0.1)
+    assert gain[0, 1] == pytest.approx(2 * gain[0, 0], rel=0.1)
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
@@ -154,7 +147,7 @@ def test_a_lease_of_the_gpu_ends(bench, board):
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
     """Its memory would be somebody else's by then, whatever the aperture's name."""
-    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.write_ok(board, "switch_to_tsg", "0:1")
     with stall.stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
                        "nvdebug_sysmem_read") as reader:
         bench.check(f"(echo 0 > {bench.proc(board, 'resubmit_runlist')}; "
@@ -183,8 +176,8 @@ def test_the_mark_of_an_address_is_none_of_it(bench, board):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_translate(bench, board):
-    every_mapping_is_found(bench, board)
-    every_context_is_found(bench, board)
+    expect_every_mapping(bench, board)
+    expect_every_context(bench, board)
 
 
 @pytest.mark.parametrize("board", INTEGRATED)

@@ -1,34 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Runs the guest's own test programs (tests/kselftest) on all boards at once: each of their tests on
-one board of four, and on each with NVDEBUG_LONG."""
-
-import re
+"""Runs the guest's own test programs on all boards at once."""
 
 import pytest
-from nvdvm import paths
-from sample import EVERYTHING
-
-# In VMs of their own: test_lockdown.py, as that cannot be undone, and test_hostile.py and
-# test_stress.py, as they take their time. proc_fail… take a kernel whose allocations fail.
-ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_failwrite", "proc_failload",
-             "proc_versions", "proc_walks", "proc_stress", "proc_fuzz"}
-
-
-# The one good reason to skip: what this generation of chips does not have.
-SKIPPED = re.compile(r"# SKIP (?!\w+ has no \w+$)", re.MULTILINE)
-
-
-def programs():
-    source = paths.ROOT / "tests" / "kselftest"
-    return sorted({path.stem for path in source.glob("proc_*.c")} - ELSEWHERE)
-
-
-def run_program(bench, program):
-    sample = "" if EVERYTHING else "--one-in 4"
-    result = bench.run(f"/root/{program} {sample}", timeout_s=300)
-    text = result.text + result.err.decode()
-    assert result.status == 0, text
-    assert "not ok" not in text and not SKIPPED.search(text)
+from programs import programs, run_program
 
 
 @pytest.mark.parametrize("program", programs())

@@ -1,69 +1,21 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Requests that are undone when the file is closed: what the GPU does when their holder is killed."""
 
-import contextlib
 import re
 
 import pytest
 from boards import BOARDS, before, since
+from leases import HOLDER, LEASES, held, hold, kill, leases_of
 from nvdvm.machine import Gpu, Machine
-from test_control import SLICE_US, gained as gained_by_channel, task
-from test_runlist_control import (TSGS, even, events, gained, location, only, pending_fault, shares,
-                                  slice_of, trace, write_ok)
-from text import channels
+from registers import list_pending, stick
+from runlist import enabled, location, mode, slice_of
+from tasks import SLICE_US, TSGS, even, gained, gained_by_channel, only, shares
+from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
-HOLDER = "/tmp/holder"
 # Where the instance block of channel 2 is said, up to Turing.
 INST_2 = 0x800010
-LEASES = {"disable_channel": "0:2 0:3", "set_timeslice": "0:1 4000", "scheduling": "0 off",
-          "switch_to_tsg": "0:1", "preemption_mode": "0:2 wfi"}
-
-
-def leases_of(board):
-    return {name: text for name, text in LEASES.items()
-            if name != "preemption_mode" or board in since("pascal")}
-
-
-def hold(machine, requests):
-    """A process with a lease for each path and text of `requests`."""
-    opened = "; ".join(f"exec {fd}> {path}; echo lease {text} >&{fd} || exit 1"
-                       for fd, (path, text) in enumerate(requests, 3))
-    machine.check(f"rm -f {HOLDER} {HOLDER}.log; "
-                  f"sh -c '{opened}; echo $$ > {HOLDER}; exec sleep 1000' "
-                  f"< /dev/null > {HOLDER}.log 2>&1 & "
-                  f"until [ -s {HOLDER} ] || [ -s {HOLDER}.log ]; do sleep 0.01; done; "
-                  f"cat {HOLDER}.log >&2; [ -s {HOLDER} ]")
-
-
-def kill(machine):
-    """With a signal that it cannot catch."""
-    machine.check(f"pid=$(cat {HOLDER}); kill -9 $pid; "
-                  "while [ -e /proc/$pid ]; do sleep 0.01; done")
-
-
-@contextlib.contextmanager
-def held(bench, board, *names, **texts):
-    """Leases of those controls during a with-block, at whose end their holder is killed."""
-    texts = texts or {name: leases_of(board)[name] for name in names}
-    hold(bench, [(bench.proc(board, name), text) for name, text in texts.items()])
-    try:
-        yield
-    finally:
-        kill(bench)
-
-
-def enabled(bench, board):
-    return {number for number, fields in channels(bench.read(board, "runlist0")).items()
-            if fields["Enabled"] == "1"}
-
-
-def mode(bench, board):
-    text = bench.read(board, "runlist0")
-    return text[text.index("Channel Info 2 -"):].split("Compute Preemption:")[1].split()[0]
-
-
 # What the GPU does
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -71,11 +23,11 @@ def test_disabled_channels_run_again(bench, board):
     window = 60 * SLICE_US
     with held(bench, board, "disable_channel"):
         bench.model(board).request("advance", 3 * SLICE_US)
-        assert task(gained_by_channel(bench, board, window), 2) == 0
+        assert gained(bench, board, window)[0, 1] == 0
         assert enabled(bench, board) == {0, 1, 4, 5}
     bench.model(board).request("advance", 3 * SLICE_US)
-    after = gained_by_channel(bench, board, window)
-    assert [task(after, number) for number in (1, 2, 3)] == pytest.approx([window / 3] * 3, rel=0.05)
+    after = gained(bench, board, window)
+    assert [after[0, tsg] for tsg in TSGS] == pytest.approx([window / 3] * 3, rel=0.05)
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -88,11 +40,11 @@ def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_enabled_channels_stop_again(bench, board):
-    write_ok(bench, board, "disable_channel", "0:2 0:3")
+    bench.write_ok(board, "disable_channel", "0:2 0:3")
     with held(bench, board, enable_channel="0:2 0:3"):
-        assert task(gained_by_channel(bench, board, 10 * SLICE_US), 2) > 0
+        assert gained(bench, board, 10 * SLICE_US)[0, 1] > 0
     bench.model(board).request("advance", 3 * SLICE_US)
-    assert task(gained_by_channel(bench, board, 10 * SLICE_US), 2) == 0
+    assert gained(bench, board, 10 * SLICE_US)[0, 1] == 0
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -175,7 +127,7 @@ def test_a_list_of_the_drivers_stays(bench, board, name):
 def test_a_channel_that_is_somebody_elses_by_now(bench, board, name):
     """It has another instance block."""
     if name == "enable_channel":
-        write_ok(bench, board, "disable_channel", "2")
+        bench.write_ok(board, "disable_channel", "2")
     hold(bench, [(bench.proc(board, name), "2")])
     bench.model(board).request("fault", f"read {INST_2:#x} 0x80054321")
     with trace(bench) as lines:
@@ -191,8 +143,8 @@ def test_what_was_changed_meanwhile(bench, board):
     with trace(bench) as lines:
         hold(bench, [(bench.proc(board, "disable_channel"), "0:2 0:3"),
                      (bench.proc(board, "scheduling"), "0 off")])
-        write_ok(bench, board, "enable_channel", "0:2")
-        write_ok(bench, board, "scheduling", "0 on")
+        bench.write_ok(board, "enable_channel", "0:2")
+        bench.write_ok(board, "scheduling", "0 on")
         kill(bench)
     assert events(lines) == ["channel_enable", "channel_enable", "scheduling", "channel_enable",
                              "scheduling", "channel_enable"]
@@ -202,7 +154,7 @@ def test_what_was_changed_meanwhile(bench, board):
 @pytest.mark.parametrize("board", since("pascal"))
 def test_a_mode_that_was_changed_meanwhile(bench, board):
     hold(bench, [(bench.proc(board, "preemption_mode"), "0:2 wfi")])
-    write_ok(bench, board, "preemption_mode", "0:2 cta")
+    bench.write_ok(board, "preemption_mode", "0:2 cta")
     with trace(bench) as lines:
         kill(bench)
     assert not lines and mode(bench, board) == "CTA"
@@ -233,11 +185,11 @@ def test_a_gpu_off_the_bus(bench, board):
 def test_a_list_that_stays_pending(bench, board, name, said):
     where = location(bench, board)
     hold(bench, [(bench.proc(board, name), LEASES[name])])
-    bench.model(board).request("fault", pending_fault(board))
+    stick(bench.model(board), list_pending(board))
     kill(bench)
     bench.model(board).request("fault", "none")
     assert said in bench.check("dmesg | tail -n 3")
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     assert location(bench, board) == where
     assert even(bench, board)
 

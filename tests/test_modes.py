@@ -3,7 +3,8 @@
 
 import pytest
 from boards import BOARDS
-from test_driver import accesses, errors
+from costs import accesses
+from files import expect_errors
 
 # How `info` names them, and what it then says of every feature.
 LINE = {"mig": "mig", "cc": "confidential_computing"}
@@ -59,7 +60,7 @@ def test_left_alone_once_info_has_seen_it(bench, board, mode):
     bench.model(board).request("mode", mode, "1")
     lines = info(bench, board)
     assert lines[LINE[mode]] == "on" and features(lines) == {f"no ({WHY[mode]})"}
-    errors(bench, board, "Device or resource busy")
+    expect_errors(bench, board, "Device or resource busy")
     bench.model(board).request("mode", mode, "0")
     assert info(bench, board) == before
     bench.read(board, "engines")

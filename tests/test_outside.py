@@ -5,11 +5,11 @@ import re
 
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES, before, facts, since
-from layouts import number, place
+from costs import MEMORY, counts, total
+from layouts import entry_of, place
+from page_tables import ask
 from registers import TARGET, instance, lie, list_length, list_place
 from sample import EVERYTHING
-from test_cost_contexts import MEMORY, counts, total
-from test_translate import ask
 from text import boxes, channels, instances, pairs
 
 pytestmark = pytest.mark.sample
@@ -123,25 +123,13 @@ def test_a_list_of_whatever_is_behind_it(bench, board):
 
 # Instance blocks
 
-def entry_of(bench, board, channel):
-    """Address, aperture and words of a channel's entry in runlist 0, of 16 bytes."""
-    layout = bench.model(board).request("layout")
-    at = next(entry for entry in layout["runlists"] if entry["id"] == 0)
-    words = [int(word, 16) for word in bench.model(board).request(
-        "peek", at["aperture"], at["address"], 4 * at["entries"])["words"]]
-    for i in range(0, len(words), 4):
-        if not words[i] & 1 and words[i + 2] & 0xfff == channel:
-            return number(at["address"]) + 4 * i, at["aperture"], words[i:i + 4]
-    raise AssertionError(f"no channel {channel}")
-
-
 def put_instance(bench, board, channel, address, aperture):
     """The hardware says that the channel's instance block is there."""
     model = bench.model(board)
     if board not in IDS_PER_RUNLIST:
         lie(model, instance(board, channel, address, aperture))
         return
-    at, where, words = entry_of(bench, board, channel)
+    at, where, words = entry_of(model, channel)
     words[0] = words[0] & ~0x30 | TARGET[aperture] << 4
     words[2] = address & 0xfffff000 | channel
     words[3] = address >> 32

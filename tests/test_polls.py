@@ -4,21 +4,18 @@ fails after its deadline of a second, and what must not stay is put back."""
 
 import pytest
 from boards import BOARDS, before, since
-from registers import (engine_status, list_pending, runlist_preempt_pending, tsg_preempt_pending)
+from leases import LEASES, hold, kill
+from registers import (engine_status, list_pending, runlist_preempt_pending, stick,
+                       tsg_preempt_pending)
+from runlist import location, slice_of
 from sample import EVERYTHING
-from test_lease import LEASES, hold, kill
-from test_runlist_control import (TSGS, even, events, location, on_engine, refused, slice_of, trace,
-                                  write_ok)
+from tasks import TSGS, even, on_engine
+from tracepoints import events, trace
 
 
 def some(everyday, boards):
     """Each test takes seconds of waiting, so one board has to do for a day."""
     return boards if EVERYTHING else [everyday]
-
-
-def stick(bench, board, bit):
-    register, mask = bit
-    bench.model(board).request("fault", "set", hex(register), hex(mask))
 
 
 def running(bench, board):
@@ -30,7 +27,7 @@ def running(bench, board):
 def times_out(bench, board, name, text):
     """The tracepoints that the request raised."""
     with trace(bench) as lines:
-        refused(bench, board, name, text, "timed out")
+        bench.refused(board, name, text, "timed out")
     bench.model(board).request("fault", "none")
     return events(lines)
 
@@ -47,7 +44,7 @@ def as_before(bench, board, where):
 def test_another_preempt_of_a_tsg(bench):
     for board in some("a100", before("volta") + since("ampere-ga100")):
         where = location(bench, board)
-        stick(bench, board, tsg_preempt_pending(board))
+        stick(bench.model(board), tsg_preempt_pending(board))
         assert "preempt" not in times_out(bench, board, "preempt_tsg", "0:1")
         as_before(bench, board, where)
 
@@ -55,7 +52,7 @@ def test_another_preempt_of_a_tsg(bench):
 def test_another_preempt_of_the_runlist(bench):
     for board in some("titan-v", since("volta")):
         where = location(bench, board)
-        stick(bench, board, runlist_preempt_pending(board))
+        stick(bench.model(board), runlist_preempt_pending(board))
         assert "preempt" not in times_out(bench, board, "preempt_runlist", "0")
         as_before(bench, board, where)
 
@@ -93,7 +90,7 @@ def test_a_preempt_of_the_runlist(bench):
 def test_a_list_of_the_driver_s(bench, name, text):
     for board in some("a100", BOARDS):
         where, slices = location(bench, board), slice_of(bench, board, 1)
-        stick(bench, board, list_pending(board))
+        stick(bench.model(board), list_pending(board))
         assert "runlist_submit" not in times_out(bench, board, name, text)
         assert slice_of(bench, board, 1) == slices
         as_before(bench, board, where)
@@ -114,7 +111,7 @@ def test_a_list_of_ours(bench, name, text, said):
         assert said in lines if said else "did not" not in lines
         assert slice_of(bench, board, 1) == slices
         bench.model(board).request("advance", 1000)
-        write_ok(bench, board, "resubmit_runlist", "0")
+        bench.write_ok(board, "resubmit_runlist", "0")
         as_before(bench, board, where)
 
 
@@ -125,11 +122,11 @@ def test_a_list_at_the_end_of_a_lease(bench, name, said):
     for board in some("rtx5090", BOARDS):
         where = location(bench, board)
         hold(bench, [(bench.proc(board, name), LEASES[name])])
-        stick(bench, board, list_pending(board))
+        stick(bench.model(board), list_pending(board))
         kill(bench)
         bench.model(board).request("fault", "none")
         assert said in bench.check("dmesg | tail -n 3")
-        write_ok(bench, board, "resubmit_runlist", "0")
+        bench.write_ok(board, "resubmit_runlist", "0")
         as_before(bench, board, where)
 
 

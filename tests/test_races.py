@@ -3,11 +3,13 @@
 
 import pytest
 from layouts import number
-from registers import list_pending
+from leases import held
+from registers import list_pending, stick
+from runlist import slice_of
 from stall import stalled
-from test_lease import held
-from test_runlist_control import even, events, pending_fault, slice_of, trace
+from tasks import even
 from text import tsgs
+from tracepoints import events, trace
 
 BOARDS = ("gtx1060-3gb", "rtx2080ti", "h200")
 WORKLOADS = ("three-tasks", "sysmem")  # in video and in system memory
@@ -155,7 +157,7 @@ def test_who_waits_gives_up_when_the_module_goes(bench, board):
     """And not only when its patience has."""
     with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
                  "nvdebug_submit_settle") as command:
-        bench.model(board).request("fault", pending_fault(board))
+        stick(bench.model(board), list_pending(board))
         bench.check("(rmmod nvdebug; touch /tmp/unloaded) > /dev/null 2>&1 & sleep 1")
         assert bench.run("[ -e /tmp/unloaded ]").status, "it waits for the writer"
     bench.check("until [ -e /tmp/unloaded ]; do usleep 10000; done; rm /tmp/unloaded")
@@ -177,8 +179,7 @@ def test_who_is_killed_looks_once_more_at_most(bench, board):
     with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
                  "nvdebug_submit_settle") as command:
         bench.check("kill -9 $(cat /sys/module/stall/parameters/pid)")
-        register, mask = list_pending(board)
-        model.request("fault", "set", hex(register), hex(mask))
+        stick(model, list_pending(board))
         model.request("stats", "reset")
         command.finish()
         assert 0 < reads(model) <= 5

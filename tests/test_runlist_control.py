@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Controls of TSGs and runlists: what the files say, and what the GPU does."""
 
-import contextlib
 import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
-from registers import lie, list_length, list_port
-from test_control import copy_runlist
+from registers import lie, list_length, list_pending, list_port, stick
+from runlist import copy_runlist, location, slice_of
+from tasks import SLICE_US, TSGS, even, gained, on_engine, only, shares
 from text import boxes, tsgs
+from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
-# three-tasks: TSG t has channels 2 t and 2 t + 1, and this timeslice.
-TSGS = (0, 1, 2)
-SLICE_US = 1998.848
-TRACING = "/sys/kernel/tracing"
 CONTROLS = ("preempt_tsg", "switch_to_tsg", "set_timeslice", "preempt_runlist",
             "resubmit_runlist", "scheduling")
 # A request of each that is fine in three-tasks.
@@ -25,94 +22,11 @@ FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000
 SCHED_DISABLE = 0x2630
 
 
-def progress(bench, board):
-    """Engine time by (runlist, TSG)."""
-    result = {}
-    for entry in bench.model(board).request("progress")["channels"]:
-        key = (entry["runlist"], entry["tsg"])
-        result[key] = result.get(key, 0) + entry["progress_us"]
-    return result
-
-
-def gained(bench, board, microseconds):
-    before_it = progress(bench, board)
-    bench.model(board).request("advance", microseconds)
-    after = progress(bench, board)
-    return {tsg: after[tsg] - before_it[tsg] for tsg in after}
-
-
-def on_engine(bench, board):
-    """The TSGs of runlist 0 that are on its engine."""
-    return {entry["tsg"] for entry in bench.model(board).request("progress")["channels"]
-            if entry["runlist"] == 0 and "ENG" in entry["state"]}
-
-
-def shares(bench, board, slices):
-    """Of runlist 0's time, over whole rounds in which TSG t has slices[t]."""
-    window = 40 * sum(slices) + 1
-    bench.model(board).request("advance", 2 * SLICE_US)
-    gain = gained(bench, board, window)
-    total = sum(gain[0, tsg] for tsg in TSGS)
-    return [gain[0, tsg] / total for tsg in TSGS]
-
-
-def even(bench, board):
-    return shares(bench, board, [SLICE_US] * 3) == pytest.approx([1 / 3] * 3, rel=0.02)
-
-
-def only(bench, board, tsg):
-    """Nobody but this TSG of runlist 0 gets anything."""
-    gain = gained(bench, board, 20 * SLICE_US)
-    assert gain[0, tsg] == pytest.approx(20 * SLICE_US, rel=0.02)
-    return all(not gain[0, other] for other in TSGS if other != tsg)
-
-
-def location(bench, board):
-    fields = boxes(bench.read(board, "runlist0"))[0].fields
-    return fields["Address"], fields["Aperture"], fields["Entries"]
-
-
-def slice_of(bench, board, tsg):
-    return [box.fields["Timeslice (us)"] for box in boxes(bench.read(board, "runlist0"))
-            if box.kind == "TSG Entry" and box.number == tsg]
-
-
 def set_timeslice(bench, board, text):
     """The answer of set_timeslice, as a dictionary."""
     path = bench.proc(board, "set_timeslice")
     answer = bench.check(f"exec 3<>{path}; echo '{text}' >&3 && cat <&3")
     return dict(line.split(": ") for line in answer.splitlines())
-
-
-def write_ok(bench, board, name, text):
-    result = bench.write(board, name, text)
-    assert result.status == 0, result.err.decode()
-
-
-def refused(bench, board, name, text, error):
-    result = bench.write(board, name, text)
-    assert result.status != 0 and error in result.err.decode()
-
-
-def pending_fault(board):
-    """A fault that keeps the list of runlist 0 pending, where its place is known beforehand."""
-    return "read 0x2284 0x100009" if board in before("turing") else "read 0x2b0c 0x8000"
-
-
-@contextlib.contextmanager
-def trace(bench):
-    """Lines of the tracepoints that a with-block raises, there after it."""
-    lines = []
-    bench.check(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/nvdebug/enable")
-    try:
-        yield lines
-        lines += bench.run(f"grep -v '^#' {TRACING}/trace").out.decode().splitlines()
-    finally:
-        bench.check(f"echo 0 > {TRACING}/events/nvdebug/enable; echo > {TRACING}/trace")
-
-
-def events(lines):
-    return [re.search(r" (\w+): 0000:", line)[1] for line in lines]
 
 
 # set_timeslice
@@ -192,7 +106,7 @@ def test_a_driver_that_submits_undoes_it(bench, board):
     ("0:1 99999999999", "out of range"),
 ])
 def test_bad_timeslices_change_nothing(bench, board, text, error):
-    refused(bench, board, "set_timeslice", text, error)
+    bench.refused(board, "set_timeslice", text, error)
     for tsg in TSGS:
         assert slice_of(bench, board, tsg) == ["1998.848"]
 
@@ -201,8 +115,8 @@ def test_bad_timeslices_change_nothing(bench, board, text, error):
 def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
     """Host never says that it has taken the list."""
     with trace(bench) as lines:
-        bench.model(board).request("fault", pending_fault(board))
-        refused(bench, board, "set_timeslice", "0:1 9000", "timed out")
+        stick(bench.model(board), list_pending(board))
+        bench.refused(board, "set_timeslice", "0:1 9000", "timed out")
         bench.model(board).request("fault", "none")
     assert slice_of(bench, board, 1) == ["1998.848"]
     words = [re.search(r"old=(\w+) new=(\w+)", line).groups() for line in lines
@@ -214,7 +128,7 @@ def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_list_that_keeps_moving(bench, board):
     bench.model(board).request("fault", "move-runlist 0 1")
-    refused(bench, board, "set_timeslice", "0:1 9000", "busy")
+    bench.refused(board, "set_timeslice", "0:1 9000", "busy")
     bench.model(board).request("fault", "none")
     assert slice_of(bench, board, 1) == ["1998.848"]
 
@@ -224,12 +138,12 @@ def test_a_list_that_keeps_moving(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_all_others_starve_until_the_list_comes_back(bench, board):
     where = location(bench, board)
-    write_ok(bench, board, "switch_to_tsg", "0:1\n")
+    bench.write_ok(board, "switch_to_tsg", "0:1\n")
     assert location(bench, board)[1:] == ("coh", "3")
     assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
     assert only(bench, board, 1)
 
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     assert location(bench, board) == where
     assert even(bench, board)
 
@@ -237,12 +151,12 @@ def test_all_others_starve_until_the_list_comes_back(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_asked_again_it_replaces_the_tsg(bench, board):
     where = location(bench, board)
-    write_ok(bench, board, "switch_to_tsg", "1")
-    write_ok(bench, board, "switch_to_tsg", "0:2")
+    bench.write_ok(board, "switch_to_tsg", "1")
+    bench.write_ok(board, "switch_to_tsg", "0:2")
     assert tsgs(bench.read(board, "runlist0")) == [(2, [4, 5])]
     assert only(bench, board, 2)
-    write_ok(bench, board, "switch_to_tsg", "0:2")
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "switch_to_tsg", "0:2")
+    bench.write_ok(board, "resubmit_runlist", "0")
     assert location(bench, board) == where
     assert even(bench, board)
 
@@ -258,9 +172,9 @@ def test_lists_of_several_runlists(bench, board):
             lists[int(runlist)] = text
     assert len(lists) > 1
     for runlist, text in lists.items():
-        write_ok(bench, board, "switch_to_tsg", f"{runlist}:{tsgs(text)[0][0]}")
+        bench.write_ok(board, "switch_to_tsg", f"{runlist}:{tsgs(text)[0][0]}")
     for runlist, text in lists.items():
-        write_ok(bench, board, "resubmit_runlist", f"{runlist}")
+        bench.write_ok(board, "resubmit_runlist", f"{runlist}")
         assert tsgs(bench.read(board, f"runlist{runlist}_brief")) == tsgs(text)
         assert boxes(bench.read(board, f"runlist{runlist}_brief"))[0].fields["Address"] == \
             boxes(text)[0].fields["Address"]
@@ -269,7 +183,7 @@ def test_lists_of_several_runlists(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_unloading_brings_the_list_back(bench, board):
     where = location(bench, board)
-    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.write_ok(board, "switch_to_tsg", "0:1")
     bench.check("rmmod nvdebug")
     assert even(bench, board)
     assert bench.machine.load_module().status == 0
@@ -278,7 +192,7 @@ def test_unloading_brings_the_list_back(bench, board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_driver_that_submits_is_not_overruled(bench, board):
-    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.write_ok(board, "switch_to_tsg", "0:1")
     bench.model(board).request("submit", 0)
     bench.model(board).request("advance", 100)
     where = location(bench, board)
@@ -292,7 +206,7 @@ def test_a_driver_that_submits_is_not_overruled(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
     where = location(bench, board)
-    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.write_ok(board, "switch_to_tsg", "0:1")
     bench.check(f"echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove")
     try:
         assert even(bench, board)
@@ -305,7 +219,7 @@ def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
 def test_other_engines_and_other_runlists(bench, board):
     """Who else is on the runlist is taken off all of its engines; other runlists do not notice."""
     bench.restart(board, "mixed")
-    write_ok(bench, board, "switch_to_tsg", "0:11")
+    bench.write_ok(board, "switch_to_tsg", "0:11")
     gain = gained(bench, board, 20 * SLICE_US)
     assert gain.pop((0, 11)) > 0
     assert not any(value for (runlist, _), value in gain.items() if runlist == 0)
@@ -319,12 +233,12 @@ def test_bus_mastering_is_borrowed(bench, board):
         return int(bench.check(f"od -An -tx1 -j4 -N1 {config}"), 16)
 
     # what tests before this one may have left in force
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     was = command()
     assert not was & 4, "nobody has turned it on"
-    write_ok(bench, board, "switch_to_tsg", "0:1")
+    bench.write_ok(board, "switch_to_tsg", "0:1")
     assert command() == was | 4
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     assert command() == was
 
 
@@ -333,7 +247,7 @@ def test_a_switch_that_does_not_happen_is_taken_back(bench, board):
     """The engine goes on showing TSG 2 (valid, busy)."""
     where = location(bench, board)
     bench.model(board).request("fault", "read 0x2640 0x80003002")
-    refused(bench, board, "switch_to_tsg", "0:1", "timed out")
+    bench.refused(board, "switch_to_tsg", "0:1", "timed out")
     bench.model(board).request("fault", "none")
     assert location(bench, board) == where
     assert even(bench, board)
@@ -345,11 +259,11 @@ def test_a_gate_that_somebody_else_undoes(bench, board):
     runlists = bench.read(board, "scheduling").count("\n") - 1
     # opening the file reads it for each runlist, the request before it writes; then it looks again
     bench.model(board).request("fault", "wrong-after", str(runlists + 1), "0x2")
-    write_ok(bench, board, "scheduling", "0 off")
+    bench.write_ok(board, "scheduling", "0 off")
     assert bench.model(board).request("fault", "none")["hits"] == 1
     assert bench.peek(board, SCHED_DISABLE) == 1
     assert "somebody else writes it" in bench.check("dmesg | tail -n 3")
-    write_ok(bench, board, "scheduling", "0 on")
+    bench.write_ok(board, "scheduling", "0 on")
 
 
 # preempt_tsg, preempt_runlist
@@ -357,10 +271,10 @@ def test_a_gate_that_somebody_else_undoes(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("name, text", [("preempt_tsg", "0:1"), ("preempt_runlist", "0")])
 def test_a_preempt_ends_a_timeslice(bench, board, name, text):
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     bench.model(board).request("advance", SLICE_US + 500)
     assert on_engine(bench, board) == {1}
-    write_ok(bench, board, name, text)
+    bench.write_ok(board, name, text)
     bench.model(board).request("advance", 100)
     # a list that is submitted again begins with its first TSG
     again = {0} if name == "preempt_runlist" and board in before("volta") else {2}
@@ -373,21 +287,21 @@ def test_preempting_who_does_not_run(bench, board):
     bench.model(board).request("advance", 500)
     running = on_engine(bench, board)
     other = next(tsg for tsg in TSGS if tsg not in running)
-    write_ok(bench, board, "preempt_tsg", f"{other} 0:{other}")
+    bench.write_ok(board, "preempt_tsg", f"{other} 0:{other}")
     assert even(bench, board)
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_gate_is_left_as_it_was(bench, board):
     gates = bench.read(board, "scheduling")
-    write_ok(bench, board, "preempt_tsg", "0:0 0:1 0:2")
+    bench.write_ok(board, "preempt_tsg", "0:0 0:1 0:2")
     assert bench.read(board, "scheduling") == gates
-    write_ok(bench, board, "scheduling", "0 off")
+    bench.write_ok(board, "scheduling", "0 off")
     closed = bench.read(board, "scheduling")
-    write_ok(bench, board, "preempt_tsg", "0:0 0:1 0:2")
+    bench.write_ok(board, "preempt_tsg", "0:0 0:1 0:2")
     assert bench.read(board, "scheduling") == closed
     assert not on_engine(bench, board)
-    write_ok(bench, board, "scheduling", "0 on")
+    bench.write_ok(board, "scheduling", "0 on")
     assert even(bench, board)
 
 
@@ -396,7 +310,7 @@ def test_the_gate_is_left_as_it_was(bench, board):
 def test_a_preempt_that_does_not_happen(bench, board):
     """The engine goes on showing TSG 1 (valid, busy)."""
     bench.model(board).request("fault", "read 0x2640 0x80003001")
-    refused(bench, board, "preempt_tsg", "0:1", "timed out")
+    bench.refused(board, "preempt_tsg", "0:1", "timed out")
     bench.model(board).request("fault", "none")
     assert bench.peek(board, SCHED_DISABLE) == 0
     assert even(bench, board)
@@ -442,7 +356,7 @@ def tsgs_with_timeslices(bench, board):
 @pytest.mark.parametrize("board", before("volta"))
 def test_a_preempt_that_stays_pending(bench, board):
     bench.model(board).request("fault", "read 0x2634 0x01100001")
-    refused(bench, board, "preempt_tsg", "0:1", "timed out")
+    bench.refused(board, "preempt_tsg", "0:1", "timed out")
     bench.model(board).request("fault", "none")
     assert even(bench, board)
 
@@ -453,13 +367,13 @@ def test_a_preempt_that_stays_pending(bench, board):
 def test_a_closed_gate_lets_what_runs_go_on(bench, board):
     bench.model(board).request("advance", 500)
     (running,) = on_engine(bench, board)
-    write_ok(bench, board, "scheduling", "0 off")
+    bench.write_ok(board, "scheduling", "0 off")
     assert only(bench, board, running)
-    write_ok(bench, board, "preempt_runlist", "0")
+    bench.write_ok(board, "preempt_runlist", "0")
     bench.model(board).request("advance", 100)
     if board in since("volta"):
         assert not any(gained(bench, board, 10 * SLICE_US).values())
-    write_ok(bench, board, "scheduling", "0 on")
+    bench.write_ok(board, "scheduling", "0 on")
     assert even(bench, board)
 
 
@@ -470,9 +384,9 @@ def test_scheduling_shows_and_changes_each_runlist(bench, board):
     runlists = re.search(r"^runlists: (.*)$", info, re.M)[1].split()
     assert text == "# runlist scheduling\n" + "".join(f"{i} on\n" for i in runlists)
     last = runlists[-1]
-    write_ok(bench, board, "scheduling", f"{last} off\n0 off 0 on")
+    bench.write_ok(board, "scheduling", f"{last} off\n0 off 0 on")
     assert bench.read(board, "scheduling") == text.replace(f"\n{last} on", f"\n{last} off")
-    write_ok(bench, board, "scheduling", f"{last} on")
+    bench.write_ok(board, "scheduling", f"{last} on")
     assert bench.read(board, "scheduling") == text
 
 
@@ -482,7 +396,7 @@ def test_gates_are_put_back_if_one_does_not_follow(bench, board):
     base = next(int(row[3], 16) for row in rows if row[2] == "1")
     gate = base + (0x10 if GENERATION[board] == "blackwell-gb20x" else 0x94)
     bench.model(board).request("fault", f"stuck {gate:#x}")
-    refused(bench, board, "scheduling", "0 off 1 off", "Input/output error")
+    bench.refused(board, "scheduling", "0 off 1 off", "Input/output error")
     bench.model(board).request("fault", "none")
     assert "off" not in bench.read(board, "scheduling")
     assert "did not go back" not in bench.check("dmesg | tail -n 2")
@@ -495,7 +409,7 @@ def test_all_lists_can_be_submitted_again(bench, board):
     runlists = re.search(r"^runlists: (.*)$", info, re.M)[1]
     lists = bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
                         " 2>/dev/null | grep -E '(Address|Entries):'; true")
-    write_ok(bench, board, "resubmit_runlist", runlists)
+    bench.write_ok(board, "resubmit_runlist", runlists)
     assert lists == bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
                                 " 2>/dev/null | grep -E '(Address|Entries):'; true")
     assert even(bench, board)
@@ -528,7 +442,7 @@ def test_a_write_that_is_lost(bench, board):
         bench.model(board).request("fault", "none")
         if result.status == 0:
             assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
-            write_ok(bench, board, "resubmit_runlist", "0")
+            bench.write_ok(board, "resubmit_runlist", "0")
         failed += result.status != 0
         assert location(bench, board) == where, access
         assert "did not go back" not in bench.check("dmesg | tail -n 2"), access
@@ -542,7 +456,7 @@ def test_an_address_that_the_registers_do_not_take(bench, board):
     address, length = list_port(board)
     with trace(bench) as lines:
         bench.model(board).request("fault", "stuck", hex(address))
-        refused(bench, board, "switch_to_tsg", "0:1", "Input/output error")
+        bench.refused(board, "switch_to_tsg", "0:1", "Input/output error")
         bench.model(board).request("fault", "none")
     assert any(f"where=0x{address:x} " in line for line in lines)
     assert not any(f"where=0x{length:x} " in line for line in lines)
@@ -558,7 +472,7 @@ def test_a_tsg_that_the_list_cuts_off(bench, board):
     assert len(channels) > 1
     lie(bench.model(board), list_length(board, int(where[2]) - 1))
     with trace(bench) as lines:
-        refused(bench, board, "switch_to_tsg", f"0:{last}", "Invalid argument")
+        bench.refused(board, "switch_to_tsg", f"0:{last}", "Invalid argument")
     bench.model(board).request("fault", "none")
     assert not lines
     assert even(bench, board)
@@ -569,11 +483,11 @@ def test_one_read_that_fails(bench, board):
     """At any access of a switch: the list is the driver's, or the one that was asked for."""
     where = location(bench, board)
     cost = bench.cost(board, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}")
-    write_ok(bench, board, "resubmit_runlist", "0")
+    bench.write_ok(board, "resubmit_runlist", "0")
     for access in range(sum(block["reads"] for block in cost.values())):
         bench.model(board).request("fault", "wrong-after", str(access), "0xbadf5040")
         if bench.write(board, "switch_to_tsg", "0:1").status == 0:
-            write_ok(bench, board, "resubmit_runlist", "0")
+            bench.write_ok(board, "resubmit_runlist", "0")
         bench.model(board).request("fault", "none")
         assert location(bench, board) == where, access
     assert even(bench, board)
@@ -583,8 +497,8 @@ def test_one_read_that_fails(bench, board):
 @pytest.mark.parametrize("name", ["resubmit_runlist", "switch_to_tsg"])
 def test_a_list_that_stays_pending(bench, board, name):
     where = location(bench, board)
-    bench.model(board).request("fault", pending_fault(board))
-    refused(bench, board, name, FINE[name], "timed out")
+    stick(bench.model(board), list_pending(board))
+    bench.refused(board, name, FINE[name], "timed out")
     bench.model(board).request("fault", "none")
     assert location(bench, board) == where
     assert even(bench, board)
@@ -603,7 +517,7 @@ def test_a_list_that_stays_pending(bench, board, name):
 ])
 def test_bad_tsgs_change_nothing(bench, board, name, text, error):
     with trace(bench) as lines:
-        refused(bench, board, name, text, error)
+        bench.refused(board, name, text, error)
     assert not lines
 
 
@@ -616,7 +530,7 @@ def test_bad_tsgs_change_nothing(bench, board, name, text, error):
 def test_bad_runlists_change_nothing(bench, board, name, text):
     gates = bench.read(board, "scheduling")
     with trace(bench) as lines:
-        refused(bench, board, name, text, "Invalid argument")
+        bench.refused(board, name, text, "Invalid argument")
     assert not lines
     assert bench.read(board, "scheduling") == gates
 
@@ -628,9 +542,9 @@ def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
     held = [{tsg for tsg, _ in tsgs(bench.read(board, f"runlist{i}"))} for i in (0, copies)]
     both = min(held[0] & held[1])
     for name in ("preempt_tsg", "switch_to_tsg"):
-        refused(bench, board, name, f"{both}", "Invalid argument")
-        write_ok(bench, board, name, f"{copies}:{both}")
-    refused(bench, board, "set_timeslice", f"{both} 1500", "Invalid argument")
+        bench.refused(board, name, f"{both}", "Invalid argument")
+        bench.write_ok(board, name, f"{copies}:{both}")
+    bench.refused(board, "set_timeslice", f"{both} 1500", "Invalid argument")
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -649,7 +563,7 @@ def test_every_write_raises_a_tracepoint(bench, board):
     }
     for name, kinds in expected.items():
         with trace(bench) as lines:
-            write_ok(bench, board, name, FINE[name])
+            bench.write_ok(board, name, FINE[name])
         assert events(lines) == kinds, (generation, name)
         for line in lines:
             fields = re.search(rf" {bench.address(board)} runlist=0 tsg=(-?\d+) where=0x([0-9a-f]+) "
@@ -669,7 +583,7 @@ def test_the_log_says_what_was_done(bench, board):
                 "resubmit_runlist": "resubmitted 1 runlist: 0",
                 "scheduling": "set scheduling of 1 runlist: 0 off"}
     for name, text in expected.items():
-        write_ok(bench, board, name, FINE[name])
+        bench.write_ok(board, name, FINE[name])
         assert f"nvdebug: {text} (by uid 0)" in bench.check("dmesg | tail -n 2")
 
 
@@ -688,7 +602,7 @@ def test_read_only_refuses(bench):
         assert bench.machine.load_module("read_only=1").status == 0
         with trace(bench) as lines:
             for name in CONTROLS:
-                refused(bench, "titan-v", name, FINE[name], "not permitted")
+                bench.refused("titan-v", name, FINE[name], "not permitted")
         assert not lines
         assert "0 on" in bench.read("titan-v", "scheduling")
     finally:

@@ -3,6 +3,7 @@
 
 import pytest
 from nvdvm import paths
+from text import engines_by_runlist
 
 # Table II and Table IV: runlist -> engines.
 GTX_1060_3GB = {
@@ -14,17 +15,6 @@ RTX_6000_ADA = {
     5: {"NVDEC1"}, 6: {"NVDEC2"}, 8: {"NVENC0"}, 9: {"NVENC1"}, 10: {"NVENC2"}, 11: {"NVJPG0"},
     12: {"NVJPG1"}, 13: {"NVJPG2"}, 14: {"NVJPG3"}, 15: {"OFA0"}, 16: {"SEC0"},
 }
-
-
-def engines_by_runlist(text):
-    table = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
-            continue
-        engine, instance, runlist = line.split()[:3]
-        if runlist != "-":
-            table.setdefault(int(runlist), set()).add(engine + instance)
-    return table
 
 
 def test_table_ii(bench):

@@ -6,13 +6,11 @@ import json
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, since
 from ctl import validate
-from test_control import gained
+from tasks import SLICE_US, gained_by_channel
 from text import channels
 
 pytestmark = pytest.mark.sample
 
-# three-tasks: TSG t has channels 2 t and 2 t + 1.
-SLICE_US = 1998.848
 DONE, USAGE, FAILED, UNSUPPORTED, PARTIAL = range(5)
 
 
@@ -212,7 +210,7 @@ def test_a_lease_ends_with_the_tool(ctl, text, signal):
 def test_a_killed_lease_gives_the_task_its_time_back(ctl):
     hold(ctl, "channel disable 0:2 0:3", "KILL")
     ctl.bench.model(ctl.board).request("advance", 3 * SLICE_US)
-    gain = gained(ctl.bench, ctl.board, 60 * SLICE_US)
+    gain = gained_by_channel(ctl.bench, ctl.board, 60 * SLICE_US)
     assert gain[2] + gain[3] == pytest.approx(20 * SLICE_US, rel=0.05)
 
 

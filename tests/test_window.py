@@ -6,8 +6,7 @@ import time
 import pytest
 from boards import BOARDS, WIDE_ENTRIES, since
 from registers import pram_window
-from test_lease import mode
-from test_runlist_control import refused
+from runlist import mode
 from text import boxes
 
 pytestmark = pytest.mark.sample
@@ -52,13 +51,6 @@ def test_a_bad_window_policy_is_refused(bench, reloaded):
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module("pram_window=sometimes").status != 0
     assert bench.machine.load_module().status == 0
-
-
-def set_register(bench, board, offset, value):
-    """Past the module, through the PCI resource."""
-    resource = f"/sys/bus/pci/devices/{bench.address(board)}/resource"
-    bar0 = int(bench.check(f"head -n 1 {resource}").split()[0], 16)
-    bench.check(f"devmem {bar0 + offset:#x} 32 {value:#x}")
 
 
 def words_of(bench, board, workload):
@@ -209,7 +201,7 @@ def test_a_mode_that_may_have_gone_elsewhere_is_put_back(bench, board):
     bench.restart(board)
     parked = bench.peek(board, pram_window(board))
     bench.model(board).request("fault", "move-window", reads)
-    refused(bench, board, "preemption_mode", "0:2 wfi", "busy")
+    bench.refused(board, "preemption_mode", "0:2 wfi", "busy")
     assert bench.model(board).request("fault", "none")["hits"] == 1
     assert bench.peek(board, pram_window(board)) != parked, "it is put where the driver did not want it"
     assert mode(bench, board) == "CTA"

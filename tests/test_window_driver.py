@@ -4,13 +4,12 @@
 import contextlib
 
 import pytest
+from driver import bind, driver, unbind
 from layouts import number
+from leases import HOLDER, hold
 from registers import pram_window
+from runlist import mode
 from stall import stalled
-from test_driver import bind, driver, unbind
-from test_lease import HOLDER, hold, mode
-from test_runlist_control import refused, write_ok
-from test_window import set_register
 from text import boxes, channels
 
 BOARDS = ("gtx1060-3gb", "h200")
@@ -74,13 +73,13 @@ def test_what_it_shows_as_it_stands(bench, board):
     runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
     shape = [(box.kind, box.number) for box in boxes(bench.read(board, "runlist0_brief"))]
     place = number(runlist["address"]) >> 16
-    set_register(bench, board, pram_window(board), place)
+    bench.poke(board, pram_window(board), place)
     with bound(bench, board):
         read = f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/list"
         assert moves(bench, board, read) == 0
         assert [(box.kind, box.number) for box in boxes(bench.check("cat /tmp/list"))] == shape
-        refused(bench, board, "set_timeslice", "0:1 4000", "not supported")
-    write_ok(bench, board, "set_timeslice", "0:1 4000")
+        bench.refused(board, "set_timeslice", "0:1 4000", "not supported")
+    bench.write_ok(board, "set_timeslice", "0:1 4000")
     assert bench.peek(board, pram_window(board)) == place
 
 
@@ -89,12 +88,12 @@ def test_it_is_not_moved_back_to_what_it_showed(bench, board):
     model = bench.model(board)
     runlist = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
     place = number(runlist["address"]) >> 16
-    set_register(bench, board, pram_window(board), place)
+    bench.poke(board, pram_window(board), place)
     with bound(bench, board):
         model.request("stats", "reset")
         with stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
                      "nvdebug_pramin_read") as command:
-            set_register(bench, board, pram_window(board), place ^ 0x100)
+            bench.poke(board, pram_window(board), place ^ 0x100)
         assert model.request("stats")["bars"]["0"]["blocks"]["PBUS_WINDOW"]["writes"] == 1
         assert command.status != 0 and "not supported" in command.out
     assert bench.peek(board, pram_window(board)) == place ^ 0x100

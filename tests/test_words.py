@@ -4,10 +4,8 @@ where an address may look like that."""
 
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES
-from layouts import number
-from test_cycles import fill_with
-from test_outside import entry_of
-from test_translate import ask, ask_all, directory, expect, options, tables
+from layouts import entry_of, number
+from page_tables import ask, ask_all, directory, expect, fill_with, options, tables
 from text import channels, entries, instances
 
 # Where each is described: docs/trust.md.
@@ -50,7 +48,7 @@ def test_in_the_state_of_channels(bench, board):
 def test_in_an_entry_of_a_list(bench, board):
     """Words 0 and 2 have low words of addresses, words 1 and 3 no such high ones."""
     bench.restart(board)
-    at, aperture, was = entry_of(bench, board, 1)
+    at, aperture, was = entry_of(bench.model(board), 1)
 
     def put(words):
         bench.model(board).request("poke", aperture, hex(at), *map(hex, words))

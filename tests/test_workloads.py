@@ -4,8 +4,7 @@
 import pytest
 import workloads
 from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES, runlists_by_engine
-from test_tables import engines_by_runlist
-from text import boxes, entries
+from text import boxes, engines_by_runlist, entries
 
 pytestmark = pytest.mark.sample
 

@@ -106,3 +106,15 @@ def table(text):
 def pairs(text):
     """[(key, value)] of a file of 'key: value' lines."""
     return [tuple(line.split(": ", 1)) for line in text.splitlines()]
+
+
+def engines_by_runlist(text):
+    """{runlist: names} of `device_info`."""
+    table = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        engine, instance, runlist = line.split()[:3]
+        if runlist != "-":
+            table.setdefault(int(runlist), set()).add(engine + instance)
+    return table

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Page tables: asking `translate`, and what it should say."""
+
+import random
+
+from boards import GENERATION
+from layouts import number, place
+from text import pairs
+
+_TABLE_BYTES = 4096
+
+
+def ask(bench, board, request):
+    """What `translate` answers, or None with the shell's word for the errno."""
+    result = bench.run(f"exec 3<>{bench.proc(board, 'translate')} && echo '{request}' >&3 && cat <&3")
+    return result.text if result.status == 0 else None, result.err.decode()
+
+
+def answer(bench, board, request):
+    text, error = ask(bench, board, request)
+    assert text is not None, error
+    return dict(pairs(text))
+
+
+def ask_all(bench, board, requests):
+    """Many requests with one command; their answers in order."""
+    lines = "\n".join(requests)
+    script = (f"printf '%s\\n' '{lines}' | while read -r line; do "
+              f"exec 3<>{bench.proc(board, 'translate')}; echo \"$line\" >&3 && cat <&3; "
+              f"exec 3>&-; echo; done")
+    texts = bench.check(script, timeout_s=300).split("\n\n")
+    return [dict(pairs(text)) for text in texts if text]
+
+
+def tables(layout, space):
+    """Version and size of big pages, as the channels that use the space say."""
+    for channel in layout["channels"]:
+        if place(channel["page_directory"]) == place(space["page_directory"]):
+            return channel["page_tables"], channel["big_page_kib"]
+    raise AssertionError(f"no channel uses {space['name']}")
+
+
+def directory(space):
+    at = space["page_directory"]
+    return f"{at['address']}:{at['aperture']}"
+
+
+def options(layout, space, board):
+    """What `translate` cannot know from a page directory alone."""
+    version, big_page = tables(layout, space)
+    words = [f"v{version}"] if GENERATION[board].startswith("pascal") else []
+    return " ".join(words + ([f"{big_page}k"] if version == 1 or big_page == 128 else []))
+
+
+def fill_with(model, table, words):
+    """A whole table of these words."""
+    model.request("poke", table["aperture"], table["address"],
+                  *map(hex, words * (_TABLE_BYTES // 4 // len(words))))
+
+
+def expect(said, reply, where):
+    """The answer is what the model's MMU replied."""
+    if reply["mapped"]:
+        assert said["result"] == f"{number(reply['address']):#x} {reply['aperture']}", where
+        assert int(said["page_size"]) == reply["page_size"], where
+        assert said["error"] == "-"
+    else:
+        assert said["result"] == "-" and said["error"] != "-", where
+
+
+def expect_every_mapping(bench, board):
+    bench.restart(board, "page-tables")
+    layout = bench.model(board).request("layout")
+    requests, wanted = [], []
+    for space in layout["address_spaces"]:
+        for mapping in space["mappings"]:
+            inside = random.Random(mapping["va"]).randrange(mapping["page_size"])
+            requests.append(f"{directory(space)} {number(mapping['va']) + inside:#x} "
+                            f"{options(layout, space, board)}")
+            wanted.append((mapping, inside))
+    for said, (mapping, inside) in zip(ask_all(bench, board, requests), wanted, strict=True):
+        assert said["result"] == f"{number(mapping['address']) + inside:#x} {mapping['aperture']}"
+        assert int(said["page_size"]) == mapping["page_size"]
+
+
+def expect_every_context(bench, board):
+    """Channels are asked for, not page directories."""
+    bench.restart(board, "fig6")
+    model = bench.model(board)
+    for channel in model.request("layout")["channels"]:
+        pointer = channel["engine_context"]
+        if pointer is None:
+            continue
+        where = channel["context"]["header"]
+        said = answer(bench, board, f"{channel['runlist']}:{channel['channel']} "
+                                    f"{pointer['address']}")
+        assert said["result"] == f"{number(where['address']):#x} {where['aperture']}"
