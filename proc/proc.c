@@ -18,14 +18,13 @@
 #include "access/params.h"
 #include "compat/compat.h"
 #include "control/controls.h"
+#include "control/lease.h"
 #include "core/control.h"
 #include "core/machine.h"
 #include "core/view.h"
-#include "decode/targets.h"
 #include "gpus/gpu.h"
 #include "gpus/gpus.h"
 #include "proc/info.h"
-#include "proc/lease.h"
 #include "proc/proc.h"
 #include "views/views.h"
 
@@ -171,31 +170,6 @@ static bool may_change(void)
 	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
 }
 
-/* Does the request begin with the word of a lease? Then go on behind it. */
-static bool skip_lease_word(struct nvdebug_cursor *cur)
-{
-	static const char * const word[] = { "lease" };
-	struct nvdebug_cursor next = *cur;
-
-	if (!nvdebug_cursor_more(&next) ||
-	    nvdebug_cursor_choice(&next, word, ARRAY_SIZE(word)))
-		return false;
-	*cur = next;
-	return true;
-}
-
-static int act(struct nvdebug_gpu *gpu, const struct nvdebug_control *control,
-	       struct nvdebug_leases *leases, const char *text, size_t len,
-	       struct seq_buf *answer)
-{
-	struct nvdebug_cursor cur = { text, text + len };
-
-	if (control->leases && skip_lease_word(&cur))
-		return nvdebug_lease_take(leases, gpu, control, cur.at,
-					  cur.end - cur.at, answer);
-	return control->act(gpu, text, len, answer, NULL);
-}
-
 static ssize_t do_request(struct file *file, const char __user *buf,
 			  size_t count, struct nvdebug_leases *leases,
 			  struct seq_buf *answer)
@@ -213,10 +187,9 @@ static ssize_t do_request(struct file *file, const char __user *buf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	ret = act(&node->device->gpu, control, leases, text, count, answer);
+	ret = nvdebug_request(&node->device->gpu, control, leases, text, count,
+			      answer);
 	kfree(text);
-	if (!ret && answer && seq_buf_has_overflowed(answer))
-		ret = -EFBIG;
 	return ret ? ret : count;
 }
 

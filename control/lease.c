@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/seq_buf.h>
 
+#include "control/lease.h"
 #include "core/control.h"
 #include "core/machine.h"
-#include "proc/lease.h"
+#include "decode/targets.h"
 
 void nvdebug_leases_init(struct nvdebug_leases *leases)
 {
@@ -30,7 +33,7 @@ static int take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-int nvdebug_lease_take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
+static int take_locked(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
 		       const struct nvdebug_control *control, const char *text,
 		       size_t len, struct seq_buf *answer)
 {
@@ -40,6 +43,37 @@ int nvdebug_lease_take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
 		return -EINTR;
 	ret = take(leases, gpu, control, text, len, answer);
 	mutex_unlock(&leases->lock);
+	return ret;
+}
+
+/* Does the request begin with the word of a lease? Then go on behind it. */
+static bool skip_lease_word(struct nvdebug_cursor *cur)
+{
+	static const char * const word[] = { "lease" };
+	struct nvdebug_cursor next = *cur;
+
+	if (!nvdebug_cursor_more(&next) ||
+	    nvdebug_cursor_choice(&next, word, ARRAY_SIZE(word)))
+		return false;
+	*cur = next;
+	return true;
+}
+
+int nvdebug_request(struct nvdebug_gpu *gpu,
+		    const struct nvdebug_control *control,
+		    struct nvdebug_leases *leases, const char *text, size_t len,
+		    struct seq_buf *answer)
+{
+	struct nvdebug_cursor cur = { text, text + len };
+	int ret;
+
+	if (control->leases && skip_lease_word(&cur))
+		ret = take_locked(leases, gpu, control, cur.at,
+				  cur.end - cur.at, answer);
+	else
+		ret = control->act(gpu, text, len, answer, NULL);
+	if (!ret && answer && seq_buf_has_overflowed(answer))
+		ret = -EFBIG;
 	return ret;
 }
 

@@ -4,11 +4,12 @@
  * written is closed, by whomever: its writer, the kernel when that dies, or
  * procfs when the file goes.
  */
-#ifndef NVDEBUG_LEASE_H
-#define NVDEBUG_LEASE_H
+#ifndef NVDEBUG_CONTROL_LEASE_H
+#define NVDEBUG_CONTROL_LEASE_H
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/types.h>
 
 struct nvdebug_control;
 struct nvdebug_gpu;
@@ -26,14 +27,16 @@ struct nvdebug_leases {
 void nvdebug_leases_init(struct nvdebug_leases *leases);
 
 /*
- * Do what @text asks @control for, until nvdebug_leases_end(). -ENOSPC if there
- * are NVDEBUG_LEASES_MAX already, -EINTR on a fatal signal.
+ * One request: do what @len bytes of @text ask @control for, and if they begin
+ * with the word "lease", until nvdebug_leases_end(). @answer is NULL unless the
+ * control answers. -ENOSPC if there are NVDEBUG_LEASES_MAX leases, -EINTR on a
+ * fatal signal, -EFBIG if the answer is too long.
  */
-int __must_check nvdebug_lease_take(struct nvdebug_leases *leases,
-				    struct nvdebug_gpu *gpu,
-				    const struct nvdebug_control *control,
-				    const char *text, size_t len,
-				    struct seq_buf *answer);
+int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
+				 const struct nvdebug_control *control,
+				 struct nvdebug_leases *leases,
+				 const char *text, size_t len,
+				 struct seq_buf *answer);
 
 /* The file is closed: nobody else uses @leases any more. */
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
