@@ -68,16 +68,14 @@ Text read(Machine &machine, const File &file) {
     return got;
 }
 
-Text write(Machine &machine, const File &file, const std::string &request) {
+Text Open::write(const std::string &request) {
     std::array<char, 4096> text{};
     seq_buf answer;
     seq_buf_init(&answer, text.data(), text.size());
-    if (request.size() > file.control->text_max)
+    if (request.size() > file_.control->text_max)
         return {-E2BIG, {}};
-    int ret = file.control->act(machine.gpu(), request.c_str(), request.size(),
-                                file.control->answers ? &answer : nullptr, nullptr);
-    if (!ret && seq_buf_has_overflowed(&answer))
-        ret = -EFBIG;
+    const int ret = nvdebug_request(machine_.gpu(), file_.control, &leases_, request.c_str(),
+                                    request.size(), file_.control->answers ? &answer : nullptr);
     return {ret, std::string(text.data(), ret ? 0 : seq_buf_used(&answer))};
 }
 

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "control/controls.h"
+#include "control/lease.h"
 #include "views/views.h"
 }
 
@@ -32,7 +33,23 @@ struct Text {
 
 /// The file is opened, read to its end and closed.
 [[nodiscard]] Text read(Machine &machine, const File &file);
-/// One request is written; the text is its answer, if there is one.
-[[nodiscard]] Text write(Machine &machine, const File &file, const std::string &request);
+/// A file that is open for writing, with the leases that go with it.
+class Open {
+  public:
+    Open(Machine &machine, const File &file) : machine_(machine), file_(file) {
+        nvdebug_leases_init(&leases_);
+    }
+    Open(const Open &) = delete;
+    Open &operator=(const Open &) = delete;
+    ~Open() { nvdebug_leases_end(&leases_, machine_.gpu()); }
+
+    /// One request; the text is its answer, if there is one.
+    Text write(const std::string &request);
+
+  private:
+    Machine &machine_;
+    const File &file_;
+    nvdebug_leases leases_{};
+};
 
 } // namespace core

@@ -7,6 +7,7 @@ extern "C" {
 #include "chips/chips.h"
 #include "decode/chip_id.h"
 #include "decode/register.h"
+#include "host/override_list.h"
 #include "hw/ram.h"
 #include "probe/modes.h"
 #include "probe/probe.h"
@@ -57,6 +58,13 @@ int Machine::probe() {
 
 void Machine::forget() {
     nvdebug_probe_forget(gpu(), "forgotten");
+}
+
+void Machine::retire() {
+    if (nvdebug_gpu_begin_undo(gpu()))
+        return;
+    nvdebug_overrides_retire(gpu(), true);
+    nvdebug_gpu_end(gpu());
 }
 
 int Machine::begin(bool undo) {

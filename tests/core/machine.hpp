@@ -34,6 +34,8 @@ class Machine {
     int probe();
     /// As if it had not been probed.
     void forget();
+    /// The driver's lists are in force again, as when the GPU goes.
+    void retire();
 
     [[nodiscard]] virtual std::uint32_t register_read(std::uint32_t offset) = 0;
     virtual void register_write(std::uint32_t offset, std::uint32_t value) = 0;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Requests: what they do, and that they do it whole or not at all, whichever access fails.
+#include "files.hpp"
+#include "model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace core {
+namespace {
+
+struct Request {
+    std::string file;
+    std::string text;
+    std::string workload = "three-tasks";
+};
+
+/// Of which each is carried out, on the boards that have the file.
+const std::vector<Request> requests{
+    {"translate", "0:2 0x100000000"},
+    {"disable_channel", "0:2 0:3"},
+    {"enable_channel", "0:2"},
+    {"preempt_tsg", "0:1"},
+    {"switch_to_tsg", "0:1"},
+    {"set_timeslice", "0:1 4000"},
+    {"preempt_runlist", "0"},
+    {"resubmit_runlist", "0"},
+    {"scheduling", "0 off"},
+    {"preemption_mode", "0:2 wfi", "preemption"},
+};
+
+/// What may be answered when the hardware fails.
+const std::set<int> allowed{-EIO,    -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT,    -EINTR,
+                            -ENOMEM, -EAGAIN, -EINVAL, -ETIMEDOUT, -ENOEXEC, -ENODATA};
+
+class Controls : public testing::TestWithParam<std::string> {
+  protected:
+    Controls() : machine_(GetParam(), "three-tasks") {
+        EXPECT_EQ(machine_.probe(), 0);
+        files_ = files(machine_);
+        in_use_ = shim.in_use;
+    }
+
+    void restart(const Request &request) {
+        machine_.fault("none");
+        machine_.restart(request.workload);
+        machine_.model().advance(5000 * nvmodel::ns_per_us);
+        machine_.log.clear();
+    }
+
+    [[nodiscard]] const File *find(const std::string &name) const {
+        const auto found = std::ranges::find(files_, name, &File::name);
+        return found == files_.end() ? nullptr : &*found;
+    }
+
+    /// What requests change, and time does not.
+    std::string state() {
+        std::string all = read(machine_, *find("scheduling")).text;
+        std::istringstream list(read(machine_, *find("runlist0")).text);
+        for (std::string line; std::getline(list, line);)
+            for (const char *key : {"Runlist", "Entries:", "Address:", "Aperture:", "TSG Entry",
+                                    "Timeslice", "Channel Info", "Enabled:", "Preempt"})
+                if (line.find(key) != std::string::npos)
+                    all += line + "\n";
+        return all;
+    }
+
+    /// The driver submits its lists again, and all that was remembered goes.
+    std::string clean_up() {
+        machine_.retire();
+        if (shim.in_use != in_use_)
+            return "memory is lost";
+        return machine_.gpu()->lock.held ? "the lock is held" : "";
+    }
+
+    /// Did the log say that something could not be put back?
+    [[nodiscard]] bool confessed() const {
+        return std::ranges::any_of(machine_.log, [](const std::string &line) {
+            return line.find("did not go") != std::string::npos ||
+                   line.find("not put back") != std::string::npos ||
+                   line.find("nothing is put back") != std::string::npos ||
+                   line.find("are left to") != std::string::npos;
+        });
+    }
+
+    Model machine_;
+    std::vector<File> files_;
+    std::uint64_t in_use_ = 0;
+};
+
+TEST_P(Controls, AreCarriedOut) {
+    for (const Request &request : requests) {
+        const File *const file = find(request.file);
+        if (file == nullptr)
+            continue;
+        restart(request);
+        EXPECT_EQ(Open(machine_, *file).write(request.text).error, 0) << request.file;
+        EXPECT_EQ(clean_up(), "") << request.file;
+    }
+    EXPECT_TRUE(machine_.model().violations().records().empty());
+}
+
+TEST_P(Controls, AreUndoneWithTheirLease) {
+    for (const Request &request : requests) {
+        const File *const file = find(request.file);
+        if (file == nullptr || !file->control->leases)
+            continue;
+        restart(request);
+        const std::string before = state();
+        {
+            Open open(machine_, *file);
+            ASSERT_EQ(open.write("lease " + request.text).error, 0) << request.file;
+            if (request.file != "enable_channel") {
+                EXPECT_NE(state(), before) << request.file;
+            }
+        }
+        EXPECT_EQ(state(), before) << request.file;
+        EXPECT_EQ(shim.in_use, in_use_) << request.file;
+    }
+}
+
+/// Every access fails in turn: once, or all from then on.
+TEST_P(Controls, AreWholeOrNothing) {
+    const std::uint64_t step = std::getenv("NVDEBUG_LONG") ? 1 : 7;
+    for (const Request &request : requests) {
+        const File *const file = find(request.file);
+        if (file == nullptr)
+            continue;
+        restart(request);
+        const std::string before = state();
+        machine_.fault("none");
+        Open(machine_, *file).write(request.text);
+        const std::uint64_t usual = machine_.model().faults().accesses();
+        for (const std::string fault : {"wrong-after % 0xbadf1100", "all-ones-after %"})
+            for (std::uint64_t n = 0; n <= usual; n += step) {
+                std::string words = fault;
+                words.replace(words.find('%'), 1, std::to_string(n));
+                ASSERT_EQ(clean_up(), "");
+                if (state() != before)
+                    restart(request);
+                machine_.log.clear();
+                machine_.fault("none");
+                machine_.fault(words);
+                const int error = Open(machine_, *file).write(request.text).error;
+                ASSERT_TRUE(!error || allowed.contains(error))
+                    << request.file << ", " << words << ": " << error;
+                machine_.fault("none");
+                if (error && fault.starts_with("wrong") && !confessed()) {
+                    ASSERT_EQ(state(), before) << request.file << ", " << words << ": " << error;
+                }
+            }
+        EXPECT_EQ(clean_up(), "") << request.file;
+    }
+}
+
+/// Memory of their own is refused: nothing is done.
+TEST_P(Controls, TakeNoForAnAnswer) {
+    for (const Request &request : requests) {
+        const File *const file = find(request.file);
+        if (file == nullptr)
+            continue;
+        restart(request);
+        const std::string before = state();
+        for (std::uint64_t n = 1;; n++) {
+            shim.asked = 0;
+            shim.refuse = n;
+            const int error = Open(machine_, *file).write(request.text).error;
+            shim.refuse = 0;
+            if (shim.asked < n)
+                break;
+            ASSERT_EQ(error, -ENOMEM) << request.file << ", " << n;
+            ASSERT_EQ(state(), before) << request.file << ", " << n;
+        }
+        EXPECT_EQ(clean_up(), "") << request.file;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Controls, testing::ValuesIn(all_boards()), [](const auto &board) {
+    std::string name = board.param;
+    std::erase(name, '-');
+    return name;
+});
+
+} // namespace
+} // namespace core
