@@ -9,8 +9,6 @@ from text import channels
 
 pytestmark = pytest.mark.sample
 
-TASK_2 = (2, 3)  # its channels in the three-tasks workload
-
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_disabled_task_stops_and_the_others_gain(bench, board):
@@ -42,53 +40,11 @@ def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
     assert all(gained_by_channel(bench, board, 10 * SLICE_US).values())
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_the_runlist_shows_it(bench, board):
-    assert bench.write(board, "disable_channel", "0x2 3").status == 0
-    shown = channels(bench.read(board, "runlist0"))
-    assert {number for number, fields in shown.items() if fields["Enabled"] == "0"} == set(TASK_2)
-    assert bench.write(board, "enable_channel", "2 3").status == 0
-    shown = channels(bench.read(board, "runlist0"))
-    assert all(fields["Enabled"] == "1" for fields in shown.values())
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_runlist_and_id(bench, board):
-    assert bench.write(board, "disable_channel", "0:2").status == 0
-    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "0"
-
-
-@pytest.mark.parametrize("board", sorted(set(BOARDS) - set(IDS_PER_RUNLIST)))
-def test_a_runlist_that_does_not_hold_the_channel(bench, board):
-    """Where ids are global the runlist is a claim, and a wrong one is refused."""
-    result = bench.write(board, "disable_channel", "1:2")
-    assert result.status != 0 and "Invalid argument" in result.err.decode()
-    assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
-
-
 @pytest.mark.parametrize("board", IDS_PER_RUNLIST)
 def test_a_runlist_names_its_own_channel(bench, board):
     """Where ids are per runlist, runlist 1's channel 2 exists, listed or not, and is not runlist 0's."""
     assert bench.write(board, "disable_channel", "1:2").status == 0
     assert channels(bench.read(board, "runlist0"))[2]["Enabled"] == "1"
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("text, error", [
-    (" \n", "Invalid argument"), ("junk", "Invalid argument"),
-    ("2x", "Invalid argument"), ("2,3", "Invalid argument"), ("0:", "Invalid argument"),
-    (":2", "Invalid argument"), ("0:2:3", "Invalid argument"), ("-2", "Invalid argument"),
-    ("2 99:3", "Invalid argument"), ("2 100000000000000000000", "out of range"),
-    ("2 99999", "out of range"), ("2 x", "Invalid argument"),
-    pytest.param("2 " * 300, "Argument list too long", id="many"),
-    pytest.param("2" + " " * 5000, "Argument list too long", id="long"),
-])
-def test_bad_lists_change_nothing(bench, board, text, error):
-    result = bench.write(board, "disable_channel", text)
-    assert result.status != 0
-    assert error in result.err.decode()
-    shown = channels(bench.read(board, "runlist0"))
-    assert all(fields["Enabled"] == "1" for fields in shown.values())
 
 
 @pytest.mark.parametrize("board", IDS_PER_RUNLIST)
@@ -120,18 +76,6 @@ def test_a_write_never_acknowledges_a_fault(bench):
                  for number, fields in channels(bench.read(board, runlist)).items()
                  if fields["PBDMA Faulted"] == "1" or fields["ENG Faulted"] == "1"]
         assert still == faulted
-
-
-def test_read_only_refuses(bench):
-    bench.check("rmmod nvdebug")
-    try:
-        assert bench.machine.load_module("read_only=1").status == 0
-        result = bench.write("gtx1060-3gb", "disable_channel", "2")
-        assert result.status != 0 and "not permitted" in result.err.decode()
-        assert channels(bench.read("gtx1060-3gb", "runlist0"))[2]["Enabled"] == "1"
-    finally:
-        bench.check("rmmod nvdebug")
-        assert bench.machine.load_module().status == 0
 
 
 def test_the_log_says_what_was_done(bench):

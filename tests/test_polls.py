@@ -13,9 +13,9 @@ from tasks import TSGS, even, on_engine
 from tracepoints import events, trace
 
 
-def some(everyday, boards):
-    """Each test takes seconds of waiting, so one board has to do for a day."""
-    return boards if EVERYTHING else [everyday]
+def some(boards, *everyday):
+    """Each test takes seconds of waiting, so one board of each kind has to do for a day."""
+    return boards if EVERYTHING else everyday
 
 
 def running(bench, board):
@@ -42,7 +42,7 @@ def as_before(bench, board, where):
 # preempt.c
 
 def test_another_preempt_of_a_tsg(bench):
-    for board in some("a100", before("volta") + since("ampere-ga100")):
+    for board in some(before("volta") + since("ampere-ga100"), "gtx980", "a100"):
         where = location(bench, board)
         stick(bench.model(board), tsg_preempt_pending(board))
         assert "preempt" not in times_out(bench, board, "preempt_tsg", "0:1")
@@ -50,7 +50,7 @@ def test_another_preempt_of_a_tsg(bench):
 
 
 def test_another_preempt_of_the_runlist(bench):
-    for board in some("titan-v", since("volta")):
+    for board in some(since("volta"), "titan-v"):
         where = location(bench, board)
         stick(bench.model(board), runlist_preempt_pending(board))
         assert "preempt" not in times_out(bench, board, "preempt_runlist", "0")
@@ -58,7 +58,7 @@ def test_another_preempt_of_the_runlist(bench):
 
 
 def test_a_tsg_that_does_not_leave(bench):
-    for board in some("h200", since("volta")):
+    for board in some(since("volta"), "titan-v", "h200"):
         where, tsg = location(bench, board), running(bench, board)
         bench.model(board).request("fault", "freeze-after", 0)
         said = times_out(bench, board, "preempt_tsg", f"0:{tsg}")
@@ -67,7 +67,7 @@ def test_a_tsg_that_does_not_leave(bench):
 
 
 def test_a_preempt_of_a_tsg(bench):
-    for board in some("gtx1060-3gb", before("volta")):
+    for board in some(before("volta"), "gtx1060-3gb"):
         where, tsg = location(bench, board), running(bench, board)
         bench.model(board).request("fault", "freeze-after", 0)
         assert times_out(bench, board, "preempt_tsg", f"0:{tsg}") == ["preempt"]
@@ -75,7 +75,7 @@ def test_a_preempt_of_a_tsg(bench):
 
 
 def test_a_preempt_of_the_runlist(bench):
-    for board in some("rtx2080ti", since("volta")):
+    for board in some(since("volta"), "rtx2080ti"):
         where = location(bench, board)
         running(bench, board)
         bench.model(board).request("fault", "freeze-after", 0)
@@ -88,7 +88,7 @@ def test_a_preempt_of_the_runlist(bench):
 @pytest.mark.parametrize("name, text", [("resubmit_runlist", "0"), ("switch_to_tsg", "0:1"),
                                         ("set_timeslice", "0:1 9000")])
 def test_a_list_of_the_driver_s(bench, name, text):
-    for board in some("a100", BOARDS):
+    for board in some(BOARDS, "gtx1060-3gb", "a100"):
         where, slices = location(bench, board), slice_of(bench, board, 1)
         stick(bench.model(board), list_pending(board))
         assert "runlist_submit" not in times_out(bench, board, name, text)
@@ -102,7 +102,7 @@ def test_a_list_of_the_driver_s(bench, name, text):
     ("set_timeslice", "0:1 9000", "may still have the new timeslice of TSG 1 (-110)")])
 def test_a_list_of_ours(bench, name, text, said):
     """Neither is it taken nor what would put it back."""
-    for board in some("b200", BOARDS):
+    for board in some(BOARDS, "b200"):
         where, slices = location(bench, board), slice_of(bench, board, 1)
         bench.check("dmesg -c > /dev/null")
         bench.model(board).request("fault", "freeze-after", 0)
@@ -119,7 +119,7 @@ def test_a_list_of_ours(bench, name, text, said):
     ("switch_to_tsg", "may still be one TSG's alone (-110)"),
     ("set_timeslice", "may still have the new timeslice of TSG 1 (-110)")])
 def test_a_list_at_the_end_of_a_lease(bench, name, said):
-    for board in some("rtx5090", BOARDS):
+    for board in some(BOARDS, "rtx2080ti", "rtx5090"):
         where = location(bench, board)
         hold(bench, [(bench.proc(board, name), LEASES[name])])
         stick(bench.model(board), list_pending(board))
@@ -133,7 +133,7 @@ def test_a_list_at_the_end_of_a_lease(bench, name, said):
 # own_list.c
 
 def test_a_switch_that_leaves_another_on_the_engine(bench):
-    for board in some("a100", BOARDS):
+    for board in some(BOARDS, "rtx2080ti", "a100"):
         where = location(bench, board)
         kind = 0x1000 if board in before("ampere-ga100") else 0
         other = TSGS[2]

@@ -13,9 +13,7 @@ from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
-CONTROLS = ("preempt_tsg", "switch_to_tsg", "set_timeslice", "preempt_runlist",
-            "resubmit_runlist", "scheduling")
-# A request of each that is fine in three-tasks.
+# Requests that are fine in three-tasks.
 FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000",
         "preempt_runlist": "0", "resubmit_runlist": "0", "scheduling": "0 off"}
 # One register for all runlists up to Turing, then one in each runlist's block.
@@ -34,7 +32,7 @@ def set_timeslice(bench, board, text):
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("factor", [2, 8])
 def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
-    answer = set_timeslice(bench, board, f"0:1 {factor * SLICE_US:.3f}")
+    answer = set_timeslice(bench, board, f"0x1 {factor * SLICE_US:.3f}")
     assert answer["old_us"] == "1998.848"
     got = float(answer["new_us"])
     assert got == factor * SLICE_US
@@ -43,28 +41,6 @@ def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
 
     set_timeslice(bench, board, f"0:1 {answer['old_us']}")
     assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_the_answer_and_the_header(bench, board):
-    where = location(bench, board)
-    answer = set_timeslice(bench, board, "0x1 1500")
-    assert answer == {"runlist": "0", "tsg": "1", "asked_us": "1500.000", "old_us": "1998.848",
-                      "new_us": "1499.136", "timeout": "183", "scale": "3", "headers": "1"}
-    assert list(answer) == ["runlist", "tsg", "asked_us", "old_us", "new_us", "timeout", "scale",
-                            "headers"]
-    assert slice_of(bench, board, 1) == ["1499.136"]
-    assert slice_of(bench, board, 0) == slice_of(bench, board, 2) == ["1998.848"]
-    assert location(bench, board) == where
-    assert "set the timeslice of 1 TSG: 0:1 1499.136 us" in bench.check("dmesg | tail -n 1")
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("asked, got", [("1.024", "1.024"), ("8556380.160", "8556380.160"),
-                                        ("3", "2.048"), ("261.9", "261.120")])
-def test_the_ends_of_the_range(bench, board, asked, got):
-    assert set_timeslice(bench, board, f"0:1 {asked}")["new_us"] == got
-    assert slice_of(bench, board, 1) == [got]
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -93,22 +69,6 @@ def test_a_driver_that_submits_undoes_it(bench, board):
     bench.model(board).request("advance", 100)
     assert slice_of(bench, board, 1) == ["1998.848"]
     assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("text, error", [
-    (" ", "Invalid argument"), ("0:1", "Invalid argument"), ("0:1 x", "Invalid argument"),
-    ("0:1 1500 0:2", "Invalid argument"), ("0:1 1.0245", "Invalid argument"),
-    ("0:1 -5", "Invalid argument"), ("0:1 1e3", "Invalid argument"), ("1500", "Invalid argument"),
-    ("0:77 1500", "Invalid argument"), ("77 1500", "Invalid argument"),
-    ("99:1 1500", "Invalid argument"), ("0:5000 1500", "out of range"),
-    ("0:1 1.023", "out of range"), ("0:1 0", "out of range"), ("0:1 8556380.161", "out of range"),
-    ("0:1 99999999999", "out of range"),
-])
-def test_bad_timeslices_change_nothing(bench, board, text, error):
-    bench.refused(board, "set_timeslice", text, error)
-    for tsg in TSGS:
-        assert slice_of(bench, board, tsg) == ["1998.848"]
 
 
 @pytest.mark.parametrize("board", before("ampere-ga100"))
@@ -140,7 +100,6 @@ def test_all_others_starve_until_the_list_comes_back(bench, board):
     where = location(bench, board)
     bench.write_ok(board, "switch_to_tsg", "0:1\n")
     assert location(bench, board)[1:] == ("coh", "3")
-    assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
     assert only(bench, board, 1)
 
     bench.write_ok(board, "resubmit_runlist", "0")
@@ -153,9 +112,7 @@ def test_asked_again_it_replaces_the_tsg(bench, board):
     where = location(bench, board)
     bench.write_ok(board, "switch_to_tsg", "1")
     bench.write_ok(board, "switch_to_tsg", "0:2")
-    assert tsgs(bench.read(board, "runlist0")) == [(2, [4, 5])]
     assert only(bench, board, 2)
-    bench.write_ok(board, "switch_to_tsg", "0:2")
     bench.write_ok(board, "resubmit_runlist", "0")
     assert location(bench, board) == where
     assert even(bench, board)
@@ -242,17 +199,6 @@ def test_bus_mastering_is_borrowed(bench, board):
     assert command() == was
 
 
-@pytest.mark.parametrize("board", before("ampere-ga100"))
-def test_a_switch_that_does_not_happen_is_taken_back(bench, board):
-    """The engine goes on showing TSG 2 (valid, busy)."""
-    where = location(bench, board)
-    bench.model(board).request("fault", "read 0x2640 0x80003002")
-    bench.refused(board, "switch_to_tsg", "0:1", "timed out")
-    bench.model(board).request("fault", "none")
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
 @pytest.mark.parametrize("board", before("ampere-ga100")[-2:])
 def test_a_gate_that_somebody_else_undoes(bench, board):
     """The register has the gates of all runlists: his write, of another's, has ours as it was before."""
@@ -305,17 +251,6 @@ def test_the_gate_is_left_as_it_was(bench, board):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", [board for board in before("ampere-ga100")
-                                   if board in since("volta")])
-def test_a_preempt_that_does_not_happen(bench, board):
-    """The engine goes on showing TSG 1 (valid, busy)."""
-    bench.model(board).request("fault", "read 0x2640 0x80003001")
-    bench.refused(board, "preempt_tsg", "0:1", "timed out")
-    bench.model(board).request("fault", "none")
-    assert bench.peek(board, SCHED_DISABLE) == 0
-    assert even(bench, board)
-
-
 @pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
 def test_a_killed_writer_leaves_nothing_behind(bench, name):
     """The engine goes on showing TSG 2, which both wait to see leaving."""
@@ -353,14 +288,6 @@ def tsgs_with_timeslices(bench, board):
             for box in boxes(bench.read(board, "runlist0_brief")) if box.kind == "TSG Entry"]
 
 
-@pytest.mark.parametrize("board", before("volta"))
-def test_a_preempt_that_stays_pending(bench, board):
-    bench.model(board).request("fault", "read 0x2634 0x01100001")
-    bench.refused(board, "preempt_tsg", "0:1", "timed out")
-    bench.model(board).request("fault", "none")
-    assert even(bench, board)
-
-
 # scheduling, resubmit_runlist
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -375,19 +302,6 @@ def test_a_closed_gate_lets_what_runs_go_on(bench, board):
         assert not any(gained(bench, board, 10 * SLICE_US).values())
     bench.write_ok(board, "scheduling", "0 on")
     assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_scheduling_shows_and_changes_each_runlist(bench, board):
-    text = bench.read(board, "scheduling")
-    info = bench.read(board, "info")
-    runlists = re.search(r"^runlists: (.*)$", info, re.M)[1].split()
-    assert text == "# runlist scheduling\n" + "".join(f"{i} on\n" for i in runlists)
-    last = runlists[-1]
-    bench.write_ok(board, "scheduling", f"{last} off\n0 off 0 on")
-    assert bench.read(board, "scheduling") == text.replace(f"\n{last} on", f"\n{last} off")
-    bench.write_ok(board, "scheduling", f"{last} on")
-    assert bench.read(board, "scheduling") == text
 
 
 @pytest.mark.parametrize("board", since("ampere-ga100"))
@@ -493,46 +407,24 @@ def test_one_read_that_fails(bench, board):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", before("ampere-ga100"))
-@pytest.mark.parametrize("name", ["resubmit_runlist", "switch_to_tsg"])
-def test_a_list_that_stays_pending(bench, board, name):
-    where = location(bench, board)
-    stick(bench.model(board), list_pending(board))
-    bench.refused(board, name, FINE[name], "timed out")
-    bench.model(board).request("fault", "none")
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
 # All of them
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
-@pytest.mark.parametrize("text, error", [
-    (" ", "Invalid argument"), ("x", "Invalid argument"), ("0:77", "Invalid argument"),
-    ("77", "Invalid argument"), ("99:1", "Invalid argument"), ("1:1", "Invalid argument"),
-    ("0:1 x", "Invalid argument"), ("0:1 0:77", "Invalid argument"), ("0:5000", "out of range"),
-    ("5000", "out of range"), ("0:99999999999", "out of range"),
-    pytest.param("1" + " " * 5000, "Argument list too long", id="long"),
-])
-def test_bad_tsgs_change_nothing(bench, board, name, text, error):
+def test_what_is_refused_writes_nothing(bench, board):
+    """Also what is good as far as it goes. Which errors: proc_control `refused`."""
+    bad = ["x", "0:77", "99:1", "0:5000", "1" + " " * 5000]
+    tsgs_too = [*bad, "0:1 x", "0:1 0:77"]
+    requests = {
+        "preempt_tsg": tsgs_too, "switch_to_tsg": tsgs_too,
+        "set_timeslice": [f"{text} 1500" for text in bad] + ["0:1 1.023", "0:1 1500 x"],
+        "preempt_runlist": ["x", "0 x", "0 99", "0:1"], "resubmit_runlist": ["x", "0 x", "0 99", "0:1"],
+        "scheduling": ["0", "0 offer", "0 off 1", "0 off 99 on"],
+    }
     with trace(bench) as lines:
-        bench.refused(board, name, text, error)
+        for name, texts in requests.items():
+            for text in texts:
+                assert bench.write(board, name, text).status, (name, text)
     assert not lines
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("name, text", [
-    (name, text) for name in ("preempt_runlist", "resubmit_runlist")
-    for text in (" ", "x", "0 99", "0:1", "0 on", "-1")
-] + [("scheduling", text) for text in (" ", "0", "0 on 1", "0 offer", "0 on x", "99 on", "0:1 on",
-                                       "on 0", "0 off 99 on")])
-def test_bad_runlists_change_nothing(bench, board, name, text):
-    gates = bench.read(board, "scheduling")
-    with trace(bench) as lines:
-        bench.refused(board, name, text, "Invalid argument")
-    assert not lines
-    assert bench.read(board, "scheduling") == gates
 
 
 @pytest.mark.parametrize("board", since("ampere-ga100"))
@@ -579,6 +471,7 @@ def test_every_write_raises_a_tracepoint(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_log_says_what_was_done(bench, board):
     expected = {"preempt_tsg": "preempted 1 TSG: 0:1", "switch_to_tsg": "switched to 1 TSG: 0:1",
+                "set_timeslice": "set the timeslice of 1 TSG: 0:1 2998.272 us",
                 "preempt_runlist": "preempted 1 runlist: 0",
                 "resubmit_runlist": "resubmitted 1 runlist: 0",
                 "scheduling": "set scheduling of 1 runlist: 0 off"}
@@ -587,24 +480,10 @@ def test_the_log_says_what_was_done(bench, board):
         assert f"nvdebug: {text} (by uid 0)" in bench.check("dmesg | tail -n 2")
 
 
-def test_who_may(bench):
-    for name in CONTROLS:
-        path = bench.proc("titan-v", name)
-        result = bench.run(f"su user -c \"echo '{FINE[name]}' > {path}\"")
-        assert result.status != 0 and "Permission denied" in result.err.decode()
-    result = bench.run(f"su user -c 'cat {bench.proc('titan-v', 'scheduling')}'")
-    assert result.status != 0
-
-
-def test_read_only_refuses(bench):
-    bench.check("rmmod nvdebug")
-    try:
-        assert bench.machine.load_module("read_only=1").status == 0
-        with trace(bench) as lines:
-            for name in CONTROLS:
-                bench.refused("titan-v", name, FINE[name], "not permitted")
-        assert not lines
-        assert "0 on" in bench.read("titan-v", "scheduling")
-    finally:
-        bench.check("rmmod nvdebug")
-        assert bench.machine.load_module().status == 0
+def test_read_only_writes_nothing(bench, reloaded):
+    reloaded("read_only=1")
+    with trace(bench) as lines:
+        for name, text in {**FINE, "disable_channel": "0:2"}.items():
+            bench.refused("titan-v", name, text, "not permitted")
+            bench.refused("titan-v", name, f"lease {text}", "not permitted")
+    assert not lines

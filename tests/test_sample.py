@@ -103,5 +103,5 @@ def test_of_the_suite():
 
 def test_of_what_was_asked_for():
     """-k leaves out first: of one board, every case."""
-    asked = ("tests/test_control.py", "-k", "bad_lists and a100")
+    asked = ("tests/test_outside.py", "-k", "test_lists and a100")
     assert collected(*asked) == collected(*asked, NVDEBUG_LONG="1")

@@ -6,8 +6,8 @@ import random
 import pytest
 from boards import BOARDS
 from layouts import number
-from page_tables import (ask, ask_all, directory, expect, expect_every_context,
-                         expect_every_mapping, options, tables)
+from page_tables import (ask_all, directory, expect, expect_every_context, expect_every_mapping,
+                         options, tables)
 
 pytestmark = pytest.mark.sample
 
@@ -49,20 +49,3 @@ def test_the_model_s_mmu_agrees(bench, board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_by_channel(bench, board):
     expect_every_context(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("request_text, error", [
-    ("", "Invalid"), ("0x1000", "Invalid"), ("0x1000 x", "Invalid"), ("0x1001 0x0", "Invalid"),
-    ("0x1000:disk 0x0", "Invalid"), ("0x1000 0x0 v9", "Invalid"), ("0x1000 0x0 v2 v2 v2", "Invalid"),
-    ("0:99999 0x0", "Invalid"), ("77:0 0x0", "Invalid"),
-    ("0x1000 0x400000000000000", "range"), ("0x10000000000000000 0x0", "range"),
-])
-def test_bad_requests(bench, board, request_text, error):
-    text, said = ask(bench, board, request_text)
-    assert text is None and error in said
-
-
-def test_an_answer_needs_a_request(bench):
-    result = bench.run(f"cat {bench.proc('a100', 'translate')}")
-    assert result.status != 0 and "No data" in result.err.decode()

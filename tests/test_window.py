@@ -47,12 +47,6 @@ def test_what_bar2_shows_needs_no_window(bench, reloaded):
         assert "below" in bench.read(board, "runlist0")
 
 
-def test_a_bad_window_policy_is_refused(bench, reloaded):
-    bench.check("rmmod nvdebug")
-    assert bench.machine.load_module("pram_window=sometimes").status != 0
-    assert bench.machine.load_module().status == 0
-
-
 def words_of(bench, board, workload):
     """How many words of PRAMIN a copy of runlist 0 takes."""
     bench.restart(board, workload)
@@ -205,22 +199,3 @@ def test_a_mode_that_may_have_gone_elsewhere_is_put_back(bench, board):
     assert bench.model(board).request("fault", "none")["hits"] == 1
     assert bench.peek(board, pram_window(board)) != parked, "it is put where the driver did not want it"
     assert mode(bench, board) == "CTA"
-
-
-def test_who_may_read_state(bench, reloaded):
-    reloaded("state_gid=2000")
-    listing = bench.check("stat -c '%a %u:%g' " + bench.proc("a100", "runlist0_brief"))
-    assert listing.split() == ["440", "0:2000"]
-
-
-def test_everyone_may_read_state_without_addresses(bench, reloaded):
-    reloaded("state_all=1")
-    as_root = bench.read("a100", "runlist0_brief")
-    as_user = bench.check(f"su user -c 'cat {bench.proc('a100', 'runlist0_brief')}'")
-    assert "hidden" not in as_root
-    for root_box, user_box in zip(boxes(as_root), boxes(as_user)):
-        for key, value in user_box.fields.items():
-            if value == "hidden":
-                assert root_box.fields[key].startswith("0x")
-            else:
-                assert not value.startswith("0x"), f"{key} shows an address"

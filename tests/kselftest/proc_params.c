@@ -209,6 +209,11 @@ static void test_read_only(const struct gpu *gpus)
 			EXPECT(error == EPERM, "%s/%s: %s", gpu->name,
 			       requests[i].file,
 			       error ? strerror(error) : "taken");
+			error = control_format(gpu, requests[i].file,
+					       "lease %s", requests[i].text);
+			EXPECT(error == EPERM, "%s/%s: lease: %s", gpu->name,
+			       requests[i].file,
+			       error ? strerror(error) : "taken");
 		}
 		EXPECT(count || !gpu_has(gpu, DISABLE),
 		       "%s: nothing to try the controls with", gpu->name);
