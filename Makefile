@@ -183,7 +183,7 @@ fuzz-build:
 	$(call fuzz_build,$(BUILD)/fuzz,-O1 -g1 -fsanitize=fuzzer-no-link $(SANITIZE))
 
 .PHONY: fuzz
-fuzz: fuzz-build ## fuzz decoders, parsers and the model, FUZZ_SECONDS (300) each
+fuzz: fuzz-build ## fuzz decoders, parsers, the core and the model, FUZZ_SECONDS (300) each
 	@tests/fuzz/run long
 
 .PHONY: fuzz-short

@@ -45,6 +45,7 @@ class Controls : public testing::TestWithParam<std::string> {
         files_ = files(machine_);
         in_use_ = shim.in_use;
     }
+    ~Controls() override { RecordProperty("points", std::to_string(points_)); }
 
     void restart(const Request &request) {
         machine_.fault("none");
@@ -91,6 +92,7 @@ class Controls : public testing::TestWithParam<std::string> {
     Model machine_;
     std::vector<File> files_;
     std::uint64_t in_use_ = 0;
+    std::uint64_t points_ = 0; // failures that were tried
 };
 
 TEST_P(Controls, AreCarriedOut) {
@@ -146,6 +148,7 @@ TEST_P(Controls, AreWholeOrNothing) {
                 machine_.log.clear();
                 machine_.fault("none");
                 machine_.fault(words);
+                points_++;
                 const int error = Open(machine_, *file).write(request.text).error;
                 ASSERT_TRUE(!error || allowed.contains(error))
                     << request.file << ", " << words << ": " << error;
@@ -173,6 +176,7 @@ TEST_P(Controls, TakeNoForAnAnswer) {
             shim.refuse = 0;
             if (shim.asked < n)
                 break;
+            points_++;
             ASSERT_EQ(error, -ENOMEM) << request.file << ", " << n;
             ASSERT_EQ(state(), before) << request.file << ", " << n;
         }
