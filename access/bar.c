@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Where BAR1 or BAR2 shows a page is found by going through its page tables,
- * which must themselves be within reach without moving the PRAMIN window. What
- * they do not map is never touched: that would be a fault for the driver to
- * handle. A driver may take a mapping away between the search and the use of
- * it, since entries are not read again; a session lasts milliseconds.
+ * A page's offset in BAR1 or BAR2 is found by scanning the BAR's page tables,
+ * as far as they can be read without moving the PRAMIN window. Unmapped BAR
+ * addresses are never accessed: that would be an MMU fault for the driver to
+ * handle. A driver may remove a mapping between search and use, since entries
+ * are not read again; a session lasts milliseconds.
  */
 #include <linux/errno.h>
 #include <linux/interval_tree_generic.h>
@@ -32,26 +32,26 @@
 #include "mmu.h"
 
 /*
- * Entries that the searches of one session may read: few if the window may be
- * moved, which costs less; else what BAR2 can have (32 MiB in pages of 4 KiB),
- * and as much of BAR1.
+ * Page table entries that the searches of one session may read: few if the
+ * window may be moved, which is cheaper; else all that BAR2 can have (32 MiB in
+ * 4 KiB pages), and as many of BAR1.
  */
 #define BUDGET_MOVABLE	160
 #define BUDGET_FIXED	32768
-/* Entries to look at, those that are known already included. */
+/* The same, including cached entries. */
 #define LOOKUPS		(4 * BUDGET_FIXED)
-/* How often to begin anew because tables have come within reach. */
+/* Scans of a BAR, in case more tables have become readable. */
 #define PASSES		3
-/* Words of a table to read at once; what table_cache.c keeps together. */
+/* Words of a table to read at once: a chunk of table_cache.c. */
 #define RUN_WORDS	64
 
-/* What a BAR maps: bytes of video memory that follow each other in both. */
+/* A range that is contiguous in both video memory and the BAR. */
 struct nvdebug_extent {
 	struct rb_node rb;
 	u64 first;	/* in video memory */
 	u64 last;
-	u64 last_below;	/* the tree's */
-	u64 offset;	/* in the BAR, of the first */
+	u64 last_below;	/* interval tree: subtree's last */
+	u64 offset;	/* of first, in the BAR */
 };
 
 #define EXTENT_FIRST(e)	((e)->first)
@@ -71,7 +71,6 @@ void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
 	bars->pramin = pramin;
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++)
 		bars->bar[i].found = RB_ROOT_CACHED;
-	/* few if the window may be moved to what a BAR does not show */
 	bars->budget = nvdebug_pramin_may_move(pramin) ? BUDGET_MOVABLE :
 							 BUDGET_FIXED;
 	bars->lookups_left = LOOKUPS;
@@ -92,9 +91,9 @@ void nvdebug_bars_free(struct nvdebug_bars *bars)
 			kfree(extent);
 }
 
-/* Add a leaf of the page tables. Returns whether that was new. */
-static bool add_extent(struct nvdebug_bar *bar,
-		       const struct nvdebug_mmu_leaf *leaf)
+/* Add a leaf of the page tables. Returns true if it was not known. */
+static bool bar_add_extent(struct nvdebug_bar *bar,
+			   const struct nvdebug_mmu_leaf *leaf)
 {
 	u64 last = leaf->addr + leaf->size - 1;
 	struct nvdebug_extent *e = bar->last;
@@ -122,8 +121,8 @@ static bool add_extent(struct nvdebug_bar *bar,
 	return true;
 }
 
-/* Where in the BAR is @addr, as far as is known? */
-static bool look_up(struct nvdebug_bar *bar, u64 addr, u64 *offset)
+/* Offset of @addr in the BAR, by the extents found so far. */
+static bool bar_look_up(struct nvdebug_bar *bar, u64 addr, u64 *offset)
 {
 	struct nvdebug_extent *e;
 
@@ -141,7 +140,7 @@ static bool look_up(struct nvdebug_bar *bar, u64 addr, u64 *offset)
 	}
 }
 
-/* Find out what kind of BAR it is. */
+/* Read whether the BAR is physical or virtual. */
 static void bar_probe(struct nvdebug_bars *bars, int number,
 		      struct nvdebug_bar *bar)
 {
@@ -165,8 +164,9 @@ static void bar_probe(struct nvdebug_bars *bars, int number,
 	bar->state = NVDEBUG_BAR_VIRTUAL;
 }
 
-/* The page at @phys, mapped. */
-static void __iomem *map_page(struct nvdebug_bars *bars, resource_size_t phys)
+/* Map the page at @phys; recently used mappings are kept. */
+static void __iomem *bar_map_page(struct nvdebug_bars *bars,
+				  resource_size_t phys)
 {
 	void __iomem *page;
 	int i;
@@ -186,9 +186,9 @@ static void __iomem *map_page(struct nvdebug_bars *bars, resource_size_t phys)
 	return page;
 }
 
-/* The place of @addr in one of the BARs, as far as is known. */
-static bool find_known(struct nvdebug_bars *bars, u64 addr,
-		       struct nvdebug_bar_place *place)
+/* Find @addr in either BAR, by the extents found so far. */
+static bool bars_find_known(struct nvdebug_bars *bars, u64 addr,
+			    struct nvdebug_bar_place *place)
 {
 	u32 in_page = addr & (SZ_4K - 1);
 	void __iomem *page;
@@ -198,9 +198,10 @@ static bool find_known(struct nvdebug_bars *bars, u64 addr,
 	for (i = 0; i < ARRAY_SIZE(bars->bar); i++) {
 		struct nvdebug_bar *bar = &bars->bar[i];
 
-		if (!look_up(bar, addr, &offset))
+		if (!bar_look_up(bar, addr, &offset))
 			continue;
-		page = map_page(bars, bar->start + round_down(offset, SZ_4K));
+		page = bar_map_page(bars,
+				    bar->start + round_down(offset, SZ_4K));
 		if (!page)
 			continue;
 		place->at = page + in_page;
@@ -210,9 +211,9 @@ static bool find_known(struct nvdebug_bars *bars, u64 addr,
 	return false;
 }
 
-/* Read through the window where it stands. */
-static bool read_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
-			size_t words)
+/* Read through the PRAMIN window at its current position. */
+static bool read_standing_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
+				 size_t words)
 {
 	struct nvdebug_pramin *p = bars->pramin;
 	struct nvdebug_fetch fetch = {
@@ -232,19 +233,20 @@ static bool read_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 	return !ret;
 }
 
-static bool read_bar(struct nvdebug_bars *bars, u64 addr, u32 *buf, size_t words)
+static bool bar_read_words(struct nvdebug_bars *bars, u64 addr, u32 *buf,
+			   size_t words)
 {
 	struct nvdebug_bar_place place;
 	size_t i;
 
-	if (!find_known(bars, addr, &place) || place.words < words)
+	if (!bars_find_known(bars, addr, &place) || place.words < words)
 		return false;
 	for (i = 0; i < words; i++)
 		buf[i] = readl(place.at + i * sizeof(u32));
 	return true;
 }
 
-/* Is it an answer, as far as that can be told? */
+/* Is any word not an error code of the register bus? */
 static bool is_answer(const u32 *buf, size_t words)
 {
 	size_t i;
@@ -255,22 +257,23 @@ static bool is_answer(const u32 *buf, size_t words)
 	return false;
 }
 
-/* Read words of a table by whatever way leaves the window alone. */
-static bool read_in_reach(struct nvdebug_bars *bars, u8 aperture, u64 addr,
-			  u32 *buf, size_t words)
+/* Read words of a table without moving the window. */
+static bool table_read_in_reach(struct nvdebug_bars *bars, u8 aperture,
+				u64 addr, u32 *buf, size_t words)
 {
 	if (aperture != NV_APERTURE_VID)
 		return !nvdebug_sysmem_read(bars->mem->gpu, addr, buf, words);
-	return (read_window(bars, addr, buf, words) ||
-		read_bar(bars, addr, buf, words)) && is_answer(buf, words);
+	return (read_standing_window(bars, addr, buf, words) ||
+		bar_read_words(bars, addr, buf, words)) &&
+	       is_answer(buf, words);
 }
 
 /*
- * @words of a table, and what is read with them because it will be wanted
- * too: up to @run words in all. *@reads says how many were really read.
+ * Get @words of a table, reading ahead up to @run words. *@reads: words that
+ * were not cached.
  */
-static bool get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr, u32 *buf,
-		      size_t words, size_t run, size_t *reads)
+static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
+			    u32 *buf, size_t words, size_t run, size_t *reads)
 {
 	struct nvdebug_table_cache *tables = bars->tables;
 	u32 ahead[RUN_WORDS], word;
@@ -280,14 +283,14 @@ static bool get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr, u32 *buf
 	if (nvdebug_table_cache_get(tables, aperture, addr, buf, words) == words)
 		return true;
 
-	/* not past what is kept together, nor what has been read before */
+	/* stay within a chunk, and stop at the first cached word */
 	run = min_t(size_t, run,
 		    RUN_WORDS - addr / sizeof(u32) % RUN_WORDS);
 	while (n < run &&
 	       !nvdebug_table_cache_get(tables, aperture,
 					addr + n * sizeof(u32), &word, 1))
 		n++;
-	if (!read_in_reach(bars, aperture, addr, ahead, n))
+	if (!table_read_in_reach(bars, aperture, addr, ahead, n))
 		return false;
 	nvdebug_table_cache_put(tables, aperture, addr, ahead, n);
 	memcpy(buf, ahead, words * sizeof(u32));
@@ -295,8 +298,9 @@ static bool get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr, u32 *buf
 	return true;
 }
 
-/* Where the runs of a layout keep word @number, which one of them has. */
-static u32 *word_of(const struct nvdebug_runs *runs, u32 *word, u32 number)
+/* Slot of word @number in @word, as ordered by @runs. */
+static u32 *runs_word_slot(const struct nvdebug_runs *runs, u32 *word,
+			   u32 number)
 {
 	const struct nvdebug_words *run = runs->run;
 
@@ -305,8 +309,8 @@ static u32 *word_of(const struct nvdebug_runs *runs, u32 *word, u32 number)
 	return word + (number - run->first);
 }
 
-/* The instance block of a BAR has only the words of its page directory. */
-static bool start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
+/* A BAR's instance block holds nothing but the page directory. */
+static bool bar_start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
 {
 	const struct nvdebug_instance_layout *layout = bars->mem->gpu->chip->instance;
 	const struct nvdebug_mmu_format *format;
@@ -318,9 +322,10 @@ static bool start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
 	bar->passes++;
 	bar->skipped = false;
 	bar->found_new = false;
-	if (!get_words(bars, bar->block.aperture, addr,
-		       word_of(&layout->runs, words, NV_RAMIN_PAGE_DIR_BASE),
-		       2, 2, &reads) ||
+	if (!table_get_words(bars, bar->block.aperture, addr,
+			     runs_word_slot(&layout->runs, words,
+					    NV_RAMIN_PAGE_DIR_BASE),
+			     2, 2, &reads) ||
 	    nvdebug_instance_decode(layout, words,
 				    nvdebug_runs_words(&layout->runs), &inst) ||
 	    nvdebug_mmu_format(bars->mem, inst.version, inst.big_page_kib,
@@ -331,8 +336,9 @@ static bool start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
 	return true;
 }
 
-/* Go on with the search; true if that has found @addr. */
-static bool search(struct nvdebug_bars *bars, struct nvdebug_bar *bar, u64 addr)
+/* Continue the scan until @addr is found or the budget is spent. */
+static bool bar_search(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
+		       u64 addr)
 {
 	struct nvdebug_scan *scan = &bar->scan;
 	struct nvdebug_mmu_leaf leaf;
@@ -347,15 +353,16 @@ static bool search(struct nvdebug_bars *bars, struct nvdebug_bar *bar, u64 addr)
 		if (!nvdebug_scan_wants(scan, &at, &aperture, &words) ||
 		    (!bars->pramin->insist && fatal_signal_pending(current)))
 			return false;
-		if (!get_words(bars, aperture, at, buf, words,
-			       nvdebug_scan_run(scan) * words, &reads)) {
+		if (!table_get_words(bars, aperture, at, buf, words,
+				     nvdebug_scan_run(scan) * words, &reads)) {
 			bar->skipped = true;
 			nvdebug_scan_skip(scan);
 			continue;
 		}
 		bars->budget -= min_t(u32, bars->budget, reads / words);
 		if (nvdebug_scan_feed(scan, buf, &leaf) &&
-		    leaf.aperture == NV_APERTURE_VID && add_extent(bar, &leaf)) {
+		    leaf.aperture == NV_APERTURE_VID &&
+		    bar_add_extent(bar, &leaf)) {
 			bar->found_new = true;
 			if (addr >= leaf.addr && addr - leaf.addr < leaf.size)
 				return true;
@@ -365,17 +372,17 @@ static bool search(struct nvdebug_bars *bars, struct nvdebug_bar *bar, u64 addr)
 	return false;
 }
 
-/* Search as long as there is hope; true if that has found @addr. */
-static bool search_on(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
-		      u64 addr)
+/* Scan again as long as new extents may have made tables readable. */
+static bool bar_search_passes(struct nvdebug_bars *bars,
+			      struct nvdebug_bar *bar, u64 addr)
 {
 	if (bar->state != NVDEBUG_BAR_VIRTUAL)
 		return false;
-	if (!bar->passes && !start_pass(bars, bar))
+	if (!bar->passes && !bar_start_pass(bars, bar))
 		return false;
-	while (!search(bars, bar, addr)) {
+	while (!bar_search(bars, bar, addr)) {
 		if (!bar->skipped || !bar->found_new || bar->passes == PASSES ||
-		    !start_pass(bars, bar))
+		    !bar_start_pass(bars, bar))
 			return false;
 	}
 	return true;
@@ -390,11 +397,11 @@ int nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 		if (bars->bar[i].state == NVDEBUG_BAR_UNKNOWN)
 			bar_probe(bars, ARRAY_SIZE(bars->bar) - i,
 				  &bars->bar[i]);
-	if (find_known(bars, addr, place))
+	if (bars_find_known(bars, addr, place))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(bars->bar) && !bars->settled; i++)
-		if (search_on(bars, &bars->bar[i], addr))
-			return find_known(bars, addr, place) ? 0 : -ENOENT;
+		if (bar_search_passes(bars, &bars->bar[i], addr))
+			return bars_find_known(bars, addr, place) ? 0 : -ENOENT;
 	bars->settled = true;
 	return -ENOENT;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * BAR1 and BAR2: PCI BARs that show video memory, directly or through page
- * tables of their own. Reading through them disturbs nobody.
+ * BAR1 and BAR2: PCI BARs onto video memory, directly or through page tables of
+ * their own. Reading through them has no side effects.
  */
 #ifndef NVDEBUG_BAR_H
 #define NVDEBUG_BAR_H
@@ -18,25 +18,25 @@ struct nvdebug_mem;
 struct nvdebug_pramin;
 struct nvdebug_table_cache;
 
-/* One of them, as far as a session knows it. */
+/* One BAR, as known to a session. */
 struct nvdebug_bar {
 	enum {
-		NVDEBUG_BAR_UNKNOWN,	/* not looked at yet */
+		NVDEBUG_BAR_UNKNOWN,	/* not probed yet */
 		NVDEBUG_BAR_UNUSABLE,
 		NVDEBUG_BAR_PHYSICAL,
-		NVDEBUG_BAR_VIRTUAL,	/* found is what it maps, as far as known */
+		NVDEBUG_BAR_VIRTUAL,	/* through page tables */
 	} state;
 	resource_size_t start;	/* in the CPU's address space */
-	u64 size;		/* what of it may be used */
+	u64 size;		/* usable part */
 	struct nvdebug_bar_block block;
 
-	/* the search, if VIRTUAL */
-	u8 passes;		/* that were begun; 0: not started */
-	bool skipped;		/* tables that could not be read, in this one */
-	bool found_new;		/* something that might show them */
+	/* the scan of its page tables, if VIRTUAL */
+	u8 passes;		/* started so far */
+	bool skipped;		/* this pass skipped unreadable tables */
+	bool found_new;		/* this pass found new extents */
 	struct nvdebug_scan scan;
 	struct rb_root_cached found;	/* by address in video memory */
-	struct nvdebug_extent *last;	/* that was found */
+	struct nvdebug_extent *last;	/* most recent one */
 };
 
 #define NVDEBUG_BAR_MAPPINGS	16
@@ -47,11 +47,11 @@ struct nvdebug_bars {
 	struct nvdebug_table_cache *tables;
 	struct nvdebug_pramin *pramin;
 
-	struct nvdebug_bar bar[2];	/* in the order in which to try them */
-	u32 budget;		/* entries that searches may still read */
-	u32 lookups_left;	/* and look at */
-	bool settled;		/* nothing more can be found */
-	/* Pages that are mapped, to be replaced in turn. */
+	struct nvdebug_bar bar[2];	/* BAR2, BAR1 */
+	u32 budget;		/* entries that may still be read */
+	u32 lookups_left;	/* including cached ones */
+	bool settled;		/* all scans are complete */
+	/* Mapped pages, replaced round-robin. */
 	struct {
 		resource_size_t phys;
 		void __iomem *page;
@@ -64,16 +64,16 @@ void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
 		       struct nvdebug_pramin *pramin);
 void nvdebug_bars_free(struct nvdebug_bars *bars);
 
-/* A place where a BAR shows memory, to the end of the page at most. */
+/* A mapped range of a BAR, up to the end of its page. */
 struct nvdebug_bar_place {
 	void __iomem *at;
 	size_t words;
 };
 
 /*
- * Where does a BAR show @addr of video memory? If that is not known yet,
- * search on, without moving the PRAMIN window. The place is good until the
- * next call. Returns -ENOENT if there is none.
+ * Find @addr of video memory in a BAR, scanning page tables if needed, without
+ * moving the PRAMIN window. @place is valid until the next call. -ENOENT if no
+ * BAR maps it.
  */
 int __must_check nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 				  struct nvdebug_bar_place *place);

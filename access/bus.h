@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * How a GPU is attached to the machine, and what follows from that: where its
- * registers are, whether they can be reached now, who hears of GPUs that come
- * and go. One table per bus, chosen when the GPU is found; no driver is
- * registered with any of them.
+ * Bus operations: location of the registers, power, hotplug. One table per bus,
+ * chosen when the GPU is found. No driver is registered on any bus.
  */
 #ifndef NVDEBUG_ACCESS_BUS_H
 #define NVDEBUG_ACCESS_BUS_H
@@ -15,49 +13,49 @@ struct nvdebug_device;
 struct seq_file;
 
 struct nvdebug_bus {
-	unsigned int rank;	/* GPUs of the lower one have lower numbers */
-	/* Within the bus, GPUs are in the order of this. */
+	unsigned int rank;	/* buses of lower rank are numbered first */
+	/* Sort key of GPUs within the bus. */
 	u64 (*address)(struct device *dev);
 
-	/* Hear of GPUs that come and go, from now on. */
+	/* Register the bus notifier. */
 	int (*watch)(void);
 	void (*unwatch)(void);
-	/* nvdebug_gpus_add() for each GPU that is there. */
+	/* Call nvdebug_gpus_add() for each GPU. */
 	void (*scan)(void);
 
-	/* Fill in device->bar, and what else of @device is the bus's. */
+	/* Fill in device->bar. */
 	void (*attach)(struct nvdebug_device *device);
-	/* The chip it is, known without touching it, or 0. */
+	/* Chip id, if known without an access, or 0. */
 	u16 (*chip_id_hint)(struct nvdebug_device *device);
-	/* Make sure that BAR0 answers, also if there is no driver. */
+	/* Enable memory decoding if there is no driver. */
 	int (*enable)(struct nvdebug_device *device);
 	void (*disable)(struct nvdebug_device *device);
 	/*
-	 * Keep what the device needs to be reached from falling asleep, and no
-	 * longer: in pairs, around the device's own count.
+	 * Hold runtime PM references of the devices above it. Paired, around
+	 * the device's own reference.
 	 */
 	void (*hold)(struct nvdebug_device *device);
 	void (*release)(struct nvdebug_device *device);
-	/* It has another driver, or none: with device->hw_access held for writing. */
+	/* A driver was bound or unbound; device->hw_access is write-held. */
 	void (*driver_changed)(struct nvdebug_device *device);
 	/*
-	 * Can the registers be reached? The caller keeps the device from
-	 * falling asleep from before this until it is done with them.
+	 * Can the registers be accessed? The caller holds a runtime PM
+	 * reference until it is done with them.
 	 */
 	bool (*is_awake)(struct nvdebug_device *device);
-	/* Why no more than the identity can be shown, or NULL. */
+	/* Why only info is supported, or NULL. */
 	const char *(*unsupported)(struct nvdebug_device *device);
-	/* Lines of info that only make sense on one bus; NULL: not on this. */
+	/* Bus specific lines of info; NULL: not on this bus. */
 	void (*show_pci)(struct seq_file *m, const struct nvdebug_device *device);
 	void (*show_platform)(struct seq_file *m,
 			      const struct nvdebug_device *device);
 
 	/*
-	 * Does a driver of user space decide what the GPU's addresses mean?
-	 * With device->hw_access held.
+	 * Is the driver one that assigns the device to user space (VFIO)?
+	 * Called with device->hw_access held.
 	 */
 	bool (*is_user_space)(const struct nvdebug_device *device);
-	/* Let the GPU read system memory: true if that was not so before. */
+	/* Enable DMA. Returns true if it was disabled. */
 	bool (*start_dma)(struct nvdebug_device *device);
 	void (*stop_dma)(struct nvdebug_device *device);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* the device's own prefix names its driver, which is somebody else */
+/* dev_*() prefixes the bound driver's name, so add the module's */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/device.h>
@@ -20,8 +20,8 @@
 
 /* Power. */
 
-/* With device->hw_access held for reading, which is given up on failure. */
-static int keep_awake(struct nvdebug_device *device)
+/* With device->hw_access read-held; released on failure. */
+static int device_keep_awake(struct nvdebug_device *device)
 {
 	struct device *dev = device->dev;
 
@@ -30,9 +30,9 @@ static int keep_awake(struct nvdebug_device *device)
 		return -EBUSY;
 	}
 	/*
-	 * Taking a count without resuming keeps it from being suspended; the
-	 * barrier waits for a suspend that is under way. After that the state
-	 * is stable until nvdebug_gpu_end().
+	 * A reference without a resume prevents a suspend; the barrier waits
+	 * for one in progress. The state is then stable until
+	 * nvdebug_gpu_end().
 	 */
 	device->bus->hold(device);
 	pm_runtime_get_noresume(dev);
@@ -48,7 +48,7 @@ int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 	struct nvdebug_device *device = nvdebug_device(gpu);
 
 	down_read(&device->hw_access);
-	return keep_awake(device);
+	return device_keep_awake(device);
 }
 
 int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
@@ -58,7 +58,7 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
-	ret = keep_awake(device);
+	ret = device_keep_awake(device);
 	if (ret)
 		return ret;
 	if (READ_ONCE(device->gone))
@@ -74,7 +74,7 @@ void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);
 
-	/* not _noidle: a suspend that we held up should happen now */
+	/* not _noidle: a delayed suspend should happen now */
 	pm_runtime_put(device->dev);
 	device->bus->release(device);
 	up_read(&device->hw_access);
@@ -100,7 +100,7 @@ int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
 {
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
-	/* until hw_access is given up it does not go, nor does its name */
+	/* the driver cannot be unbound while hw_access is held */
 	strscpy(name, device->driver ? device->driver->name : "-", size);
 	up_read(&device->hw_access);
 	return 0;
@@ -135,7 +135,7 @@ int nvdebug_device_map_registers(struct nvdebug_device *device)
 		return ret;
 	}
 
-	/* Not requested: the region is its driver's, if it has one. */
+	/* Not requested: the region belongs to the driver. */
 	device->bar0 = ioremap(bar->start, device->bar0_len);
 	if (!device->bar0) {
 		dev_warn(dev, "cannot map BAR0: left alone\n");
@@ -169,14 +169,13 @@ int nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu)
 					     NV_PMC_BOOT_0));
 }
 
-/* What it means that a register reads as @error says. */
-static int diagnose(struct nvdebug_gpu *gpu, int error)
+/* All ones: -ENODEV if the GPU is gone, -EIO if only this register. */
+static int reg_diagnose_error(struct nvdebug_gpu *gpu, int error)
 {
 	int alive;
 
 	if (error != -ENODEV)
 		return error;
-	/* all ones: of this register, or of everything? */
 	alive = nvdebug_gpu_check_alive(gpu);
 	return alive ? alive : -EIO;
 }
@@ -198,7 +197,7 @@ int nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset, u32 bits,
 	ret = nvdebug_reg_value_check(*value);
 	if (ret == -EIO && !(*value & ~bits))
 		return 0;
-	return ret ? diagnose(gpu, ret) : 0;
+	return ret ? reg_diagnose_error(gpu, ret) : 0;
 }
 
 void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
@@ -211,7 +210,7 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 
 /* The log. */
 
-/* Of each kind of line; more is a program that runs wild, not a person. */
+/* Per level. */
 #define LINES		100
 #define INTERVAL	(5 * HZ)
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * A GPU as a device of this machine: its BARs, its driver, its power. Files of
- * core/ know struct nvdebug_gpu alone, which is part of it.
+ * Kernel device of a GPU: BARs, driver, power. The core only uses the embedded
+ * struct nvdebug_gpu.
  *
- * Registers are only accessed between nvdebug_gpu_begin() and _end(), and that
- * only while it is probed and inside an open, write or close of one of the
- * GPU's files. Retiring removes the files first; procfs waits for calls into
- * them to finish and closes those that are open, so none can be inside when the
- * mapping goes. No reader has to lock anything for that.
+ * Registers are only accessed between nvdebug_gpu_begin() and _end(), during
+ * probe or inside open, write or release of one of the GPU's files. The files
+ * are removed before the mapping: proc_remove() waits for calls in progress and
+ * releases open files, so readers need no lock against that.
  */
 #ifndef NVDEBUG_ACCESS_DEVICE_H
 #define NVDEBUG_ACCESS_DEVICE_H
@@ -34,45 +33,43 @@ struct resource;
 struct nvdebug_device {
 	struct nvdebug_gpu gpu;
 	struct kref ref;
-	struct list_head node;		/* in the order of numbers */
+	struct list_head node;		/* in the list of GPUs */
 	const struct nvdebug_bus *bus;
 	struct device *dev;
-	const struct resource *bar[NVDEBUG_BARS];	/* NULL: not there */
+	const struct resource *bar[NVDEBUG_BARS];	/* NULL: none */
 	void __iomem *bar0;
 	resource_size_t bar0_len;
-	bool enabled;			/* the bus did something for us */
+	bool enabled;			/* by bus->enable() */
 	bool gone;			/* no hardware access may start */
-	/* Why none may but to look at modes or put something back, or NULL. */
+	/* Why only modes may be read and state restored, or NULL. */
 	const char *closed;
 
-	/* Requests may be many, lines in the log may not. */
 	struct ratelimit_state info_ratelimit;
 	struct ratelimit_state err_ratelimit;
 
-	/*
-	 * Read-held across hardware access, write-held when another driver is
-	 * bound or unbound, to drain it.
-	 */
+	/* Read-held across hardware access, write-held on driver changes. */
 	struct rw_semaphore hw_access;
-	/* Under hw_access. The driver from before its probe to after its remove */
+	/*
+	 * Under hw_access. From before the driver's probe to after its remove
+	 */
 	struct device_driver *driver;
-	bool driver_runs;	/* under hw_access: between the two */
+	bool driver_runs;	/* under hw_access: probed, not removed */
 
 	/* Under gpu.lock, see access/list_memory.c. */
-	u32 lists;		/* in memory of ours */
-	bool started_dma;	/* for them */
-	bool dma_left_on;	/* by us, as a driver may need it */
+	u32 lists;		/* override lists allocated */
+	bool started_dma;	/* enabled for them */
+	bool dma_left_on;	/* a driver may need it by now */
 
 	/*
-	 * gpu is set when the device is probed, and does not change then: at
-	 * creation, or under this lock, of a GPU that slept.
+	 * gpu is set by the probe, at creation or, if the GPU was suspended
+	 * then, later under this lock. Constant afterwards.
 	 */
 	struct mutex identity;
 	bool identified;
 
-	struct nvdebug_proc *proc;	/* NULL: no folder */
-	int number;			/* of the folder, -1: none yet */
-	/* Of a GPU with gaps, see nvdebug_gpus_look_again(). */
+	struct nvdebug_proc *proc;	/* NULL: no directory */
+	int number;			/* of the directory, -1: none yet */
+	/* See nvdebug_gpus_look_again(). */
 	bool look_again;
 	unsigned long looked;		/* jiffies */
 };
@@ -84,9 +81,9 @@ nvdebug_device(const struct nvdebug_gpu *gpu)
 }
 
 #define NVDEBUG_GIVEN_AWAY	"given to a program or virtual machine"
-/* Does its driver let programs drive it? Then it is not touched. */
+/* Is it assigned to user space? Then it is not accessed. */
 bool nvdebug_device_is_given_away(struct nvdebug_device *device);
-/* The driver's name, "-" without one. -EINTR */
+/* The driver's name, "-" without one. Fails with -EINTR. */
 int __must_check nvdebug_device_driver_name(struct nvdebug_device *device,
 					    char *name, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Memory for runlists that replace a driver's: DMA memory of the GPU's device,
- * with bus mastering on for as long as there is any.
+ * Memory of override lists: DMA memory of the GPU's device, with bus mastering
+ * on while any is allocated.
  */
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
@@ -19,18 +19,18 @@ struct dma_list {
 	struct nvdebug_list_memory base;
 	__le32 *words;
 	dma_addr_t dma;
-	phys_addr_t phys;	/* what base.addr led to when it was made */
+	phys_addr_t phys;	/* of base.addr when allocated */
 };
 
-static int allocate(struct nvdebug_device *device, struct dma_list *list)
+static int dma_list_alloc(struct nvdebug_device *device, struct dma_list *list)
 {
 	struct device *dev = device->dev;
 	int ret = -EOPNOTSUPP;
 
-	/* a driver that is bound or unbound changes what addresses mean */
+	/* binding or unbinding a driver may change the IOMMU domain */
 	if (!device_trylock(dev))
 		return -EBUSY;
-	/* a driver of user space maps for the GPU what it likes; we cannot */
+	/* a user space driver owns the IOMMU domain: no DMA API */
 	if (!device->bus->is_user_space(device)) {
 		list->words = dma_alloc_coherent(dev, list->base.bytes,
 						 &list->dma, GFP_KERNEL);
@@ -40,19 +40,20 @@ static int allocate(struct nvdebug_device *device, struct dma_list *list)
 	return ret;
 }
 
-static void give_back(struct nvdebug_device *device, struct dma_list *list)
+static void dma_list_free_words(struct nvdebug_device *device,
+				struct dma_list *list)
 {
 	dma_free_coherent(device->dev, list->base.bytes, list->words,
 			  list->dma);
 }
 
 /*
- * Does the address that the GPU is told lead to the list? Where the device has
- * never had a driver, the DMA API may not know yet of an IOMMU, and the other
- * way round.
+ * Check that the GPU's address leads to the list. If the device never had a
+ * driver, the DMA API may not use its IOMMU yet, or the reverse.
  */
-static int check_address(struct nvdebug_gpu *gpu, struct dma_list *list,
-			 const u32 *words, u32 n)
+static int dma_list_check_address(struct nvdebug_gpu *gpu,
+				  struct dma_list *list, const u32 *words,
+				  u32 n)
 {
 	u32 *found = kvmalloc_array(n, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -60,10 +61,14 @@ static int check_address(struct nvdebug_gpu *gpu, struct dma_list *list,
 	if (!found)
 		return -ENOMEM;
 	ret = nvdebug_sysmem_phys(gpu, list->base.addr, &list->phys);
-	if (!ret)
-		ret = nvdebug_sysmem_read(gpu, list->base.addr, found, n);
-	if (!ret && memcmp(found, words, n * sizeof(u32)))
+	if (ret)
+		goto out;
+	ret = nvdebug_sysmem_read(gpu, list->base.addr, found, n);
+	if (ret)
+		goto out;
+	if (memcmp(found, words, n * sizeof(u32)))
 		ret = -EFAULT;
+out:
 	kvfree(found);
 	return ret == -EFAULT ? -EOPNOTSUPP : ret;
 }
@@ -81,29 +86,31 @@ nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
 	list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	/* whole pages, which is how it comes to be aligned to one */
+	/* whole pages, hence page aligned */
 	list->base.bytes = PAGE_ALIGN(count * sizeof(u32));
 	list->base.aperture = gpu->chip->memory->own;
-	ret = allocate(device, list);
+	ret = dma_list_alloc(device, list);
 	if (ret)
 		goto err_free;
 	for (i = 0; i < count; i++)
 		list->words[i] = cpu_to_le32(words[i]);
 	ret = nvdebug_sysmem_address(gpu, list->dma, &list->base.addr);
-	if (!ret && list->base.addr & ~reach)
-		ret = -EOPNOTSUPP;
-	if (!ret)
-		ret = check_address(gpu, list, words, count);
 	if (ret)
-		goto err_give_back;
+		goto err_free_words;
+	ret = -EOPNOTSUPP;
+	if (list->base.addr & ~reach)
+		goto err_free_words;
+	ret = dma_list_check_address(gpu, list, words, count);
+	if (ret)
+		goto err_free_words;
 
 	if (device->bus->start_dma(device))
 		device->started_dma = true;
 	device->lists++;
 	return &list->base;
 
-err_give_back:
-	give_back(device, list);
+err_free_words:
+	dma_list_free_words(device, list);
 err_free:
 	kfree(list);
 	return ERR_PTR(ret);
@@ -118,12 +125,12 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	/*
-	 * Another domain of the IOMMU has nothing there, and taking nothing
-	 * from it is a mistake that the DMA API does not forgive.
+	 * Under another IOMMU domain the address is not mapped: unmapping it
+	 * through the DMA API would be a bug.
 	 */
 	if (!nvdebug_sysmem_phys(gpu, list->base.addr, &phys) &&
 	    phys == list->phys)
-		give_back(device, list);
+		dma_list_free_words(device, list);
 	else
 		nvdebug_err_ratelimit(gpu,
 				      "%zu bytes of memory are lost: the GPU's addresses changed under a runlist\n",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Sessions. Video memory is read, by order of preference,
- *   through the PRAMIN window where it stands,
- *   through BAR2 or BAR1 if they show the page,
- *   through the PRAMIN window moved to it, if that is allowed;
- * system memory is read as the CPU's own.
+ * Sessions. Video memory is read, in this order of preference,
+ *   through the PRAMIN window at its current position,
+ *   through BAR2 or BAR1 if they map the page,
+ *   through the PRAMIN window, moved, if that is allowed;
+ * system memory is read through the kernel's mapping.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -28,7 +28,7 @@ struct nvdebug_session {
 	struct nvdebug_table_cache tables;
 	struct nvdebug_pramin pramin;
 	struct nvdebug_bars bars;
-	bool alive;	/* the GPU, after the last that came over the bus */
+	bool alive;	/* checked since the last BAR read */
 };
 
 static struct nvdebug_session *nvdebug_session(struct nvdebug_mem *mem)
@@ -36,8 +36,8 @@ static struct nvdebug_session *nvdebug_session(struct nvdebug_mem *mem)
 	return container_of(mem, struct nvdebug_session, base);
 }
 
-static struct nvdebug_session *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
-					bool insist)
+static struct nvdebug_session *session_alloc(struct nvdebug_gpu *gpu,
+					     gfp_t flags, bool insist)
 {
 	struct nvdebug_session *s = kzalloc(sizeof(*s), flags);
 
@@ -54,15 +54,16 @@ static struct nvdebug_session *allocate(struct nvdebug_gpu *gpu, gfp_t flags,
 
 struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 {
-	struct nvdebug_session *s = allocate(gpu, GFP_KERNEL_ACCOUNT, false);
+	struct nvdebug_session *s =
+		session_alloc(gpu, GFP_KERNEL_ACCOUNT, false);
 
 	return s ? &s->base : ERR_PTR(-ENOMEM);
 }
 
-/* For want of memory may be what killed the one that it is done for. */
+/* Must not fail: the task may be an OOM victim. */
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
 {
-	return &allocate(gpu, GFP_KERNEL | __GFP_NOFAIL, true)->base;
+	return &session_alloc(gpu, GFP_KERNEL | __GFP_NOFAIL, true)->base;
 }
 
 void nvdebug_mem_end(struct nvdebug_mem *mem)
@@ -74,7 +75,7 @@ void nvdebug_mem_end(struct nvdebug_mem *mem)
 	kfree(s);
 }
 
-/* Where the next word is that a fetch wants, and how many bytes from there. */
+/* Address and size of what is still to be read of a fetch's request. */
 static u64 wanted_addr(const struct nvdebug_fetch *fetch)
 {
 	return fetch->want.addr + fetch->progress.done * sizeof(u32);
@@ -85,9 +86,9 @@ static u64 wanted_bytes(const struct nvdebug_fetch *fetch)
 	return (fetch->want.words - fetch->progress.done) * sizeof(u32);
 }
 
-/* Could there be such memory? */
-static int check_request(const struct nvdebug_gpu *gpu,
-			 const struct nvdebug_mem_request *req)
+/* Is it an address that can exist? */
+static int mem_check_request(const struct nvdebug_gpu *gpu,
+			     const struct nvdebug_mem_request *req)
 {
 	u64 bytes = req->words * sizeof(u32);
 
@@ -104,8 +105,9 @@ static int check_request(const struct nvdebug_gpu *gpu,
 	}
 }
 
-/* Is what came over the bus an answer at all? */
-static int judge(struct nvdebug_session *s, struct nvdebug_mem_request *req)
+/* Check words read through a BAR for error codes of the register bus. */
+static int mem_check_answer(struct nvdebug_session *s,
+			    struct nvdebug_mem_request *req)
 {
 	size_t step = req->even_only ? 2 : 1;
 	size_t i, errors = 0, wanted = 0;
@@ -119,7 +121,7 @@ static int judge(struct nvdebug_session *s, struct nvdebug_mem_request *req)
 		return 0;
 
 	req->suspect = true;
-	/* once for all that was read before */
+	/* once per batch of reads */
 	if (!s->alive)
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
 	if (ret)
@@ -128,13 +130,7 @@ static int judge(struct nvdebug_session *s, struct nvdebug_mem_request *req)
 	return errors == wanted ? -EIO : 0;
 }
 
-/* Errors that end everything, not only one fetch. */
-static bool is_final(int error)
-{
-	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
-}
-
-static void start_request(struct nvdebug_fetch *fetch)
+static void fetch_start_request(struct nvdebug_fetch *fetch)
 {
 	fetch->want.suspect = false;
 	fetch->progress.done = 0;
@@ -143,18 +139,17 @@ static void start_request(struct nvdebug_fetch *fetch)
 }
 
 /*
- * The request was read, or @error says why not. Returns an error that ends
- * everything, 0 if the fetch is done and out of the queue, or 1 if it wants
- * something else.
+ * The request was read, or failed with @error. Returns a fatal error, 0 if the
+ * fetch is done and dequeued, or 1 if it has another request.
  */
-static int end_request(struct nvdebug_session *s, struct nvdebug_fetch *fetch,
-		       int error)
+static int fetch_end_request(struct nvdebug_session *s,
+			     struct nvdebug_fetch *fetch, int error)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 
 	if (!error && fetch->progress.over_bus)
-		error = judge(s, req);
-	if (is_final(error))
+		error = mem_check_answer(s, req);
+	if (nvdebug_mem_error_is_fatal(error))
 		return error;
 	if (!error && req->table)
 		nvdebug_table_cache_put(&s->tables, req->aperture, req->addr,
@@ -163,11 +158,12 @@ static int end_request(struct nvdebug_session *s, struct nvdebug_fetch *fetch,
 		list_del(&fetch->progress.queue);
 		return 0;
 	}
-	start_request(fetch);
+	fetch_start_request(fetch);
 	return 1;
 }
 
-static size_t known_words(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
+static size_t fetch_known_words(struct nvdebug_session *s,
+				struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t done = fetch->progress.done;
@@ -180,18 +176,18 @@ static size_t known_words(struct nvdebug_session *s, struct nvdebug_fetch *fetch
 }
 
 /*
- * Go as far as no video memory has to be read. Returns as end_request().
+ * Serve the fetch until it needs video memory. Returns as fetch_end_request().
  */
-static int advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
+static int fetch_advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t *done = &fetch->progress.done;
 	int ret;
 
 	do {
-		ret = check_request(s->base.gpu, req);
+		ret = mem_check_request(s->base.gpu, req);
 		if (!ret)
-			*done += known_words(s, fetch);
+			*done += fetch_known_words(s, fetch);
 		if (!ret && *done < req->words) {
 			if (nvdebug_mem_place(s->base.gpu, req->aperture) ==
 			    NVDEBUG_PLACE_VIDEO)
@@ -200,30 +196,31 @@ static int advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 						  req->buf + *done,
 						  req->words - *done);
 		}
-		ret = end_request(s, fetch, ret);
+		ret = fetch_end_request(s, fetch, ret);
 	} while (ret > 0);
 	return ret;
 }
 
-static int end_and_advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch,
-			   int error)
+static int fetch_end_and_advance(struct nvdebug_session *s,
+				 struct nvdebug_fetch *fetch, int error)
 {
-	int ret = end_request(s, fetch, error);
+	int ret = fetch_end_request(s, fetch, error);
 
-	return ret > 0 ? advance(s, fetch) : ret;
+	return ret > 0 ? fetch_advance(s, fetch) : ret;
 }
 
-/* @fetch has got what it has: is that all? Returns as end_request(). */
-static int take(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
+/* More words of the request were read. Returns as fetch_end_request(). */
+static int fetch_progress_take(struct nvdebug_session *s,
+			       struct nvdebug_fetch *fetch)
 {
 	if (fetch->progress.done < fetch->want.words)
-		return advance(s, fetch);
-	return end_and_advance(s, fetch, 0);
+		return fetch_advance(s, fetch);
+	return fetch_end_and_advance(s, fetch, 0);
 }
 
-/* Move what a window at @position shows from @queue to @picked, as pieces. */
-static void pick(struct nvdebug_session *s, struct list_head *queue,
-		 u32 position, struct list_head *picked)
+/* Move fetches that a window at @position covers from @queue to @picked. */
+static void queue_pick(struct nvdebug_session *s, struct list_head *queue,
+		       u32 position, struct list_head *picked)
 {
 	struct nvdebug_fetch *fetch, *next;
 
@@ -239,9 +236,9 @@ static void pick(struct nvdebug_session *s, struct list_head *queue,
 	}
 }
 
-/* Everything is put back into @queue and hears what became of it. */
-static int distribute(struct nvdebug_session *s, struct list_head *queue,
-		      struct list_head *picked)
+/* Return all fetches to @queue and account for what was read of each. */
+static int queue_put_back(struct nvdebug_session *s, struct list_head *queue,
+			  struct list_head *picked)
 {
 	struct nvdebug_fetch *fetch, *next;
 	int ret = 0;
@@ -252,9 +249,9 @@ static int distribute(struct nvdebug_session *s, struct list_head *queue,
 		list_move_tail(&progress->queue, queue);
 		progress->done += progress->got;
 		if (progress->got)
-			ret = take(s, fetch);
+			ret = fetch_progress_take(s, fetch);
 		else if (progress->tries >= NVDEBUG_PRAMIN_TRIES)
-			ret = end_and_advance(s, fetch, -EBUSY);
+			ret = fetch_end_and_advance(s, fetch, -EBUSY);
 		if (ret < 0)
 			break;
 	}
@@ -262,44 +259,45 @@ static int distribute(struct nvdebug_session *s, struct list_head *queue,
 	return ret < 0 ? ret : 0;
 }
 
-/* One request, as a fetch that ends with it. */
-struct single {
+/* A fetch of a single request. */
+struct single_fetch {
 	struct nvdebug_fetch fetch;
 	int error;
 };
 
-static bool end_of_single(struct nvdebug_fetch *fetch, int error)
+static bool single_fetch_step(struct nvdebug_fetch *fetch, int error)
 {
-	container_of(fetch, struct single, fetch)->error = error;
+	container_of(fetch, struct single_fetch, fetch)->error = error;
 	return false;
 }
 
 /*
- * Read all that a window at @position shows, and what is then wanted of it.
- * -EAGAIN: it was moved by somebody else.
+ * Read everything that a window at @position covers, including requests that
+ * follow from it. -EAGAIN: the window was moved by others.
  */
-static int read_position(struct nvdebug_session *s, struct list_head *queue,
-			 u32 position)
+static int queue_read_position(struct nvdebug_session *s,
+			       struct list_head *queue, u32 position)
 {
 	LIST_HEAD(picked);
 	int ret, error;
 
 	for (;;) {
-		pick(s, queue, position, &picked);
+		queue_pick(s, queue, position, &picked);
 		if (list_empty(&picked))
 			return 0;
 		s->alive = false;
 		ret = nvdebug_pramin_read(&s->pramin, position, &picked);
 		if (ret == -EAGAIN)
 			nvdebug_pramin_look(&s->pramin);
-		error = distribute(s, queue, &picked);
+		error = queue_put_back(s, queue, &picked);
 		if (error || ret)
 			return error ? error : ret;
 	}
 }
 
-/* Read what @fetch wants through a BAR, as far as one shows it. */
-static int read_bar(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
+/* Read as much of the request as one mapped BAR page has. */
+static int fetch_read_bar(struct nvdebug_session *s,
+			  struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_mem_request *req = &fetch->want;
 	size_t step = req->even_only ? 2 : 1;
@@ -322,7 +320,7 @@ static int read_bar(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
 		if (req->buf[i] != ~0u || asked)
 			continue;
-		/* each of many words that do not come may take long */
+		/* each read that times out may take long: check once */
 		asked = true;
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
 		if (ret)
@@ -334,18 +332,18 @@ static int read_bar(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 	return 0;
 }
 
-/* Returns 1 if a BAR showed something, so that other things may be wanted. */
-static int read_bars(struct nvdebug_session *s, struct list_head *queue)
+/* Returns 1 if anything was read, since new requests may follow. */
+static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_fetch *fetch, *next;
 	int ret, any = 0;
 
 	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
 		do {
-			ret = read_bar(s, fetch);
+			ret = fetch_read_bar(s, fetch);
 			if (!ret) {
 				any = 1;
-				ret = take(s, fetch);
+				ret = fetch_progress_take(s, fetch);
 			}
 		} while (ret > 0);
 		if (ret && ret != -ENOENT)
@@ -354,8 +352,9 @@ static int read_bars(struct nvdebug_session *s, struct list_head *queue)
 	return any;
 }
 
-/* No way is left to what is wanted: all fetches hear of @error. */
-static int fail(struct nvdebug_session *s, struct list_head *queue, int error)
+/* Fail the current request of all fetches with @error. */
+static int queue_fail(struct nvdebug_session *s, struct list_head *queue,
+		      int error)
 {
 	struct nvdebug_fetch *fetch, *next;
 	LIST_HEAD(failed);
@@ -364,7 +363,7 @@ static int fail(struct nvdebug_session *s, struct list_head *queue, int error)
 	list_splice_init(queue, &failed);
 	list_for_each_entry_safe(fetch, next, &failed, progress.queue) {
 		list_move_tail(&fetch->progress.queue, queue);
-		ret = end_and_advance(s, fetch, error);
+		ret = fetch_end_and_advance(s, fetch, error);
 		if (ret < 0) {
 			list_splice_tail(&failed, queue);
 			return ret;
@@ -373,8 +372,9 @@ static int fail(struct nvdebug_session *s, struct list_head *queue, int error)
 	return 0;
 }
 
-/* Is there a way to it that leaves the window where it was? */
-static bool is_at_hand(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
+/* Can it be read without moving the window? */
+static bool fetch_is_in_reach(struct nvdebug_session *s,
+			      struct nvdebug_fetch *fetch)
 {
 	struct nvdebug_bar_place place;
 	u64 addr = wanted_addr(fetch);
@@ -383,70 +383,72 @@ static bool is_at_hand(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
 	       !s->bars.settled || !nvdebug_bar_find(&s->bars, addr, &place);
 }
 
-static struct nvdebug_fetch *next_to_move_for(struct nvdebug_session *s,
-					      struct list_head *queue)
+static struct nvdebug_fetch *queue_next_out_of_reach(struct nvdebug_session *s,
+						     struct list_head *queue)
 {
 	struct nvdebug_fetch *fetch;
 
 	list_for_each_entry(fetch, queue, progress.queue)
-		if (!is_at_hand(s, fetch))
+		if (!fetch_is_in_reach(s, fetch))
 			return fetch;
 	return NULL;
 }
 
-/* Read what is wanted by moving the window, from one MiB to the next. */
-static int read_moved(struct nvdebug_session *s, struct list_head *queue)
+/* Read the rest by moving the window. */
+static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_pramin *p = &s->pramin;
 	struct nvdebug_fetch *fetch;
 	int ret = 0;
 
 	if (p->error)
-		return fail(s, queue, p->error);
+		return queue_fail(s, queue, p->error);
 	if (!nvdebug_pramin_may_move(p))
-		return fail(s, queue, -EOPNOTSUPP);
+		return queue_fail(s, queue, -EOPNOTSUPP);
 
-	while (!ret && (fetch = next_to_move_for(s, queue))) {
+	while (!ret && (fetch = queue_next_out_of_reach(s, queue))) {
 		u64 addr = wanted_addr(fetch);
 		u64 bytes = wanted_bytes(fetch);
 
 		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
-			ret = read_position(s, queue,
-					    nvdebug_pramin_position(p, addr,
-								    bytes));
+			ret = queue_read_position(s, queue,
+						  nvdebug_pramin_position(p, addr,
+									  bytes));
 		else
-			ret = end_and_advance(s, fetch, -EFAULT);
+			ret = fetch_end_and_advance(s, fetch, -EFAULT);
 		ret = min(ret, 0);
 	}
 	return ret;
 }
 
-/* What there is to read without moving the window from where it stands. */
-static int read_standing(struct nvdebug_session *s, struct list_head *queue)
+/* Read all that is possible without moving the window. */
+static int queue_read_standing(struct nvdebug_session *s,
+			       struct list_head *queue)
 {
 	int ret;
 
 	do {
-		ret = s->pramin.error ? 0 :
-		      read_position(s, queue, s->pramin.standing);
+		ret = 0;
+		if (!s->pramin.error)
+			ret = queue_read_position(s, queue, s->pramin.standing);
 		if (!ret)
-			ret = read_bars(s, queue);
+			ret = queue_read_bars(s, queue);
 	} while (ret > 0);
 	return ret;
 }
 
-static int read_video(struct nvdebug_session *s, struct list_head *queue)
+static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_pramin *p = &s->pramin;
 	int ret;
 
 	nvdebug_pramin_look(p);
 	while (!list_empty(queue)) {
-		if (is_final(p->error))
+		if (nvdebug_mem_error_is_fatal(p->error))
 			return p->error;
-		ret = read_standing(s, queue);
+		ret = queue_read_standing(s, queue);
 		if (!ret && !list_empty(queue))
-			ret = read_moved(s, queue);
+			ret = queue_read_moved(s, queue);
 		if (ret && ret != -EAGAIN)
 			return ret;
 	}
@@ -467,18 +469,18 @@ int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
 
 	list_for_each_entry(fetch, fetches, node) {
 		list_add_tail(&fetch->progress.queue, &queue);
-		start_request(fetch);
-		ret = advance(s, fetch);
+		fetch_start_request(fetch);
+		ret = fetch_advance(s, fetch);
 		if (ret < 0)
 			return ret;
 	}
-	return list_empty(&queue) ? 0 : read_video(s, &queue);
+	return list_empty(&queue) ? 0 : queue_read_video(s, &queue);
 }
 
 int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 {
-	struct single single = {
-		.fetch = { .want = *req, .step = end_of_single },
+	struct single_fetch single = {
+		.fetch = { .want = *req, .step = single_fetch_step },
 	};
 	LIST_HEAD(fetches);
 	int ret;
@@ -489,14 +491,14 @@ int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
 	return ret ? ret : single.error;
 }
 
-static int write_bar(struct nvdebug_gpu *gpu,
-		     const struct nvdebug_bar_place *place, u32 expected,
-		     u32 value)
+static int bar_write_word(struct nvdebug_gpu *gpu,
+			  const struct nvdebug_bar_place *place, u32 expected,
+			  u32 value)
 {
 	unsigned long flags;
 	int ret;
 
-	/* against our own: what is compared must be what is written */
+	/* no other write of the module between compare and write */
 	mutex_lock(&gpu->lock);
 	local_irq_save(flags);
 	ret = nvdebug_word_check(readl(place->at), expected);
@@ -509,7 +511,7 @@ static int write_bar(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* By the same ways as reading. */
+/* In the same order of preference as reading. */
 static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 		       u32 value)
 {
@@ -517,14 +519,14 @@ static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 	struct nvdebug_bar_place place;
 
 	nvdebug_pramin_look(p);
-	if (is_final(p->error))
+	if (nvdebug_mem_error_is_fatal(p->error))
 		return p->error;
 	if (!p->error && nvdebug_pramin_may_write(p) &&
 	    nvdebug_pramin_shows(p, p->standing, addr))
 		return nvdebug_pramin_write(p, p->standing, addr, expected,
 					    value);
 	if (!nvdebug_bar_find(&s->bars, addr, &place))
-		return write_bar(s->base.gpu, &place, expected, value);
+		return bar_write_word(s->base.gpu, &place, expected, value);
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
@@ -545,7 +547,7 @@ static int write_video_again(struct nvdebug_session *s, u64 addr, u32 expected,
 	do {
 		ret = write_video(s, addr, expected, value);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
-	/* of a GPU that has gone, the window and the word are not as they were */
+	/* these are also how a GPU that is gone looks */
 	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
 		int alive = nvdebug_gpu_check_alive(s->base.gpu);
 
@@ -563,7 +565,7 @@ int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
 		.aperture = aperture,
 		.words = 1,
 	};
-	int ret = check_request(mem->gpu, &req);
+	int ret = mem_check_request(mem->gpu, &req);
 
 	if (ret)
 		return ret;

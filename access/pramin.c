@@ -16,11 +16,11 @@
 #include "hw/pbus.h"
 #include "hw/ram.h"
 
-/* Words to read in one burst: some 256 us, if the GPU is as fast as ever. */
+/* Words to read in one burst: about 256 us. */
 #define BURST_WORDS	256
 
-/* Needs no access to the GPU; the driver is stable under hw_access. */
-static const char *never_moved(const struct nvdebug_gpu *gpu)
+/* Does not access the GPU. The driver is stable under hw_access. */
+static const char *window_never_moves(const struct nvdebug_gpu *gpu)
 {
 	switch (nvdebug_params.pram_window) {
 	case NVDEBUG_WINDOW_NEVER:
@@ -34,7 +34,7 @@ static const char *never_moved(const struct nvdebug_gpu *gpu)
 
 const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
 {
-	const char *why = never_moved(gpu);
+	const char *why = window_never_moves(gpu);
 
 	if (!why && security_locked_down(LOCKDOWN_PCI_ACCESS))
 		why = "kernel lockdown";
@@ -43,7 +43,7 @@ const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
 
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 {
-	return p->insist ? !never_moved(p->gpu) :
+	return p->insist ? !window_never_moves(p->gpu) :
 			   !nvdebug_window_forbidden(p->gpu);
 }
 
@@ -80,7 +80,7 @@ bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr)
 
 u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 {
-	/* bits that the manuals do not describe stay as they are */
+	/* keep undocumented bits */
 	u32 rest = p->standing & ~(p->window->base | p->window->target);
 
 	if (offset_in_mib(addr) + bytes <= NV_PRAMIN_SIZE)
@@ -88,7 +88,7 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) & p->window->base);
 }
 
-static int lock_gpu(const struct nvdebug_pramin *p)
+static int pramin_lock_gpu(const struct nvdebug_pramin *p)
 {
 	if (p->insist) {
 		mutex_lock(&p->gpu->lock);
@@ -101,35 +101,35 @@ static int lock_gpu(const struct nvdebug_pramin *p)
 
 void nvdebug_pramin_look(struct nvdebug_pramin *p)
 {
-	/* while no other session has it moved */
-	p->error = lock_gpu(p);
+	/* the lock excludes other sessions' bursts */
+	p->error = pramin_lock_gpu(p);
 	if (p->error)
 		return;
 	p->error = nvdebug_reg_read(p->gpu, p->window->reg, &p->standing);
 	mutex_unlock(&p->gpu->lock);
 }
 
-/* The register, from before a burst until it is over. */
-struct stay {
-	u32 saved;
-	u32 value;
+/* The window register during a burst. */
+struct window_move_state {
+	u32 saved;	/* to be restored */
+	u32 value;	/* as written */
 };
 
-static bool window_is_ours(const struct nvdebug_pramin *p,
-			   const struct stay *stay)
+static bool window_is_unchanged(const struct nvdebug_pramin *p,
+				const struct window_move_state *stay)
 {
 	void __iomem *reg = nvdebug_device(p->gpu)->bar0 + p->window->reg;
 	u32 now = readl(reg);
 
-	/* no answer is not another setting: ask again */
+	/* an error code is no position: read again */
 	if (nvdebug_reg_value_check(now))
 		now = readl(reg);
 	return now == stay->value;
 }
 
-/* -EAGAIN: it is not where it stood. */
+/* -EAGAIN: it was moved since nvdebug_pramin_look(). */
 static int window_move(const struct nvdebug_pramin *p, u32 position,
-		       struct stay *stay)
+		       struct window_move_state *stay)
 {
 	int ret = nvdebug_reg_read(p->gpu, p->window->reg, &stay->saved);
 
@@ -143,37 +143,38 @@ static int window_move(const struct nvdebug_pramin *p, u32 position,
 	return 0;
 }
 
-/* Only of a window that is ours: no other setting may be overwritten. */
-static void window_put_back(const struct nvdebug_pramin *p,
-			    const struct stay *stay)
+/* Only if it is unchanged: a position set by others must stay. */
+static void window_restore(const struct nvdebug_pramin *p,
+			   const struct window_move_state *stay)
 {
 	if (stay->value != stay->saved)
 		writel(stay->saved, nvdebug_device(p->gpu)->bar0 + p->window->reg);
 }
 
-/* Where in the fetches' pieces the reading is. */
-struct cursor {
+/* Position within the pieces of all fetches. */
+struct burst_cursor {
 	struct nvdebug_fetch *fetch;
 	size_t at;	/* word of its piece */
 };
 
-static bool at_end(const struct cursor *c, struct list_head *fetches)
+static bool cursor_at_end(const struct burst_cursor *c,
+			  struct list_head *fetches)
 {
 	return list_entry_is_head(c->fetch, fetches, progress.queue);
 }
 
 /*
- * Should no more be read in this burst? All ones may be the answer of a GPU
- * that has gone, and each may take long to come.
+ * End the burst after @word? All ones may come from a GPU that is gone, where
+ * each read may take long.
  */
-static bool is_last(u32 word, u64 deadline)
+static bool burst_is_last(u32 word, u64 deadline)
 {
 	return word == ~0u || local_clock() >= deadline;
 }
 
-/* Read what one burst can, whichever fetches' it is. */
-static void copy_burst(const struct nvdebug_pramin *p, u32 position,
-		       struct cursor *c, struct list_head *fetches)
+/* Read up to one burst's worth of words. */
+static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
+			     struct burst_cursor *c, struct list_head *fetches)
 {
 	const void __iomem *window = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN;
 	u64 start = window_start(p, position);
@@ -182,7 +183,7 @@ static void copy_burst(const struct nvdebug_pramin *p, u32 position,
 	bool last = false;
 	u32 words = 0;
 
-	while (words < BURST_WORDS && !last && !at_end(c, fetches)) {
+	while (words < BURST_WORDS && !last && !cursor_at_end(c, fetches)) {
 		const struct nvdebug_mem_progress *progress =
 			&c->fetch->progress;
 		struct nvdebug_mem_request *req = &c->fetch->want;
@@ -191,7 +192,7 @@ static void copy_burst(const struct nvdebug_pramin *p, u32 position,
 		if (!req->even_only || i % 2 == 0) {
 			req->buf[i] = readl(window + (req->addr +
 						      i * sizeof(u32) - start));
-			last = is_last(req->buf[i], deadline);
+			last = burst_is_last(req->buf[i], deadline);
 			words++;
 		}
 		if (++c->at == progress->piece) {
@@ -201,8 +202,9 @@ static void copy_burst(const struct nvdebug_pramin *p, u32 position,
 	}
 }
 
-/* What was read from @from to @to is what it should be. */
-static void accept(const struct cursor *from, const struct cursor *to)
+/* The words from @from to @to are valid. */
+static void burst_accept(const struct burst_cursor *from,
+			 const struct burst_cursor *to)
 {
 	struct nvdebug_fetch *fetch = from->fetch;
 
@@ -214,8 +216,9 @@ static void accept(const struct cursor *from, const struct cursor *to)
 		fetch->progress.got = to->at;
 }
 
-/* It may be of another place, or nothing was read: tries come to an end. */
-static void reject(const struct cursor *from, const struct cursor *to)
+/* The words may be from elsewhere: count a try of each fetch. */
+static void burst_reject(const struct burst_cursor *from,
+			 const struct burst_cursor *to)
 {
 	struct nvdebug_fetch *fetch = from->fetch;
 
@@ -227,11 +230,11 @@ static void reject(const struct cursor *from, const struct cursor *to)
 	}
 }
 
-/* -EAGAIN: what was read may be of another place. */
-static int read_burst(struct nvdebug_pramin *p, u32 position, struct cursor *c,
-		      struct list_head *fetches)
+/* -EAGAIN: the window was moved, the words may be from elsewhere. */
+static int burst_read(struct nvdebug_pramin *p, u32 position,
+		      struct burst_cursor *c, struct list_head *fetches)
 {
-	struct stay stay;
+	struct window_move_state stay;
 	unsigned long flags;
 	int ret;
 
@@ -239,10 +242,10 @@ static int read_burst(struct nvdebug_pramin *p, u32 position, struct cursor *c,
 	local_irq_save(flags);
 	ret = window_move(p, position, &stay);
 	if (!ret) {
-		copy_burst(p, position, c, fetches);
-		/* also no, if it does not answer any more */
-		if (window_is_ours(p, &stay))
-			window_put_back(p, &stay);
+		burst_copy_words(p, position, c, fetches);
+		/* also false if the GPU does not answer any more */
+		if (window_is_unchanged(p, &stay))
+			window_restore(p, &stay);
 		else
 			ret = -EAGAIN;
 	}
@@ -253,7 +256,7 @@ static int read_burst(struct nvdebug_pramin *p, u32 position, struct cursor *c,
 int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 			struct list_head *fetches)
 {
-	struct cursor c = {
+	struct burst_cursor c = {
 		.fetch = list_first_entry(fetches, struct nvdebug_fetch,
 					  progress.queue),
 	};
@@ -263,33 +266,33 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 		fetch->progress.got = 0;
 		fetch->progress.over_bus = true;
 	}
-	while (!at_end(&c, fetches)) {
-		struct cursor from = c;
+	while (!cursor_at_end(&c, fetches)) {
+		struct burst_cursor from = c;
 		int ret;
 
 		if (!p->insist && fatal_signal_pending(current))
 			return -EINTR;
-		ret = lock_gpu(p);
+		ret = pramin_lock_gpu(p);
 		if (ret)
 			return ret;
-		ret = read_burst(p, position, &c, fetches);
+		ret = burst_read(p, position, &c, fetches);
 		mutex_unlock(&p->gpu->lock);
 		if (ret) {
-			reject(&from, &c);
+			burst_reject(&from, &c);
 			return ret;
 		}
-		accept(&from, &c);
+		burst_accept(&from, &c);
 		cond_resched();
 	}
 	return 0;
 }
 
-static int write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
-			u32 expected, u32 value)
+static int pramin_write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
+			       u32 expected, u32 value)
 {
 	void __iomem *at = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN +
 			   (addr - window_start(p, position));
-	struct stay stay;
+	struct window_move_state stay;
 	unsigned long flags;
 	u32 word;
 	int ret;
@@ -301,19 +304,19 @@ static int write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
 		goto out;
 	word = readl(at);
 	ret = -EAGAIN;
-	if (!window_is_ours(p, &stay))
+	if (!window_is_unchanged(p, &stay))
 		goto out;
 	ret = nvdebug_word_check(word, expected);
 	if (!ret) {
 		writel(value, at);
 		word = readl(at);
 		ret = word == value ? 0 : -EIO;
-		if (!window_is_ours(p, &stay)) {
+		if (!window_is_unchanged(p, &stay)) {
 			ret = -EBUSY;
 			goto out;
 		}
 	}
-	window_put_back(p, &stay);
+	window_restore(p, &stay);
 out:
 	local_irq_restore(flags);
 	return ret;
@@ -322,11 +325,11 @@ out:
 int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
 			 u32 expected, u32 value)
 {
-	int ret = lock_gpu(p);
+	int ret = pramin_lock_gpu(p);
 
 	if (ret)
 		return ret;
-	ret = write_locked(p, position, addr, expected, value);
+	ret = pramin_write_locked(p, position, addr, expected, value);
 	mutex_unlock(&p->gpu->lock);
 	return ret;
 }

@@ -17,18 +17,18 @@
 #include "chips/chips.h"
 #include "compat/compat.h"
 
-/* Something to do with the domain that translates the GPU's addresses. */
-struct visit {
+/* A lookup in the IOMMU domain of the GPU's device. */
+struct domain_visit {
 	struct device *dev;
-	bool translated;	/* by a domain, which finds ... */
+	bool translated;	/* the domain is not an identity mapping */
 	u64 iova;
-	phys_addr_t phys;	/* ... this there, or 0 */
+	phys_addr_t phys;	/* of iova, 0: not mapped */
 };
 
-/* Where every address is itself, 5.10 would have no answer to what one is. */
+/* For an identity domain iommu_iova_to_phys() fails on 5.10. */
 static int visit_domain(struct device *dev, void *data)
 {
-	struct visit *visit = data;
+	struct domain_visit *visit = data;
 	struct iommu_domain *domain;
 
 	if (dev != visit->dev)
@@ -42,11 +42,12 @@ static int visit_domain(struct device *dev, void *data)
 }
 
 /*
- * A domain may be detached and freed at any time: by another driver, by one
- * that lets user space choose, or through sysfs. All of that takes the lock of
- * the device's group, which is held while its devices are gone through.
+ * The domain may be detached and freed at any time, by a driver change, VFIO or
+ * sysfs. All of these take the group's lock, which iommu_group_for_each_dev()
+ * holds.
  */
-static void translate(struct nvdebug_gpu *gpu, struct visit *visit)
+static void sysmem_translate(struct nvdebug_gpu *gpu,
+			     struct domain_visit *visit)
 {
 	struct iommu_group *group = iommu_group_get(nvdebug_device(gpu)->dev);
 
@@ -60,11 +61,11 @@ static void translate(struct nvdebug_gpu *gpu, struct visit *visit)
 int nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	struct visit visit = { .iova = bus & ~ops->mark };
+	struct domain_visit visit = { .iova = bus & ~ops->mark };
 
 	if (bus & ops->mark ? ops->marked_is_translated :
 			      ops->unmarked_is_translated)
-		translate(gpu, &visit);
+		sysmem_translate(gpu, &visit);
 	*phys = visit.translated ? visit.phys : visit.iova;
 	return visit.translated && !visit.phys ? -EFAULT : 0;
 }
@@ -72,9 +73,9 @@ int nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	struct visit visit = { .iova = dma };
+	struct domain_visit visit = { .iova = dma };
 
-	translate(gpu, &visit);
+	sysmem_translate(gpu, &visit);
 	if (!visit.translated || ops->unmarked_is_translated)
 		*address = dma;
 	else if (ops->marked_is_translated)
@@ -85,10 +86,10 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 }
 
 /*
- * Only what the kernel knows to be RAM is touched: anything else may be a
- * device, where a read can have side effects, whatever firmware calls it.
+ * Only for what the kernel knows to be RAM: elsewhere a read may have side
+ * effects.
  */
-static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
+static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
 {
 	phys_addr_t phys;
 
@@ -101,17 +102,17 @@ static struct page *page_of(struct nvdebug_gpu *gpu, u64 bus)
 }
 
 /*
- * As the GPU sees it. If it does not see the CPU's caches, what they have of a
- * page may be old, and drivers map such memory past them.
+ * Map it as the GPU sees it: uncached if its accesses are not coherent, as
+ * drivers do.
  */
-static void *map_page(struct nvdebug_gpu *gpu, struct page *page)
+static void *sysmem_map_page(struct nvdebug_gpu *gpu, struct page *page)
 {
 	if (dev_is_dma_coherent(nvdebug_device(gpu)->dev))
 		return kmap_local_page(page);
 	return vmap(&page, 1, VM_MAP, pgprot_dmacoherent(PAGE_KERNEL));
 }
 
-static void unmap_page(struct nvdebug_gpu *gpu, void *map)
+static void sysmem_unmap_page(struct nvdebug_gpu *gpu, void *map)
 {
 	if (dev_is_dma_coherent(nvdebug_device(gpu)->dev))
 		kunmap_local(map);
@@ -119,17 +120,17 @@ static void unmap_page(struct nvdebug_gpu *gpu, void *map)
 		vunmap(map);
 }
 
-/* A fault, as in a page taken out of the kernel's map, is caught. */
-static int read_page(struct nvdebug_gpu *gpu, struct page *page, u32 offset,
-		     u32 *buf, size_t bytes)
+/* The page may be missing from the direct map: a fault is caught. */
+static int sysmem_read_page(struct nvdebug_gpu *gpu, struct page *page,
+			    u32 offset, u32 *buf, size_t bytes)
 {
-	void *map = map_page(gpu, page);
+	void *map = sysmem_map_page(gpu, page);
 	int ret;
 
 	if (!map)
 		return -ENOMEM;
 	ret = copy_from_kernel_nofault(buf, map + offset, bytes);
-	unmap_page(gpu, map);
+	sysmem_unmap_page(gpu, map);
 	return ret ? -EFAULT : 0;
 }
 
@@ -150,10 +151,11 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 		if (done && fatal_signal_pending(current))
 			return -EINTR;
 		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
-		page = page_of(gpu, bus + done);
+		page = sysmem_page(gpu, bus + done);
 		if (!page)
 			return -EFAULT;
-		ret = read_page(gpu, page, offset, buf + done / sizeof(u32), n);
+		ret = sysmem_read_page(gpu, page, offset,
+				       buf + done / sizeof(u32), n);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -163,13 +165,13 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 	return 0;
 }
 
-/* Memory that the GPU reads past the CPU's caches. */
-static bool can_write_back(struct nvdebug_gpu *gpu)
+/* Can memory be written that the GPU reads without snooping? */
+static bool cache_can_write_back(struct nvdebug_gpu *gpu)
 {
 	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(nvdebug_device(gpu)->dev);
 }
 
-static void write_back(void *word)
+static void cache_write_back(void *word)
 {
 #ifdef CONFIG_X86
 	clflush_cache_range(word, sizeof(u32));
@@ -177,11 +179,10 @@ static void write_back(void *word)
 }
 
 /*
- * Compare and write, with nothing of this CPU's in between. Not by an atomic
- * instruction: none of those catches a fault of the kernel's own addresses, and
- * the kernel's text is RAM, which must not be written.
+ * Compare and write with interrupts off. Not by cmpxchg(), which cannot catch a
+ * fault on a kernel address: read-only kernel text is RAM, too.
  */
-static int replace_word(void *word, u32 expected, u32 value)
+static int sysmem_replace_word(void *word, u32 expected, u32 value)
 {
 	u32 stored = (__force u32)cpu_to_le32(value);
 	u32 wanted = (__force u32)cpu_to_le32(expected);
@@ -208,28 +209,29 @@ fault:
 int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 			 u32 expected, u32 value)
 {
-	struct page *page = page_of(gpu, bus);
+	struct page *page = sysmem_page(gpu, bus);
 	u32 word;
 	void *map;
 	int ret;
 
 	if (!page)
 		return -EFAULT;
-	if (!coherent && !can_write_back(gpu))
+	if (!coherent && !cache_can_write_back(gpu))
 		return -EOPNOTSUPP;
 
-	map = map_page(gpu, page);
+	map = sysmem_map_page(gpu, page);
 	if (!map)
 		return -ENOMEM;
-	ret = replace_word(map + offset_in_page(bus), expected, value);
+	ret = sysmem_replace_word(map + offset_in_page(bus), expected, value);
 	if (!ret && !coherent)
-		write_back(map + offset_in_page(bus));
-	/* before whatever tells the GPU of it */
+		cache_write_back(map + offset_in_page(bus));
+	/* before the register write that makes the GPU read it */
 	wmb();
-	unmap_page(gpu, map);
-	if (!ret)
-		ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
-	if (!ret && word != value)
-		ret = -EIO;
-	return ret;
+	sysmem_unmap_page(gpu, map);
+	if (ret)
+		return ret;
+	ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
+	if (ret)
+		return ret;
+	return word == value ? 0 : -EIO;
 }

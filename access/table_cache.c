@@ -4,13 +4,13 @@
 
 #include "access/table_cache.h"
 
-/* As long as the longest run that is read at once, and the shortest table. */
+/* The longest run read at once, and the size of the smallest table. */
 #define CHUNK_WORDS	64
 #define CHUNK_BYTES	(CHUNK_WORDS * sizeof(u32))
-/* 9 MiB: some 4,000 address spaces. */
+/* 9 MiB: about 4,000 address spaces. */
 #define CHUNKS_MAX	32768
 
-struct chunk {
+struct table_chunk {
 	struct hlist_node node;
 	u64 addr;
 	u8 aperture;
@@ -27,17 +27,17 @@ void nvdebug_table_cache_init(struct nvdebug_table_cache *cache)
 void nvdebug_table_cache_free(struct nvdebug_table_cache *cache)
 {
 	struct hlist_node *next;
-	struct chunk *chunk;
+	struct table_chunk *chunk;
 	int bucket;
 
 	hash_for_each_safe(cache->chunks, bucket, next, chunk, node)
 		kfree(chunk);
 }
 
-static struct chunk *find(const struct nvdebug_table_cache *cache, u8 aperture,
-			  u64 addr)
+static struct table_chunk *chunk_find(const struct nvdebug_table_cache *cache,
+				      u8 aperture, u64 addr)
 {
-	struct chunk *chunk;
+	struct table_chunk *chunk;
 
 	addr = round_down(addr, CHUNK_BYTES);
 	hash_for_each_possible(cache->chunks, chunk, node, addr)
@@ -46,10 +46,10 @@ static struct chunk *find(const struct nvdebug_table_cache *cache, u8 aperture,
 	return NULL;
 }
 
-static struct chunk *find_or_add(struct nvdebug_table_cache *cache, u8 aperture,
-				 u64 addr)
+static struct table_chunk *chunk_find_or_add(struct nvdebug_table_cache *cache,
+					     u8 aperture, u64 addr)
 {
-	struct chunk *chunk = find(cache, aperture, addr);
+	struct table_chunk *chunk = chunk_find(cache, aperture, addr);
 
 	if (chunk || cache->count == CHUNKS_MAX)
 		return chunk;
@@ -63,7 +63,7 @@ static struct chunk *find_or_add(struct nvdebug_table_cache *cache, u8 aperture,
 	return chunk;
 }
 
-static u32 word_of(u64 addr)
+static u32 chunk_word(u64 addr)
 {
 	return (addr & (CHUNK_BYTES - 1)) / sizeof(u32);
 }
@@ -74,8 +74,9 @@ size_t nvdebug_table_cache_get(const struct nvdebug_table_cache *cache,
 	size_t i;
 
 	for (i = 0; i < words; i++, addr += sizeof(u32)) {
-		const struct chunk *chunk = find(cache, aperture, addr);
-		u32 word = word_of(addr);
+		const struct table_chunk *chunk =
+			chunk_find(cache, aperture, addr);
+		u32 word = chunk_word(addr);
 
 		if (!chunk || !(chunk->has & BIT_ULL(word)))
 			break;
@@ -90,8 +91,9 @@ void nvdebug_table_cache_put(struct nvdebug_table_cache *cache, u8 aperture,
 	size_t i;
 
 	for (i = 0; i < words; i++, addr += sizeof(u32)) {
-		struct chunk *chunk = find_or_add(cache, aperture, addr);
-		u32 word = word_of(addr);
+		struct table_chunk *chunk =
+			chunk_find_or_add(cache, aperture, addr);
+		u32 word = chunk_word(addr);
 
 		if (!chunk)
 			return;
@@ -103,8 +105,8 @@ void nvdebug_table_cache_put(struct nvdebug_table_cache *cache, u8 aperture,
 void nvdebug_table_cache_change(struct nvdebug_table_cache *cache, u8 aperture,
 				u64 addr, u32 value)
 {
-	struct chunk *chunk = find(cache, aperture, addr);
+	struct table_chunk *chunk = chunk_find(cache, aperture, addr);
 
 	if (chunk)
-		chunk->word[word_of(addr)] = value;
+		chunk->word[chunk_word(addr)] = value;
 }

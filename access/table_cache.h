@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Words of page tables that a session has read.
+ * Page table words read in a session.
  */
 #ifndef NVDEBUG_TABLE_CACHE_H
 #define NVDEBUG_TABLE_CACHE_H
@@ -18,13 +18,13 @@ struct nvdebug_table_cache {
 void nvdebug_table_cache_init(struct nvdebug_table_cache *cache);
 void nvdebug_table_cache_free(struct nvdebug_table_cache *cache);
 
-/* The words from @addr on that are known: how many of @words. */
+/* Copy cached words from @addr on. Returns how many, up to @words. */
 size_t nvdebug_table_cache_get(const struct nvdebug_table_cache *cache,
 			       u8 aperture, u64 addr, u32 *buf, size_t words);
-/* What cannot be kept is forgotten. */
+/* Best effort: without memory nothing is cached. */
 void nvdebug_table_cache_put(struct nvdebug_table_cache *cache, u8 aperture,
 			     u64 addr, const u32 *buf, size_t words);
-/* The word was changed: so is what is known of it, if anything is. */
+/* Update a word, if it is cached. */
 void nvdebug_table_cache_change(struct nvdebug_table_cache *cache, u8 aperture,
 				u64 addr, u32 value);
 

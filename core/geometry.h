@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What the chip was designed with, and what of it is off.
+ * Unit counts of the chip's design, and masks of disabled units.
  */
 #ifndef NVDEBUG_CORE_GEOMETRY_H
 #define NVDEBUG_CORE_GEOMETRY_H
@@ -18,7 +18,7 @@ enum nvdebug_count {
 
 #define NVDEBUG_GPCS_MAX	32
 
-/* A value, or the error of the register that would tell. */
+/* A value, or the error of reading its register. */
 struct nvdebug_number {
 	u32 value;
 	int error;
@@ -26,7 +26,7 @@ struct nvdebug_number {
 
 struct nvdebug_geometry {
 	struct nvdebug_number count[NVDEBUG_COUNTS];
-	struct nvdebug_number gpc_mask;			/* set: off */
+	struct nvdebug_number gpc_mask;			/* set: disabled */
 	struct nvdebug_number tpc_mask[NVDEBUG_GPCS_MAX];	/* by physical GPC */
 };
 

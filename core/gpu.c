@@ -15,11 +15,6 @@ void nvdebug_gpu_destroy(struct nvdebug_gpu *gpu)
 	mutex_destroy(&gpu->lock);
 }
 
-static bool has(const struct nvdebug_engine *engine, u32 field)
-{
-	return engine->has & field;
-}
-
 struct nvdebug_runlist *nvdebug_runlist_find(struct nvdebug_gpu *gpu, u32 id)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
@@ -41,8 +36,8 @@ bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 		const struct nvdebug_engine *gr = &topology->engine[i];
 
 		if (gr->type == NV_PTOP_TYPE_GRAPHICS && !gr->inst)
-			return has(gr, NVDEBUG_ENGINE_HAS_RUNLIST) &&
-			       has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) &&
+			return gr->has & engine->has &
+				       NVDEBUG_ENGINE_HAS_RUNLIST &&
 			       engine->runlist == gr->runlist;
 	}
 	return false;
@@ -57,7 +52,7 @@ bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id)
 		const struct nvdebug_engine *engine = &topology->engine[i];
 
 		if (engine->type == NV_PTOP_TYPE_GRAPHICS &&
-		    has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) &&
+		    nvdebug_engine_has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) &&
 		    engine->runlist == id)
 			return true;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What is known of a GPU. How its registers and its memory are reached is in
- * core/machine.h.
+ * State of a GPU, without the means to access it, see core/machine.h.
  */
 #ifndef NVDEBUG_CORE_GPU_H
 #define NVDEBUG_CORE_GPU_H
@@ -34,26 +33,26 @@ enum nvdebug_feature {
 
 struct nvdebug_gpu {
 	/*
-	 * Serialises what shares state in the hardware or is more than one
-	 * access: changes to channels and runlists, late runlist set-up.
+	 * Serialises multi-access sequences on shared hardware state: changes
+	 * to channels and runlists, late runlist set-up.
 	 */
 	struct mutex lock;
 	struct list_head overrides;	/* under lock, see state/override.h */
-	u64 overrides_made;		/* under lock: ever */
+	u64 overrides_made;		/* under lock: total count */
 
-	/* Set by probe/, and the same until the GPU is probed again. */
+	/* Set by probe/, constant until the GPU is probed again. */
 	struct nvdebug_chip_id id;
 	const struct nvdebug_chip *chip;	/* NULL: identity only */
 	const char *chip_name;			/* NULL: unknown */
 	const char *generation;			/* NULL: unknown */
-	const char *missing[NVDEBUG_FEATURES];	/* why not, NULL: there */
-	const char *unsupported;		/* why identity only, or NULL */
+	const char *missing[NVDEBUG_FEATURES];	/* reason, NULL: available */
+	const char *unsupported;		/* why only info exists, or NULL */
 	struct nvdebug_modes modes;		/* when last read */
 	struct nvdebug_topology topology;
 	u32 pce_map;
 	struct nvdebug_geometry geometry;
 	u64 video_memory;			/* bytes, 0: unknown */
-	/* How much did not answer, and may once a driver has set the GPU up. */
+	/* Registers that did not answer, but may after a driver's set-up. */
 	u32 gaps;
 };
 
@@ -61,10 +60,10 @@ void nvdebug_gpu_init(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_destroy(struct nvdebug_gpu *gpu);
 
 struct nvdebug_runlist *nvdebug_runlist_find(struct nvdebug_gpu *gpu, u32 id);
-/* Does @engine hang on the runlist of the first graphics engine? */
+/* Is @engine on the runlist of the first graphics engine? */
 bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
 				   const struct nvdebug_engine *engine);
-/* Does any graphics engine hang on the runlist? */
+/* Is any graphics engine on the runlist? */
 bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id);
 
 #endif

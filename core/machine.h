@@ -1,56 +1,57 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * All that the core needs of what it runs on. In the kernel access/ has it, by
- * way of BAR0 and the memory behind it; in user space whoever links the core.
+ * Platform interface of the core: registers, memory, log. Implemented by
+ * access/ in the kernel, and by the program that links the core in user space.
  */
 #ifndef NVDEBUG_CORE_MACHINE_H
 #define NVDEBUG_CORE_MACHINE_H
 
 #include <linux/compiler_attributes.h>
+#include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
 struct nvdebug_gpu;
 
 /*
- * Registers and memory are accessed between these two only. begin() fails with
- * -ENODEV if the GPU sleeps or has gone, -EBUSY if it is somebody else's now,
- * -EINTR on a fatal signal. Ends in the task that began it, and is not nested.
+ * Bracket every access to registers and memory. begin() fails with -ENODEV if
+ * the GPU is suspended or gone, -EBUSY if it is assigned to user space or
+ * closed by a mode, -EINTR on a fatal signal. Same task for both; not nested.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
-/* The same to put something back: heeds no signal, nor that the files go. */
+/* For restoring state: ignores signals and the removal of the GPU's files. */
 int __must_check nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
 
-/* Is it about to go? What may take long should end then. */
+/* Is the GPU being removed? Long operations should stop. */
 bool nvdebug_gpu_is_leaving(const struct nvdebug_gpu *gpu);
 
 /* Registers. */
 
 /*
- * -EIO if the register bus answers with an error or there is no such register,
+ * -EIO on an error code of the register bus or for an offset beyond BAR0,
  * -ENODEV if the whole GPU reads as all ones.
  */
 int __must_check nvdebug_reg_read(struct nvdebug_gpu *gpu, u32 offset,
 				  u32 *value);
 /*
- * The same for a register that may hold any address: what looks like an error
- * code is data if none but @bits are set. The caller must read another
- * register of the same block, which vouches for this one.
+ * The same for a register that may hold any address: a value that looks like an
+ * error code is data if only bits of @bits are set. The caller must also read a
+ * register of the same block that cannot look like an error, to detect one.
  */
 int __must_check nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset,
 					  u32 bits, u32 *value);
 void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value);
 
-/* How far registers reach. */
+/* Size of the register space. */
 u64 nvdebug_reg_bytes(const struct nvdebug_gpu *gpu);
 
-/* Is it still there? 0, -ENODEV or -EIO; one register read. */
+/* Does the GPU answer? 0, -ENODEV or -EIO; one register read. */
 int __must_check nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu);
 
-/* Memory, by the addresses that the GPU uses. */
+/* Memory, by GPU addresses. */
 
-/* What every session begins with. */
+/* First member of every session. */
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
 	u32 mmu_ctrl;	/* see mmu.c */
@@ -61,125 +62,131 @@ struct nvdebug_mem_request {
 	u64 addr;	/* a multiple of 4 */
 	u8 aperture;
 	/*
-	 * Only the words of even number are wanted: the others, which are a
-	 * bus access each in video memory, may be left 0.
+	 * Only even words are needed: odd ones, each a bus access in video
+	 * memory, may be left 0.
 	 */
 	bool even_only;
-	/* Words of a page table: the session remembers them. */
+	/* Words of a page table: cached by the session. */
 	bool table;
 	size_t words;
 	u32 *buf;
 	/*
-	 * Out: a word looks like an error of the register bus, and came over
-	 * it. Memory may hold such words, so that is for the caller to judge.
+	 * Out: a word that was read through a BAR looks like an error code of
+	 * the register bus. Memory may hold such words: the caller decides.
 	 */
 	bool suspect;
 };
 
 /*
- * A session: the memory accesses of one open or write of a file. It remembers
- * what it read of page tables, and where it found what, so that nothing is
- * read or searched for twice. Between nvdebug_gpu_begin() and _end() only, by
- * one thread, without gpu->lock.
+ * A session: the memory accesses of one open or write of a file. It caches page
+ * tables and BAR mappings, so that nothing is read or searched for twice.
+ * Between nvdebug_gpu_begin() and _end() only, by one thread, without
+ * gpu->lock.
  */
 struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
 /*
- * To put back what an earlier open or write changed: nvdebug_mem_insist() from
- * the start, and it never fails.
+ * For restoring what an earlier open or write changed: as after
+ * nvdebug_mem_insist(). Never fails.
  */
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
 
 /*
  * Fill in @req->buf. Returns
- *   -EOPNOTSUPP  needs the PRAMIN window, which is not allowed
- *   -EBUSY       somebody else kept moving that window
+ *   -EOPNOTSUPP  the PRAMIN window would have to be moved, which is not allowed
+ *   -EBUSY       the window was moved by others during every attempt
  *   -EFAULT      no such memory
- *   -EIO         read, but as nothing but errors
- *   -ENODEV      the GPU has gone
+ *   -EIO         every word reads as an error code
+ *   -ENODEV      the GPU is gone
  *   -EINTR       a fatal signal
- *   -ENOMEM      no memory of our own
+ *   -ENOMEM      out of memory
  * May sleep.
  */
 int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
 				  struct nvdebug_mem_request *req);
 
-/* How far a request is: for who implements this only. */
+/* Errors that end the open or write, not only one read. */
+static inline bool nvdebug_mem_error_is_fatal(int error)
+{
+	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+}
+
+/* Progress of a request: private to the implementation. */
 struct nvdebug_mem_progress {
 	struct list_head queue;
 	size_t done;	/* words */
-	size_t piece;	/* words after them that are being read */
-	size_t got;	/* of the piece */
+	size_t piece;	/* words being read, after the done ones */
+	size_t got;	/* words of the piece that were read */
 	u8 tries;
-	bool over_bus;	/* some of it */
+	bool over_bus;	/* some words were read through a BAR */
 };
 
-/* Reads that depend on each other: what to read next is decided by the last. */
+/* A chain of reads: each result decides the next request. */
 struct nvdebug_fetch {
 	struct list_head node;
 	struct nvdebug_mem_request want;
 	/*
-	 * @want was read, or @error says why not. Returns true with @want set
-	 * anew to go on. May sleep and read registers, but not read memory
-	 * itself or take gpu->lock.
+	 * @want was read, or failed with @error. Returns true with the next
+	 * request in @want, false at the end. May sleep and read registers, but
+	 * not read memory or take gpu->lock.
 	 */
 	bool (*step)(struct nvdebug_fetch *fetch, int error);
 	struct nvdebug_mem_progress progress;
 };
 
 /*
- * Do all of @fetches, in the order that costs least. -EINTR, -ENODEV and
- * -ENOMEM end everything; other errors are the fetch's own. Not under
- * gpu->lock, unless nothing of it is in video memory.
+ * Run all @fetches, in whatever order needs the fewest accesses. Returns only
+ * fatal errors (nvdebug_mem_error_is_fatal()); others go to the fetch's step().
+ * Not under gpu->lock, unless everything is in system memory.
  */
 int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
 				   struct list_head *fetches);
 
 /*
- * Write the one word at @addr, if it is @expected, and read it back. Fails as
- * reading does, and with -EIO if it does not read as it was written. -EBUSY: it
- * is another word, and was left alone; or somebody else moved the window, and
- * it is not known whether it was written.
+ * Compare-and-write: write the word at @addr if it is @expected, and read it
+ * back. Errors as for reading; -EIO also if it reads back differently. -EBUSY:
+ * another value, not written; or the window was moved during the write, and it
+ * is unknown whether the word was written.
  */
 int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
 				   u64 addr, u32 expected, u32 value);
 
 /*
- * What follows puts something back: no signal, no removal of the GPU's files
- * and no lockdown that came meanwhile ends it early.
+ * From here on the session restores state: it ignores signals, the removal of
+ * the GPU's files and a lockdown that was set since.
  */
 void nvdebug_mem_insist(struct nvdebug_mem *mem);
 
-/* Memory that the GPU reads a runlist from which replaces a driver's. */
+/* Memory of an override list, read by the GPU. */
 struct nvdebug_list_memory {
-	u64 addr;	/* as the GPU is told */
+	u64 addr;	/* as the GPU uses it */
 	u8 aperture;
 	size_t bytes;
 };
 
 /*
- * Memory with @words in it, at an address that has only bits of @reach. An
- * ERR_PTR() on failure: -EOPNOTSUPP where that cannot be, as the GPU cannot
- * reach it or is user space's; -EBUSY while a driver is bound or unbound. The
- * GPU may read it until the last of all is free.
+ * Allocate memory with the contents @words, at an address that has only bits of
+ * @reach. ERR_PTR() on failure: -EOPNOTSUPP if the GPU cannot reach it or is
+ * assigned to user space; -EBUSY while a driver is being bound or unbound. Bus
+ * mastering stays enabled until the last one is freed.
  */
 struct nvdebug_list_memory *
 nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
 			  u64 reach);
-/* Nothing reads it any more. It is lost if its address means another place. */
+/* Free it, no longer in use. Leaked if its address maps elsewhere by now. */
 void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 			      struct nvdebug_list_memory *memory);
-/* The GPU may read it for ever: it is left to it. */
+/* Leak it: the GPU may still read it. */
 void nvdebug_list_memory_abandon(struct nvdebug_list_memory *memory);
 
 /* The log. */
 
-/* One line; if it is one too many, the log says later how many there were. */
+/* One line, ratelimited; suppressed lines are counted in the log. */
 __printf(2, 3)
 void nvdebug_info_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...);
 __printf(2, 3)
 void nvdebug_err_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...);
-/* While the GPU is probed, which does not happen often. */
+/* Not ratelimited: only while the GPU is probed. */
 __printf(2, 3)
 void nvdebug_warn(struct nvdebug_gpu *gpu, const char *fmt, ...);
 

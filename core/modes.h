@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Modes in which a GPU is not what the other files take it for: partitioned
- * (MIG), or closed to the CPU (confidential computing).
+ * Modes in which the GPU is not accessed: partitioned (MIG), or closed to the
+ * CPU (confidential computing).
  */
 #ifndef NVDEBUG_CORE_MODES_H
 #define NVDEBUG_CORE_MODES_H

@@ -21,10 +21,7 @@ struct nvdebug_runlist {
 	u32 id;
 	u32 base;		/* register block, Ampere and newer */
 	u32 chram;		/* channel RAM, Ampere and newer */
-	/*
-	 * Ids of channels are below this. 0: the runlist has not told yet,
-	 * see nvdebug_runlist_prepare().
-	 */
+	/* Number of channel ids. 0: not read yet, nvdebug_runlist_prepare() */
 	u32 channels;
 	struct nvdebug_pbdma pbdma[NVDEBUG_RUNLIST_PBDMAS]; /* in runqueue order */
 	u32 pbdmas;

@@ -13,7 +13,7 @@ void nvdebug_topology_free(struct nvdebug_topology *topology)
 	topology->runlists = 0;
 }
 
-/* Nobody knows what would be in a table that cannot be read: more than else. */
+/* An unreadable table counts more than any number of single gaps. */
 #define GAPS_OF_A_TABLE		0x10000
 
 u32 nvdebug_topology_gaps(const struct nvdebug_topology *topology)

@@ -11,14 +11,14 @@
 struct nvdebug_gpu;
 struct seq_file;
 
-/* What every snapshot begins with. */
+/* First member of every snapshot. */
 struct nvdebug_snapshot {
-	size_t records;	/* how many to show; set by the view */
-	bool hide;	/* print no addresses; set by who shows it */
+	size_t records;	/* set by the view */
+	bool hide;	/* print no addresses; set by the caller */
 };
 
 struct nvdebug_view {
-	/* Does taking it access the GPU? */
+	/* take() accesses the GPU */
 	bool live;
 	/* @id: the number in the file's name. An ERR_PTR() on failure. */
 	struct nvdebug_snapshot *(*take)(struct nvdebug_gpu *gpu, u32 id);
