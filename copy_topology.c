@@ -35,8 +35,8 @@ static int read_pce_map(struct nvdebug_gpu *gpu, u32 *map)
 }
 
 /*
- * Read the LCE of each engine in @mask from an array of registers, or from
- * the one register that has them all, which is then read once.
+ * Read the LCE of each engine in @mask, from an array of registers, or, without
+ * a @stride, from one register, which is read once.
  */
 static int read_lces(struct nvdebug_gpu *gpu, u32 reg, u32 stride, u32 mask,
 		     u8 (*decode)(u32 config, u32 n), u8 *lce)
@@ -75,7 +75,7 @@ static int read_grces(struct nvdebug_gpu *gpu, u32 mask, u8 *lce)
 			 mask & (BIT_ULL(ops->grces) - 1), ops->grce_lce, lce);
 }
 
-/* GRCE n is LCE n under another name, if that is on the graphics runlist. */
+/* GRCE n is LCE n, if that is on the graphics runlist. */
 static bool is_grce(struct nvdebug_gpu *gpu, const struct nvdebug_engine *engine)
 {
 	return engine->type == NV_PTOP_TYPE_LCE &&
@@ -120,7 +120,7 @@ void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 {
 	if (gpu->missing[NVDEBUG_FEATURE_COPY_TOPOLOGY])
 		return;
-	/* Copy engines in reset do not say: then there are no per-PCE files. */
+	/* Unreadable with copy engines in reset: then no per-PCE files. */
 	if (read_pce_map(gpu, &gpu->pce_map))
 		gpu->pce_map = 0;
 	gpu->gaps += !gpu->pce_map;
@@ -138,7 +138,7 @@ static struct copy_snapshot *snapshot_new(size_t records)
 	return s;
 }
 
-/* Hand out @s, or free it and hand out the error. */
+/* Return @s, or free it and return the error. */
 static struct nvdebug_snapshot *snapshot_done(struct copy_snapshot *s, int ret)
 {
 	if (!ret)
@@ -168,7 +168,7 @@ static void pce_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		   container_of(base, struct copy_snapshot, base)->value);
 }
 
-/* A file with the number of one LCE; -ENODEV if there is none to name. */
+/* A file with the number of one LCE; -ENODEV if there is none. */
 static struct nvdebug_snapshot *lce_take(struct nvdebug_gpu *gpu, u32 id,
 					 int (*read)(struct nvdebug_gpu *gpu,
 						     u32 mask, u8 *lce))
@@ -219,9 +219,9 @@ static struct nvdebug_snapshot *copy_topology_take(struct nvdebug_gpu *gpu,
 	return snapshot_done(s, ret);
 }
 
-/* Or the registers that say what works for it are elsewhere. */
-static bool is_told_of(const struct nvdebug_gpu *gpu,
-		       const struct nvdebug_engine *engine)
+/* Is the engine covered by the wiring registers? */
+static bool has_wiring_register(const struct nvdebug_gpu *gpu,
+				const struct nvdebug_engine *engine)
 {
 	u32 lces = gpu->chip->copy->lces;
 
@@ -243,7 +243,7 @@ static void copy_topology_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		return;
 	}
 	engine = &gpu->topology.engine[record - 1];
-	if (engine->type != NV_PTOP_TYPE_LCE || !is_told_of(gpu, engine))
+	if (engine->type != NV_PTOP_TYPE_LCE || !has_wiring_register(gpu, engine))
 		return;
 
 	seq_printf(m, "LCE%u ", engine->inst);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Copy engines: which logical engines the physical ones work for.
+ * Copy engines: which logical engines the physical ones are assigned to.
  */
 #ifndef NVDEBUG_COPY_TOPOLOGY_H
 #define NVDEBUG_COPY_TOPOLOGY_H
 
 struct nvdebug_gpu;
 
-/* When the GPU is probed: find out which PCEs there are. */
+/* At probe: read which PCEs exist. */
 void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu);
 
 #endif

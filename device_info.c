@@ -12,12 +12,7 @@
 #include "decode/ptop.h"
 #include "views/views.h"
 
-static bool has(const struct nvdebug_engine *engine, u32 field)
-{
-	return engine->has & field;
-}
-
-/* The file: the cached table is its own snapshot. */
+/* No copy: gpu->topology is constant. */
 
 static struct nvdebug_snapshot *device_info_take(struct nvdebug_gpu *gpu,
 						 u32 id)
@@ -52,7 +47,8 @@ static void put_offset(struct seq_file *m, int width, bool present, u32 value)
 		seq_printf(m, " %*s", width, "-");
 }
 
-static void put_pbdmas(struct seq_file *m, const struct nvdebug_runlist *runlist)
+static void put_pbdma_numbers(struct seq_file *m,
+			      const struct nvdebug_runlist *runlist)
 {
 	u32 i;
 
@@ -84,19 +80,26 @@ static void device_info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		seq_printf(m, "%-8s", name);
 	else
 		seq_printf(m, "TYPE-%-3u", e->type);
-	if (has(e, NVDEBUG_ENGINE_HAS_RUNLIST))
+	if (nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RUNLIST))
 		runlist = nvdebug_runlist_find(gpu, e->runlist);
 
 	put_number(m, 4, true, e->inst);
-	put_number(m, 7, has(e, NVDEBUG_ENGINE_HAS_RUNLIST), e->runlist);
-	put_offset(m, 12, has(e, NVDEBUG_ENGINE_HAS_RUNLIST_BASE),
+	put_number(m, 7, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RUNLIST),
+		   e->runlist);
+	put_offset(m, 12,
+		   nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RUNLIST_BASE),
 		   e->runlist_base);
-	put_number(m, 9, has(e, NVDEBUG_ENGINE_HAS_ID), e->engine_id);
-	put_number(m, 8, has(e, NVDEBUG_ENGINE_HAS_FAULT_ID), e->fault_id);
-	put_number(m, 8, has(e, NVDEBUG_ENGINE_HAS_RESET_ID), e->reset_id);
-	put_number(m, 7, has(e, NVDEBUG_ENGINE_HAS_INTR_ID), e->intr_id);
-	put_offset(m, 8, has(e, NVDEBUG_ENGINE_HAS_PRI_BASE), e->pri_base);
-	put_pbdmas(m, runlist);
+	put_number(m, 9, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_ID),
+		   e->engine_id);
+	put_number(m, 8, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_FAULT_ID),
+		   e->fault_id);
+	put_number(m, 8, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RESET_ID),
+		   e->reset_id);
+	put_number(m, 7, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_INTR_ID),
+		   e->intr_id);
+	put_offset(m, 8, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_PRI_BASE),
+		   e->pri_base);
+	put_pbdma_numbers(m, runlist);
 }
 
 const struct nvdebug_view nvdebug_device_info_view = {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * An entry of 64 or 128 bits is read as words of 32 bits, by rising address,
- * and once: a driver that changes it in between gives a walk half of each. A
- * wrong address is the worst that can come of it, which is then read as any
- * address is, with all that is checked there.
+ * Entries of 64 or 128 bits are read once, as 32-bit words, so they may be torn
+ * if a driver changes them meanwhile. The worst result is a wrong address,
+ * which is checked like any other before it is read.
  */
 #include <linux/errno.h>
 

@@ -21,11 +21,11 @@
 #include "views/instance_show.h"
 #include "views/views.h"
 
-/* What an entry does not say itself. */
-struct extra {
+/* What is known of an entry besides its words. */
+struct entry_extra {
 	struct nvdebug_channel channel;	/* if in_range */
 	struct nvdebug_block *block;	/* NULL: none */
-	u16 members;	/* of a TSG: channels that really follow */
+	u16 members;	/* of a TSG: channels that follow */
 	bool in_tsg;
 	bool in_range;
 };
@@ -34,12 +34,12 @@ struct runlist_snapshot {
 	struct nvdebug_snapshot base;
 	u32 id;
 	struct nvdebug_runlist_copy copy;
-	u32 entries;			/* that were read */
+	u32 entries;			/* read */
 	struct nvdebug_entry *entry;
-	struct extra *extra;
+	struct entry_extra *extra;
 	u32 tsgs;
 	u32 channels;
-	struct nvdebug_instances *instances;	/* NULL: not asked for */
+	struct nvdebug_instances *instances;	/* NULL: brief */
 };
 
 static void runlist_free(struct nvdebug_snapshot *base)
@@ -54,7 +54,7 @@ static void runlist_free(struct nvdebug_snapshot *base)
 	kfree(s);
 }
 
-/* Decode the entries, count them, and find out what belongs to what. */
+/* Decode and count the entries, and assign channels to TSGs. */
 static int decode_entries(const struct nvdebug_runlist_ops *ops,
 			  struct runlist_snapshot *s)
 {
@@ -108,7 +108,7 @@ static int read_channels(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-/* Read what lies behind the channels: instance blocks and so on. */
+/* Read instance blocks and contexts. */
 static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			  struct runlist_snapshot *s)
 {
@@ -143,8 +143,28 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return ret;
 }
 
-static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, u32 id,
-				     bool brief)
+static int runlist_snapshot_read(struct nvdebug_gpu *gpu,
+				 struct nvdebug_mem *mem,
+				 const struct nvdebug_runlist *runlist,
+				 struct runlist_snapshot *s, bool brief)
+{
+	int ret;
+
+	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &s->copy);
+	if (ret || !s->copy.words)
+		return ret;
+	s->entries = s->copy.loc.entries;
+	ret = decode_entries(gpu->chip->runlist, s);
+	if (ret)
+		return ret;
+	ret = read_channels(gpu, runlist, s);
+	if (ret || brief)
+		return ret;
+	return read_instances(gpu, mem, s);
+}
+
+static struct nvdebug_snapshot *runlist_snapshot_take(struct nvdebug_gpu *gpu,
+						      u32 id, bool brief)
 {
 	struct nvdebug_runlist *runlist = nvdebug_runlist_find(gpu, id);
 	struct runlist_snapshot *s;
@@ -164,15 +184,7 @@ static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, u32 id,
 		runlist_free(&s->base);
 		return ERR_CAST(mem);
 	}
-	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &s->copy);
-	if (!ret && s->copy.words) {
-		s->entries = s->copy.loc.entries;
-		ret = decode_entries(gpu->chip->runlist, s);
-		if (!ret)
-			ret = read_channels(gpu, runlist, s);
-		if (!ret && !brief)
-			ret = read_instances(gpu, mem, s);
-	}
+	ret = runlist_snapshot_read(gpu, mem, runlist, s, brief);
 	nvdebug_mem_end(mem);
 	if (ret) {
 		runlist_free(&s->base);
@@ -184,13 +196,13 @@ static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, u32 id,
 
 static struct nvdebug_snapshot *runlist_take(struct nvdebug_gpu *gpu, u32 id)
 {
-	return take(gpu, id, false);
+	return runlist_snapshot_take(gpu, id, false);
 }
 
 static struct nvdebug_snapshot *runlist_brief_take(struct nvdebug_gpu *gpu,
 						   u32 id)
 {
-	return take(gpu, id, true);
+	return runlist_snapshot_take(gpu, id, true);
 }
 
 static void show_list(struct nvdebug_box *box, const struct runlist_snapshot *s)
@@ -219,7 +231,7 @@ static void show_list(struct nvdebug_box *box, const struct runlist_snapshot *s)
 }
 
 static void show_tsg(struct nvdebug_box *box, const struct nvdebug_entry *e,
-		     const struct extra *extra)
+		     const struct entry_extra *extra)
 {
 	u32 ns;
 	u64 us = div_u64_rem(nvdebug_timeslice_ns(e->timeout, e->scale), 1000,
@@ -240,7 +252,7 @@ static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chi
 			 const struct runlist_snapshot *s, size_t at)
 {
 	const struct nvdebug_entry *e = &s->entry[at];
-	const struct extra *extra = &s->extra[at];
+	const struct entry_extra *extra = &s->extra[at];
 	int indent = extra->in_tsg ? 2 : 0;
 	bool hide = s->base.hide;
 

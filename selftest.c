@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * The decoders against words whose meaning is known, on the machine and with
- * the compiler that matter. The unit tests in user space go much further.
+ * Run the decoders on known words, as compiled for the kernel. The unit tests
+ * in user space cover much more.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -278,7 +278,7 @@ static bool __init test_context(void)
 	       c.cilp_saves == 6 && c.id == 17 && c.saves == 18 &&
 	       c.restores == 19 &&
 	       nvdebug_context_decode(&nvdebug_context_gv100, bad,
-				      ARRAY_SIZE(bad), &c) == -ENOEXEC &&
+				      ARRAY_SIZE(bad), &c) == -EBADMSG &&
 	       nvdebug_context_pointer_decode(&nvdebug_context_gv100,
 					      header, &va) &&
 	       va == 0x17f010000 &&

@@ -42,7 +42,7 @@ void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
 	/* as the hardware does (GA100 manual, dev_ram.ref.txt) */
 	if (place->aperture == NV_APERTURE_INVALID)
 		place->aperture = NV_APERTURE_VID;
-	/* nothing says so: but nobody puts one at the start of memory */
+	/* there is no valid bit; no driver puts a block at address 0 */
 	place->bound = place->addr;
 }
 
@@ -155,7 +155,7 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  config);
 	chram = config & NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET;
 
-	/* ids have 12 bits, and all of the channel RAM must be in BAR0 */
+	/* ids have 12 bits, and the channel RAM must be within BAR0 */
 	if (channels < 2 || channels > NVDEBUG_CHANNEL_IDS || !chram ||
 	    chram > nvdebug_reg_bytes(gpu) - NV_CHRAM_CHANNEL(channels))
 		return -EIO;
@@ -212,7 +212,7 @@ const struct nvdebug_submit_ops nvdebug_submit_ga102 = {
 const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
 	.gate = NV_RUNLIST_SCHED_DISABLE,
 	.tsg = NV_RUNLIST_PREEMPT,
-	/* PENDING does not wait until all preempts are done */
+	/* PENDING is cleared before all preempts are done */
 	.tsg_watched = true,
 	.runlist = NV_RUNLIST_PREEMPT,
 };

@@ -7,8 +7,8 @@
  * Offsets and entries are those of GB10B and GB20C (the nvgpu of NVIDIA's 2025
  * Jetson kernels), which NVIDIA's driver treats as it does the others of their
  * families (open-gpu-kernel-modules src/nvidia/generated/
- * g_kernel_fifo_nvoc.c): inferred, so that what a register block says of
- * itself is checked before it is used.
+ * g_kernel_fifo_nvoc.c). This is inferred, so the contents of a register block
+ * are checked before use.
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
@@ -35,7 +35,7 @@ static bool doorbell_gb202(const struct nvdebug_runlist *runlist,
 	return true;
 }
 
-/* No PARTITION_CTL is published of GB10B. */
+/* No PARTITION_CTL is documented for GB10B. */
 static const struct nvdebug_cwd_ops cwd_gb100 = {
 	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
 	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
@@ -76,7 +76,7 @@ static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
 
-/* From GB10B on PENDING does wait, and has to be waited for as well. */
+/* From GB10B on PENDING is valid and must be polled, too. */
 static const struct nvdebug_preempt_ops preempt_gb10b = {
 	.gate = NV_RUNLIST_SCHED_DISABLE,
 	.tsg = NV_RUNLIST_PREEMPT,
@@ -143,8 +143,8 @@ static const struct nvdebug_channel_ops channel_gb202 = {
 };
 
 /*
- * LCEs come in units of ten, each with PCEs and registers of its own; where
- * those of the second unit are, no public source tells.
+ * LCEs come in units of ten, each with its own PCEs and registers; those of the
+ * second unit are not public.
  */
 static const struct nvdebug_copy_ops copy_gb100 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
@@ -176,7 +176,7 @@ static const struct nvdebug_chip_model models_gb100[] = {
 	{ }
 };
 
-/* Two dies. Each has a device table of its own. */
+/* Two dies, each with its own device table. */
 const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.generation = "Blackwell",
 	.models = models_gb100,
@@ -208,7 +208,7 @@ static const struct nvdebug_chip_model models_gb102[] = {
 	{ }
 };
 
-/* A second table is public of GB100 alone, so none is looked for here. */
+/* A second table is documented for GB100 only. */
 const struct nvdebug_chip nvdebug_chip_gb102 = {
 	.generation = "Blackwell",
 	.models = models_gb102,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What differs between generations, and nothing else. A function or table is
- * named after the first chip that has what it describes; later chips refer to
- * it. Which struct nvdebug_chip a GPU has is decided once, when it is probed.
+ * Per-generation functions and tables. Each is named after the first chip that
+ * it applies to, and shared by later chips. The probe sets gpu->chip.
  */
 #ifndef NVDEBUG_CHIPS_H
 #define NVDEBUG_CHIPS_H
@@ -34,22 +33,24 @@ struct nvdebug_ptop_ops {
 	 * with *@why set and leaves the topology empty.
 	 */
 	int (*read)(struct nvdebug_gpu *gpu, const char **why);
-	u32 pbdmas;	/* how many, up to Turing; 0: PFIFO tells */
+	u32 pbdmas;	/* number, up to Turing; 0: read it from PFIFO */
 	/* from Ampere on */
 	nvdebug_ptop_decode_fn decode;
-	u32 newest;	/* version of the table */
+	u32 newest;	/* highest version of the table */
 	bool two_dies;	/* and two tables */
 };
 
 /* Runlists. */
 
-/* Where in its register block a runlist has what, Ampere and newer. */
+/* Offsets in the register block of a runlist, Ampere and newer. */
 struct nvdebug_runlist_block {
 	u16 channel_config;
 	u16 doorbell_config;
 	u16 pbdma_config;		/* + 4 i */
-	bool pbdma_ids;			/* does that say the PBDMA's number? */
-	/* of each engine, + NV_RUNLIST_ENGINE_STATUS__STRIDE i; 0: not public */
+	bool pbdma_ids;			/* it has the PBDMA's number */
+	/*
+	 * of each engine, + NV_RUNLIST_ENGINE_STATUS__STRIDE i; 0: not public
+	 */
 	u16 engine_status0;
 	u16 engine_status1;
 	u16 engine_status_channel;	/* + 4 for the second PBDMA */
@@ -58,7 +59,7 @@ struct nvdebug_runlist_block {
 };
 
 struct nvdebug_runlist_ops {
-	/* The form of the entries. */
+	/* Format of the entries. */
 	u32 entry_words;
 	bool has_runqueue;
 	int (*decode)(const u32 *word, size_t words,
@@ -67,8 +68,8 @@ struct nvdebug_runlist_ops {
 	/* word 0 of a TSG header with another timeslice */
 	u32 (*set_timeslice)(u32 word, u8 timeout, u8 scale);
 	/*
-	 * The registers that say where the list is: the first one, and where
-	 * in them LENGTH is, which is bits 15:0 on every chip.
+	 * The location registers: the first one, and the offset from it of the
+	 * one with LENGTH, which is bits 15:0 on every chip.
 	 */
 	u32 (*registers)(const struct nvdebug_runlist *runlist);
 	u32 length_offset;
@@ -79,47 +80,47 @@ struct nvdebug_runlist_ops {
 			struct nvdebug_runlist_location *loc);
 	const struct nvdebug_runlist_block *block;	/* NULL up to Turing */
 	/*
-	 * How many channels a runlist must say that it has, where the map of
-	 * its block is inferred; 0: as many as it says.
+	 * Expected number of channels, as a check where the offsets of the
+	 * block are inferred; 0: any.
 	 */
 	u32 channels;
 	/*
-	 * Read what the runlist's own registers say of it, where it has any.
-	 * Called with gpu->lock held, until it succeeds once.
+	 * Set runlist->channels and chram, from the runlist's own registers if
+	 * it has any. Called with gpu->lock held, until it succeeds once.
 	 */
 	int (*prepare)(struct nvdebug_gpu *gpu,
 		       struct nvdebug_runlist *runlist);
 };
 
 struct nvdebug_submit_ops {
-	/* The first of the registers that @encode has the words for. */
+	/* The first of the registers for the words of ->encode(). */
 	u32 (*port)(const struct nvdebug_runlist *runlist);
 	int (*encode)(const struct nvdebug_runlist_location *loc, u32 runlist,
 		      u64 ptr, u32 *word);
-	u64 ptr;	/* mask of the address bits that fit */
+	u64 ptr;	/* mask of the address bits of the registers */
 };
 
 /* Registers are offsets from the runlist's base, which is 0 up to Turing. */
 struct nvdebug_preempt_ops {
 	/*
-	 * Are the gate and the preempt of runlists registers of all runlists,
-	 * where a runlist's bit is that of its id? Else they are its own.
+	 * Gate and runlist preempt are registers shared by all runlists, with
+	 * one bit per runlist id; else each runlist has its own.
 	 */
 	bool shared;
 	u32 gate;		/* SCHED_DISABLE */
 	u32 tsg;		/* PREEMPT */
-	u32 tsg_pending;	/* bit of it that tells completion; 0: none does */
+	u32 tsg_pending;	/* cleared on completion; 0: no such bit */
 	/*
-	 * Is completion to be seen in the status of PBDMAs and engines? Then the
-	 * gate is closed meanwhile, or other TSGs would keep that from settling.
+	 * Completion is detected by polling the status of PBDMAs and engines,
+	 * with the gate closed so that no other TSG is loaded meanwhile.
 	 */
 	bool tsg_watched;
-	u32 runlist;		/* 0: none, the list is submitted again */
+	u32 runlist;		/* 0: none, submit the list again instead */
 };
 
 /* Channels. */
 
-/* Where the state of a channel is, which decides what there is to show. */
+/* Which register has the state of a channel. */
 enum nvdebug_channel_form {
 	NVDEBUG_CHANNEL_PCCSR,	/* Kepler to Turing */
 	NVDEBUG_CHANNEL_CHRAM,	/* channel RAM, Ampere and newer */
@@ -127,26 +128,25 @@ enum nvdebug_channel_form {
 
 struct nvdebug_channel_ops {
 	enum nvdebug_channel_form form;
-	bool per_runlist;	/* are ids local to a runlist? */
-	bool has_faults;	/* does the state tell of faults? */
-	u32 count_reg;		/* says how many the GPU has; 0: there is none */
+	bool per_runlist;	/* ids are local to a runlist */
+	bool has_faults;	/* the state has fault bits */
+	u32 count_reg;		/* has the number of channels; 0: none */
 
-	/* The register that holds the state and takes changes. */
+	/* The register with the state. */
 	u32 (*reg)(const struct nvdebug_runlist *runlist, u32 id);
 	u32 (*enable_word)(u32 old, bool enable);
 	bool (*is_enabled)(u32 state);
 	/*
-	 * What to write, and where, so that Host looks at a channel that was
-	 * enabled: a runlist that went idle meanwhile is not gone round again
-	 * by itself. Returns false where there is no such register. @runlist
-	 * is NULL where ids are those of the whole GPU.
+	 * The doorbell to ring after enabling a channel: Host does not rescan
+	 * an idle runlist by itself. Returns false if there is no such
+	 * register. @runlist is NULL if ids are global.
 	 */
 	bool (*doorbell)(const struct nvdebug_runlist *runlist, u32 id,
 			 u32 *reg, u32 *value);
 
 	/*
-	 * Where its instance block is: in a register, which read_inst() reads
-	 * alone, or in the entry, and then that is NULL.
+	 * Location of the instance block: in a register, read by read_inst(),
+	 * or in the runlist entry, where read_inst is NULL.
 	 */
 	int (*read_inst)(struct nvdebug_gpu *gpu, u32 id,
 			 struct nvdebug_channel *channel);
@@ -165,21 +165,21 @@ struct nvdebug_status_ops {
 	u32 (*engine_reg)(const struct nvdebug_gpu *gpu,
 			  const struct nvdebug_engine *engine);
 	u32 (*pbdma_reg)(const struct nvdebug_pbdma *pbdma);
-	/* The channel from the @n-th PBDMA of its runlist; 0: does not tell. */
+	/* Has the channel from the @n-th PBDMA of its runlist; 0: not public */
 	u32 (*channel_reg)(const struct nvdebug_gpu *gpu,
 			   const struct nvdebug_engine *engine, u32 n);
 	void (*engine)(u32 word, struct nvdebug_engine_status *out);
 	void (*pbdma)(u32 word, struct nvdebug_ctx_status *out);
-	/* The bit of a PBDMA's CHANNEL that says so; 0: the status has to do. */
+	/* VALID bit in a PBDMA's CHANNEL; 0: none, use the status only. */
 	u32 pbdma_channel_valid;
-	bool faults_of_all;	/* or only of copy engines? */
+	bool faults_of_all;	/* FAULTED is valid for all engines, not only LCEs */
 };
 
 struct nvdebug_copy_ops {
 	u32 pce_map;	/* mask of the field in PCE_MAP */
-	u32 pces;	/* how many PCEs the wiring registers have room for */
+	u32 pces;	/* PCEs in the wiring registers */
 	u32 grces;
-	u32 lces;	/* whose PCEs these registers are of; 0: all */
+	u32 lces;	/* LCEs that these registers cover; 0: all */
 	/* One register for all of them if the stride is 0. */
 	u32 pce_reg;
 	u32 pce_stride;
@@ -191,15 +191,15 @@ struct nvdebug_copy_ops {
 
 struct nvdebug_geometry_ops {
 	/*
-	 * Registers of what is off, ORed if there are two: of GPCs, and the
-	 * first of those of TPCs, one for each GPC.
+	 * Registers with the masks of disabled units, ORed if there are two:
+	 * for GPCs, and the first of one per GPC for TPCs.
 	 */
 	u32 gpc_reg[2];
 	u32 tpc_reg[2];
 	bool has_ltcs;
 };
 
-/* The register of the size of video memory. */
+/* The register with the size of video memory. */
 struct nvdebug_video_memory_ops {
 	u32 reg;
 	u64 (*bytes)(u32 word);
@@ -208,37 +208,36 @@ struct nvdebug_video_memory_ops {
 struct nvdebug_cwd_ops {
 	u32 gpc_tpc_id;		/* registers */
 	u32 sm_id;
-	u32 gpc_tpc_words;	/* most that there can be */
+	u32 gpc_tpc_words;	/* maximum */
 	u32 sm_words;
 	u32 sms_per_tpc;
 	bool has_partitions;
-	bool fitted;	/* there are no more GPC_TPC_ID words than TPCs need */
+	bool fitted;	/* only as many GPC_TPC_ID words as TPCs need */
 };
 
 /* Memory. */
 
-/* Where what an aperture means is. */
+/* The memory that an aperture selects. */
 enum nvdebug_place {
 	NVDEBUG_PLACE_NONE,
 	NVDEBUG_PLACE_VIDEO,
 	NVDEBUG_PLACE_SYSTEM,
 };
 
-/* What a chip takes addresses for. */
+/* Interpretation of addresses. */
 struct nvdebug_memory_ops {
 	u8 place[4];	/* enum nvdebug_place, by NV_APERTURE_* */
-	u8 own;		/* the aperture to tell it of system memory of ours */
+	u8 own;		/* aperture for the module's system memory */
 	/*
-	 * Of addresses in system memory that have a bit which is none of the
-	 * address: the bit, or 0. Is what is left an address for the IOMMU, if
-	 * the GPU is behind one: with the bit, without?
+	 * A flag bit in system memory addresses, or 0, and whether the IOMMU,
+	 * if any, translates addresses with and without it.
 	 */
 	u64 mark;
 	bool marked_is_translated;
 	bool unmarked_is_translated;
 };
 
-/* The register that says what PRAMIN shows. */
+/* The register with the position of the PRAMIN window. */
 struct nvdebug_window {
 	u32 reg;
 	u32 base;	/* mask of the address field */
@@ -246,14 +245,14 @@ struct nvdebug_window {
 };
 
 struct nvdebug_bar_ops {
-	/* What does BAR @bar, 1 or 2, show? */
+	/* Read the instance block register of BAR @bar, 1 or 2. */
 	int (*block)(struct nvdebug_gpu *gpu, int bar,
 		     struct nvdebug_bar_block *block);
 };
 
-/* Which formats a chip walks. */
+/* Page table formats. */
 struct nvdebug_mmu_ops {
-	const struct nvdebug_mmu_format *own;	/* of version 2 or 3, or NULL */
+	const struct nvdebug_mmu_format *own;	/* version 2 or 3, or NULL */
 	/* the same with big pages of 128 KiB, or NULL */
 	const struct nvdebug_mmu_format *own_128k;
 	bool version1;
@@ -261,10 +260,10 @@ struct nvdebug_mmu_ops {
 
 /* Modes. */
 
-/* The bits that say that a mode is on: any of them. */
+/* A mode is on if any of these bits is set. */
 struct nvdebug_mode_ops {
 	struct {
-		u32 reg;	/* 0: there is no more */
+		u32 reg;	/* 0: end */
 		u32 on;
 	} bit[2];
 };
@@ -276,11 +275,11 @@ struct nvdebug_chip_model {
 	const char *name;
 };
 
-/* Chips that are the same in all that matters here. */
+/* A group of equal chips. */
 struct nvdebug_chip {
 	const char *generation;
 	const struct nvdebug_chip_model *models;	/* ends with a NULL name */
-	/* Why there is not what these chips do not have, or nobody knows how to use. */
+	/* Why a feature is missing or not known well enough to be used. */
 	const char *missing[NVDEBUG_FEATURES];
 	const struct nvdebug_ptop_ops *ptop;
 	const struct nvdebug_runlist_ops *runlist;
@@ -297,13 +296,13 @@ struct nvdebug_chip {
 	const struct nvdebug_memory_ops *memory;
 	const struct nvdebug_mode_ops *mig;	/* or NULL */
 	const struct nvdebug_mode_ops *cc;	/* or NULL */
-	/* Of chips with video memory: the ways to it. */
+	/* Access to video memory, if there is any. */
 	const struct nvdebug_window *window;
 	const struct nvdebug_bar_ops *bars;
 	const struct nvdebug_mmu_ops *mmu;
-	/* As info prints the versions of page tables that it walks. */
+	/* Page table versions, as printed by info. */
 	const char *page_tables;
-	/* Where ids are the GPU's: how many channels a chip has at most. */
+	/* Maximum number of channels, where ids are global. */
 	u32 channels;
 };
 
@@ -325,13 +324,13 @@ extern const struct nvdebug_chip nvdebug_chip_gp10b;
 extern const struct nvdebug_chip nvdebug_chip_gv11b;
 extern const struct nvdebug_chip nvdebug_chip_ga10b;
 
-/* NULL for a chip that nothing here is known to fit. */
+/* NULL for an unknown chip. */
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
 
-/* Is @aperture one that the chip has, and where? */
+/* The memory that @aperture selects on this chip. */
 enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture);
 
-/* What several chips have. */
+/* Shared by several chips. */
 
 int nvdebug_runlist_location_read_gk104(struct nvdebug_gpu *gpu,
 					const struct nvdebug_runlist *runlist,

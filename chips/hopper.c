@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GH100: runlists as on GA102. Of their register blocks only PREEMPT and the
- * channel RAM are public. That the rest, and the entries, are as on Ampere was
- * seen on an H100, but for how long addresses are: physical ones have 52 bits
- * (as in its page tables), which is what GB10B's registers have room for.
+ * channel RAM are public. The rest, and the entries, are as on Ampere (checked
+ * on an H100), except for the length of addresses: physical ones have 52 bits
+ * (as in its page tables), as in GB10B's registers.
  */
 #include <linux/bitfield.h>
 
@@ -90,7 +90,7 @@ static const struct nvdebug_mode_ops cc_gh100 = {
 	},
 };
 
-/* INTR_ID is gone: virtual functions' ids are there (GB10B; so on an H100). */
+/* No INTR_ID: ids of virtual functions are in its place (GB10B; also H100). */
 const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
 	.channel_config = NV_RUNLIST_CHANNEL_CONFIG,
 	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG,

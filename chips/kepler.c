@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * GK104 to GK208: the host scheduler that was kept up to Volta. Copy engines
- * are what they seem to be; logical ones came with Pascal.
+ * GK104 to GK208: the host scheduler used up to Volta. Copy engines are
+ * physical; logical ones came with Pascal.
  *
  * Numbers of channels: nouveau drm/nouveau/nvkm/engine/fifo/{gk104,gk110,
  * gk208}.c.
@@ -52,7 +52,7 @@ int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
 	return nvdebug_channel_read_inst_gk104(gpu, id, channel);
 }
 
-/* Up to Pascal Host has none: it watches USERD. */
+/* No doorbell up to Pascal: Host polls USERD. */
 static bool doorbell_gk104(const struct nvdebug_runlist *runlist,
 			   u32 id, u32 *reg, u32 *value)
 {
@@ -159,7 +159,7 @@ int nvdebug_runlist_location_read_gk104(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-/* Channels are the GPU's, not the runlist's. */
+/* Channel ids are global. */
 int nvdebug_runlist_prepare_gk104(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GM107 and GM108, and GM200 to GM206: Kepler's host scheduler. From GM200 on
- * PFIFO tells how many PBDMAs there are; before, no more than Kepler's are
- * looked for.
+ * PFIFO has the number of PBDMAs; before, Kepler's is assumed.
  *
  * Numbers of channels: nouveau drm/nouveau/nvkm/engine/fifo/{gm107,gm200}.c.
  */

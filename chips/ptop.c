@@ -16,23 +16,20 @@
 #include "hw/ptop.h"
 #include "hw/runlist.h"
 
-static bool has(const struct nvdebug_engine *engine, u32 field)
-{
-	return engine->has & field;
-}
-
 /* A table of devices in BAR0. */
-struct table {
+struct ptop_table {
 	u32 offset;
 	u32 rows;
 };
 
 /*
- * Read and decode @table, and add what it has to gpu->topology; how many parts
- * of it make no sense, to @ignored.
+ * Read and decode @table and add its engines to gpu->topology. Adds the number
+ * of rows that could not be decoded to @ignored.
  */
-static int read_table(struct nvdebug_gpu *gpu, const struct table *table,
-		      nvdebug_ptop_decode_fn decode, u32 *ignored, const char **why)
+static int ptop_read_table(struct nvdebug_gpu *gpu,
+			   const struct ptop_table *table,
+			   nvdebug_ptop_decode_fn decode, u32 *ignored,
+			   const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 senseless, i;
@@ -64,8 +61,9 @@ out:
 }
 
 /* Read the engines of all @tables into gpu->topology. */
-static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
-			size_t count, nvdebug_ptop_decode_fn decode, const char **why)
+static int ptop_read_engines(struct nvdebug_gpu *gpu,
+			     const struct ptop_table *tables, size_t count,
+			     nvdebug_ptop_decode_fn decode, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 rows = 0, ignored = 0;
@@ -74,14 +72,14 @@ static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
 
 	for (i = 0; i < count; i++)
 		rows += tables[i].rows;
-	/* a device takes at least one row */
+	/* at least one row per device */
 	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
 	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
 				    GFP_KERNEL);
 	if (!topology->engine || !topology->runlist)
 		ret = -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
-		ret = read_table(gpu, &tables[i], decode, &ignored, why);
+		ret = ptop_read_table(gpu, &tables[i], decode, &ignored, why);
 	if (ignored)
 		nvdebug_warn(gpu,
 			     "%u parts of the device table make no sense\n",
@@ -95,20 +93,21 @@ static int read_engines(struct nvdebug_gpu *gpu, const struct table *tables,
 	return ret;
 }
 
-static int by_id(const void *a, const void *b)
+static int runlist_cmp_id(const void *a, const void *b)
 {
 	const struct nvdebug_runlist *left = a, *right = b;
 
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 
-static void sort_runlists(struct nvdebug_topology *topology)
+static void ptop_sort_runlists(struct nvdebug_topology *topology)
 {
 	sort(topology->runlist, topology->runlists, sizeof(*topology->runlist),
-	     by_id, NULL);
+	     runlist_cmp_id, NULL);
 }
 
-static void add_pbdma(struct nvdebug_runlist *runlist, u32 number, u32 base)
+static void runlist_add_pbdma(struct nvdebug_runlist *runlist, u32 number,
+			      u32 base)
 {
 	if (runlist->pbdmas < NVDEBUG_RUNLIST_PBDMAS)
 		runlist->pbdma[runlist->pbdmas++] =
@@ -116,14 +115,14 @@ static void add_pbdma(struct nvdebug_runlist *runlist, u32 number, u32 base)
 }
 
 /*
- * Version 1 names runlists by number. Which PBDMAs serve one is in PFIFO; a
- * GPU that nobody has initialised may not answer there, and then nothing is
- * lost but that column.
+ * Version 1 gives runlist numbers. The PBDMA map is in PFIFO, which may not
+ * answer on an uninitialised GPU: PBDMAs then stay unknown.
  */
-static void read_pbdma_map(struct nvdebug_gpu *gpu)
+static void ptop_read_pbdma_map(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 n = gpu->chip->ptop->pbdmas;
+	u32 base = NV_PPBDMA_BASE;
 	u32 cfg0, map, i, p;
 
 	if (!n) {
@@ -133,47 +132,46 @@ static void read_pbdma_map(struct nvdebug_gpu *gpu)
 			  NV_PFIFO_PBDMA_MAP__SIZE_1);
 	}
 
-	for (p = 0; p < n; p++) {
+	for (p = 0; p < n; p++, base += NV_PPBDMA_STRIDE_GK104) {
 		if (nvdebug_reg_read(gpu, NV_PFIFO_PBDMA_MAP(p), &map))
 			continue;
 		for (i = 0; i < topology->runlists; i++) {
 			struct nvdebug_runlist *runlist = &topology->runlist[i];
 
 			if (map & BIT(runlist->id))
-				add_pbdma(runlist, p, NV_PPBDMA_BASE +
-					  NV_PPBDMA_STRIDE_GK104 * p);
+				runlist_add_pbdma(runlist, p, base);
 		}
 	}
 }
 
-static int read_gk104(struct nvdebug_gpu *gpu, const char **why)
+static int ptop_read_gk104(struct nvdebug_gpu *gpu, const char **why)
 {
-	static const struct table table = {
+	static const struct ptop_table table = {
 		NV_PTOP_DEVICE_INFO(0), NV_PTOP_DEVICE_INFO__SIZE_1
 	};
 	struct nvdebug_topology *topology = &gpu->topology;
 	u32 i;
 	int ret;
 
-	ret = read_engines(gpu, &table, 1, nvdebug_ptop_v1_decode, why);
+	ret = ptop_read_engines(gpu, &table, 1, nvdebug_ptop_v1_decode, why);
 	if (ret)
 		return ret;
 
 	for (i = 0; i < topology->engines; i++) {
 		struct nvdebug_engine *engine = &topology->engine[i];
 
-		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) ||
+		if (!nvdebug_engine_has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) ||
 		    nvdebug_runlist_find(gpu, engine->runlist))
 			continue;
 		topology->runlist[topology->runlists++].id = engine->runlist;
 	}
-	sort_runlists(topology);
-	read_pbdma_map(gpu);
+	ptop_sort_runlists(topology);
+	ptop_read_pbdma_map(gpu);
 	return 0;
 }
 
-static struct nvdebug_runlist *find_base(struct nvdebug_topology *topology,
-					 u32 base)
+static struct nvdebug_runlist *
+ptop_find_runlist_base(struct nvdebug_topology *topology, u32 base)
 {
 	u32 i;
 
@@ -183,8 +181,8 @@ static struct nvdebug_runlist *find_base(struct nvdebug_topology *topology,
 	return NULL;
 }
 
-/* One for each register block that the table names, in the table's order. */
-static void find_runlists(struct nvdebug_topology *topology)
+/* One runlist per register block in the table, in the table's order. */
+static void ptop_find_runlists(struct nvdebug_topology *topology)
 {
 	u32 i;
 
@@ -192,8 +190,9 @@ static void find_runlists(struct nvdebug_topology *topology)
 	for (i = 0; i < topology->engines; i++) {
 		struct nvdebug_engine *engine = &topology->engine[i];
 
-		if (!has(engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
-		    find_base(topology, engine->runlist_base))
+		if (!nvdebug_engine_has(engine,
+					NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
+		    ptop_find_runlist_base(topology, engine->runlist_base))
 			continue;
 		topology->runlist[topology->runlists++].base =
 			engine->runlist_base;
@@ -201,12 +200,13 @@ static void find_runlists(struct nvdebug_topology *topology)
 }
 
 /*
- * Version 2 names runlists by their register block; the number that everybody
- * else uses is the doorbell's, which the block knows. A runlist that does not
- * answer is dropped. If none does, or if two say the same, the registers are
- * not what we think: the order of the table is all there is, and info says so.
+ * Version 2 gives the register block of each runlist; its id, as other
+ * registers use it, is in the block's DOORBELL_CONFIG. A runlist that does not
+ * answer is dropped. If none answers, or two have the same id, the register is
+ * not at the expected offset: fall back to the order of the table; info shows
+ * that.
  */
-static void name_runlists(struct nvdebug_gpu *gpu)
+static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	struct nvdebug_topology *topology = &gpu->topology;
@@ -215,7 +215,7 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 	bool clash = false;
 	u32 i, config;
 
-	/* those with a name close up; nothing moves if all have one */
+	/* compact the runlists that have an id; no-op if all have one */
 	for (i = 0; i < found; i++) {
 		u32 id;
 
@@ -234,7 +234,7 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 	topology->runlists = named;
 
 	if (found && (clash || !named)) {
-		find_runlists(topology);
+		ptop_find_runlists(topology);
 		for (i = 0; i < found; i++)
 			list[i].id = i;
 		topology->counted_runlists = true;
@@ -247,12 +247,12 @@ static void name_runlists(struct nvdebug_gpu *gpu)
 }
 
 /*
- * Where the place of a PBDMA's registers is documented, that is its number
- * (linux-nvgpu has a field ID in the same register for it, but the GA100 manual
- * does not). Of GB20x that field is all there is.
+ * The number of a PBDMA follows from its register offset where that is
+ * documented (linux-nvgpu has an ID field in the same register, the GA100
+ * manual does not). On GB20x only the ID field is available.
  */
-static void read_pbdma_config(struct nvdebug_gpu *gpu,
-			      struct nvdebug_runlist *runlist)
+static void runlist_read_pbdma_config(struct nvdebug_gpu *gpu,
+				      struct nvdebug_runlist *runlist)
 {
 	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	u32 i, config, base, number;
@@ -268,17 +268,17 @@ static void read_pbdma_config(struct nvdebug_gpu *gpu,
 		number = block->pbdma_ids ?
 			FIELD_GET(NV_RUNLIST_PBDMA_CONFIG_ID, config) :
 			(base - NV_PPBDMA_BASE) / NV_PPBDMA_STRIDE_GA100;
-		add_pbdma(runlist, number, base);
+		runlist_add_pbdma(runlist, number, base);
 	}
 }
 
-/* What version 2 leaves to the registers of the engine's runlist. */
-static void complete_engine(struct nvdebug_gpu *gpu,
-			    struct nvdebug_engine *engine)
+/* Fill in what a version 2 table lacks from the engine's runlist registers. */
+static void ptop_complete_engine(struct nvdebug_gpu *gpu,
+				 struct nvdebug_engine *engine)
 {
 	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	struct nvdebug_runlist *runlist =
-		find_base(&gpu->topology, engine->runlist_base);
+		ptop_find_runlist_base(&gpu->topology, engine->runlist_base);
 	u32 slot = engine->runlist_base +
 		   NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
 	u32 value;
@@ -304,8 +304,8 @@ static void complete_engine(struct nvdebug_gpu *gpu,
 	}
 }
 
-static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
-		    const char **why)
+static int ptop_read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
+			 const char **why)
 {
 	struct nvdebug_ptop_cfg cfg;
 	u32 word;
@@ -322,10 +322,10 @@ static int read_cfg(struct nvdebug_gpu *gpu, u32 reg, u32 *rows,
 	return ret;
 }
 
-static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
+static int ptop_read_ga100(struct nvdebug_gpu *gpu, const char **why)
 {
 	struct nvdebug_topology *topology = &gpu->topology;
-	struct table tables[] = {
+	struct ptop_table tables[] = {
 		{ .offset = NV_PTOP_DEVICE_INFO2(0) },
 		{ .offset = NV_PTOP_DEVICE_INFO2_DIE1(0) },
 	};
@@ -334,51 +334,53 @@ static int read_ga100(struct nvdebug_gpu *gpu, const char **why)
 	u32 i;
 	int ret;
 
-	ret = read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG, &tables[0].rows, why);
+	ret = ptop_read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG, &tables[0].rows, why);
 	if (ret)
 		return ret;
 	/* the second die may be off */
 	if (gpu->chip->ptop->two_dies &&
-	    !read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
-		      &ignored))
+	    !ptop_read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
+			   &ignored))
 		count++;
-	ret = read_engines(gpu, tables, count, gpu->chip->ptop->decode, why);
+	ret = ptop_read_engines(gpu, tables, count, gpu->chip->ptop->decode,
+				why);
 	if (ret)
 		return ret;
 
-	find_runlists(topology);
-	name_runlists(gpu);
+	ptop_find_runlists(topology);
+	ptop_name_runlists(gpu);
 	for (i = 0; i < topology->runlists; i++)
-		read_pbdma_config(gpu, &topology->runlist[i]);
-	sort_runlists(topology);
+		runlist_read_pbdma_config(gpu, &topology->runlist[i]);
+	ptop_sort_runlists(topology);
 	for (i = 0; i < topology->engines; i++)
-		if (has(&topology->engine[i], NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
-			complete_engine(gpu, &topology->engine[i]);
+		if (nvdebug_engine_has(&topology->engine[i],
+				       NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
+			ptop_complete_engine(gpu, &topology->engine[i]);
 	return 0;
 }
 
 const struct nvdebug_ptop_ops nvdebug_ptop_gk104 = {
-	.read = read_gk104,
+	.read = ptop_read_gk104,
 	.pbdmas = NV_PFIFO_PBDMA_MAP__SIZE_1_GK104,
 };
 
-const struct nvdebug_ptop_ops nvdebug_ptop_gm200 = { .read = read_gk104 };
+const struct nvdebug_ptop_ops nvdebug_ptop_gm200 = { .read = ptop_read_gk104 };
 
 const struct nvdebug_ptop_ops nvdebug_ptop_ga100 = {
-	.read = read_ga100,
+	.read = ptop_read_ga100,
 	.decode = nvdebug_ptop_v2_decode,
 	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
 };
 
 const struct nvdebug_ptop_ops nvdebug_ptop_gb100 = {
-	.read = read_ga100,
+	.read = ptop_read_ga100,
 	.decode = nvdebug_ptop_v2_decode,
 	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT,
 	.two_dies = true,
 };
 
 const struct nvdebug_ptop_ops nvdebug_ptop_gb202 = {
-	.read = read_ga100,
+	.read = ptop_read_ga100,
 	.decode = nvdebug_ptop_gb202_decode,
 	.newest = NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT_GB20C,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GPUs of SoCs: GP10B (Jetson TX2), GV11B (Xavier) and GA10B (Orin). They are
- * what the discrete chips of their generation are, with less of everything and
- * with no memory of their own: what there is, is the SoC's.
+ * like the discrete chips of their generation, without video memory: all memory
+ * is the SoC's.
  *
  * Sources: linux-nvgpu include/nvgpu/hw/{gp10b,gv11b,ga10b}/hw_{ccsr,fifo,
  * runlist,top,fuse,timer,gmmu}_*.h, whose registers are where GP10x, GV100 and
@@ -25,9 +25,9 @@ static const struct nvdebug_mmu_ops mmu_ops_gv11b = {
 };
 
 /*
- * It takes every aperture for the SoC's memory, and linux-nvgpu writes that of
- * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
- * says that the SMMU translates (hal/mm/gmmu/gmmu_gp10b_fusa.c).
+ * Every aperture selects the SoC's memory, and linux-nvgpu uses that of video
+ * memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36 selects
+ * translation by the SMMU (hal/mm/gmmu/gmmu_gp10b_fusa.c).
  */
 static const struct nvdebug_memory_ops memory_gp10b = {
 	.place = {
@@ -41,8 +41,8 @@ static const struct nvdebug_memory_ops memory_gp10b = {
 };
 
 /*
- * Apertures are honoured, and the SMMU is passed by (hal/init/hal_gv11b.c,
- * hal_ga10b.c): the bit now asks for lines of the L3 cache (hal/mm/gmmu/
+ * Apertures are honoured, and the SMMU is bypassed (hal/init/hal_gv11b.c,
+ * hal_ga10b.c): the bit now requests allocation in the L3 cache (hal/mm/gmmu/
  * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
  */
 static const struct nvdebug_memory_ops memory_gv11b = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * TU102 to TU117: each runlist has its own submit registers, which is where
- * to look, and GRCEs have a bit that says whether they share.
+ * TU102 to TU117: each runlist has its own submit registers, which are also
+ * read for its location, and GRCEs have a bit for whether they share.
  */
 #include <linux/bitfield.h>
 
@@ -23,7 +23,7 @@
 #include "hw/runlist.h"
 #include "hw/usermode.h"
 
-/* Which runlist has the channel would take reading them all to find out. */
+/* All runlists: finding the channel's would take reading all lists. */
 static bool doorbell_tu102(const struct nvdebug_runlist *runlist,
 			   u32 id, u32 *reg, u32 *value)
 {
@@ -39,9 +39,9 @@ static const struct nvdebug_mmu_ops mmu_ops_tu102 = {
 };
 
 /*
- * PBUS has these registers as well, but whether they tell what is in force is
- * not known (GA100's manual says that they store nothing). So they are second
- * choice, and believed only where they hold a bound instance block.
+ * PBUS has these registers, too, but it is not known whether they reflect the
+ * current state (by GA100's manual they store nothing). So they are used only
+ * if the others fail, and only if they have a bound instance block.
  */
 static int read_block_tu102(struct nvdebug_gpu *gpu, int bar,
 			    struct nvdebug_bar_block *block)
@@ -61,7 +61,7 @@ const struct nvdebug_bar_ops nvdebug_bars_tu102 = {
 	.block = read_block_tu102,
 };
 
-/* From the first of them on, Ampere's registers are in the same order. */
+/* Offsets from the first one, the same in Ampere's register block. */
 #define BASE_LO		0x0
 #define BASE_HI		0x4
 #define SUBMIT		0x8
@@ -81,7 +81,7 @@ int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
 	u32 lo, hi, submit, info;
 	int ret;
 
-	/* the other three cannot look like an error, and vouch for this one */
+	/* the other three cannot look like an error code and detect one */
 	ret = nvdebug_reg_read_address(gpu, reg + BASE_LO, ops->ptr_lo |
 				       NV_RUNLIST_SUBMIT_BASE_LO_TARGET, &lo);
 	if (ret)

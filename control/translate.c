@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * One virtual address, through the page tables as they are in memory now.
+ * translate: walk the page tables in memory for one virtual address.
  */
 #include <linux/capability.h>
 #include <linux/err.h>
@@ -21,17 +21,17 @@
 #include "state/blocks.h"
 #include "state/instances.h"
 
-/* Where to start, and in what format. */
-struct space {
+/* An address space: page directory and format. */
+struct va_space {
 	const struct nvdebug_mmu_format *format;
 	u64 pdb;
 	u8 aperture;
 	u64 va_limit;	/* 0: none */
 };
 
-static int find_space(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		      const struct nvdebug_translation *request,
-		      struct space *space)
+static int va_space_by_pdb(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			   const struct nvdebug_translation *request,
+			   struct va_space *space)
 {
 	space->pdb = request->pdb;
 	space->aperture = request->aperture;
@@ -41,10 +41,10 @@ static int find_space(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 				  request->big_page_kib, &space->format);
 }
 
-static int find_channel_space(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			      const struct nvdebug_translation *request,
-			      struct nvdebug_instances *set,
-			      struct space *space)
+static int va_space_by_channel(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			       const struct nvdebug_translation *request,
+			       struct nvdebug_instances *set,
+			       struct va_space *space)
 {
 	struct nvdebug_runlist *runlist =
 		nvdebug_runlist_find(gpu, request->runlist);
@@ -57,11 +57,9 @@ static int find_channel_space(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		return -EINVAL;
 	ret = nvdebug_instances_find(set, mem, runlist, request->channel,
 				     &block);
-	/* an id that no channel can have is one that no list holds */
-	if (ret == -ERANGE)
-		return -EINVAL;
+	/* an impossible id is in no list, either */
 	if (ret)
-		return ret == -EAGAIN ? -EBUSY : ret;
+		return ret == -ERANGE ? -EINVAL : ret;
 
 	instance = &block->instance;
 	dir = request->base ? &instance->dir : nvdebug_block_compute_dir(block);
@@ -74,7 +72,7 @@ static int find_channel_space(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 				  instance->big_page_kib, &space->format);
 }
 
-static void put(struct seq_buf *s, const char *text)
+static void put_text(struct seq_buf *s, const char *text)
 {
 	seq_buf_printf(s, "%s", text);
 }
@@ -93,14 +91,14 @@ static void put_table(struct seq_buf *s, const char *what,
 			       aperture_name(table->aperture));
 }
 
-/* @bad: what it points to cannot be. */
+/* @bad: it points outside of memory. */
 static void put_entry(struct seq_buf *s, const struct nvdebug_walk_step *step,
 		      bool bad)
 {
 	const struct nvdebug_mmu_entry *e = &step->entry;
 
 	if (bad) {
-		put(s, " bad");
+		put_text(s, " bad");
 		return;
 	}
 	switch (e->meaning) {
@@ -117,13 +115,13 @@ static void put_entry(struct seq_buf *s, const struct nvdebug_walk_step *step,
 			       aperture_name(e->aperture));
 		break;
 	case NVDEBUG_MMU_SPARSE:
-		put(s, " sparse");
+		put_text(s, " sparse");
 		break;
 	case NVDEBUG_MMU_NO_SMALL:
-		put(s, " no-small");
+		put_text(s, " no-small");
 		break;
 	default:
-		put(s, " invalid");
+		put_text(s, " invalid");
 	}
 }
 
@@ -136,7 +134,7 @@ static void put_step(struct seq_buf *s, const struct nvdebug_walk_step *step,
 		seq_buf_printf(s, "%016llx", step->raw[1]);
 	seq_buf_printf(s, "%016llx", step->raw[0]);
 	put_entry(s, step, bad);
-	put(s, "\n");
+	put_text(s, "\n");
 }
 
 static void put_flags(struct seq_buf *s, const struct nvdebug_walk *w)
@@ -153,7 +151,7 @@ static void put_flags(struct seq_buf *s, const struct nvdebug_walk *w)
 	};
 	size_t i;
 
-	put(s, "flags:");
+	put_text(s, "flags:");
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		if (w->flags & flags[i].flag)
 			seq_buf_printf(s, " %s", flags[i].name);
@@ -162,26 +160,26 @@ static void put_flags(struct seq_buf *s, const struct nvdebug_walk *w)
 	if (w->state == NVDEBUG_WALK_PEER)
 		seq_buf_printf(s, " peer=%u", w->peer);
 	else if (!w->flags && !w->kind)
-		put(s, " -");
-	put(s, "\n");
+		put_text(s, " -");
+	put_text(s, "\n");
 }
 
 /* Where the walk ended without a page, and why. */
-static void put_error(struct seq_buf *s, const struct nvdebug_walk *w,
-		      int error)
+static void put_walk_error(struct seq_buf *s, const struct nvdebug_walk *w,
+			   int error)
 {
 	const struct nvdebug_walk_step *last;
 	const char *why;
 
 	if (w->state == NVDEBUG_WALK_OUT_OF_RANGE) {
-		put(s, "beyond the channel's limit");
+		put_text(s, "beyond the channel's limit");
 		return;
 	}
 	if (w->steps) {
 		last = &w->step[w->steps - 1];
 		seq_buf_printf(s, "%s[%u] ", last->level->name, last->index);
 	} else {
-		put(s, "the page directory ");
+		put_text(s, "the page directory ");
 	}
 
 	switch (w->state) {
@@ -205,12 +203,12 @@ static void put_error(struct seq_buf *s, const struct nvdebug_walk *w,
 	default:
 		why = "is invalid";
 	}
-	put(s, why);
+	put_text(s, why);
 }
 
-/* @error: that of the entry that was wanted last. */
-static void put_answer(struct seq_buf *s, const struct space *space,
-		       const struct nvdebug_walk *w, int error)
+/* @error: of reading the last entry. */
+static void put_translation(struct seq_buf *s, const struct va_space *space,
+			    const struct nvdebug_walk *w, int error)
 {
 	bool mapped = w->state == NVDEBUG_WALK_MAPPED ||
 		      w->state == NVDEBUG_WALK_PEER;
@@ -229,17 +227,18 @@ static void put_answer(struct seq_buf *s, const struct space *space,
 			       w->addr, aperture_name(w->aperture),
 			       w->page_size);
 		put_flags(s, w);
-		put(s, "error: -\n");
+		put_text(s, "error: -\n");
 	} else {
-		put(s, "result: -\npage_size: -\nflags: -\nerror: ");
-		put_error(s, w, error);
-		put(s, "\n");
+		put_text(s, "result: -\npage_size: -\nflags: -\nerror: ");
+		put_walk_error(s, w, error);
+		put_text(s, "\n");
 	}
 }
 
-/* Do all of a walk that was started with @want. */
-static int walk_run(struct nvdebug_mmu_walk *w, struct nvdebug_mem *mem,
-		    struct nvdebug_mem_request *want)
+/* Run a walk that was started with @want. */
+static int walk_read_entries(struct nvdebug_mmu_walk *w,
+			     struct nvdebug_mem *mem,
+			     struct nvdebug_mem_request *want)
 {
 	int ret;
 
@@ -251,8 +250,9 @@ static int walk_run(struct nvdebug_mmu_walk *w, struct nvdebug_mem *mem,
 	return 0;
 }
 
-static int walk(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		const struct space *space, u64 va, struct seq_buf *answer)
+static int translate_va(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			const struct va_space *space, u64 va,
+			struct seq_buf *answer)
 {
 	struct nvdebug_mem_request want;
 	struct nvdebug_mmu_walk *w;
@@ -266,53 +266,53 @@ static int walk(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		return -ENOMEM;
 	if (nvdebug_mmu_walk_start(w, gpu, space->format, space->pdb,
 				   space->aperture, space->va_limit, va, &want))
-		ret = walk_run(w, mem, &want);
+		ret = walk_read_entries(w, mem, &want);
 	if (!ret || ret == -EFAULT) {
-		put_answer(answer, space, &w->walk, ret);
+		put_translation(answer, space, &w->walk, ret);
 		ret = 0;
 	}
 	kfree(w);
 	return ret;
 }
 
-static int translate(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		     const struct nvdebug_translation *request,
-		     struct seq_buf *answer)
+static int translate_request(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			     const struct nvdebug_translation *request,
+			     struct seq_buf *answer)
 {
 	struct nvdebug_instances *set = nvdebug_instances_create(gpu);
-	struct space space;
+	struct va_space space;
 	int ret;
 
 	if (!set)
 		return -ENOMEM;
 	if (request->by_channel)
-		ret = find_channel_space(gpu, mem, request, set, &space);
+		ret = va_space_by_channel(gpu, mem, request, set, &space);
 	else
-		ret = find_space(gpu, mem, request, &space);
+		ret = va_space_by_pdb(gpu, mem, request, &space);
 	if (!ret)
-		ret = walk(gpu, mem, &space, request->va, answer);
+		ret = translate_va(gpu, mem, &space, request->va, answer);
 	nvdebug_instances_free(set);
 	return ret;
 }
 
 /*
- * A page directory may be said to be anywhere in memory, and what is there is
- * shown: that takes the rights to read all memory.
+ * The caller chooses the address of the page directory, and its contents are
+ * shown: requires the rights to read all memory.
  */
-static bool may_ask(void)
+static bool may_translate(void)
 {
 	return capable(CAP_SYS_ADMIN) && capable(CAP_SYS_RAWIO) &&
 	       !security_locked_down(LOCKDOWN_DEV_MEM);
 }
 
-static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
-	       struct seq_buf *answer, struct nvdebug_undo **undo)
+static int translate_act(struct nvdebug_gpu *gpu, const char *text, size_t len,
+			 struct seq_buf *answer, struct nvdebug_undo **undo)
 {
 	struct nvdebug_translation request;
 	struct nvdebug_mem *mem;
 	int ret;
 
-	if (!may_ask())
+	if (!may_translate())
 		return -EPERM;
 	ret = nvdebug_translation_parse(text, len, &request);
 	if (ret)
@@ -324,7 +324,7 @@ static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
 	if (IS_ERR(mem)) {
 		ret = PTR_ERR(mem);
 	} else {
-		ret = translate(gpu, mem, &request, answer);
+		ret = translate_request(gpu, mem, &request, answer);
 		nvdebug_mem_end(mem);
 	}
 	nvdebug_gpu_end(gpu);
@@ -334,5 +334,5 @@ static int act(struct nvdebug_gpu *gpu, const char *text, size_t len,
 const struct nvdebug_control nvdebug_translate_control = {
 	.text_max = 255,
 	.answers = true,
-	.act = act,
+	.act = translate_act,
 };

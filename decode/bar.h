@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What BAR1 or BAR2 shows of memory.
+ * The instance block register of BAR1 or BAR2.
  */
 #ifndef NVDEBUG_DECODE_BAR_H
 #define NVDEBUG_DECODE_BAR_H
@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 struct nvdebug_bar_block {
-	bool is_virtual;	/* else it shows video memory from 0 */
-	bool busy;		/* being changed: not to be touched */
-	bool halved;		/* if virtual, its upper half is something else */
+	bool is_virtual;	/* else it maps video memory from 0 */
+	bool busy;		/* bind in progress: must not be accessed */
+	bool halved;		/* if virtual, its upper half is not usable */
 	u8 aperture;		/* of the instance block */
 	u64 inst;
 };

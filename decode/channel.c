@@ -37,11 +37,11 @@ void nvdebug_pccsr_inst_decode(u32 inst, struct nvdebug_instance_place *out)
 }
 
 /*
- * CHRAM has separate bits where PCCSR has one number. PENDING together with
- * ACQUIRE_FAIL is what PCCSR calls "pending acquire" (linux-nvgpu
- * hal/fifo/channel_ga10b_fusa.c computes it so). PCCSR has no number for a
- * reload that nothing waits for, nor for pending while on a PBDMA: the name
- * then says less than the bits.
+ * CHRAM has separate bits where PCCSR has one number. PENDING with ACQUIRE_FAIL
+ * is PCCSR's "pending acquire" (as in linux-nvgpu
+ * hal/fifo/channel_ga10b_fusa.c). PCCSR has no number for a reload without
+ * pending work, nor for pending while on a PBDMA: the name then omits these
+ * bits.
  */
 static u8 chram_status(const struct nvdebug_chram *c)
 {
@@ -129,7 +129,7 @@ u32 nvdebug_pccsr_enable_word_gv100(u32 old, bool enable)
 	return pccsr_enable_word(old, PCCSR_TRIGGERS_GV100, enable);
 }
 
-/* A write changes only the bits it names, so @old does not matter. */
+/* A write changes only the bits that are set, so @old is not used. */
 u32 nvdebug_chram_enable_word(u32 old, bool enable)
 {
 	return enable ? NV_CHRAM_CHANNEL_UPDATE_ENABLE_CHANNEL :

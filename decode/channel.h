@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * One channel's state as its register says it: PCCSR up to Turing, channel
+ * The state register of a channel: PCCSR up to Turing, channel
  * RAM (CHRAM) from Ampere on.
  */
 #ifndef NVDEBUG_DECODE_CHANNEL_H
@@ -24,7 +24,7 @@ struct nvdebug_pccsr {
 	u8 status;		/* NV_PCCSR_CHANNEL_STATUS_* */
 };
 
-/* Where a channel's instance block is. */
+/* Location of a channel's instance block. */
 struct nvdebug_instance_place {
 	u64 addr;
 	u8 aperture;
@@ -44,7 +44,7 @@ struct nvdebug_chram {
 	bool pbdma_busy;
 	bool eng_busy;
 	bool acquire_fail;
-	u8 status;		/* the NV_PCCSR_CHANNEL_STATUS_* that fits */
+	u8 status;		/* equivalent NV_PCCSR_CHANNEL_STATUS_* */
 };
 
 void nvdebug_pccsr_decode(u32 channel, struct nvdebug_pccsr *out);
@@ -55,9 +55,9 @@ void nvdebug_chram_decode(u32 channel, struct nvdebug_chram *out);
 const char *nvdebug_channel_status_name(u32 status);
 
 /*
- * The word to write so that a channel whose register reads @old becomes
- * enabled or disabled. Up to Pascal and from Volta on differ in which other
- * bits would act if written back as read.
+ * The word to write to enable or disable a channel whose register reads @old.
+ * Which other bits trigger an action when written back as read differs between
+ * Pascal and Volta.
  */
 u32 nvdebug_pccsr_enable_word_gk104(u32 old, bool enable);
 u32 nvdebug_pccsr_enable_word_gv100(u32 old, bool enable);

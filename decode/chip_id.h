@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What PMC says: which chip is it?
+ * The chip id in PMC.
  */
 #ifndef NVDEBUG_DECODE_CHIP_ID_H
 #define NVDEBUG_DECODE_CHIP_ID_H
@@ -17,13 +17,13 @@ struct nvdebug_chip_id {
 };
 
 /*
- * @boot42 is the chip's second statement of who it is, 0 if there is none or
- * it could not be read. Returns 0, what nvdebug_reg_value_check() says of
- * @boot0, or -EINVAL if the two registers disagree (@id then has BOOT_0's view).
+ * @boot42: second id register, 0 if there is none or it could not be read.
+ * Returns 0, the error of nvdebug_reg_value_check(@boot0), or -EINVAL if the
+ * registers disagree (@id is then that of BOOT_0).
  */
 int nvdebug_chip_id_decode(u32 boot0, u32 boot42, struct nvdebug_chip_id *id);
 
-/* Does BOOT_1 say that this is a virtual function? */
+/* Is it a virtual function, by BOOT_1? */
 bool nvdebug_boot1_is_virtual(u32 boot1);
 
 #ifdef __cplusplus

@@ -86,7 +86,7 @@ int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			return -EIO;
 	if (nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE) !=
 	    NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
-		return -ENOEXEC;
+		return -EBADMSG;
 
 #define WORD(name) nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_##name)
 #define FIELD(name, field) \

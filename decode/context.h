@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Context images: what the firmware of the graphics engine keeps of a context
- * and how that may be interrupted.
+ * Context images: the state of a context, saved by firmware of the graphics
+ * engine, and its preemption modes.
  */
 #ifndef NVDEBUG_DECODE_CONTEXT_H
 #define NVDEBUG_DECODE_CONTEXT_H
@@ -14,15 +14,15 @@
 extern "C" {
 #endif
 
-/* Most words that the runs of a layout have together. */
+/* Maximum words of all runs of a layout. */
 #define NVDEBUG_CONTEXT_WORDS	13
 
-/* What the header of a context image has. */
+/* Layout of the header of a context image. */
 struct nvdebug_context_layout {
-	bool has_type;		/* and per-VEID headers */
-	bool has_preemption;	/* modes, and counts of each */
+	bool has_type;		/* and there are per-VEID headers */
+	bool has_preemption;	/* modes and counters */
 	u32 pointer_hi;		/* mask of the high bits in a per-VEID header */
-	struct nvdebug_runs runs;	/* what to read */
+	struct nvdebug_runs runs;	/* words to read */
 };
 
 extern const struct nvdebug_context_layout nvdebug_context_gk104;
@@ -31,8 +31,8 @@ extern const struct nvdebug_context_layout nvdebug_context_gv100;
 extern const struct nvdebug_context_layout nvdebug_context_gh100;
 
 /*
- * What to read first, where there are per-VEID headers: CTL, which is also the
- * first run of an image there, and what only a header has.
+ * Words to read first, where there are per-VEID headers: CTL, which is also the
+ * first run of an image there, and the pointer in a header.
  */
 extern const struct nvdebug_runs nvdebug_context_pointer_runs;
 #define NVDEBUG_CONTEXT_POINTER_WORDS	3
@@ -48,26 +48,26 @@ struct nvdebug_context {
 	u8 type;
 	u8 graphics_preemption;
 	u8 compute_preemption;
-	bool save_area;		/* for preemption amid work */
+	bool save_area;		/* allocated, for CILP or GFXP */
 };
 
 /*
- * Does @word, of nvdebug_context_pointer_runs, belong to a per-VEID header?
- * Then the virtual address of the image is *@image.
+ * Is @word, the words of nvdebug_context_pointer_runs, a per-VEID header? Then
+ * *@image is the virtual address of the image.
  */
 bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 				    const u32 *word, u64 *image);
 
 /*
- * Decode @word, the words of the layout's runs one after the other. Returns
- * -EINVAL if @words is fewer than those, -ENOEXEC if the magic value is
- * missing, or -EIO if some words are answers of the register bus.
+ * Decode @word, the concatenated runs of the layout. Returns -EINVAL if @words
+ * is too small, -EBADMSG if the magic value is missing, or -EIO if some words
+ * are error codes of the register bus.
  */
 int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			   const u32 *word, size_t words,
 			   struct nvdebug_context *out);
 
-/* NULL for values that have no name. */
+/* NULL for undefined values. */
 const char *nvdebug_context_type_name(u32 type);
 const char *nvdebug_graphics_preemption_name(u32 mode);
 const char *nvdebug_compute_preemption_name(u32 mode);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Who is on an engine, or on a PBDMA, as its status register says it.
+ * Status register of an engine or a PBDMA: its current and next context.
  */
 #ifndef NVDEBUG_DECODE_ENGINE_STATUS_H
 #define NVDEBUG_DECODE_ENGINE_STATUS_H
@@ -11,17 +11,17 @@
 extern "C" {
 #endif
 
-/* The meanings are the same everywhere, the numbers in the registers not. */
+/* The encoding in the registers differs between chips. */
 enum nvdebug_ctx_state {
-	NVDEBUG_CTX_INVALID,	/* nobody */
+	NVDEBUG_CTX_INVALID,	/* none */
 	NVDEBUG_CTX_VALID,	/* owner */
-	NVDEBUG_CTX_LOAD,	/* next, after nobody */
-	NVDEBUG_CTX_SAVE,	/* owner, before nobody */
+	NVDEBUG_CTX_LOAD,	/* none, loading next */
+	NVDEBUG_CTX_SAVE,	/* saving owner, no next */
 	NVDEBUG_CTX_SWITCH,	/* from owner to next */
 	NVDEBUG_CTX_UNDEFINED,
 };
 
-/* A TSG, or a channel outside of any. */
+/* A TSG, or a channel outside of a TSG. */
 struct nvdebug_ctx_owner {
 	bool there;
 	bool is_tsg;
@@ -31,14 +31,14 @@ struct nvdebug_ctx_owner {
 struct nvdebug_ctx_status {
 	u8 state;		/* enum nvdebug_ctx_state */
 	u8 code;		/* the hardware's number for it */
-	struct nvdebug_ctx_owner owner;	/* now */
+	struct nvdebug_ctx_owner owner;	/* current */
 	struct nvdebug_ctx_owner next;
 };
 
 struct nvdebug_engine_status {
 	struct nvdebug_ctx_status ctx;
 	bool busy;
-	bool faulted;	/* up to Turing: means something for copy engines only */
+	bool faulted;	/* up to Turing: valid for copy engines only */
 	bool reload;
 };
 

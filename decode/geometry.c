@@ -83,7 +83,7 @@ static u64 memory_range(u32 word, u64 mag)
 				 word) + NV_PFB_SIZE_SHIFT);
 }
 
-/* ECC takes its bits from the memory itself: one part in 16. */
+/* ECC bits are stored in video memory: 1/16 of it. */
 u64 nvdebug_video_memory_gp102(u32 word)
 {
 	u32 mag = FIELD_GET(NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GP102,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The chip's geometry: which GPCs and TPCs are off, how the work distributor
- * numbers the SMs, how much video memory there is.
+ * Chip geometry: disabled GPCs and TPCs, the work distributor's numbering of
+ * SMs, size of video memory.
  */
 #ifndef NVDEBUG_DECODE_GEOMETRY_H
 #define NVDEBUG_DECODE_GEOMETRY_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The bits of the units that a design of @units has. */
+/* Mask of @units units. */
 u32 nvdebug_unit_mask(u32 units);
 
 enum nvdebug_partitioning {
@@ -42,16 +42,16 @@ const char *nvdebug_partitioning_name(u32 partitioning);
 const char *nvdebug_partition_table_name(u32 table);
 
 /*
- * Where TPC @id is, by the GPC_TPC_ID words @word. -ERANGE if @words do not
- * reach that far.
+ * The location of TPC @id, by the GPC_TPC_ID words @word. -ERANGE if it is
+ * beyond @words.
  */
 int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 		     struct nvdebug_tpc_place *out);
 
-/* Is each of the first @tpcs, which @words do reach, in a place of its own? */
+/* Do the first @tpcs all have different locations, within @words? */
 bool nvdebug_tpcs_differ(const u32 *word, u32 words, u32 tpcs);
 
-/* Bytes of video memory by the register of the chip named; 0: not set. */
+/* Size of video memory in bytes, from the chip's register; 0: not set. */
 u64 nvdebug_video_memory_gp102(u32 word);
 u64 nvdebug_video_memory_ga102(u32 word);
 

@@ -108,7 +108,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	} },
 };
 
-static u64 address(u32 lo, u32 lo_mask, u32 hi, u32 hi_mask)
+static u64 join_address(u32 lo, u32 lo_mask, u32 hi, u32 hi_mask)
 {
 	return (u64)(hi & hi_mask) << 32 | (lo & lo_mask);
 }
@@ -116,12 +116,12 @@ static u64 address(u32 lo, u32 lo_mask, u32 hi, u32 hi_mask)
 static void decode_dir(u32 lo, u32 hi, u32 hi_mask,
 		       struct nvdebug_page_dir *dir)
 {
-	dir->addr = address(lo, NV_RAMIN_PAGE_DIR_BASE_LO, hi, hi_mask);
+	dir->addr = join_address(lo, NV_RAMIN_PAGE_DIR_BASE_LO, hi, hi_mask);
 	dir->aperture = FIELD_GET(NV_RAMIN_PAGE_DIR_BASE_TARGET, lo);
 	dir->is_volatile = lo & NV_RAMIN_PAGE_DIR_BASE_VOL;
 }
 
-/* No memory is so large that the high word of an address could be this. */
+/* No valid address has such a high word. */
 static bool is_bus_error(u32 hi)
 {
 	return nvdebug_reg_value_check(hi) != 0;
@@ -156,16 +156,16 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 		out->big_page_kib = 64;
 
 	if (layout->has & NVDEBUG_INSTANCE_HAS_LIMIT)
-		out->limit = address(WORD(RAMIN_ADR_LIMIT),
-				     NV_RAMIN_ADR_LIMIT_LO,
-				     WORD(RAMIN_ADR_LIMIT_HI),
-				     layout->limit_hi);
-	/* the last page; none is not a limit, but not set */
+		out->limit = join_address(WORD(RAMIN_ADR_LIMIT),
+					  NV_RAMIN_ADR_LIMIT_LO,
+					  WORD(RAMIN_ADR_LIMIT_HI),
+					  layout->limit_hi);
+	/* to the end of the last page; 0: not set */
 	if (out->limit)
 		out->limit |= NV_RAMIN_ADR_LIMIT_IN_PAGE;
 
-	out->wfi = address(wfi, NV_RAMIN_ENGINE_WFI_PTR_LO, wfi_hi,
-			   layout->wfi_hi);
+	out->wfi = join_address(wfi, NV_RAMIN_ENGINE_WFI_PTR_LO, wfi_hi,
+				layout->wfi_hi);
 	out->wfi_aperture = FIELD_GET(NV_RAMIN_ENGINE_WFI_TARGET, wfi);
 	out->wfi_virtual = wfi & NV_RAMIN_ENGINE_WFI_MODE_VIRTUAL;
 
@@ -190,7 +190,7 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	return 0;
 }
 
-static bool is_set(u64 bits, u32 n)
+static bool is_valid_subcontext(u64 bits, u32 n)
 {
 	return bits >> n & 1;
 }
@@ -200,19 +200,21 @@ struct nvdebug_words nvdebug_subcontext_run(u64 valid, u32 first)
 	struct nvdebug_words run = { 0, 0 };
 	u32 last;
 
-	while (first < NV_RAMIN_SC__SIZE_1 && !is_set(valid, first))
+	while (first < NV_RAMIN_SC__SIZE_1 &&
+	       !is_valid_subcontext(valid, first))
 		first++;
 	if (first >= NV_RAMIN_SC__SIZE_1)
 		return run;
 	last = first;
-	while (last + 1 < NV_RAMIN_SC__SIZE_1 && is_set(valid, last + 1))
+	while (last + 1 < NV_RAMIN_SC__SIZE_1 &&
+	       is_valid_subcontext(valid, last + 1))
 		last++;
 	run.first = NV_RAMIN_SC(first);
 	run.count = (last - first) * NV_RAMIN_SC_STRIDE + NV_RAMIN_SC_WORDS;
 	return run;
 }
 
-static bool is_memory(u32 aperture)
+static bool is_memory_aperture(u32 aperture)
 {
 	return aperture == NV_APERTURE_VID || aperture == NV_APERTURE_COH ||
 	       aperture == NV_APERTURE_NCOH;
@@ -221,7 +223,7 @@ static bool is_memory(u32 aperture)
 int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 			      struct nvdebug_subcontext *out)
 {
-	/* equal tables are found by their bytes */
+	/* clear padding: tables are compared by memcmp() */
 	memset(out, 0, sizeof(*out));
 	if (words < NV_RAMIN_SC_WORDS)
 		return -EINVAL;
@@ -233,7 +235,7 @@ int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 	out->veid = veid;
 	out->pasid = FIELD_GET(NV_RAMIN_PASID_V, word[NV_RAMIN_SC_PASID]);
 	out->ats = word[NV_RAMIN_SC_PASID] & NV_RAMIN_PASID_ENABLE_ATS;
-	return is_memory(out->dir.aperture) && out->dir.addr;
+	return is_memory_aperture(out->dir.aperture) && out->dir.addr;
 }
 
 const struct nvdebug_page_dir *

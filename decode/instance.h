@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Instance blocks: which address space a channel works in, and where its
- * engine context is.
+ * Instance blocks: address space and engine context of a channel.
  */
 #ifndef NVDEBUG_DECODE_INSTANCE_H
 #define NVDEBUG_DECODE_INSTANCE_H
@@ -15,22 +14,22 @@
 extern "C" {
 #endif
 
-/* Most words that the runs of a layout have together. */
+/* Maximum words of all runs of a layout. */
 #define NVDEBUG_INSTANCE_WORDS	12
 
-/* What an instance block of a generation has, and where. */
+/* Layout of an instance block. */
 struct nvdebug_instance_layout {
 	u32 has;		/* NVDEBUG_INSTANCE_HAS_* */
-	u8 version;		/* of the page tables; 0: the block says */
+	u8 version;		/* of the page tables; 0: in the block */
 	u32 privileged_word;	/* of RAMFC */
 	u32 privileged_bit;
 	u32 dir_hi;		/* mask of the high address bits */
 	u32 limit_hi;		/* likewise */
 	u32 wfi_hi;		/* likewise */
-	struct nvdebug_runs runs;	/* what to read */
+	struct nvdebug_runs runs;	/* words to read */
 };
 
-#define NVDEBUG_INSTANCE_HAS_RAMFC		BIT(0) /* a published one */
+#define NVDEBUG_INSTANCE_HAS_RAMFC		BIT(0) /* documented */
 #define NVDEBUG_INSTANCE_HAS_LIMIT		BIT(1)
 #define NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE	BIT(2)
 #define NVDEBUG_INSTANCE_HAS_SUBCONTEXTS	BIT(3)
@@ -42,7 +41,7 @@ extern const struct nvdebug_instance_layout nvdebug_instance_gv100;
 extern const struct nvdebug_instance_layout nvdebug_instance_ga100;
 extern const struct nvdebug_instance_layout nvdebug_instance_gh100;
 
-/* The root of a tree of page tables. */
+/* The root page directory. */
 struct nvdebug_page_dir {
 	u64 addr;
 	u8 aperture;
@@ -50,13 +49,13 @@ struct nvdebug_page_dir {
 };
 
 struct nvdebug_instance {
-	struct nvdebug_page_dir dir;	/* of all but subcontexts' work */
-	u64 limit;		/* last valid address; 0: not said here */
+	struct nvdebug_page_dir dir;	/* except of subcontexts */
+	u64 limit;		/* last valid address; 0: not in the block */
 	u64 wfi;		/* engine context; 0: none */
-	u64 valid;		/* bit per subcontext that claims to be */
+	u64 valid;		/* bit per subcontext marked valid */
 	u32 pasid;
 	u8 version;		/* of the page tables: 1 to 3 */
-	u8 big_page_kib;	/* 0: not said here */
+	u8 big_page_kib;	/* 0: not in the block */
 	u8 wfi_aperture;
 	bool wfi_virtual;
 	u8 veid;
@@ -73,22 +72,22 @@ struct nvdebug_subcontext {
 };
 
 /*
- * Decode @word, the words of the layout's runs one after the other. Returns
- * -EINVAL if @words is fewer than those, or -EIO if a word where no such value
- * can be is an answer of the register bus.
+ * Decode @word, the concatenated runs of the layout. Returns -EINVAL if @words
+ * is too small, or -EIO if a word that cannot have such a value is an error
+ * code of the register bus.
  */
 int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 			    const u32 *word, size_t words,
 			    struct nvdebug_instance *out);
 
 /*
- * The next words to read of the subcontext table, from subcontext @first on:
- * the entries of all that follow each other in @valid. A count of 0: no more.
+ * The next words to read of the subcontext table: the first run of adjacent
+ * valid subcontexts from @first on. A count of 0: no more.
  */
 struct nvdebug_words nvdebug_subcontext_run(u64 valid, u32 first);
 
 /*
- * Decode entry @veid of the table. Returns 1, 0 if the entry holds no page
+ * Decode entry @veid of the table. Returns 1, 0 if the entry has no page
  * directory after all, or the errors of nvdebug_instance_decode().
  */
 int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
@@ -96,7 +95,7 @@ int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 
 /*
  * The address space of compute and graphics work of @instance: that of its
- * subcontext among the @count entries of @table, else its own.
+ * subcontext if it is in @table (@count entries), else the channel's.
  */
 const struct nvdebug_page_dir *
 nvdebug_instance_compute_dir(const struct nvdebug_instance *instance,

@@ -6,28 +6,28 @@
 #include "hw/mmu.h"
 #include "hw/ram.h"
 
-/* Where an entry, or half of one, points to a table. */
+/* The table pointer in an entry, or in half of a dual one. */
 struct pointer_coding {
 	u64 aperture;		/* masks */
 	u64 vid;
 	u64 sys;
 };
 
-/* Bits that have a meaning together. */
-struct match {
+/* A combination of bits. */
+struct mmu_bit_match {
 	u64 mask;
 	u64 value;
 };
 
-/* What the bits of entries mean in one version. */
+/* The encoding of entries of one version. */
 struct nvdebug_mmu_coding {
 	u8 half_bits;		/* of a dual entry */
-	u8 shift;		/* of every address: to the left */
+	u8 shift;		/* left shift of every address */
 	struct pointer_coding table;	/* a directory's, and the small half */
 	struct pointer_coding big;
-	u64 size;		/* in the big half; 0: not there */
-	struct match sparse_table;	/* in an entry without one */
-	struct match sparse_dual;	/* in both halves of such an entry */
+	u64 size;		/* in the big half; 0: none */
+	struct mmu_bit_match sparse_table;	/* in an entry without one */
+	struct mmu_bit_match sparse_dual;	/* in both halves of such an entry */
 
 	u64 page_vid;
 	u64 page_sys;
@@ -36,13 +36,13 @@ struct nvdebug_mmu_coding {
 	u64 kind;
 	u64 privileged;
 	u64 read_only;
-	u64 no_atomics;		/* 0: not there */
+	u64 no_atomics;		/* 0: none */
 	u64 uncached;
-	u64 compressed;		/* of video memory; 0: not there */
-	u8 compressed_first;	/* kinds; 0: no kind says so */
+	u64 compressed;		/* of video memory; 0: none */
+	u8 compressed_first;	/* range of kinds; 0: none */
 	u8 compressed_last;
-	struct match sparse;	/* in an entry that is not valid */
-	struct match no_small;
+	struct mmu_bit_match sparse;	/* in an entry that is not valid */
+	struct mmu_bit_match no_small;
 };
 
 static const struct nvdebug_mmu_coding ver1 = {
@@ -59,7 +59,7 @@ static const struct nvdebug_mmu_coding ver1 = {
 		.sys = NV_MMU_VER1_PDE_ADDRESS_SYS,
 	},
 	.size = NV_MMU_VER1_PDE_LO_SIZE,
-	/* sparse is GM20x's; nothing else is known to set these bits */
+	/* sparse exists on GM20x; no other use of these bits is known */
 	.sparse_dual = {
 		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
 		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
@@ -155,7 +155,7 @@ static const struct nvdebug_mmu_coding ver3 = {
 	.sparse = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_SPARSE },
 	/*
 	 * NO_VALID_4KB_PAGE, and MAPPING_NOWHERE, which by its name is a
-	 * mapping as well, so that nothing smaller counts (inferred).
+	 * mapping, so small pages are not used either (inferred).
 	 */
 	.no_small = {
 		NV_MMU_VER3_PTE_PCF & ~(NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE ^
@@ -292,13 +292,13 @@ const struct nvdebug_mmu_format nvdebug_mmu_gb100 = {
 	.coding = &ver3,
 };
 
-static bool matches(u64 raw, const struct match *m)
+static bool bits_match(u64 raw, const struct mmu_bit_match *m)
 {
 	return m->mask && (raw & m->mask) == m->value;
 }
 
-/* FIELD_GET() of a mask that is not a constant. */
-static u64 field(u64 mask, u64 raw)
+/* FIELD_GET() for a non-constant mask. */
+static u64 get_field(u64 mask, u64 raw)
 {
 	return mask ? (raw & mask) >> __ffs64(mask) : 0;
 }
@@ -343,7 +343,7 @@ static void decode_table(const struct nvdebug_mmu_coding *c,
 			 const struct pointer_coding *p, u64 raw,
 			 struct nvdebug_mmu_table *table)
 {
-	u64 aperture = field(p->aperture, raw);
+	u64 aperture = get_field(p->aperture, raw);
 
 	table->present = aperture != NV_MMU_PDE_APERTURE_INVALID;
 	if (!table->present)
@@ -364,13 +364,13 @@ static void decode_page(const struct nvdebug_mmu_coding *c, u64 raw,
 	bool local;
 
 	e->meaning = NVDEBUG_MMU_PAGE;
-	e->aperture = field(c->aperture, raw);
+	e->aperture = get_field(c->aperture, raw);
 	local = e->aperture == NV_APERTURE_VID;
 	e->addr = (raw & (local || e->aperture == NVDEBUG_APERTURE_PEER ?
 			  c->page_vid : c->page_sys)) << c->shift;
 	if (e->aperture == NVDEBUG_APERTURE_PEER)
-		e->peer = field(c->peer, raw);
-	e->kind = field(c->kind, raw);
+		e->peer = get_field(c->peer, raw);
+	e->kind = get_field(c->kind, raw);
 	if (raw & c->privileged)
 		e->flags |= NVDEBUG_PAGE_PRIVILEGED;
 	if (raw & c->read_only)
@@ -385,15 +385,15 @@ static void decode_page(const struct nvdebug_mmu_coding *c, u64 raw,
 		e->flags |= NVDEBUG_PAGE_COMPRESSED;
 }
 
-/* Of a page table, or of a directory where an entry says that it is a page. */
+/* An entry of a page table, or a page in a directory. */
 static void decode_pte(const struct nvdebug_mmu_coding *c, u64 raw,
 		       struct nvdebug_mmu_entry *e)
 {
 	if (raw & NV_MMU_VALID)
 		decode_page(c, raw, e);
-	else if (matches(raw, &c->sparse))
+	else if (bits_match(raw, &c->sparse))
 		e->meaning = NVDEBUG_MMU_SPARSE;
-	else if (matches(raw, &c->no_small))
+	else if (bits_match(raw, &c->no_small))
 		e->meaning = NVDEBUG_MMU_NO_SMALL;
 	else
 		e->meaning = NVDEBUG_MMU_INVALID;
@@ -405,7 +405,7 @@ static void decode_pde(const struct nvdebug_mmu_coding *c, u64 raw,
 	decode_table(c, &c->table, raw, &e->table);
 	if (e->table.present)
 		e->meaning = NVDEBUG_MMU_TABLE;
-	else if (matches(raw, &c->sparse_table))
+	else if (bits_match(raw, &c->sparse_table))
 		e->meaning = NVDEBUG_MMU_SPARSE;
 	else
 		e->meaning = NVDEBUG_MMU_INVALID;
@@ -418,18 +418,18 @@ static void decode_dual(const struct nvdebug_mmu_coding *c, const u64 *raw,
 
 	decode_table(c, &c->big, raw[0], &e->table);
 	decode_table(c, &c->table, small, &e->small);
-	e->reduced = field(c->size, raw[0]);
+	e->reduced = get_field(c->size, raw[0]);
 	if (e->table.present || e->small.present)
 		e->meaning = NVDEBUG_MMU_DUAL;
-	else if (matches(raw[0], &c->sparse_dual))
+	else if (bits_match(raw[0], &c->sparse_dual))
 		e->meaning = NVDEBUG_MMU_SPARSE;
 	else
 		e->meaning = NVDEBUG_MMU_INVALID;
 }
 
-static void decode_entry(const struct nvdebug_mmu_format *f,
-			 const struct nvdebug_mmu_level *level, const u64 *raw,
-			 struct nvdebug_mmu_entry *e)
+static void mmu_decode_entry(const struct nvdebug_mmu_format *f,
+			     const struct nvdebug_mmu_level *level,
+			     const u64 *raw, struct nvdebug_mmu_entry *e)
 {
 	memset(e, 0, sizeof(*e));
 	if (is_page_table(f, level) || (level->page && raw[0] & NV_MMU_VALID))
@@ -438,7 +438,7 @@ static void decode_entry(const struct nvdebug_mmu_format *f,
 		decode_dual(f->coding, raw, e);
 	else
 		decode_pde(f->coding, raw[0], e);
-	/* there are no smaller pages than small ones to look for */
+	/* a small page table has no smaller pages */
 	if (level == &f->small && e->meaning == NVDEBUG_MMU_NO_SMALL)
 		e->meaning = NVDEBUG_MMU_INVALID;
 }
@@ -466,7 +466,7 @@ static bool is_aperture(u8 aperture)
 	       aperture == NV_APERTURE_NCOH;
 }
 
-/* Could it be a root? */
+/* Is it a possible root? */
 static bool is_root(const struct nvdebug_mmu_table *table)
 {
 	return is_aperture(table->aperture) &&
@@ -558,7 +558,7 @@ static void walk_page(struct nvdebug_walk *w, const struct nvdebug_mmu_entry *e)
 	w->kind = e->kind;
 	w->peer = e->peer;
 	w->page_size = level_size(w->level);
-	/* a large page's address has bits that it cannot use */
+	/* ignore address bits below the page size */
 	w->addr = (e->addr & ~(w->page_size - 1)) |
 		  (w->va & (w->page_size - 1));
 }
@@ -577,7 +577,7 @@ void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words)
 	step->words = level_words(f, w->level);
 	step->addr = level_addr(f, w->level, &w->table, w->va);
 	raw_entry(f, w->level, words, step->raw);
-	decode_entry(f, w->level, step->raw, &step->entry);
+	mmu_decode_entry(f, w->level, step->raw, &step->entry);
 
 	switch (step->entry.meaning) {
 	case NVDEBUG_MMU_TABLE:
@@ -603,7 +603,7 @@ void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words)
 	}
 }
 
-/* Go on at @va, which is above where the scan is. */
+/* Continue at @va, which is above the current position. */
 static void scan_move(struct nvdebug_scan *s, u64 va)
 {
 	const struct nvdebug_mmu_format *f = s->format;
@@ -621,7 +621,7 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 			s->level = &f->big;
 		return;
 	}
-	/* the deepest table that has an entry for it */
+	/* the deepest known table with an entry for it */
 	for (i = f->directories - 1; i; i--) {
 		const struct nvdebug_mmu_level *level = &f->directory[i];
 
@@ -633,13 +633,13 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 	s->level = &f->directory[i];
 }
 
-/* Go on after the @size bytes that the scan is in. */
+/* Continue after the current range of @size bytes. */
 static void scan_leave(struct nvdebug_scan *s, u64 size)
 {
 	scan_move(s, (s->va | (size - 1)) + 1);
 }
 
-/* What the wanted table is there for: from where the scan is to here. */
+/* The size of the range that the wanted table covers. */
 static u64 scan_table_size(const struct nvdebug_scan *s)
 {
 	const struct nvdebug_mmu_format *f = s->format;
@@ -756,7 +756,7 @@ bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 		return false;
 	s->budget--;
 	raw_entry(f, s->level, words, raw);
-	decode_entry(f, s->level, raw, &e);
+	mmu_decode_entry(f, s->level, raw, &e);
 	size = level_size(s->level);
 
 	switch (e.meaning) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Page tables: translate an address, or go through all that is mapped. Both
- * are told the entries they ask for, one by one, and read nothing themselves.
+ * Page tables: a walk translates an address, a scan lists all mappings. Neither
+ * reads memory: the caller feeds the entries they want, one by one.
  */
 #ifndef NVDEBUG_DECODE_MMU_H
 #define NVDEBUG_DECODE_MMU_H
@@ -12,26 +12,26 @@
 extern "C" {
 #endif
 
-/* Directories of the longest format, and entries that one walk reads. */
+/* Maximum directory levels of a format, and entries that a walk reads. */
 #define NVDEBUG_MMU_DIRECTORIES	5
 #define NVDEBUG_WALK_STEPS	(NVDEBUG_MMU_DIRECTORIES + 2)
 /* 32-bit words of the largest entry. */
 #define NVDEBUG_MMU_ENTRY_WORDS	4
 
-/* What an entry may say of an address beside NV_APERTURE_*: another GPU's. */
+/* An aperture in entries besides NV_APERTURE_*: memory of another GPU. */
 #define NVDEBUG_APERTURE_PEER	1
 
 struct nvdebug_mmu_coding;
 
 struct nvdebug_mmu_level {
-	const char *name;	/* as NVIDIA calls it: PD3, PT64K */
-	u8 shift;		/* an entry stands for 1 << shift bytes */
+	const char *name;	/* NVIDIA's: PD3, PT64K */
+	u8 shift;		/* an entry covers 1 << shift bytes */
 	u8 bits;		/* of the index */
-	bool page;		/* its entries are pages, or may be */
+	bool page;		/* its entries may be pages */
 };
 
 /*
- * The levels of one format. The last directory is dual: its entries point to
+ * The levels of a format. The last directory is dual: its entries point to
  * a table of big pages and to one of small pages for the same addresses.
  */
 struct nvdebug_mmu_format {
@@ -56,17 +56,17 @@ extern const struct nvdebug_mmu_format nvdebug_mmu_gh100;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gb100;
 
 /*
- * Is @va one that the format translates, as it is or in the sign-extended form
- * that CPUs use? Then *@va is without the extension.
+ * Is @va in the range of the format, possibly sign-extended as CPUs use it?
+ * Then the extension is removed from *@va.
  */
 bool nvdebug_mmu_va(const struct nvdebug_mmu_format *f, u64 *va);
 
 enum nvdebug_mmu_meaning {
 	NVDEBUG_MMU_INVALID,
 	NVDEBUG_MMU_SPARSE,
-	NVDEBUG_MMU_NO_SMALL,	/* invalid, and do not look for small pages */
+	NVDEBUG_MMU_NO_SMALL,	/* invalid, and there are no small pages */
 	NVDEBUG_MMU_TABLE,
-	NVDEBUG_MMU_DUAL,	/* a big or a small table, or both */
+	NVDEBUG_MMU_DUAL,	/* a big table, a small table or both */
 	NVDEBUG_MMU_PAGE,
 };
 
@@ -82,7 +82,7 @@ struct nvdebug_mmu_table {
 	bool present;
 };
 
-/* What an entry says. */
+/* A decoded entry. */
 struct nvdebug_mmu_entry {
 	u8 meaning;	/* enum nvdebug_mmu_meaning */
 	/* of a page */
@@ -90,14 +90,14 @@ struct nvdebug_mmu_entry {
 	u8 flags;	/* NVDEBUG_PAGE_* */
 	u8 kind;
 	u8 peer;
-	/* of a dual entry: its tables cover only 1 / (1 << reduced) of it */
+	/* of a dual entry: its tables cover 1 / (1 << reduced) of its range */
 	u8 reduced;
 	u64 addr;
 	struct nvdebug_mmu_table table;	/* the next directory, or the big table */
 	struct nvdebug_mmu_table small;
 };
 
-/* One entry that a walk has read. */
+/* An entry that a walk was fed. */
 struct nvdebug_walk_step {
 	const struct nvdebug_mmu_level *level;
 	u32 index;
@@ -126,7 +126,7 @@ struct nvdebug_walk {
 	u8 state;		/* enum nvdebug_walk_state */
 	u8 steps;
 
-	/* what it leads to, if MAPPED or PEER */
+	/* result, if MAPPED or PEER */
 	u8 aperture;		/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
 	u8 flags;		/* NVDEBUG_PAGE_* */
 	u8 kind;
@@ -136,11 +136,11 @@ struct nvdebug_walk {
 
 	struct nvdebug_walk_step step[NVDEBUG_WALK_STEPS];
 
-	/* its own */
+	/* private */
 	u64 video_memory;
-	const struct nvdebug_mmu_level *level;	/* of the entry that is wanted */
-	struct nvdebug_mmu_table table;		/* and the table it is in */
-	struct nvdebug_mmu_table small;		/* to look into after the big one */
+	const struct nvdebug_mmu_level *level;	/* of the wanted entry */
+	struct nvdebug_mmu_table table;		/* of the wanted entry */
+	struct nvdebug_mmu_table small;		/* tried after the big one */
 };
 
 /* @va may be sign-extended. */
@@ -148,20 +148,19 @@ void nvdebug_walk_start(struct nvdebug_walk *w,
 			const struct nvdebug_mmu_format *f, u64 pdb,
 			u8 aperture, u64 va);
 /*
- * Right after the start: the bytes of video memory there are, in which tables
- * must be, and the highest address that the instance block allows (as it says
- * it, the low 12 bits 0). 0: not known.
+ * Set right after the start: the size of video memory, which tables must be in,
+ * and the address limit of the instance block (low 12 bits 0). 0: not known.
  */
 void nvdebug_walk_limit(struct nvdebug_walk *w, u64 video_memory, u64 va_limit);
 /*
- * Which words to read next; false when the walk is over. Never more than
- * NVDEBUG_WALK_STEPS times, whatever is fed.
+ * The next entry to read; false at the end. At most NVDEBUG_WALK_STEPS entries,
+ * whatever is fed.
  */
 bool nvdebug_walk_wants(const struct nvdebug_walk *w, u64 *addr, u8 *aperture,
 			u32 *words);
 void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words);
 
-/* A run of bytes that is mapped. */
+/* A mapped range. */
 struct nvdebug_mmu_leaf {
 	u64 va;
 	u64 addr;
@@ -170,45 +169,44 @@ struct nvdebug_mmu_leaf {
 };
 
 /*
- * All that is mapped below some address, by rising virtual address. Tables
- * outside of memory count as empty.
+ * A scan: all mappings below a limit, by rising virtual address. Tables outside
+ * of memory count as empty.
  */
 struct nvdebug_scan {
 	const struct nvdebug_mmu_format *format;
-	u64 va;			/* all below has been looked at */
-	u64 limit;		/* where it ends */
+	u64 va;			/* current position */
+	u64 limit;		/* end */
 	u64 video_memory;
 	u32 budget;		/* entries that may still be read */
 
-	/* its own */
-	const struct nvdebug_mmu_level *level;	/* of the entry that is wanted */
+	/* private */
+	const struct nvdebug_mmu_level *level;	/* of the wanted entry */
 	struct nvdebug_mmu_table directory[NVDEBUG_MMU_DIRECTORIES];
 	struct nvdebug_mmu_table big;
 	struct nvdebug_mmu_table small;
-	u64 covered;		/* where what big and small cover ends */
+	u64 covered;		/* end of the range of big and small */
 };
 
 /*
- * @limit: where to end; 0: with what the format translates. @video_memory as
- * for a walk. @budget: how many entries to read; more may be granted later, by
- * raising it, if the scan has not come to its end.
+ * @limit: end of the scan; 0: that of the format. @video_memory: as for a walk.
+ * @budget: entries to read; it may be raised later to continue.
  */
 void nvdebug_scan_start(struct nvdebug_scan *s,
 			const struct nvdebug_mmu_format *f, u64 pdb,
 			u8 aperture, u64 limit, u64 video_memory, u32 budget);
 bool nvdebug_scan_at_end(const struct nvdebug_scan *s);
-/* False at the end, or when the budget is spent. */
+/* The next entry to read; false at the end or without budget. */
 bool nvdebug_scan_wants(const struct nvdebug_scan *s, u64 *addr, u8 *aperture,
 			u32 *words);
 /* True, with *@leaf filled in, if this entry maps something. */
 bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 		       struct nvdebug_mmu_leaf *leaf);
 /*
- * How many entries from the wanted one on follow each other in its table, and
- * are going to be wanted if they are of the kind that most are.
+ * How many adjacent entries from the wanted one on are likely to be wanted, for
+ * reading ahead.
  */
 u32 nvdebug_scan_run(const struct nvdebug_scan *s);
-/* The table that is wanted cannot be read: go on after it. */
+/* The wanted table cannot be read: continue after its range. */
 void nvdebug_scan_skip(struct nvdebug_scan *s);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Whether somebody can still be on a PBDMA or an engine, by its status.
+ * Whether a PBDMA or an engine can still have a given context, by its status.
  */
 #ifndef NVDEBUG_DECODE_OCCUPIED_H
 #define NVDEBUG_DECODE_OCCUPIED_H
@@ -13,19 +13,20 @@
 extern "C" {
 #endif
 
-/* Whom to look for: TSGs, or channels outside of any. */
-typedef bool (*nvdebug_counts_fn)(const void *who, bool is_tsg, u32 id);
+/* Is this TSG, or channel outside of a TSG, one to look for? */
+typedef bool (*nvdebug_match_fn)(const void *data, bool is_tsg, u32 id);
 
 /*
- * False if nobody that counts is on it or is about to be. Both follow what
- * NVIDIA does after a preempt: linux-nvgpu hal/fifo/preempt_gv11b_fusa.c for
- * PBDMAs, the table in open-gpu-doc manuals/volta/gv100/dev_fifo.ref.txt for
- * engines, of which one that switches may yet be anybody's.
+ * False if nothing that @match accepts is on it or about to be loaded. Both
+ * follow what NVIDIA does after a preempt: linux-nvgpu
+ * hal/fifo/preempt_gv11b_fusa.c for PBDMAs, the table in open-gpu-doc
+ * manuals/volta/gv100/dev_fifo.ref.txt for engines, where a switch may be to
+ * any context.
  */
 bool nvdebug_pbdma_is_occupied(const struct nvdebug_ctx_status *status,
-			       nvdebug_counts_fn counts, const void *who);
+			       nvdebug_match_fn match, const void *data);
 bool nvdebug_engine_is_occupied(const struct nvdebug_ctx_status *status,
-				nvdebug_counts_fn counts, const void *who);
+				nvdebug_match_fn match, const void *data);
 
 #ifdef __cplusplus
 }

@@ -7,15 +7,16 @@
 #include "decode/ptop.h"
 #include "hw/ptop.h"
 
-/* Where decoded engines go, and how much of the table could not be used. */
-struct sink {
+/* Output of a decoder. */
+struct engine_sink {
 	struct nvdebug_engine *engines;
 	size_t max;
 	size_t count;
 	u32 ignored;
 };
 
-static int sink_add(struct sink *sink, const struct nvdebug_engine *engine)
+static int sink_add(struct engine_sink *sink,
+		    const struct nvdebug_engine *engine)
 {
 	if (sink->count == sink->max)
 		return -ENOSPC;
@@ -23,7 +24,7 @@ static int sink_add(struct sink *sink, const struct nvdebug_engine *engine)
 	return 0;
 }
 
-static int sink_finish(const struct sink *sink, u32 *ignored)
+static int sink_finish(const struct engine_sink *sink, u32 *ignored)
 {
 	if (ignored)
 		*ignored = sink->ignored;
@@ -31,8 +32,8 @@ static int sink_finish(const struct sink *sink, u32 *ignored)
 }
 
 /*
- * PRI_BASE has no valid bit. Offset 0 is PMC, which is no entry's engine, so
- * 0 says that the table does not tell.
+ * PRI_BASE has no valid bit. Offset 0 is PMC, which is not an engine, so 0
+ * means unknown.
  */
 static void set_pri_base(struct nvdebug_engine *engine, u32 pri_base)
 {
@@ -80,7 +81,7 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 			   struct nvdebug_engine *engines, size_t max,
 			   u32 *ignored)
 {
-	struct sink sink = { engines, max, 0, 0 };
+	struct engine_sink sink = { engines, max, 0, 0 };
 	struct nvdebug_engine engine;
 	bool open = false, typed = false;
 	size_t i;
@@ -89,7 +90,7 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 		u32 word = row[i];
 		u32 entry = FIELD_GET(NV_PTOP_DEVICE_INFO_ENTRY, word);
 
-		/* An empty word means nothing, not even inside a chain. */
+		/* Skip empty words, also inside a chain. */
 		if (entry == NV_PTOP_DEVICE_INFO_ENTRY_NOT_VALID)
 			continue;
 
@@ -169,7 +170,7 @@ static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row,
 			engine->has |= NVDEBUG_ENGINE_HAS_RESET_ID;
 		set_pri_base(engine,
 			     row & NV_PTOP_DEVICE_INFO2_DEV_DEVICE_PRI_BASE);
-		/* host-driven: row 2 says where from */
+		/* driven by Host: runlist in row 2 */
 		if (row & NV_PTOP_DEVICE_INFO2_DEV_IS_ENGINE)
 			engine->has |= NVDEBUG_ENGINE_HAS_RUNLIST_BASE;
 		break;
@@ -185,7 +186,7 @@ static int v2_decode(const u32 *row, size_t rows,
 		     struct nvdebug_engine *engines, size_t max, u32 *ignored,
 		     u32 no_reset_id)
 {
-	struct sink sink = { engines, max, 0, 0 };
+	struct engine_sink sink = { engines, max, 0, 0 };
 	struct nvdebug_engine engine;
 	size_t i, n = 0;	/* n: rows of this device so far */
 
@@ -202,8 +203,8 @@ static int v2_decode(const u32 *row, size_t rows,
 			continue;
 
 		/*
-		 * One row alone says neither whether this is an engine nor
-		 * where it is; a fourth row has no layout.
+		 * One row does not have enough data for a device; a fourth row
+		 * is undefined.
 		 */
 		if (n < 2 || n > 3) {
 			sink.ignored++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * PTOP, the chip's table of its own engines, in both of its layouts.
+ * PTOP, the device table, in both versions.
  */
 #ifndef NVDEBUG_DECODE_PTOP_H
 #define NVDEBUG_DECODE_PTOP_H
@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* More rows than any chip has (353) and than CFG.NUM_ROWS should say. */
+/* More rows than any known chip has (353). */
 #define NVDEBUG_PTOP_MAX_ROWS		512
 
-/* Which fields of an engine the table (or who fills it in later) gave. */
+/* Which fields of an engine are valid. */
 #define NVDEBUG_ENGINE_HAS_ID		0x01
 #define NVDEBUG_ENGINE_HAS_RUNLIST	0x02
 #define NVDEBUG_ENGINE_HAS_RUNLIST_BASE	0x04
@@ -26,7 +26,7 @@ extern "C" {
 struct nvdebug_engine {
 	u32 type;	/* NV_PTOP_TYPE_* */
 	u32 inst;
-	u32 has;	/* NVDEBUG_ENGINE_HAS_*: which of the following hold */
+	u32 has;	/* NVDEBUG_ENGINE_HAS_* */
 	u32 engine_id;
 	u32 runlist;
 	u32 runlist_base;
@@ -36,6 +36,13 @@ struct nvdebug_engine {
 	u32 intr_id;
 	u32 pri_base;
 };
+
+/* Is @field, one of NVDEBUG_ENGINE_HAS_*, valid? */
+static inline bool nvdebug_engine_has(const struct nvdebug_engine *engine,
+				      u32 field)
+{
+	return engine->has & field;
+}
 
 struct nvdebug_ptop_cfg {
 	u32 version;
@@ -48,9 +55,9 @@ struct nvdebug_ptop_cfg {
  * Decode @rows words of @row into at most @max engines.
  *
  * Returns the number of engines, or -ENOSPC if there are more than @max.
- * @ignored counts what made no sense and was left out: words of an undefined
- * kind, devices without a type, a device cut off by the end of the table. It
- * may be NULL.
+ * @ignored (may be NULL) counts what could not be decoded: words of an
+ * undefined kind, devices without a type, a device truncated by the end of the
+ * table.
  */
 int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 			   struct nvdebug_engine *engines, size_t max,
@@ -58,19 +65,19 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
 			   struct nvdebug_engine *engines, size_t max,
 			   u32 *ignored);
-/* The same rows, where a RESET_ID of 255 is none as well. */
+/* The same, where a RESET_ID of 255 is invalid, too. */
 int nvdebug_ptop_gb202_decode(const u32 *row, size_t rows,
 			      struct nvdebug_engine *engines, size_t max,
 			      u32 *ignored);
 
 /*
  * Returns 0, -EPROTO for a table version other than 2 to @newest, -ERANGE for
- * a number of rows that cannot be. @cfg is filled in every case.
+ * an impossible number of rows. @cfg is always filled in.
  */
 int nvdebug_ptop_v2_cfg_decode(u32 word, u32 newest,
 			       struct nvdebug_ptop_cfg *cfg);
 
-/* NULL for a type that nobody has published. */
+/* NULL for an undocumented type. */
 const char *nvdebug_engine_type_name(u32 type);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What a register reads as: data, or an error of the register bus?
+ * Register values: data, or an error code of the register bus?
  *
  * Like all of decode/: pure functions from words to plain structs, no state,
  * no kernel services, so that tests in user space run the same code.
@@ -15,15 +15,14 @@ extern "C" {
 #endif
 
 /*
- * Is @value an answer of the register bus rather than of a register?
- * Returns 0 for data, -ENODEV for all ones, -EIO for a PRI error code. Words
- * read from GPU memory may have such values legitimately.
+ * Returns 0 for data, -ENODEV for all ones, -EIO for a PRI error code. Words in
+ * GPU memory may legitimately have such values.
  */
 int nvdebug_reg_value_check(u32 value);
 
 /*
- * May @word, which was read from memory, be overwritten by who takes it for
- * @expected? -EBUSY: it is another one, -EIO: it may be no answer at all.
+ * Check a word of memory before it is overwritten: -EBUSY if it is not
+ * @expected, -EIO if it may be an error code.
  */
 int nvdebug_word_check(u32 word, u32 expected);
 

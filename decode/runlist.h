@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Runlists: where one is, and what its entries say.
+ * Runlists: location and entries.
  */
 #ifndef NVDEBUG_DECODE_RUNLIST_H
 #define NVDEBUG_DECODE_RUNLIST_H
@@ -17,8 +17,8 @@ extern "C" {
 struct nvdebug_runlist_location {
 	u64 addr;
 	u32 entries;
-	u8 aperture;	/* NV_APERTURE_*, or another number: undefined */
-	bool pending;	/* submitted, not yet taken over */
+	u8 aperture;	/* NV_APERTURE_*, or an undefined value */
+	bool pending;	/* submitted, not yet taken by Host */
 };
 
 enum nvdebug_entry_kind {
@@ -35,7 +35,7 @@ struct nvdebug_entry {
 	u8 inst_aperture;	/* channel, 16-byte form */
 	u8 casid;		/* channel, Blackwell: its subcontext */
 	u16 id;			/* TSG or channel */
-	u16 length;		/* TSG: how many channels it announces */
+	u16 length;		/* TSG: number of channels */
 	u64 inst;		/* channel, 16-byte form */
 };
 
@@ -43,9 +43,8 @@ struct nvdebug_entry {
 const char *nvdebug_aperture_name(u32 aperture);
 
 /*
- * The location from the registers of each scheme: the read-back pair up to
- * Volta, the submit registers from Turing on. @ptr_lo and @ptr_hi
- * are the masks of the address bits of @lo and @hi, which differ between chips.
+ * The location, from the read-back registers up to Volta, from the submit
+ * registers since. @ptr_lo, @ptr_hi: masks of the address bits of @lo and @hi.
  */
 void nvdebug_runlist_location_gk104(u32 base, u32 runlist,
 				    struct nvdebug_runlist_location *loc);
@@ -53,33 +52,33 @@ void nvdebug_runlist_location_tu102(u32 lo, u32 hi, u32 submit, u32 info,
 				    u32 ptr_lo, u32 ptr_hi,
 				    struct nvdebug_runlist_location *loc);
 
-/* Pending is left out: a list that is taken over in place did not move. */
+/* Compares all but ->pending. */
 bool nvdebug_runlist_location_same(const struct nvdebug_runlist_location *a,
 				   const struct nvdebug_runlist_location *b);
 
 /*
- * Decode the entry in @word. Returns 0, or -EINVAL if @words is fewer than an
- * entry of this form has. An entry with bits set that must be zero is of kind
- * NVDEBUG_ENTRY_UNKNOWN, with nothing else filled in.
+ * Decode an entry. Returns 0, or -EINVAL if @words is less than the size of an
+ * entry. An entry with bits set that must be zero is NVDEBUG_ENTRY_UNKNOWN,
+ * with nothing else filled in.
  */
 int nvdebug_entry8_decode(const u32 *word, size_t words,
 			  struct nvdebug_entry *entry);
 int nvdebug_entry16_decode(const u32 *word, size_t words,
 			   struct nvdebug_entry *entry);
-/* The same where a channel's subcontext id is above its instance pointer. */
+/* The same, with a subcontext id above a channel's instance pointer. */
 int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 				 struct nvdebug_entry *entry);
 
 /*
- * Does this entry hold an answer of the register bus where no list could have
- * that value? Low address words are left out, since they could.
+ * Is any word of the entry an error code of the register bus? Low address words
+ * are not checked, since they can have such values.
  */
 bool nvdebug_entry8_is_pri_error(const u32 *word, size_t words);
 bool nvdebug_entry16_is_pri_error(const u32 *word, size_t words);
 
 /*
- * How many of the entries after TSG header entry[@at] are channels of it: as
- * many as it announces, unless the list or the run of channels ends first.
+ * How many entries after TSG header entry[@at] are its channels: its length,
+ * unless the list or the run of channels ends first.
  */
 size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
 			   size_t at);

@@ -6,7 +6,7 @@
 #include "hw/pfifo.h"
 #include "hw/runlist.h"
 
-static bool fits(const struct nvdebug_runlist_location *loc, u64 ptr)
+static bool location_fits(const struct nvdebug_runlist_location *loc, u64 ptr)
 {
 	return !(loc->addr & ~ptr) &&
 	       loc->entries <= FIELD_MAX(NV_RUNLIST_SUBMIT_LENGTH);
@@ -15,7 +15,7 @@ static bool fits(const struct nvdebug_runlist_location *loc, u64 ptr)
 int nvdebug_submit_words_gk104(const struct nvdebug_runlist_location *loc,
 			       u32 runlist, u64 ptr, u32 *word)
 {
-	if (!fits(loc, ptr))
+	if (!location_fits(loc, ptr))
 		return -ERANGE;
 	word[0] = FIELD_PREP(NV_PFIFO_RUNLIST_BASE_PTR,
 			     loc->addr >> NV_PFIFO_RUNLIST_BASE_PTR_SHIFT) |
@@ -28,7 +28,7 @@ int nvdebug_submit_words_gk104(const struct nvdebug_runlist_location *loc,
 int nvdebug_submit_words_tu102(const struct nvdebug_runlist_location *loc,
 			       u32 runlist, u64 ptr, u32 *word)
 {
-	if (!fits(loc, ptr))
+	if (!location_fits(loc, ptr))
 		return -ERANGE;
 	word[0] = (u32)loc->addr |
 		  FIELD_PREP(NV_RUNLIST_SUBMIT_BASE_LO_TARGET, loc->aperture);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Submitting a runlist: what to write to the registers that take it.
+ * The register values for submitting a runlist.
  */
 #ifndef NVDEBUG_DECODE_SUBMIT_H
 #define NVDEBUG_DECODE_SUBMIT_H
@@ -16,11 +16,11 @@ extern "C" {
 #define NVDEBUG_SUBMIT_WORDS	3	/* at most */
 
 /*
- * The words for consecutive registers, in the order in which to write them:
- * where the list is, and last the word whose writing submits it. @ptr is the
- * mask of the address bits that the chip's registers can hold.
+ * The words for consecutive registers, in the order in which to write them: the
+ * location of the list, then the word that submits it. @ptr: mask of the
+ * address bits that the registers have.
  *
- * Returns how many words there are, or -ERANGE if the address or the number of
+ * Returns the number of words, or -ERANGE if the address or the number of
  * entries does not fit.
  */
 int nvdebug_submit_words_gk104(const struct nvdebug_runlist_location *loc,

@@ -18,7 +18,7 @@ bool nvdebug_cursor_more(struct nvdebug_cursor *cur)
 	return cur->at < cur->end;
 }
 
-/* More than any base has for what is not a digit. */
+/* U32_MAX, above any base, if @c is not a digit. */
 static u32 digit_value(char c)
 {
 	if (c >= '0' && c <= '9')

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The text that the control files take: channels, TSGs or runlists, as "ID" or
- * "RUNLIST:ID", and words that say what to do with them, separated by blanks
- * or newlines.
+ * Parser for the control files: channels, TSGs or runlists, as "ID" or
+ * "RUNLIST:ID", and keywords, separated by blanks or newlines.
  */
 #ifndef NVDEBUG_DECODE_TARGETS_H
 #define NVDEBUG_DECODE_TARGETS_H
@@ -22,7 +21,7 @@ struct nvdebug_target {
 	bool has_runlist;
 };
 
-/* Does it separate words? */
+/* Does @c separate words? */
 bool nvdebug_is_separator(char c);
 
 /* What is left to parse. */
@@ -34,19 +33,19 @@ struct nvdebug_cursor {
 /* Go to the next word. False if there is none. */
 bool nvdebug_cursor_more(struct nvdebug_cursor *cur);
 /*
- * Take one number, base 0 rules. It ends at the first character that is not a
- * digit of its base; whether that may stand there is for the caller to say, so
- * one above @max is only noted, in *@too_large: "99999999999x" is junk first.
- * Returns 0, or -EINVAL if there is no digit.
+ * Parse a number, decimal, 0x... or 0.... It ends at the first character that
+ * is not a digit of its base, which the caller has to check. So a number above
+ * @max only sets *@too_large: "99999999999x" is -EINVAL, not -ERANGE. Returns
+ * 0, or -EINVAL if there is no digit.
  */
 int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
 			  bool *too_large);
-/* Is the word at its end? */
+/* Is the cursor at the end of a word? */
 bool nvdebug_cursor_at_end_of_word(const struct nvdebug_cursor *cur);
-/* Take that word as a target. Returns 0, -EINVAL or -ERANGE, as below. */
+/* Parse the word as a target. Returns 0, -EINVAL or -ERANGE, as below. */
 int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 			  struct nvdebug_target *target);
-/* Take it as one of @n @words. Returns which, or -EINVAL for another. */
+/* Parse it as one of @n @words. Returns the index, or -EINVAL. */
 int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
 			  const char * const *words, size_t n);
 
@@ -58,7 +57,7 @@ int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
  *   -EINVAL  none at all, or anything that is not a target
  *   -ERANGE  a number of more than 32 bits
  *   -E2BIG   more than @max targets or NVDEBUG_TARGETS_TEXT_MAX bytes
- * for the first thing wrong; @targets is then partly filled and means nothing.
+ * for the first error; the contents of @targets are then undefined.
  */
 int nvdebug_targets_parse(const char *text, size_t len,
 			  struct nvdebug_target *targets, size_t max);

@@ -9,7 +9,7 @@
 #define TIMEOUT_MAX	FIELD_MAX(NV_RAMRL16_0_TSG_TIMESLICE_TIMEOUT)
 #define SCALE_MAX	FIELD_MAX(NV_RAMRL16_0_TSG_TIMESLICE_SCALE)
 
-static bool is_digit(char c)
+static bool is_decimal_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -22,7 +22,7 @@ int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns)
 	size_t i = 0;
 	u64 us = 0;
 
-	for (; cur->at < cur->end && is_digit(*cur->at); cur->at++) {
+	for (; cur->at < cur->end && is_decimal_digit(*cur->at); cur->at++) {
 		us = us * 10 + (*cur->at - '0');
 		if (us > U32_MAX) {
 			too_large = true;
@@ -36,7 +36,7 @@ int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns)
 	if (cur->at < cur->end && *cur->at == '.') {
 		cur->at++;
 		while (i < ARRAY_SIZE(ns_of_decimal) && cur->at < cur->end &&
-		       is_digit(*cur->at))
+		       is_decimal_digit(*cur->at))
 			*ns += (*cur->at++ - '0') * ns_of_decimal[i++];
 		if (!i)
 			return -EINVAL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Timeslices: from microseconds to what a TSG header can say.
+ * Timeslices: from microseconds to the fields of a TSG header.
  */
 #ifndef NVDEBUG_DECODE_TIMESLICE_H
 #define NVDEBUG_DECODE_TIMESLICE_H
@@ -14,9 +14,9 @@ extern "C" {
 #endif
 
 /*
- * Take a word as microseconds, decimal, with up to three decimals ("2000",
- * "1.024"), and give nanoseconds. Returns 0, -EINVAL for any other word, or
- * -ERANGE for more than 2^32 microseconds.
+ * Parse a word as microseconds, with up to three decimals ("2000", "1.024").
+ * *@ns: nanoseconds. Returns 0, -EINVAL for any other word, or -ERANGE for more
+ * than 2^32 microseconds.
  */
 int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns);
 
@@ -26,7 +26,7 @@ int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns);
  */
 int nvdebug_timeslice_encode(u64 ns, u8 *timeout, u8 *scale);
 
-/* Word 0 of a TSG header with another timeslice, in each form of entries. */
+/* Replace the timeslice in word 0 of a TSG header, per form of entries. */
 u32 nvdebug_entry8_set_timeslice(u32 word, u8 timeout, u8 scale);
 u32 nvdebug_entry16_set_timeslice(u32 word, u8 timeout, u8 scale);
 

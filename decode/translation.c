@@ -22,12 +22,12 @@ static const char * const options[] = {
 	[PAGES_128K] = "128k",
 };
 
-static bool is_digit(const struct nvdebug_cursor *cur)
+static bool cursor_at_digit(const struct nvdebug_cursor *cur)
 {
 	return cur->at < cur->end && *cur->at >= '0' && *cur->at <= '9';
 }
 
-/* What follows the number and its colon. */
+/* The channel after "RUNLIST:". */
 static int take_channel(struct nvdebug_cursor *cur, u64 runlist,
 			struct nvdebug_translation *out, bool *too_large)
 {
@@ -65,7 +65,7 @@ static int take_space(struct nvdebug_cursor *cur,
 	out->aperture = NV_APERTURE_VID;
 	if (cur->at < cur->end && *cur->at == ':') {
 		cur->at++;
-		if (is_digit(cur))
+		if (cursor_at_digit(cur))
 			ret = take_channel(cur, number, out, too_large);
 		else
 			ret = take_aperture(cur, out);
@@ -75,7 +75,7 @@ static int take_space(struct nvdebug_cursor *cur,
 	return ret;
 }
 
-/* Each option once, and only where it means something. */
+/* Each option at most once, and only where it applies. */
 static int take_option(struct nvdebug_cursor *cur,
 		       struct nvdebug_translation *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The text that `translate` takes: which address in which address space.
+ * Parser for `translate`: a virtual address and its address space.
  */
 #ifndef NVDEBUG_DECODE_TRANSLATION_H
 #define NVDEBUG_DECODE_TRANSLATION_H
@@ -15,11 +15,11 @@ struct nvdebug_translation {
 	bool by_channel;
 	u32 runlist;		/* if by_channel */
 	u32 channel;
-	bool base;		/* not the tables of its compute work */
-	u64 pdb;		/* else */
+	bool base;		/* the channel's tables, not the subcontext's */
+	u64 pdb;		/* if not by_channel */
 	u8 aperture;
-	u8 version;		/* 0: not said */
-	u8 big_page_kib;	/* 0: not said */
+	u8 version;		/* 0: not given */
+	u8 big_page_kib;	/* 0: not given */
 	u64 va;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * A structure in memory of which only some words are read: as runs of
- * consecutive words, kept one after the other.
+ * A structure in memory of which only some words are read: runs of consecutive
+ * words, stored one after the other.
  */
 #ifndef NVDEBUG_DECODE_WORDS_H
 #define NVDEBUG_DECODE_WORDS_H
@@ -33,7 +33,7 @@ static inline size_t nvdebug_runs_words(const struct nvdebug_runs *runs)
 	return words;
 }
 
-/* Word @number of the structure, as it is kept in @word; 0 if in no run. */
+/* Word @number of the structure, as stored in @word; 0 if in no run. */
 static inline u32 nvdebug_runs_word(const struct nvdebug_runs *runs,
 				    const u32 *word, u32 number)
 {

@@ -18,7 +18,7 @@ const char *nvdebug_mode_name(enum nvdebug_mode mode)
 	return name[mode];
 }
 
-/* One bit says that it is on, all that it is off. */
+/* On if any bit is set, off if all are clear. */
 static enum nvdebug_mode read_mode(struct nvdebug_gpu *gpu,
 				   const struct nvdebug_mode_ops *ops)
 {

@@ -17,8 +17,8 @@
 #include "state/runlist.h"
 #include "views/gpc_topology.h"
 
-/* A register that the identity can do without. */
-static u32 read_optional(struct nvdebug_gpu *gpu, u32 offset)
+/* An optional register. */
+static u32 reg_read_or_zero(struct nvdebug_gpu *gpu, u32 offset)
 {
 	u32 value;
 
@@ -30,7 +30,7 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 	u32 boot0 = 0;
 	int ret;
 
-	/* any word is an answer, or what to say in the log */
+	/* accept any value, to print it */
 	ret = nvdebug_reg_read_address(gpu, NV_PMC_BOOT_0, U32_MAX, &boot0);
 	if (!ret)
 		ret = nvdebug_reg_value_check(boot0);
@@ -44,7 +44,7 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 
 	gpu->unsupported = NULL;
 	ret = nvdebug_chip_id_decode(boot0,
-				     read_optional(gpu, NV_PMC_BOOT_42),
+				     reg_read_or_zero(gpu, NV_PMC_BOOT_42),
 				     &gpu->id);
 	if (ret) {
 		gpu->unsupported = "BOOT_0 and BOOT_42 disagree";
@@ -56,7 +56,7 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 	if (gpu->chip)
 		gpu->generation = gpu->chip->generation;
 
-	if (nvdebug_boot1_is_virtual(read_optional(gpu, NV_PMC_BOOT_1)))
+	if (nvdebug_boot1_is_virtual(reg_read_or_zero(gpu, NV_PMC_BOOT_1)))
 		why_not = "virtual function";
 	if (why_not)
 		gpu->unsupported = why_not;
@@ -82,9 +82,9 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	channel = gpu->chip->channel;
 	topology->channels = gpu->chip->channels;
 	if (channel->count_reg) {
-		u32 count = read_optional(gpu, channel->count_reg);
+		u32 count = reg_read_or_zero(gpu, channel->count_reg);
 
-		/* more than the table of the chip holds cannot be */
+		/* more than the chip's maximum is impossible */
 		if (count && count <= gpu->chip->channels)
 			topology->channels = count;
 		else
@@ -102,7 +102,7 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 		why = "no runlist in the device table";
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
 	}
-	/* global ids can do without a runlist to name them by */
+	/* global ids need no runlist */
 	if (channel->per_runlist)
 		gpu->missing[NVDEBUG_FEATURE_CHANNEL_CONTROL] =
 			gpu->missing[NVDEBUG_FEATURE_RUNLIST];

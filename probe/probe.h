@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Which chip a GPU is, and what of it can be used: fills in struct nvdebug_gpu.
- * All between nvdebug_gpu_begin() and _end().
+ * Identify a GPU and its features: fills in struct nvdebug_gpu. All between
+ * nvdebug_gpu_begin() and _end().
  */
 #ifndef NVDEBUG_PROBE_PROBE_H
 #define NVDEBUG_PROBE_PROBE_H
@@ -9,17 +9,16 @@
 struct nvdebug_gpu;
 
 /*
- * Identify the chip. @why_not: why no more than its identity can be shown, or
- * NULL. Fails with the error of BOOT_0, after a line in the log.
+ * Identify the chip. @why_not: why only info is supported, or NULL. Fails, with
+ * a line in the log, if BOOT_0 cannot be read.
  */
 int __must_check nvdebug_probe_chip(struct nvdebug_gpu *gpu,
 				    const char *why_not);
 /*
- * What of the chip can be used: the only place that decides on features. Fails
- * with -ENOMEM.
+ * Determine all features. Fails with -ENOMEM.
  */
 int __must_check nvdebug_probe_features(struct nvdebug_gpu *gpu);
-/* As if it had never been probed, for the reason @why. */
+/* Reset everything but the identity, with the reason @why. */
 void nvdebug_probe_forget(struct nvdebug_gpu *gpu, const char *why);
 
 #endif

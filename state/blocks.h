@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Instance blocks and what they lead to, as read by state/instances.c.
+ * Instance blocks and the structures they refer to, read by state/instances.c.
  */
 #ifndef NVDEBUG_STATE_BLOCKS_H
 #define NVDEBUG_STATE_BLOCKS_H
@@ -13,39 +13,53 @@
 
 struct nvdebug_gpu;
 
-/* The valid entries of a subcontext table. Equal tables are one. */
+/*
+ * Status of a block, pointer or image: one of these, or a negative errno of
+ * reading memory.
+ */
+enum nvdebug_instance_status {
+	NVDEBUG_INSTANCE_OK,
+	NVDEBUG_INSTANCE_NOT_BOUND,	/* the channel has no block */
+	NVDEBUG_INSTANCE_CHANGED,	/* the channel has another block */
+	NVDEBUG_INSTANCE_NOT_MAPPED,	/* the image's address */
+	NVDEBUG_INSTANCE_BAD_MAGIC,	/* not a context image */
+	NVDEBUG_INSTANCE_NO_CONTEXT,
+	NVDEBUG_INSTANCE_NOT_READ,	/* images were not asked for */
+};
+
+/* The valid entries of a subcontext table. Equal tables are shared. */
 struct nvdebug_sc_table {
 	struct nvdebug_interned base;
 	const struct nvdebug_subcontext *entry;
 	u32 count;
 };
 
-/* A context image. What lies at the same place is one. */
+/* A context image, one per address. */
 struct nvdebug_image {
 	struct nvdebug_interned base;
 	bool has_va;
 	u64 va;
 	u64 addr;
 	u8 aperture;
-	int error;
+	int status;		/* enum nvdebug_instance_status or -errno */
 	struct nvdebug_context context;
 };
 
-/* An engine context pointer, in its address space. Equal ones are one. */
+/* An engine context pointer in its address space. Equal ones are shared. */
 struct nvdebug_context_pointer {
 	struct nvdebug_interned base;
-	int error;
-	struct nvdebug_image *image;	/* if there is no error */
+	int status;
+	struct nvdebug_image *image;	/* if status is 0 */
 };
 
 struct nvdebug_block {
 	struct nvdebug_interned base;
 	u64 addr;
 	u8 aperture;
-	int error;
+	int status;
 	struct nvdebug_instance instance;
 	struct nvdebug_sc_table *table;	/* NULL: no subcontexts */
-	int no_context;			/* if there is no pointer: why */
+	int no_context;		/* status, if there is no pointer */
 	struct nvdebug_context_pointer *pointer;
 };
 
@@ -56,9 +70,9 @@ struct nvdebug_instances {
 	struct nvdebug_intern tables;
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
-	bool with_images;	/* to be set before reading */
-	u8 big_page_kib;	/* for all of version 1; 0: each block says it */
-	int error;		/* that ends everything */
+	bool with_images;	/* set before reading */
+	u8 big_page_kib;	/* for all of version 1; 0: in each block */
+	int error;		/* fatal, of the whole read */
 };
 
 static inline const struct nvdebug_page_dir *
@@ -71,7 +85,7 @@ nvdebug_block_compute_dir(const struct nvdebug_block *block)
 					    table ? table->count : 0);
 }
 
-/* Why there is no image to show, or 0. */
+/* The status of the image: why there is none, or 0. */
 static inline int nvdebug_block_image(const struct nvdebug_block *block,
 				      const struct nvdebug_image **image)
 {
@@ -80,10 +94,10 @@ static inline int nvdebug_block_image(const struct nvdebug_block *block,
 	*image = NULL;
 	if (!pointer)
 		return block->no_context;
-	if (pointer->error)
-		return pointer->error;
+	if (pointer->status)
+		return pointer->status;
 	*image = pointer->image;
-	return pointer->image->error;
+	return pointer->image->status;
 }
 
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * From instance blocks to context images: the engine context pointer, through
- * the channel's page tables, leads to the image itself, or from Volta on to a
- * header of the channel's subcontext, which has the virtual address of the
- * image.
+ * The engine context pointer of an instance block, translated by the channel's
+ * page tables, points to the context image, or from Volta on to a
+ * per-subcontext header with the virtual address of the image.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -19,7 +18,7 @@
 #include "state/intern.h"
 #include "state/run_reader.h"
 
-/* What an image or a header needs, so that its words lie in one page. */
+/* Alignment of an image or a header: its words are in one page. */
 #define HEADER_ALIGN	(NV_CTXSW_MAIN_IMAGE_WORDS * sizeof(u32))
 
 struct pointer_key {
@@ -38,7 +37,7 @@ struct image_key {
 	u64 aperture;
 };
 
-/* A pointer that is being followed, and the image at its end read. */
+/* The fetch of a pointer's image. */
 struct nvdebug_context_fetch {
 	struct nvdebug_mem_request *want;
 	bool (*next)(struct nvdebug_context_fetch *self);
@@ -48,48 +47,50 @@ struct nvdebug_context_fetch {
 	struct nvdebug_mmu_walk walk;
 	bool has_va;
 	u64 va;
-	bool followed;	/* a header was, so this is the image */
+	bool followed;	/* a header was: the next is the image */
 	struct nvdebug_run_reader reader;
 	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
 	u32 word[NVDEBUG_CONTEXT_WORDS];
 };
 
-static const struct pointer_key *key_of(const struct nvdebug_context_fetch *self)
+static const struct pointer_key *
+context_fetch_key(const struct nvdebug_context_fetch *self)
 {
 	return self->pointer->base.key;
 }
 
-/* Of the image, once that is known. */
-static bool fail(struct nvdebug_context_fetch *self, int error)
+/* Set the status of the image if it is known, else of the pointer. */
+static bool context_fetch_fail(struct nvdebug_context_fetch *self, int status)
 {
 	if (self->pointer->image)
-		self->pointer->image->error = error;
+		self->pointer->image->status = status;
 	else
-		self->pointer->error = error;
+		self->pointer->status = status;
 	return false;
 }
 
-static bool fail_all(struct nvdebug_context_fetch *self, int error)
+static bool context_fetch_abort(struct nvdebug_context_fetch *self, int error)
 {
 	self->set->error = error;
-	return fail(self, error);
+	return context_fetch_fail(self, error);
 }
 
-static bool got_image_run(struct nvdebug_context_fetch *self)
+static bool context_fetch_got_image(struct nvdebug_context_fetch *self)
 {
 	struct nvdebug_image *image = self->pointer->image;
+	int ret;
 
 	if (nvdebug_run_next(&self->reader, self->want))
 		return true;
-	image->error = nvdebug_context_decode(self->set->gpu->chip->context,
-					      self->word, self->reader.words,
-					      &image->context);
+	ret = nvdebug_context_decode(self->set->gpu->chip->context, self->word,
+				     self->reader.words, &image->context);
+	image->status = ret == -EBADMSG ? NVDEBUG_INSTANCE_BAD_MAGIC : ret;
 	return false;
 }
 
-/* An image, to be read unless it has been. @ctl: its first run, or NULL. */
-static bool found_image(struct nvdebug_context_fetch *self, u64 addr,
-			u8 aperture, const u32 *ctl)
+/* Read an image, unless it was read before. @ctl: its first run, or NULL. */
+static bool context_fetch_add_image(struct nvdebug_context_fetch *self,
+				    u64 addr, u8 aperture, const u32 *ctl)
 {
 	u32 known = self->set->images.count;
 	struct image_key key = { addr, aperture };
@@ -98,7 +99,7 @@ static bool found_image(struct nvdebug_context_fetch *self, u64 addr,
 	image = nvdebug_intern(&self->set->images, sizeof(*image), &key,
 			       sizeof(key));
 	if (!image)
-		return fail_all(self, -ENOMEM);
+		return context_fetch_abort(self, -ENOMEM);
 	self->pointer->image = image;
 	if (self->set->images.count == known)
 		return false;
@@ -117,13 +118,13 @@ static bool found_image(struct nvdebug_context_fetch *self, u64 addr,
 		self->word[self->reader.words++] = *ctl;
 		self->reader.run++;
 	}
-	self->next = got_image_run;
+	self->next = context_fetch_got_image;
 	return nvdebug_run_next(&self->reader, self->want);
 }
 
-static bool walk_to(struct nvdebug_context_fetch *self, u64 va);
+static bool context_fetch_walk(struct nvdebug_context_fetch *self, u64 va);
 
-static bool got_header_run(struct nvdebug_context_fetch *self)
+static bool context_fetch_got_header(struct nvdebug_context_fetch *self)
 {
 	u64 va;
 
@@ -131,19 +132,21 @@ static bool got_header_run(struct nvdebug_context_fetch *self)
 		return true;
 	if (!nvdebug_context_pointer_decode(self->set->gpu->chip->context,
 					    self->header, &va))
-		return found_image(self, self->reader.addr,
-				   self->reader.aperture, self->header);
+		return context_fetch_add_image(self, self->reader.addr,
+					       self->reader.aperture,
+					       self->header);
 	if (va & (HEADER_ALIGN - 1))
-		return fail(self, -ENOEXEC);
+		return context_fetch_fail(self, NVDEBUG_INSTANCE_BAD_MAGIC);
 	self->followed = true;
-	return walk_to(self, va);
+	return context_fetch_walk(self, va);
 }
 
-/* It lies here: the image, or what may be a header. */
-static bool located(struct nvdebug_context_fetch *self, u64 addr, u8 aperture)
+/* Read the image, or what may be a header, at @addr. */
+static bool context_fetch_read_at(struct nvdebug_context_fetch *self, u64 addr,
+				  u8 aperture)
 {
 	if (self->followed || !self->set->gpu->chip->context->has_type)
-		return found_image(self, addr, aperture, NULL);
+		return context_fetch_add_image(self, addr, aperture, NULL);
 
 	self->reader = (struct nvdebug_run_reader) {
 		.runs = &nvdebug_context_pointer_runs,
@@ -151,60 +154,64 @@ static bool located(struct nvdebug_context_fetch *self, u64 addr, u8 aperture)
 		.aperture = aperture,
 		.word = self->header,
 	};
-	self->next = got_header_run;
+	self->next = context_fetch_got_header;
 	return nvdebug_run_next(&self->reader, self->want);
 }
 
-static bool walked(struct nvdebug_context_fetch *self)
+static bool context_fetch_walk_done(struct nvdebug_context_fetch *self)
 {
 	const struct nvdebug_walk *walk = &self->walk.walk;
 
 	switch (walk->state) {
 	case NVDEBUG_WALK_MAPPED:
-		return located(self, walk->addr, walk->aperture);
+		return context_fetch_read_at(self, walk->addr, walk->aperture);
 	case NVDEBUG_WALK_PEER:
 	case NVDEBUG_WALK_BAD_TABLE:
-		return fail(self, -EFAULT);
+		return context_fetch_fail(self, -EFAULT);
 	default:
-		return fail(self, -ENXIO);
+		return context_fetch_fail(self, NVDEBUG_INSTANCE_NOT_MAPPED);
 	}
 }
 
-static bool got_entry(struct nvdebug_context_fetch *self)
+static bool context_fetch_got_entry(struct nvdebug_context_fetch *self)
 {
 	return nvdebug_mmu_walk_step(&self->walk, self->want) ||
-	       walked(self);
+	       context_fetch_walk_done(self);
 }
 
-static bool walk_to(struct nvdebug_context_fetch *self, u64 va)
+static bool context_fetch_walk(struct nvdebug_context_fetch *self, u64 va)
 {
-	const struct pointer_key *key = key_of(self);
+	const struct pointer_key *key = context_fetch_key(self);
 
 	self->has_va = true;
 	self->va = va;
-	self->next = got_entry;
+	self->next = context_fetch_got_entry;
 	return nvdebug_mmu_walk_start(&self->walk, self->set->gpu, self->format,
 				      key->dir, key->dir_aperture, 0, va,
 				      self->want) ||
-	       walked(self);
+	       context_fetch_walk_done(self);
 }
 
-static bool start(struct nvdebug_context_fetch *self, struct nvdebug_mem *mem)
+static bool context_fetch_start(struct nvdebug_context_fetch *self,
+				struct nvdebug_mem *mem)
 {
-	const struct pointer_key *key = key_of(self);
+	const struct pointer_key *key = context_fetch_key(self);
 	int ret;
 
 	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
 				 &self->format);
 	if (ret)
-		return ret == -ENODEV ? fail_all(self, ret) : fail(self, ret);
-	return key->is_virtual ? walk_to(self, key->addr) :
-				 located(self, key->addr, key->aperture);
+		return ret == -ENODEV ? context_fetch_abort(self, ret) :
+					context_fetch_fail(self, ret);
+	if (key->is_virtual)
+		return context_fetch_walk(self, key->addr);
+	return context_fetch_read_at(self, key->addr, key->aperture);
 }
 
-/* The pointer of @block. NULL if it has none, or out of memory. */
+/* The pointer of @block. NULL if there is none, or out of memory. */
 static struct nvdebug_context_pointer *
-pointer_of(struct nvdebug_instances *set, struct nvdebug_block *block)
+block_context_pointer(struct nvdebug_instances *set,
+		      struct nvdebug_block *block)
 {
 	const struct nvdebug_page_dir *dir = nvdebug_block_compute_dir(block);
 	const struct nvdebug_instance *instance = &block->instance;
@@ -220,7 +227,7 @@ pointer_of(struct nvdebug_instances *set, struct nvdebug_block *block)
 	struct nvdebug_context_pointer *pointer;
 
 	if (!instance->wfi) {
-		block->no_context = -ENOENT;
+		block->no_context = NVDEBUG_INSTANCE_NO_CONTEXT;
 		return NULL;
 	}
 	pointer = nvdebug_intern(&set->pointers, sizeof(*pointer), &key,
@@ -238,7 +245,7 @@ nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
 	u32 known = set->pointers.count;
 	struct nvdebug_context_fetch *self;
 
-	block->pointer = pointer_of(set, block);
+	block->pointer = block_context_pointer(set, block);
 	if (!block->pointer || set->pointers.count == known)
 		return NULL;
 	self = kzalloc(sizeof(*self), GFP_KERNEL_ACCOUNT);
@@ -249,7 +256,7 @@ nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
 	self->want = want;
 	self->set = set;
 	self->pointer = block->pointer;
-	if (start(self, mem))
+	if (context_fetch_start(self, mem))
 		return self;
 	kfree(self);
 	return NULL;
@@ -257,5 +264,5 @@ nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
 
 bool nvdebug_context_step(struct nvdebug_context_fetch *self, int error)
 {
-	return error ? fail(self, error) : self->next(self);
+	return error ? context_fetch_fail(self, error) : self->next(self);
 }

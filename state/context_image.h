@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * From an instance block to the context image it leads to, by way of the fetch
- * that has read the block.
+ * Read the context image of an instance block, as part of the fetch that has
+ * read the block.
  */
 #ifndef NVDEBUG_CONTEXT_IMAGE_H
 #define NVDEBUG_CONTEXT_IMAGE_H
@@ -17,15 +17,15 @@ struct nvdebug_mem;
 struct nvdebug_mem_request;
 
 /*
- * Find block->pointer, and follow it unless that has been done. NULL if there
- * is nothing to read for that, else @want is the first request.
+ * Set block->pointer. NULL if there is nothing to read, also because the
+ * pointer was followed before; else @want is the first request.
  */
 struct nvdebug_context_fetch *
 nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
 		      struct nvdebug_block *block,
 		      struct nvdebug_mem_request *want);
 
-/* @want was read, or not, as @error says. False at the end. */
+/* @want was read, or failed with @error. False at the end. */
 bool nvdebug_context_step(struct nvdebug_context_fetch *self, int error);
 
 #endif

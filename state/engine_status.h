@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Who is running now: the status of an engine or a PBDMA.
+ * The context status of an engine or a PBDMA.
  */
 #ifndef NVDEBUG_STATE_ENGINE_STATUS_H
 #define NVDEBUG_STATE_ENGINE_STATUS_H
@@ -14,8 +14,8 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 
 /*
- * One register read each. -EOPNOTSUPP if it is not public where the engine's
- * status is.
+ * One register read each. -EOPNOTSUPP if the engine has no public status
+ * register.
  */
 int __must_check nvdebug_engine_status_read(struct nvdebug_gpu *gpu,
 					    const struct nvdebug_engine *engine,

@@ -27,20 +27,20 @@ struct block_key {
 	u64 aperture;
 };
 
-const char *nvdebug_instance_error(int error)
+const char *nvdebug_instance_status_name(int status)
 {
-	switch (error) {
-	case -ESRCH:
+	switch (status) {
+	case NVDEBUG_INSTANCE_NOT_BOUND:
 		return "not bound";
-	case -EAGAIN:
+	case NVDEBUG_INSTANCE_CHANGED:
 		return "changing";
-	case -ENXIO:
+	case NVDEBUG_INSTANCE_NOT_MAPPED:
 		return "not mapped";
-	case -ENOEXEC:
+	case NVDEBUG_INSTANCE_BAD_MAGIC:
 		return "bad magic";
-	case -ENOENT:
+	case NVDEBUG_INSTANCE_NO_CONTEXT:
 		return "none";
-	case -ENODATA:
+	case NVDEBUG_INSTANCE_NOT_READ:
 		return "-";
 	case -EFAULT:
 		return "no such memory";
@@ -48,6 +48,24 @@ const char *nvdebug_instance_error(int error)
 		return "not allowed";
 	default:
 		return "unreadable";
+	}
+}
+
+int nvdebug_instance_status_error(int status)
+{
+	switch (status) {
+	case NVDEBUG_INSTANCE_NOT_BOUND:
+	case NVDEBUG_INSTANCE_NO_CONTEXT:
+	case NVDEBUG_INSTANCE_NOT_READ:
+		return -EINVAL;
+	case NVDEBUG_INSTANCE_CHANGED:
+		return -EBUSY;
+	case NVDEBUG_INSTANCE_NOT_MAPPED:
+		return -EFAULT;
+	case NVDEBUG_INSTANCE_BAD_MAGIC:
+		return -EIO;
+	default:
+		return status;
 	}
 }
 
@@ -108,11 +126,11 @@ nvdebug_instances_add(struct nvdebug_instances *set,
 		return ERR_PTR(-ENOMEM);
 	block->addr = place->addr;
 	block->aperture = place->aperture;
-	block->no_context = -ENODATA;
+	block->no_context = NVDEBUG_INSTANCE_NOT_READ;
 	return block;
 }
 
-/* A block on its way. */
+/* The fetch of a block. */
 struct block_fetch {
 	struct nvdebug_fetch fetch;
 	bool (*next)(struct block_fetch *self);
@@ -128,19 +146,19 @@ struct block_fetch {
 	struct nvdebug_subcontext *sc;
 	u32 sc_count;
 
-	/* what it leads to; then it is that which is read */
+	/* the context image; if set, that is being read */
 	struct nvdebug_mem *mem;
 	struct nvdebug_context_fetch *context;
 };
 
 static const struct nvdebug_instance_layout *
-layout_of(const struct block_fetch *self)
+block_fetch_layout(const struct block_fetch *self)
 {
 	return self->set->gpu->chip->instance;
 }
 
-static bool want(struct block_fetch *self, struct nvdebug_words run, u32 *word,
-		 bool (*next)(struct block_fetch *self))
+static bool block_fetch_want(struct block_fetch *self, struct nvdebug_words run,
+			     u32 *word, bool (*next)(struct block_fetch *self))
 {
 	self->next = next;
 	nvdebug_run_want(&self->fetch.want, self->block->addr,
@@ -148,19 +166,19 @@ static bool want(struct block_fetch *self, struct nvdebug_words run, u32 *word,
 	return true;
 }
 
-static bool fail(struct block_fetch *self, int error)
+static bool block_fetch_fail(struct block_fetch *self, int error)
 {
-	self->block->error = error;
+	self->block->status = error;
 	return false;
 }
 
-static bool fail_all(struct block_fetch *self, int error)
+static bool block_fetch_abort(struct block_fetch *self, int error)
 {
 	self->set->error = error;
-	return fail(self, error);
+	return block_fetch_fail(self, error);
 }
 
-static bool keep_table(struct block_fetch *self)
+static bool block_fetch_keep_table(struct block_fetch *self)
 {
 	struct nvdebug_sc_table *table;
 
@@ -169,7 +187,7 @@ static bool keep_table(struct block_fetch *self)
 				       self->sc,
 				       self->sc_count * sizeof(*self->sc));
 		if (!table)
-			return fail_all(self, -ENOMEM);
+			return block_fetch_abort(self, -ENOMEM);
 		table->entry = table->base.key;
 		table->count = self->sc_count;
 		self->block->table = table;
@@ -177,7 +195,7 @@ static bool keep_table(struct block_fetch *self)
 	return false;
 }
 
-static bool got_subcontexts(struct block_fetch *self)
+static bool block_fetch_got_subcontexts(struct block_fetch *self)
 {
 	u32 first = (self->sc_run.first - NV_RAMIN_SC(0)) / NV_RAMIN_SC_STRIDE;
 	u32 end = first + DIV_ROUND_UP(self->sc_run.count, NV_RAMIN_SC_STRIDE);
@@ -191,16 +209,17 @@ static bool got_subcontexts(struct block_fetch *self)
 						NV_RAMIN_SC_WORDS,
 						&self->sc[self->sc_count]);
 		if (ret < 0)
-			return fail(self, ret);
+			return block_fetch_fail(self, ret);
 		self->sc_count += ret;
 	}
 	self->sc_run = nvdebug_subcontext_run(self->block->instance.valid, end);
 	if (self->sc_run.count)
-		return want(self, self->sc_run, self->sc_word, got_subcontexts);
-	return keep_table(self);
+		return block_fetch_want(self, self->sc_run, self->sc_word,
+					block_fetch_got_subcontexts);
+	return block_fetch_keep_table(self);
 }
 
-static bool read_table(struct block_fetch *self)
+static bool block_fetch_start_table(struct block_fetch *self)
 {
 	u64 valid = self->block->instance.valid;
 	u32 most = hweight64(valid);
@@ -210,63 +229,65 @@ static bool read_table(struct block_fetch *self)
 		return false;
 	self->sc_word = kvcalloc(most * NV_RAMIN_SC_STRIDE, sizeof(u32),
 				 GFP_KERNEL_ACCOUNT);
-	/* one more: decoding is what tells that an entry is none */
+	/* one more: decoding writes an entry before it is known to be valid */
 	self->sc = kvcalloc(most + 1, sizeof(*self->sc), GFP_KERNEL_ACCOUNT);
 	if (!self->sc_word || !self->sc)
-		return fail_all(self, -ENOMEM);
-	return want(self, self->sc_run, self->sc_word, got_subcontexts);
+		return block_fetch_abort(self, -ENOMEM);
+	return block_fetch_want(self, self->sc_run, self->sc_word,
+				block_fetch_got_subcontexts);
 }
 
-static bool next_run(struct block_fetch *self)
+static bool block_fetch_next_run(struct block_fetch *self)
 {
 	int ret;
 
 	if (nvdebug_run_next(&self->reader, &self->fetch.want))
 		return true;
-	ret = nvdebug_instance_decode(layout_of(self), self->word,
+	ret = nvdebug_instance_decode(block_fetch_layout(self), self->word,
 				      self->reader.words,
 				      &self->block->instance);
 	if (ret)
-		return fail(self, ret);
+		return block_fetch_fail(self, ret);
 	if (self->set->big_page_kib)
 		self->block->instance.big_page_kib = self->set->big_page_kib;
-	return read_table(self);
+	return block_fetch_start_table(self);
 }
 
 /*
- * With all 64 subcontexts valid these words are ones, as a bus without an
- * answer has them.
+ * With all 64 subcontexts valid these words are all ones, as if the bus did not
+ * answer.
  */
-static bool may_be_all_valid(const struct block_fetch *self)
+static bool block_fetch_may_be_all_valid(const struct block_fetch *self)
 {
 	const struct nvdebug_mem_request *asked = &self->fetch.want;
 
-	return self->next == next_run &&
+	return self->next == block_fetch_next_run &&
 	       asked->addr == self->block->addr +
 			      NV_RAMIN_SC_PDB_VALID * sizeof(u32) &&
 	       asked->words == NV_RAMIN_SC_PDB_VALID_WORDS &&
 	       !memchr_inv(asked->buf, 0xff, asked->words * sizeof(u32));
 }
 
-static bool got_all_valid(struct block_fetch *self)
+static bool block_fetch_got_all_valid(struct block_fetch *self)
 {
 	memcpy(self->word + self->reader.words - NV_RAMIN_SC_PDB_VALID_WORDS,
 	       self->all_valid + 1,
 	       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
-	return next_run(self);
+	return block_fetch_next_run(self);
 }
 
-/* Another word, read with them, tells. */
-static bool read_with_word_before(struct block_fetch *self)
+/* Read the word before, too, to tell these apart. */
+static bool block_fetch_read_word_before(struct block_fetch *self)
 {
 	const struct nvdebug_words run = {
 		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->all_valid)
 	};
 
-	return want(self, run, self->all_valid, got_all_valid);
+	return block_fetch_want(self, run, self->all_valid,
+				block_fetch_got_all_valid);
 }
 
-static void block_done(struct block_fetch *self)
+static void block_fetch_free(struct block_fetch *self)
 {
 	kvfree(self->sc_word);
 	kvfree(self->sc);
@@ -276,7 +297,7 @@ static void block_done(struct block_fetch *self)
 	self->context = NULL;
 }
 
-static bool block_step(struct nvdebug_fetch *fetch, int error)
+static bool block_fetch_step(struct nvdebug_fetch *fetch, int error)
 {
 	struct block_fetch *self =
 		container_of(fetch, struct block_fetch, fetch);
@@ -284,24 +305,24 @@ static bool block_step(struct nvdebug_fetch *fetch, int error)
 
 	if (self->context)
 		more = nvdebug_context_step(self->context, error);
-	else if (error == -EIO && may_be_all_valid(self))
-		more = read_with_word_before(self);
+	else if (error == -EIO && block_fetch_may_be_all_valid(self))
+		more = block_fetch_read_word_before(self);
 	else
-		more = error ? fail(self, error) : self->next(self);
+		more = error ? block_fetch_fail(self, error) : self->next(self);
 
 	if (!more && !self->context && self->set->with_images &&
-	    !self->block->error) {
+	    !self->block->status) {
 		self->context = nvdebug_context_begin(self->set, self->mem,
 						      self->block,
 						      &self->fetch.want);
 		more = self->context;
 	}
 	if (!more)
-		block_done(self);
+		block_fetch_free(self);
 	return more;
 }
 
-/* The size of big pages up to Pascal, where the whole chip has the same. */
+/* The big page size up to Pascal, where it is a property of the chip. */
 static int read_big_page_size(struct nvdebug_instances *set,
 			      struct nvdebug_mem *mem)
 {
@@ -316,7 +337,7 @@ static int read_big_page_size(struct nvdebug_instances *set,
 				   NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE, &kib);
 	if (!ret)
 		set->big_page_kib = kib;
-	/* what is not known is printed as that */
+	/* an unknown size is printed as such */
 	return ret == -ENODEV ? ret : 0;
 }
 
@@ -336,8 +357,8 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 	if (!fetch)
 		return -ENOMEM;
 	list_for_each_entry(block, &set->blocks.all, base.all) {
-		fetch[i].fetch.step = block_step;
-		fetch[i].next = next_run;
+		fetch[i].fetch.step = block_fetch_step;
+		fetch[i].next = block_fetch_next_run;
 		fetch[i].set = set;
 		fetch[i].mem = mem;
 		fetch[i].block = block;
@@ -345,21 +366,21 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 		fetch[i].reader.addr = block->addr;
 		fetch[i].reader.aperture = block->aperture;
 		fetch[i].reader.word = fetch[i].word;
-		next_run(&fetch[i]);
+		block_fetch_next_run(&fetch[i]);
 		list_add_tail(&fetch[i].fetch.node, &fetches);
 		i++;
 	}
 	ret = nvdebug_mem_fetch(mem, &fetches);
 	while (i--)
-		block_done(&fetch[i]);
+		block_fetch_free(&fetch[i]);
 	kvfree(fetch);
 	return ret ? ret : set->error;
 }
 
-/* Where channel @id has its block, given the entry that names it. */
-static int read_place(struct nvdebug_instances *set, u32 id,
-		      const struct nvdebug_entry *entry,
-		      struct nvdebug_instance_place *place)
+/* The location of channel @id's block, given its entry. */
+static int channel_read_place(struct nvdebug_instances *set, u32 id,
+			      const struct nvdebug_entry *entry,
+			      struct nvdebug_instance_place *place)
 {
 	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
 	struct nvdebug_channel channel = {};
@@ -381,22 +402,23 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	cond_resched();
-	/* an entry cannot be looked at again without copying the list again */
-	if (!set->gpu->chip->channel->read_inst || block->error)
+	/* checking an entry again would need another copy of the list */
+	if (!set->gpu->chip->channel->read_inst || block->status)
 		return 0;
-	ret = read_place(set, id, NULL, &place);
+	ret = channel_read_place(set, id, NULL, &place);
 	if (ret)
 		return ret;
 	if (!place.bound || place.addr != block->addr ||
 	    place.aperture != block->aperture)
-		block->error = -EAGAIN;
+		block->status = NVDEBUG_INSTANCE_CHANGED;
 	return 0;
 }
 
-/* The entry of channel @id, in a list as it is now. */
-static int find_entry(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-		      const struct nvdebug_runlist *runlist, u32 id,
-		      struct nvdebug_entry *entry)
+/* Find the entry of channel @id in the current list. */
+static int runlist_find_channel(struct nvdebug_gpu *gpu,
+				struct nvdebug_mem *mem,
+				const struct nvdebug_runlist *runlist, u32 id,
+				struct nvdebug_entry *entry)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_runlist_copy copy;
@@ -436,10 +458,10 @@ int nvdebug_instances_find(struct nvdebug_instances *set,
 		return ret;
 	if (id >= runlist->channels)
 		return -ERANGE;
-	ret = find_entry(set->gpu, mem, runlist, id, &entry);
+	ret = runlist_find_channel(set->gpu, mem, runlist, id, &entry);
 	if (ret)
 		return ret;
-	ret = read_place(set, id, &entry, &place);
+	ret = channel_read_place(set, id, &entry, &place);
 	if (ret)
 		return ret;
 	*block = nvdebug_instances_add(set, &place);
@@ -448,7 +470,10 @@ int nvdebug_instances_find(struct nvdebug_instances *set,
 	if (IS_ERR(*block))
 		return PTR_ERR(*block);
 	ret = nvdebug_instances_read(set, mem);
-	if (!ret)
-		ret = nvdebug_instances_confirm(set, id, *block);
-	return ret ? ret : (*block)->error;
+	if (ret)
+		return ret;
+	ret = nvdebug_instances_confirm(set, id, *block);
+	if (ret)
+		return ret;
+	return nvdebug_instance_status_error((*block)->status);
 }

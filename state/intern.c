@@ -15,10 +15,10 @@ void nvdebug_intern_init(struct nvdebug_intern *set)
 
 void nvdebug_intern_free(struct nvdebug_intern *set)
 {
-	struct nvdebug_interned *thing, *next;
+	struct nvdebug_interned *object, *next;
 
-	list_for_each_entry_safe(thing, next, &set->all, all)
-		kvfree(thing);
+	list_for_each_entry_safe(object, next, &set->all, all)
+		kvfree(object);
 	nvdebug_intern_init(set);
 }
 
@@ -26,25 +26,25 @@ void *nvdebug_intern(struct nvdebug_intern *set, size_t size, const void *key,
 		     size_t key_size)
 {
 	u32 hash = jhash(key, key_size, 0);
-	struct nvdebug_interned *thing;
+	struct nvdebug_interned *object;
 	void *copy;
 
-	hash_for_each_possible(set->bucket, thing, node, hash)
-		if (thing->key_size == key_size &&
-		    !memcmp(thing->key, key, key_size))
-			return thing;
+	hash_for_each_possible(set->bucket, object, node, hash)
+		if (object->key_size == key_size &&
+		    !memcmp(object->key, key, key_size))
+			return object;
 
 	size = ALIGN(size, sizeof(u64));
-	thing = kvzalloc(size + key_size, GFP_KERNEL_ACCOUNT);
-	if (!thing)
+	object = kvzalloc(size + key_size, GFP_KERNEL_ACCOUNT);
+	if (!object)
 		return NULL;
-	copy = (void *)thing + size;
+	copy = (void *)object + size;
 	memcpy(copy, key, key_size);
-	thing->key = copy;
-	thing->key_size = key_size;
-	thing->first = NVDEBUG_NOBODY;
-	hash_add(set->bucket, &thing->node, hash);
-	list_add_tail(&thing->all, &set->all);
+	object->key = copy;
+	object->key_size = key_size;
+	object->first = NVDEBUG_UNCLAIMED;
+	hash_add(set->bucket, &object->node, hash);
+	list_add_tail(&object->all, &set->all);
 	set->count++;
-	return thing;
+	return object;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Things that many refer to and that are kept once: found by what they are,
- * their key.
+ * Interned objects: shared by all that refer to equal ones, found by key.
  */
 #ifndef NVDEBUG_INTERN_H
 #define NVDEBUG_INTERN_H
@@ -14,38 +13,38 @@
 
 struct nvdebug_intern {
 	DECLARE_HASHTABLE(bucket, NVDEBUG_INTERN_BITS);
-	struct list_head all;	/* in the order in which they came */
+	struct list_head all;	/* in order of creation */
 	u32 count;
 };
 
-/* The first member of every such thing. The key lies behind the whole thing. */
+/* First member of every interned object. The key is stored after the object. */
 struct nvdebug_interned {
 	struct hlist_node node;
 	struct list_head all;
 	const void *key;
 	u32 key_size;
-	u32 first;	/* for the user: the first that refers to it */
+	u32 first;	/* see nvdebug_interned_claim() */
 };
 
-#define NVDEBUG_NOBODY	U32_MAX
+#define NVDEBUG_UNCLAIMED	U32_MAX
 
 void nvdebug_intern_init(struct nvdebug_intern *set);
 void nvdebug_intern_free(struct nvdebug_intern *set);
 
 /*
- * The thing whose key is the @key_size bytes of @key, padding included. If
- * there is none yet, one of @size bytes is made, zeroed. NULL: out of memory.
+ * Find the object with the @key_size bytes of @key (including padding), or
+ * allocate one of @size bytes, zeroed. NULL: out of memory.
  */
 void *nvdebug_intern(struct nvdebug_intern *set, size_t size, const void *key,
 		     size_t key_size);
 
-/* @who refers to it. Is that the first? To be asked in the order of printing. */
-static inline bool nvdebug_interned_claim(struct nvdebug_interned *thing,
-					  u32 who)
+/* Is @user the first that refers to it? Call in the order of printing. */
+static inline bool nvdebug_interned_claim(struct nvdebug_interned *object,
+					  u32 user)
 {
-	if (thing->first == NVDEBUG_NOBODY)
-		thing->first = who;
-	return thing->first == who;
+	if (object->first == NVDEBUG_UNCLAIMED)
+		object->first = user;
+	return object->first == user;
 }
 
 #endif

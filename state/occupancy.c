@@ -6,8 +6,8 @@
 #include "state/engine_status.h"
 #include "state/occupancy.h"
 
-static bool is_on(const struct nvdebug_engine *engine,
-		  const struct nvdebug_runlist *runlist)
+static bool engine_is_on_runlist(const struct nvdebug_engine *engine,
+				 const struct nvdebug_runlist *runlist)
 {
 	return engine->has & NVDEBUG_ENGINE_HAS_RUNLIST &&
 	       engine->runlist == runlist->id;
@@ -15,7 +15,7 @@ static bool is_on(const struct nvdebug_engine *engine,
 
 int nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,
 			     const struct nvdebug_runlist *runlist,
-			     nvdebug_counts_fn counts, const void *who)
+			     nvdebug_match_fn match, const void *data)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;
 	struct nvdebug_engine_status engine;
@@ -27,20 +27,20 @@ int nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,
 		ret = nvdebug_pbdma_status_read(gpu, runlist, i, &pbdma);
 		if (ret)
 			return ret;
-		if (nvdebug_pbdma_is_occupied(&pbdma, counts, who))
+		if (nvdebug_pbdma_is_occupied(&pbdma, match, data))
 			return 1;
 	}
 	for (i = 0; i < topology->engines; i++) {
-		if (!is_on(&topology->engine[i], runlist))
+		if (!engine_is_on_runlist(&topology->engine[i], runlist))
 			continue;
 		ret = nvdebug_engine_status_read(gpu, &topology->engine[i],
 						 &engine);
-		/* of an engine whose status is not public, PBDMAs have to do */
+		/* no public status register: PBDMAs must suffice */
 		if (ret == -EOPNOTSUPP)
 			continue;
 		if (ret)
 			return ret;
-		if (nvdebug_engine_is_occupied(&engine.ctx, counts, who))
+		if (nvdebug_engine_is_occupied(&engine.ctx, match, data))
 			return 1;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Is somebody on the PBDMAs and engines of a runlist?
+ * What is on the PBDMAs and engines of a runlist.
  */
 #ifndef NVDEBUG_OCCUPANCY_H
 #define NVDEBUG_OCCUPANCY_H
@@ -13,12 +13,12 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 
 /*
- * Is somebody, of those for whom @counts says so, on a PBDMA or an engine of
- * the runlist, or on the way there? 1, 0 or an error.
+ * Is a TSG or channel that @match accepts on a PBDMA or an engine of the
+ * runlist, or about to be loaded? 1, 0 or an error.
  */
 int __must_check
 nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,
 			 const struct nvdebug_runlist *runlist,
-			 nvdebug_counts_fn counts, const void *who);
+			 nvdebug_match_fn match, const void *data);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Override lists: runlists in memory of the module's own, that Host reads in
- * place of a driver's. Made and installed by host/override_list.c.
+ * Override lists: runlists in memory of the module that replace the driver's.
+ * Created and installed by host/override_list.c.
  */
 #ifndef NVDEBUG_STATE_OVERRIDE_H
 #define NVDEBUG_STATE_OVERRIDE_H
@@ -18,7 +18,7 @@ struct nvdebug_runlist;
 
 struct nvdebug_override {
 	struct list_head node;	/* in gpu->overrides, once it is submitted */
-	u64 number;		/* that no other of this GPU has, ever */
+	u64 number;		/* unique, never reused */
 	const struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_location own;
 	struct nvdebug_runlist_location original;	/* the driver's */
@@ -32,8 +32,8 @@ nvdebug_override_at(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist_location *loc);
 
 /*
- * If @loc, where the list of @runlist is now, is an override list, tell where
- * the driver's is that it replaced. Under gpu->lock.
+ * If @loc, the current list of @runlist, is an override list, set @loc to the
+ * driver's list that it replaced. Under gpu->lock.
  */
 void nvdebug_override_original(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist,

@@ -29,8 +29,8 @@ void nvdebug_resolver_free(struct nvdebug_resolver *r)
 	kfree(r->held);
 }
 
-static int ids_of(struct nvdebug_resolver *r, u32 index,
-		  const unsigned long **held)
+static int resolver_ids(struct nvdebug_resolver *r, u32 index,
+			const unsigned long **held)
 {
 	struct nvdebug_runlist *runlist = &r->gpu->topology.runlist[index];
 	unsigned long **slot = &r->held[index];
@@ -41,7 +41,7 @@ static int ids_of(struct nvdebug_resolver *r, u32 index,
 		*slot = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
 		if (!*slot)
 			return -ENOMEM;
-		/* most runlists are empty, and one read says so */
+		/* most runlists are empty: one read */
 		ret = nvdebug_runlist_length(r->gpu, runlist, &entries);
 		if (!ret && entries)
 			ret = nvdebug_runlist_ids(r->gpu, runlist, r->kind,
@@ -61,7 +61,7 @@ static int check_id(u32 id, u32 ids)
 	return id < ids ? 0 : -ERANGE;
 }
 
-/* Could @runlist hold this id at all? */
+/* Is the id possible in @runlist? */
 static int check_possible(struct nvdebug_resolver *r,
 			  struct nvdebug_runlist *runlist, u32 id)
 {
@@ -87,7 +87,7 @@ static int resolve_member(struct nvdebug_resolver *r,
 	ret = check_possible(r, runlist, t->id);
 	if (ret)
 		return ret;
-	ret = ids_of(r, runlist - r->gpu->topology.runlist, &held);
+	ret = resolver_ids(r, runlist - r->gpu->topology.runlist, &held);
 	if (ret)
 		return ret;
 	*found = runlist;
@@ -114,7 +114,7 @@ static int resolve_by_search(struct nvdebug_resolver *r,
 		if (ret)
 			return ret;
 		possible = true;
-		ret = ids_of(r, i, &held);
+		ret = resolver_ids(r, i, &held);
 		if (ret)
 			return ret;
 		if (!test_bit(t->id, held))
@@ -136,7 +136,7 @@ int nvdebug_resolve_listed(struct nvdebug_resolver *r,
 				resolve_by_search(r, t, found);
 }
 
-/* "RUNLIST:ID" where ids are local: that is precise. */
+/* "RUNLIST:ID" where ids are per runlist is unambiguous. */
 static int resolve_local(struct nvdebug_resolver *r,
 			 const struct nvdebug_target *t,
 			 struct nvdebug_runlist **found)

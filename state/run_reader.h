@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Reading the runs of a structure by way of a fetch.
+ * Read the runs of a structure in a fetch.
  */
 #ifndef NVDEBUG_RUN_READER_H
 #define NVDEBUG_RUN_READER_H
@@ -12,12 +12,12 @@ struct nvdebug_run_reader {
 	const struct nvdebug_runs *runs;
 	u64 addr;	/* of the structure */
 	u8 aperture;
-	u32 run;	/* to be read next */
-	u32 words;	/* asked for until now */
-	u32 *word;	/* where they go */
+	u32 run;	/* next one to read */
+	u32 words;	/* requested so far */
+	u32 *word;	/* buffer */
 };
 
-/* Ask for @run of a structure. */
+/* Make @want the request for @run of a structure. */
 static inline void nvdebug_run_want(struct nvdebug_mem_request *want, u64 addr,
 				    u8 aperture, struct nvdebug_words run,
 				    u32 *word)

@@ -41,27 +41,27 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* How often to copy a list that moves before calling the copy torn. */
+/* Attempts to copy a list before the copy is marked torn. */
 #define COPY_TRIES	3
 
-static bool is_readable(const struct nvdebug_runlist_location *loc)
+static bool list_is_readable(const struct nvdebug_runlist_location *loc)
 {
 	return loc->aperture == NV_APERTURE_VID ||
 	       loc->aperture == NV_APERTURE_COH ||
 	       loc->aperture == NV_APERTURE_NCOH;
 }
 
-/* Not by the aperture's name: video memory's is the SoC's on a Jetson TX2. */
-static bool is_in_video_memory(const struct nvdebug_gpu *gpu,
-			       const struct nvdebug_runlist_location *loc)
+/* Not by aperture: on a Jetson TX2 NV_APERTURE_VID is system memory. */
+static bool list_is_in_video_memory(const struct nvdebug_gpu *gpu,
+				    const struct nvdebug_runlist_location *loc)
 {
 	return nvdebug_mem_place(gpu, loc->aperture) == NVDEBUG_PLACE_VIDEO;
 }
 
 /* Read the entries of the list at @loc; a new buffer goes to *@words. */
-static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			const struct nvdebug_runlist_location *loc,
-			bool even_only, u32 **words)
+static int list_copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			     const struct nvdebug_runlist_location *loc,
+			     bool even_only, u32 **words)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_mem_request req = {
@@ -74,10 +74,10 @@ static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	int ret;
 
 	*words = NULL;
-	if (!loc->entries || !is_readable(loc))
+	if (!loc->entries || !list_is_readable(loc))
 		return 0;
 
-	/* zeroed: words left out must not look like anything */
+	/* zeroed: skipped words must have no meaning */
 	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	if (!req.buf)
 		return -ENOMEM;
@@ -94,15 +94,10 @@ static int copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	return 0;
 }
 
-/* Errors that a list in another place would not change. */
-static bool is_final(int error)
-{
-	return error == -EINTR || error == -ENOMEM || error == -ENODEV;
-}
-
-static int locate_locked(struct nvdebug_gpu *gpu,
-			 const struct nvdebug_runlist *runlist, bool original,
-			 struct nvdebug_runlist_location *loc)
+static int runlist_locate_locked(struct nvdebug_gpu *gpu,
+				 const struct nvdebug_runlist *runlist,
+				 bool original,
+				 struct nvdebug_runlist_location *loc)
 {
 	int ret = gpu->chip->runlist->location(gpu, runlist, loc);
 
@@ -111,9 +106,9 @@ static int locate_locked(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-static int locate(struct nvdebug_gpu *gpu,
-		  const struct nvdebug_runlist *runlist, bool original,
-		  struct nvdebug_runlist_location *loc)
+static int runlist_locate(struct nvdebug_gpu *gpu,
+			  const struct nvdebug_runlist *runlist, bool original,
+			  struct nvdebug_runlist_location *loc)
 {
 	int ret;
 
@@ -121,43 +116,45 @@ static int locate(struct nvdebug_gpu *gpu,
 		return gpu->chip->runlist->location(gpu, runlist, loc);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	ret = locate_locked(gpu, runlist, original, loc);
+	ret = runlist_locate_locked(gpu, runlist, original, loc);
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
 
 /*
- * Copy the list at @copy->loc. One in system memory may be the module's own,
- * which goes, or comes back there as another one, when a list is submitted: not
- * while the lock is held, under which @copy->loc is looked up again. -EAGAIN if
- * it is in video memory by then. Reads of that take the lock themselves.
+ * Copy the list at @copy->loc. A list in system memory may be an override list,
+ * which is freed, and its memory reused, when another one is submitted: read
+ * @copy->loc again and copy under gpu->lock. -EAGAIN if it is in video memory
+ * by then, where reads take the lock themselves.
  */
-static int copy_in_place(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			 const struct nvdebug_runlist *runlist, bool original,
-			 bool even_only, struct nvdebug_runlist_copy *copy)
+static int list_copy_at(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+			const struct nvdebug_runlist *runlist, bool original,
+			bool even_only, struct nvdebug_runlist_copy *copy)
 {
 	int ret;
 
-	if (is_in_video_memory(gpu, &copy->loc))
-		return copy_entries(gpu, mem, &copy->loc, even_only,
-				    &copy->words);
+	if (list_is_in_video_memory(gpu, &copy->loc))
+		return list_copy_entries(gpu, mem, &copy->loc, even_only,
+					 &copy->words);
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	ret = locate_locked(gpu, runlist, original, &copy->loc);
-	if (!ret && is_in_video_memory(gpu, &copy->loc))
-		ret = -EAGAIN;
-	if (!ret)
-		ret = copy_entries(gpu, mem, &copy->loc, even_only,
-				   &copy->words);
+	ret = runlist_locate_locked(gpu, runlist, original, &copy->loc);
+	if (ret)
+		goto out;
+	ret = -EAGAIN;
+	if (list_is_in_video_memory(gpu, &copy->loc))
+		goto out;
+	ret = list_copy_entries(gpu, mem, &copy->loc, even_only, &copy->words);
+out:
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
 
 /*
- * Copied again if it was replaced meanwhile. That it was may also be the reason
- * for an error, its old place being used for something else by then.
+ * Copy the list again if it was replaced meanwhile. That may also be the reason
+ * for an error, as its memory may have been reused.
  */
-static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
+static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		     const struct nvdebug_runlist *runlist, bool original,
 		     bool even_only, struct nvdebug_runlist_copy *copy)
 {
@@ -166,21 +163,21 @@ static int copy_list(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 
 	copy->words = NULL;
 	copy->torn = false;
-	ret = locate(gpu, runlist, original, &now);
+	ret = runlist_locate(gpu, runlist, original, &now);
 	if (ret)
 		return ret;
 
 	for (tries = 1; ; tries++) {
 		copy->loc = now;
-		error = copy_in_place(gpu, mem, runlist, original, even_only,
-				      copy);
-		if (is_final(error))
+		error = list_copy_at(gpu, mem, runlist, original, even_only,
+				     copy);
+		if (nvdebug_mem_error_is_fatal(error))
 			return error;
-		/* nothing was copied that could have changed under us */
+		/* nothing was copied, so nothing can be torn */
 		if (!error && !copy->words)
 			return 0;
 
-		ret = locate(gpu, runlist, original, &now);
+		ret = runlist_locate(gpu, runlist, original, &now);
 		if (ret)
 			break;
 		copy->torn = error == -EAGAIN ||
@@ -201,7 +198,7 @@ int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			 const struct nvdebug_runlist *runlist, bool even_only,
 			 struct nvdebug_runlist_copy *copy)
 {
-	return copy_list(gpu, mem, runlist, false, even_only, copy);
+	return list_copy(gpu, mem, runlist, false, even_only, copy);
 }
 
 int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
@@ -209,7 +206,7 @@ int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
 				  const struct nvdebug_runlist *runlist,
 				  struct nvdebug_runlist_copy *copy)
 {
-	return copy_list(gpu, mem, runlist, true, false, copy);
+	return list_copy(gpu, mem, runlist, true, false, copy);
 }
 
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
@@ -229,7 +226,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = copy_list(gpu, mem, runlist, original, true, &copy);
+	ret = list_copy(gpu, mem, runlist, original, true, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;

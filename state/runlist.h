@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Runlists as they are now: where one is, and copying it while it may change.
+ * The current runlists: location, and a copy that is consistent or marked torn.
  */
 #ifndef NVDEBUG_STATE_RUNLIST_H
 #define NVDEBUG_STATE_RUNLIST_H
@@ -14,27 +14,27 @@ struct nvdebug_mem;
 struct nvdebug_runlist;
 
 /*
- * Make sure that runlist->channels is known. A runlist whose engines were in
- * reset at load may answer later, so that this is tried again on every use.
+ * Read runlist->channels if that has not succeeded yet: engines in reset do not
+ * answer, so it is retried on every use.
  */
 int __must_check nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
 					 struct nvdebug_runlist *runlist);
 
-/* How many entries it has now, in one register read. */
+/* Current number of entries: one register read. */
 int __must_check nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 					const struct nvdebug_runlist *runlist,
 					u32 *entries);
 
-/* A list as it was copied from memory. */
+/* A copy of a list. */
 struct nvdebug_runlist_copy {
 	struct nvdebug_runlist_location loc;
-	bool torn;	/* it moved, and moved again when it was tried again */
-	u32 *words;	/* NULL if there are no entries or no way to read them */
+	bool torn;	/* it was replaced during every attempt */
+	u32 *words;	/* NULL if it is empty or cannot be read */
 };
 
 /*
- * Copy a list as it stands; @copy->words is to be freed with kvfree().
- * @even_only leaves out the words that tell neither kind nor id of an entry.
+ * Copy the current list. The caller frees @copy->words with kvfree().
+ * @even_only: only the words with kind and id of each entry.
  */
 int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      struct nvdebug_mem *mem,
@@ -42,15 +42,13 @@ int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      bool even_only,
 				      struct nvdebug_runlist_copy *copy);
 
-/*
- * The driver's list, even where an override list is in force.
- */
+/* The same, but the driver's list where an override list is current. */
 int __must_check
 nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			      const struct nvdebug_runlist *runlist,
 			      struct nvdebug_runlist_copy *copy);
 
-/* Set the bit of every TSG or channel that the list has now. */
+/* Set a bit for every TSG or channel id in the current list. */
 int __must_check nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
 				     enum nvdebug_entry_kind kind, bool original,

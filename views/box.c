@@ -5,7 +5,7 @@
 
 #include "views/box.h"
 
-static void dashes(struct seq_file *m, int n)
+static void put_dashes(struct seq_file *m, int n)
 {
 	while (n-- > 0)
 		seq_putc(m, '-');
@@ -24,9 +24,9 @@ void nvdebug_box_open(struct nvdebug_box *box, int indent, int lead,
 
 	box->indent = indent;
 	seq_printf(box->m, "%*s+", indent, "");
-	dashes(box->m, lead);
+	put_dashes(box->m, lead);
 	seq_printf(box->m, " %s ", text);
-	dashes(box->m, NVDEBUG_BOX_WIDTH - indent - lead - len - 4);
+	put_dashes(box->m, NVDEBUG_BOX_WIDTH - indent - lead - len - 4);
 	seq_puts(box->m, "+\n");
 }
 
@@ -69,6 +69,6 @@ void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
 void nvdebug_box_close(const struct nvdebug_box *box)
 {
 	seq_printf(box->m, "%*s+", box->indent, "");
-	dashes(box->m, NVDEBUG_BOX_WIDTH - box->indent - 2);
+	put_dashes(box->m, NVDEBUG_BOX_WIDTH - box->indent - 2);
 	seq_puts(box->m, "+\n");
 }

@@ -11,7 +11,7 @@
 
 struct seq_file;
 
-/* Columns of every line. "Status Name" with the longest name just fits. */
+/* Width of a line: fits "Status Name" with the longest name. */
 #define NVDEBUG_BOX_WIDTH	48
 
 struct nvdebug_box {
@@ -27,10 +27,10 @@ void nvdebug_box_line(const struct nvdebug_box *box, const char *key,
 		      const char *value, ...);
 void nvdebug_box_flag(const struct nvdebug_box *box, const char *key,
 		      bool value);
-/* "hidden" instead, for readers who may not see addresses. */
+/* Prints "hidden" if @hide. */
 void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
 			 u64 address, bool hide);
-/* The same with @digits digits at least, instead of 8. */
+/* The same with at least @digits digits instead of 8. */
 void nvdebug_box_wide_address(const struct nvdebug_box *box, const char *key,
 			      int digits, u64 address, bool hide);
 void nvdebug_box_close(const struct nvdebug_box *box);

@@ -12,12 +12,12 @@ struct nvdebug_channel;
 struct nvdebug_chip;
 struct nvdebug_entry;
 
-/* What its registers say, then what its entry says. */
+/* The state in its registers, then its entry. */
 void nvdebug_channel_show(const struct nvdebug_box *box,
 			  const struct nvdebug_chip *chip,
 			  const struct nvdebug_channel *channel,
 			  const struct nvdebug_entry *entry, bool hide);
-/* What its entry says. */
+/* Its entry only. */
 void nvdebug_channel_show_entry(const struct nvdebug_box *box,
 				const struct nvdebug_chip *chip,
 				const struct nvdebug_entry *entry, bool hide);

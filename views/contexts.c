@@ -21,30 +21,30 @@
 
 #define NO_TSG	U32_MAX
 
-/* A channel of a list. Those of a TSG follow each other. */
-struct member {
-	u32 tsg;		/* NO_TSG: bare */
+/* A channel of a list. Channels of a TSG are adjacent. */
+struct context_member {
+	u32 tsg;		/* NO_TSG: outside of a TSG */
 	u32 id;
 	struct nvdebug_block *block;	/* NULL: none */
 };
 
-/* A line: channels that have all the rest in common. */
-struct row {
+/* A line: channels with equal values in all other columns. */
+struct context_row {
 	u32 tsg;
 	u32 spaces;
 	u32 first;		/* in order[] */
 	u32 count;
-	int error;		/* then nothing of block is known */
+	int status;		/* if not 0, block was not read */
 	const struct nvdebug_block *block;	/* of the first channel */
 };
 
-struct part {
+struct context_part {
 	struct list_head node;
 	u32 runlist;
 	u32 members;
-	struct member *member;
+	struct context_member *member;
 	u32 *order;		/* members, by row */
-	struct row *row;
+	struct context_row *row;
 	u32 rows;
 };
 
@@ -58,7 +58,7 @@ static void contexts_free(struct nvdebug_snapshot *base)
 {
 	struct contexts_snapshot *s =
 		container_of(base, struct contexts_snapshot, base);
-	struct part *part, *next;
+	struct context_part *part, *next;
 
 	list_for_each_entry_safe(part, next, &s->parts, node) {
 		kvfree(part->member);
@@ -71,11 +71,12 @@ static void contexts_free(struct nvdebug_snapshot *base)
 }
 
 static int add_member(struct nvdebug_instances *set,
-		      const struct nvdebug_runlist *runlist, struct part *part,
+		      const struct nvdebug_runlist *runlist,
+		      struct context_part *part,
 		      const struct nvdebug_entry *entry, u32 tsg)
 {
 	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
-	struct member *member = &part->member[part->members++];
+	struct context_member *member = &part->member[part->members++];
 	struct nvdebug_instance_place place;
 	struct nvdebug_channel channel = {};
 	struct nvdebug_block *block;
@@ -99,11 +100,11 @@ static int add_member(struct nvdebug_instances *set,
 	return 0;
 }
 
-/* The channels of a list, but only once what is in it several times. */
+/* Add the channels of a list; repeated TSGs and channels are added once. */
 static int add_members(struct nvdebug_instances *set,
 		       const struct nvdebug_runlist *runlist,
 		       const struct nvdebug_entry *entry, u32 entries,
-		       struct part *part, unsigned long *tsgs,
+		       struct context_part *part, unsigned long *tsgs,
 		       unsigned long *bare)
 {
 	u32 i, k, n;
@@ -134,7 +135,7 @@ static int add_members(struct nvdebug_instances *set,
 static int decode_list(struct nvdebug_instances *set,
 		       const struct nvdebug_runlist *runlist,
 		       const struct nvdebug_runlist_copy *copy,
-		       struct part *part)
+		       struct context_part *part)
 {
 	const struct nvdebug_runlist_ops *ops = set->gpu->chip->runlist;
 	unsigned long *tsgs = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
@@ -165,11 +166,11 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 {
 	struct nvdebug_gpu *gpu = s->instances->gpu;
 	struct nvdebug_runlist_copy copy;
-	struct part *part;
+	struct context_part *part;
 	u32 entries;
 	int ret;
 
-	/* most runlists are empty, and one read says so */
+	/* most runlists are empty: one read */
 	ret = nvdebug_runlist_length(gpu, runlist, &entries);
 	if (ret || !entries)
 		return ret;
@@ -195,9 +196,9 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	return ret;
 }
 
-static int error_of(const struct nvdebug_block *block)
+static int block_status(const struct nvdebug_block *block)
 {
-	return block ? block->error : -ESRCH;
+	return block ? block->status : NVDEBUG_INSTANCE_NOT_BOUND;
 }
 
 static bool same_space(const struct nvdebug_block *a,
@@ -207,28 +208,28 @@ static bool same_space(const struct nvdebug_block *a,
 				     nvdebug_block_compute_dir(b));
 }
 
-/* Whether two channels of a TSG belong into one row. */
+/* Do two channels of a TSG belong into one row? */
 static bool same_row(const struct nvdebug_block *a,
 		     const struct nvdebug_block *b)
 {
-	int error = error_of(a);
+	int status = block_status(a);
 
-	if (error || error_of(b))
-		return error == error_of(b);
+	if (status || block_status(b))
+		return status == block_status(b);
 	return a->instance.veid == b->instance.veid && same_space(a, b);
 }
 
 static bool same_place(const struct nvdebug_block *a,
 		       const struct nvdebug_block *b)
 {
-	return !error_of(a) && !error_of(b) && same_space(a, b);
+	return !block_status(a) && !block_status(b) && same_space(a, b);
 }
 
 typedef bool (*match_fn)(const struct nvdebug_block *a,
 			 const struct nvdebug_block *b);
 
-/* The first of the channels from @from on that @match @like, or @end. */
-static u32 find_like(const struct part *part, u32 from, u32 end,
+/* The first channel from @from on that matches @like, or @end. */
+static u32 find_like(const struct context_part *part, u32 from, u32 end,
 		     const struct nvdebug_block *like, match_fn match)
 {
 	while (from < end && !match(part->member[from].block, like))
@@ -236,14 +237,15 @@ static u32 find_like(const struct part *part, u32 from, u32 end,
 	return from;
 }
 
-static void add_row(struct part *part, u32 first, u32 end, u32 at, u32 *placed)
+static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
+		    u32 *placed)
 {
 	const struct nvdebug_block *block = part->member[at].block;
-	struct row *row = &part->row[part->rows++];
+	struct context_row *row = &part->row[part->rows++];
 
 	row->tsg = part->member[first].tsg;
 	row->block = block;
-	row->error = error_of(block);
+	row->status = block_status(block);
 	row->first = *placed;
 	for (; at < end; at++)
 		if (same_row(part->member[at].block, block))
@@ -251,18 +253,19 @@ static void add_row(struct part *part, u32 first, u32 end, u32 at, u32 *placed)
 	row->count = *placed - row->first;
 }
 
-/* Is this channel the first of the TSG's that @match it? */
-static bool is_first(const struct part *part, u32 first, u32 at, match_fn match)
+/* Is this the first channel of the TSG of those that match it? */
+static bool is_first(const struct context_part *part, u32 first, u32 at,
+		     match_fn match)
 {
 	return find_like(part, first, at, part->member[at].block, match) == at;
 }
 
 /*
- * The rows of the channels from @first to @end, of one TSG: address spaces in
- * the order of their first channels, and so the subcontexts of each; then what
+ * The rows of the channels from @first to @end, of one TSG: by address space,
+ * then subcontext, each in the order of its first channel; then those that
  * could not be read.
  */
-static void add_rows(struct part *part, u32 first, u32 end)
+static void add_rows(struct context_part *part, u32 first, u32 end)
 {
 	u32 begin = part->rows;
 	u32 placed = first;
@@ -270,7 +273,7 @@ static void add_rows(struct part *part, u32 first, u32 end)
 	u32 i, k;
 
 	for (i = first; i < end; i++) {
-		if (error_of(part->member[i].block) ||
+		if (block_status(part->member[i].block) ||
 		    !is_first(part, first, i, same_place))
 			continue;
 		spaces++;
@@ -281,14 +284,14 @@ static void add_rows(struct part *part, u32 first, u32 end)
 				add_row(part, first, end, k, &placed);
 	}
 	for (i = first; i < end; i++)
-		if (error_of(part->member[i].block) &&
+		if (block_status(part->member[i].block) &&
 		    is_first(part, first, i, same_row))
 			add_row(part, first, end, i, &placed);
 	for (i = begin; i < part->rows; i++)
 		part->row[i].spaces = spaces;
 }
 
-static int arrange(struct part *part)
+static int part_arrange_rows(struct context_part *part)
 {
 	u32 first, end;
 
@@ -310,7 +313,8 @@ static int arrange(struct part *part)
 	return 0;
 }
 
-static int confirm(struct nvdebug_instances *set, const struct part *part)
+static int part_confirm_members(struct nvdebug_instances *set,
+				const struct context_part *part)
 {
 	int ret = 0;
 	u32 i;
@@ -322,27 +326,33 @@ static int confirm(struct nvdebug_instances *set, const struct part *part)
 	return ret;
 }
 
-static int read_all(struct contexts_snapshot *s, struct nvdebug_mem *mem)
+static int contexts_read(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 {
 	struct nvdebug_topology *topology = &s->instances->gpu->topology;
-	struct part *part;
-	int ret = 0;
+	struct context_part *part;
 	u32 i;
+	int ret;
 
-	for (i = 0; !ret && i < topology->runlists; i++)
+	for (i = 0; i < topology->runlists; i++) {
 		ret = add_part(s, mem, &topology->runlist[i]);
-	if (!ret)
-		ret = nvdebug_instances_read(s->instances, mem);
+		if (ret)
+			return ret;
+	}
+	ret = nvdebug_instances_read(s->instances, mem);
+	if (ret)
+		return ret;
 
 	s->base.records = 1;
 	list_for_each_entry(part, &s->parts, node) {
-		if (!ret)
-			ret = confirm(s->instances, part);
-		if (!ret)
-			ret = arrange(part);
+		ret = part_confirm_members(s->instances, part);
+		if (ret)
+			return ret;
+		ret = part_arrange_rows(part);
+		if (ret)
+			return ret;
 		s->base.records += part->rows;
 	}
-	return ret;
+	return 0;
 }
 
 static struct nvdebug_snapshot *contexts_take(struct nvdebug_gpu *gpu, u32 id)
@@ -363,7 +373,7 @@ static struct nvdebug_snapshot *contexts_take(struct nvdebug_gpu *gpu, u32 id)
 		ret = PTR_ERR(mem);
 		goto err;
 	}
-	ret = read_all(s, mem);
+	ret = contexts_read(s, mem);
 	nvdebug_mem_end(mem);
 	if (ret)
 		goto err;
@@ -374,16 +384,16 @@ err:
 	return ERR_PTR(ret);
 }
 
-static void put_error(struct seq_file *m, int error)
+static void put_status(struct seq_file *m, int status)
 {
-	const char *c = nvdebug_instance_error(error);
+	const char *c = nvdebug_instance_status_name(status);
 
 	for (; *c; c++)
 		seq_putc(m, *c == ' ' ? '-' : *c);
 }
 
 static void put_space(struct seq_file *m, const struct nvdebug_chip *chip,
-		      const struct row *row, bool hide)
+		      const struct context_row *row, bool hide)
 {
 	const struct nvdebug_page_dir *dir =
 		nvdebug_block_compute_dir(row->block);
@@ -401,7 +411,8 @@ static void put_space(struct seq_file *m, const struct nvdebug_chip *chip,
 }
 
 static void show_row(struct seq_file *m, const struct nvdebug_chip *chip,
-		     const struct part *part, const struct row *row, bool hide)
+		     const struct context_part *part,
+		     const struct context_row *row, bool hide)
 {
 	u32 i;
 
@@ -410,7 +421,7 @@ static void show_row(struct seq_file *m, const struct nvdebug_chip *chip,
 		seq_puts(m, "- ");
 	else
 		seq_printf(m, "%u ", row->tsg);
-	if (row->error)
+	if (row->status)
 		seq_puts(m, "- - - - - ");
 	else
 		put_space(m, chip, row, hide);
@@ -418,8 +429,8 @@ static void show_row(struct seq_file *m, const struct nvdebug_chip *chip,
 		seq_printf(m, "%s%u", i ? "," : "",
 			   part->member[part->order[row->first + i]].id);
 	seq_putc(m, ' ');
-	if (row->error)
-		put_error(m, row->error);
+	if (row->status)
+		put_status(m, row->status);
 	else
 		seq_putc(m, '-');
 	seq_putc(m, '\n');
@@ -430,7 +441,7 @@ static void contexts_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 {
 	const struct contexts_snapshot *s =
 		container_of(base, struct contexts_snapshot, base);
-	const struct part *part;
+	const struct context_part *part;
 
 	if (!record) {
 		seq_puts(m, "# runlist tsg shared spaces page_directory aperture veid channels error\n");

@@ -18,14 +18,14 @@
 #include "hw/runlist.h"
 #include "views/views.h"
 
-/* How often to read an engine that does not hold still. */
+/* Reads of an engine until two agree. */
 #define READ_TRIES	4
 
-/* Of the PBDMAs that a runlist may have, as many feed one engine. */
+/* Maximum number of PBDMAs per engine. */
 #define ENGINE_CHANNELS	NV_RUNLIST_PBDMA_CONFIG__SIZE_1
 
 /* The registers of one engine and its PBDMAs, as read. */
-struct reading {
+struct engine_reading {
 	bool unreadable;
 	bool pbdma_unreadable[NVDEBUG_RUNLIST_PBDMAS];
 	u32 status;
@@ -34,34 +34,36 @@ struct reading {
 	u32 pbdma_channel[NVDEBUG_RUNLIST_PBDMAS];
 };
 
-struct line {
+struct engine_line {
 	const struct nvdebug_engine *engine;
 	const struct nvdebug_runlist *runlist;
-	struct reading reading;
+	struct engine_reading reading;
 };
 
 struct engines_snapshot {
 	struct nvdebug_snapshot base;
-	struct line line[];
+	struct engine_line line[];
 };
 
-static int read_optional(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
+static int read_reg_if_any(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
 {
 	return reg ? nvdebug_reg_read(gpu, reg, word) : 0;
 }
 
-static int read_engine(struct nvdebug_gpu *gpu, const struct line *line,
-		       struct reading *r)
+static int read_engine(struct nvdebug_gpu *gpu, const struct engine_line *line,
+		       struct engine_reading *r)
 {
 	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	u32 pbdmas = min_t(u32, line->runlist->pbdmas, ENGINE_CHANNELS);
 	u32 n;
 	int ret;
 
-	ret = read_optional(gpu, ops->engine_reg(gpu, line->engine), &r->status);
+	ret = read_reg_if_any(gpu, ops->engine_reg(gpu, line->engine),
+			      &r->status);
 	for (n = 0; !ret && n < pbdmas; n++)
-		ret = read_optional(gpu, ops->channel_reg(gpu, line->engine, n),
-				    &r->channel[n]);
+		ret = read_reg_if_any(gpu,
+				      ops->channel_reg(gpu, line->engine, n),
+				      &r->channel[n]);
 	return ret;
 }
 
@@ -75,9 +77,9 @@ static int read_pbdma(struct nvdebug_gpu *gpu, const struct nvdebug_pbdma *pbdma
 					    channel);
 }
 
-/* An engine or a PBDMA that cannot be read does not hide the others. */
-static int read_once(struct nvdebug_gpu *gpu, const struct line *line,
-		     struct reading *r)
+/* Continue after an engine or a PBDMA that cannot be read. */
+static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
+		     struct engine_reading *r)
 {
 	const struct nvdebug_runlist *runlist = line->runlist;
 	u32 n;
@@ -94,9 +96,10 @@ static int read_once(struct nvdebug_gpu *gpu, const struct line *line,
 	return ret == -EIO ? 0 : ret;
 }
 
-static bool has_readable(const struct nvdebug_gpu *gpu, const struct line *line)
+static bool has_readable(const struct nvdebug_gpu *gpu,
+			 const struct engine_line *line)
 {
-	const struct reading *r = &line->reading;
+	const struct engine_reading *r = &line->reading;
 	u32 n;
 
 	if (!r->unreadable && gpu->chip->status->engine_reg(gpu, line->engine))
@@ -107,10 +110,10 @@ static bool has_readable(const struct nvdebug_gpu *gpu, const struct line *line)
 	return false;
 }
 
-/* Until it reads the same twice, or has had its chances. */
-static int read_line(struct nvdebug_gpu *gpu, struct line *line)
+/* Read until two reads agree, READ_TRIES times at most. */
+static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 {
-	struct reading again;
+	struct engine_reading again;
 	int tries, ret;
 
 	ret = read_once(gpu, line, &line->reading);
@@ -141,7 +144,7 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; !ret && i < topology->engines; i++) {
-		struct line *line = &s->line[lines];
+		struct engine_line *line = &s->line[lines];
 
 		line->engine = &topology->engine[i];
 		if (!(line->engine->has & NVDEBUG_ENGINE_HAS_RUNLIST))
@@ -162,8 +165,9 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 	return &s->base;
 }
 
-/* The instance is left out where the type has it in its name. */
-static void put_name(struct seq_file *m, const struct nvdebug_engine *engine)
+/* Without the instance if the type's name has it. */
+static void put_engine_name(struct seq_file *m,
+			    const struct nvdebug_engine *engine)
 {
 	const char *name = nvdebug_engine_type_name(engine->type);
 
@@ -203,7 +207,8 @@ static bool is_copy(const struct nvdebug_engine *engine)
 		engine->type <= NV_PTOP_TYPE_COPY2);
 }
 
-static void put_channels(struct seq_file *m, const struct line *line)
+static void put_engine_channels(struct seq_file *m,
+				const struct engine_line *line)
 {
 	const char *separator = "";
 	u32 n;
@@ -222,7 +227,7 @@ static void put_channels(struct seq_file *m, const struct line *line)
 }
 
 static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
-		       const struct line *line)
+		       const struct engine_line *line)
 {
 	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	struct nvdebug_engine_status status;
@@ -248,7 +253,7 @@ static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
 	else
 		seq_puts(m, " -");
 	seq_printf(m, " %u ", status.reload);
-	put_channels(m, line);
+	put_engine_channels(m, line);
 }
 
 static void put_pbdma_channel(struct seq_file *m, const struct nvdebug_gpu *gpu,
@@ -256,18 +261,19 @@ static void put_pbdma_channel(struct seq_file *m, const struct nvdebug_gpu *gpu,
 {
 	u32 valid = gpu->chip->status->pbdma_channel_valid;
 
-	/* the register keeps the last channel that was there */
+	/* the register keeps the last channel */
 	if (status->owner.there && (word & valid) == valid)
 		seq_printf(m, "%lu", FIELD_GET(NV_PPBDMA_CHANNEL_CHID, word));
 	else
 		seq_putc(m, '-');
 }
 
-/* One of the columns with a value for each PBDMA. */
+/* The columns with a value per PBDMA. */
 enum pbdma_column { NUMBER, STATUS, CURRENT, NEXT, CHANNEL, COLUMNS };
 
-static void put_pbdmas(struct seq_file *m, const struct nvdebug_gpu *gpu,
-		       const struct line *line, enum pbdma_column column)
+static void put_pbdma_column(struct seq_file *m, const struct nvdebug_gpu *gpu,
+			     const struct engine_line *line,
+			     enum pbdma_column column)
 {
 	struct nvdebug_ctx_status status;
 	u32 n;
@@ -307,7 +313,7 @@ static void engines_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 {
 	const struct engines_snapshot *s =
 		container_of(base, struct engines_snapshot, base);
-	const struct line *line;
+	const struct engine_line *line;
 	enum pbdma_column column;
 
 	if (!record) {
@@ -315,11 +321,11 @@ static void engines_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		return;
 	}
 	line = &s->line[record - 1];
-	put_name(m, line->engine);
+	put_engine_name(m, line->engine);
 	seq_printf(m, " %u", line->runlist->id);
 	put_engine(m, gpu, line);
 	for (column = NUMBER; column < COLUMNS; column++)
-		put_pbdmas(m, gpu, line, column);
+		put_pbdma_column(m, gpu, line, column);
 	seq_putc(m, '\n');
 }
 

@@ -13,7 +13,7 @@
 #include "views/gpc_topology.h"
 #include "views/views.h"
 
-/* What is off of @units, by the registers @reg plus @offset. */
+/* The mask of disabled units, from the registers @reg plus @offset. */
 static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 				      u32 offset, u32 units)
 {
@@ -40,7 +40,7 @@ static void read_masks(struct nvdebug_gpu *gpu)
 
 	geometry->gpc_mask = read_off(gpu, ops->gpc_reg, 0, gpcs);
 	for (i = 0; i < gpcs; i++) {
-		/* the fuses of a GPC that is off need not answer */
+		/* the fuses of a disabled GPC may not answer */
 		if (!geometry->gpc_mask.error &&
 		    geometry->gpc_mask.value & BIT(i))
 			geometry->tpc_mask[i].value = nvdebug_unit_mask(tpcs);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What the chip was designed with, what of it is off, and how much memory it
- * has.
+ * Unit counts of the chip's design, disabled units, and size of video memory.
  */
 #ifndef NVDEBUG_VIEWS_GPC_TOPOLOGY_H
 #define NVDEBUG_VIEWS_GPC_TOPOLOGY_H
 
 struct nvdebug_gpu;
 
-/* Read once, when the GPU is probed: it does not change while it has power. */
+/* Read once, when the GPU is probed: constant while the GPU has power. */
 void nvdebug_geometry_survey(struct nvdebug_gpu *gpu);
 
 #endif

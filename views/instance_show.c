@@ -9,7 +9,7 @@
 #include "views/instance_show.h"
 
 /* How the boxes of one channel are printed. */
-struct view {
+struct instance_view {
 	struct nvdebug_box box;
 	const struct nvdebug_chip *chip;
 	int indent;
@@ -20,32 +20,34 @@ struct view {
 
 void nvdebug_block_claim(struct nvdebug_block *block, u32 at)
 {
-	if (!nvdebug_interned_claim(&block->base, at) || block->error)
+	if (!nvdebug_interned_claim(&block->base, at) || block->status)
 		return;
 	if (block->table)
 		nvdebug_interned_claim(&block->table->base, at);
-	if (block->pointer && !block->pointer->error)
+	if (block->pointer && !block->pointer->status)
 		nvdebug_interned_claim(&block->pointer->image->base, at);
 }
 
-static bool is_here(const struct view *v, const struct nvdebug_interned *thing)
+static bool is_here(const struct instance_view *v,
+		    const struct nvdebug_interned *object)
 {
-	return thing->first == v->at;
+	return object->first == v->at;
 }
 
-/* The channel below which @thing is printed. */
-static u32 channel_of(const struct view *v,
-		      const struct nvdebug_interned *thing)
+/* The id of the channel below which @object is printed. */
+static u32 channel_of(const struct instance_view *v,
+		      const struct nvdebug_interned *object)
 {
-	return v->entry[thing->first].id;
+	return v->entry[object->first].id;
 }
 
-static bool has(const struct view *v, u32 what)
+static bool layout_has(const struct instance_view *v, u32 what)
 {
 	return v->chip->instance->has & what;
 }
 
-static void put_dir(const struct view *v, const struct nvdebug_page_dir *dir)
+static void put_dir(const struct instance_view *v,
+		    const struct nvdebug_page_dir *dir)
 {
 	nvdebug_box_wide_address(&v->box, "Page Directory", 10, dir->addr,
 				 v->hide);
@@ -54,10 +56,10 @@ static void put_dir(const struct view *v, const struct nvdebug_page_dir *dir)
 	nvdebug_box_flag(&v->box, "Page Directory Volatile", dir->is_volatile);
 }
 
-static void put_subcontext_of(const struct view *v,
+static void put_subcontext_of(const struct instance_view *v,
 			      const struct nvdebug_instance *i)
 {
-	if (has(v, NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)) {
+	if (layout_has(v, NVDEBUG_INSTANCE_HAS_SUBCONTEXTS)) {
 		nvdebug_box_line(&v->box, "VEID", "%u", i->veid);
 		nvdebug_box_line(&v->box, "PASID", "%u", i->pasid);
 		nvdebug_box_flag(&v->box, "ATS", i->ats);
@@ -68,7 +70,8 @@ static void put_subcontext_of(const struct view *v,
 	}
 }
 
-static void put_pointer(const struct view *v, const struct nvdebug_instance *i)
+static void put_pointer(const struct instance_view *v,
+			const struct nvdebug_instance *i)
 {
 	if (!i->wfi) {
 		nvdebug_box_line(&v->box, "Engine WFI Pointer", "-");
@@ -84,13 +87,14 @@ static void put_pointer(const struct view *v, const struct nvdebug_instance *i)
 			 i->wfi_virtual ? "virtual" : "physical");
 }
 
-static void put_sharing(const struct view *v, const struct nvdebug_block *block)
+static void put_sharing(const struct instance_view *v,
+			const struct nvdebug_block *block)
 {
 	const struct nvdebug_sc_table *table = block->table;
 	const struct nvdebug_image *image;
-	int error = nvdebug_block_image(block, &image);
+	int status = nvdebug_block_image(block, &image);
 
-	if (!has(v, NVDEBUG_INSTANCE_HAS_SUBCONTEXTS))
+	if (!layout_has(v, NVDEBUG_INSTANCE_HAS_SUBCONTEXTS))
 		nvdebug_box_line(&v->box, "Subcontexts", "-");
 	else if (!table || is_here(v, &table->base))
 		nvdebug_box_line(&v->box, "Subcontexts", "%u",
@@ -99,9 +103,9 @@ static void put_sharing(const struct view *v, const struct nvdebug_block *block)
 		nvdebug_box_line(&v->box, "Subcontexts", "as Channel %u",
 				 channel_of(v, &table->base));
 
-	if (error)
+	if (status)
 		nvdebug_box_line(&v->box, "Context", "%s",
-				 nvdebug_instance_error(error));
+				 nvdebug_instance_status_name(status));
 	else if (is_here(v, &image->base))
 		nvdebug_box_line(&v->box, "Context", "below");
 	else
@@ -109,7 +113,8 @@ static void put_sharing(const struct view *v, const struct nvdebug_block *block)
 				 channel_of(v, &image->base));
 }
 
-static void put_instance(const struct view *v, const struct nvdebug_block *block)
+static void put_instance(const struct instance_view *v,
+			 const struct nvdebug_block *block)
 {
 	const struct nvdebug_instance *i = &block->instance;
 
@@ -125,7 +130,7 @@ static void put_instance(const struct view *v, const struct nvdebug_block *block
 					 v->hide);
 	else
 		nvdebug_box_line(&v->box, "VA Limit", "-");
-	if (has(v, NVDEBUG_INSTANCE_HAS_RAMFC)) {
+	if (layout_has(v, NVDEBUG_INSTANCE_HAS_RAMFC)) {
 		nvdebug_box_line(&v->box, "Target Engine", "%u",
 				 i->target_engine);
 		nvdebug_box_flag(&v->box, "Privileged", i->privileged);
@@ -138,7 +143,8 @@ static void put_instance(const struct view *v, const struct nvdebug_block *block
 	put_sharing(v, block);
 }
 
-static void show_subcontext(struct view *v, const struct nvdebug_subcontext *sc)
+static void show_subcontext(struct instance_view *v,
+			    const struct nvdebug_subcontext *sc)
 {
 	nvdebug_box_open(&v->box, v->indent, 1, "Subcontext %u", sc->veid);
 	put_dir(v, &sc->dir);
@@ -147,8 +153,8 @@ static void show_subcontext(struct view *v, const struct nvdebug_subcontext *sc)
 	nvdebug_box_close(&v->box);
 }
 
-static void put_name(const struct view *v, const char *key, bool there,
-		     const char *name, u32 value)
+static void put_enum_name(const struct instance_view *v, const char *key,
+			  bool there, const char *name, u32 value)
 {
 	if (!there)
 		nvdebug_box_line(&v->box, key, "-");
@@ -158,8 +164,8 @@ static void put_name(const struct view *v, const char *key, bool there,
 		nvdebug_box_line(&v->box, key, "undefined-%u", value);
 }
 
-static void put_count(const struct view *v, const char *key, bool there,
-		      u32 count)
+static void put_count(const struct instance_view *v, const char *key,
+		      bool there, u32 count)
 {
 	if (there)
 		nvdebug_box_line(&v->box, key, "%u", count);
@@ -167,7 +173,8 @@ static void put_count(const struct view *v, const char *key, bool there,
 		nvdebug_box_line(&v->box, key, "-");
 }
 
-static void show_image(struct view *v, const struct nvdebug_image *image)
+static void show_image(struct instance_view *v,
+		       const struct nvdebug_image *image)
 {
 	const struct nvdebug_context_layout *layout = v->chip->context;
 	const struct nvdebug_context *c = &image->context;
@@ -175,14 +182,14 @@ static void show_image(struct view *v, const struct nvdebug_image *image)
 
 	nvdebug_box_open(&v->box, v->indent, 1, "Context");
 	nvdebug_box_line(&v->box, "Context ID", "%u", c->id);
-	put_name(v, "Type", layout->has_type,
-		 nvdebug_context_type_name(c->type), c->type);
-	put_name(v, "Graphics Preemption", modes,
-		 nvdebug_graphics_preemption_name(c->graphics_preemption),
-		 c->graphics_preemption);
-	put_name(v, "Compute Preemption", modes,
-		 nvdebug_compute_preemption_name(c->compute_preemption),
-		 c->compute_preemption);
+	put_enum_name(v, "Type", layout->has_type,
+		      nvdebug_context_type_name(c->type), c->type);
+	put_enum_name(v, "Graphics Preemption", modes,
+		      nvdebug_graphics_preemption_name(c->graphics_preemption),
+		      c->graphics_preemption);
+	put_enum_name(v, "Compute Preemption", modes,
+		      nvdebug_compute_preemption_name(c->compute_preemption),
+		      c->compute_preemption);
 	put_count(v, "Saves", true, c->saves);
 	put_count(v, "Restores", true, c->restores);
 	put_count(v, "WFI Saves", modes, c->wfi_saves);
@@ -201,8 +208,9 @@ static void show_image(struct view *v, const struct nvdebug_image *image)
 	nvdebug_box_close(&v->box);
 }
 
-/* What leads on from the block, unless it is printed elsewhere. */
-static void show_below(struct view *v, const struct nvdebug_block *block)
+/* Subcontexts and context, unless printed below another channel. */
+static void show_below(struct instance_view *v,
+		       const struct nvdebug_block *block)
 {
 	const struct nvdebug_sc_table *table = block->table;
 	const struct nvdebug_image *image;
@@ -219,7 +227,7 @@ void nvdebug_block_show(struct seq_file *m, const struct nvdebug_chip *chip,
 			const struct nvdebug_block *block, int indent,
 			const struct nvdebug_entry *entry, u32 at, bool hide)
 {
-	struct view v = {
+	struct instance_view v = {
 		.box.m = m,
 		.chip = chip,
 		.indent = indent,
@@ -228,17 +236,19 @@ void nvdebug_block_show(struct seq_file *m, const struct nvdebug_chip *chip,
 		.hide = hide,
 	};
 	bool whole = false;
+	int status;
 
 	nvdebug_box_open(&v.box, indent, 1, "Instance Block");
 	if (!block) {
+		status = NVDEBUG_INSTANCE_NOT_BOUND;
 		nvdebug_box_line(&v.box, "Error", "%s",
-				 nvdebug_instance_error(-ESRCH));
+				 nvdebug_instance_status_name(status));
 	} else if (!is_here(&v, &block->base)) {
 		nvdebug_box_line(&v.box, "Same as Channel", "%u",
 				 channel_of(&v, &block->base));
-	} else if (block->error) {
+	} else if (block->status) {
 		nvdebug_box_line(&v.box, "Error", "%s",
-				 nvdebug_instance_error(block->error));
+				 nvdebug_instance_status_name(block->status));
 	} else {
 		put_instance(&v, block);
 		whole = true;

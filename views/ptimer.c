@@ -10,7 +10,7 @@
 #include "hw/ptimer.h"
 #include "views/views.h"
 
-/* TIME_1 changes every 4.3 s: that it does so twice in a row cannot be. */
+/* TIME_1 changes every 4.3 s: two changes in a row are impossible. */
 #define READ_TRIES	3
 
 struct ptimer_snapshot {

@@ -13,7 +13,7 @@ static bool runlist_nth(struct nvdebug_gpu *gpu, u32 n, u32 *number)
 }
 
 /*
- * What is not scheduling state anybody may read: it was read when the GPU was
+ * Files without .state are world readable: their data was read when the GPU was
  * probed, and showing it does not access the GPU.
  */
 const struct nvdebug_view_file nvdebug_view_files[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * All views, and the files that show them.
+ * All views, and their files.
  */
 #ifndef NVDEBUG_VIEWS_VIEWS_H
 #define NVDEBUG_VIEWS_VIEWS_H
@@ -12,13 +12,13 @@
 /* A file, or one for each number. */
 struct nvdebug_view_file {
 	const char *name;	/* with %u if there is one per number */
-	/* Scheduling state, or what was read when the GPU was probed? */
+	/* Scheduling state; else data read when the GPU was probed. */
 	bool state;
 	int feature;		/* needed; -1: none */
 	const struct nvdebug_view *view;
-	/* The number of the @n-th one; NULL if there is just one. */
+	/* The number of the @n-th file; NULL: there is one file. */
 	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
-	/* Is it there, of those that have the feature? NULL: yes. */
+	/* Does it exist, in addition to the feature? NULL: yes. */
 	bool (*exists)(const struct nvdebug_gpu *gpu);
 };
 
@@ -46,7 +46,7 @@ extern const struct nvdebug_view nvdebug_pce_lce_view;
 extern const struct nvdebug_view nvdebug_grce_lce_view;
 extern const struct nvdebug_view nvdebug_copy_topology_view;
 
-/* The number in the name of the @n-th file of its kind; false: no more. */
+/* The number in the name of the @n-th file; false: no more. */
 bool nvdebug_pce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *pce);
 bool nvdebug_grce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *grce);
 bool nvdebug_gpc_nth(struct nvdebug_gpu *gpu, u32 n, u32 *gpc);

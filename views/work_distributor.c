@@ -43,7 +43,7 @@ static int read_words(struct nvdebug_gpu *gpu, u32 reg, u32 words, u32 *out)
 	return ret;
 }
 
-/* As many as there are; just those with a TPC in them if @need is set. */
+/* Read all words, or, if @need is set, only those with a TPC. */
 static int read_gpc_tpc_id(struct nvdebug_gpu *gpu, struct cwd_snapshot *s,
 			   bool need)
 {
@@ -53,7 +53,7 @@ static int read_gpc_tpc_id(struct nvdebug_gpu *gpu, struct cwd_snapshot *s,
 	if (need || ops->fitted)
 		s->gpc_tpc_words = DIV_ROUND_UP(max(s->tpcs, 1U),
 						NVDEBUG_TPCS_PER_WORD);
-	/* more than the table can tell of: then it is not what it seems */
+	/* more TPCs than the table can have: the registers are invalid */
 	if (s->gpc_tpc_words > ops->gpc_tpc_words)
 		return -EIO;
 	return read_words(gpu, ops->gpc_tpc_id, s->gpc_tpc_words,
@@ -84,7 +84,7 @@ static struct nvdebug_snapshot *sm_map_take(struct nvdebug_gpu *gpu, u32 id)
 	ret = read_fs(gpu, s);
 	if (!ret)
 		ret = read_gpc_tpc_id(gpu, s, true);
-	/* nor is it with two TPCs in one place, as before a driver fills it in */
+	/* nor with two TPCs at one location, as before a driver's set-up */
 	if (!ret && !nvdebug_tpcs_differ(s->gpc_tpc_id, s->gpc_tpc_words,
 					 s->tpcs))
 		ret = -EIO;
@@ -109,29 +109,38 @@ static void sm_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	seq_printf(m, "%zu %u %u\n", record - 1, place.gpc, place.tpc);
 }
 
+static int work_distributor_read(struct nvdebug_gpu *gpu,
+				 struct cwd_snapshot *s)
+{
+	const struct nvdebug_cwd_ops *ops = gpu->chip->cwd;
+	u32 word;
+	int ret;
+
+	ret = read_fs(gpu, s);
+	if (ret)
+		return ret;
+	if (ops->has_partitions) {
+		ret = nvdebug_reg_read(gpu, NV_PGRAPH_PRI_CWD_PARTITION_CTL,
+				       &word);
+		if (ret)
+			return ret;
+		nvdebug_cwd_partition_decode(word, &s->partition);
+	}
+	ret = read_gpc_tpc_id(gpu, s, false);
+	if (ret)
+		return ret;
+	return read_words(gpu, ops->sm_id, ops->sm_words, s->sm_id);
+}
+
 static struct nvdebug_snapshot *work_distributor_take(struct nvdebug_gpu *gpu,
 						      u32 id)
 {
-	const struct nvdebug_cwd_ops *ops = gpu->chip->cwd;
 	struct cwd_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
-	u32 word;
-	int ret;
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = 1;
-	ret = read_fs(gpu, s);
-	if (!ret && ops->has_partitions) {
-		ret = nvdebug_reg_read(gpu, NV_PGRAPH_PRI_CWD_PARTITION_CTL,
-				       &word);
-		if (!ret)
-			nvdebug_cwd_partition_decode(word, &s->partition);
-	}
-	if (!ret)
-		ret = read_gpc_tpc_id(gpu, s, false);
-	if (!ret)
-		ret = read_words(gpu, ops->sm_id, ops->sm_words, s->sm_id);
-	return cwd_done(s, ret);
+	return cwd_done(s, work_distributor_read(gpu, s));
 }
 
 static void put_words(struct seq_file *m, const char *key, const u32 *word,

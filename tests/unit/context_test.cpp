@@ -104,8 +104,8 @@ TEST(Context, SaveArea) {
 
 TEST(Context, NotAnImage) {
     nvdebug_context c{};
-    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -ENOEXEC);
-    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}, {0xFC, 0xFFFFFFFF}}, &c), -ENOEXEC);
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -EBADMSG);
+    EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}, {0xFC, 0xFFFFFFFF}}, &c), -EBADMSG);
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), -EIO);
     // a counter that nobody has set
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xFFFFFFFF}, {0xFC, 0x600DC0DE}}, &c), 0);

@@ -55,7 +55,7 @@ void context(const nvdebug_context_layout &layout, const std::vector<u32> &words
     const size_t wanted = nvdebug_runs_words(&layout.runs);
     FUZZ_REQUIRE(wanted <= NVDEBUG_CONTEXT_WORDS);
     const int ret = nvdebug_context_decode(&layout, words.data(), words.size(), &out);
-    FUZZ_REQUIRE(words.size() < wanted ? ret == -EINVAL : !ret || ret == -EIO || ret == -ENOEXEC);
+    FUZZ_REQUIRE(words.size() < wanted ? ret == -EINVAL : !ret || ret == -EIO || ret == -EBADMSG);
     nvdebug_context_type_name(out.type);
     nvdebug_graphics_preemption_name(out.graphics_preemption);
     nvdebug_compute_preemption_name(out.compute_preemption);
