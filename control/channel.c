@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Enabling and disabling channels: from the text of a request to channels,
- * then to registers.
+ * disable_channel and enable_channel.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -17,33 +16,34 @@
 #include "state/resolve.h"
 
 /* A channel to change. */
-struct change {
+struct channel_change {
 	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
 	u32 id;
-	u32 old;	/* what its register read before */
-	u32 owner;	/* in a lease: whose it was, as far as that can be told */
+	u32 old;	/* value of its register before */
+	u32 owner;	/* lease: see channel_read_owner() */
 	bool written;
 };
 
-/* Those of one request, in its order. */
-struct changes {
+/* All changes of a request, in its order. */
+struct channel_changes {
 	struct nvdebug_undo undo;
 	bool enable;
 	bool leased;
 	u32 count;
-	struct change change[NVDEBUG_TARGETS_MAX];
+	struct channel_change change[NVDEBUG_TARGETS_MAX];
 };
 
-struct request {
+struct channel_request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_target *target;
-	struct changes *changes;
+	struct channel_changes *changes;
 	struct nvdebug_resolver resolver;
 };
 
-/* Doorbells. They may be rung for nothing: Host looks and goes on. */
+/* A spurious doorbell is harmless. */
 
-static void ring(struct nvdebug_gpu *gpu, const struct change *change)
+static void channel_ring_doorbell(struct nvdebug_gpu *gpu,
+				  const struct channel_change *change)
 {
 	u32 reg, value;
 
@@ -53,9 +53,9 @@ static void ring(struct nvdebug_gpu *gpu, const struct change *change)
 		nvdebug_reg_write(gpu, reg, value);
 }
 
-/* Enable or disable one channel and see whether it did. */
-static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
-		       bool enable)
+/* Enable or disable one channel and verify that. */
+static int channel_set_enabled(struct nvdebug_gpu *gpu,
+			       struct channel_change *change, bool enable)
 {
 	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
 	u32 reg = ops->reg(change->runlist, change->id);
@@ -77,16 +77,16 @@ static int set_enabled(struct nvdebug_gpu *gpu, struct change *change,
 	if (ops->is_enabled(new) != enable)
 		return -EIO;
 	if (enable && !ops->is_enabled(change->old))
-		ring(gpu, change);
+		channel_ring_doorbell(gpu, change);
 	return 0;
 }
 
 /*
- * Whose channel it is. The instance block says so, where a register tells that;
- * elsewhere all owners look the same.
+ * Identify the owner of a channel by the register with its instance block,
+ * where there is one, to detect that the id was reused; else 0.
  */
-static int read_owner(struct nvdebug_gpu *gpu, const struct change *change,
-		      u32 *owner)
+static int channel_read_owner(struct nvdebug_gpu *gpu,
+			      const struct channel_change *change, u32 *owner)
 {
 	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
 	struct nvdebug_channel channel = { };
@@ -98,19 +98,21 @@ static int read_owner(struct nvdebug_gpu *gpu, const struct change *change,
 	return ret;
 }
 
-static int make_change(struct nvdebug_gpu *gpu, const struct changes *changes,
-		       struct change *change)
+static int channel_make_change(struct nvdebug_gpu *gpu,
+			       const struct channel_changes *changes,
+			       struct channel_change *change)
 {
 	int ret = 0;
 
 	if (changes->leased)
-		ret = read_owner(gpu, change, &change->owner);
-	return ret ? ret : set_enabled(gpu, change, changes->enable);
+		ret = channel_read_owner(gpu, change, &change->owner);
+	return ret ? ret : channel_set_enabled(gpu, change, changes->enable);
 }
 
-/* Is it still as it was changed, and still the same one's? 1, 0 or an error. */
-static int is_as_left(struct nvdebug_gpu *gpu, const struct changes *changes,
-		      const struct change *change)
+/* Is the state still as set, by the same owner? 1, 0 or an error. */
+static int channel_is_as_left(struct nvdebug_gpu *gpu,
+			      const struct channel_changes *changes,
+			      const struct channel_change *change)
 {
 	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
 	u32 state, owner;
@@ -124,28 +126,29 @@ static int is_as_left(struct nvdebug_gpu *gpu, const struct changes *changes,
 		return 0;
 	if (!changes->leased)
 		return 1;
-	ret = read_owner(gpu, change, &owner);
+	ret = channel_read_owner(gpu, change, &owner);
 	return ret ? ret : owner == change->owner;
 }
 
-/* Returns 1 if it was put back, 0 if there was nothing to do, or an error. */
-static int change_back(struct nvdebug_gpu *gpu, const struct changes *changes,
-		       struct change *change)
+/* Returns 1 if it was restored, 0 if there was nothing to do, or an error. */
+static int channel_change_back(struct nvdebug_gpu *gpu,
+			       const struct channel_changes *changes,
+			       struct channel_change *change)
 {
 	bool was = gpu->chip->channel->is_enabled(change->old);
 	int ret;
 
 	if (!change->written || was == changes->enable)
 		return 0;
-	ret = is_as_left(gpu, changes, change);
+	ret = channel_is_as_left(gpu, changes, change);
 	if (ret <= 0)
 		return ret;
-	ret = set_enabled(gpu, change, was);
+	ret = channel_set_enabled(gpu, change, was);
 	return ret ? ret : 1;
 }
 
-static void report_change(struct nvdebug_report *report,
-			  const struct change *change)
+static void channels_report_item(struct nvdebug_report *report,
+				 const struct channel_change *change)
 {
 	if (change->runlist)
 		nvdebug_report_item(report, "%u:%u", change->runlist->id,
@@ -155,22 +158,23 @@ static void report_change(struct nvdebug_report *report,
 }
 
 /*
- * Put the first @count changes back to what they were: the last one first,
- * since a channel may be named twice.
+ * Undo the first @count changes, the last one first, since a channel may be
+ * named twice.
  */
-static void undo(struct nvdebug_gpu *gpu, struct changes *changes, u32 count,
-		 struct nvdebug_report *report)
+static void channels_undo(struct nvdebug_gpu *gpu,
+			  struct channel_changes *changes, u32 count,
+			  struct nvdebug_report *report)
 {
 	u32 failed = 0, last = 0;
 	int ret, error = 0;
 
 	lockdep_assert_held(&gpu->lock);
 	while (count--) {
-		struct change *change = &changes->change[count];
+		struct channel_change *change = &changes->change[count];
 
-		ret = change_back(gpu, changes, change);
+		ret = channel_change_back(gpu, changes, change);
 		if (ret > 0)
-			report_change(report, change);
+			channels_report_item(report, change);
 		if (ret >= 0)
 			continue;
 		failed++;
@@ -183,8 +187,9 @@ static void undo(struct nvdebug_gpu *gpu, struct changes *changes, u32 count,
 				      failed, failed == 1 ? "" : "s", last, error);
 }
 
-/* Make the changes, or none. */
-static int apply(struct nvdebug_gpu *gpu, struct changes *changes)
+/* Make all changes, or none. */
+static int channels_apply(struct nvdebug_gpu *gpu,
+			  struct channel_changes *changes)
 {
 	struct nvdebug_report undone;
 	int ret = 0;
@@ -193,39 +198,42 @@ static int apply(struct nvdebug_gpu *gpu, struct changes *changes)
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
 	for (i = 0; !ret && i < changes->count; i++)
-		ret = make_change(gpu, changes, &changes->change[i]);
+		ret = channel_make_change(gpu, changes, &changes->change[i]);
 	if (ret) {
 		nvdebug_err_ratelimit(gpu, "cannot %s channel %u (%d)\n",
 				      changes->enable ? "enable" : "disable",
 				      changes->change[i - 1].id, ret);
-		/* with the last one: its write may have had an effect */
+		/* including the failed one: its write may have had an effect */
 		nvdebug_report_begin(&undone);
-		undo(gpu, changes, i, &undone);
+		channels_undo(gpu, changes, i, &undone);
 	}
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
 
-static void report(struct nvdebug_gpu *gpu, const struct changes *changes)
+static void channels_report(struct nvdebug_gpu *gpu,
+			    const struct channel_changes *changes)
 {
 	struct nvdebug_report report;
 	u32 i;
 
 	nvdebug_report_begin(&report);
 	for (i = 0; i < changes->count; i++)
-		report_change(&report, &changes->change[i]);
+		channels_report_item(&report, &changes->change[i]);
 	nvdebug_report_end(&report, gpu,
 			   changes->enable ? "enabled" : "disabled", "channel");
 }
 
-static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *base)
+static void channels_lease_over(struct nvdebug_gpu *gpu,
+				struct nvdebug_undo *base)
 {
-	struct changes *changes = container_of(base, struct changes, undo);
+	struct channel_changes *changes =
+		container_of(base, struct channel_changes, undo);
 	struct nvdebug_report report;
 
 	nvdebug_report_begin(&report);
 	mutex_lock(&gpu->lock);
-	undo(gpu, changes, changes->count, &report);
+	channels_undo(gpu, changes, changes->count, &report);
 	mutex_unlock(&gpu->lock);
 	nvdebug_report_end(&report, gpu,
 			   changes->enable ? "lease over: disabled" :
@@ -233,17 +241,18 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *base)
 			   "channel");
 }
 
-static void request_free(struct request *req)
+static void channel_request_free(struct channel_request *req)
 {
 	nvdebug_resolver_free(&req->resolver);
 	kvfree(req->changes);
 	kfree(req->target);
 }
 
-static int request_run(struct request *req, const char *text, size_t len)
+static int channel_request_run(struct channel_request *req, const char *text,
+			       size_t len)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
-	struct changes *changes = req->changes;
+	struct channel_changes *changes = req->changes;
 	u32 i;
 	int ret;
 
@@ -270,10 +279,10 @@ static int request_run(struct request *req, const char *text, size_t len)
 					      &changes->change[i].runlist);
 	}
 	if (!ret)
-		ret = apply(gpu, changes);
+		ret = channels_apply(gpu, changes);
 	nvdebug_gpu_end(gpu);
 	if (!ret)
-		report(gpu, changes);
+		channels_report(gpu, changes);
 	return ret;
 }
 
@@ -281,21 +290,21 @@ static int channel_control(struct nvdebug_gpu *gpu, const char *text,
 			   size_t len, bool enable,
 			   struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu };
+	struct channel_request req = { .gpu = gpu };
 	int ret;
 
 	req.changes = kvzalloc(sizeof(*req.changes), GFP_KERNEL_ACCOUNT);
 	if (!req.changes)
 		return -ENOMEM;
-	req.changes->undo.run = lease_over;
+	req.changes->undo.run = channels_lease_over;
 	req.changes->enable = enable;
 	req.changes->leased = undo;
-	ret = request_run(&req, text, len);
+	ret = channel_request_run(&req, text, len);
 	if (!ret && undo) {
 		*undo = &req.changes->undo;
 		req.changes = NULL;
 	}
-	request_free(&req);
+	channel_request_free(&req);
 	return ret;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * All controls, and the files they are written through.
+ * All controls, and their files.
  */
 #ifndef NVDEBUG_CONTROL_CONTROLS_H
 #define NVDEBUG_CONTROL_CONTROLS_H
@@ -14,7 +14,7 @@ struct nvdebug_control_file {
 	const char *name;
 	int feature;			/* needed */
 	const struct nvdebug_control *control;
-	const struct nvdebug_view *view;	/* of its state, or NULL */
+	const struct nvdebug_view *view;	/* to read its state, or NULL */
 };
 
 extern const struct nvdebug_control_file nvdebug_control_files[];

@@ -10,7 +10,7 @@
 #include "host/preempt.h"
 #include "state/resolve.h"
 
-struct request {
+struct preempt_tsg_request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_resolver resolver;
 	struct nvdebug_target *target;
@@ -18,7 +18,7 @@ struct request {
 	u32 count;
 };
 
-static int resolve(struct request *req)
+static int preempt_tsg_resolve(struct preempt_tsg_request *req)
 {
 	int ret = 0;
 	u32 i;
@@ -29,7 +29,7 @@ static int resolve(struct request *req)
 	return ret;
 }
 
-static int apply(struct request *req)
+static int preempt_tsg_apply(struct preempt_tsg_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	int ret = 0;
@@ -44,8 +44,8 @@ static int apply(struct request *req)
 	return ret;
 }
 
-static int request_run(struct request *req, const char *text,
-		       size_t len)
+static int preempt_tsg_run(struct preempt_tsg_request *req, const char *text,
+			   size_t len)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	struct nvdebug_report report;
@@ -69,9 +69,9 @@ static int request_run(struct request *req, const char *text,
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	ret = resolve(req);
+	ret = preempt_tsg_resolve(req);
 	if (!ret)
-		ret = apply(req);
+		ret = preempt_tsg_apply(req);
 	nvdebug_gpu_end(gpu);
 	if (ret)
 		return ret;
@@ -87,8 +87,8 @@ static int request_run(struct request *req, const char *text,
 static int preempt_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
 		       struct seq_buf *answer, struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu };
-	int ret = request_run(&req, text, len);
+	struct preempt_tsg_request req = { .gpu = gpu };
+	int ret = preempt_tsg_run(&req, text, len);
 
 	nvdebug_resolver_free(&req.resolver);
 	kfree(req.runlist);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * One line in the log for each request, however long that was.
+ * One line in the log per request.
  */
 #ifndef NVDEBUG_CONTROL_REPORT_H
 #define NVDEBUG_CONTROL_REPORT_H
@@ -18,10 +18,10 @@ struct nvdebug_report {
 };
 
 void nvdebug_report_begin(struct nvdebug_report *report);
-/* The first dozen are shown, the others counted. */
+/* The first 12 items are printed, the others counted. */
 __printf(2, 3)
 void nvdebug_report_item(struct nvdebug_report *report, const char *fmt, ...);
-/* As in "disabled 2 channels: 0:4 0:5 (by uid 0)". */
+/* Log e.g. "disabled 2 channels: 0:4 0:5 (by uid 0)". */
 void nvdebug_report_end(struct nvdebug_report *report,
 			struct nvdebug_gpu *gpu, const char *did,
 			const char *what);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Controls of runlists: from the text of a request to runlists, then to
- * registers.
+ * preempt_runlist, resubmit_runlist and scheduling.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -18,29 +17,29 @@
 #include "host/override_list.h"
 #include "host/preempt.h"
 
-/* Something to do to a runlist. */
-struct order {
+/* A runlist to change. */
+struct runlist_order {
 	struct nvdebug_runlist *runlist;
-	bool open;	/* scheduling: which way to set the gate */
-	bool was;	/* and which way it was */
+	bool open;	/* scheduling: new state of the gate */
+	bool was;	/* and the old one */
 };
 
-/* Those of one request, in its order. */
-struct orders {
+/* All of a request, in its order. */
+struct runlist_orders {
 	struct nvdebug_undo undo;
 	u32 count;
-	struct order order[NVDEBUG_TARGETS_MAX];
+	struct runlist_order order[NVDEBUG_TARGETS_MAX];
 };
 
 static const char * const gate_words[] = { "off", "on" };
 
 /* Parse "RUNLIST ..." or, @with_word, "RUNLIST on|off ...", and check it. */
-static int orders_parse(struct orders *orders, struct nvdebug_gpu *gpu,
+static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 			const char *text, size_t len, bool with_word)
 {
 	struct nvdebug_cursor cur = { text, text + len };
 	struct nvdebug_target target;
-	struct order *order;
+	struct runlist_order *order;
 	int ret;
 
 	while (nvdebug_cursor_more(&cur)) {
@@ -66,14 +65,14 @@ static int orders_parse(struct orders *orders, struct nvdebug_gpu *gpu,
 }
 
 /*
- * Follow the orders one by one. Those before one that fails stay done, unless
- * @undo takes them back, with the one that failed.
+ * Execute the orders one by one. If one fails, @undo reverts it and those
+ * before it; without @undo those before it stay done.
  */
-static int orders_follow(struct orders *orders, struct nvdebug_gpu *gpu,
-			 int (*act)(struct nvdebug_gpu *gpu,
-				    struct order *order),
-			 bool (*undo)(struct nvdebug_gpu *gpu,
-				      const struct order *order))
+static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
+			int (*act)(struct nvdebug_gpu *gpu,
+				   struct runlist_order *order),
+			bool (*undo)(struct nvdebug_gpu *gpu,
+				     const struct runlist_order *order))
 {
 	int ret = 0;
 	u32 i;
@@ -89,31 +88,32 @@ static int orders_follow(struct orders *orders, struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-static int resubmit_one(struct nvdebug_gpu *gpu, struct order *order)
+static int resubmit_one(struct nvdebug_gpu *gpu, struct runlist_order *order)
 {
 	return nvdebug_override_resubmit(gpu, order->runlist);
 }
 
-static int preempt_one(struct nvdebug_gpu *gpu, struct order *order)
+static int preempt_one(struct nvdebug_gpu *gpu, struct runlist_order *order)
 {
 	return nvdebug_preempt_runlist(gpu, order->runlist);
 }
 
-static int gate_one(struct nvdebug_gpu *gpu, struct order *order)
+static int gate_one(struct nvdebug_gpu *gpu, struct runlist_order *order)
 {
 	order->was = order->open;
 	return nvdebug_gate_set(gpu, order->runlist, order->open, &order->was);
 }
 
-/* Put it back if it is as it was set. Returns whether that was done. */
-static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
+/* Restore the gate if it is still as set. Returns true if it was restored. */
+static bool gate_restore_one(struct nvdebug_gpu *gpu,
+			     const struct runlist_order *order)
 {
 	bool is;
 
 	lockdep_assert_held(&gpu->lock);
 	if (order->was == order->open)
 		return false;
-	/* one that does not say what it is may still take what it is set to */
+	/* a gate that cannot be read may still be writable */
 	if (!nvdebug_gate_read(gpu, order->runlist, &is) && is != order->open)
 		return false;
 	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
@@ -125,14 +125,15 @@ static bool gate_back(struct nvdebug_gpu *gpu, const struct order *order)
 
 static void gates_lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 {
-	struct orders *orders = container_of(undo, struct orders, undo);
+	struct runlist_orders *orders =
+		container_of(undo, struct runlist_orders, undo);
 	struct nvdebug_report report;
 	u32 i;
 
 	nvdebug_report_begin(&report);
 	mutex_lock(&gpu->lock);
 	for (i = orders->count; i--;)
-		if (gate_back(gpu, &orders->order[i]))
+		if (gate_restore_one(gpu, &orders->order[i]))
 			nvdebug_report_item(&report, "%u %s",
 					    orders->order[i].runlist->id,
 					    gate_words[orders->order[i].was]);
@@ -141,17 +142,19 @@ static void gates_lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 			   "runlist");
 }
 
-/* What differs between the files. */
-struct kind {
+/* The differences between the files. */
+struct runlist_control_kind {
 	bool with_word;
-	int (*act)(struct nvdebug_gpu *gpu, struct order *order);
-	bool (*undo)(struct nvdebug_gpu *gpu, const struct order *order);
+	int (*act)(struct nvdebug_gpu *gpu, struct runlist_order *order);
+	bool (*undo)(struct nvdebug_gpu *gpu,
+		     const struct runlist_order *order);
 	void (*lease_over)(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo);
 	const char *did;
 };
 
-static int orders_run(struct orders *orders, struct nvdebug_gpu *gpu,
-		      const struct kind *kind, const char *text, size_t len)
+static int orders_run(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
+		      const struct runlist_control_kind *kind, const char *text,
+		      size_t len)
 {
 	struct nvdebug_report report;
 	u32 i;
@@ -163,14 +166,14 @@ static int orders_run(struct orders *orders, struct nvdebug_gpu *gpu,
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	ret = orders_follow(orders, gpu, kind->act, kind->undo);
+	ret = orders_apply(orders, gpu, kind->act, kind->undo);
 	nvdebug_gpu_end(gpu);
 	if (ret)
 		return ret;
 
 	nvdebug_report_begin(&report);
 	for (i = 0; i < orders->count; i++) {
-		const struct order *order = &orders->order[i];
+		const struct runlist_order *order = &orders->order[i];
 
 		if (kind->with_word)
 			nvdebug_report_item(&report, "%u %s", order->runlist->id,
@@ -182,11 +185,13 @@ static int orders_run(struct orders *orders, struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-static int runlist_control(struct nvdebug_gpu *gpu, const struct kind *kind,
+static int runlist_control(struct nvdebug_gpu *gpu,
+			   const struct runlist_control_kind *kind,
 			   const char *text, size_t len,
 			   struct nvdebug_undo **undo)
 {
-	struct orders *orders = kvzalloc(sizeof(*orders), GFP_KERNEL_ACCOUNT);
+	struct runlist_orders *orders =
+		kvzalloc(sizeof(*orders), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!orders)
@@ -205,7 +210,7 @@ static int preempt_runlist(struct nvdebug_gpu *gpu, const char *text,
 			   size_t len, struct seq_buf *answer,
 			   struct nvdebug_undo **undo)
 {
-	static const struct kind kind = {
+	static const struct runlist_control_kind kind = {
 		.act = preempt_one,
 		.did = "preempted",
 	};
@@ -217,7 +222,7 @@ static int resubmit_runlist(struct nvdebug_gpu *gpu, const char *text,
 			    size_t len, struct seq_buf *answer,
 			    struct nvdebug_undo **undo)
 {
-	static const struct kind kind = {
+	static const struct runlist_control_kind kind = {
 		.act = resubmit_one,
 		.did = "resubmitted",
 	};
@@ -229,10 +234,10 @@ static int set_scheduling(struct nvdebug_gpu *gpu, const char *text,
 			  size_t len, struct seq_buf *answer,
 			  struct nvdebug_undo **undo)
 {
-	static const struct kind kind = {
+	static const struct runlist_control_kind kind = {
 		.with_word = true,
 		.act = gate_one,
-		.undo = gate_back,
+		.undo = gate_restore_one,
 		.lease_over = gates_lease_over,
 		.did = "set scheduling of",
 	};
@@ -259,7 +264,7 @@ const struct nvdebug_control nvdebug_scheduling_control = {
 	.act = set_scheduling,
 };
 
-/* Which runlists may be scheduled from. */
+/* The state of all gates. */
 struct scheduling_snapshot {
 	struct nvdebug_snapshot base;
 	bool open[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Timeslices: written into the headers of the list in memory, which is then
- * submitted again from where it is.
+ * Write timeslices into the TSG headers of the current list in memory, and
+ * submit the list again.
  */
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -25,20 +25,20 @@
 #include "state/runlist.h"
 
 /* Word 0 of a header of the TSG, which may be listed several times. */
-struct header {
+struct tsg_header {
 	u64 addr;
 	u32 old;
 	u32 new;
 };
 
-/* A lease remembers them all: more than any driver has by far. */
+/* Saved by a lease: far more than any driver uses. */
 #define LEASE_HEADERS_MAX	256
 
-/* What is written where. */
-struct edit {
+/* The words to write, and the undo record of a lease. */
+struct timeslice_edit {
 	struct nvdebug_undo undo;
 	struct nvdebug_gpu *gpu;
-	struct nvdebug_mem *mem;	/* while a session lasts */
+	struct nvdebug_mem *mem;	/* during a session */
 	struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_location loc;	/* of the list */
 	u32 tsg;
@@ -46,24 +46,25 @@ struct edit {
 	bool submitted;
 	u32 written;	/* headers, from the first on */
 	u32 headers;
-	struct header header[];
+	struct tsg_header header[];
 };
 
-struct request {
+struct timeslice_request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_mem *mem;
 	struct nvdebug_target target;
 	u64 asked_ns;
-	u8 timeout;	/* what asked_ns comes to */
+	u8 timeout;	/* encoded asked_ns */
 	u8 scale;
 	bool leased;
 
 	struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_copy copy;
-	struct edit *edit;
+	struct timeslice_edit *edit;
 };
 
-static int parse(struct request *req, const char *text, size_t len)
+static int timeslice_parse(struct timeslice_request *req, const char *text,
+			   size_t len)
 {
 	struct nvdebug_cursor cur = { text, text + len };
 	int ret;
@@ -82,7 +83,7 @@ static int parse(struct request *req, const char *text, size_t len)
 					&req->scale);
 }
 
-static int resolve(struct request *req)
+static int timeslice_resolve(struct timeslice_request *req)
 {
 	struct nvdebug_resolver resolver;
 	int ret;
@@ -95,9 +96,9 @@ static int resolve(struct request *req)
 	return ret;
 }
 
-/* Word 0 of entry @i of the list if that is a header of the TSG, or NULL. */
-static const u32 *header_at(const struct request *req, u32 i,
-			    struct nvdebug_entry *entry)
+/* Word 0 of entry @i if that is a header of the TSG, else NULL. */
+static const u32 *list_header_at(const struct timeslice_request *req, u32 i,
+				 struct nvdebug_entry *entry)
 {
 	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
 	const u32 *word = req->copy.words + i * ops->entry_words;
@@ -108,24 +109,24 @@ static const u32 *header_at(const struct request *req, u32 i,
 	return word;
 }
 
-static u32 count_headers(const struct request *req)
+static u32 list_count_headers(const struct timeslice_request *req)
 {
 	struct nvdebug_entry entry;
 	u32 i, n = 0;
 
 	for (i = 0; i < req->copy.loc.entries; i++)
-		n += !!header_at(req, i, &entry);
+		n += !!list_header_at(req, i, &entry);
 	return n;
 }
 
 /* Find the headers in the copy of the list. */
-static int find_headers(struct request *req)
+static int list_find_headers(struct timeslice_request *req)
 {
 	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
-	u32 headers = count_headers(req);
+	u32 headers = list_count_headers(req);
 	struct nvdebug_entry entry;
-	struct header *header;
-	struct edit *edit;
+	struct tsg_header *header;
+	struct timeslice_edit *edit;
 	const u32 *word;
 	u32 i;
 
@@ -143,7 +144,7 @@ static int find_headers(struct request *req)
 	edit->loc = req->copy.loc;
 	edit->tsg = req->target.id;
 	for (i = 0; i < req->copy.loc.entries; i++) {
-		word = header_at(req, i, &entry);
+		word = list_header_at(req, i, &entry);
 		if (!word)
 			continue;
 		if (!edit->headers)
@@ -159,7 +160,7 @@ static int find_headers(struct request *req)
 	return 0;
 }
 
-static int read_list(struct request *req)
+static int timeslice_read_list(struct timeslice_request *req)
 {
 	int ret;
 
@@ -169,11 +170,11 @@ static int read_list(struct request *req)
 		ret = -EBUSY;
 	else if (!ret && !req->copy.words)
 		ret = -EIO;
-	return ret ? ret : find_headers(req);
+	return ret ? ret : list_find_headers(req);
 }
 
-static int read_word(struct edit *edit, const struct header *header,
-		     u32 *value)
+static int header_read_word(struct timeslice_edit *edit,
+			    const struct tsg_header *header, u32 *value)
 {
 	struct nvdebug_mem_request want = {
 		.addr = header->addr,
@@ -185,8 +186,9 @@ static int read_word(struct edit *edit, const struct header *header,
 	return nvdebug_mem_read(edit->mem, &want);
 }
 
-static int write_word(struct edit *edit, const struct header *header,
-		      u32 expected, u32 value)
+static int header_write_word(struct timeslice_edit *edit,
+			     const struct tsg_header *header, u32 expected,
+			     u32 value)
 {
 	int ret;
 
@@ -198,25 +200,25 @@ static int write_word(struct edit *edit, const struct header *header,
 	return ret;
 }
 
-static int write_all(struct edit *edit)
+static int edit_write_all(struct timeslice_edit *edit)
 {
 	u32 i;
 	int ret;
 
 	for (i = 0; i < edit->headers; i++) {
-		const struct header *header = &edit->header[i];
+		const struct tsg_header *header = &edit->header[i];
 
-		/* with this one: a write that failed may have had an effect */
+		/* including this one: a failed write may have had an effect */
 		edit->written = i + 1;
-		ret = write_word(edit, header, header->old, header->new);
+		ret = header_write_word(edit, header, header->old, header->new);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-/* Is the list that was read still the one in force? */
-static int still_there(struct edit *edit)
+/* Check that the list that was read is still current, else -EBUSY. */
+static int edit_check_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
 	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
@@ -226,8 +228,8 @@ static int still_there(struct edit *edit)
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
-/* The same, also if one of ours is in force for now in place of the driver's. */
-static int still_there_beneath(struct edit *edit)
+/* The same, or the one that the current override list replaces. */
+static int edit_check_original_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
 	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
@@ -239,32 +241,32 @@ static int still_there_beneath(struct edit *edit)
 }
 
 /*
- * A list in system memory may be the module's own, which goes when another is
- * submitted: not while the lock is held. Accesses to video memory take the lock
- * themselves.
+ * A list in system memory may be an override list, which is freed when another
+ * one is submitted: access it under gpu->lock. Accesses to video memory take
+ * the lock themselves.
  */
-static bool may_be_our_own(const struct edit *edit)
+static bool edit_needs_lock(const struct timeslice_edit *edit)
 {
 	return nvdebug_mem_place(edit->gpu, edit->loc.aperture) ==
 	       NVDEBUG_PLACE_SYSTEM;
 }
 
-static int write_headers(struct edit *edit)
+static int edit_write_headers(struct timeslice_edit *edit)
 {
-	bool held = may_be_our_own(edit);
+	bool held = edit_needs_lock(edit);
 	int ret;
 
 	if (mutex_lock_killable(&edit->gpu->lock))
 		return -EINTR;
-	ret = still_there(edit);
+	ret = edit_check_list(edit);
 	if (!ret && held)
-		ret = write_all(edit);
+		ret = edit_write_all(edit);
 	mutex_unlock(&edit->gpu->lock);
-	return ret || held ? ret : write_all(edit);
+	return ret || held ? ret : edit_write_all(edit);
 }
 
-/* Submit the list from where it is, unless it is not there any more. */
-static int submit(struct edit *edit)
+/* Submit the list again if it is still current, else -EBUSY. */
+static int edit_submit(struct timeslice_edit *edit)
 {
 	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
@@ -281,8 +283,8 @@ static int submit(struct edit *edit)
 	return ret ? ret : nvdebug_submit_settle(gpu, edit->runlist, &now);
 }
 
-/* The same with the old words back, whatever happens meanwhile. */
-static int submit_undo(struct edit *edit)
+/* The same after the old words were restored. Not interruptible. */
+static int edit_submit_undo(struct timeslice_edit *edit)
 {
 	struct nvdebug_gpu *gpu = edit->gpu;
 	struct nvdebug_runlist_location now;
@@ -290,21 +292,21 @@ static int submit_undo(struct edit *edit)
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
-	/* a list that the driver submitted has none of our words */
+	/* another list was not written to */
 	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
 	ret = nvdebug_submit(gpu, edit->runlist, &now);
 	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
 }
 
-/* Has the driver left the headers as they were written? */
-static int verify(struct edit *edit)
+/* Check that the driver has not overwritten the headers. */
+static int edit_verify(struct timeslice_edit *edit)
 {
 	u32 i, value;
 	int ret;
 
 	for (i = 0; i < edit->headers; i++) {
-		ret = read_word(edit, &edit->header[i], &value);
+		ret = header_read_word(edit, &edit->header[i], &value);
 		if (ret)
 			return ret;
 		if (value != edit->header[i].new)
@@ -313,7 +315,8 @@ static int verify(struct edit *edit)
 	return 0;
 }
 
-static void complain(const struct edit *edit, u32 words, int error)
+static void edit_restore_failed(const struct timeslice_edit *edit, u32 words,
+				int error)
 {
 	nvdebug_err_ratelimit(edit->gpu,
 			      "%u timeslices of TSG %u did not go back (%d)\n",
@@ -321,24 +324,25 @@ static void complain(const struct edit *edit, u32 words, int error)
 }
 
 /*
- * Put back the words that are as they were written: by now the memory may be
- * used for something else. Returns how many.
+ * Restore the words that still have the new value; the memory may have been
+ * reused by now. Returns how many.
  */
-static u32 put_words_back(struct edit *edit)
+static u32 edit_restore_words(struct timeslice_edit *edit)
 {
 	u32 i, value, back = 0, failed = 0;
 	int ret, error = 0;
 
 	nvdebug_mem_insist(edit->mem);
 	for (i = 0; i < edit->written; i++) {
-		const struct header *header = &edit->header[i];
+		const struct tsg_header *header = &edit->header[i];
 
-		ret = read_word(edit, header, &value);
+		ret = header_read_word(edit, header, &value);
 		if (!ret &&
 		    (value != header->new || header->old == header->new))
 			continue;
 		if (!ret)
-			ret = write_word(edit, header, header->new, header->old);
+			ret = header_write_word(edit, header, header->new,
+						header->old);
 		if (ret) {
 			error = ret;
 			failed++;
@@ -347,31 +351,31 @@ static u32 put_words_back(struct edit *edit)
 		}
 	}
 	if (failed)
-		complain(edit, failed, error);
+		edit_restore_failed(edit, failed, error);
 	return back;
 }
 
-/* Returns how many headers have their old words again. */
-static u32 put_back(struct edit *edit)
+/* Returns how many headers were restored. */
+static u32 edit_restore(struct timeslice_edit *edit)
 {
-	bool held = may_be_our_own(edit);
+	bool held = edit_needs_lock(edit);
 	u32 back = 0;
 	int ret;
 
 	mutex_lock(&edit->gpu->lock);
-	ret = still_there_beneath(edit);
+	ret = edit_check_original_list(edit);
 	if (!ret && held)
-		back = put_words_back(edit);
+		back = edit_restore_words(edit);
 	mutex_unlock(&edit->gpu->lock);
 	if (!ret && !held)
-		back = put_words_back(edit);
-	/* another list has none of our words */
+		back = edit_restore_words(edit);
+	/* -EBUSY: another list was not written to */
 	if (ret && ret != -EBUSY && edit->written)
-		complain(edit, edit->written, ret);
+		edit_restore_failed(edit, edit->written, ret);
 	if (!edit->submitted || !back)
 		return back;
 	mutex_lock(&edit->gpu->lock);
-	ret = submit_undo(edit);
+	ret = edit_submit_undo(edit);
 	mutex_unlock(&edit->gpu->lock);
 	if (ret)
 		nvdebug_err_ratelimit(edit->gpu,
@@ -380,22 +384,28 @@ static u32 put_back(struct edit *edit)
 	return back;
 }
 
-static int apply(struct edit *edit)
+static int edit_apply(struct timeslice_edit *edit)
 {
 	struct nvdebug_gpu *gpu = edit->gpu;
 	int ret;
 
-	ret = write_headers(edit);
-	if (!ret)
-		ret = mutex_lock_killable(&gpu->lock);
-	if (!ret) {
-		ret = submit(edit);
-		mutex_unlock(&gpu->lock);
-	}
-	if (!ret)
-		ret = verify(edit);
+	ret = edit_write_headers(edit);
 	if (ret)
-		put_back(edit);
+		goto err_restore;
+	ret = mutex_lock_killable(&gpu->lock);
+	if (ret)
+		goto err_restore;
+	ret = edit_submit(edit);
+	mutex_unlock(&gpu->lock);
+	if (ret)
+		goto err_restore;
+	ret = edit_verify(edit);
+	if (ret)
+		goto err_restore;
+	return 0;
+
+err_restore:
+	edit_restore(edit);
 	return ret;
 }
 
@@ -407,8 +417,8 @@ static void put_us(struct seq_buf *answer, const char *key, u64 ns)
 	seq_buf_printf(answer, "%s: %llu.%03u\n", key, us, rest);
 }
 
-static void report_timeslice(struct nvdebug_report *report,
-			     const struct edit *edit, u64 ns)
+static void timeslice_report_item(struct nvdebug_report *report,
+				  const struct timeslice_edit *edit, u64 ns)
 {
 	u32 rest;
 	u64 us = div_u64_rem(ns, 1000, &rest);
@@ -417,20 +427,22 @@ static void report_timeslice(struct nvdebug_report *report,
 			    edit->tsg, us, rest);
 }
 
-static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+static void timeslice_lease_over(struct nvdebug_gpu *gpu,
+				 struct nvdebug_undo *undo)
 {
-	struct edit *edit = container_of(undo, struct edit, undo);
+	struct timeslice_edit *edit =
+		container_of(undo, struct timeslice_edit, undo);
 	struct nvdebug_report report;
 	int ret;
 
 	nvdebug_report_begin(&report);
 	mutex_lock(&gpu->lock);
-	ret = still_there_beneath(edit);
+	ret = edit_check_original_list(edit);
 	mutex_unlock(&gpu->lock);
 	if (!ret) {
 		edit->mem = nvdebug_mem_begin_undo(gpu);
-		if (put_back(edit))
-			report_timeslice(&report, edit, edit->old_ns);
+		if (edit_restore(edit))
+			timeslice_report_item(&report, edit, edit->old_ns);
 		nvdebug_mem_end(edit->mem);
 	} else if (ret != -EBUSY) {
 		nvdebug_err_ratelimit(gpu,
@@ -441,7 +453,8 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 			   "TSG");
 }
 
-static void tell(const struct request *req, struct seq_buf *answer)
+static void timeslice_answer(const struct timeslice_request *req,
+			     struct seq_buf *answer)
 {
 	struct nvdebug_report report;
 	u64 new_ns = nvdebug_timeslice_ns(req->timeout, req->scale);
@@ -456,25 +469,25 @@ static void tell(const struct request *req, struct seq_buf *answer)
 	seq_buf_printf(answer, "headers: %u\n", req->edit->headers);
 
 	nvdebug_report_begin(&report);
-	report_timeslice(&report, req->edit, new_ns);
+	timeslice_report_item(&report, req->edit, new_ns);
 	nvdebug_report_end(&report, req->gpu, "set the timeslice of", "TSG");
 }
 
-static int request_run(struct request *req, struct seq_buf *answer)
+static int timeslice_run(struct timeslice_request *req, struct seq_buf *answer)
 {
 	int ret;
 
-	ret = resolve(req);
+	ret = timeslice_resolve(req);
 	if (ret)
 		return ret;
 	req->mem = nvdebug_mem_begin(req->gpu);
 	if (IS_ERR(req->mem))
 		return PTR_ERR(req->mem);
-	ret = read_list(req);
+	ret = timeslice_read_list(req);
 	if (!ret)
-		ret = apply(req->edit);
+		ret = edit_apply(req->edit);
 	if (!ret)
-		tell(req, answer);
+		timeslice_answer(req, answer);
 	nvdebug_mem_end(req->mem);
 	return ret;
 }
@@ -482,19 +495,19 @@ static int request_run(struct request *req, struct seq_buf *answer)
 static int set_timeslice(struct nvdebug_gpu *gpu, const char *text, size_t len,
 			 struct seq_buf *answer, struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu, .leased = undo };
+	struct timeslice_request req = { .gpu = gpu, .leased = undo };
 	int ret;
 
-	ret = parse(&req, text, len);
+	ret = timeslice_parse(&req, text, len);
 	if (ret)
 		return ret;
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	ret = request_run(&req, answer);
+	ret = timeslice_run(&req, answer);
 	nvdebug_gpu_end(gpu);
 	if (!ret && undo) {
-		req.edit->undo.run = lease_over;
+		req.edit->undo.run = timeslice_lease_over;
 		*undo = &req.edit->undo;
 	} else {
 		kvfree(req.edit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Leaving a runlist to one TSG: its entries alone are a list of the module's
- * own, which Host takes in place of the driver's.
+ * switch_to_tsg: replace the driver's list by an override list with the entries
+ * of one TSG only.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -23,28 +23,28 @@
 #include "state/resolve.h"
 #include "state/runlist.h"
 
-struct request {
+struct switch_request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_runlist *runlist;
 	u32 tsg;
 	struct nvdebug_runlist_copy copy;	/* the driver's list */
 	u32 first;	/* entry that is the TSG's header */
 	u32 entries;	/* of the TSG, with the header */
-	/* what else the list has: TSGs, and channels outside of any */
+	/* what else is in the list: TSGs, and channels outside of TSGs */
 	unsigned long *tsgs;
 	unsigned long *channels;
-	u64 list;	/* number of the one that was put in force */
+	u64 list;	/* number of the override list */
 };
 
-/* A lease of a list. */
-struct lease {
+/* Undo record of a lease. */
+struct switch_lease {
 	struct nvdebug_undo undo;
 	struct nvdebug_runlist *runlist;
 	u64 list;
 };
 
-static int decode_entry(const struct request *req, u32 at,
-			struct nvdebug_entry *entry)
+static int switch_decode_entry(const struct switch_request *req, u32 at,
+			       struct nvdebug_entry *entry)
 {
 	const struct nvdebug_runlist_ops *ops = req->gpu->chip->runlist;
 
@@ -52,31 +52,33 @@ static int decode_entry(const struct request *req, u32 at,
 			   ops->entry_words, entry);
 }
 
-/* How many channels really follow the header at @at. */
-static u32 members(const struct request *req, u32 at, u32 length)
+/* How many channels follow the header at @at. */
+static u32 switch_count_members(const struct switch_request *req, u32 at,
+				u32 length)
 {
 	struct nvdebug_entry entry;
 	u32 n;
 
 	for (n = 0; n < length && at + n + 1 < req->copy.loc.entries; n++)
-		if (decode_entry(req, at + n + 1, &entry) ||
+		if (switch_decode_entry(req, at + n + 1, &entry) ||
 		    entry.kind != NVDEBUG_ENTRY_CHANNEL)
 			break;
 	return n;
 }
 
 /*
- * Find the TSG, which must be complete, and who else is in the list. One that
- * is listed several times is the same each time.
+ * Find the entries of the TSG, which must be complete, and the ids of all
+ * others in the list. If the TSG is listed several times, the first one is
+ * used.
  */
-static int analyse(struct request *req)
+static int switch_find_tsg(struct switch_request *req)
 {
 	struct nvdebug_entry entry;
 	u32 i, n;
 	int ret;
 
 	for (i = 0; i < req->copy.loc.entries; i++) {
-		ret = decode_entry(req, i, &entry);
+		ret = switch_decode_entry(req, i, &entry);
 		if (ret)
 			return ret;
 		if (entry.kind == NVDEBUG_ENTRY_CHANNEL)
@@ -84,7 +86,7 @@ static int analyse(struct request *req)
 		if (entry.kind != NVDEBUG_ENTRY_TSG)
 			continue;
 
-		n = members(req, i, entry.length);
+		n = switch_count_members(req, i, entry.length);
 		if (entry.id != req->tsg) {
 			__set_bit(entry.id, req->tsgs);
 		} else if (!req->entries) {
@@ -98,7 +100,7 @@ static int analyse(struct request *req)
 	return req->entries ? 0 : -EINVAL;
 }
 
-static int read_list(struct request *req)
+static int switch_read_list(struct switch_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	struct nvdebug_mem *mem;
@@ -113,29 +115,30 @@ static int read_list(struct request *req)
 		ret = -EBUSY;
 	else if (!ret && !req->copy.words)
 		ret = -EIO;
-	return ret ? ret : analyse(req);
+	return ret ? ret : switch_find_tsg(req);
 }
 
-static bool is_other(const void *who, bool is_tsg, u32 id)
+static bool switch_matches_other(const void *data, bool is_tsg, u32 id)
 {
-	const struct request *req = who;
+	const struct switch_request *req = data;
 
 	return id < NVDEBUG_CHANNEL_IDS &&
 	       test_bit(id, is_tsg ? req->tsgs : req->channels);
 }
 
-static int is_alone(struct nvdebug_gpu *gpu, const void *what)
+static int switch_is_complete(struct nvdebug_gpu *gpu, const void *what)
 {
-	const struct request *req = what;
-	int ret = nvdebug_runlist_occupied(gpu, req->runlist, is_other, req);
+	const struct switch_request *req = what;
+	int ret = nvdebug_runlist_occupied(gpu, req->runlist,
+					   switch_matches_other, req);
 
 	return ret < 0 ? ret : !ret;
 }
 
-static int enforce(struct request *req)
+static int switch_install(struct switch_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
-	struct nvdebug_runlist_location now, beneath;
+	struct nvdebug_runlist_location now, original;
 	struct nvdebug_override *list;
 	const u32 *words;
 	int ret;
@@ -144,9 +147,9 @@ static int enforce(struct request *req)
 	ret = nvdebug_submit_settle(gpu, req->runlist, &now);
 	if (ret)
 		return ret;
-	beneath = now;
-	nvdebug_override_original(gpu, req->runlist, &beneath);
-	if (!nvdebug_runlist_location_same(&beneath, &req->copy.loc))
+	original = now;
+	nvdebug_override_original(gpu, req->runlist, &original);
+	if (!nvdebug_runlist_location_same(&original, &req->copy.loc))
 		return -EBUSY;
 
 	words = req->copy.words + req->first * gpu->chip->runlist->entry_words;
@@ -154,18 +157,19 @@ static int enforce(struct request *req)
 	if (IS_ERR(list))
 		return PTR_ERR(list);
 	req->list = list->number;
-	return nvdebug_override_install(gpu, list, &now, is_alone, req);
+	return nvdebug_override_install(gpu, list, &now, switch_is_complete,
+					req);
 }
 
-static int resolve_one(struct request *req,
-		       const struct nvdebug_target *target)
+static int switch_resolve(struct switch_request *req,
+			  const struct nvdebug_target *target)
 {
 	struct nvdebug_resolver resolver;
 	int ret;
 
 	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
 	if (!ret) {
-		/* the others are not in a list of ours, but may be asked for */
+		/* an override list has none of the other TSGs */
 		resolver.original = true;
 		ret = nvdebug_resolve_listed(&resolver, target, &req->runlist);
 	}
@@ -173,25 +177,25 @@ static int resolve_one(struct request *req,
 	return ret;
 }
 
-static int request_act(struct request *req,
-		       const struct nvdebug_target *target)
+static int switch_apply(struct switch_request *req,
+			const struct nvdebug_target *target)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	int ret;
 
-	ret = resolve_one(req, target);
+	ret = switch_resolve(req, target);
 	if (!ret)
-		ret = read_list(req);
+		ret = switch_read_list(req);
 	if (ret)
 		return ret;
 	if (mutex_lock_killable(&gpu->lock))
 		return -EINTR;
-	ret = enforce(req);
+	ret = switch_install(req);
 	mutex_unlock(&gpu->lock);
 	return ret;
 }
 
-static int request_run(struct request *req, const char *text, size_t len)
+static int switch_run(struct switch_request *req, const char *text, size_t len)
 {
 	struct nvdebug_cursor cur = { text, text + len };
 	struct nvdebug_gpu *gpu = req->gpu;
@@ -214,7 +218,7 @@ static int request_run(struct request *req, const char *text, size_t len)
 	ret = nvdebug_gpu_begin(gpu);
 	if (ret)
 		return ret;
-	ret = request_act(req, &target);
+	ret = switch_apply(req, &target);
 	nvdebug_gpu_end(gpu);
 	if (ret)
 		return ret;
@@ -225,9 +229,11 @@ static int request_run(struct request *req, const char *text, size_t len)
 	return 0;
 }
 
-static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
+static void switch_lease_over(struct nvdebug_gpu *gpu,
+			      struct nvdebug_undo *undo)
 {
-	const struct lease *lease = container_of(undo, struct lease, undo);
+	const struct switch_lease *lease =
+		container_of(undo, struct switch_lease, undo);
 	struct nvdebug_report report;
 	int ret;
 
@@ -247,8 +253,8 @@ static void lease_over(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo)
 static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
 			 struct seq_buf *answer, struct nvdebug_undo **undo)
 {
-	struct request req = { .gpu = gpu };
-	struct lease *lease = NULL;
+	struct switch_request req = { .gpu = gpu };
+	struct switch_lease *lease = NULL;
 	int ret = 0;
 
 	if (undo) {
@@ -256,9 +262,9 @@ static int switch_to_tsg(struct nvdebug_gpu *gpu, const char *text, size_t len,
 		ret = lease ? 0 : -ENOMEM;
 	}
 	if (!ret)
-		ret = request_run(&req, text, len);
+		ret = switch_run(&req, text, len);
 	if (!ret && lease) {
-		lease->undo.run = lease_over;
+		lease->undo.run = switch_lease_over;
 		lease->runlist = req.runlist;
 		lease->list = req.list;
 		*undo = &lease->undo;

@@ -8,17 +8,17 @@
 #include "core/machine.h"
 #include "host/await.h"
 
-#define PATIENCE_MS	1000
+#define TIMEOUT_MS	1000
 
-static int wait(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
-		const void *what, bool undo)
+static int await_done(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
+		      const void *what, bool undo)
 {
-	ktime_t deadline = ktime_add_ms(ktime_get(), PATIENCE_MS);
+	ktime_t deadline = ktime_add_ms(ktime_get(), TIMEOUT_MS);
 	bool late;
 	int ret;
 
 	for (;;) {
-		/* looked at before asking: sleep may take longer than planned */
+		/* before done(): the last sleep may have been too long */
 		late = ktime_after(ktime_get(), deadline);
 		ret = done(gpu, what);
 		if (ret)
@@ -36,11 +36,11 @@ static int wait(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 int nvdebug_await(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 		  const void *what)
 {
-	return wait(gpu, done, what, false);
+	return await_done(gpu, done, what, false);
 }
 
 int nvdebug_await_undo(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 		       const void *what)
 {
-	return wait(gpu, done, what, true);
+	return await_done(gpu, done, what, true);
 }

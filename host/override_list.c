@@ -49,10 +49,10 @@ static void override_free(struct nvdebug_gpu *gpu,
 	kfree(list);
 }
 
-/* Host has taken the list at @now: those of ours that are elsewhere can go. */
-static void free_others(struct nvdebug_gpu *gpu,
-			const struct nvdebug_runlist *runlist,
-			const struct nvdebug_runlist_location *now)
+/* Host has taken the list at @now: free the other override lists. */
+static void override_free_others(struct nvdebug_gpu *gpu,
+				 const struct nvdebug_runlist *runlist,
+				 const struct nvdebug_runlist_location *now)
 {
 	struct nvdebug_override *list, *next;
 
@@ -63,23 +63,23 @@ static void free_others(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Was the list at @loc not submitted after all? Where a runlist has registers
- * of its own, they then have its address, and the length of the one before.
+ * Was only the address of @loc written, but not submitted? Per-runlist
+ * registers then have its address and the length of the previous list.
  */
-static bool is_half(const struct nvdebug_runlist_location *loc,
-		    const struct nvdebug_runlist_location *now)
+static bool is_half_submitted(const struct nvdebug_runlist_location *loc,
+			      const struct nvdebug_runlist_location *now)
 {
 	return loc->addr == now->addr && loc->aperture == now->aperture &&
 	       loc->entries != now->entries;
 }
 
-/* How often, if a driver submits other lists through the same registers. */
+/* Attempts, if a driver submits lists through the same registers. */
 #define PUT_BACK_TRIES	3
 
-/* Submit the list at @loc again, whatever happens meanwhile. */
-static int put_back(struct nvdebug_gpu *gpu,
-		    const struct nvdebug_runlist *runlist,
-		    const struct nvdebug_runlist_location *loc)
+/* Submit the list at @loc again. Not interruptible. */
+static int override_restore_list(struct nvdebug_gpu *gpu,
+				 const struct nvdebug_runlist *runlist,
+				 const struct nvdebug_runlist_location *loc)
 {
 	struct nvdebug_runlist_location now;
 	int submitted, ret, tries = 0;
@@ -89,13 +89,14 @@ static int put_back(struct nvdebug_gpu *gpu,
 		ret = submitted == -EBUSY ? 0 : submitted;
 		if (!ret)
 			ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
-		/* a list that a driver submitted meanwhile is as good */
+		/* a list that the driver submitted meanwhile is fine, too */
 		if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
-		    (is_half(loc, &now) || nvdebug_override_at(gpu, runlist, &now)))
+		    (is_half_submitted(loc, &now) ||
+		     nvdebug_override_at(gpu, runlist, &now)))
 			ret = -EIO;
 	} while (ret == -EIO && submitted == -EBUSY && ++tries < PUT_BACK_TRIES);
 	if (!ret)
-		free_others(gpu, runlist, &now);
+		override_free_others(gpu, runlist, &now);
 	else
 		nvdebug_err_ratelimit(gpu, "the list of runlist %u did not go back (%d)\n",
 				      runlist->id, ret);
@@ -121,19 +122,24 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	list_add(&list->node, &gpu->overrides);
 
 	ret = nvdebug_submit_settle(gpu, runlist, &taken);
-	if (!ret && is_half(&list->own, &taken))
-		ret = -EIO;
-	if (!ret && nvdebug_override_at(gpu, runlist, &taken) != list) {
-		/* the driver was faster, and what it wants is in force */
-		free_others(gpu, runlist, &taken);
+	if (ret)
+		goto err_restore;
+	ret = -EIO;
+	if (is_half_submitted(&list->own, &taken))
+		goto err_restore;
+	if (nvdebug_override_at(gpu, runlist, &taken) != list) {
+		/* the driver submitted a list meanwhile: keep it */
+		override_free_others(gpu, runlist, &taken);
 		return -EBUSY;
 	}
-	if (!ret)
-		ret = nvdebug_await(gpu, settled, what);
+	ret = nvdebug_await(gpu, settled, what);
 	if (ret)
-		put_back(gpu, runlist, now);
-	else
-		free_others(gpu, runlist, &taken);
+		goto err_restore;
+	override_free_others(gpu, runlist, &taken);
+	return 0;
+
+err_restore:
+	override_restore_list(gpu, runlist, now);
 	return ret;
 }
 
@@ -148,23 +154,26 @@ int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 		return ret;
 	nvdebug_override_original(gpu, runlist, &loc);
 	ret = nvdebug_submit(gpu, runlist, &loc);
-	if (!ret)
-		ret = nvdebug_submit_settle(gpu, runlist, &now);
-	if (!ret && is_half(&loc, &now)) {
+	if (ret)
+		return ret;
+	ret = nvdebug_submit_settle(gpu, runlist, &now);
+	if (ret)
+		return ret;
+	if (is_half_submitted(&loc, &now)) {
 		nvdebug_err_ratelimit(gpu, "the list of runlist %u did not go back (%d)\n",
 				      runlist->id, -EIO);
-		ret = -EIO;
+		return -EIO;
 	}
-	if (!ret)
-		free_others(gpu, runlist, &now);
-	return ret;
+	override_free_others(gpu, runlist, &now);
+	return 0;
 }
 
 /*
- * Put the driver's list back if @list is in force. @list is free afterwards if
- * that succeeds, or fails with -ENODEV. Returns as nvdebug_override_undo().
+ * Restore the driver's list if @list is current. Frees @list on success or
+ * -ENODEV. Returns as nvdebug_override_undo().
  */
-static int retire(struct nvdebug_gpu *gpu, struct nvdebug_override *list)
+static int override_retire(struct nvdebug_gpu *gpu,
+			   struct nvdebug_override *list)
 {
 	struct nvdebug_runlist_location now;
 	bool in_force;
@@ -173,10 +182,11 @@ static int retire(struct nvdebug_gpu *gpu, struct nvdebug_override *list)
 	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
 	in_force = !ret && nvdebug_override_at(gpu, list->runlist, &now) == list;
 	if (in_force)
-		ret = put_back(gpu, list->runlist, &list->original);
+		ret = override_restore_list(gpu, list->runlist,
+					    &list->original);
 	else if (!ret)
 		override_free(gpu, list);
-	/* what is not there reads no list */
+	/* a GPU that is gone reads no list */
 	if (ret == -ENODEV)
 		override_free(gpu, list);
 	return ret ? ret : in_force;
@@ -189,7 +199,7 @@ int nvdebug_override_undo(struct nvdebug_gpu *gpu, u64 number)
 	lockdep_assert_held(&gpu->lock);
 	list_for_each_entry(list, &gpu->overrides, node)
 		if (list->number == number)
-			return retire(gpu, list);
+			return override_retire(gpu, list);
 	return 0;
 }
 
@@ -205,7 +215,7 @@ void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, bool awake)
 			override_free(gpu, list);
 			continue;
 		}
-		ret = retire(gpu, list);
+		ret = override_retire(gpu, list);
 		if (ret < 0 && ret != -ENODEV) {
 			nvdebug_err_ratelimit(gpu,
 					      "%zu bytes of memory are left to runlist %u, which may still be read from there\n",

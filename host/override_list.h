@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Override lists (see state/override.h): making, installing and removing them.
- * Host reads a list again and again, so that the memory stays until the list
- * in force is another one. All but the last function under gpu->lock.
+ * Override lists (see state/override.h): create, install, remove. Host rereads
+ * the current list at any time, so its memory is kept until another list is
+ * current. All but the last function under gpu->lock.
  */
 #ifndef NVDEBUG_HOST_OVERRIDE_LIST_H
 #define NVDEBUG_HOST_OVERRIDE_LIST_H
@@ -16,40 +16,37 @@ struct nvdebug_override;
 struct nvdebug_runlist;
 struct nvdebug_runlist_location;
 
-/*
- * Make a list of @entries from @words. Errors are those of
- * nvdebug_list_memory_alloc().
- */
+/* Create a list of @entries. Errors as nvdebug_list_memory_alloc(). */
 struct nvdebug_override *
 nvdebug_override_make(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, const u32 *words,
 		      u32 entries);
 
 /*
- * Put it in force in place of @now, the list that is there, and wait until
- * @settled says that the change is complete. On failure everything is put back,
- * and @list is no longer the caller's. -EBUSY: a driver submitted its own.
+ * Submit @list in place of the current list @now and poll @settled until the
+ * switch is complete. Consumes @list. On failure @now is restored. -EBUSY: the
+ * driver submitted another list.
  */
 int __must_check
 nvdebug_override_install(struct nvdebug_gpu *gpu, struct nvdebug_override *list,
 			 const struct nvdebug_runlist_location *now,
 			 nvdebug_done_fn settled, const void *what);
 
-/* Submit the driver's list, also if ours is in force, which then goes. */
+/* Submit the driver's list, in place of an override list if one is current. */
 int __must_check nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 					   const struct nvdebug_runlist *runlist);
 
 /*
- * Submit the driver's list if the one of that number is still in force, whatever
- * happens meanwhile. Returns 1 if it was, 0 if not, or an error.
+ * Submit the driver's list if override list @number is still current. Not
+ * interruptible. Returns 1 if it was current, 0 if not, or an error.
  */
 int __must_check nvdebug_override_undo(struct nvdebug_gpu *gpu, u64 number);
 
 /*
- * Put everything back: the GPU goes, or gets or loses a driver, by which its
- * addresses may come to mean something else. With the device's lock held, or
- * when nobody can use the GPU's files any more, so that no list is made. What
- * is not @awake reads no list, and will be told of one when it wakes up.
+ * Restore the drivers' lists: on removal of the GPU, and on driver changes,
+ * which may change the IOMMU mappings of the lists. With the device lock held,
+ * or after the GPU's files are removed, so that no list is created meanwhile. A
+ * GPU that is not @awake reads no list, and its driver submits one on resume.
  */
 void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, bool awake);
 

@@ -39,9 +39,9 @@ int nvdebug_gate_read(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Write the gate once. Up to Turing one register has those of all runlists, and
- * a driver that changes another at the same moment undoes ours with its write,
- * or we its: so nothing comes between our read and our write on this CPU.
+ * One read-modify-write of the gate. Up to Turing one register has the gates of
+ * all runlists, and a driver may modify it at the same time: keep the time
+ * between read and write short.
  */
 static int gate_write(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, bool open,
@@ -54,7 +54,7 @@ static int gate_write(struct nvdebug_gpu *gpu,
 
 	local_irq_save(flags);
 	ret = nvdebug_reg_read(gpu, reg, old);
-	/* a gate of its own is opened all the same: nothing else is in there */
+	/* a register with this gate only can be written without the read */
 	if (ret && open && !gpu->chip->preempt->shared) {
 		*old = bit;
 		ret = 0;
@@ -68,7 +68,7 @@ static int gate_write(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* How often, if somebody else writes the register at the same moment. */
+/* Attempts, if the register is written concurrently. */
 #define GATE_TRIES	3
 
 int nvdebug_gate_set(struct nvdebug_gpu *gpu,
@@ -95,7 +95,7 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 					      now, new);
 		if (!((now ^ new) & bit))
 			return 0;
-		/* nobody else was there: it does not take it */
+		/* not a concurrent write: the gate does not change */
 		if (!((now ^ new) & ~bit))
 			break;
 	}
@@ -105,15 +105,15 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 #define PENDING		(NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING | \
 			 NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING)
 
-/* What is still under way of preempts in a register. */
-struct preempt {
+/* Preempts to wait for: pending bits in a register. */
+struct preempt_wait {
 	u32 reg;
 	u32 pending;	/* mask */
 };
 
-static int is_preempted(struct nvdebug_gpu *gpu, const void *what)
+static int preempt_is_done(struct nvdebug_gpu *gpu, const void *what)
 {
-	const struct preempt *preempt = what;
+	const struct preempt_wait *preempt = what;
 	u32 value;
 	int ret = nvdebug_reg_read(gpu, preempt->reg, &value);
 
@@ -121,17 +121,18 @@ static int is_preempted(struct nvdebug_gpu *gpu, const void *what)
 }
 
 /*
- * Write @word, which starts a preempt, once no other one is under way that it
- * would get mixed up with. @tsg is -1 for that of a runlist.
+ * Wait for a preempt in progress, then write @word to start one. @tsg is -1 for
+ * a preempt of a runlist.
  */
-static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
-		 int tsg, const struct preempt *preempt, u32 word)
+static int preempt_start(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist, int tsg,
+			 const struct preempt_wait *preempt, u32 word)
 {
 	u32 old;
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_await(gpu, is_preempted, preempt);
+	ret = nvdebug_await(gpu, preempt_is_done, preempt);
 	if (ret)
 		return ret;
 	ret = nvdebug_reg_read(gpu, preempt->reg, &old);
@@ -143,40 +144,41 @@ static int start(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	return 0;
 }
 
-/* The TSG to look for on PBDMAs and engines. */
-struct watch {
+/* A TSG to poll PBDMAs and engines for. */
+struct tsg_watch {
 	const struct nvdebug_runlist *runlist;
 	u32 tsg;
 };
 
-static bool is_watched(const void *who, bool is_tsg, u32 id)
+static bool tsg_matches(const void *data, bool is_tsg, u32 id)
 {
-	const struct watch *watch = who;
+	const struct tsg_watch *watch = data;
 
 	return is_tsg && id == watch->tsg;
 }
 
-static int is_off(struct nvdebug_gpu *gpu, const void *what)
+static int tsg_is_off(struct nvdebug_gpu *gpu, const void *what)
 {
-	const struct watch *watch = what;
-	int ret = nvdebug_runlist_occupied(gpu, watch->runlist, is_watched,
+	const struct tsg_watch *watch = what;
+	int ret = nvdebug_runlist_occupied(gpu, watch->runlist, tsg_matches,
 					   watch);
 
 	return ret < 0 ? ret : !ret;
 }
 
-static int preempt_watched(struct nvdebug_gpu *gpu, const struct watch *watch,
-			   const struct preempt *preempt, u32 word)
+static int preempt_tsg_and_wait(struct nvdebug_gpu *gpu,
+				const struct tsg_watch *watch,
+				const struct preempt_wait *preempt, u32 word)
 {
 	u32 pending = gpu->chip->preempt->tsg_pending;
-	const struct preempt done = { preempt->reg, pending };
+	const struct preempt_wait done = { preempt->reg, pending };
 	int ret;
 
-	ret = start(gpu, watch->runlist, watch->tsg, preempt, word);
+	ret = preempt_start(gpu, watch->runlist, watch->tsg, preempt, word);
 	if (!ret && gpu->chip->preempt->tsg_watched)
-		ret = nvdebug_await(gpu, is_off, watch);
+		ret = nvdebug_await(gpu, tsg_is_off, watch);
 	if (!ret)
-		ret = nvdebug_await(gpu, is_preempted, &done);
+		ret = nvdebug_await(gpu, preempt_is_done, &done);
 	return ret;
 }
 
@@ -184,8 +186,8 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist, u32 tsg)
 {
 	const struct nvdebug_preempt_ops *ops = gpu->chip->preempt;
-	const struct watch watch = { runlist, tsg };
-	const struct preempt preempt = {
+	const struct tsg_watch watch = { runlist, tsg };
+	const struct preempt_wait preempt = {
 		.reg = runlist->base + ops->tsg,
 		.pending = ops->shared ? ops->tsg_pending : PENDING,
 	};
@@ -196,11 +198,11 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	if (!ops->tsg_watched)
-		return preempt_watched(gpu, &watch, &preempt, word);
+		return preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 
 	ret = nvdebug_gate_set(gpu, runlist, false, &was_open);
 	if (!ret)
-		ret = preempt_watched(gpu, &watch, &preempt, word);
+		ret = preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 	if (was_open) {
 		int error = nvdebug_gate_set(gpu, runlist, true, NULL);
 
@@ -217,7 +219,7 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 			    const struct nvdebug_runlist *runlist)
 {
 	const struct nvdebug_preempt_ops *ops = gpu->chip->preempt;
-	struct preempt preempt = {
+	struct preempt_wait preempt = {
 		.reg = runlist->base + ops->runlist,
 		/*
 		 * The manual says bit 21 (RUNLIST), nouveau waits for bit 20
@@ -230,8 +232,8 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 	if (!ops->runlist)
 		return nvdebug_submit_again(gpu, runlist);
 
-	/* of its own register the all-zero word is the one for the runlist */
-	ret = start(gpu, runlist, -1, &preempt,
-		    ops->shared ? BIT(runlist->id) : 0);
-	return ret ? ret : nvdebug_await(gpu, is_preempted, &preempt);
+	/* in a per-runlist register 0 means the runlist */
+	ret = preempt_start(gpu, runlist, -1, &preempt,
+			    ops->shared ? BIT(runlist->id) : 0);
+	return ret ? ret : nvdebug_await(gpu, preempt_is_done, &preempt);
 }

@@ -10,7 +10,7 @@
 #include "host/submit.h"
 #include "host/trace.h"
 
-static int is_taken(struct nvdebug_gpu *gpu, const void *what)
+static int submit_is_taken(struct nvdebug_gpu *gpu, const void *what)
 {
 	struct nvdebug_runlist_location loc;
 	int ret = gpu->chip->runlist->location(gpu, what, &loc);
@@ -18,7 +18,7 @@ static int is_taken(struct nvdebug_gpu *gpu, const void *what)
 	return ret ? ret : !loc.pending;
 }
 
-/* How often to look for two looks that agree. */
+/* Reads of the location until two agree. */
 #define LOOKS	3
 
 int nvdebug_submit_look(struct nvdebug_gpu *gpu,
@@ -47,7 +47,7 @@ int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_await(gpu, is_taken, runlist);
+	ret = nvdebug_await(gpu, submit_is_taken, runlist);
 	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
 }
 
@@ -58,17 +58,17 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_await_undo(gpu, is_taken, runlist);
+	ret = nvdebug_await_undo(gpu, submit_is_taken, runlist);
 	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
 }
 
 /*
- * Do the registers hold the words of an address? -EIO if some are what they
- * were before, as if not written, or errors; -EBUSY if some are neither, so
- * that a driver has written them meanwhile.
+ * Check that the registers have the values @word. -EIO if some read as @before,
+ * as if the write was lost, or as an error code; -EBUSY if some have another
+ * value, written by a driver meanwhile.
  */
-static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
-		const u32 *before, int words)
+static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
+				const u32 *word, const u32 *before, int words)
 {
 	int ret, i, found = 0;
 	u32 value;
@@ -87,17 +87,17 @@ static int hold(struct nvdebug_gpu *gpu, u32 reg, const u32 *word,
 	return found;
 }
 
-/* An address that was not submitted goes, or it would seem to be in force. */
-static void take_back(struct nvdebug_gpu *gpu,
-		      const struct nvdebug_runlist *runlist, u32 reg,
-		      const u32 *old, const u32 *word, int words)
+/* Restore RUNLIST_BASE: an address that was not submitted looks current. */
+static void submit_restore_base(struct nvdebug_gpu *gpu,
+				const struct nvdebug_runlist *runlist, u32 reg,
+				const u32 *old, const u32 *word, int words)
 {
 	int ret, i;
 
 	for (i = 0; i < words; i++)
 		nvdebug_reg_write(gpu, reg + 4 * i, old[i]);
-	ret = hold(gpu, reg, old, word, words);
-	/* what a driver has written since then is right */
+	ret = submit_check_written(gpu, reg, old, word, words);
+	/* -EBUSY: a driver has written them since */
 	if (ret && ret != -EBUSY)
 		nvdebug_err_ratelimit(gpu,
 				      "where runlist %u is said to be did not go back (%d)\n",
@@ -119,7 +119,7 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 		return words;
 
 	for (i = 0; i < words; i++) {
-		/* the last one, which holds no address, vouches for the others */
+		/* the last one has no address, so it shows a bus error */
 		ret = i == words - 1 ?
 			nvdebug_reg_read(gpu, reg + 4 * i, &old[i]) :
 			nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
@@ -128,15 +128,17 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 			return ret;
 	}
 	/*
-	 * With the address also of an empty list, as nouveau does it
-	 * (drm/nouveau/nvkm/engine/fifo/gk104.c): linux-nvgpu leaves that as it
-	 * is, which at the shared port is another runlist's, and would show.
+	 * The address is written for an empty list, too, as in nouveau
+	 * (drm/nouveau/nvkm/engine/fifo/gk104.c). linux-nvgpu does not write
+	 * it, which would leave another runlist's address at the shared port.
 	 */
 	for (i = 0; i < words; i++) {
-		/* the last one starts it, with whatever address is there */
-		ret = i == words - 1 ? hold(gpu, reg, word, old, i) : 0;
+		/* the last one submits the address that is in the others */
+		ret = 0;
+		if (i == words - 1)
+			ret = submit_check_written(gpu, reg, word, old, i);
 		if (ret && ret != -EBUSY)
-			take_back(gpu, runlist, reg, old, word, i);
+			submit_restore_base(gpu, runlist, reg, old, word, i);
 		if (ret)
 			return ret;
 		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);

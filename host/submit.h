@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Submitting runlists. All of it with gpu->lock held: up to Volta one port
- * serves all runlists. That a driver does the same cannot be kept out.
+ * Submit runlists. All with gpu->lock held, since up to Volta all runlists
+ * share one port. A driver may submit at the same time; it has no lock to take.
  */
 #ifndef NVDEBUG_SUBMIT_H
 #define NVDEBUG_SUBMIT_H
@@ -13,35 +13,34 @@ struct nvdebug_runlist;
 struct nvdebug_runlist_location;
 
 /*
- * Where the list is. Memory is written and given back by it, and lists are
- * submitted by it, so what was read just once does not do: -EBUSY if no two
- * looks agree.
+ * Read the location of the list until two reads agree, else -EBUSY: memory is
+ * written and freed, and lists are submitted, depending on it.
  */
 int __must_check nvdebug_submit_look(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
 				     struct nvdebug_runlist_location *loc);
 
-/* Wait until Host has taken what was submitted, and tell where that is. */
+/* Wait until Host has taken the submitted list, and read its location. */
 int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,
 				       struct nvdebug_runlist_location *loc);
 
-/* The same for a list that is put back: heeds no signals. */
+/* The same, not interruptible. */
 int __must_check
 nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 			   const struct nvdebug_runlist *runlist,
 			   struct nvdebug_runlist_location *loc);
 
 /*
- * Submit the list at @loc, and do not wait. -ERANGE if the registers cannot
- * hold its address, -EBUSY if a driver was about to submit one; in any case of
- * error nothing was submitted.
+ * Submit the list at @loc without waiting. -ERANGE if the registers cannot hold
+ * its address, -EBUSY if a driver writes them concurrently. Nothing is
+ * submitted on error.
  */
 int __must_check nvdebug_submit(struct nvdebug_gpu *gpu,
 				const struct nvdebug_runlist *runlist,
 				const struct nvdebug_runlist_location *loc);
 
-/* Submit the list that is in force once more, and wait until it is taken. */
+/* Submit the current list again and wait until Host has taken it. */
 int __must_check nvdebug_submit_again(struct nvdebug_gpu *gpu,
 				      const struct nvdebug_runlist *runlist);
 
