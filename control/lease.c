@@ -15,9 +15,11 @@ void nvdebug_leases_init(struct nvdebug_leases *leases)
 	leases->count = 0;
 }
 
-static int take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
-		const struct nvdebug_control *control, const char *text,
-		size_t len, struct seq_buf *answer)
+static int lease_take_locked(struct nvdebug_leases *leases,
+			     struct nvdebug_gpu *gpu,
+			     const struct nvdebug_control *control,
+			     const char *text, size_t len,
+			     struct seq_buf *answer)
 {
 	struct nvdebug_undo *undo;
 	int ret;
@@ -33,20 +35,20 @@ static int take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-static int take_locked(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
-		       const struct nvdebug_control *control, const char *text,
-		       size_t len, struct seq_buf *answer)
+static int lease_take(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu,
+		      const struct nvdebug_control *control, const char *text,
+		      size_t len, struct seq_buf *answer)
 {
 	int ret;
 
 	if (mutex_lock_killable(&leases->lock))
 		return -EINTR;
-	ret = take(leases, gpu, control, text, len, answer);
+	ret = lease_take_locked(leases, gpu, control, text, len, answer);
 	mutex_unlock(&leases->lock);
 	return ret;
 }
 
-/* Does the request begin with the word of a lease? Then go on behind it. */
+/* Skip "lease" at the start of a request. Returns true if it was there. */
 static bool skip_lease_word(struct nvdebug_cursor *cur)
 {
 	static const char * const word[] = { "lease" };
@@ -68,8 +70,8 @@ int nvdebug_request(struct nvdebug_gpu *gpu,
 	int ret;
 
 	if (control->leases && skip_lease_word(&cur))
-		ret = take_locked(leases, gpu, control, cur.at,
-				  cur.end - cur.at, answer);
+		ret = lease_take(leases, gpu, control, cur.at,
+				 cur.end - cur.at, answer);
 	else
 		ret = control->act(gpu, text, len, answer, NULL);
 	if (!ret && answer && seq_buf_has_overflowed(answer))
@@ -77,8 +79,8 @@ int nvdebug_request(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Nothing can be put back in a GPU that sleeps or has gone. */
-static int begin(struct nvdebug_gpu *gpu)
+/* A GPU that is suspended or gone cannot be restored. */
+static int leases_begin_undo(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin_undo(gpu);
 
@@ -93,7 +95,7 @@ static int begin(struct nvdebug_gpu *gpu)
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_undo *undo, *next;
-	int error = leases->count ? begin(gpu) : 0;
+	int error = leases->count ? leases_begin_undo(gpu) : 0;
 
 	if (error)
 		nvdebug_err_ratelimit(gpu,

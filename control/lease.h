@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Leases: requests that are undone when the open file through which they were
- * written is closed, by whomever: its writer, the kernel when that dies, or
- * procfs when the file goes.
+ * Leases: requests that are undone on release of the open file that they were
+ * written to, also when the process dies or procfs removes the file.
  */
 #ifndef NVDEBUG_CONTROL_LEASE_H
 #define NVDEBUG_CONTROL_LEASE_H
@@ -17,20 +16,20 @@ struct seq_buf;
 
 #define NVDEBUG_LEASES_MAX	16
 
-/* Those of one open file. */
+/* The leases of an open file. */
 struct nvdebug_leases {
-	struct mutex lock;	/* one at a time, so that their order is known */
-	struct list_head undos;	/* the last one first */
+	struct mutex lock;	/* serialises requests, for their order */
+	struct list_head undos;	/* last one first */
 	unsigned int count;
 };
 
 void nvdebug_leases_init(struct nvdebug_leases *leases);
 
 /*
- * One request: do what @len bytes of @text ask @control for, and if they begin
- * with the word "lease", until nvdebug_leases_end(). @answer is NULL unless the
- * control answers. -ENOSPC if there are NVDEBUG_LEASES_MAX leases, -EINTR on a
- * fatal signal, -EFBIG if the answer is too long.
+ * Execute the request @text (@len bytes). If it begins with "lease", it is undone
+ * by nvdebug_leases_end(). @answer is NULL unless control->answers. -ENOSPC if
+ * there are NVDEBUG_LEASES_MAX leases already, -EINTR on a fatal signal, -EFBIG
+ * if the answer is too long.
  */
 int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_control *control,
@@ -38,7 +37,7 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 				 const char *text, size_t len,
 				 struct seq_buf *answer);
 
-/* The file is closed: nobody else uses @leases any more. */
+/* Undo all leases, on release of the file. */
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
 
 #endif

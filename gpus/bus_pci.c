@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * GPUs on PCI. No PCI driver is registered: a GPU keeps the driver it has, or
- * none.
+ * GPUs on PCI. No PCI driver is registered: the GPU's driver stays bound.
  */
-/* the device's own prefix names its driver, which is somebody else */
+/* dev_*() prefixes the bound driver's name, so add the module's */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/notifier.h>
@@ -18,7 +17,7 @@
 #include "core/machine.h"
 #include "gpus/gpus.h"
 
-static bool is_gpu(const struct pci_dev *pdev)
+static bool pci_is_gpu(const struct pci_dev *pdev)
 {
 	return pdev->vendor == PCI_VENDOR_ID_NVIDIA &&
 	       pdev->class >> 16 == PCI_BASE_CLASS_DISPLAY;
@@ -35,10 +34,10 @@ static void pci_scan(void)
 {
 	struct pci_dev *pdev = NULL;
 
-	/* keeps devices from coming and going, and waits until they have */
+	/* excludes hotplug, and waits for a rescan in progress */
 	pci_lock_rescan_remove();
 	for_each_pci_dev(pdev) {
-		if (!is_gpu(pdev))
+		if (!pci_is_gpu(pdev))
 			continue;
 		device_lock(&pdev->dev);
 		nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
@@ -52,14 +51,14 @@ static int pci_event(struct notifier_block *block, unsigned long event,
 {
 	struct device *dev = data;
 
-	if (!is_gpu(to_pci_dev(dev)))
+	if (!pci_is_gpu(to_pci_dev(dev)))
 		return NOTIFY_DONE;
 
 	switch (event) {
 	case BUS_NOTIFY_ADD_DEVICE:
 		/*
-		 * Its BARs have no addresses yet. Whoever adds it holds the
-		 * rescan lock until it is complete; the scan waits for that.
+		 * Its BARs are not assigned yet. The rescan lock is held until
+		 * they are, and the scan takes it.
 		 */
 		nvdebug_gpus_scan_later();
 		break;
@@ -85,8 +84,8 @@ static void pci_unwatch(void)
 }
 
 /*
- * NVIDIA numbers the memory BARs that exist; how many PCI slots each takes
- * depends on whether it is 64 bits wide.
+ * NVIDIA counts memory BARs, not PCI BAR slots, of which a 64-bit BAR takes
+ * two.
  */
 static void pci_attach(struct nvdebug_device *device)
 {
@@ -104,13 +103,13 @@ static void pci_attach(struct nvdebug_device *device)
 	}
 }
 
-/* Any of them may be in any slot. */
+/* Not known without reading BOOT_0. */
 static u16 pci_chip_id_hint(struct nvdebug_device *device)
 {
 	return 0;
 }
 
-/* Without a driver nobody may have turned memory decoding on. */
+/* Without a driver memory decoding may be off. */
 static int pci_enable(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
@@ -134,8 +133,8 @@ static void pci_disable(struct nvdebug_device *device)
 }
 
 /*
- * The bridges above it. A device that is runtime active keeps them so, but one
- * whose runtime PM is disabled does not.
+ * Keep the bridges above it active. An active device does that itself, but not
+ * if its runtime PM is disabled.
  */
 static void pci_hold(struct nvdebug_device *device)
 {
@@ -155,8 +154,8 @@ static void pci_release(struct nvdebug_device *device)
 		pm_runtime_put(&bridge->dev);
 }
 
-/* PCI_UNKNOWN is a device that nobody has put to sleep. */
-static bool is_on(const struct pci_dev *pdev)
+/* PCI_UNKNOWN: power state never changed, so it is on. */
+static bool pci_is_on(const struct pci_dev *pdev)
 {
 	return pdev->current_state == PCI_D0 ||
 	       pdev->current_state == PCI_UNKNOWN;
@@ -167,18 +166,18 @@ static bool pci_is_awake(struct nvdebug_device *device)
 	struct pci_dev *pdev = to_pci_dev(device->dev);
 	struct pci_dev *bridge = pdev;
 
-	if (!is_on(pdev) || pci_channel_offline(pdev))
+	if (!pci_is_on(pdev) || pci_channel_offline(pdev))
 		return false;
 	while ((bridge = pci_upstream_bridge(bridge)))
-		if (!is_on(bridge) || pm_runtime_suspended(&bridge->dev))
+		if (!pci_is_on(bridge) || pm_runtime_suspended(&bridge->dev))
 			return false;
 	return true;
 }
 
 /*
- * GPUs whose memory the CPU addresses as its own: there is no PRAMIN, and no BAR
- * leads to it as elsewhere. No register is known to tell them, so it is by id.
- * Source: Linux 6.18 drivers/vfio/pci/nvgrace-gpu/main.c, whose table has these.
+ * GPUs whose memory is part of the CPU's address space: no PRAMIN, and BARs
+ * that differ from other GPUs'. No register is known to identify them, so use
+ * PCI ids. Source: the table in Linux 6.18 drivers/vfio/pci/nvgrace-gpu/main.c.
  */
 static const struct pci_device_id coherent[] = {
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2342) },	/* GH200 120GB */
@@ -198,7 +197,8 @@ static const char *pci_unsupported(struct nvdebug_device *device)
 	return pdev->is_virtfn ? "virtual function" : NULL;
 }
 
-static void show_pci(struct seq_file *m, const struct nvdebug_device *device)
+static void pci_show_info(struct seq_file *m,
+			  const struct nvdebug_device *device)
 {
 	const struct pci_dev *pdev = to_pci_dev(device->dev);
 
@@ -229,7 +229,7 @@ static bool pci_start_dma(struct nvdebug_device *device)
 	return true;
 }
 
-/* A driver may have come to need it: then it stays on until that goes. */
+/* With a driver, which may need it, keep it on until the driver is unbound. */
 static void pci_stop_dma(struct nvdebug_device *device)
 {
 	device->dma_left_on = device->driver;
@@ -240,9 +240,9 @@ static void pci_stop_dma(struct nvdebug_device *device)
 }
 
 /*
- * A driver's pci_enable_device() does nothing, and its pci_disable_device()
- * leaves bus mastering on, while the PCI core counts somebody else. So we are
- * counted only without a driver.
+ * While the module holds an enable count, a driver's pci_enable_device() does
+ * nothing and its pci_disable_device() leaves bus mastering on. So the module
+ * enables the device only while no driver is bound.
  */
 static void pci_driver_changed(struct nvdebug_device *device)
 {
@@ -252,7 +252,7 @@ static void pci_driver_changed(struct nvdebug_device *device)
 	}
 	if (device->dma_left_on)
 		pci_stop_dma(device);
-	/* one that fails reads as all ones */
+	/* if this fails, the GPU reads as all ones */
 	if (device->bar0 && pci_is_awake(device) && pci_enable(device))
 		nvdebug_err_ratelimit(&device->gpu, "cannot enable memory decoding\n");
 }
@@ -272,7 +272,7 @@ const struct nvdebug_bus nvdebug_bus_pci = {
 	.driver_changed = pci_driver_changed,
 	.is_awake = pci_is_awake,
 	.unsupported = pci_unsupported,
-	.show_pci = show_pci,
+	.show_pci = pci_show_info,
 	.is_user_space = pci_is_user_space,
 	.start_dma = pci_start_dma,
 	.stop_dma = pci_stop_dma,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * GPUs that are part of an SoC, as platform devices. Their power is cut when
- * they are idle, by the driver they have, and an access then may hang the
- * machine. So they are touched only while a driver is bound that says through
- * runtime power management that they are on.
+ * GPUs of SoCs, as platform devices. The driver powers them off when idle, and
+ * an access then may hang the machine. So they are accessed only while a driver
+ * is bound and runtime PM is enabled and active.
  *
  * Sources: Linux Documentation/devicetree/bindings/gpu/nvidia,gk20a.txt,
  * arch/arm64/boot/dts/nvidia/tegra{186,194}.dtsi; linux-nvgpu os/linux/module.c
@@ -33,15 +32,15 @@ static const struct {
 	{ "nvidia,ga10b", 0x17b },
 };
 
-/* How many of a device's names are looked at: a GPU has one or two. */
+/* Maximum number of compatible strings: a GPU has one or two. */
 #define NAMES	8
 
 /*
- * The model that @dev says it is, or NULL. From a device tree or made up. Not
- * by device_property_match_string(), which allocates: a GPU that goes has to be
- * known for one without memory, too.
+ * The known compatible string of @dev, or NULL. From the device tree or
+ * software nodes. device_property_match_string() would allocate, but the
+ * removal of a GPU must be handled without memory, too.
  */
-static const char *compatible_of(struct device *dev, u16 *chip)
+static const char *platform_compatible(struct device *dev, u16 *chip)
 {
 	const char *name[NAMES];
 	int count = device_property_read_string_array(dev, "compatible", name,
@@ -60,11 +59,11 @@ static const char *compatible_of(struct device *dev, u16 *chip)
 	return NULL;
 }
 
-static bool is_gpu(struct device *dev)
+static bool platform_is_gpu(struct device *dev)
 {
 	u16 chip;
 
-	return compatible_of(dev, &chip);
+	return platform_compatible(dev, &chip);
 }
 
 static u64 platform_address(struct device *dev)
@@ -76,9 +75,9 @@ static u64 platform_address(struct device *dev)
 	return registers ? registers->start : 0;
 }
 
-static int add(struct device *dev, void *data)
+static int platform_add(struct device *dev, void *data)
 {
-	if (!is_gpu(dev))
+	if (!platform_is_gpu(dev))
 		return 0;
 	device_lock(dev);
 	nvdebug_gpus_add(&nvdebug_bus_platform, dev);
@@ -88,7 +87,7 @@ static int add(struct device *dev, void *data)
 
 static void platform_scan(void)
 {
-	bus_for_each_dev(&platform_bus_type, NULL, NULL, add);
+	bus_for_each_dev(&platform_bus_type, NULL, NULL, platform_add);
 }
 
 static int platform_event(struct notifier_block *block, unsigned long event,
@@ -96,7 +95,7 @@ static int platform_event(struct notifier_block *block, unsigned long event,
 {
 	struct device *dev = data;
 
-	if (!is_gpu(dev))
+	if (!platform_is_gpu(dev))
 		return NOTIFY_DONE;
 
 	switch (event) {
@@ -104,7 +103,7 @@ static int platform_event(struct notifier_block *block, unsigned long event,
 		nvdebug_gpus_scan_later();
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
-	/* it can still be found by a scan that is under way until here */
+	/* a concurrent scan can find it until here */
 	case BUS_NOTIFY_REMOVED_DEVICE:
 		nvdebug_gpus_remove(dev);
 		break;
@@ -133,7 +132,7 @@ static void platform_attach(struct nvdebug_device *device)
 	struct platform_device *pdev = to_platform_device(device->dev);
 	int i;
 
-	/* registers, then what PCI calls BAR1; there is no third */
+	/* registers, then what is BAR1 on PCI */
 	for (i = 0; i < 2; i++)
 		device->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
 }
@@ -142,11 +141,11 @@ static u16 platform_chip_id_hint(struct nvdebug_device *device)
 {
 	u16 chip = 0;
 
-	compatible_of(device->dev, &chip);
+	platform_compatible(device->dev, &chip);
 	return chip;
 }
 
-/* That is the business of whoever powers it. */
+/* Done by the driver. */
 static int platform_enable(struct nvdebug_device *device)
 {
 	return 0;
@@ -156,7 +155,7 @@ static void platform_disable(struct nvdebug_device *device)
 {
 }
 
-/* Whoever powers it sees to that. */
+/* Done by the driver. */
 static void platform_hold(struct nvdebug_device *device)
 {
 }
@@ -180,12 +179,14 @@ static const char *platform_unsupported(struct nvdebug_device *device)
 	return NULL;
 }
 
-static void show_platform(struct seq_file *m, const struct nvdebug_device *device)
+static void platform_show_info(struct seq_file *m,
+			       const struct nvdebug_device *device)
 {
 	u16 chip;
 
 	seq_printf(m, "platform_device: %s\n", dev_name(device->dev));
-	seq_printf(m, "compatible: %s\n", compatible_of(device->dev, &chip));
+	seq_printf(m, "compatible: %s\n",
+		   platform_compatible(device->dev, &chip));
 }
 
 static bool platform_is_user_space(const struct nvdebug_device *device)
@@ -194,7 +195,7 @@ static bool platform_is_user_space(const struct nvdebug_device *device)
 	       nvdebug_driver_managed_dma(to_platform_driver(device->driver));
 }
 
-/* It always may. */
+/* DMA is always enabled. */
 static bool platform_start_dma(struct nvdebug_device *device)
 {
 	return false;
@@ -219,7 +220,7 @@ const struct nvdebug_bus nvdebug_bus_platform = {
 	.driver_changed = platform_driver_changed,
 	.is_awake = platform_is_awake,
 	.unsupported = platform_unsupported,
-	.show_platform = show_platform,
+	.show_platform = platform_show_info,
 	.is_user_space = platform_is_user_space,
 	.start_dma = platform_start_dma,
 	.stop_dma = platform_stop_dma,

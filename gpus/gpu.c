@@ -15,7 +15,7 @@
 #include "probe/modes.h"
 #include "probe/probe.h"
 
-/* -EAGAIN: it sleeps, or is not ours. A failure leaves nothing behind. */
+/* -EAGAIN: suspended, assigned to user space or closed. */
 static int gpu_probe(struct nvdebug_device *device)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
@@ -56,13 +56,13 @@ err_forget:
 	return ret;
 }
 
-/* Which chip it is, without accessing it, if the bus knows. */
+/* Set the chip id from the bus, if it is known without an access. */
 static void chip_id_hint(struct nvdebug_device *device)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
 	const struct nvdebug_chip *chip;
 
-	/* or it was probed, but a mode closes it */
+	/* it was probed, but is closed by a mode */
 	if (gpu->id.chip)
 		return;
 	gpu->id.chip = device->bus->chip_id_hint(device);
@@ -111,7 +111,7 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	device->looked = jiffies;
 	device->bus = bus;
 	device->dev = get_device(dev);
-	/* the device's lock keeps a driver from being bound or unbound */
+	/* the device lock excludes driver changes */
 	device_lock_assert(dev);
 	device->driver = dev->driver;
 	device->driver_runs = dev->driver;
@@ -164,7 +164,7 @@ static void retire_overrides(struct nvdebug_device *device)
 void nvdebug_device_driver(struct nvdebug_device *device,
 			   struct device_driver *driver, bool runs)
 {
-	/* their memory is of the device as it is with the driver it has */
+	/* a driver change may change the IOMMU mappings of override lists */
 	retire_overrides(device);
 	down_write(&device->hw_access);
 	device->driver = driver;
@@ -179,7 +179,7 @@ bool nvdebug_device_found_new(struct nvdebug_device *fresh,
 	if (!fresh->identified || fresh->gpu.gaps >= device->gpu.gaps)
 		return false;
 	fresh->number = device->number;
-	/* what it turned on goes off with the driver, as it would have */
+	/* bus mastering is turned off when the driver is unbound, as before */
 	fresh->dma_left_on = device->dma_left_on || device->started_dma;
 	return true;
 }

@@ -23,21 +23,21 @@ static const struct nvdebug_bus * const buses[] = {
 
 static const struct nvdebug_publisher *publisher;
 
-/* One scan at a time. Outside of every lock of a bus. */
+/* Serialises scans. Outside of all bus locks. */
 static DEFINE_MUTEX(scan_lock);
-/* Of the scan that goes on: a GPU was left out that has no fault. */
+/* Of the current scan: a GPU was left out for lack of memory. */
 static int scan_error;
-/* Of the scan that goes on: does it take up GPUs that are not known? */
+/* Of the current scan: also add unknown GPUs. */
 static bool scan_new;
-/* Of the next one from the work queue. */
+/* scan_new of the next scan from the work queue. */
 static atomic_t wanted_new = ATOMIC_INIT(0);
-/* The GPUs that have a folder or are about to get one, in their order. */
+/* The GPUs that have a directory or are about to get one, in order. */
 static LIST_HEAD(gpus);
-/* Inside of the locks of buses. */
+/* Inside of bus locks. */
 static DEFINE_MUTEX(gpus_lock);
-/* The numbers of the folders: always the lowest that is free. */
+/* Numbers of the directories: always the lowest free one. */
 static DEFINE_IDA(numbers);
-/* Under gpus_lock: the module goes, so no GPU is taken up any more. */
+/* Under gpus_lock: the module is unloaded, no GPU is added any more. */
 static bool leaving;
 
 static struct nvdebug_device *find_device(const struct device *dev)
@@ -95,8 +95,8 @@ static void add_device(const struct nvdebug_bus *bus, struct device *dev)
 }
 
 /*
- * As if it had just been found. Who shows a GPU holds no lock that would keep
- * what is known of it as it is; so that does not change, but gets a successor.
+ * Probe it again, into a new struct: readers of the old one take no lock, so it
+ * must not change.
  */
 static void renew_device(struct nvdebug_device *device)
 {
@@ -181,7 +181,7 @@ static int publish_device(struct nvdebug_device *device)
 	return publisher->publish(device, device->number);
 }
 
-static int publish_all(void)
+static int gpus_publish_all(void)
 {
 	struct nvdebug_device *device, *next;
 	int error, ret = 0;
@@ -201,13 +201,12 @@ static int publish_all(void)
 }
 
 /*
- * Find the GPUs that are not known yet, if @new, and look again at those that
- * are to be looked at again. All of them are identified before the
- * first gets a number, so that at load numbers follow addresses. Those that
- * cannot be identified say so in the log, and are left out. Returns an error
- * if another could not get its folder.
+ * Add unknown GPUs, if @new, and probe those with look_again set. All are
+ * identified before the first gets a number, so that at load numbers follow
+ * addresses. A GPU that cannot be identified is logged and left out. Returns an
+ * error if another could not get its directory.
  */
-static int scan(bool new)
+static int gpus_scan(bool new)
 {
 	size_t i;
 	int ret;
@@ -217,22 +216,22 @@ static int scan(bool new)
 	scan_new = new;
 	for (i = 0; i < ARRAY_SIZE(buses); i++)
 		buses[i]->scan();
-	ret = publish_all();
+	ret = gpus_publish_all();
 	if (!ret)
 		ret = scan_error;
 	mutex_unlock(&scan_lock);
 	return ret;
 }
 
-static void scan_from_work(struct work_struct *work)
+static void gpus_scan_work(struct work_struct *work)
 {
-	int ret = scan(atomic_xchg(&wanted_new, 0));
+	int ret = gpus_scan(atomic_xchg(&wanted_new, 0));
 
 	if (ret)
 		pr_err("not every GPU got its folder (%d)\n", ret);
 }
 
-static DECLARE_WORK(scan_work, scan_from_work);
+static DECLARE_WORK(scan_work, gpus_scan_work);
 
 void nvdebug_gpus_scan_later(void)
 {
@@ -249,7 +248,7 @@ void nvdebug_gpus_look_again(struct nvdebug_device *device)
 	schedule_work(&scan_work);
 }
 
-static void report_none(void)
+static void gpus_report_none(void)
 {
 	mutex_lock(&gpus_lock);
 	if (list_empty(&gpus))
@@ -257,7 +256,7 @@ static void report_none(void)
 	mutex_unlock(&gpus_lock);
 }
 
-static void remove_all(void)
+static void gpus_remove_all(void)
 {
 	struct nvdebug_device *device, *next;
 
@@ -269,13 +268,12 @@ static void remove_all(void)
 }
 
 /*
- * The first @count buses have been told to report to us, and go on doing so as
- * long as there is a GPU: its device may leave the bus at any moment, and must
- * not be gone before we are done with it.
+ * Remove all GPUs, then the notifiers of the first @count buses: the removal of
+ * a device must be handled as long as its GPU is in the list.
  */
-static void stop(size_t count)
+static void gpus_unwatch(size_t count)
 {
-	remove_all();
+	gpus_remove_all();
 	while (count--)
 		buses[count]->unwatch();
 	cancel_work_sync(&scan_work);
@@ -291,18 +289,18 @@ int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)
 	for (i = 0; !ret && i < ARRAY_SIZE(buses); i++)
 		ret = buses[i]->watch();
 	if (ret) {
-		stop(i - 1);
+		gpus_unwatch(i - 1);
 		return ret;
 	}
-	ret = scan(true);
+	ret = gpus_scan(true);
 	if (ret)
-		stop(ARRAY_SIZE(buses));
+		gpus_unwatch(ARRAY_SIZE(buses));
 	else
-		report_none();
+		gpus_report_none();
 	return ret;
 }
 
 void nvdebug_gpus_stop(void)
 {
-	stop(ARRAY_SIZE(buses));
+	gpus_unwatch(ARRAY_SIZE(buses));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The GPUs there are: which have a folder, and under which number. Numbers
- * follow the order of buses and of addresses on them, for the GPUs that are
- * there when the module is loaded; one that comes later gets the lowest free.
+ * The list of GPUs and their numbers. Of the GPUs present at load, numbers
+ * follow the order of buses and of bus addresses; a later one gets the lowest
+ * free number.
  */
 #ifndef NVDEBUG_GPUS_H
 #define NVDEBUG_GPUS_H
@@ -13,38 +13,37 @@ struct device;
 struct nvdebug_bus;
 struct nvdebug_device;
 
-/* Who shows GPUs. */
+/* The presentation of GPUs: /proc. */
 struct nvdebug_publisher {
-	/* Make device->proc, under that number. */
+	/* Create device->proc, with that number. */
 	int (*publish)(struct nvdebug_device *device, unsigned int number);
-	/* Waits for who uses it, and ends that. */
+	/* Remove it, after waiting for all users. */
 	void (*withdraw)(struct nvdebug_device *device);
 };
 
 /*
- * Find the GPUs of all buses, and hear of those that come and go. Fails if one
- * could not get its folder.
+ * Find the GPUs of all buses and register for hotplug. Fails if one could not
+ * get its directory.
  */
 int nvdebug_gpus_start(const struct nvdebug_publisher *publisher);
 void nvdebug_gpus_stop(void);
 
-/* For buses. Inside scan() only, with the device's lock: this one is there. */
+/* For buses, inside bus->scan() only, with the device lock: a GPU was found. */
 void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev);
-/* A device is complete, or about to be: look again, from a work queue. */
+/* A device was added: scan from a work queue. */
 void nvdebug_gpus_scan_later(void);
 /*
- * What the GPU did not tell when it was identified it may tell now that a
- * driver has set it up: look again, from a work queue. If it does tell more,
- * its folder goes, with all that is open, and comes back with the same number.
+ * Probe a GPU with gaps again from a work queue, since a driver may have set it
+ * up. If it then has fewer gaps, its directory is removed, open files included,
+ * and created again with the same number.
  */
 void nvdebug_gpus_look_again(struct nvdebug_device *device);
 /*
- * A driver is bound to it, unbound from it, or did not take it: for all of
- * BUS_NOTIFY_*, of which the others are nothing to us. Waits until nobody
- * touches the GPU.
+ * A driver change, to be called for all BUS_NOTIFY_* events. Waits for hardware
+ * accesses in progress.
  */
 void nvdebug_gpus_driver(struct device *dev, unsigned long event);
-/* It goes: nothing touches it afterwards. No GPU may be scanned for. */
+/* It is removed: no access afterwards. Not from within a scan. */
 void nvdebug_gpus_remove(struct device *dev);
 
 extern const struct nvdebug_bus nvdebug_bus_pci;

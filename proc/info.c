@@ -18,12 +18,12 @@
 #include "probe/modes.h"
 #include "proc/info.h"
 
-/* All but this and modes was read when the GPU was identified. */
+/* All else, except for the modes, was read when the GPU was identified. */
 struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
 	const char *forbidden;	/* why the window may not be moved */
-	const char *away;	/* why nothing can be read now, or NULL */
+	const char *away;	/* why no file can be read now, or NULL */
 };
 
 static const char * const feature_names[NVDEBUG_FEATURES] = {
@@ -40,19 +40,19 @@ static const char * const feature_names[NVDEBUG_FEATURES] = {
 	[NVDEBUG_FEATURE_PREEMPTION_MODE] = "preemption_mode",
 };
 
-/* The first feature whose line comes after those about memory. */
+/* The first feature printed after the lines about memory. */
 #define AFTER_MEMORY	NVDEBUG_FEATURE_ENGINES
 
-/* Everybody may open this file, as often as they like. */
-static bool may_touch(void)
+/* The file is world readable: only root's open accesses the GPU. */
+static bool info_may_access_gpu(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
-static void look_at_what_changes(struct nvdebug_device *device)
+static void info_refresh(struct nvdebug_device *device)
 {
 	nvdebug_device_read_modes(device);
-	/* a driver may set the GPU up long after its probe */
+	/* a driver may set the GPU up after its probe */
 	if (time_after(jiffies, READ_ONCE(device->looked) + HZ))
 		nvdebug_gpus_look_again(device);
 }
@@ -73,8 +73,8 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 		return ERR_PTR(ret);
 	}
 	s->forbidden = nvdebug_window_forbidden(gpu);
-	if (may_touch())
-		look_at_what_changes(device);
+	if (info_may_access_gpu())
+		info_refresh(device);
 	s->away = READ_ONCE(device->closed);
 	if (nvdebug_device_is_given_away(device))
 		s->away = NVDEBUG_GIVEN_AWAY;
@@ -86,7 +86,7 @@ static void info_free(struct nvdebug_snapshot *base)
 	kfree(container_of(base, struct info_snapshot, base));
 }
 
-/* Those of a bus, or @none if it is another that has them. */
+/* The lines of this bus, or @none if they are another bus's. */
 static void put_lines(struct seq_file *m, const struct nvdebug_device *device,
 		      void (*show)(struct seq_file *m,
 				   const struct nvdebug_device *device),
@@ -111,7 +111,7 @@ static void put_bar_sizes(struct seq_file *m, const struct nvdebug_device *devic
 	}
 }
 
-/* Of the GPU, or of every runlist if they agree; 0: not known. */
+/* Of the GPU, or of all runlists if they agree; 0: unknown. */
 static u32 channel_count(const struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;
@@ -129,7 +129,7 @@ static u32 channel_count(const struct nvdebug_gpu *gpu)
 	return count;
 }
 
-static void put_channels(struct seq_file *m, const struct nvdebug_gpu *gpu)
+static void put_channel_ids(struct seq_file *m, const struct nvdebug_gpu *gpu)
 {
 	u32 count = channel_count(gpu);
 	const char *scope = "-";
@@ -220,7 +220,7 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		  "pci_address: -\npci_id: -\npci_subsystem: -\npci_class: -\n");
 	put_bar_sizes(m, device);
 	seq_printf(m, "driver: %s\n", s->driver);
-	put_channels(m, gpu);
+	put_channel_ids(m, gpu);
 	put_runlists(m, gpu);
 	put_features(m, gpu, s, 0, AFTER_MEMORY);
 	put_feature(m, "pram_window", window_missing(gpu, s));

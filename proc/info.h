@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The info file: what a GPU is and what can be seen of it.
+ * The info file: identity and features of a GPU.
  */
 #ifndef NVDEBUG_INFO_H
 #define NVDEBUG_INFO_H

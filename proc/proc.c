@@ -28,13 +28,13 @@
 #include "proc/proc.h"
 #include "views/views.h"
 
-/* One file: what its inode points to. */
+/* A file: the data of its proc entry. */
 struct proc_file {
 	struct nvdebug_device *device;
-	const struct nvdebug_view *view;	/* read: or NULL */
-	const struct nvdebug_control *control;	/* written: or NULL */
+	const struct nvdebug_view *view;	/* for reading, or NULL */
+	const struct nvdebug_control *control;	/* for writing, or NULL */
 	u32 number;		/* in its name */
-	bool state;		/* scheduling state: who may read is a parameter */
+	bool state;		/* readable as the state_* parameters say */
 	struct proc_file *next;
 };
 
@@ -43,8 +43,8 @@ struct nvdebug_proc {
 	struct proc_file *nodes;
 };
 
-/* An open file that is read, and maybe written. */
-struct reader {
+/* An open file of a view. */
+struct proc_reader {
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;
 	struct nvdebug_snapshot *snapshot;
@@ -53,11 +53,11 @@ struct reader {
 
 static void create_rest(struct nvdebug_device *device);
 
-/* Reading: the snapshot is taken by open, and printed record by record. */
+/* Views: open takes the snapshot, which is printed record by record. */
 
 static void *seq_start(struct seq_file *m, loff_t *pos)
 {
-	const struct reader *reader = m->private;
+	const struct proc_reader *reader = m->private;
 
 	return *pos < reader->snapshot->records ? pos : NULL;
 }
@@ -74,7 +74,7 @@ static void seq_stop(struct seq_file *m, void *v)
 
 static int seq_show(struct seq_file *m, void *v)
 {
-	const struct reader *reader = m->private;
+	const struct proc_reader *reader = m->private;
 
 	reader->view->show(m, &reader->device->gpu, reader->snapshot, *(loff_t *)v);
 	return 0;
@@ -108,22 +108,22 @@ static int reader_open(struct inode *inode, struct file *file)
 {
 	const struct proc_file *node = pde_data(inode);
 	struct nvdebug_snapshot *snapshot;
-	struct reader *reader;
+	struct proc_reader *reader;
 	int ret;
 
-	/* also of what is known, which will be different when it is back */
+	/* also files of cached data, which may be outdated by now */
 	if (node->view != &nvdebug_info_view &&
 	    (nvdebug_device_is_given_away(node->device) ||
 	     READ_ONCE(node->device->closed)))
 		return -EBUSY;
-	/* the rest of the files is there when this one has been opened */
+	/* opening info creates the other files, if the GPU is awake now */
 	if (node->view == &nvdebug_info_view &&
 	    nvdebug_device_identify(node->device))
 		create_rest(node->device);
 	snapshot = take_snapshot(node);
 	if (IS_ERR(snapshot))
 		return PTR_ERR(snapshot);
-	/* widened to everybody, the file tells everybody only so much */
+	/* with state_all, no addresses without CAP_SYS_ADMIN */
 	snapshot->hide = node->state && nvdebug_params.state_all &&
 			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 
@@ -147,7 +147,7 @@ err_free_snapshot:
 static int reader_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
-	struct reader *reader = m->private;
+	struct proc_reader *reader = m->private;
 
 	nvdebug_leases_end(&reader->leases, &reader->device->gpu);
 	reader->view->free(reader->snapshot);
@@ -162,24 +162,24 @@ static const struct proc_ops reader_proc_ops = {
 	.proc_release = reader_release,
 };
 
-/* Writing: one write is one request. */
+/* Controls: one write is one request. */
 
-static bool may_change(void)
+static bool may_write_controls(void)
 {
 	return !nvdebug_params.read_only && capable(CAP_SYS_ADMIN) &&
 	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
 }
 
-static ssize_t do_request(struct file *file, const char __user *buf,
-			  size_t count, struct nvdebug_leases *leases,
-			  struct seq_buf *answer)
+static ssize_t request_write(struct file *file, const char __user *buf,
+			     size_t count, struct nvdebug_leases *leases,
+			     struct seq_buf *answer)
 {
 	const struct proc_file *node = pde_data(file_inode(file));
 	const struct nvdebug_control *control = node->control;
 	char *text;
 	int ret;
 
-	if (control->changes && !may_change())
+	if (control->changes && !may_write_controls())
 		return -EPERM;
 	if (count > control->text_max)
 		return -E2BIG;
@@ -218,7 +218,7 @@ static int control_release(struct inode *inode, struct file *file)
 static ssize_t control_write(struct file *file, const char __user *buf,
 			     size_t count, loff_t *ppos)
 {
-	return do_request(file, buf, count, file->private_data, NULL);
+	return request_write(file, buf, count, file->private_data, NULL);
 }
 
 static const struct proc_ops control_proc_ops = {
@@ -227,15 +227,15 @@ static const struct proc_ops control_proc_ops = {
 	.proc_release = control_release,
 };
 
-/* A control whose state can be looked at: reading is as of any view. */
+/* A control with a view of its state. */
 
 static ssize_t reader_control_write(struct file *file, const char __user *buf,
 				    size_t count, loff_t *ppos)
 {
 	struct seq_file *m = file->private_data;
-	struct reader *reader = m->private;
+	struct proc_reader *reader = m->private;
 
-	return do_request(file, buf, count, &reader->leases, NULL);
+	return request_write(file, buf, count, &reader->leases, NULL);
 }
 
 static const struct proc_ops reader_control_proc_ops = {
@@ -246,9 +246,9 @@ static const struct proc_ops reader_control_proc_ops = {
 	.proc_release = reader_release,
 };
 
-/* A control that answers: the answer belongs to the open file. */
+/* A control that answers: the answer is kept in the open file. */
 
-struct dialogue {
+struct proc_dialogue {
 	struct mutex lock;	/* of the answer: one request at a time */
 	struct nvdebug_leases leases;
 	bool answered;
@@ -258,7 +258,7 @@ struct dialogue {
 
 static int dialogue_open(struct inode *inode, struct file *file)
 {
-	struct dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	struct proc_dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 
 	if (!d)
 		return -ENOMEM;
@@ -271,7 +271,7 @@ static int dialogue_open(struct inode *inode, struct file *file)
 static int dialogue_release(struct inode *inode, struct file *file)
 {
 	const struct proc_file *node = pde_data(inode);
-	struct dialogue *d = file->private_data;
+	struct proc_dialogue *d = file->private_data;
 
 	nvdebug_leases_end(&d->leases, &node->device->gpu);
 	mutex_destroy(&d->lock);
@@ -279,17 +279,17 @@ static int dialogue_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The answer is read from its start, wherever the request ended. */
+/* A request resets the file position, to read its answer. */
 static ssize_t dialogue_write(struct file *file, const char __user *buf,
 			      size_t count, loff_t *ppos)
 {
-	struct dialogue *d = file->private_data;
+	struct proc_dialogue *d = file->private_data;
 	ssize_t ret;
 
 	if (mutex_lock_killable(&d->lock))
 		return -EINTR;
 	seq_buf_init(&d->answer, d->text, sizeof(d->text));
-	ret = do_request(file, buf, count, &d->leases, &d->answer);
+	ret = request_write(file, buf, count, &d->leases, &d->answer);
 	d->answered = ret >= 0;
 	*ppos = 0;
 	mutex_unlock(&d->lock);
@@ -299,7 +299,7 @@ static ssize_t dialogue_write(struct file *file, const char __user *buf,
 static ssize_t dialogue_read(struct file *file, char __user *buf, size_t count,
 			     loff_t *ppos)
 {
-	struct dialogue *d = file->private_data;
+	struct proc_dialogue *d = file->private_data;
 	ssize_t ret = -ENODATA;
 
 	if (mutex_lock_killable(&d->lock))
@@ -319,7 +319,7 @@ static const struct proc_ops dialogue_proc_ops = {
 	.proc_release = dialogue_release,
 };
 
-static const struct proc_ops *ops_of(const struct proc_file *node)
+static const struct proc_ops *proc_file_ops(const struct proc_file *node)
 {
 	if (!node->control)
 		return &reader_proc_ops;
@@ -328,7 +328,7 @@ static const struct proc_ops *ops_of(const struct proc_file *node)
 	return node->view ? &reader_control_proc_ops : &control_proc_ops;
 }
 
-static umode_t mode_of(const struct proc_file *node)
+static umode_t proc_file_mode(const struct proc_file *node)
 {
 	umode_t mode = node->control ? 0200 : 0;
 
@@ -358,7 +358,7 @@ static kgid_t state_group(void)
 	       KGIDT_INIT(nvdebug_params.state_gid);
 }
 
-/* A file like @like. */
+/* Create a file, with @like as a template. */
 static int create_file(struct nvdebug_device *device, const char *name,
 		       const struct proc_file *like)
 {
@@ -374,8 +374,8 @@ static int create_file(struct nvdebug_device *device, const char *name,
 	device->proc->nodes = node;
 
 	snprintf(text, sizeof(text), name, node->number);
-	entry = proc_create_data(text, mode_of(node), device->proc->dir,
-				 ops_of(node), node);
+	entry = proc_create_data(text, proc_file_mode(node), device->proc->dir,
+				 proc_file_ops(node), node);
 	if (!entry)
 		return -ENOMEM;
 	if (node->state)
@@ -415,7 +415,7 @@ static int create_control(struct nvdebug_device *device,
 	return create_file(device, file->name, &like);
 }
 
-/* Made last: a folder that has it has all of its files. */
+/* Created last: if it exists, all files do. */
 static int create_info(struct nvdebug_device *device)
 {
 	static const struct proc_file like = { .view = &nvdebug_info_view };
@@ -424,10 +424,10 @@ static int create_info(struct nvdebug_device *device)
 }
 
 /*
- * procfs itself only finds out when it is too late, and then with a kernel
- * warning, so look first.
+ * Check for an existing entry, for which proc_mkdir() would print a kernel
+ * warning.
  */
-static int check_free(const char *name)
+static int proc_check_name(const char *name)
 {
 	char path_name[32];
 	struct path path;
@@ -444,10 +444,10 @@ static int check_free(const char *name)
 
 int nvdebug_proc_check(void)
 {
-	return check_free("gpu0");
+	return proc_check_name("gpu0");
 }
 
-/* All but info, of those that there are for this GPU. */
+/* All files of this GPU except info. */
 static int create_files(struct nvdebug_device *device)
 {
 	size_t i;
@@ -460,13 +460,13 @@ static int create_files(struct nvdebug_device *device)
 	return ret;
 }
 
-static void withdraw(struct nvdebug_device *device)
+static void proc_withdraw(struct nvdebug_device *device)
 {
 	struct proc_file *node, *next;
 
 	if (!device->proc)
 		return;
-	/* long walks that are under way should end now */
+	/* long operations in progress should stop now */
 	WRITE_ONCE(device->gone, true);
 	proc_remove(device->proc->dir);
 	for (node = device->proc->nodes; node; node = next) {
@@ -477,13 +477,13 @@ static void withdraw(struct nvdebug_device *device)
 	device->proc = NULL;
 }
 
-static int publish(struct nvdebug_device *device, unsigned int index)
+static int proc_publish(struct nvdebug_device *device, unsigned int index)
 {
 	char name[16];
 	int ret;
 
 	snprintf(name, sizeof(name), "gpu%u", index);
-	ret = check_free(name);
+	ret = proc_check_name(name);
 	if (ret)
 		return ret;
 
@@ -491,18 +491,18 @@ static int publish(struct nvdebug_device *device, unsigned int index)
 	if (!device->proc)
 		return -ENOMEM;
 	device->proc->dir = proc_mkdir(name, NULL);
-	ret = device->proc->dir ? 0 : -ENOMEM;
-	/* what there is, is not found out meanwhile by the first file's opener */
+	if (!device->proc->dir) {
+		ret = -ENOMEM;
+		goto err_withdraw;
+	}
+	/* an open of the first file must not identify the GPU meanwhile */
 	mutex_lock(&device->identity);
-	if (!ret)
-		ret = create_files(device);
+	ret = create_files(device);
 	if (!ret)
 		ret = create_info(device);
 	mutex_unlock(&device->identity);
-	if (ret) {
-		withdraw(device);
-		return ret;
-	}
+	if (ret)
+		goto err_withdraw;
 	if (device->identified && device->gpu.unsupported)
 		dev_warn(device->dev,
 			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
@@ -513,11 +513,15 @@ static int publish(struct nvdebug_device *device, unsigned int index)
 			 device->identified ? "" : ", with only info: ",
 			 device->identified ? "" : device->gpu.unsupported);
 	return 0;
+
+err_withdraw:
+	proc_withdraw(device);
+	return ret;
 }
 
 /*
- * The rest of the files, of a GPU that was not identified before. Called once,
- * from the open of its info, which is what there was.
+ * Create the other files of a GPU that was identified late. Called once, from
+ * the open of info.
  */
 static void create_rest(struct nvdebug_device *device)
 {
@@ -530,6 +534,6 @@ static void create_rest(struct nvdebug_device *device)
 }
 
 const struct nvdebug_publisher nvdebug_proc_publisher = {
-	.publish = publish,
-	.withdraw = withdraw,
+	.publish = proc_publish,
+	.withdraw = proc_withdraw,
 };

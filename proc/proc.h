@@ -9,12 +9,12 @@
 
 struct nvdebug_device;
 
-/* -EBUSY, with a line in the log, if another module shows GPUs in /proc. */
+/* -EBUSY, with a line in the log, if another module owns /proc/gpu0. */
 int nvdebug_proc_check(void);
 
 /*
- * As /proc/gpuX. Fails with -EBUSY, with a line in the log, if somebody else
- * has one of that name.
+ * Publishes GPUs as /proc/gpuX. Fails with -EBUSY, with a line in the log, if
+ * that name is taken.
  */
 extern const struct nvdebug_publisher nvdebug_proc_publisher;
 #endif
