@@ -360,31 +360,31 @@ void nvdebug_list_memory_abandon(nvdebug_list_memory *memory) {
 
 namespace {
 
-void note(nvdebug_gpu *gpu, const char *fmt, va_list args) {
-    char line[512];
-    std::vsnprintf(line, sizeof(line), fmt, args);
-    Machine::of(gpu).log.emplace_back(line);
+std::string line(const char *fmt, va_list args) {
+    char text[512];
+    std::vsnprintf(text, sizeof(text), fmt, args);
+    return text;
 }
 
 } // namespace
 
-void nvdebug_info_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
+void nvdebug_info_ratelimit(nvdebug_gpu *, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    note(gpu, fmt, args);
+    static_cast<void>(line(fmt, args));
     va_end(args);
 }
 
 void nvdebug_err_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    note(gpu, fmt, args);
+    Machine::of(gpu).errors.push_back(line(fmt, args));
     va_end(args);
 }
 
-void nvdebug_warn(nvdebug_gpu *gpu, const char *fmt, ...) {
+void nvdebug_warn(nvdebug_gpu *, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    note(gpu, fmt, args);
+    static_cast<void>(line(fmt, args));
     va_end(args);
 }

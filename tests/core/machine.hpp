@@ -59,7 +59,7 @@ class Machine {
     void must_be_open() const;
     int next_request();
     std::uint64_t requests = 0;
-    std::vector<std::string> log;
+    std::vector<std::string> errors; // lines in the log
 
   private:
     struct Attached {
