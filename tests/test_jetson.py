@@ -224,7 +224,7 @@ def test_without_memory_to_look_at_it_when_it_wakes(bench, board):
     sleep(bench, board)
     assert bench.machine.load_module().status == 0
     wake(bench, board)
-    read = "read_ga100" if board == "jetson-orin" else "read_gk104"
+    read = "ptop_read_ga100" if board == "jetson-orin" else "ptop_read_gk104"
     bench.check(f"insmod /lib/failreturn.ko function=nvdebug:{read} error=-12")
     for _ in range(2):
         unknown = info(bench, board)
