@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """vm/run --interactive: the guest's shell on a terminal."""
 
+import signal
 import subprocess
 
 import pytest
@@ -42,8 +43,13 @@ def test_shell(terminal):
     assert shell.end() == (7, True)
 
 
-def test_command_and_escape(terminal):
+@pytest.mark.parametrize("ignored", [False, True])
+def test_command_and_escape(terminal, ignored):
+    """Also if whoever started it ignores SIGINT, as what runs in the background does."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
     command = terminal("--module", "none", "--", "trap '' INT; echo up; sleep 1000")
+    if ignored:
+        signal.signal(signal.SIGINT, before)
     command.wait_for(b"\nup\r\n")
     command.type(CTRL_C)
     command.type(CTRL_BRACKET)

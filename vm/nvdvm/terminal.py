@@ -35,6 +35,8 @@ class Terminal(contextlib.AbstractContextManager):
     def __enter__(self):
         guest, _ = self._listener.accept()
         self._saved = termios.tcgetattr(sys.stdin)
+        # A shell has the jobs that it starts in the background ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         tty.setraw(sys.stdin)
         self._relay = threading.Thread(target=self._forward, args=(guest,), daemon=True)
         self._relay.start()
