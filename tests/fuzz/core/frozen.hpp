@@ -26,7 +26,7 @@ struct Words {
 /** A board at one moment. Its words are asked for once and then remembered, for all inputs. */
 class Moment {
   public:
-    explicit Moment(const std::string &board) : model_(board, "mixed") {
+    Moment(const std::string &board, const std::string &workload) : model_(board, workload) {
         model_.model().advance(5000 * nvmodel::ns_per_us);
         model_.fault("freeze-after 0");
         shim.slept = nullptr;
@@ -49,15 +49,28 @@ class Moment {
     }
 
     static Moment &of(unsigned number) {
-        /** One of each generation, and integrated GPUs. */
-        static constexpr std::array boards{"quadro-k5000", "gtx980",      "gtx1060-3gb", "titan-v",
-                                           "rtx2080ti",    "a100",        "rtx-a6000",   "rtx6000-ada",
-                                           "h200",         "b200",        "rtx5090",     "jetson-tx2",
-                                           "jetson-xavier", "jetson-orin"};
-        static std::array<std::unique_ptr<Moment>, boards.size()> made;
-        auto &moment = made[number % boards.size()];
+        /** One of each generation, and integrated GPUs; workloads with what only some have. */
+        static constexpr std::array<std::pair<const char *, const char *>, 14> all{{
+            {"quadro-k5000", "mixed"},
+            {"gtx980", "fig6"},
+            {"gtx1060-3gb", "preemption"},
+            {"titan-v", "mixed"},
+            {"rtx2080ti", "preemption"},
+            {"a100", "mixed"},
+            {"rtx-a6000", "page-tables"},
+            {"rtx6000-ada", "preemption"},
+            {"h200", "preemption"},
+            {"b200", "mixed"},
+            {"rtx5090", "fig7"},
+            {"jetson-tx2", "mixed"},
+            {"jetson-xavier", "fig6"},
+            {"jetson-orin", "mixed"},
+        }};
+        static std::array<std::unique_ptr<Moment>, all.size()> made;
+        auto &moment = made[number % all.size()];
         if (!moment)
-            moment = std::make_unique<Moment>(boards[number % boards.size()]);
+            moment = std::make_unique<Moment>(all[number % all.size()].first,
+                                              all[number % all.size()].second);
         return *moment;
     }
 
