@@ -82,7 +82,7 @@ static int ptop_read_engines(struct nvdebug_gpu *gpu,
 		ret = ptop_read_table(gpu, &tables[i], decode, &ignored, why);
 	if (ignored)
 		nvdebug_warn(gpu,
-			     "%u parts of the device table make no sense\n",
+			     "device table: %u invalid entries\n",
 			 ignored);
 	if (!ret && !topology->engines) {
 		*why = "device table empty";

@@ -183,7 +183,7 @@ static void channels_undo(struct nvdebug_gpu *gpu,
 	}
 	if (failed)
 		nvdebug_err_ratelimit(gpu,
-				      "%u channel%s did not go back, as channel %u (%d)\n",
+				      "failed to restore %u channel%s, the last one channel %u (%d)\n",
 				      failed, failed == 1 ? "" : "s", last, error);
 }
 

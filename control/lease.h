@@ -26,10 +26,10 @@ struct nvdebug_leases {
 void nvdebug_leases_init(struct nvdebug_leases *leases);
 
 /*
- * Execute the request @text (@len bytes). If it begins with "lease", it is undone
- * by nvdebug_leases_end(). @answer is NULL unless control->answers. -ENOSPC if
- * there are NVDEBUG_LEASES_MAX leases already, -EINTR on a fatal signal, -EFBIG
- * if the answer is too long.
+ * Execute the request @text (@len bytes). If it begins with "lease", it is
+ * undone by nvdebug_leases_end(). @answer is NULL unless control->answers.
+ * -ENOSPC if there are NVDEBUG_LEASES_MAX leases already, -EINTR on a fatal
+ * signal, -EFBIG if the answer is too long.
  */
 int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_control *control,

@@ -177,7 +177,7 @@ preemption_mode_restore_failed(const struct preemption_mode_request *req,
 			       int error)
 {
 	nvdebug_err_ratelimit(req->gpu,
-			      "the preemption mode of channel %u did not go back (%d)\n",
+			      "channel %u: failed to restore the preemption mode (%d)\n",
 			      req->target.id, error);
 }
 

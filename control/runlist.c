@@ -118,7 +118,7 @@ static bool gate_restore_one(struct nvdebug_gpu *gpu,
 		return false;
 	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
 		return true;
-	nvdebug_err_ratelimit(gpu, "scheduling of runlist %u did not go back\n",
+	nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore scheduling\n",
 			      order->runlist->id);
 	return false;
 }

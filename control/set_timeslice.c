@@ -319,8 +319,8 @@ static void edit_restore_failed(const struct timeslice_edit *edit, u32 words,
 				int error)
 {
 	nvdebug_err_ratelimit(edit->gpu,
-			      "%u timeslices of TSG %u did not go back (%d)\n",
-			      words, edit->tsg, error);
+			      "TSG %u: failed to restore %u timeslices (%d)\n",
+			      edit->tsg, words, error);
 }
 
 /*
@@ -446,7 +446,7 @@ static void timeslice_lease_over(struct nvdebug_gpu *gpu,
 		nvdebug_mem_end(edit->mem);
 	} else if (ret != -EBUSY) {
 		nvdebug_err_ratelimit(gpu,
-				      "the timeslice of TSG %u did not go back (%d)\n",
+				      "TSG %u: failed to restore the timeslice (%d)\n",
 				      edit->tsg, ret);
 	}
 	nvdebug_report_end(&report, gpu, "lease over: set the timeslice of",

@@ -48,7 +48,7 @@ struct nvdebug_context {
 	u8 type;
 	u8 graphics_preemption;
 	u8 compute_preemption;
-	bool save_area;		/* allocated, for CILP or GFXP */
+	bool save_area;		/* for preemption in the middle of work */
 };
 
 /*

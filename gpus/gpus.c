@@ -110,7 +110,7 @@ static void renew_device(struct nvdebug_device *device)
 		nvdebug_device_retire(fresh);
 		return;
 	}
-	dev_info(device->dev, "tells more than before: /proc/gpu%d is made anew\n",
+	dev_info(device->dev, "more registers answer: /proc/gpu%d is created again\n",
 		 device->number);
 	list_replace(&device->node, &fresh->node);
 	publisher->withdraw(device);
@@ -228,7 +228,7 @@ static void gpus_scan_work(struct work_struct *work)
 	int ret = gpus_scan(atomic_xchg(&wanted_new, 0));
 
 	if (ret)
-		pr_err("not every GPU got its folder (%d)\n", ret);
+		pr_err("failed to create the directory of a GPU (%d)\n", ret);
 }
 
 static DECLARE_WORK(scan_work, gpus_scan_work);
@@ -252,7 +252,7 @@ static void gpus_report_none(void)
 {
 	mutex_lock(&gpus_lock);
 	if (list_empty(&gpus))
-		pr_info("no NVIDIA GPU here that can be shown; one that appears later gets a folder\n");
+		pr_info("no usable NVIDIA GPU found yet\n");
 	mutex_unlock(&gpus_lock);
 }
 

@@ -98,7 +98,7 @@ static int override_restore_list(struct nvdebug_gpu *gpu,
 	if (!ret)
 		override_free_others(gpu, runlist, &now);
 	else
-		nvdebug_err_ratelimit(gpu, "the list of runlist %u did not go back (%d)\n",
+		nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore the list (%d)\n",
 				      runlist->id, ret);
 	return ret;
 }
@@ -160,7 +160,7 @@ int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 	if (ret)
 		return ret;
 	if (is_half_submitted(&loc, &now)) {
-		nvdebug_err_ratelimit(gpu, "the list of runlist %u did not go back (%d)\n",
+		nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore the list (%d)\n",
 				      runlist->id, -EIO);
 		return -EIO;
 	}

@@ -91,7 +91,7 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 			return ret;
 		if ((now ^ new) & ~bit)
 			nvdebug_err_ratelimit(gpu,
-					      "SCHED_DISABLE is 0x%08x after 0x%08x was written: somebody else writes it, too\n",
+					      "SCHED_DISABLE is 0x%08x after 0x%08x was written: modified concurrently\n",
 					      now, new);
 		if (!((now ^ new) & bit))
 			return 0;
@@ -208,7 +208,7 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 
 		if (error)
 			nvdebug_err_ratelimit(gpu,
-					      "scheduling of runlist %u did not go on (%d)\n",
+					      "runlist %u: failed to restore scheduling (%d)\n",
 					      runlist->id, error);
 		ret = ret ? ret : error;
 	}

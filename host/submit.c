@@ -100,7 +100,7 @@ static void submit_restore_base(struct nvdebug_gpu *gpu,
 	/* -EBUSY: a driver has written them since */
 	if (ret && ret != -EBUSY)
 		nvdebug_err_ratelimit(gpu,
-				      "where runlist %u is said to be did not go back (%d)\n",
+				      "runlist %u: failed to restore RUNLIST_BASE (%d)\n",
 				      runlist->id, ret);
 }
 

@@ -239,7 +239,7 @@ def told(bench, board):
 
 def renewals(bench, board):
     """How often the folder has been made anew."""
-    return int(bench.check(f"dmesg | grep -c '{bench.address(board)}.*is made anew' || true"))
+    return int(bench.check(f"dmesg | grep -c '{bench.address(board)}.*is created again' || true"))
 
 
 def wait_until(bench, commands):
@@ -247,7 +247,7 @@ def wait_until(bench, commands):
 
 
 def wait_for_renewal(bench, board, before):
-    wait_until(bench, f'[ $(dmesg | grep -c "{bench.address(board)}.*is made anew") != {before} ] && '
+    wait_until(bench, f'[ $(dmesg | grep -c "{bench.address(board)}.*is created again") != {before} ] && '
                       f"[ -e {bench.proc(board, 'info')} ]")
 
 

@@ -98,7 +98,7 @@ def test_a_list_of_the_driver_s(bench, name, text):
 
 @pytest.mark.parametrize("name, text, said", [
     ("resubmit_runlist", "0", None),
-    ("switch_to_tsg", "0:1", "the list of runlist 0 did not go back (-110)"),
+    ("switch_to_tsg", "0:1", "runlist 0: failed to restore the list (-110)"),
     ("set_timeslice", "0:1 9000", "may still have the new timeslice of TSG 1 (-110)")])
 def test_a_list_of_ours(bench, name, text, said):
     """Neither is it taken nor what would put it back."""

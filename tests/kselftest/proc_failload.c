@@ -172,7 +172,7 @@ static void find_again(const struct gpu *gpu)
 
 		nap();
 		klog_lines(log, &said);
-		failed = strstr(said, "not every GPU got its folder");
+		failed = strstr(said, "failed to create the directory of a GPU");
 		free(said);
 	}
 	EXPECT(failed || folder_exists(gpu), "%s is not there, and why is not "

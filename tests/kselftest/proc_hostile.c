@@ -118,7 +118,7 @@ static size_t lines_but(const char *what, int log, char **said)
 static bool is_said(const char *log)
 {
 	static const char *const phrases[] = {
-		"did not go", "may still", "nothing is put back", "are left to",
+		"failed to restore", "may still", "nothing is put back", "are left to",
 	};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++)
