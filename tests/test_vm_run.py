@@ -87,7 +87,7 @@ def test_the_tool_is_in_the_path():
 def test_no_gpu_no_folder():
     done = vm_run("--", "ls -d /proc/gpu*; dmesg | grep nvdebug")
     assert "/proc/gpu" not in done.stdout
-    assert "no NVIDIA GPU" in done.stdout
+    assert "no usable NVIDIA GPU" in done.stdout
 
 
 def test_timeout():
