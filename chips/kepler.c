@@ -127,9 +127,10 @@ int nvdebug_bar_read_block(struct nvdebug_gpu *gpu, int bar, u32 block_reg,
 int nvdebug_bar_read_block_gk104(struct nvdebug_gpu *gpu, int bar,
 				 struct nvdebug_bar_block *block)
 {
-	return nvdebug_bar_read_block(gpu, bar, bar == 1 ? NV_PBUS_BAR1_BLOCK :
-					       NV_PBUS_BAR2_BLOCK,
-			  NV_PBUS_BIND_STATUS, block);
+	u32 block_reg = bar == 1 ? NV_PBUS_BAR1_BLOCK : NV_PBUS_BAR2_BLOCK;
+
+	return nvdebug_bar_read_block(gpu, bar, block_reg, NV_PBUS_BIND_STATUS,
+				      block);
 }
 
 const struct nvdebug_bar_ops nvdebug_bars_gk104 = {

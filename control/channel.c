@@ -41,7 +41,6 @@ struct channel_request {
 };
 
 /* A spurious doorbell is harmless. */
-
 static void channel_ring_doorbell(struct nvdebug_gpu *gpu,
 				  const struct channel_change *change)
 {

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.sample
 
 CODE = {"vid": 1, "coh": 2, "ncoh": 3}
 ADDRESSES = (0x0, 0x10000, 0x8000000, 0x12345678, 0x345678000)
-# Entries of BAR1's and BAR2's tables that a session may read (bar.c), each at most twice: two words of
+# Entries of BAR1's and BAR2's tables that a session may read (access/bar.c), each at most twice: two words of
 # a dual entry go together, and what is read ahead may be more than is wanted.
 SEARCH = {"auto": 160, "never": 32768}
 WORDS = 4  # of an entry, at most

@@ -130,7 +130,7 @@ def test_a_list_at_the_end_of_a_lease(bench, name, said):
         as_before(bench, board, where)
 
 
-# own_list.c
+# override_list.c
 
 def test_a_switch_that_leaves_another_on_the_engine(bench):
     for board in some(BOARDS, "rtx2080ti", "a100"):
