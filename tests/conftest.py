@@ -21,7 +21,7 @@ from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
 
 DEFAULT_WORKLOAD = "three-tasks"
-pytest_plugins = ["sample"]
+pytest_plugins = ["sample", "slowest"]
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["test_vfio_user.py"]
 # What takes a kernel that checks itself: make check-debug chooses one.

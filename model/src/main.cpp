@@ -12,15 +12,17 @@
 #include "transport/vfio_user.hpp"
 #include "workload/workload.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include <getopt.h>
 #include <sys/socket.h>
 
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -31,6 +33,10 @@ constexpr int exit_usage = 1;
 constexpr int exit_config = 2;
 constexpr int exit_internal = 3;
 
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 struct Options {
     std::string board;
     std::string workload = "idle";
@@ -40,19 +46,32 @@ struct Options {
     std::string control;
     std::optional<SystemMemoryRange> sysmem;
     std::vector<std::string> faults;
-    bool list = false;
+    int action = 0; // of the options that do something else than serve
 };
 
+int parse_fd(const std::string &text) {
+    const auto fd = parse_number(text);
+    if (!fd || *fd > std::numeric_limits<int>::max())
+        throw UsageError("--qemu-fd: expected a file descriptor");
+    return static_cast<int>(*fd);
+}
+
 /// "BASE:SIZE".
-std::optional<SystemMemoryRange> parse_range(const std::string &text) {
+SystemMemoryRange parse_range(std::string_view text) {
     const auto colon = text.find(':');
-    if (colon == std::string::npos)
-        return std::nullopt;
-    const auto base = parse_number(std::string_view(text).substr(0, colon));
-    const auto size = parse_number(std::string_view(text).substr(colon + 1));
+    const auto base = parse_number(text.substr(0, colon));
+    const auto size = parse_number(colon == std::string_view::npos ? "" : text.substr(colon + 1));
     if (!base || !size || *size == 0 || *base + *size < *base)
-        return std::nullopt;
-    return SystemMemoryRange{*base, *size};
+        throw UsageError("--sysmem: expected BASE:SIZE");
+    return {*base, *size};
+}
+
+void check_fault(const std::string &text) {
+    try {
+        Faults().add(split_words(text));
+    } catch (const ConfigError &error) {
+        throw UsageError(error.what());
+    }
 }
 
 void list_data(const Catalog &catalog) {
@@ -91,70 +110,110 @@ int serve(const Options &options) {
     return 0;
 }
 
-/// Adds all options. `sysmem` receives the text of --sysmem.
-void define(CLI::App &app, Options &options, std::string &sysmem) {
-    app.set_version_flag("--version", "nvdebug-model " NVDEBUG_MODEL_VERSION);
-    app.add_option("--board", options.board, "board: a name (see --list), or a file with a /");
-    app.add_option("--workload", options.workload, "workload: a name, or a file with a /")
-        ->capture_default_str();
-    app.add_option("--qemu-fd", options.qemu_fd, "socket whose other end x-pci-proxy-dev has");
-    app.add_option("--vfio-user", options.vfio_user, "Unix socket to listen on for vfio-user-pci");
-    app.add_option("--control", options.control, "Unix socket to listen on for requests");
-    app.add_option("--sysmem", sysmem, "BASE:SIZE of guest memory that is the model's to use");
-    app.add_option("--fault", options.faults, "scripted fault, as the control request; repeatable")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--data", options.data, "folder with boards/ and workloads/")
-        ->capture_default_str();
-    app.add_flag("--list", options.list, "list boards and workloads, and exit");
+constexpr const char *help =
+    "A model of an NVIDIA GPU, as a PCI device for QEMU. See docs/model.md.\n"
+    "Usage: nvdebug-model [OPTION]...\n"
+    "\n"
+    "  --board NAME|FILE      board: a name (see --list), or a file with a /\n"
+    "  --workload NAME|FILE   workload: a name, or a file with a / (default: idle)\n"
+    "  --qemu-fd FD           socket whose other end x-pci-proxy-dev has\n"
+    "  --vfio-user PATH       Unix socket to listen on for vfio-user-pci\n"
+    "  --control PATH         Unix socket to listen on for requests\n"
+    "  --sysmem BASE:SIZE     guest memory that is the model's to use\n"
+    "  --fault SPEC           scripted fault, as the control request; repeatable\n"
+    "  --data FOLDER          folder with boards/ and workloads/\n"
+    "                         (default: " NVDEBUG_MODEL_DATA ")\n"
+    "  --list                 list boards and workloads, and exit\n"
+    "  --version, --help      print that, and exit\n";
+
+/// Takes one option by its letter in parse(). Throws UsageError.
+void take(Options &options, int letter, const std::string &value) {
+    switch (letter) {
+    case 'b':
+        options.board = value;
+        break;
+    case 'w':
+        options.workload = value;
+        break;
+    case 'q':
+        options.qemu_fd = parse_fd(value);
+        break;
+    case 'u':
+        options.vfio_user = value;
+        break;
+    case 'c':
+        options.control = value;
+        break;
+    case 's':
+        options.sysmem = parse_range(value);
+        break;
+    case 'f':
+        check_fault(value);
+        options.faults.push_back(value);
+        break;
+    case 'd':
+        options.data = value;
+        break;
+    default:
+        options.action = letter;
+    }
 }
 
-/// What is wrong with the options, or nothing.
-std::optional<std::string> complaint(Options &options, const std::string &sysmem) {
-    if (options.list)
-        return std::nullopt;
+/// Throws UsageError.
+Options parse(int argc, char **argv) {
+    static constexpr option known[]{{"board", required_argument, nullptr, 'b'},
+                                    {"workload", required_argument, nullptr, 'w'},
+                                    {"qemu-fd", required_argument, nullptr, 'q'},
+                                    {"vfio-user", required_argument, nullptr, 'u'},
+                                    {"control", required_argument, nullptr, 'c'},
+                                    {"sysmem", required_argument, nullptr, 's'},
+                                    {"fault", required_argument, nullptr, 'f'},
+                                    {"data", required_argument, nullptr, 'd'},
+                                    {"list", no_argument, nullptr, 'l'},
+                                    {"version", no_argument, nullptr, 'v'},
+                                    {"help", no_argument, nullptr, 'h'},
+                                    {}};
+    Options options;
+    opterr = 0;
+    for (int letter; (letter = ::getopt_long(argc, argv, "h", known, nullptr)) != -1;) {
+        if (letter == '?')
+            throw UsageError(std::string(argv[optind - 1]) +
+                             ": no such option, or its value is missing");
+        take(options, letter, optarg != nullptr ? optarg : "");
+    }
+    if (optind < argc)
+        throw UsageError(std::string(argv[optind]) + ": not an option");
+    return options;
+}
+
+/// Throws UsageError for what serve() cannot do.
+void check(const Options &options) {
     if (options.board.empty())
-        return "--board is needed";
+        throw UsageError("--board is needed");
     if (options.control.empty())
-        return "--control is needed";
+        throw UsageError("--control is needed");
     if ((options.qemu_fd >= 0) == !options.vfio_user.empty())
-        return "one of --qemu-fd and --vfio-user is needed";
+        throw UsageError("one of --qemu-fd and --vfio-user is needed");
     if (options.qemu_fd >= 0 && !is_stream_socket(options.qemu_fd))
-        return "--qemu-fd must be an open stream socket";
-    if (!sysmem.empty()) {
-        options.sysmem = parse_range(sysmem);
-        if (!options.sysmem)
-            return "--sysmem: expected BASE:SIZE";
-    }
-    try {
-        for (const std::string &fault : options.faults)
-            Faults().add(split_words(fault));
-    } catch (const ConfigError &error) {
-        return error.what();
-    }
-    return std::nullopt;
+        throw UsageError("--qemu-fd must be an open stream socket");
 }
 
 int run(int argc, char **argv) {
-    Options options;
-    std::string sysmem;
-    CLI::App app("A model of an NVIDIA GPU, as a PCI device for QEMU. See docs/model.md.",
-                 "nvdebug-model");
-    define(app, options, sysmem);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : exit_usage;
-    }
-    if (const auto why = complaint(options, sysmem)) {
-        std::cerr << "nvdebug-model: " << *why << " (see --help)\n";
-        return exit_usage;
-    }
-    if (options.list) {
+    const Options options = parse(argc, argv);
+    switch (options.action) {
+    case 'h':
+        std::cout << help;
+        return 0;
+    case 'v':
+        std::cout << "nvdebug-model " NVDEBUG_MODEL_VERSION "\n";
+        return 0;
+    case 'l':
         list_data(Catalog(options.data));
         return 0;
+    default:
+        check(options);
+        return serve(options);
     }
-    return serve(options);
 }
 
 } // namespace
@@ -162,6 +221,9 @@ int run(int argc, char **argv) {
 int main(int argc, char **argv) {
     try {
         return run(argc, argv);
+    } catch (const UsageError &error) {
+        std::cerr << "nvdebug-model: " << error.what() << " (see --help)\n";
+        return exit_usage;
     } catch (const ConfigError &error) {
         std::cerr << "nvdebug-model: " << error.what() << "\n";
         return exit_config;

@@ -10,9 +10,9 @@ from . import kernel as kernels, paths
 from .errors import VmError
 
 
-def ensure_built(*more_targets, module=True, kernel=None):
-    """`kernel` is a name or an image, as kernel.find() takes them."""
-    targets = ["model", "vm-guest", "vm-kernel", *more_targets]
+def ensure_built(*more_targets, module=True, tool=True, kernel=None):
+    """`kernel` is a name or an image, as kernel.find() takes them; `tool`: nvdebugctl for the guest."""
+    targets = ["model", "vm-guest" if tool else "vm-init", "vm-kernel", *more_targets]
     if module:
         targets.append("vm-module")
     chosen = kernels.chosen(kernel)

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from . import arch, cpio, paths
+from . import cpio, paths
 from .errors import VmError
 
 MODULE = "/lib/nvdebug.ko"
@@ -25,8 +25,9 @@ def build(kernel, module, extra_files):
     archive.device("dev/console", 5, 1)
     _add_busybox(archive, kernel)
     archive.file("bin/model", _read(paths.GUEST_FILES / "model"), 0o755)
-    if kernel.arch is arch.X86_64:
-        archive.file("bin/nvdebugctl", _read(programs / "nvdebugctl"), 0o755)
+    tool = programs / "nvdebugctl"
+    if tool.is_file():
+        archive.file("bin/nvdebugctl", _read(tool), 0o755)
     for entry in sorted(TERMINFO.glob("?/*")):
         archive.file(str(entry).lstrip("/"), _read(entry))
     archive.file("etc/passwd", PASSWD)

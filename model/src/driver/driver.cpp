@@ -5,6 +5,7 @@
 #include "driver/driver_port.hpp"
 #include "driver/instance_block.hpp"
 #include "driver/tpc_numbers.hpp"
+#include "mmu/format.hpp"
 #include "regs/cwd.hpp"
 #include "regs/pbus.hpp"
 #include "regs/pfb.hpp"
@@ -17,14 +18,14 @@
 namespace nvmodel {
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
+using mmu::mib;
 /// Where the structures go in video memory. The last MiB stays free: drivers park the PRAMIN
 /// window there, because the video BIOS uses it as well.
 constexpr std::uint64_t low_begin = 1 * mib;
 constexpr std::uint64_t area = 63 * mib;
 constexpr std::uint64_t high_reserve = 1 * mib;
 
-constexpr std::uint64_t page = 0x1000;
+using mmu::small_page;
 /// Copies of a runlist that a driver keeps, to build the next while one is in use.
 constexpr unsigned list_buffers = 4;
 /// The same of a list that changes its version: so many that a reader who is slow finds it elsewhere.
@@ -123,7 +124,8 @@ void Driver::set_big_page() {
 void Driver::take_channel_memory() {
     channels_.resize(plan_.channels.size());
     for (std::size_t i = 0; i < channels_.size(); ++i)
-        channels_[i].instance = memory_.take(plan_.channels[i].instance_aperture, page, page);
+        channels_[i].instance =
+            memory_.take(plan_.channels[i].instance_aperture, small_page, small_page);
     for (std::size_t i = 0; i < channels_.size(); ++i)
         channels_[i].block.userd =
             memory_.take(plan_.channels[i].instance_aperture, regs::userd::size, regs::userd::size);
@@ -235,10 +237,10 @@ void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries, 
     for (const PlannedEntry &entry : entries)
         count += entries_of(entry);
     const std::uint64_t alignment = 1ULL << board_.generation->runlist_base_shift;
-    const std::uint64_t shift = alignment < page ? alignment : 0;
+    const std::uint64_t shift = alignment < small_page ? alignment : 0;
     const std::uint64_t size = count * entry_size(board_.generation->entry) + shift;
     while (list.buffers.size() < buffers) {
-        const PhysicalAddress at = memory_.take(plan_.runlist_aperture, size, page);
+        const PhysicalAddress at = memory_.take(plan_.runlist_aperture, size, small_page);
         list.buffers.push_back({at.aperture, at.address + shift});
     }
 }

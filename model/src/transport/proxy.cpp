@@ -9,32 +9,27 @@
 namespace nvmodel {
 namespace {
 
-using proxy::Command;
-
-Command command_of(const proxy::Header &header) {
-    return static_cast<Command>(header.command);
+proxy::Command command_of(const proxy::Header &header) {
+    return static_cast<proxy::Command>(header.command);
 }
-
-/// Taken at one go, so that others of the event loop have their turn.
-constexpr unsigned max_messages = 64;
 
 /// Bytes that follow a header.
 std::size_t body_size(const proxy::Header &header) {
     std::size_t size = 0;
     switch (command_of(header)) {
-    case Command::sync_sysmem:
+    case proxy::Command::sync_sysmem:
         size = sizeof(proxy::SyncSysmem);
         break;
-    case Command::config_write:
-    case Command::config_read:
+    case proxy::Command::config_write:
+    case proxy::Command::config_read:
         size = sizeof(proxy::ConfigAccess);
         break;
-    case Command::bar_write:
-    case Command::bar_read:
+    case proxy::Command::bar_write:
+    case proxy::Command::bar_read:
         size = sizeof(proxy::BarAccess);
         break;
-    case Command::set_irqfd:
-    case Command::device_reset:
+    case proxy::Command::set_irqfd:
+    case proxy::Command::device_reset:
         break;
     default:
         throw ProtocolError("unknown command " + std::to_string(header.command));
@@ -86,23 +81,23 @@ Message Proxy::body() const {
 /// False if QEMU has gone.
 bool Proxy::handle(std::vector<UniqueFd> fds) {
     switch (command_of(reader_.header())) {
-    case Command::sync_sysmem:
+    case proxy::Command::sync_sysmem:
         sync_sysmem(std::move(fds));
         return true;
-    case Command::config_write:
+    case proxy::Command::config_write:
         return reply(access_config(true));
-    case Command::config_read:
+    case proxy::Command::config_read:
         return reply(access_config(false));
-    case Command::bar_write:
+    case proxy::Command::bar_write:
         return reply(access_bar(true));
-    case Command::bar_read:
+    case proxy::Command::bar_read:
         return reply(access_bar(false));
-    case Command::set_irqfd:
+    case proxy::Command::set_irqfd:
         return true; // the model raises no interrupts
-    case Command::device_reset:
+    case proxy::Command::device_reset:
         gpu_.reset();
         return reply(0);
-    case Command::ret:
+    case proxy::Command::ret:
         break;
     }
     return true;
@@ -141,7 +136,8 @@ std::uint64_t Proxy::access_bar(bool write) {
 }
 
 bool Proxy::reply(std::uint64_t value) {
-    const proxy::Reply message{{static_cast<std::int32_t>(Command::ret), 0, sizeof(message.value)},
+    const proxy::Reply message{{static_cast<std::int32_t>(proxy::Command::ret), 0,
+                                sizeof(message.value)},
                                value};
     return socket_.send(std::as_bytes(std::span(&message, 1)));
 }

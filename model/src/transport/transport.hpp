@@ -15,6 +15,10 @@ class Transport {
     /// again while fd() is readable. False once the VMM has gone.
     /// Throws ProtocolError.
     virtual bool serve() = 0;
+
+  protected:
+    /// Taken at one go, so that others of the event loop have their turn.
+    static constexpr unsigned max_messages = 64;
 };
 
 } // namespace nvmodel

@@ -2,12 +2,6 @@
 #include "transport/vfio_user.hpp"
 
 namespace nvmodel {
-namespace {
-
-/// Taken at one go, so that others of the event loop have their turn.
-constexpr unsigned max_messages = 64;
-
-} // namespace
 
 VfioUser::VfioUser(Gpu &gpu, std::filesystem::path path)
     : device_(gpu), listener_("vfio-user socket", std::move(path)) {}

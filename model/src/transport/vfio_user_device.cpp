@@ -3,8 +3,6 @@
 
 #include "base/error.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -72,11 +70,10 @@ std::vector<std::byte> negotiate(Bytes body) {
         throw ProtocolError("vfio-user version " + std::to_string(wanted.major) + "." +
                             std::to_string(wanted.minor) + "; this is " +
                             std::to_string(major_version) + "." + std::to_string(minor_version));
-    const nlohmann::json ours{{"capabilities",
-                               {{"max_msg_fds", max_fds},
-                                {"max_data_xfer_size", max_data},
-                                {"max_dma_maps", max_dma_maps}}}};
-    const std::string text = ours.dump();
+    const std::string text = "{\"capabilities\":{\"max_data_xfer_size\":" +
+                             std::to_string(max_data) +
+                             ",\"max_dma_maps\":" + std::to_string(max_dma_maps) +
+                             ",\"max_msg_fds\":" + std::to_string(max_fds) + "}}";
     return with(bytes_of(Version{major_version, minor_version}),
                 std::as_bytes(std::span(text.c_str(), text.size() + 1)));
 }
