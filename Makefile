@@ -57,7 +57,8 @@ define build_module
 	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
 	@mkdir -p $(2)
 	@cp -pu --parents $(MODULE_SOURCES) $(2)
-	@+scripts/kbuild $(1) $(2) $(NO_BTF) $(3) modules
+	@+scripts/progress -n $(words $(filter %.c,$(MODULE_SOURCES))) "module for $(patsubst linux-headers-%,%,$(notdir $(1:%/build=%)))" $(2)/log \
+		scripts/kbuild $(1) $(2) $(NO_BTF) $(3) modules
 endef
 
 # Type information of modules needs the kernel's own image, which headers do not bring.
@@ -107,7 +108,7 @@ OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
-	@cmake --build $(BUILD)/release --target nvdebug nvdebugctl
+	$(call cmake_build,$(BUILD)/release,"library and tool",nvdebug nvdebugctl)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
@@ -131,9 +132,9 @@ package: ## build the Debian packages into build/package
 
 # --- model and unit tests ---
 
-# $(call cmake_build,ARGUMENTS): silent unless it fails.
+# $(call cmake_build,FOLDER,WHAT,TARGETS)
 define cmake_build
-	@cmake --build $(BUILD)/cmake $(1) >$(BUILD)/cmake/log 2>&1 || { cat $(BUILD)/cmake/log; exit 1; }
+	@scripts/progress $(2) $(1)/log cmake --build $(1) --target $(3)
 endef
 
 .PHONY: cmake
@@ -144,15 +145,15 @@ $(BUILD)/cmake/build.ninja:
 
 .PHONY: model
 model: cmake ## build the GPU model into build/cmake/model
-	$(call cmake_build,--target nvdebug-model)
+	$(call cmake_build,$(BUILD)/cmake,"GPU model",nvdebug-model)
 
 .PHONY: tool
 tool: cmake ## build nvdebugctl into build/cmake/tools
-	$(call cmake_build,--target nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)
-	$(call cmake_build,)
+	$(call cmake_build,$(BUILD)/cmake,"model and unit tests",all)
 	@ctest --test-dir $(BUILD)/cmake --output-on-failure --timeout 120 -j $(JOBS)
 
 # A build of its own: what is installed has no sanitizers.
@@ -163,8 +164,7 @@ sanitize: ## the library's tests again, under AddressSanitizer and UBSan
 	@cmake -S . -B $(BUILD)/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" \
 		-DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" >/dev/null
-	@cmake --build $(BUILD)/sanitize --target lib_tests >$(BUILD)/sanitize/log 2>&1 || \
-		{ cat $(BUILD)/sanitize/log; exit 1; }
+	$(call cmake_build,$(BUILD)/sanitize,"library with sanitizers",lib_tests)
 	@$(BUILD)/sanitize/tests/lib/lib_tests --gtest_brief=1
 
 # --- fuzzing ---
@@ -174,7 +174,7 @@ define fuzz_build
 	@cmake -S . -B $(1) -G Ninja -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
 		-DNVDEBUG_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_FLAGS_DEBUG="$(2)" -DCMAKE_CXX_FLAGS_DEBUG="$(2)" >/dev/null
-	@cmake --build $(1) --target fuzz_targets >$(1)/log 2>&1 || { cat $(1)/log; exit 1; }
+	$(call cmake_build,$(1),"fuzz targets",fuzz_targets)
 endef
 
 .PHONY: fuzz-build
@@ -199,7 +199,7 @@ fuzz-coverage: ## which lines of what is fuzzed the inputs found so far reach, b
 
 # --- the VM ---
 
-.PHONY: vm vm-kernel vm-module vm-guest
+.PHONY: vm vm-kernel vm-module vm-init vm-guest
 vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs (KERNEL=)
 vm-kernel: $(if $(KERNEL),,$(BUILD)/kernel/$(VM_RELEASE))
 $(BUILD)/kernel/%:
@@ -209,7 +209,8 @@ $(BUILD)/kernel/%:
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
 
-vm-guest: $(BUILD)/vm$(GUEST)/init $(if $(GUEST),,vm-tool)
+vm-init: $(BUILD)/vm$(GUEST)/init
+vm-guest: vm-init $(if $(GUEST),,vm-tool)
 $(BUILD)/vm$(GUEST)/init: vm/guest/init.c
 	@mkdir -p $(@D)
 	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
@@ -218,7 +219,7 @@ $(BUILD)/vm$(GUEST)/init: vm/guest/init.c
 # information is nine tenths of it, and the guest keeps its files in memory.
 .PHONY: vm-tool
 vm-tool: model
-	$(call cmake_build,--target nvdebugctl-static)
+	$(call cmake_build,$(BUILD)/cmake,"nvdebugctl for the VM",nvdebugctl-static)
 	@mkdir -p $(BUILD)/vm
 	@test $(BUILD)/vm/nvdebugctl -nt $(BUILD)/cmake/tools/nvdebugctl-static || \
 		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static
@@ -236,16 +237,17 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 
 .PHONY: kselftest
 kselftest: ## build the guest's test programs (KERNEL=)
-	@$(MAKE) --no-print-directory -s -C tests/kselftest CC=$(GUEST_CC) \
-		OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
+	@+scripts/progress "the guest's test programs" $(BUILD)/kselftest$(GUEST)/log \
+		$(MAKE) --no-print-directory -C tests/kselftest CC=$(GUEST_CC) OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
 
-# A module that tests load beside ours.
+# Modules that tests load beside ours.
 .PHONY: vm-test-modules
 vm-test-modules:
 	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE)
-	@+scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
+	@+scripts/progress "test modules" $(BUILD)/test-modules/$(VM_RELEASE)/log \
+		scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
 
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
@@ -338,7 +340,7 @@ bench: deps ## what reading costs, on the model: counts and ratios (PARTS=, JSON
 # After the model, as two builds in one folder would trip over each other.
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
-	$(call cmake_build,--target lib_parse model_accesses)
+	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses)
 $(BUILD)/bench/pace: bench/pace.c
 	@mkdir -p $(@D)
 	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
