@@ -9,7 +9,7 @@ from .errors import VmError
 
 MODULE = "/lib/platformgpu.ko"
 # What builds it.
-TARGET = "vm-test-modules"
+TARGET = "vm-glue"
 
 
 def is_needed(boards):
@@ -17,7 +17,7 @@ def is_needed(boards):
 
 
 def module_for(release):
-    module = paths.BUILD / "test-modules" / release / "platformgpu.ko"
+    module = paths.BUILD / "vm-modules" / release / "platformgpu.ko"
     if not module.is_file():
         raise VmError(f"no {module.name} for kernel {release} at {module}; run 'make {TARGET}'")
     return module

@@ -156,5 +156,5 @@ static void __exit platformgpu_exit(void)
 
 module_init(platformgpu_init);
 module_exit(platformgpu_exit);
-MODULE_DESCRIPTION("Shows modelled GPUs of SoCs as platform devices, for tests");
+MODULE_DESCRIPTION("Shows modelled GPUs of SoCs as platform devices");
 MODULE_LICENSE("Dual MIT/GPL");
