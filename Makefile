@@ -204,10 +204,18 @@ vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs (KERNEL=)
 vm-kernel: $(if $(KERNEL),,$(BUILD)/kernel/$(VM_RELEASE))
 $(BUILD)/kernel/%:
 	@mkdir -p $(@D)
-	@scripts/fetch-kernel $* $@
+	@vm/fetch release $* $@
 
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
+
+# The module that boards of SoCs take.
+.PHONY: vm-glue
+vm-glue:
+	@mkdir -p $(BUILD)/vm-modules/$(VM_RELEASE)
+	@cp -pu vm/modules/* $(BUILD)/vm-modules/$(VM_RELEASE)
+	@+scripts/progress "the VM's module" $(BUILD)/vm-modules/$(VM_RELEASE)/log \
+		scripts/kbuild $(VM_HEADERS) $(BUILD)/vm-modules/$(VM_RELEASE) $(NO_BTF) modules
 
 vm-init: $(BUILD)/vm$(GUEST)/init
 vm-guest: vm-init $(if $(GUEST),,vm-tool)
@@ -242,7 +250,7 @@ kselftest: ## build the guest's test programs (KERNEL=)
 
 # Modules that tests load beside ours.
 .PHONY: vm-test-modules
-vm-test-modules:
+vm-test-modules: vm-glue
 	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
 	@cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE)
@@ -352,5 +360,5 @@ lint: deps ## compiler warnings, sparse and checkpatch on the module
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
-		$(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
+		$(BUILD)/vm-modules $(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
 		$(BUILD)/sanitize $(BUILD)/fuzz $(BUILD)/fuzz-coverage $(BUILD)/bench

@@ -28,7 +28,7 @@ class Emulator:
 def find(arch, qemu=None, transport=None):
     """QEMU for `arch`, and the best transport that it has, or the one of that name.
 
-    `qemu` is a program, or a folder with another Debian (scripts/debian-folder); if it is None,
+    `qemu` is a program, or a folder with another Debian (vm/fetch debian); if it is None,
     NVDEBUG_QEMU says it, and else the program is looked up in PATH.
     """
     program = _program(f"qemu-system-{arch}", qemu or os.environ.get("NVDEBUG_QEMU"))
@@ -53,7 +53,7 @@ def _program(name, where):
         return (str(where),)
     program = where / "usr" / "bin" / name
     if not program.is_file():
-        raise VmError(f"no {name} in {where}; scripts/debian-folder SUITE qemu-system-x86 "
+        raise VmError(f"no {name} in {where}; vm/fetch debian SUITE qemu-system-x86 "
                       "qemu-system-arm puts it there")
     data = [word for folder in DATA for word in ("-L", str(where / folder))]
     return (str(where / LOADER), "--library-path", str(where / LIBRARIES), str(program), *data)

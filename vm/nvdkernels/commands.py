@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Commands that take long, with their progress shown."""
+
+import subprocess
+import sys
+import tempfile
+
+from nvdvm import paths
+from nvdvm.errors import VmError
+
+SCRIPTS = paths.ROOT / "scripts"
+
+
+def run(what, command, **options):
+    """Shows how far it is; if it fails, the end of what it said."""
+    with tempfile.NamedTemporaryFile(prefix="nvdebug-", suffix=".log") as log:
+        done = subprocess.run([SCRIPTS / "progress", what, log.name, *command], stdin=subprocess.DEVNULL, check=False,
+                              **options)
+    if done.returncode:
+        raise VmError(f"{what}: {command[0]} failed (above)")
+
+
+def install(*purposes):
+    """This machine's packages for a purpose, see scripts/install-deps."""
+    if subprocess.run([SCRIPTS / "install-deps", *purposes], stdout=sys.stderr, check=False).returncode:
+        raise VmError("packages are missing (above)")
