@@ -1,11 +1,126 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "nvdebug/gpu.hpp"
-#include "control_files.hpp"
-#include "explain.hpp"
-#include "gpu_file.hpp"
+#include "gpu.hpp"
+#include "error.hpp"
+#include "file.hpp"
 #include "nvdebug/parse.hpp"
+#include "text.hpp"
+
+#include <limits>
 
 namespace nvdebug {
+
+Result<std::vector<Gpu>> gpus(const Tree &tree) {
+    return tree.list("").map([&](const std::vector<std::string> &names) {
+        std::vector<Gpu> found;
+        for (std::string_view name : names) {
+            if (!text::take_prefix(name, "gpu"))
+                continue;
+            const auto index = text::number(name);
+            // Only as the module writes it, so that each GPU has one name.
+            if (index && *index <= std::numeric_limits<std::uint32_t>::max() &&
+                std::to_string(*index) == name)
+                found.emplace_back(tree, static_cast<std::uint32_t>(*index));
+        }
+        return found;
+    });
+}
+
+namespace {
+
+/** The feature of `info` that a file belongs to; empty: it is there on every chip, or not known. */
+std::string_view feature_of(std::string_view file) {
+    struct Row {
+        std::string_view prefix, feature;
+    };
+    // The first that fits counts.
+    static constexpr Row rows[] = {
+        {"device_info", "device_info"},
+        {"runlist", "runlist"},
+        {"contexts", "contexts"},
+        {"engines", "engines"},
+        {"translate", "contexts"},
+        {"disable_channel", "channel_control"},
+        {"enable_channel", "channel_control"},
+        {"preempt_tsg", "runlist_control"},
+        {"switch_to_tsg", "runlist_control"},
+        {"set_timeslice", "runlist_control"},
+        {"preempt_runlist", "runlist_control"},
+        {"resubmit_runlist", "runlist_control"},
+        {"scheduling", "runlist_control"},
+        {"preemption_mode", "preemption_mode"},
+        {"pce_map", "copy_topology"},
+        {"lce_for_pce", "copy_topology"},
+        {"shared_lce_for_grce", "copy_topology"},
+        {"copy_topology", "copy_topology"},
+        {"sm_map", "work_distributor"},
+        {"work_distributor", "work_distributor"},
+        {"num_", "gpc_topology"},
+        {"gpc", "gpc_topology"},
+    };
+    for (const Row &row : rows)
+        if (file.starts_with(row.prefix))
+            return row.feature;
+    return {};
+}
+
+/** The runlist of `runlistY` and `runlistY_brief`. */
+std::optional<std::uint64_t> runlist_of(std::string_view file) {
+    if (!text::take_prefix(file, "runlist"))
+        return std::nullopt;
+    return text::number(text::take_until(file, '_'));
+}
+
+std::string ids_of(const Info &info) {
+    std::string ids;
+    for (const std::uint32_t id : info.runlists)
+        ids += " " + std::to_string(id);
+    return ids.empty() ? "it has none" : "it has" + ids;
+}
+
+bool has_runlist(const Info &info, std::uint64_t id) {
+    for (const std::uint32_t runlist : info.runlists)
+        if (runlist == id)
+            return true;
+    return false;
+}
+
+} // namespace
+
+Result<std::string> read_file(const Gpu &gpu, const std::string &file) {
+    return gpu.tree().read(gpu.folder() + "/" + file).map_error([&](Error error) {
+        return why_missing(gpu, file, std::move(error));
+    });
+}
+
+Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
+    if (error.code != ErrorCode::not_found || file == "info")
+        return error;
+    const auto info = gpu.info();
+    if (!info)
+        return error;
+    const std::string chip = text::printable(info->chip.value_or("unknown chip"));
+    const std::string who = gpu.folder() + " (" + chip + ")";
+    const Feature *const feature = info->feature(std::string(feature_of(file)));
+    const auto runlist = runlist_of(file);
+    if (feature && !feature->available) {
+        error.code = ErrorCode::unsupported;
+        error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);
+    } else if (runlist && !has_runlist(*info, *runlist)) {
+        error.sentence = who + " has no runlist " + std::to_string(*runlist) + "; " + ids_of(*info);
+    } else if (file == "local_memory" && !info->video_memory) {
+        error.code = ErrorCode::unsupported;
+        error.sentence = who + " has no " + file + ": no public register of it tells the size";
+    }
+    return error;
+}
+
+Error in_file(const Gpu &gpu, const std::string &file, Error error) {
+    error.path = gpu.path(file);
+    error.sentence = error.path + " is not what docs/proc.md says, " + error.sentence +
+                     "; the module and this library may be of different versions";
+    return error;
+}
+
 namespace {
 
 /** Makes a request of a live tree. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "text.hpp"
+#include "nvdebug/parse.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -153,4 +154,84 @@ void read_us(const Value &value, std::uint64_t &ns) {
     ns = *us * 1000 + *rest;
 }
 
+namespace {
+
+/** Is it the dashes between two corners? */
+bool is_border(std::string_view line) {
+    return line.size() > 2 && line.front() == '+' && line.back() == '+' &&
+           line.substr(1, line.size() - 2).find_first_not_of('-') == line.npos;
+}
+
+} // namespace
+
+bool open_box(Scanner &scanner, BoxTitle &title) {
+    std::string_view line;
+    if (!scanner.next(line))
+        return false;
+    title.indent = std::min(line.find_first_not_of(' '), line.size());
+    const std::string_view edge = line.substr(title.indent);
+    const std::size_t first = edge.find(' ');
+    const std::size_t last = edge.rfind(' ');
+    if (first == edge.npos || last <= first + 1 || edge.front() != '+' || edge.back() != '+' ||
+        edge.substr(1, first - 1).find_first_not_of('-') != edge.npos) {
+        scanner.fail("'" + quote(line) + "' opens no box");
+        return false;
+    }
+    title.text = edge.substr(first + 1, last - first - 1);
+    return true;
+}
+
+bool next_in_box(Scanner &scanner, const BoxTitle &title, std::string_view &key,
+                 std::string_view &value) {
+    std::string_view line;
+    if (!scanner.next(line)) {
+        scanner.fail("the text ends in the middle of the box '" + quote(title.text) + "'");
+        return false;
+    }
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    std::string_view inside = line.substr(indent);
+    if (indent == title.indent && is_border(inside))
+        return false;
+    const std::size_t colon = inside.find(':');
+    if (indent != title.indent || !inside.starts_with("| ") || !inside.ends_with(" |") ||
+        colon == inside.npos) {
+        scanner.fail("'" + quote(line) + "' is no '| Key: value |'");
+        return false;
+    }
+    key = inside.substr(2, colon - 2);
+    value = trim(inside.substr(colon + 1, inside.size() - colon - 3));
+    return true;
+}
+
 } // namespace nvdebug::text
+
+namespace nvdebug {
+
+const char *name_of(Aperture aperture) {
+    switch (aperture) {
+    case Aperture::video:
+        return "vid";
+    case Aperture::coherent:
+        return "coh";
+    case Aperture::noncoherent:
+        return "ncoh";
+    case Aperture::invalid:
+        return "invalid";
+    case Aperture::peer:
+        return "peer";
+    }
+    return "unknown";
+}
+
+Result<std::uint64_t> parse_number(std::string_view text) {
+    text::Scanner scanner(text);
+    std::uint64_t number = 0;
+    std::string_view line;
+    if (scanner.next(line))
+        text::read({scanner, "the first line", text::trim(line)}, number);
+    else
+        scanner.fail("a number is missing");
+    return scanner.finish(number);
+}
+
+} // namespace nvdebug

@@ -1,24 +1,151 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "open_tree.hpp"
+#include "tree.hpp"
+#include "error.hpp"
+#include "file.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 namespace nvdebug {
+namespace {
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/** Takes the digits that @p rest begins with, without leading zeros. */
+std::string_view take_digits(std::string_view &rest) {
+    const auto *const end = std::find_if_not(rest.begin(), rest.end(), is_digit);
+    std::string_view digits(rest.begin(), end);
+    rest.remove_prefix(digits.size());
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return digits;
+}
+
+} // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a;
+    const std::string_view whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view m = take_digits(a);
+            const std::string_view n = take_digits(b);
+            if (m != n)
+                return m.size() != n.size() ? m.size() < n.size() : m < n;
+        } else {
+            if (a.front() != b.front())
+                return a.front() < b.front();
+            a.remove_prefix(1);
+            b.remove_prefix(1);
+        }
+    }
+    if (a.empty() != b.empty())
+        return a.empty();
+    return whole_a < whole_b;
+}
+
+namespace {
+
+/** Far more than a runlist of every channel with all that is below it. */
+constexpr std::size_t longest_file = std::size_t{256} << 20;
+
+struct CloseFolder {
+    void operator()(DIR *folder) const { ::closedir(folder); }
+};
+
+/** Does the name leave the tree? */
+bool leaves(std::string_view name) {
+    return name.starts_with('/') || name == ".." || name.starts_with("../") ||
+           name.ends_with("/..") || name.find("/../") != name.npos || name.find('\0') != name.npos;
+}
+
+class FolderTree final : public Tree::Impl {
+  public:
+    Result<std::vector<std::string>> list(std::string_view folder) const override {
+        const std::string where = path_in(*this, folder);
+        if (leaves(folder))
+            return tl::unexpected(cannot_read(*this, folder, ENOENT));
+        const std::unique_ptr<DIR, CloseFolder> opened(::opendir(where.c_str()));
+        if (!opened)
+            return tl::unexpected(cannot_read(*this, folder, errno));
+        std::vector<std::string> names;
+        errno = 0;
+        while (const dirent *const entry = ::readdir(opened.get()))
+            if (entry->d_name[0] != '.')
+                names.emplace_back(entry->d_name);
+        if (errno)
+            return tl::unexpected(cannot_read(*this, folder, errno));
+        std::sort(names.begin(), names.end(), natural_less);
+        return names;
+    }
+
+    Result<std::string> read(std::string_view name) const override {
+        std::string text;
+        if (const int error = read_to(name, text))
+            return tl::unexpected(cannot_read(*this, name, error));
+        return text;
+    }
+
+    bool readable(std::string_view name) const override {
+        struct stat about {};
+        const bool there = ::stat(path_in(*this, name).c_str(), &about) == 0;
+        return there && S_ISREG(about.st_mode) && about.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+    }
+
+  private:
+    int read_to(std::string_view name, std::string &text) const {
+        if (leaves(name))
+            return ENOENT;
+        // Something that is no file must not keep open() waiting.
+        const Descriptor file(
+            ::open(path_in(*this, name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        if (!file)
+            return errno;
+        struct stat about {};
+        if (::fstat(file.number(), &about))
+            return errno;
+        if (!S_ISREG(about.st_mode))
+            return S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+        return read_rest(file.number(), text, longest_file);
+    }
+};
+
+OpenedTree open_folder(const std::string &path, const Advice &advice) {
+    struct stat about {};
+    struct statfs system {};
+    if (::stat(path.c_str(), &about) || ::statfs(path.c_str(), &system))
+        return tl::unexpected(cannot_open(path, errno));
+    if (!S_ISDIR(about.st_mode))
+        return tl::unexpected(cannot_open(path, ENOTDIR));
+    auto tree = std::make_shared<FolderTree>();
+    tree->path = path;
+    tree->advice = advice;
+    tree->live = system.f_type == PROC_SUPER_MAGIC;
+    return tree;
+}
+
+} // namespace
 
 Tree::Tree(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-Result<Tree> Tree::folder(const std::string &path) {
-    return open_folder(path).map([](auto impl) { return Tree(std::move(impl)); });
+Result<Tree> Tree::folder(const std::string &path, const Advice &advice) {
+    return open_folder(path, advice).map([](auto impl) { return Tree(std::move(impl)); });
 }
 
-Result<Tree> Tree::capture(const std::string &path) {
-    return open_capture(path).map([](auto impl) { return Tree(std::move(impl)); });
+Result<Tree> Tree::capture(const std::string &path, const Advice &advice) {
+    return open_capture(path, advice).map([](auto impl) { return Tree(std::move(impl)); });
 }
 
-Result<Tree> Tree::open(const std::string &path) {
+Result<Tree> Tree::open(const std::string &path, const Advice &advice) {
     struct stat about {};
     const bool is_folder = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
-    return is_folder ? folder(path) : capture(path);
+    return is_folder ? folder(path, advice) : capture(path, advice);
 }
 
 bool Tree::live() const {

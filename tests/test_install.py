@@ -26,25 +26,6 @@ int main(int, char **argv) {
             std::cout << *gpu.info()->chip << " " << tsg.tsg << " " << *tsg.share << "\\n";
 }
 """
-C = """
-#include <stdio.h>
-#include <nvdebug/nvdebug.h>
-
-int main(int argc, char **argv)
-{
-	struct nvd_identity identity = { .size = sizeof(identity) };
-	nvd_tree *tree;
-	nvd_gpu *gpu;
-
-	if (argc != 2 || nvd_tree_open(argv[1], &tree) || nvd_gpu_create(tree, 0, &gpu) ||
-	    nvd_gpu_identity(gpu, &identity))
-		return 1;
-	printf("%s %s\\n", identity.chip, nvd_version());
-	nvd_gpu_destroy(gpu);
-	nvd_tree_destroy(tree);
-	return 0;
-}
-"""
 CMAKE = f"""
 cmake_minimum_required(VERSION 3.25)
 project(example LANGUAGES CXX)
@@ -152,12 +133,6 @@ def test_program_through_cmake(prefix, libdir, gpu_folder, tmp_path):
 def test_cmake_asks_for_another_version(prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CMAKE.replace(VERSION, "99.0"), encoding="ascii")
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", status=1)
-
-
-def test_program_in_c(pkg_config, libdir, gpu_folder, tmp_path):
-    flags = pkg_config("--cflags", "--libs").strip()
-    example = build_with("gcc -std=c11 -Wpedantic", ("example.c", C), flags, tmp_path)
-    assert run(example, gpu_folder, LD_LIBRARY_PATH=str(libdir)) == f"GV100 {VERSION}\n"
 
 
 def test_installed_tool_finds_its_library(prefix, libdir):

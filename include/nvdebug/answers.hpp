@@ -19,7 +19,7 @@
 #include "nvdebug/address_space.hpp"
 #include "nvdebug/copy.hpp"
 #include "nvdebug/engine.hpp"
-#include "nvdebug/export.h"
+#include "nvdebug/export.hpp"
 #include "nvdebug/runlist.hpp"
 
 namespace nvdebug {
@@ -49,8 +49,8 @@ NVDEBUG_API std::uint32_t pces_of(const CopyTopology &copy, const LogicalCopyEng
 /**
  * Runlists between which something is shared, by rising id: tasks on runlists of different groups
  * run independently of each other (R5), those in one group contend for PCEs (R8). Without @p copy
- * (not public here) each runlist is a group. `copy_known` of the result is whether @p copy has every
- * LCE of @p engines.
+ * (not public here) each runlist is a group. `copy_known` of the result is whether @p copy has
+ * every LCE of @p engines.
  */
 struct RunlistGroups {
     std::vector<std::vector<std::uint32_t>> groups;

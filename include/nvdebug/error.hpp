@@ -9,7 +9,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "nvdebug/export.h"
+#include "nvdebug/export.hpp"
 
 namespace nvdebug {
 
@@ -39,7 +39,7 @@ using Result = tl::expected<T, Error>;
 /** The code that stands for errno @p number. */
 NVDEBUG_API ErrorCode code_of_errno(int number);
 
-/** The code's name as the C interface and JSON spell it: `not_found`, … */
+/** The code's name as JSON spells it: `not_found`, … */
 NVDEBUG_API const char *name_of(ErrorCode code);
 
 } // namespace nvdebug

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nvdebug/export.h"
+#include "nvdebug/export.hpp"
 
 namespace nvdebug {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "nvdebug/export.h"
+#include "nvdebug/export.hpp"
 #include "nvdebug/instance.hpp"
 #include "nvdebug/memory.hpp"
 

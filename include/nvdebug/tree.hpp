@@ -17,19 +17,28 @@
 namespace nvdebug {
 
 /**
+ * Commands of the program that uses the library, for sentences of errors that say what to do next.
+ * Empty: they do not name one.
+ */
+struct Advice {
+    std::string diagnose; ///< says what is wrong with this machine: `TOOL doctor`
+    std::string capture;  ///< makes a capture: `TOOL capture FILE`
+};
+
+/**
  * Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
  * they refer to. Different Tree objects, and copies, may be used by different threads at once.
  */
 class NVDEBUG_API Tree {
   public:
     /** A folder: `/proc`, or a copy of it. Fails if there is no such folder. */
-    static Result<Tree> folder(const std::string &path = "/proc");
+    static Result<Tree> folder(const std::string &path = "/proc", const Advice &advice = Advice());
 
     /** A capture (capture.hpp), read into memory. */
-    static Result<Tree> capture(const std::string &path);
+    static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
 
     /** A folder or a capture, whichever @p path is; a device or a pipe is neither and refused. */
-    static Result<Tree> open(const std::string &path);
+    static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 
     /** Is it the running kernel's /proc? Only there requests do something. */
     bool live() const;

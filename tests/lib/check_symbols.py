@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 
-
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -37,9 +36,8 @@ def declared(headers):
             inline = re.sub(r"\{[^{}]*\}", "{}", body)
             for member in re.findall(r"(~?\b\w+|operator=)\([^;{}]*\)[^;{}]*;", inline):
                 names.add(f"nvdebug::{name}::{member}")
-        prefix = "" if header.endswith(".h") else "nvdebug::"
         for name in re.findall(r"^NVDEBUG_API[^;(]*?(\w+)\(", text, flags=re.M):
-            names.add(prefix + name)
+            names.add(f"nvdebug::{name}")
     return names
 
 

@@ -6,9 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "control_files.hpp"
-#include "errno_name.hpp"
-#include "explain.hpp"
+#include "error.hpp"
+#include "file.hpp"
 #include "fixture.hpp"
 
 using namespace nvdebug;
@@ -77,9 +76,30 @@ TEST(Errors, FilesThatAreMissing) {
 
 TEST(Errors, WithoutTheModule) {
     const Error error = Gpu(value(Tree::folder()), 4096).info().error();
-    EXPECT_EQ(error.sentence, "cannot read /proc/gpu4096/info: there is no /proc/gpu4096: the "
-                              "module nvdebug is not loaded, or found no such GPU; 'nvdebugctl "
-                              "doctor' says which");
+    const std::string sentence = "cannot read /proc/gpu4096/info: there is no /proc/gpu4096: the "
+                                 "module nvdebug is not loaded, or found no such GPU";
+    EXPECT_EQ(error.sentence, sentence);
+    const Tree advised = value(Tree::folder("/proc", {.diagnose = "why", .capture = ""}));
+    EXPECT_EQ(Gpu(advised, 4096).info().error().sentence, sentence + "; 'why' says which");
+}
+
+TEST(Errors, WhatNextIsTheProgramsOwn) {
+    const Advice advice{.diagnose = "why", .capture = "keep"};
+    const Folder folder;
+    const Tree tree = value(Tree::folder(folder.path().string(), advice));
+    const std::string rule = "the kernel does not permit it; run this as root";
+    EXPECT_TRUE(cannot_read(tree.impl(), "gpu0/info", EPERM)
+                    .sentence.ends_with(rule + ", and see with 'why' whether lockdown is on"));
+    EXPECT_TRUE(cannot_read(folder.tree().impl(), "gpu0/info", EPERM).sentence.ends_with(rule));
+    EXPECT_TRUE(cannot_control(tree.impl(), "gpu0/scheduling", "0 on", EPERM)
+                    .sentence.ends_with("loaded with read_only=1; 'why' says which it is"));
+    EXPECT_TRUE(write_capture(tree, {}, (folder.path() / "none").string())
+                    .error()
+                    .sentence.ends_with("may be read; 'why' says which"));
+    folder.write("capture", "[]");
+    const std::string path = (folder.path() / "capture").string();
+    EXPECT_TRUE(Tree::open(path, advice).error().sentence.ends_with("; make one with 'keep'"));
+    EXPECT_TRUE(Tree::open(path).error().sentence.ends_with("or was cut off"));
 }
 
 TEST(Errors, MalformedFilesNameFileAndLine) {

@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "capture_format.hpp"
+#include "capture.hpp"
 #include "fixture.hpp"
-#include "natural_order.hpp"
+#include "tree.hpp"
 
 using namespace nvdebug;
 using fixture::Board;

@@ -15,7 +15,10 @@ Outcome<void> Context::open() {
             Failure({nvdebug::ErrorCode::unsupported, 0, *from,
                      fmt::format("'{}' changes a GPU, and {} is none; say it without --from",
                                  command().name(), *from)}));
-    auto tree = from ? nvdebug::Tree::open(*from) : nvdebug::Tree::folder();
+    const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
+                                 .capture = "nvdebugctl capture FILE"};
+    auto tree =
+        from ? nvdebug::Tree::open(*from, advice) : nvdebug::Tree::folder("/proc", advice);
     if (!tree)
         return tl::unexpected(Failure(tree.error()));
     tree_ = *tree;

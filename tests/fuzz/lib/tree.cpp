@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The files of a GPU, as in tests/golden, together: what a capture keeps of them, and all answers.
-#include "capture_format.hpp"
+#include "capture.hpp"
 #include "memory_file.hpp"
 #include "read_all.hpp"
 
@@ -97,7 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             FUZZ_REQUIRE(read && *read == text);
         }
     fuzz::read_all(*tree);
-    fuzz::read_all_in_c(file.path().c_str());
     capture_again(*tree);
     return 0;
 }

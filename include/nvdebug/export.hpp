@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file
+ * @brief What the shared library shows to its users.
+ */
+#ifndef NVDEBUG_EXPORT_HPP
+#define NVDEBUG_EXPORT_HPP
+
+/** Marks what the shared library shows. */
+#define NVDEBUG_API __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "capture.hpp"
+#include "error.hpp"
+#include "file.hpp"
+#include "nvdebug/capture.hpp"
+#include "nvdebug/gpu.hpp"
+#include "text.hpp"
+#include "tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <zlib.h>
+
+namespace nvdebug {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char *format = "nvdebug-capture";
+constexpr int version = 1;
+
+Error no_capture(const std::string &path, const std::string &why) {
+    return {ErrorCode::malformed, 0, path, path + " is no capture: " + why};
+}
+
+/** Strings by name; what is not a string is an addition and skipped. */
+std::map<std::string, std::string> strings(const Json &capture, const char *key) {
+    std::map<std::string, std::string> found;
+    const auto object = capture.find(key);
+    if (object != capture.end() && object->is_object())
+        for (const auto &[name, value] : object->items())
+            if (value.is_string())
+                found.emplace(name, value.get_ref<const std::string &>());
+    return found;
+}
+
+} // namespace
+
+std::string to_json(const CaptureContent &content) {
+    Json errors = Json::object();
+    for (const auto &[name, number] : content.errors)
+        errors[name] = errno_name(number);
+    const Json capture = {{"format", format},
+                          {"version", version},
+                          {"facts", content.facts},
+                          {"files", content.files},
+                          {"errors", errors}};
+    return capture.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<CaptureContent> capture_from_json(const std::string &json, const std::string &path) {
+    // Nothing of ours lies deeper; dropped at once, so that hostile nesting takes no memory.
+    const auto shallow = [](int depth, Json::parse_event_t, Json &) { return depth <= 2; };
+    const Json capture = Json::parse(json, shallow, false);
+    if (!capture.is_object())
+        return tl::unexpected(no_capture(path, "it is no JSON object, or was cut off"));
+    if (capture.value("format", Json()) != format)
+        return tl::unexpected(no_capture(path, "'format' is not 'nvdebug-capture'"));
+    if (capture.value("version", Json()) != version)
+        return tl::unexpected(Error{ErrorCode::unsupported, 0, path,
+                                    path + " is a capture of a version that this library does not "
+                                           "read (it reads 1); use a newer one"});
+    CaptureContent content;
+    content.facts = strings(capture, "facts");
+    content.files = strings(capture, "files");
+    for (const auto &[name, error] : strings(capture, "errors")) {
+        const int number = errno_of_name(error);
+        if (!number)
+            return tl::unexpected(
+                no_capture(path, "the error of '" + text::quote(name) + "' is no errno"));
+        content.errors.emplace(name, number);
+    }
+    return content;
+}
+
+namespace {
+
+/** Bytes of JSON: more than the largest GPUs with every channel in use give (capture.hpp). */
+constexpr std::size_t longest_capture = std::size_t{256} << 20;
+
+struct CloseGzip {
+    void operator()(gzFile file) const { ::gzclose(file); }
+};
+
+class CaptureTree final : public Tree::Impl {
+  public:
+    CaptureTree(std::string from, CaptureContent content, const Advice &to)
+        : files_(std::move(content.files)), errors_(std::move(content.errors)) {
+        path = std::move(from);
+        advice = to;
+        facts = std::move(content.facts);
+    }
+
+    Result<std::vector<std::string>> list(std::string_view folder) const override {
+        std::set<std::string> found;
+        for (const auto &[name, text] : files_)
+            add(folder, name, found);
+        for (const auto &[name, error] : errors_)
+            add(folder, name, found);
+        if (found.empty() && !folder.empty())
+            return tl::unexpected(cannot_read(*this, folder, ENOENT));
+        std::vector<std::string> names(found.begin(), found.end());
+        std::sort(names.begin(), names.end(), natural_less);
+        return names;
+    }
+
+    Result<std::string> read(std::string_view name) const override {
+        const std::string key(name);
+        if (const auto file = files_.find(key); file != files_.end())
+            return file->second;
+        const auto error = errors_.find(key);
+        return tl::unexpected(
+            cannot_read(*this, name, error == errors_.end() ? ENOENT : error->second));
+    }
+
+    bool readable(std::string_view name) const override {
+        const std::string key(name);
+        return files_.contains(key) || errors_.contains(key);
+    }
+
+  private:
+    /** The component of @p name that is in @p folder, if it is below that. */
+    static void add(std::string_view folder, std::string_view name, std::set<std::string> &to) {
+        if (!folder.empty()) {
+            if (!name.starts_with(folder) || !name.substr(folder.size()).starts_with('/'))
+                return;
+            name.remove_prefix(folder.size() + 1);
+        }
+        to.emplace(name.substr(0, name.find('/')));
+    }
+
+    std::map<std::string, std::string> files_;
+    std::map<std::string, int> errors_;
+};
+
+/** @returns the errno, 0, or EBADMSG if the compression is damaged. */
+int inflate_file(const std::string &path, std::string &json) {
+    constexpr unsigned buffer = 128 * 1024;
+    // A pipe must not block the opening; what it is, is asked of what was opened.
+    Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!opened)
+        return errno;
+    struct stat about {};
+    if (::fstat(opened.number(), &about))
+        return errno;
+    if (S_ISDIR(about.st_mode))
+        return EISDIR;
+    if (!S_ISREG(about.st_mode))
+        return EINVAL;
+    const std::unique_ptr<gzFile_s, CloseGzip> file(::gzdopen(opened.number(), "rb"));
+    if (!file)
+        return ENOMEM;
+    opened.release();
+    ::gzbuffer(file.get(), buffer);
+    for (;;) {
+        const std::size_t have = json.size();
+        if (have > longest_capture)
+            return EFBIG;
+        json.resize(have + buffer);
+        errno = 0;
+        const int got = ::gzread(file.get(), json.data() + have, buffer);
+        json.resize(have + static_cast<std::size_t>(std::max(got, 0)));
+        int error = Z_OK;
+        ::gzerror(file.get(), &error);
+        if (got < 0 || error == Z_BUF_ERROR)
+            return error == Z_ERRNO && errno ? errno : EBADMSG;
+        if (got == 0)
+            return 0;
+    }
+}
+
+} // namespace
+
+OpenedTree open_capture(const std::string &path, const Advice &advice) {
+    std::string json;
+    const int error = inflate_file(path, json);
+    if (error == EBADMSG)
+        return tl::unexpected(Error{ErrorCode::malformed, 0, path,
+                                    path + " is damaged or was cut off: its compression makes no "
+                                           "sense; make another capture"});
+    if (error)
+        return tl::unexpected(cannot_open(path, error));
+    return capture_from_json(json, path)
+        .map([&](CaptureContent content) {
+            return std::shared_ptr<const Tree::Impl>(
+                std::make_shared<CaptureTree>(path, std::move(content), advice));
+        })
+        .map_error([&](Error why) {
+            if (why.code == ErrorCode::malformed)
+                why.sentence += advised("; make one with '$'", advice.capture);
+            return why;
+        });
+}
+
+namespace {
+
+std::string now() {
+    std::array<char, sizeof("2026-01-31T12:00:00Z") + 8> text{};
+    const std::time_t seconds = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text.data();
+}
+
+/** Of the module that is loaded, as far as it has one: else what its source is known by. */
+std::string module_version() {
+    constexpr std::size_t longest = 256;
+    for (const char *const file : {"version", "srcversion"}) {
+        const std::string path = std::string("/sys/module/nvdebug/") + file;
+        const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        std::string text;
+        if (opened && read_rest(opened.number(), text, longest) == 0)
+            return text.substr(0, text.find('\n'));
+    }
+    return "unknown";
+}
+
+/** When, and of what. A capture of a capture is of what that was of. */
+std::map<std::string, std::string> facts_about(const Tree &tree) {
+    std::map<std::string, std::string> facts = tree.facts();
+    if (!facts.empty())
+        return facts;
+    facts["captured_at"] = now();
+    facts["library"] = NVDEBUG_VERSION;
+    utsname kernel{};
+    if (tree.live() && ::uname(&kernel) == 0) {
+        facts["kernel"] = kernel.release;
+        facts["module"] = module_version();
+    }
+    return facts;
+}
+
+/** What the hardware said is part of the picture; anything else is trouble of the reader's. */
+bool is_answer(int number) {
+    return number == ENODEV || number == EIO || number == EOPNOTSUPP;
+}
+
+Result<std::vector<std::string>> folders_of(const Tree &tree) {
+    return gpus(tree).map([](const std::vector<Gpu> &found) {
+        std::vector<std::string> folders;
+        for (const Gpu &gpu : found)
+            folders.push_back(gpu.folder());
+        return folders;
+    });
+}
+
+void capture_file(const Tree &tree, const std::string &name, CaptureContent &content,
+                  CaptureReport &report) {
+    auto text = tree.read(name);
+    if (text) {
+        content.files.emplace(name, std::move(*text));
+        report.files++;
+    } else if (is_answer(text.error().number)) {
+        content.errors.emplace(name, text.error().number);
+    } else {
+        const char *const why = ::strerrordesc_np(text.error().number);
+        report.failed.push_back(name + ": " + (why ? why : text.error().sentence));
+    }
+}
+
+} // namespace
+
+Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::string> &gpus,
+                                    const std::string &path) {
+    CaptureContent content;
+    content.facts = facts_about(tree);
+    CaptureReport report{};
+    const auto folders = gpus.empty() ? folders_of(tree) : gpus;
+    if (!folders)
+        return tl::unexpected(folders.error());
+    for (const std::string &folder : *folders) {
+        const auto files = tree.list(folder);
+        if (!files)
+            return tl::unexpected(files.error());
+        for (const std::string &file : *files) {
+            const std::string name = folder + "/" + file;
+            if (!answers(file) && tree.impl().readable(name))
+                capture_file(tree, name, content, report);
+        }
+    }
+    if (content.files.empty())
+        return tl::unexpected(Error{ErrorCode::not_found, 0, path,
+                                    "there is nothing to capture below " + tree.path() +
+                                        ": it has no GPU, or none of the files may be read" +
+                                        advised("; '$' says which", tree.impl().advice.diagnose)});
+    if (const int error = write_whole_gzip(path, to_json(content)))
+        return tl::unexpected(cannot_write(path, error));
+    return report;
+}
+
+} // namespace nvdebug

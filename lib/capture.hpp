@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What captures are made of: capture.hpp.
+#ifndef NVDEBUG_LIB_CAPTURE_HPP
+#define NVDEBUG_LIB_CAPTURE_HPP
+
+#include <map>
+#include <string>
+
+#include "nvdebug/error.hpp"
+
+namespace nvdebug {
+
+struct CaptureContent {
+    std::map<std::string, std::string> facts, files;
+    std::map<std::string, int> errors; ///< errno of open
+};
+
+std::string to_json(const CaptureContent &content);
+/** @p path is for errors only. */
+Result<CaptureContent> capture_from_json(const std::string &json, const std::string &path);
+
+} // namespace nvdebug
+
+#endif

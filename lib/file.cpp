@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <zlib.h>
+
+namespace nvdebug {
+
+Descriptor::~Descriptor() {
+    if (number_ >= 0)
+        ::close(number_);
+}
+
+int Descriptor::release() {
+    return std::exchange(number_, -1);
+}
+
+int read_rest(int descriptor, std::string &text, std::size_t limit) {
+    constexpr std::size_t first_step = 64 * 1024;
+    for (;;) {
+        const std::size_t have = text.size();
+        if (have > limit)
+            return EFBIG;
+        text.resize(have + std::max(first_step, have));
+        const ssize_t got = ::read(descriptor, text.data() + have, text.size() - have);
+        const int error = got < 0 ? errno : 0;
+        text.resize(have + (got > 0 ? static_cast<std::size_t>(got) : 0));
+        if (got <= 0)
+            return error;
+    }
+}
+
+int write_once(int descriptor, std::string_view text) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0)
+        return errno;
+    return static_cast<std::size_t>(written) == text.size() ? 0 : EIO;
+}
+
+bool answers(std::string_view file) {
+    return file == "translate" || file == "set_timeslice";
+}
+
+tl::expected<Performed, int> write_control(const std::string &path, std::string_view text,
+                                           bool with_answer) {
+    constexpr std::size_t longest_answer = std::size_t{1} << 20;
+    Performed performed{
+        Descriptor(::open(path.c_str(), (with_answer ? O_RDWR : O_WRONLY) | O_CLOEXEC)), ""};
+    if (!performed.file)
+        return tl::unexpected(errno);
+    int error = write_once(performed.file.number(), text);
+    if (!error && with_answer)
+        error = read_rest(performed.file.number(), performed.answer, longest_answer);
+    if (error)
+        return tl::unexpected(error);
+    return performed;
+}
+
+namespace {
+
+int compress_to(int descriptor, std::string_view text) {
+    constexpr std::size_t step = std::size_t{1} << 20;
+    Descriptor own(::dup(descriptor));
+    if (!own)
+        return errno;
+    gzFile_s *const file = ::gzdopen(own.number(), "wb");
+    if (!file)
+        return ENOMEM;
+    own.release();
+    errno = 0;
+    while (!text.empty()) {
+        const auto part = static_cast<unsigned>(std::min(text.size(), step));
+        if (::gzwrite(file, text.data(), part) <= 0)
+            break;
+        text.remove_prefix(part);
+    }
+    // Only what closing says tells whether all of it went through.
+    const bool closed = ::gzclose(file) == Z_OK;
+    if (closed && text.empty())
+        return 0;
+    return errno ? errno : EIO;
+}
+
+/** The errno of what is there, if a rename must not replace it: a folder, a device, a pipe. */
+int in_the_way(const std::string &path) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) || S_ISREG(about.st_mode))
+        return 0;
+    return S_ISDIR(about.st_mode) ? EISDIR : EEXIST;
+}
+
+} // namespace
+
+int write_whole_gzip(const std::string &path, std::string_view text) {
+    if (const int error = in_the_way(path))
+        return error;
+    std::string temporary = path + ".XXXXXX";
+    const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+    if (!file)
+        return errno;
+    int error = compress_to(file.number(), text);
+    if (!error && ::fsync(file.number()))
+        error = errno;
+    if (!error && ::rename(temporary.c_str(), path.c_str()))
+        error = errno;
+    if (error)
+        ::unlink(temporary.c_str());
+    return error;
+}
+
+} // namespace nvdebug

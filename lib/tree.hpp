@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What a tree is made of; one kind for folders, one for captures.
+#ifndef NVDEBUG_LIB_TREE_HPP
+#define NVDEBUG_LIB_TREE_HPP
+
+#include "nvdebug/tree.hpp"
+
+namespace nvdebug {
+
+struct Tree::Impl {
+    std::string path;
+    Advice advice;
+    std::map<std::string, std::string> facts;
+    bool live = false;
+
+    virtual ~Impl() = default;
+
+    virtual Result<std::vector<std::string>> list(std::string_view folder) const = 0;
+    virtual Result<std::string> read(std::string_view name) const = 0;
+    /** Is the file for reading at all (a control mostly is not)? */
+    virtual bool readable(std::string_view name) const = 0;
+};
+
+/** `/proc/gpu0/info`: a file of @p tree as its user would name it. */
+std::string path_in(const Tree::Impl &tree, std::string_view name);
+
+using OpenedTree = Result<std::shared_ptr<const Tree::Impl>>;
+
+OpenedTree open_capture(const std::string &path, const Advice &advice);
+
+/** The order in which people expect names with numbers: gpu2 before gpu10. */
+bool natural_less(std::string_view a, std::string_view b);
+
+} // namespace nvdebug
+
+#endif
