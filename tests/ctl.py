@@ -13,7 +13,6 @@ import sys
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SCHEMAS = ROOT / "tools/schema"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 
@@ -61,8 +60,13 @@ def table():
     return ctl("help --json").data["commands"]
 
 
+def schemas():
+    """The folder of the schemas: the build makes them, with the tool."""
+    return tool().parent / "schema"
+
+
 def load_schema(name):
-    return json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
+    return json.loads((schemas() / name).read_text(encoding="utf-8"))
 
 
 def flat(schema, common):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """`make install` into a staging folder, and programs that are built against what is there."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -93,6 +94,8 @@ def build_with(compiler, source, flags, folder):
 
 
 def test_what_is_installed(prefix, libdir):
+    commands = json.loads(run(prefix / "bin/nvdebugctl", "help", "--json",
+                              LD_LIBRARY_PATH=str(libdir)))["data"]["commands"]
     lib = libdir.relative_to(prefix)
     expected = {str(lib / name) for name in (
         "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
@@ -101,8 +104,8 @@ def test_what_is_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
     expected |= {"bin/nvdebugctl", "share/bash-completion/completions/nvdebugctl"}
-    expected |= {f"share/nvdebug/schema/{path.name}"
-                 for path in (ROOT / "tools/schema").glob("*.json")}
+    expected |= {f"share/nvdebug/schema/{name}" for name in (
+        "common.json", "error.json", *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"
                  for path in (ROOT / "docs/man").glob("nvdebugctl*.1")}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}

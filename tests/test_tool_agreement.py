@@ -2,12 +2,12 @@
 """Help, man pages, completion, schemas and the contract say the same as the table of commands."""
 
 import functools
-import json
 import re
 import subprocess
 
+import jsonschema
 import pytest
-from ctl import ROOT, SCHEMAS, ctl, table
+from ctl import ROOT, ctl, load_schema, schemas, table
 
 MAN = ROOT / "docs/man"
 
@@ -120,7 +120,7 @@ def test_man_page(command):
         if command["object"] != "help":
             assert says(page, example["line"]), example["line"]
     if command["schema"] and command["object"] != "help":
-        data = load(command["schema"])["properties"]["data"]
+        data = load_schema(command["schema"])["properties"]["data"]
         for key, help_ in properties(data).items():
             assert key in page and says(page, help_), key
 
@@ -165,25 +165,26 @@ def described(schema, where):
             described(part, f"{where}/{key}")
 
 
-def load(name):
-    return json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
+def test_schemas_describe_every_key():
+    for path in schemas().iterdir():
+        described(load_schema(path.name), path.name)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in SCHEMAS.glob("*.json")))
-def test_schema_describes_every_key(name):
-    described(load(name), name)
+def test_schemas_are_well_formed():
+    for path in schemas().iterdir():
+        jsonschema.Draft202012Validator.check_schema(load_schema(path.name))
 
 
 def test_there_is_a_schema_for_each_command_with_json_and_no_other():
     wanted = {command["schema"] for command in commands().values() if command["schema"]}
-    assert {path.name for path in SCHEMAS.glob("*.json")} == wanted | {"common.json", "error.json"}
+    assert {path.name for path in schemas().iterdir()} == wanted | {"common.json", "error.json"}
 
 
 def properties(schema):
     """Key to description, in the order of the file; with those of what it refers to."""
     base = {}
     if "$ref" in schema:
-        base = properties(load("common.json")["$defs"][schema["$ref"].rpartition("/")[2]])
+        base = properties(load_schema("common.json")["$defs"][schema["$ref"].rpartition("/")[2]])
     own = {name: part["description"] for name, part in schema.get("properties", {}).items()}
     return {**base, **own}
 
@@ -205,7 +206,7 @@ def test_columns_are_keys_of_json(command):
     if not command["columns"]:
         return
     columns = {column["name"]: column["help"] for column in command["columns"]}
-    data = load(command["schema"])["properties"]["data"]
+    data = load_schema(command["schema"])["properties"]["data"]
     if "items" in data:
         assert properties(data["items"]) == columns
         return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "check/rules.hpp"
+#include "check.hpp"
 #include "state.hpp"
 
 using namespace nvdebugctl;
@@ -36,7 +36,7 @@ TEST(Check, AsksEachRuleOnceAndAnswersIt) {
     for (const Rule &rule : rules()) {
         names += rule.name;
         const Finding finding = rule.find(facts);
-        EXPECT_TRUE(finding.question.ends_with("?")) << finding.question;
+        EXPECT_TRUE(finding.subject.ends_with("?")) << finding.subject;
         EXPECT_TRUE(finding.answer.ends_with(".")) << finding.answer;
         EXPECT_NE(finding.verdict, Verdict::trouble) << rule.name;
     }

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "doctor/findings.hpp"
+#include "doctor.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-using nvdebugctl::doctor::Finding;
-using nvdebugctl::doctor::Verdict;
+using nvdebugctl::Finding;
+using nvdebugctl::Verdict;
 
 constexpr char kInfo[] =
     "chip: GA100\nchip_id: 0x170\ngeneration: Ampere\nrevision: 0xa1\n"
@@ -84,7 +84,7 @@ class DoctorTest : public testing::Test {
         fs::remove_all(root_ + "/proc/gpu0");
     }
 
-    std::vector<Finding> findings() { return judge(nvdebugctl::doctor::gather(root_)); }
+    std::vector<Finding> findings() { return judge(nvdebugctl::gather(root_)); }
 
     Finding about(const std::string &subject) {
         for (const Finding &finding : findings())
@@ -107,7 +107,7 @@ TEST_F(DoctorTest, NothingToMend) {
     EXPECT_FALSE(any(Verdict::trouble));
     EXPECT_FALSE(any(Verdict::attention));
     EXPECT_EQ(about("rights").verdict, Verdict::ok);
-    EXPECT_EQ(about("0000:01:00.0").sentence,
+    EXPECT_EQ(about("0000:01:00.0").answer,
               "gpu0: GA100 (Ampere); without copy_topology (registers not public)");
 }
 
@@ -118,7 +118,7 @@ TEST_F(DoctorTest, ModuleNotLoaded) {
     put("/lib/modules/6.1.0-test/build/Makefile", "");
     EXPECT_NE(about("module").fix.find("nvdebug-dkms"), std::string::npos);
     put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/nvdebug.ko.xz:\n");
-    EXPECT_NE(about("module").sentence.find("updates/dkms/nvdebug.ko.xz"), std::string::npos);
+    EXPECT_NE(about("module").answer.find("updates/dkms/nvdebug.ko.xz"), std::string::npos);
     EXPECT_NE(about("module").fix.find("modprobe"), std::string::npos);
 }
 
@@ -135,13 +135,13 @@ TEST_F(DoctorTest, SignaturesAreEnforced) {
     put("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
         std::string("\x06\0\0\0\x01", 5));
     EXPECT_EQ(about("signature").verdict, Verdict::attention);
-    EXPECT_TRUE(about("signature").sentence.starts_with("Secure Boot is on"));
+    EXPECT_TRUE(about("signature").answer.starts_with("Secure Boot is on"));
 }
 
 TEST_F(DoctorTest, Lockdown) {
     put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
     EXPECT_EQ(about("lockdown").verdict, Verdict::attention);
-    EXPECT_NE(about("lockdown").sentence.find("(integrity)"), std::string::npos);
+    EXPECT_NE(about("lockdown").answer.find("(integrity)"), std::string::npos);
 }
 
 TEST_F(DoctorTest, LockdownIsNotSaid) {
@@ -151,13 +151,13 @@ TEST_F(DoctorTest, LockdownIsNotSaid) {
 
 TEST_F(DoctorTest, Rights) {
     rights(1000, 0, "24 44");
-    EXPECT_NE(about("rights").sentence.find("controls need CAP_SYS_ADMIN"), std::string::npos);
+    EXPECT_NE(about("rights").answer.find("controls need CAP_SYS_ADMIN"), std::string::npos);
     EXPECT_NE(about("rights").fix.find("state_gid"), std::string::npos);
     put("/sys/module/nvdebug/parameters/state_gid", "44\n");
-    EXPECT_EQ(about("rights").sentence, "you may read; controls need CAP_SYS_ADMIN");
+    EXPECT_EQ(about("rights").answer, "you may read; controls need CAP_SYS_ADMIN");
     rights(0, 0x1ffffffffff);
     put("/proc/self/uid_map", "         0     100000      65536\n");
-    EXPECT_NE(about("rights").sentence.find("namespace"), std::string::npos);
+    EXPECT_NE(about("rights").answer.find("namespace"), std::string::npos);
 }
 
 TEST_F(DoctorTest, Parameters) {
@@ -166,14 +166,14 @@ TEST_F(DoctorTest, Parameters) {
     EXPECT_EQ(about("read_only").verdict, Verdict::attention);
     EXPECT_EQ(about("pram_window").verdict, Verdict::attention);
     put("/sys/module/nvdebug/parameters/pram_window", "always\n");
-    EXPECT_NE(about("pram_window").sentence.find("another place"), std::string::npos);
+    EXPECT_NE(about("pram_window").answer.find("another place"), std::string::npos);
 }
 
 TEST_F(DoctorTest, WindowWithADriver) {
     const auto said = [this] {
         const auto all = findings();
         return std::any_of(all.begin(), all.end(), [](const Finding &finding) {
-            return finding.sentence.find("PRAMIN window is not moved") != std::string::npos;
+            return finding.answer.find("PRAMIN window is not moved") != std::string::npos;
         });
     };
     EXPECT_FALSE(said()) << "without a driver it is";
@@ -187,13 +187,13 @@ TEST_F(DoctorTest, DriverAndFirmware) {
     bind("nvidia");
     put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
         "Model: \t\t A100\nGPU Firmware: \t N/A\n");
-    EXPECT_EQ(findings().back().sentence, "driver nvidia, without GSP firmware");
+    EXPECT_EQ(findings().back().answer, "driver nvidia, without GSP firmware");
     put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
         "Model: \t\t A100\nGPU Firmware: \t 550.54.14\n");
     EXPECT_EQ(findings().back().verdict, Verdict::attention);
-    EXPECT_NE(findings().back().sentence.find("550.54.14"), std::string::npos);
+    EXPECT_NE(findings().back().answer.find("550.54.14"), std::string::npos);
     bind("vfio-pci");
-    EXPECT_TRUE(findings().back().sentence.starts_with("vfio-pci"));
+    EXPECT_TRUE(findings().back().answer.starts_with("vfio-pci"));
 }
 
 TEST_F(DoctorTest, GpuThatIsNotShown) {
@@ -202,7 +202,7 @@ TEST_F(DoctorTest, GpuThatIsNotShown) {
     std::string info = kInfo;
     info.replace(info.find("GA100"), 5, "unknown");
     put("/proc/gpu0/info", info);
-    EXPECT_NE(about("0000:01:00.0").sentence.find("0x170 is unknown"), std::string::npos);
+    EXPECT_NE(about("0000:01:00.0").answer.find("0x170 is unknown"), std::string::npos);
     fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
     EXPECT_EQ(about("gpus").verdict, Verdict::trouble);
 }

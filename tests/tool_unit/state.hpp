@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "check/finding.hpp"
+#include "check.hpp"
 
 namespace nvdebugctl::testing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "pictures/pictures.hpp"
+#include "copy.hpp"
 #include "state.hpp"
 
 using namespace nvdebugctl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "control/timespan.hpp"
+#include "text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "ids.hpp"
+#include "json.hpp"
+#include "output.hpp"
 #include "page.hpp"
 #include "state.hpp"
-#include "tree/json.hpp"
-#include "tree/text.hpp"
-#include "tree/words.hpp"
-#include "words.hpp"
+#include "text.hpp"
+#include "tree.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;

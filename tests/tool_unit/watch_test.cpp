@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
+#include "json.hpp"
 #include "state.hpp"
-#include "watch/json.hpp"
-#include "watch/view.hpp"
+#include "watch.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;

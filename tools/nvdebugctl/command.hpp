@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file The table that describes each command. Parsing, help, checks of options, `--columns help`,
- * completion and `nvdebugctl help --json` all come from it; man pages and schemas are tested
- * against that.
+ * completion, `nvdebugctl help --json` and JSON schemas all come from it; man pages are tested
+ * against that. Each object's commands are in its own file, OBJECT.cpp.
  */
 #ifndef NVDEBUGCTL_COMMAND_HPP
 #define NVDEBUGCTL_COMMAND_HPP
 
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "document.hpp"
+#include "failure.hpp"
 
 namespace nvdebugctl {
+
+using Json = nlohmann::ordered_json;
 
 class Context;
 class Output;
 class Page;
+struct Document;
 
 struct Argument {
     /** What the word is: decides how it is checked and completed. */
@@ -42,7 +48,21 @@ struct Option {
 struct Column {
     std::string name; ///< key of JSON rows and column of CSV; carries the unit
     std::string help;
+    std::string type;     ///< as Field::type
     bool in_table = true; ///< shown in tables unless --columns says otherwise
+};
+
+/** A key of JSON data. */
+struct Field {
+    std::string name;
+    std::string help;
+    /**
+     * What it holds: `string`, `uint` and other words (schema.cpp), an `object` with fields of its
+     * own, the name of a definition in common.json, `a|b` one of these words, `=a` this word,
+     * `either` one of its fields; `[T]` an array, `[2 T]` of so many, `T?` may be null.
+     */
+    std::string type;
+    std::vector<Field> fields = {}; ///< also of an array's objects
 };
 
 /** A picture of what the verb shows, in place of its other forms. */
@@ -74,6 +94,11 @@ struct Command {
     std::vector<Picture> pictures = {};
     std::vector<Column> columns = {}; ///< of table and CSV; empty: has neither
     bool json = true;
+    // Document::data, for the schema. All controls have the same.
+    std::string data = "what was asked for"; ///< what it is
+    /** As Field::type. Empty: an object, or without fields an array of rows with the columns. */
+    std::string type = "";
+    std::vector<Field> fields = {};
     bool control = false;                ///< changes the GPU: takes --dry-run, and live GPUs only
     bool leasable = false;               ///< takes --for
     std::vector<std::string> notes = {}; ///< more sentences for its help
@@ -95,6 +120,69 @@ struct Command {
     /** `runlist.show`: of its schema */
     std::string schema() const { return verb.empty() ? object : object + "." + verb; }
 };
+
+std::vector<Command> capture_commands();
+std::vector<Command> channel_commands();
+std::vector<Command> check_commands();
+std::vector<Command> completion_commands();
+std::vector<Command> copy_commands();
+std::vector<Command> doctor_commands();
+std::vector<Command> engine_commands();
+std::vector<Command> gpu_commands();
+std::vector<Command> help_commands();
+std::vector<Command> memory_commands();
+std::vector<Command> runlist_commands();
+std::vector<Command> topology_commands();
+std::vector<Command> tsg_commands();
+std::vector<Command> watch_commands();
+
+struct Object {
+    std::string name;
+    std::string help;
+    std::vector<Command> commands;
+};
+
+/** The whole table, in the order in which help shows it. */
+std::vector<Object> all_objects();
+
+/** nullptr: no such object. */
+const Object *find_object(const std::vector<Object> &objects, std::string_view name);
+/** nullptr: no such verb. */
+const Command *find_command(const Object &object, std::string_view verb);
+
+/** `runlist tree` */
+Command runlist_tree_command();
+/** The pictures of `copy show`. */
+std::vector<Picture> copy_pictures();
+/** Of a channel's row in `channel list`, `runlist show --csv`. */
+const std::vector<Column> &channel_columns();
+
+/** Options that are not a command's own. */
+const std::vector<Option> &common_options();
+/** Those that the command has a use for: common ones first, its own, of pictures, of controls. */
+std::vector<Option> options_of(const Command &command);
+
+/** Of the tool, of an object, or of a command; what is nullptr was not named. */
+std::string help_text(const std::vector<Object> &objects, const Object *object,
+                      const Command *command);
+std::string columns_help(const Command &command);
+/** `runlist show RUNLIST [--brief]` */
+std::string synopsis(const Command &command);
+
+/** Hidden from help: `nvdebugctl __complete -- WORD…`, the last one being typed. */
+inline constexpr const char *complete_verb = "__complete";
+
+/** Prints one candidate a line; nothing where nothing is known, and never an error. */
+int complete(const std::vector<Object> &objects, const std::vector<std::string> &words,
+             Output &output);
+
+/** Columns as keys. */
+std::vector<Field> fields_of(const std::vector<Column> &columns);
+/** JSON schemas of the data of all commands, by file name. */
+std::map<std::string, std::string> schemas(const std::vector<Object> &objects);
+
+/** The tool, but for main(). @return the exit status */
+int run(std::vector<std::string> words);
 
 } // namespace nvdebugctl
 

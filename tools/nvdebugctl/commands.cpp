@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "commands.hpp"
-
 #include <algorithm>
 
-#include "control/commands.hpp"
+#include "command.hpp"
 
 namespace nvdebugctl {
-namespace {
-
-std::vector<Command> joined(std::vector<Command> reading, const std::vector<Command> &controls) {
-    reading.insert(reading.end(), controls.begin(), controls.end());
-    return reading;
-}
-
-} // namespace
 
 std::vector<Object> all_objects() {
     return {
         {"gpu", "the GPUs of this machine or capture", gpu_commands()},
         {"engine", "engines, and which of them share a runlist", engine_commands()},
-        {"runlist", "runlists: what Host schedules from",
-         joined(runlist_commands(), runlist_controls())},
-        {"tsg", "time-slice groups", joined(tsg_commands(), tsg_controls())},
-        {"channel", "channels", joined(channel_commands(), channel_controls())},
+        {"runlist", "runlists: what Host schedules from", runlist_commands()},
+        {"tsg", "time-slice groups", tsg_commands()},
+        {"channel", "channels", channel_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},

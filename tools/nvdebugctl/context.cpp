@@ -1,11 +1,95 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "context.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
-
-#include "gpu_select.hpp"
+#include <fmt/ranges.h>
 
 namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::ErrorCode;
+using nvdebug::Gpu;
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return text;
+}
+
+/** What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`. */
+std::string describe(const Gpu &gpu) {
+    const auto info = gpu.info();
+    if (!info)
+        return gpu.folder();
+    return fmt::format("{} ({}, {})", gpu.folder(), info->chip.value_or("unknown chip"),
+                       info->pci_address.value_or("not on PCI"));
+}
+
+bool has_pci_address(const Gpu &gpu, const std::string &wanted) {
+    const auto info = gpu.info();
+    if (!info || !info->pci_address)
+        return false;
+    const bool has_domain = std::ranges::count(wanted, ':') == 2;
+    return *info->pci_address == (has_domain ? lower(wanted) : "0000:" + lower(wanted));
+}
+
+bool has_chip(const Gpu &gpu, const std::string &wanted) {
+    const auto info = gpu.info();
+    return info && info->chip && lower(*info->chip) == lower(wanted);
+}
+
+bool is_meant(const Gpu &gpu, const std::string &wanted) {
+    const std::string index = wanted.starts_with("gpu") ? wanted.substr(3) : wanted;
+    if (!index.empty() && std::ranges::all_of(index, [](char c) { return c >= '0' && c <= '9'; }))
+        return index == std::to_string(gpu.index());
+    if (wanted.find(':') != std::string::npos)
+        return has_pci_address(gpu, wanted);
+    return has_chip(gpu, wanted);
+}
+
+} // namespace
+
+Failure no_gpu(const nvdebug::Tree &tree) {
+    return Failure({ErrorCode::not_found, 0, "",
+                    tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
+                                  "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
+                                : fmt::format("{} holds no GPU (a folder gpu0 with a file info)",
+                                              tree.path())});
+}
+
+Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
+                                const std::optional<std::string> &wanted) {
+    const auto gpus = nvdebug::gpus(tree);
+    if (!gpus)
+        return tl::unexpected(Failure(gpus.error()));
+    if (gpus->empty())
+        return tl::unexpected(no_gpu(tree));
+    if (!wanted) {
+        SelectedGpu selected{gpus->front(), ""};
+        if (gpus->size() > 1)
+            selected.note = fmt::format("{} of {} GPUs is meant; -g names another",
+                                        describe(gpus->front()), gpus->size());
+        return selected;
+    }
+    std::vector<Gpu> meant;
+    std::ranges::copy_if(*gpus, std::back_inserter(meant),
+                         [&](const Gpu &gpu) { return is_meant(gpu, *wanted); });
+    if (meant.size() == 1)
+        return SelectedGpu{meant.front(), ""};
+    std::vector<std::string> names;
+    std::ranges::transform(meant.empty() ? *gpus : meant, std::back_inserter(names), describe);
+    if (meant.empty())
+        return fail(ErrorCode::not_found,
+                    fmt::format("there is no GPU '{}' in {}; there is {}", *wanted, tree.path(),
+                                fmt::join(names, ", ")));
+    return fail(ErrorCode::invalid,
+                fmt::format("'{}' is several GPUs: {}; name one by index or PCI address", *wanted,
+                            fmt::join(names, ", ")));
+}
+
 Outcome<void> Context::open() {
     if (command().scope == Scope::nothing)
         return {};

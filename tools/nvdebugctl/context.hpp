@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What a verb's function is given, and where it says what is missing. */
+/** @file A command line, parsed and checked against the table, and what a verb's function is given.
+ */
 #ifndef NVDEBUGCTL_CONTEXT_HPP
 #define NVDEBUGCTL_CONTEXT_HPP
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,12 +13,35 @@
 #include <vector>
 
 #include "command.hpp"
-#include "invocation.hpp"
 #include "nvdebug/control.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/tree.hpp"
 
 namespace nvdebugctl {
+
+struct Invocation {
+    /** What to do instead of the command. */
+    enum class Instead { nothing, help, version, columns_help } instead = Instead::nothing;
+    const Object *object = nullptr; ///< nullptr: none was named
+    const Command *command = nullptr;
+
+    std::map<std::string, std::vector<std::string>, std::less<>> arguments;
+    /** Every option that was given, by its long name; the value is empty for flags. */
+    std::map<std::string, std::string, std::less<>> options;
+    std::vector<std::string> columns; ///< of --columns
+
+    bool has(std::string_view option) const { return options.find(option) != options.end(); }
+    bool json() const { return has("--json") || has("--pretty"); }
+};
+
+/** @param invocation is filled in as far as it goes, also when it fails. */
+Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
+                                 Invocation &invocation);
+
+/** A number as proc.md has it: decimal, `0x…` or `0…`. */
+std::optional<std::uint64_t> parse_integer(const std::string &word);
+/** Such a number that fits an id. */
+std::optional<std::uint32_t> parse_id(const std::string &word);
 
 class Context {
   public:
@@ -62,6 +87,18 @@ class Context {
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
 };
+
+/** Which GPU -g means, and which one without it. */
+struct SelectedGpu {
+    nvdebug::Gpu gpu;
+    std::string note; ///< a word for the user if there was a choice
+};
+
+/** Why there is none in @p tree. */
+Failure no_gpu(const nvdebug::Tree &tree);
+
+Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
+                                const std::optional<std::string> &wanted);
 
 } // namespace nvdebugctl
 

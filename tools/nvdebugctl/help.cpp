@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "help.hpp"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sstream>
 
-#include "invocation.hpp"
+#include "context.hpp"
+#include "json.hpp"
+#include "page.hpp"
 
 namespace nvdebugctl {
+
 namespace {
 
 using Item = std::pair<std::string, std::string>;
@@ -124,6 +126,147 @@ std::string help_text(const std::vector<Object> &objects, const Object *object,
     if (command)
         return help_of_command(*command);
     return object ? help_of_object(*object) : help_of_tool(objects);
+}
+
+namespace {
+
+Json to_json(const Argument &argument) {
+    using Count = Argument::Count;
+    static const std::map<Argument::Kind, const char *> kinds = {
+        {Argument::Kind::runlist, "runlist"}, {Argument::Kind::channel, "channel"},
+        {Argument::Kind::tsg, "tsg"},         {Argument::Kind::engine, "engine"},
+        {Argument::Kind::file, "file"},       {Argument::Kind::choice, "choice"},
+        {Argument::Kind::text, "text"}};
+    return {{"name", argument.name},
+            {"kind", kinds.at(argument.kind)},
+            {"help", argument.help},
+            {"required", argument.count == Count::one || argument.count == Count::some},
+            {"repeated", argument.count == Count::some || argument.count == Count::any},
+            {"choices", argument.choices}};
+}
+
+Json to_json(const Option &option) {
+    return {{"name", option.name},
+            {"short_name", option.short_name.empty() ? Json() : Json(option.short_name)},
+            {"value", option.value.empty() ? Json() : Json(option.value)},
+            {"help", option.help},
+            {"choices", option.choices}};
+}
+
+Json to_json(const Column &column) {
+    return {{"name", column.name}, {"help", column.help}, {"in_table", column.in_table}};
+}
+
+template <typename T>
+Json to_json(const std::vector<T> &things) {
+    Json list = Json::array();
+    for (const T &thing : things)
+        list.push_back(to_json(thing));
+    return list;
+}
+
+Json to_json(const Command &command) {
+    Json examples = Json::array();
+    for (const Example &example : command.examples)
+        examples.push_back({{"line", example.line}, {"help", example.help}});
+    return {{"object", command.object},
+            {"verb", command.verb.empty() ? Json() : Json(command.verb)},
+            {"synopsis", synopsis(command)},
+            {"help", command.help},
+            {"control", command.control},
+            {"schema", command.json ? Json(command.schema() + ".json") : Json()},
+            {"arguments", to_json(command.arguments)},
+            {"options", to_json(options_of(command))},
+            {"columns", to_json(command.columns)},
+            {"examples", std::move(examples)}};
+}
+
+Outcome<void> check(const Context &context) {
+    if (context.words("WORD").size() > 2)
+        return usage("'help' takes an object and a verb, and nothing else");
+    return {};
+}
+
+Outcome<Document> help(Context &context) {
+    const std::vector<Object> objects = all_objects();
+    const auto &words = context.words("WORD");
+    const Object *object = nullptr;
+    const Command *command = nullptr;
+    if (!words.empty() && !(object = find_object(objects, words[0])))
+        return usage(fmt::format("there is no '{}'; see 'nvdebugctl help'", words[0]));
+    if (object && object->commands.front().verb.empty())
+        command = &object->commands.front();
+    if (words.size() > 1 && !(command = find_command(*object, words[1])))
+        return usage(
+            fmt::format("'{0}' has no verb '{1}'; see 'nvdebugctl help {0}'", words[0], words[1]));
+    Json commands = Json::array();
+    for (const Object &candidate : objects)
+        for (const Command &one : candidate.commands)
+            if ((!object || candidate.name == object->name) &&
+                (!command || one.verb == command->verb))
+                commands.push_back(to_json(one));
+    return Document{{{"text", help_text(objects, object, command)}, {"commands", commands}}};
+}
+
+void print(const Json &data, Page &page) {
+    std::istringstream text(data["text"].get<std::string>());
+    for (std::string line; std::getline(text, line);)
+        page.line(line);
+}
+
+} // namespace
+
+std::vector<Command> help_commands() {
+    return {
+        {.object = "help",
+         .verb = "",
+         .help = "help on the tool, an object or a verb; with -j, the table of all commands",
+         .scope = Scope::nothing,
+         .arguments = {{"WORD", Argument::Kind::text, "an object, or an object and a verb",
+                        Argument::Count::any}},
+         .fields = {{"text", "the help that a person reads", "string"},
+                    {"commands",
+                     "the commands asked for, or all",
+                     "[object]",
+                     {{"object", "first word", "string"},
+                      {"verb", "second word; null: none", "string?"},
+                      {"synopsis", "how it is typed", "string"},
+                      {"help", "what it does", "string"},
+                      {"control", "it changes the GPU", "bool"},
+                      {"schema", "file name of the schema of its JSON; null: it has no JSON",
+                       "string?"},
+                      {"arguments",
+                       "arguments in order",
+                       "[object]",
+                       {{"name", "as help shows it", "string"},
+                        {"kind", "what the word is", "runlist|channel|tsg|engine|file|choice|text"},
+                        {"help", "what it means", "string"},
+                        {"required", "it must be there", "bool"},
+                        {"repeated", "there may be more of it", "bool"},
+                        {"choices", "of kind choice: the words", "[string]"}}},
+                      {"options",
+                       "options that it has a use for",
+                       "[object]",
+                       {{"name", "long name", "string"},
+                        {"short_name", "one-letter name", "string?"},
+                        {"value", "what its value is called; null: takes none", "string?"},
+                        {"help", "what it does", "string"},
+                        {"choices", "values that it takes; empty: any", "[string]"}}},
+                      {"columns",
+                       "columns; empty: neither table nor CSV",
+                       "[object]",
+                       {{"name", "column of CSV and tables", "string"},
+                        {"help", "what it holds", "string"},
+                        {"in_table", "tables show it without --columns", "bool"}}},
+                      {"examples",
+                       "examples",
+                       "[object]",
+                       {{"line", "what to type", "string"}, {"help", "what it does", "string"}}}}}},
+         .examples = {{"nvdebugctl help runlist show", "the same as runlist show --help"},
+                      {"nvdebugctl help -j", "every command, argument, option and column"}},
+         .check = check,
+         .run = help,
+         .text = print}};
 }
 
 } // namespace nvdebugctl

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "command.hpp"
 #include "output.hpp"
-#include "run.hpp"
 
 namespace {
 

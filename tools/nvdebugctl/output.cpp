@@ -2,11 +2,16 @@
 #include "output.hpp"
 
 #include <cerrno>
+#include <clocale>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <langinfo.h>
+#include <string_view>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "printable.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
@@ -35,6 +40,27 @@ Outcome<void> Output::write(std::string_view text) {
 
 bool Output::is_terminal() {
     return isatty(STDOUT_FILENO) == 1;
+}
+
+bool use_color(const std::optional<std::string> &when) {
+    if (when == "always")
+        return true;
+    if (when == "never")
+        return false;
+    const char *const no_color = std::getenv("NO_COLOR");
+    const char *const term = std::getenv("TERM");
+    return Output::is_terminal() && !(no_color && *no_color) &&
+           !(term && std::string_view(term) == "dumb");
+}
+
+Terminal this_terminal() {
+    // Of the locale, only the characters: numbers keep their point.
+    std::setlocale(LC_CTYPE, "");
+    Terminal terminal{std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0, std::nullopt};
+    winsize size{};
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        terminal.width = size.ws_col;
+    return terminal;
 }
 
 } // namespace nvdebugctl

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file stdout, whose errors are not ignored. */
+/** @file stdout, whose errors are not ignored, and what it can show. */
 #ifndef NVDEBUGCTL_OUTPUT_HPP
 #define NVDEBUGCTL_OUTPUT_HPP
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,17 @@ class Output {
   private:
     bool broken_pipe_ = false;
 };
+
+struct Terminal {
+    bool unicode;                     ///< the locale's characters are UTF-8
+    std::optional<std::size_t> width; ///< in columns; empty: no terminal, lines may be of any width
+};
+
+/** Of stdout and the environment. */
+Terminal this_terminal();
+
+/** Whether to use colour. @param when is the value of --color */
+bool use_color(const std::optional<std::string> &when);
 
 } // namespace nvdebugctl
 

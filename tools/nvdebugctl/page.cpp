@@ -3,12 +3,80 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "printable.hpp"
-#include "units.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
+
+namespace {
+
+struct Unit {
+    std::string_view suffix;
+    std::string (*show)(const Json &value);
+};
+
+std::string number(const Json &value) {
+    return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+}
+
+std::string bytes(const Json &value) {
+    static constexpr std::array prefixes = {"B", "KiB", "MiB", "GiB", "TiB"};
+    auto amount = value.get<std::uint64_t>();
+    std::size_t prefix = 0;
+    while (amount >= 1024 && amount % 1024 == 0 && prefix + 1 < prefixes.size()) {
+        amount /= 1024;
+        prefix++;
+    }
+    return fmt::format("{}{}", amount, prefixes[prefix]);
+}
+
+constexpr std::array units = {
+    Unit{"_us", [](const Json &value) { return number(value) + "us"; }},
+    Unit{"_ns", [](const Json &value) { return number(value) + "ns"; }},
+    Unit{"_bytes", bytes},
+    Unit{"_percent", [](const Json &value) { return shown_percent(value.get<double>()); }},
+};
+
+const Unit *unit_of(std::string_view key) {
+    for (const Unit &unit : units)
+        if (key.ends_with(unit.suffix))
+            return &unit;
+    return nullptr;
+}
+
+} // namespace
+
+std::string shown_percent(double percent) {
+    if (percent == 0)
+        return "0%";
+    return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
+}
+
+std::string_view without_unit(std::string_view key) {
+    const Unit *const unit = unit_of(key);
+    return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
+}
+
+std::string shown(std::string_view key, const Json &value) {
+    if (value.is_null())
+        return "-";
+    if (value.is_boolean())
+        return value.get<bool>() ? "yes" : "no";
+    if (value.is_string())
+        return printable(value.get<std::string>());
+    if (value.is_array()) {
+        std::string text;
+        for (const Json &element : value)
+            text += (text.empty() ? "" : ",") + shown(key, element);
+        return text.empty() ? "-" : text;
+    }
+    const Unit *const unit = unit_of(key);
+    return unit ? unit->show(value) : number(value);
+}
+
 namespace {
 
 constexpr std::string_view bold_style = "\033[1m", dim_style = "\033[2m",
@@ -80,6 +148,88 @@ void print_fields(const Json &data, Page &page, int indent) {
             page.line(fmt::format("{} {}", name, shown(key, value)));
         }
     }
+}
+
+namespace {
+
+std::string heading(const std::string &column) {
+    std::string text(without_unit(column));
+    std::ranges::transform(text, text.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return text;
+}
+
+std::string padded(const std::string &text, std::size_t width) {
+    return fmt::format("{:<{}}", text, width);
+}
+
+} // namespace
+
+void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
+                 Page &page) {
+    std::vector<std::vector<std::string>> cells;
+    if (header) {
+        cells.emplace_back();
+        std::ranges::transform(columns, std::back_inserter(cells.back()), heading);
+    }
+    for (const Json &row : rows) {
+        cells.emplace_back();
+        for (const std::string &column : columns)
+            cells.back().push_back(shown(column, row.at(column)));
+    }
+
+    std::vector<std::size_t> widths(columns.size());
+    for (const auto &row : cells)
+        for (std::size_t i = 0; i < row.size(); i++)
+            widths[i] = std::max(widths[i], row[i].size());
+
+    for (std::size_t r = 0; r < cells.size(); r++) {
+        std::string line;
+        for (std::size_t i = 0; i < columns.size(); i++)
+            line += i + 1 == columns.size() ? cells[r][i] : padded(cells[r][i], widths[i]) + "  ";
+        page.line(header && r == 0 ? page.bold(line) : line);
+    }
+}
+
+namespace {
+
+std::string plain(const Json &value) {
+    if (value.is_null())
+        return "";
+    if (value.is_string())
+        return value.get<std::string>();
+    if (!value.is_array())
+        return value.dump();
+    std::string text;
+    for (const Json &element : value)
+        text += (text.empty() ? "" : " ") + plain(element);
+    return text;
+}
+
+std::string quoted(const std::string &text) {
+    if (text.find_first_of(",\"") == std::string::npos)
+        return text;
+    std::string result = "\"";
+    for (const char c : text)
+        result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + '"';
+}
+
+} // namespace
+
+std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bool header) {
+    std::string text;
+    const auto line = [&](auto &&cell) {
+        for (std::size_t i = 0; i < columns.size(); i++)
+            text += (i ? "," : "") + quoted(printable(cell(columns[i])));
+        text += '\n';
+    };
+    if (header)
+        line([](const std::string &column) { return column; });
+    for (const Json &row : rows)
+        line([&](const std::string &column) { return plain(row.at(column)); });
+    return text;
 }
 
 } // namespace nvdebugctl

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Text for a person, with or without colour. Colour never carries meaning alone. */
+/** @file The forms for a person, text and table, and CSV for programs. */
 #ifndef NVDEBUGCTL_PAGE_HPP
 #define NVDEBUGCTL_PAGE_HPP
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "document.hpp"
+#include "command.hpp"
 
 namespace nvdebugctl {
 
@@ -32,6 +33,23 @@ class Page {
 
 /** Every key of @p data on a line of its own, `key: value`; what is nested, below and indented. */
 void print_fields(const Json &data, Page &page, int indent = 0);
+
+/** Columns as wide as their widest value; rows are never cut. */
+void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
+                 Page &page);
+
+/** RFC 4180, but lines end in a newline alone, and what is not printable is replaced. null is
+ *  empty, an array's elements have a blank between them. */
+std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bool header);
+
+// How a value is shown to a person: its key tells the unit.
+
+/** `timeslice_us` without its unit. */
+std::string_view without_unit(std::string_view key);
+/** `31.2%`, `<0.1%`, `0%`. */
+std::string shown_percent(double percent);
+/** `1998.848us`, `40GiB`, `yes`, `-` for null; the elements of an array with `,` between. */
+std::string shown(std::string_view key, const Json &value);
 
 } // namespace nvdebugctl
 

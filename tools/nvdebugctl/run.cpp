@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "run.hpp"
-
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "color.hpp"
-#include "complete.hpp"
-#include "help.hpp"
-#include "json_envelope.hpp"
+#include "context.hpp"
+#include "json.hpp"
 #include "output.hpp"
-#include "table.hpp"
+#include "page.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "state.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "json.hpp"
 
 namespace nvdebugctl {
 
@@ -60,6 +64,164 @@ std::vector<nvdebug::Error> errors_of(const State &state) {
     note_error(errors, state.spaces);
     note_error(errors, state.scheduling);
     return errors;
+}
+
+namespace {
+
+using nvdebug::Detail;
+using nvdebug::ErrorCode;
+using nvdebug::Runlist;
+
+Outcome<std::vector<std::uint32_t>> ids_of_runlists(const Context &context) {
+    const auto info = context.gpu().info();
+    if (!info)
+        return tl::unexpected(Failure(info.error()));
+    if (info->runlists.empty()) {
+        const nvdebug::Feature *const feature = info->feature("runlist");
+        return fail(ErrorCode::unsupported,
+                    fmt::format("{} shows no runlists{}", context.gpu().folder(),
+                                feature && !feature->available ? ": " + feature->reason : ""));
+    }
+    return info->runlists;
+}
+
+void say_if_incomplete(Context &context, const Runlist &list) {
+    const std::string path = context.gpu().path(fmt::format("runlist{}", list.id));
+    if (list.torn)
+        context.missing({ErrorCode::busy, 0, path,
+                         fmt::format("{}: the list moved each time it was copied, so what is shown "
+                                     "mixes old and new; try again",
+                                     path)});
+    if (!list.tsgs)
+        context.missing({ErrorCode::io, 0, path,
+                         fmt::format("{}: the list lies in an undefined aperture and cannot be "
+                                     "read, so its TSGs and channels are not known",
+                                     path)});
+}
+
+/** Runlists for which @p holds is true, among all or the one that @p target names. */
+template <typename Holds>
+Outcome<Runlist> find_list(Context &context, const nvdebug::Target &target, const char *what,
+                           Detail detail, Holds holds) {
+    if (target.runlist) {
+        auto list = read_runlist(context, *target.runlist, detail);
+        if (list && !holds(*list))
+            return fail(ErrorCode::not_found,
+                        fmt::format("runlist {} of {} holds no {} {} now; 'nvdebugctl {} list {}' "
+                                    "shows what it holds",
+                                    *target.runlist, context.gpu().folder(), what, target.id, what,
+                                    *target.runlist));
+        return list;
+    }
+    auto lists = read_runlists(context, detail);
+    if (!lists)
+        return tl::unexpected(lists.error());
+    std::vector<std::string> names;
+    std::optional<Runlist> found;
+    for (Runlist &list : *lists)
+        if (holds(list)) {
+            names.push_back(fmt::format("{}:{}", list.id, target.id));
+            found = std::move(list);
+        }
+    if (names.empty())
+        return fail(ErrorCode::not_found,
+                    fmt::format("no runlist of {} {}holds {} {} now; 'nvdebugctl {} list' shows "
+                                "what they hold",
+                                context.gpu().folder(),
+                                context.missing().empty() ? "" : "that can be read ", what,
+                                target.id, what));
+    if (names.size() > 1)
+        return fail(ErrorCode::invalid, fmt::format("{} {} is in several runlists; say which: {}",
+                                                    what, target.id, fmt::join(names, ", ")));
+    return *found;
+}
+
+} // namespace
+
+Outcome<Runlist> read_runlist(Context &context, std::uint32_t id, Detail detail) {
+    const auto ids = ids_of_runlists(context);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    if (std::ranges::find(*ids, id) == ids->end())
+        return fail(ErrorCode::not_found,
+                    fmt::format("{} has no runlist {}; it has {}", context.gpu().folder(), id,
+                                fmt::join(*ids, ", ")));
+    auto list = context.gpu().runlist(id, detail);
+    if (!list)
+        return tl::unexpected(Failure(list.error()));
+    say_if_incomplete(context, *list);
+    return *list;
+}
+
+Outcome<std::vector<Runlist>> read_runlists(Context &context, Detail detail) {
+    if (const auto asked = context.runlists(); !asked.empty()) {
+        auto list = read_runlist(context, asked.front(), detail);
+        if (!list)
+            return tl::unexpected(list.error());
+        return std::vector<Runlist>{std::move(*list)};
+    }
+    const auto ids = ids_of_runlists(context);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    std::vector<Runlist> lists;
+    std::vector<nvdebug::Error> errors;
+    for (const std::uint32_t id : *ids) {
+        auto list = context.gpu().runlist(id, detail);
+        if (!list) {
+            errors.push_back(list.error());
+            continue;
+        }
+        say_if_incomplete(context, *list);
+        lists.push_back(std::move(*list));
+    }
+    if (lists.empty())
+        return tl::unexpected(Failure(errors.front()));
+    for (nvdebug::Error &error : errors)
+        context.missing(std::move(error));
+    return lists;
+}
+
+Outcome<Runlist> find_list_of_channel(Context &context, const nvdebug::Target &target,
+                                      Detail detail) {
+    return find_list(context, target, "channel", detail, [&](const Runlist &list) {
+        return std::ranges::any_of(nvdebug::channels_of(list),
+                                   [&](const auto &held) { return held.channel->id == target.id; });
+    });
+}
+
+Outcome<Runlist> find_list_of_tsg(Context &context, const nvdebug::Target &target, Detail detail) {
+    return find_list(context, target, "tsg", detail, [&](const Runlist &list) {
+        return std::ranges::any_of(list.items, [&](const nvdebug::RunlistItem &item) {
+            const auto *const tsg = std::get_if<nvdebug::Tsg>(&item);
+            return tsg && tsg->id == target.id;
+        });
+    });
+}
+
+std::optional<EngineNames> read_engine_names(Context &context) {
+    const auto engines =
+        read_part(context, "which engines a runlist serves", context.gpu().engines());
+    if (!engines)
+        return std::nullopt;
+    EngineNames names;
+    for (const auto &[runlist, list] : nvdebug::engines_by_runlist(*engines))
+        for (const nvdebug::Engine *engine : list)
+            names[runlist].push_back(engine->name);
+    return names;
+}
+
+Json engines_of(const std::optional<EngineNames> &names, std::uint32_t runlist) {
+    if (!names)
+        return nullptr;
+    const auto found = names->find(runlist);
+    return found == names->end() ? Json::array() : Json(found->second);
+}
+
+std::map<std::uint32_t, Json> shares_of(const Runlist &list) {
+    std::map<std::uint32_t, Json> shares;
+    for (const nvdebug::TsgShare &share : nvdebug::expected_shares(list))
+        shares[share.tsg] = percent(share.share);
+    return shares;
 }
 
 } // namespace nvdebugctl

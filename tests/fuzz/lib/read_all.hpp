@@ -44,6 +44,8 @@ inline void read_gpu(const nvdebug::Gpu &gpu) {
     // Nothing can be asked of a capture.
     FUZZ_REQUIRE(!fine(gpu.translate("0x1000 0")));
     FUZZ_REQUIRE(!fine(gpu.perform(nvdebug::preempt_runlists(std::array{0U}))));
+    const nvdebug::Target channel{std::nullopt, 1};
+    FUZZ_REQUIRE(!fine(gpu.lease(nvdebug::disable_channels({&channel, 1}))));
 }
 
 inline void read_all(const nvdebug::Tree &tree) {

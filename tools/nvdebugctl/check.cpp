@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "check.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <map>
+
+#include "json.hpp"
+#include "output.hpp"
+#include "page.hpp"
+#include "text.hpp"
+
+namespace nvdebugctl {
+
+const char *name_of(Verdict verdict) {
+    static constexpr const char *names[] = {"ok", "unknown", "attention", "trouble"};
+    return names[static_cast<int>(verdict)];
+}
+
+Facts read_facts(const nvdebug::Gpu &gpu) {
+    return {read_state(gpu), gpu.copy_topology()};
+}
+
+std::vector<nvdebug::Error> errors_of(const Facts &facts) {
+    std::vector<nvdebug::Error> errors = errors_of(facts.state);
+    if (!facts.copy && facts.copy.error().code != nvdebug::ErrorCode::unsupported)
+        errors.push_back(facts.copy.error());
+    return errors;
+}
+
+std::span<const Rule> rules() {
+    static constexpr std::array<Rule, 8> table = {{
+        {"R1", channels_are_the_way_in},
+        {"R2", channels_limit_streams},
+        {"R3", lists_are_whole},
+        {"R4", one_task_per_engine},
+        {"R5", runlists_limit_independence},
+        {"R6", runlists_serve_several_engines},
+        {"R7", engines_have_one_runlist},
+        {"R8", copy_engines_share_physical_ones},
+    }};
+    return table;
+}
+
+std::string file_of(const Facts &facts, const std::string &name) {
+    return facts.state.folder + "/" + name;
+}
+
+void give_up(Finding &finding, const nvdebug::Error &error) {
+    finding.raise(Verdict::unknown);
+    finding.say(fmt::format("Cannot be said: {}.", error.sentence));
+}
+
+void note_unread_lists(Finding &finding, const Facts &facts) {
+    // Sentences of lists that fail alike differ in the path alone.
+    std::map<std::string, std::vector<std::uint32_t>> failing;
+    for (const auto &[id, list] : facts.state.runlists)
+        if (!list) {
+            std::string reason = list.error().sentence;
+            if (const std::size_t at = reason.find(list.error().path); at != reason.npos)
+                reason.erase(at, list.error().path.size());
+            failing[reason].push_back(id);
+        }
+    for (const auto &[reason, ids] : failing) {
+        finding.raise(Verdict::unknown);
+        finding.say(fmt::format("Cannot be said of runlist{} {}: {}.", ids.size() > 1 ? "s" : "",
+                                fold_ids(ids),
+                                facts.state.runlists.at(ids.front()).error().sentence));
+    }
+}
+
+bool without_lists(Finding &finding, const Facts &facts) {
+    for (const auto &[id, list] : facts.state.runlists)
+        if (list)
+            return false;
+    finding.raise(Verdict::unknown);
+    if (facts.state.runlists.empty())
+        finding.say("Cannot be said: no runlists are shown of this GPU.");
+    note_unread_lists(finding, facts);
+    return true;
+}
+
+std::vector<const TsgView *> runnable(const RunlistView &runlist) {
+    std::vector<const TsgView *> tasks;
+    for (const TsgView &tsg : runlist.tsgs)
+        if (tsg.may_run.value_or(true))
+            tasks.push_back(&tsg);
+    return tasks;
+}
+
+namespace {
+
+constexpr std::array verdicts = {Verdict::ok, Verdict::unknown, Verdict::attention,
+                                 Verdict::trouble};
+
+Json json_of(const Rule &rule, const Finding &finding) {
+    Json evidence = Json::array();
+    for (const Evidence &item : finding.evidence)
+        evidence.push_back({{"file", item.file}, {"values", item.values}});
+    return {{"rule", rule.name},
+            {"question", finding.subject},
+            {"verdict", name_of(finding.verdict)},
+            {"answer", finding.answer},
+            {"evidence", std::move(evidence)}};
+}
+
+void print_wrapped(Page &page, const std::string &text, std::size_t indent,
+                   const Terminal &terminal) {
+    const std::size_t room =
+        terminal.width.value_or(100) > indent + 20 ? terminal.width.value_or(100) - indent : 20;
+    for (const std::string &line : break_lines(text, room))
+        page.line(std::string(indent, ' ') + line);
+}
+
+void print(const Json &data, Page &page) {
+    const Terminal terminal = this_terminal();
+    for (const Json &finding : data["findings"]) {
+        const auto verdict = finding["verdict"].get<std::string>();
+        const bool heavy =
+            verdict == name_of(Verdict::attention) || verdict == name_of(Verdict::trouble);
+        const std::string shown = fmt::format("{:<9}", verdict);
+        page.line(fmt::format("{}  {}  {}", page.bold(finding["rule"].get<std::string>()),
+                              heavy ? page.warning(shown) : shown,
+                              page.bold(finding["question"].get<std::string>())));
+        print_wrapped(page, finding["answer"].get<std::string>(), 4, terminal);
+        for (const Json &evidence : finding["evidence"])
+            print_wrapped(page,
+                          fmt::format("{}: {}", evidence["file"].get<std::string>(),
+                                      evidence["values"].get<std::string>()),
+                          6, terminal);
+    }
+    std::string counts;
+    for (const auto &[verdict, count] : data["verdicts"].items())
+        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), verdict);
+    page.line(counts);
+}
+
+Outcome<Document> run(Context &context) {
+    const Facts facts = read_facts(context.gpu());
+    if (!facts.state.info)
+        return tl::unexpected(Failure(facts.state.info.error()));
+    for (const nvdebug::Error &error : errors_of(facts))
+        context.missing(error);
+    std::array<std::size_t, verdicts.size()> counts{};
+    Json findings = Json::array();
+    for (const Rule &rule : rules()) {
+        const Finding finding = rule.find(facts);
+        findings.push_back(json_of(rule, finding));
+        ++counts.at(static_cast<std::size_t>(finding.verdict));
+    }
+    Json by_verdict = Json::object();
+    for (const Verdict verdict : verdicts)
+        by_verdict[name_of(verdict)] = counts.at(static_cast<std::size_t>(verdict));
+    const bool trouble = counts.at(static_cast<std::size_t>(Verdict::trouble)) > 0;
+    return Document{.data = {{"findings", findings}, {"verdicts", by_verdict}},
+                    .exit = trouble ? failed : done};
+}
+
+} // namespace
+
+std::vector<Command> check_commands() {
+    return {
+        {.object = "check",
+         .help = "the questions of rules R1 to R8 about this GPU, each with its evidence",
+         .fields =
+             {{"findings",
+               "one for each rule",
+               "[object]",
+               {{"rule", "the rule of Bakita and Anderson, RTAS 2024, that the question is about",
+                 "R1|R2|R3|R4|R5|R6|R7|R8"},
+                {"question", "what is asked", "string"},
+                {"verdict",
+                 "ok: nothing to be done; unknown: not readable, or not public on this chip; "
+                 "attention: tasks wait for each other, and an analysis has to count with it; "
+                 "trouble: work is stuck, or the state contradicts itself (exit status 2)",
+                 "ok|unknown|attention|trouble"},
+                {"answer", "the answer, in sentences", "string"},
+                {"evidence",
+                 "what the answer comes from",
+                 "[object]",
+                 {{"file", "path of the file", "string"},
+                  {"values", "what it says, as far as it matters here", "string"}}}}},
+              {"verdicts",
+               "how many findings have each verdict",
+               "object",
+               {{"ok", "findings whose verdict is ok", "uint"},
+                {"unknown", "findings whose verdict is unknown", "uint"},
+                {"attention", "findings whose verdict is attention", "uint"},
+                {"trouble", "findings whose verdict is trouble", "uint"}}}},
+         .notes =
+             {"The rules are those of Bakita and Anderson, 'Demystifying NVIDIA GPU Internals "
+              "to Enable Reliable GPU Management', RTAS 2024.",
+              "ok: tasks are as independent as the rule allows. attention: tasks wait for each "
+              "other here, and an analysis has to count with it. unknown: not readable, or not "
+              "public on this chip. trouble: work is stuck, or the state contradicts itself.",
+              "Exit status: 2 if there is trouble, else 4 if a file could not be read or a "
+              "list was torn, else 0. attention changes nothing: it is how GPUs are built and "
+              "used."},
+         .examples = {{"nvdebugctl check", "read before you trust a response-time analysis"},
+                      {"nvdebugctl check -j | jq .data.verdicts", "how many answers of each kind"}},
+         .run = run,
+         .text = print}};
+}
+
+} // namespace nvdebugctl

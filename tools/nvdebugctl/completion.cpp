@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "completion_script.hpp"
+#include "context.hpp"
+#include "output.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::Detail;
+using nvdebug::Gpu;
+using nvdebug::Tree;
+using Candidates = std::vector<std::string>;
+
+/** The script completes file names itself. */
+constexpr const char *files = "<file>";
+
+/** The words before the one being typed, as far as they can be told apart. */
+struct Typed {
+    const Object *object = nullptr;
+    const Command *command = nullptr;
+    std::size_t arguments = 0;
+    std::optional<std::string> gpu, from;
+    std::string value_of; ///< the option whose value is being typed
+};
+
+std::optional<Option> find_option(const std::vector<Object> &objects, const std::string &word) {
+    for (const Object &object : objects)
+        for (const Command &command : object.commands)
+            for (const Option &option : options_of(command))
+                if (option.name == word || option.short_name == word)
+                    return option;
+    return std::nullopt;
+}
+
+void take_word(const std::vector<Object> &objects, const std::string &word, Typed &typed) {
+    if (!typed.object) {
+        typed.object = find_object(objects, word);
+        typed.command = typed.object ? find_command(*typed.object, "") : nullptr;
+    } else if (!typed.command) {
+        typed.command = find_command(*typed.object, word);
+    } else {
+        typed.arguments++;
+    }
+}
+
+Typed understand(const std::vector<Object> &objects, const Candidates &words) {
+    Typed typed;
+    for (std::size_t i = 0; i + 1 < words.size(); i++) {
+        if (words[i].empty() || words[i][0] != '-') {
+            take_word(objects, words[i], typed);
+            continue;
+        }
+        const auto option = find_option(objects, words[i]);
+        if (!option || option->value.empty())
+            continue;
+        if (i + 2 == words.size()) {
+            typed.value_of = option->name;
+            break;
+        }
+        i++;
+        if (option->name == "--gpu")
+            typed.gpu = words[i];
+        if (option->name == "--from")
+            typed.from = words[i];
+    }
+    return typed;
+}
+
+std::optional<Tree> open(const Typed &typed) {
+    auto tree = typed.from ? Tree::open(*typed.from) : Tree::folder();
+    return tree ? std::optional<Tree>(*tree) : std::nullopt;
+}
+
+std::optional<Gpu> selected(const Typed &typed) {
+    const auto tree = open(typed);
+    if (!tree)
+        return std::nullopt;
+    const auto gpu = select_gpu(*tree, typed.gpu);
+    return gpu ? std::optional<Gpu>(gpu->gpu) : std::nullopt;
+}
+
+Candidates gpus(const Typed &typed) {
+    Candidates names;
+    if (const auto tree = open(typed))
+        if (const auto gpus = nvdebug::gpus(*tree))
+            for (const Gpu &gpu : *gpus) {
+                names.push_back(std::to_string(gpu.index()));
+                if (const auto info = gpu.info(); info && info->pci_address)
+                    names.push_back(*info->pci_address);
+            }
+    return names;
+}
+
+Candidates runlists(const Gpu &gpu) {
+    Candidates names;
+    if (const auto info = gpu.info())
+        for (const std::uint32_t id : info->runlists)
+            names.push_back(std::to_string(id));
+    return names;
+}
+
+Candidates engines(const Gpu &gpu) {
+    Candidates names;
+    if (const auto engines = gpu.engines())
+        for (const nvdebug::Engine &engine : *engines)
+            names.push_back(engine.name);
+    return names;
+}
+
+/** `RUNLIST:ID` of everything listed now. */
+Candidates targets(const Gpu &gpu, Argument::Kind kind) {
+    Candidates names;
+    const auto info = gpu.info();
+    if (!info)
+        return names;
+    for (const std::uint32_t id : info->runlists) {
+        const auto list = gpu.runlist(id, Detail::brief);
+        if (!list)
+            continue;
+        if (kind == Argument::Kind::channel) {
+            for (const auto &held : nvdebug::channels_of(*list))
+                names.push_back(fmt::format("{}:{}", id, held.channel->id));
+            continue;
+        }
+        for (const nvdebug::RunlistItem &item : list->items)
+            if (const auto *const tsg = std::get_if<nvdebug::Tsg>(&item))
+                names.push_back(fmt::format("{}:{}", id, tsg->id));
+    }
+    return names;
+}
+
+Candidates argument(const Typed &typed) {
+    const auto &arguments = typed.command->arguments;
+    if (arguments.empty())
+        return {};
+    const Argument &next = arguments[std::min(typed.arguments, arguments.size() - 1)];
+    const bool repeats = next.count == Argument::Count::some || next.count == Argument::Count::any;
+    if (typed.arguments >= arguments.size() && !repeats)
+        return {};
+    switch (next.kind) {
+    case Argument::Kind::file:
+        return {files};
+    case Argument::Kind::choice:
+        return next.choices;
+    case Argument::Kind::text:
+        return {};
+    default:
+        break;
+    }
+    const auto gpu = selected(typed);
+    if (!gpu)
+        return {};
+    if (next.kind == Argument::Kind::runlist)
+        return runlists(*gpu);
+    return next.kind == Argument::Kind::engine ? engines(*gpu) : targets(*gpu, next.kind);
+}
+
+Candidates columns(const Typed &typed, const std::string &current) {
+    Candidates names;
+    if (!typed.command)
+        return names;
+    const std::size_t comma = current.rfind(',');
+    const std::string before = comma == std::string::npos ? "" : current.substr(0, comma + 1);
+    if (before.empty())
+        names.push_back("help");
+    for (const Column &column : typed.command->columns)
+        names.push_back(before + column.name);
+    return names;
+}
+
+Candidates value(const std::vector<Object> &objects, const Typed &typed,
+                 const std::string &current) {
+    if (typed.value_of == "--gpu")
+        return gpus(typed);
+    if (typed.value_of == "--from")
+        return {files};
+    if (typed.value_of == "--columns")
+        return columns(typed, current);
+    const auto option = find_option(objects, typed.value_of);
+    return option ? option->choices : Candidates();
+}
+
+Candidates options(const Typed &typed) {
+    Candidates names;
+    for (const Option &option : typed.command ? options_of(*typed.command) : common_options())
+        names.push_back(option.name);
+    return names;
+}
+
+Candidates candidates(const std::vector<Object> &objects, const Candidates &words) {
+    const std::string &current = words.back();
+    const Typed typed = understand(objects, words);
+    if (!typed.value_of.empty())
+        return value(objects, typed, current);
+    if (current.starts_with("-"))
+        return options(typed);
+    if (typed.command)
+        return argument(typed);
+    Candidates names;
+    if (typed.object)
+        for (const Command &command : typed.object->commands)
+            names.push_back(command.verb);
+    else
+        for (const Object &object : objects)
+            names.push_back(object.name);
+    return names;
+}
+
+} // namespace
+
+int complete(const std::vector<Object> &objects, const std::vector<std::string> &words,
+             Output &output) {
+    Candidates typed = words;
+    if (!typed.empty() && typed[0] == "--")
+        typed.erase(typed.begin());
+    if (typed.empty())
+        typed.emplace_back();
+    std::string text;
+    std::set<std::string> seen;
+    for (const std::string &candidate : candidates(objects, typed))
+        if (candidate == files || candidate.starts_with(typed.back()))
+            if (seen.insert(candidate).second)
+                text += candidate + "\n";
+    static_cast<void>(output.write(text));
+    return done;
+}
+
+namespace {
+
+Outcome<Exit> bash(Context &, Output &output) {
+    auto written = output.write(bash_completion);
+    return written ? Outcome<Exit>(done) : tl::unexpected(written.error());
+}
+
+} // namespace
+
+std::vector<Command> completion_commands() {
+    return {{.object = "completion",
+             .verb = "bash",
+             .help = "the completion script for bash",
+             .scope = Scope::nothing,
+             .json = false,
+             .examples = {{"source <(nvdebugctl completion bash)", "completion for this shell"}},
+             .stream = bash}};
+}
+
+} // namespace nvdebugctl

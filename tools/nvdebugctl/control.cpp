@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "control.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <span>
+#include <sys/time.h>
+
+#include "nvdebug/nvdebug.hpp"
+#include "output.hpp"
+#include "page.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+// How long a lease is held: until its time is up or somebody interrupts.
+
+/**
+ * The time of a lease; it starts with the object. Whatever ends the process ends its leases, so
+ * before wait() signals just do that, and so does the time when it is up while stdout blocks.
+ */
+class LeaseTime {
+  public:
+    using Seconds = std::chrono::duration<double>;
+
+    /** @param limit none: until a signal comes */
+    explicit LeaseTime(std::optional<Seconds> limit);
+
+    /**
+     * Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes (unless it is
+     * ignored, as under nohup): then there is somebody to be told what became of the lease.
+     * @return the time since the start
+     */
+    Seconds wait() const;
+
+  private:
+    Seconds elapsed() const { return std::chrono::steady_clock::now() - start_; }
+
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::optional<Seconds> limit_;
+};
+
+using Seconds = LeaseTime::Seconds;
+
+constexpr double kLongest = 1e9;
+
+struct Split {
+    time_t whole;
+    double part;
+};
+
+Split split(Seconds span) {
+    double whole;
+    const double part = std::modf(std::max(span.count(), 0.0), &whole);
+    return {static_cast<time_t>(whole), part};
+}
+
+/** Signals that wait() takes for the end, kept back for as long as it lives. */
+class HeldSignals {
+  public:
+    HeldSignals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGALRM);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+            struct sigaction action {};
+            // one that is ignored would be queued all the same while it is blocked
+            if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+                sigaddset(&set_, signal);
+        }
+        pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    }
+    ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldSignals(const HeldSignals &) = delete;
+    HeldSignals &operator=(const HeldSignals &) = delete;
+
+    /** One of them came; not if something else interrupted, or @p limit is over. */
+    bool came(std::optional<Seconds> limit) const {
+        if (!limit)
+            return sigwaitinfo(&set_, nullptr) > 0;
+        const Split left = split(*limit);
+        const timespec time{left.whole, static_cast<long>(left.part * 1e9)};
+        return sigtimedwait(&set_, nullptr, &time) > 0;
+    }
+
+  private:
+    sigset_t set_;
+    sigset_t before_;
+};
+
+LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
+    if (!limit_)
+        return;
+    std::signal(SIGALRM, SIG_DFL);
+    const Split span = split(*limit_);
+    // a timer of zero would be none
+    const auto microseconds =
+        std::max(static_cast<suseconds_t>(span.part * 1e6), suseconds_t{span.whole == 0 ? 1 : 0});
+    const itimerval timer{{}, {span.whole, microseconds}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+Seconds LeaseTime::wait() const {
+    const HeldSignals signals;
+    const auto left = [this] { return limit_ ? std::optional(*limit_ - elapsed()) : std::nullopt; };
+    while (!signals.came(left()))
+        if (limit_ && elapsed() >= *limit_)
+            break;
+    // the timer may have gone off just after
+    std::signal(SIGALRM, SIG_IGN);
+    return elapsed();
+}
+
+/** What --for says, in seconds: 0 (until interrupted) is empty. */
+Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
+    double seconds = 0;
+    const char *end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, seconds);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(seconds >= 0 && seconds <= kLongest))
+        return usage(fmt::format("--for {}: want seconds, from 0 (until interrupted) to {:.0f}",
+                                 text, kLongest));
+    if (seconds == 0)
+        return std::nullopt;
+    return Seconds(seconds);
+}
+
+// Where a channel or TSG that the user named is: on which runlist, in which TSG.
+
+/** The runlists that targets may be on, each read once. */
+class Lists {
+  public:
+    /** Those that @p targets name; all if one of them names none. */
+    static Outcome<Lists> read(const nvdebug::Gpu &gpu, std::span<const nvdebug::Target> targets,
+                               nvdebug::Detail detail = nvdebug::Detail::brief);
+
+    struct Found {
+        const nvdebug::Runlist *runlist;
+        const nvdebug::Tsg *tsg;         ///< nullptr: a bare channel
+        const nvdebug::Channel *channel; ///< nullptr: a TSG was looked for
+    };
+
+    /** Every entry that @p target may mean, one for each runlist. */
+    std::vector<Found> channel(const nvdebug::Target &target) const;
+    std::vector<Found> tsg(const nvdebug::Target &target) const;
+
+  private:
+    std::map<std::uint32_t, nvdebug::Runlist> lists_;
+};
+
+using nvdebug::Channel;
+using nvdebug::EngineState;
+using nvdebug::Gpu;
+using nvdebug::Runlist;
+using nvdebug::Target;
+using nvdebug::Tsg;
+
+bool may_be_on(const Target &target, std::uint32_t runlist) {
+    return !target.runlist || *target.runlist == runlist;
+}
+
+const Channel *find_channel(const Runlist &runlist, std::uint32_t id) {
+    for (const nvdebug::ListedChannel &listed : channels_of(runlist))
+        if (listed.channel->id == id)
+            return listed.channel;
+    return nullptr;
+}
+
+tl::unexpected<Failure> several(std::string_view kind, const Target &target,
+                                const std::vector<Lists::Found> &found) {
+    std::string choices;
+    for (const Lists::Found &one : found)
+        choices += fmt::format("{}{}:{}", choices.empty() ? "" : ", ", one.runlist->id, target.id);
+    return fail(
+        nvdebug::ErrorCode::invalid,
+        fmt::format("{} {} is on several runlists; say which: {}", kind, target.id, choices));
+}
+
+tl::unexpected<Failure> nowhere(std::string_view kind, std::string_view object,
+                                const Target &target) {
+    return fail(nvdebug::ErrorCode::not_found,
+                fmt::format("no runlist holds {} {} now; 'nvdebugctl {} list' shows those that "
+                            "there are",
+                            kind, to_string(target), object));
+}
+
+/** Fails if the GPU lacks a runlist that a target names; else the ids of all that it has. */
+Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
+                                                   std::span<const Target> targets) {
+    auto info = gpu.info();
+    if (!info)
+        return tl::unexpected(Failure(info.error()));
+    for (const Target &target : targets)
+        if (target.runlist && !std::ranges::count(info->runlists, *target.runlist))
+            return fail(nvdebug::ErrorCode::not_found,
+                        fmt::format("gpu{} has no runlist {}; 'nvdebugctl runlist list' shows "
+                                    "those that there are",
+                                    gpu.index(), *target.runlist));
+    return std::move(info->runlists);
+}
+
+Outcome<Lists> Lists::read(const nvdebug::Gpu &gpu, std::span<const Target> targets,
+                           nvdebug::Detail detail) {
+    const auto ids = known_runlists(gpu, targets);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    Lists lists;
+    for (const std::uint32_t id : *ids) {
+        const auto wanted = [id](const Target &target) { return may_be_on(target, id); };
+        if (std::ranges::none_of(targets, wanted))
+            continue;
+        auto runlist = gpu.runlist(id, detail);
+        if (!runlist)
+            return tl::unexpected(Failure(runlist.error()));
+        if (runlist->torn)
+            return fail(nvdebug::ErrorCode::busy,
+                        fmt::format("{} kept moving while it was read; try again",
+                                    gpu.path(fmt::format("runlist{}", id))));
+        lists.lists_.emplace(id, std::move(*runlist));
+    }
+    return lists;
+}
+
+std::vector<Lists::Found> Lists::channel(const Target &target) const {
+    std::vector<Found> found;
+    for (const auto &[id, runlist] : lists_) {
+        if (!may_be_on(target, id))
+            continue;
+        for (const nvdebug::ListedChannel &listed : channels_of(runlist))
+            if (listed.channel->id == target.id) {
+                found.push_back({&runlist, listed.tsg, listed.channel});
+                break;
+            }
+    }
+    return found;
+}
+
+std::vector<Lists::Found> Lists::tsg(const Target &target) const {
+    std::vector<Found> found;
+    for (const auto &[id, runlist] : lists_) {
+        if (!may_be_on(target, id))
+            continue;
+        for (const nvdebug::RunlistItem &item : runlist.items)
+            if (const Tsg *tsg = std::get_if<Tsg>(&item); tsg && tsg->id == target.id) {
+                found.push_back({&runlist, tsg, nullptr});
+                break;
+            }
+    }
+    return found;
+}
+
+/** Is it clear what is meant? Where ids are those of a runlist, one has to hold the channel, or be
+ *  named. */
+Outcome<void> unambiguous_channel(const Target &target, bool ids_per_runlist,
+                                  const std::vector<Lists::Found> &found) {
+    if (found.size() > 1)
+        return several("channel", target, found);
+    if (found.empty() && ids_per_runlist && !target.runlist)
+        return nowhere("channel", "channel", target);
+    return {};
+}
+
+/** The same of a TSG, which has to be on a list. */
+Outcome<void> unambiguous_tsg(const Target &target, const std::vector<Lists::Found> &found) {
+    if (found.size() > 1)
+        return several("TSG", target, found);
+    if (found.empty())
+        return nowhere("TSG", "tsg", target);
+    return {};
+}
+
+/** The context of a channel, which the list may print below another one; nullptr: none shown. */
+const nvdebug::Context *context_of(const Runlist &runlist, const Channel &channel) {
+    const Channel *holder = &channel;
+    // a reference leads to a channel that was printed in full: two steps at most
+    for (int step = 0; step < 2 && holder && holder->instance; ++step) {
+        const nvdebug::InstanceBlock &block = *holder->instance;
+        if (block.context)
+            return &*block.context;
+        const auto other = block.same_as_channel ? block.same_as_channel : block.context_as_channel;
+        holder = other ? find_channel(runlist, *other) : nullptr;
+    }
+    return holder && holder->instance && holder->instance->context ? &*holder->instance->context
+                                                                   : nullptr;
+}
+
+using Observations = std::vector<Observation>;
+using Found = Lists::Found;
+using Kind = Observation::Kind;
+
+Json listed_tsgs(const Runlist &runlist) {
+    Json ids = Json::array();
+    for (const nvdebug::RunlistItem &item : runlist.items)
+        if (const Tsg *tsg = std::get_if<Tsg>(&item))
+            ids.push_back(tsg->id);
+    return ids;
+}
+
+Observation of_runlist(std::uint32_t id, std::string property, Json value) {
+    return {Kind::runlist, {std::nullopt, id}, std::move(property), std::move(value)};
+}
+
+/** Each TSG where it is now; fails unless each is on exactly one list. */
+Outcome<std::vector<std::pair<Target, Found>>> find_tsgs(const Lists &lists, const Targets &tsgs) {
+    std::vector<std::pair<Target, Found>> places;
+    for (const Target &target : tsgs) {
+        const auto found = lists.tsg(target);
+        if (auto clear = unambiguous_tsg(target, found); !clear)
+            return tl::unexpected(clear.error());
+        places.emplace_back(Target{found[0].runlist->id, target.id}, found[0]);
+    }
+    return places;
+}
+
+/** Do all of @p ids have a file? Requests for others are refused before anything is written. */
+Outcome<void> all_exist(const Gpu &gpu, const Ids &ids) {
+    Targets targets;
+    for (const std::uint32_t id : ids)
+        targets.push_back({id, 0});
+    const auto known = known_runlists(gpu, targets);
+    return known ? Outcome<void>{} : tl::unexpected(known.error());
+}
+
+const char *name_of(Observation::Kind kind) {
+    switch (kind) {
+    case Observation::Kind::runlist:
+        return "runlist";
+    case Observation::Kind::tsg:
+        return "tsg";
+    case Observation::Kind::channel:
+        return "channel";
+    }
+    return "?";
+}
+
+Json change(const Observation &before, const Json &after) {
+    const bool is_runlist = before.kind == Observation::Kind::runlist;
+    return {{"object", name_of(before.kind)},
+            {"runlist", is_runlist ? Json(before.target.id) : or_null(before.target.runlist)},
+            {"id", is_runlist ? Json() : Json(before.target.id)},
+            {"property", before.property},
+            {"old", before.value},
+            {"new", after}};
+}
+
+Json changes(const Observations &before, const Observations &after) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < before.size(); ++i)
+        rows.push_back(change(before[i], i < after.size() ? after[i].value : Json()));
+    return rows;
+}
+
+/** After a lease: is everything as it was before it? */
+Outcome<void> compare(const Observations &before, const Observations &now) {
+    for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
+        if (before[i].value != now[i].value)
+            return fail(nvdebug::ErrorCode::busy,
+                        fmt::format("the lease is over, but {} {} {} is {} and was {}: something "
+                                    "else changed it, or it could not be put back ('dmesg' says "
+                                    "so)",
+                                    name_of(before[i].kind), to_string(before[i].target),
+                                    without_unit(before[i].property),
+                                    shown(before[i].property, now[i].value),
+                                    shown(before[i].property, before[i].value)));
+    return {};
+}
+
+/** A lease and all that is needed to see it through. */
+struct Held {
+    LeaseTime time;
+    nvdebug::Lease lease;
+    Observations before;
+    Observe observe;
+
+    Outcome<void> see_through() {
+        const LeaseTime::Seconds waited = time.wait();
+        lease.end();
+        const auto now = observe();
+        if (!now)
+            return tl::unexpected(now.error());
+        if (auto same = compare(before, *now); !same)
+            return same;
+        say(fmt::format("undone after {:.1f} s", waited.count()));
+        return {};
+    }
+};
+
+/** What the kernel is sent, which is no more than a word longer for a lease. */
+Json write_of(const Context &context, const nvdebug::Request &request, bool leased) {
+    return {{"file", context.gpu().path(request.file)},
+            {"text", (leased ? "lease " : "") + request.text}};
+}
+
+/** `channel 0:5 enabled: yes -> no` */
+std::string change_line(const Json &change, bool dry) {
+    const std::string property = change["property"];
+    std::string subject = change["object"];
+    for (const char *key : {"runlist", "id"})
+        if (!change[key].is_null())
+            subject += (subject.find(' ') == subject.npos ? " " : ":") + change[key].dump();
+    std::string line =
+        fmt::format("{} {}: {}", subject, without_unit(property), shown(property, change["old"]));
+    return dry ? line : line + " -> " + shown(property, change["new"]);
+}
+
+} // namespace
+
+Observe enabled(const Gpu &gpu, Targets channels) {
+    return [&gpu, channels = std::move(channels)]() -> Outcome<Observations> {
+        const auto info = gpu.info();
+        if (!info)
+            return tl::unexpected(Failure(info.error()));
+        const auto lists = Lists::read(gpu, channels);
+        if (!lists)
+            return tl::unexpected(lists.error());
+        Observations seen;
+        for (const Target &target : channels) {
+            const auto found = lists->channel(target);
+            if (auto clear =
+                    unambiguous_channel(target, info->ids_per_runlist.value_or(true), found);
+                !clear)
+                return tl::unexpected(clear.error());
+            // of one that no list holds, the files do not show the state
+            const Target place = found.empty() ? target : Target{found[0].runlist->id, target.id};
+            seen.push_back({Kind::channel, place, "enabled",
+                            found.empty() ? Json() : or_null(found[0].channel->enabled)});
+        }
+        return seen;
+    };
+}
+
+Observe compute_preemption(const Gpu &gpu, Target channel) {
+    return [&gpu, channel]() -> Outcome<Observations> {
+        const Targets one{channel};
+        const auto lists = Lists::read(gpu, one, nvdebug::Detail::full);
+        if (!lists)
+            return tl::unexpected(lists.error());
+        const auto found = lists->channel(channel);
+        if (auto clear = unambiguous_channel(channel, true, found); !clear)
+            return tl::unexpected(clear.error());
+        if (found.empty())
+            return Observations{{Kind::channel, channel, "compute_preemption", Json()}};
+        const Target place{found[0].runlist->id, channel.id};
+        const nvdebug::Context *context = context_of(*found[0].runlist, *found[0].channel);
+        return Observations{{Kind::channel, place, "compute_preemption",
+                             context ? or_null(context->compute_preemption) : Json()}};
+    };
+}
+
+Observe on_engines(const Gpu &gpu, Targets tsgs) {
+    return [&gpu, tsgs = std::move(tsgs)]() -> Outcome<Observations> {
+        const auto lists = Lists::read(gpu, tsgs);
+        if (!lists)
+            return tl::unexpected(lists.error());
+        const auto places = find_tsgs(*lists, tsgs);
+        if (!places)
+            return tl::unexpected(places.error());
+        const auto states = gpu.engine_states();
+        if (!states)
+            return tl::unexpected(Failure(states.error()));
+        Observations seen;
+        for (const auto &[place, found] : *places) {
+            const nvdebug::Occupant tsg{nvdebug::Occupant::Kind::tsg, place.id};
+            Json engines = Json::array();
+            for (const EngineState &state : *states)
+                if (state.runlist == place.runlist && state.current == tsg)
+                    engines.push_back(state.engine);
+            seen.push_back({Kind::tsg, place, "on_engines", std::move(engines)});
+        }
+        return seen;
+    };
+}
+
+Observe timeslice(const Gpu &gpu, Target tsg) {
+    return [&gpu, tsg]() -> Outcome<Observations> {
+        const Targets one{tsg};
+        const auto lists = Lists::read(gpu, one);
+        if (!lists)
+            return tl::unexpected(lists.error());
+        const auto places = find_tsgs(*lists, one);
+        if (!places)
+            return tl::unexpected(places.error());
+        const auto &[place, found] = places->front();
+        return Observations{
+            {Kind::tsg, place, "timeslice_us", microseconds(found.tsg->timeslice_ns)}};
+    };
+}
+
+Observe listed_beside(const Gpu &gpu, Target tsg) {
+    return [&gpu, tsg, home = tsg.runlist]() mutable -> Outcome<Observations> {
+        if (!home) {
+            const Targets one{tsg};
+            const auto lists = Lists::read(gpu, one);
+            if (!lists)
+                return tl::unexpected(lists.error());
+            const auto found = lists->tsg(tsg);
+            if (auto clear = unambiguous_tsg(tsg, found); !clear)
+                return tl::unexpected(clear.error());
+            home = found[0].runlist->id;
+        }
+        // it may be on the driver's list alone, which a list of the module's own has replaced
+        return listed(gpu, {*home})();
+    };
+}
+
+Observe listed(const Gpu &gpu, Ids runlists) {
+    return [&gpu, runlists = std::move(runlists)]() -> Outcome<Observations> {
+        if (auto exist = all_exist(gpu, runlists); !exist)
+            return tl::unexpected(exist.error());
+        Observations seen;
+        for (const std::uint32_t id : runlists) {
+            const auto runlist = gpu.runlist(id, nvdebug::Detail::brief);
+            if (!runlist)
+                return tl::unexpected(Failure(runlist.error()));
+            seen.push_back(of_runlist(id, "listed_tsgs", listed_tsgs(*runlist)));
+        }
+        return seen;
+    };
+}
+
+Observe running(const Gpu &gpu, Ids runlists) {
+    return [&gpu, runlists = std::move(runlists)]() -> Outcome<Observations> {
+        if (auto exist = all_exist(gpu, runlists); !exist)
+            return tl::unexpected(exist.error());
+        const auto states = gpu.engine_states();
+        if (!states)
+            return tl::unexpected(Failure(states.error()));
+        Observations seen;
+        for (const std::uint32_t id : runlists) {
+            Json occupants = Json::array();
+            for (const EngineState &state : *states)
+                if (state.runlist == id && state.current)
+                    occupants.push_back(occupant(state.current));
+            seen.push_back(of_runlist(id, "running", std::move(occupants)));
+        }
+        return seen;
+    };
+}
+
+Observe scheduling(const Gpu &gpu, Ids runlists) {
+    return [&gpu, runlists = std::move(runlists)]() -> Outcome<Observations> {
+        if (auto exist = all_exist(gpu, runlists); !exist)
+            return tl::unexpected(exist.error());
+        const auto states = gpu.scheduling();
+        if (!states)
+            return tl::unexpected(Failure(states.error()));
+        Observations seen;
+        for (const std::uint32_t id : runlists) {
+            const auto state = states->find(id);
+            seen.push_back(of_runlist(id, "scheduling",
+                                      state == states->end() ? Json() : Json(state->second)));
+        }
+        return seen;
+    };
+}
+
+Outcome<void> check_lease_time(const Context &context) {
+    const auto text = context.value("--for");
+    if (text)
+        if (auto parsed = parse_lease_time(*text); !parsed)
+            return tl::unexpected(parsed.error());
+    return {};
+}
+
+Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
+                            const Observe &observe) {
+    const auto lease_text = context.value("--for");
+    std::optional<LeaseTime::Seconds> limit;
+    if (lease_text)
+        limit = *parse_lease_time(*lease_text);
+    const bool dry = context.flag("--dry-run");
+    auto before = observe();
+    if (!before)
+        return tl::unexpected(before.error());
+
+    Document document;
+    document.data = {{"dry_run", dry},
+                     {"write", write_of(context, request, lease_text.has_value())},
+                     {"lease", lease_text.has_value()},
+                     {"lease_seconds", limit ? Json(limit->count()) : Json(nullptr)},
+                     {"changes", changes(*before, {})}};
+    if (dry)
+        return document;
+
+    if (lease_text) {
+        auto lease = context.gpu().lease(request);
+        if (!lease)
+            return tl::unexpected(Failure(lease.error()));
+        const auto held =
+            std::make_shared<Held>(Held{LeaseTime(limit), std::move(*lease), *before, observe});
+        document.then = [held] { return held->see_through(); };
+    } else if (auto answer = context.gpu().perform(request); !answer) {
+        return tl::unexpected(Failure(answer.error()));
+    }
+
+    if (auto after = observe())
+        document.data["changes"] = changes(*before, *after);
+    else
+        context.missing(after.error().error);
+    return document;
+}
+
+void show_control(const Json &data, Page &page) {
+    const bool dry = data["dry_run"].get<bool>();
+    if (dry)
+        page.line(fmt::format("would write \"{}\" to {}", data["write"]["text"].get<std::string>(),
+                              data["write"]["file"].get<std::string>()));
+    for (const Json &change : data["changes"])
+        page.line(change_line(change, dry));
+    if (dry || !data["lease"].get<bool>())
+        return;
+    const Json &seconds = data["lease_seconds"];
+    page.line(seconds.is_null() ? "until interrupted (Ctrl-C)"
+                                : fmt::format("for {} s (Ctrl-C ends it sooner)", seconds.dump()));
+}
+
+} // namespace nvdebugctl

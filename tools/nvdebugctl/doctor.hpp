@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What the machine says about module, kernel, rights and GPUs, and what to do about it. */
+#ifndef NVDEBUGCTL_DOCTOR_HPP
+#define NVDEBUGCTL_DOCTOR_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "finding.hpp"
+#include "nvdebug/info.hpp"
+
+namespace nvdebugctl {
+
+struct ModuleFacts {
+    bool loaded = false;
+    /** By values of /sys/module/nvdebug/parameters; a module of another make has others. */
+    std::map<std::string, std::string> parameters;
+    std::optional<std::string> version;
+    /** Built for the running kernel and known to modprobe: its place below /lib/modules/RELEASE. */
+    std::optional<std::string> installed_file;
+};
+
+struct KernelFacts {
+    std::string release;
+    bool headers = false; ///< /lib/modules/RELEASE/build leads somewhere
+    std::optional<std::string>
+        lockdown;                    ///< `none`, `integrity`, `confidentiality`; empty: no such LSM
+    std::optional<bool> secure_boot; ///< empty: not an EFI machine, or not readable
+    std::optional<bool> signatures_enforced; ///< module.sig_enforce
+};
+
+/** Of the process that asks. */
+struct Rights {
+    bool root = false;
+    bool sys_admin = false;      ///< CAP_SYS_ADMIN is effective
+    bool user_namespace = false; ///< not the initial one: capabilities in it do not count
+    std::vector<std::uint32_t> groups;
+};
+
+struct GpuFacts {
+    std::string pci_address;
+    std::string pci_id;
+    std::optional<std::string> driver;
+    std::optional<std::string> power;    ///< runtime PM: `active`, `suspended`, …
+    std::optional<std::string> firmware; ///< GSP's, as NVIDIA's driver tells: empty without one
+    std::optional<std::uint32_t> index;  ///< of its folder, if it has one
+    std::optional<nvdebug::Info> info;
+};
+
+/** What the machine says: gathered, not judged. */
+struct Machine {
+    ModuleFacts module;
+    KernelFacts kernel;
+    Rights rights;
+    std::vector<GpuFacts> gpus; ///< NVIDIA's display devices on PCI, by address
+};
+
+/** @param root is put before every path: empty for the machine itself. */
+Machine gather(const std::string &root);
+
+/** What that means, in the order in which to mend things. */
+std::vector<Finding> judge(const Machine &machine);
+
+} // namespace nvdebugctl
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What `check` and `doctor` find. */
+#ifndef NVDEBUGCTL_FINDING_HPP
+#define NVDEBUGCTL_FINDING_HPP
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace nvdebugctl {
+
+/** By rising weight: of several, the last one counts. */
+enum class Verdict {
+    ok,        ///< nothing to be done; of a rule: tasks are as independent as it allows
+    unknown,   ///< it cannot be read, or no public source tells
+    attention, ///< part of what the module offers is not to be had, or tasks wait for each other
+               ///< here
+    trouble, ///< it should not be so: nothing works, work is stuck, or the state contradicts itself
+};
+
+const char *name_of(Verdict verdict);
+
+struct Evidence {
+    std::string file;   ///< `/proc/gpu0/runlist0_brief`
+    std::string values; ///< what it says, in its own words where that is short
+};
+
+struct Finding {
+    std::string subject; ///< a question, or what was looked at: `module`, `rights`, a PCI address
+    Verdict verdict = Verdict::ok;
+    std::string answer = {}; ///< sentences
+    std::string fix = {};    ///< what to do; empty: nothing, or nothing that can be done
+    std::vector<Evidence> evidence = {};
+
+    void raise(Verdict to) { verdict = std::max(verdict, to); }
+    void say(const std::string &sentence) { answer += (answer.empty() ? "" : " ") + sentence; }
+};
+
+} // namespace nvdebugctl
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What a verb found as JSON: one set of data, from which every form is made. */
+#ifndef NVDEBUGCTL_JSON_HPP
+#define NVDEBUGCTL_JSON_HPP
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "nvdebug/address_space.hpp"
+#include "nvdebug/engine.hpp"
+#include "nvdebug/memory.hpp"
+#include "nvdebug/runlist.hpp"
+
+namespace nvdebugctl {
+
+struct Document {
+    Json data;
+    /** Rows of table and CSV, keys as the command's columns; empty: data is the rows. */
+    std::optional<Json> rows = std::nullopt;
+    /** Exit status of a finding (`engine shared`, `check`); data is printed all the same. */
+    Exit exit = done;
+    /** What a person reads, where data alone does not make it; nullptr: as the command says. */
+    std::function<void(Page &)> print = nullptr;
+    /** Runs once the document is on stdout: holds a lease, say. */
+    std::function<Outcome<void>()> then = nullptr;
+
+    const Json &table() const { return rows ? *rows : data; }
+};
+
+// From the library's types to data: what is unknown is null, addresses are strings.
+
+template <typename T>
+Json or_null(const std::optional<T> &value) {
+    return value ? Json(*value) : Json();
+}
+
+/** `"0x…"`: addresses and masks. */
+Json hex(std::uint64_t value);
+template <typename T>
+Json hex(const std::optional<T> &value) {
+    return value ? hex(std::uint64_t{*value}) : Json();
+}
+
+Json microseconds(std::uint64_t ns);
+/** Of a part between 0 and 1; to thousandths of a percent, unless that gives 0. */
+Json percent(const std::optional<double> &part);
+
+Json aperture(const std::optional<nvdebug::Aperture> &aperture);
+/** `{"address", "aperture"}` */
+Json place(const nvdebug::Place &place);
+/** `tsg:5` */
+Json occupant(const std::optional<nvdebug::Occupant> &occupant);
+/** A channel's entry and state, without its instance block. */
+Json channel_state(const nvdebug::Channel &channel);
+Json instance_block(const nvdebug::InstanceBlock &instance);
+Json address_space(const nvdebug::AddressSpaceUse &use);
+
+/** A row for each channel entry of the list, in its order. */
+Json channel_rows(const nvdebug::Runlist &list);
+
+// What surrounds the data.
+
+Json envelope(const Context &context, const Json &data);
+/** @param context is nullptr where the command line was not understood that far. */
+Json error_document(const Context *context, const Failure &failure);
+/** On one line, or with line breaks. */
+std::string to_text(const Json &document, bool pretty);
+Json error_to_json(const nvdebug::Error &error);
+
+} // namespace nvdebugctl
+
+#endif

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "control.hpp"
+#include "page.hpp"
+#include "state.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::Detail;
+using nvdebug::Runlist;
+
+using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
+
+Scheduling read_scheduling(Context &context) {
+    return read_part(context, "whether runlists may be scheduled from", context.gpu().scheduling());
+}
+
+/** What `runlist list` and `runlist show` both tell of a list. */
+Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
+             const Scheduling &scheduling) {
+    Json on;
+    if (scheduling)
+        if (const auto found = scheduling->find(list.id); found != scheduling->end())
+            on = found->second;
+    return {{"runlist", list.id},
+            {"engines", engines_of(engines, list.id)},
+            {"scheduling", on},
+            {"tsgs", or_null(list.tsgs)},
+            {"channels", or_null(list.channels)},
+            {"entries", list.entries},
+            {"pending", list.pending},
+            {"torn", list.torn},
+            {"address", hex(list.place.address)},
+            {"aperture", aperture(list.place.aperture)}};
+}
+
+Outcome<Document> list(Context &context) {
+    const auto lists = read_runlists(context, Detail::brief);
+    if (!lists)
+        return tl::unexpected(lists.error());
+    const auto engines = read_engine_names(context);
+    const auto scheduling = read_scheduling(context);
+    Json rows = Json::array();
+    for (const Runlist &list : *lists)
+        rows.push_back(summary(list, engines, scheduling));
+    return Document{rows};
+}
+
+Json channel_with_instance(const nvdebug::Channel &channel) {
+    Json data = channel_state(channel);
+    data["instance"] = channel.instance ? instance_block(*channel.instance) : Json();
+    return data;
+}
+
+struct ToItem {
+    std::map<std::uint32_t, Json> shares;
+
+    Json operator()(const nvdebug::Tsg &tsg) const {
+        Json channels = Json::array();
+        for (const nvdebug::Channel &channel : tsg.channels)
+            channels.push_back(channel_with_instance(channel));
+        const auto share = shares.find(tsg.id);
+        return {{"kind", "tsg"},
+                {"tsg", tsg.id},
+                {"timeslice_us", microseconds(tsg.timeslice_ns)},
+                {"share_percent", share == shares.end() ? Json() : share->second},
+                {"scale", tsg.scale},
+                {"timeout", tsg.timeout},
+                {"length", tsg.length},
+                {"truncated", tsg.truncated},
+                {"channels", std::move(channels)}};
+    }
+    Json operator()(const nvdebug::Channel &channel) const {
+        Json item = {{"kind", "channel"}};
+        item.update(channel_with_instance(channel));
+        return item;
+    }
+    Json operator()(const nvdebug::UnknownEntry &entry) const {
+        Json words = Json::array();
+        for (const std::uint32_t word : entry.words)
+            words.push_back(hex(word));
+        return {{"kind", "unknown"}, {"entry", entry.index}, {"words", words}};
+    }
+};
+
+Outcome<Document> show(Context &context) {
+    const auto list = read_runlist(context, context.runlists().front(),
+                                   context.flag("--brief") ? Detail::brief : Detail::full);
+    if (!list)
+        return tl::unexpected(list.error());
+    Json data = summary(*list, read_engine_names(context), read_scheduling(context));
+    Json items = Json::array();
+    const ToItem to_item{shares_of(*list)};
+    for (const nvdebug::RunlistItem &item : list->items)
+        items.push_back(std::visit(to_item, item));
+    data["items"] = std::move(items);
+    return Document{data, channel_rows(*list)};
+}
+
+bool is_true(const Json &value) {
+    return value.is_boolean() && value.get<bool>();
+}
+
+std::string address_space_of(const Json &instance) {
+    if (!instance["error"].is_null())
+        return fmt::format("  instance block: {}", shown("error", instance["error"]));
+    if (!instance["same_as_channel"].is_null())
+        return fmt::format("  as channel {}", shown("", instance["same_as_channel"]));
+    const Json &directory = instance["page_directory"];
+    std::string text = fmt::format("  page directory {} {}", shown("", directory["address"]),
+                                   shown("", directory["aperture"]));
+    if (!instance["veid"].is_null())
+        text += "  veid " + shown("", instance["veid"]);
+    if (!instance["context_as_channel"].is_null())
+        text += "  context as channel " + shown("", instance["context_as_channel"]);
+    else if (!instance["context_note"].is_null() && instance["context_note"] != "none")
+        text += "  context " + shown("", instance["context_note"]);
+    else if (const Json &image = instance["context"]; !image.is_null())
+        text += fmt::format("  context {}{}{}", shown("", image["id"]),
+                            image["type"].is_null() ? "" : " " + shown("", image["type"]),
+                            image["compute_preemption"].is_null()
+                                ? ""
+                                : " " + shown("", image["compute_preemption"]));
+    return text;
+}
+
+void print_channel(const Json &channel, Page &page, std::size_t width, const char *indent) {
+    std::string text = fmt::format("{}channel {:<{}}", indent, channel["channel"].dump(), width);
+    if (!channel["error"].is_null()) {
+        page.line(text + "  " + page.warning(channel["error"].get<std::string>()));
+        return;
+    }
+    text += is_true(channel["enabled"]) ? "  enabled " : "  " + page.warning("disabled");
+    text += fmt::format("  {:<16}", shown("status", channel["status"]));
+    for (const auto &[key, word] : {std::pair{"pbdma_faulted", "PBDMA faulted"},
+                                    std::pair{"engine_faulted", "engine faulted"}})
+        if (is_true(channel[key]))
+            text += "  " + page.warning(word);
+    if (!channel["instance"].is_null())
+        text += address_space_of(channel["instance"]);
+    page.line(text.substr(0, text.find_last_not_of(' ') + 1));
+}
+
+void print_item(const Json &item, Page &page, std::size_t width) {
+    const std::string kind = item["kind"].get<std::string>();
+    if (kind == "channel") {
+        print_channel(item, page, width, "");
+    } else if (kind == "unknown") {
+        page.line(page.warning(fmt::format("entry {} is neither TSG nor channel: {}",
+                                           item["entry"].dump(), shown("", item["words"]))));
+    } else {
+        page.line(fmt::format(
+            "{}  timeslice {}  share {}{}", page.bold("tsg " + item["tsg"].dump()),
+            shown("timeslice_us", item["timeslice_us"]),
+            shown("share_percent", item["share_percent"]),
+            item["truncated"].get<bool>()
+                ? page.warning(fmt::format("  truncated: {} of {} channels",
+                                           item["channels"].size(), item["length"].dump()))
+                : ""));
+        for (const Json &channel : item["channels"])
+            print_channel(channel, page, width, "  ");
+    }
+}
+
+/** Digits of the longest channel id, so that columns line up. */
+std::size_t width_of_ids(const Json &data) {
+    std::size_t width = 1;
+    const auto widen = [&](const Json &channel) {
+        width = std::max(width, channel["channel"].dump().size());
+    };
+    for (const Json &item : data["items"]) {
+        if (item["kind"] == "channel")
+            widen(item);
+        if (item["kind"] == "tsg")
+            std::ranges::for_each(item["channels"], widen);
+    }
+    return width;
+}
+
+void print(const Json &data, Page &page) {
+    std::string head = fmt::format(
+        "{}  {}  {} TSGs, {} channels", page.bold("runlist " + data["runlist"].dump()),
+        shown("engines", data["engines"]), shown("", data["tsgs"]), shown("", data["channels"]));
+    if (data["scheduling"].is_boolean())
+        head +=
+            is_true(data["scheduling"]) ? "  scheduling on" : "  " + page.warning("scheduling off");
+    if (is_true(data["pending"]))
+        head += "  submitted, not yet taken over";
+    if (is_true(data["torn"]))
+        head += "  " + page.warning("torn");
+    page.line(head);
+    const std::size_t width = width_of_ids(data);
+    for (const Json &item : data["items"])
+        print_item(item, page, width);
+}
+
+const Argument kRunlists{"RUNLIST", Argument::Kind::runlist, "a runlist's id",
+                         Argument::Count::some};
+
+Outcome<Document> preempt(Context &context) {
+    const Ids runlists = context.runlists();
+    return carry_out(context, nvdebug::preempt_runlists(runlists),
+                     running(context.gpu(), runlists));
+}
+
+Outcome<Document> resubmit(Context &context) {
+    const Ids runlists = context.runlists();
+    return carry_out(context, nvdebug::resubmit_runlists(runlists),
+                     listed(context.gpu(), runlists));
+}
+
+Outcome<Document> schedule(Context &context, bool on) {
+    const Ids runlists = context.runlists();
+    return carry_out(context, nvdebug::schedule_runlists(runlists, on),
+                     scheduling(context.gpu(), runlists));
+}
+
+Outcome<Document> enable(Context &context) {
+    return schedule(context, true);
+}
+
+Outcome<Document> disable(Context &context) {
+    return schedule(context, false);
+}
+
+} // namespace
+
+std::vector<Command> runlist_commands() {
+    const Argument runlist = {"RUNLIST", Argument::Kind::runlist, "id, as 'runlist list' shows it"};
+    return {
+        {.object = "runlist",
+         .verb = "list",
+         .help = "runlists: engines, TSGs, channels, scheduling on or off",
+         .columns =
+             {{"runlist", "id of the runlist", "uint"},
+              {"engines", "engines that it serves", "[string]?"},
+              {"scheduling", "it may be scheduled from; null: may not be read", "bool?"},
+              {"tsgs", "TSG entries in the list; null: the list cannot be read", "uint?"},
+              {"channels", "channel entries in the list; null: the list cannot be read", "uint?"},
+              {"entries", "length of the list that the hardware was given, in entries", "uint"},
+              {"pending", "submitted, and not yet taken over by Host", "bool"},
+              {"torn", "the list moved while it was copied: old and new are mixed", "bool", false},
+              {"address", "where the list is in its aperture; null: none, or hidden", "address",
+               false},
+              {"aperture", "'vid', 'coh', 'ncoh' or 'invalid'", "aperture", false}},
+         .data = "runlists by rising id",
+         .examples = {{"nvdebugctl runlist list", "one line for each runlist"}},
+         .run = list},
+        {.object = "runlist",
+         .verb = "show",
+         .help = "one runlist in the order in which Host goes round it",
+         .arguments = {runlist},
+         .options = {{"--brief", "without instance blocks and contexts: reads far less"}},
+         .columns = channel_columns(),
+         .fields =
+             {{"runlist", "id of the runlist", "uint"},
+              {"engines", "engines that it serves", "[string]?"},
+              {"scheduling", "it may be scheduled from; null: may not be read", "bool?"},
+              {"tsgs", "TSG entries in the list; null: the list cannot be read", "uint?"},
+              {"channels", "channel entries in the list; null: the list cannot be read", "uint?"},
+              {"entries", "length of the list that the hardware was given, in entries", "uint"},
+              {"pending", "submitted, and not yet taken over by Host", "bool"},
+              {"torn", "the list moved while it was copied: old and new are mixed", "bool"},
+              {"address", "where the list is in its aperture; null: none, or hidden", "address"},
+              {"aperture", "'vid', 'coh', 'ncoh' or 'invalid'", "aperture"},
+              {"items",
+               "TSGs and bare channels in list order",
+               "[either]",
+               {{"",
+                 "",
+                 "object",
+                 {{"kind", "a TSG", "=tsg"},
+                  {"tsg", "id of the TSG", "uint"},
+                  {"timeslice_us", "timeslice of one header, in microseconds", "number"},
+                  {"share_percent",
+                   "part of the runlist's time while all TSGs have work, in percent; null: cannot "
+                   "be said (bare channels, torn list)",
+                   "percent?"},
+                  {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us",
+                   "uint"},
+                  {"timeout", "timeout of the header", "uint"},
+                  {"length", "channels that its header announces", "uint"},
+                  {"truncated", "fewer channels follow than that", "bool"},
+                  {"channels",
+                   "the channel entries that follow its header",
+                   "[channelState]",
+                   {{"instance",
+                     "instance block, subcontexts and context; null: not asked for (--brief), or "
+                     "none",
+                     "instance?"}}}}},
+                {"",
+                 "",
+                 "channelState",
+                 {{"kind", "a channel outside of a TSG", "=channel"},
+                  {"instance",
+                   "instance block, subcontexts and context; null: not asked for (--brief), or "
+                   "none",
+                   "instance?"}}},
+                {"",
+                 "",
+                 "object",
+                 {{"kind", "an entry that is neither TSG nor channel", "=unknown"},
+                  {"entry", "number of the entry among all, from 0", "uint"},
+                  {"words", "the entry", "[hex]"}}}}}},
+         .notes =
+             {"CSV has a row for each channel. The share of a TSG is that of the time in which "
+              "all have work."},
+         .examples = {{"nvdebugctl runlist show 0", "who is scheduled from runlist 0"},
+                      {"nvdebugctl -j runlist show 0", "the same for a program"},
+                      {"nvdebugctl runlist show 0 --brief --csv --columns tsg,channel,enabled",
+                       "its channels, for a script"}},
+         .run = show,
+         .text = print},
+        runlist_tree_command(),
+        {.object = "runlist",
+         .verb = "preempt",
+         .help = "end the turns of all that runs on a runlist's engines now",
+         .arguments = {kRunlists},
+         .control = true,
+         .notes = {"Up to Pascal the list is submitted again, which does the same."},
+         .examples = {{"nvdebugctl runlist preempt 0", "have Host choose anew on runlist 0"}},
+         .run = preempt,
+         .text = show_control},
+        {.object = "runlist",
+         .verb = "resubmit",
+         .help = "have Host fetch a runlist again; undoes 'tsg switch'",
+         .arguments = {kRunlists},
+         .control = true,
+         .examples = {{"nvdebugctl runlist resubmit 0", "the driver's own list is back"}},
+         .run = resubmit,
+         .text = show_control},
+        {.object = "runlist",
+         .verb = "enable",
+         .help = "let Host schedule from runlists again",
+         .arguments = {kRunlists},
+         .control = true,
+         .leasable = true,
+         .examples = {{"nvdebugctl runlist enable 0", "after 'runlist disable 0'"}},
+         .check = check_lease_time,
+         .run = enable,
+         .text = show_control},
+        {.object = "runlist",
+         .verb = "disable",
+         .help = "have Host schedule nothing more from runlists; what runs goes on",
+         .arguments = {kRunlists},
+         .control = true,
+         .leasable = true,
+         .examples = {{"nvdebugctl runlist disable 0 --for 0.5", "half a second of quiet"}},
+         .check = check_lease_time,
+         .run = disable,
+         .text = show_control},
+    };
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <fmt/format.h>
+
+namespace nvdebugctl {
+
+std::string fold_ids(std::span<const std::uint32_t> ids) {
+    std::string text;
+    for (std::size_t first = 0; first < ids.size();) {
+        std::size_t last = first;
+        while (last + 1 < ids.size() && ids[last + 1] == ids[last] + 1)
+            ++last;
+        if (!text.empty())
+            text += ", ";
+        // Two neighbours read better as a list.
+        if (last == first)
+            text += std::to_string(ids[first]);
+        else
+            text += fmt::format("{}{}{}", ids[first], last == first + 1 ? ", " : "-", ids[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+std::string count_of(std::size_t count, std::string_view singular) {
+    return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+std::string name_of(const nvdebug::Occupant &occupant) {
+    return fmt::format("{} {}", occupant.kind == nvdebug::Occupant::Kind::tsg ? "TSG" : "channel",
+                       occupant.id);
+}
+
+std::string format_utc(std::chrono::system_clock::time_point time) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+    const auto since = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+    std::tm utc{};
+    gmtime_r(&seconds, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    return fmt::format("{}.{:03}Z", text, since.count() % 1000);
+}
+
+namespace {
+
+struct Unit {
+    std::string_view name;
+    int decimals; ///< between the unit and ns
+};
+/** The empty name ends every text: last. */
+constexpr std::array kUnits = {Unit{"us", 3}, Unit{"ms", 6}, Unit{"ns", 0}, Unit{"s", 9},
+                               Unit{"", 3}};
+/** Enough for any timeslice by far, and no overflow with nine decimals. */
+constexpr std::uint64_t kMostNs = 1'000'000'000'000'000;
+
+bool is_digits(std::string_view text) {
+    return text.find_first_not_of("0123456789") == text.npos;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> parse_timespan_ns(std::string_view text) {
+    Unit unit{};
+    for (const Unit &candidate : kUnits)
+        if (text.ends_with(candidate.name)) {
+            unit = candidate;
+            break;
+        }
+    text.remove_suffix(unit.name.size());
+    const auto point = text.find('.');
+    const std::string_view whole = text.substr(0, point);
+    const std::string_view part = point == text.npos ? "" : text.substr(point + 1);
+    const auto decimals = static_cast<std::size_t>(unit.decimals);
+    if (whole.empty() || !is_digits(whole) || !is_digits(part) || part.size() > decimals ||
+        (point != text.npos && part.empty()))
+        return std::nullopt;
+    std::string digits(whole);
+    digits.append(part).append(decimals - part.size(), '0');
+    std::uint64_t ns;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), ns).ec != std::errc() ||
+        ns > kMostNs)
+        return std::nullopt;
+    return ns;
+}
+
+namespace {
+
+constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
+
+struct Character {
+    char32_t code;
+    std::size_t length; ///< in bytes; 0: no UTF-8
+};
+
+Character first_of(std::string_view text) {
+    const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+    if (byte(0) < 0x80)
+        return {byte(0), 1};
+    struct Form {
+        unsigned char mask, lead;
+        char32_t lowest; ///< anything below has a shorter form
+    };
+    static constexpr Form forms[] = {
+        {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    std::size_t length = 1;
+    for (const Form &form : forms) {
+        ++length;
+        if ((byte(0) & form.mask) != form.lead)
+            continue;
+        char32_t code = byte(0) & static_cast<unsigned char>(~form.mask);
+        for (std::size_t n = 1; n < length; ++n) {
+            if (n == text.size() || (byte(n) & 0xc0) != 0x80)
+                return {0, 0};
+            code = code << 6 | (byte(n) & 0x3f);
+        }
+        const bool surrogate = code >= 0xd800 && code < 0xe000;
+        return {code, code < form.lowest || surrogate || code > 0x10ffff ? 0 : length};
+    }
+    return {0, 0};
+}
+
+bool harmless(char32_t code) {
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0xfffe && code != 0xffff;
+}
+
+} // namespace
+
+std::string printable(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const auto [code, length] = first_of(text);
+        result += length > 0 && harmless(code) ? text.substr(0, length) : replacement;
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return result;
+}
+
+std::vector<std::string> break_lines(std::string_view text,
+                                     const std::function<bool(std::string_view)> &fits) {
+    std::vector<std::string> lines;
+    std::string line;
+    while (!text.empty()) {
+        const std::size_t blank = text.find(' ');
+        const std::string word(text.substr(0, blank));
+        text.remove_prefix(blank == text.npos ? text.size() : blank + 1);
+        if (line.empty()) {
+            line = word;
+        } else if (const std::string longer = line + ' ' + word; fits(longer)) {
+            line = longer;
+        } else {
+            lines.push_back(line);
+            line = word;
+        }
+    }
+    if (!line.empty())
+        lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::string> break_lines(std::string_view text, std::size_t columns) {
+    return break_lines(text, [&](std::string_view line) { return line.size() <= columns; });
+}
+
+} // namespace nvdebugctl

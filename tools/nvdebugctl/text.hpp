@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Words: ids, times and sentences as people read and type them. */
+#ifndef NVDEBUGCTL_TEXT_HPP
+#define NVDEBUGCTL_TEXT_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nvdebug/engine.hpp"
+
+namespace nvdebugctl {
+
+/** In the order given, runs of consecutive ids folded: `0-7, 9, 20-22`. */
+std::string fold_ids(std::span<const std::uint32_t> ids);
+
+/** `1 channel`, `3 channels`, `2 address spaces`. */
+std::string count_of(std::size_t count, std::string_view singular);
+
+/** `TSG 5`, `channel 3` */
+std::string name_of(const nvdebug::Occupant &occupant);
+
+/** UTC, ISO 8601 with milliseconds: `2026-01-31T12:00:00.250Z` */
+std::string format_utc(std::chrono::system_clock::time_point time);
+
+/** `500us`, `2ms`, `1.5ms`, `1s`, or plain microseconds, in ns; no finer than 1 ns. */
+std::optional<std::uint64_t> parse_timespan_ns(std::string_view text);
+
+// Text of others, for a terminal or a picture: it must not steer either.
+
+/** @p text with U+FFFD for each control character (newline and tab as well), noncharacter of XML
+ *  and byte that is not UTF-8. */
+std::string printable(std::string_view text);
+
+/** @p text in lines that @p fits, broken at blanks; a word that fits no line has one of its own. */
+std::vector<std::string> break_lines(std::string_view text,
+                                     const std::function<bool(std::string_view)> &fits);
+
+/** The same by columns, of text in ASCII. */
+std::vector<std::string> break_lines(std::string_view text, std::size_t columns);
+
+} // namespace nvdebugctl
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file runlist → TSG → address space → channel: what every form of `runlist tree` shows. */
+#ifndef NVDEBUGCTL_TREE_HPP
+#define NVDEBUGCTL_TREE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "state.hpp"
+
+namespace nvdebugctl {
+
+struct Caption;
+struct Terminal;
+
+struct SpaceView {
+    std::optional<nvdebug::Place> page_directory; ///< empty: not known
+    std::vector<std::uint32_t> veids;             ///< through which the TSG uses it; none: no VEIDs
+    std::optional<std::string> error;             ///< why page_directory is empty, if that is known
+    std::vector<const nvdebug::Channel *> channels; ///< in list order
+};
+
+/** A TSG, all its headers together, or a bare channel. */
+struct TsgView {
+    std::optional<std::uint32_t> id;                   ///< empty: a bare channel
+    std::optional<std::uint64_t> timeslice_ns;         ///< of one header; empty: not in the list
+    std::uint32_t headers;                             ///< how often the list has it
+    std::optional<double> share;                       ///< of the runlist's time, 0 to 1
+    std::optional<bool> may_run;                       ///< a channel is enabled
+    std::optional<std::vector<std::string>> active_on; ///< engines that it is on; empty: not known
+    std::optional<bool> shared; ///< more than one address space; empty: not known
+    std::uint32_t length;       ///< channels that the headers announce
+    bool truncated;             ///< fewer follow
+    std::vector<SpaceView> spaces;
+};
+
+/** One header of the round, in list order. */
+struct TurnView {
+    std::size_t tsg; ///< index into RunlistView::tsgs
+    std::uint64_t timeslice_ns;
+};
+
+struct RunlistView {
+    std::uint32_t id;
+    std::vector<std::string> engines;
+    std::optional<bool> scheduling;     ///< empty: not known
+    const nvdebug::Runlist *list;       ///< nullptr: could not be read
+    std::optional<std::string> error;   ///< why
+    std::vector<TsgView> tsgs;          ///< in the order in which the list first has them
+    std::vector<TurnView> turns;        ///< of TSGs that may run
+    std::optional<std::uint64_t> round; ///< ns that the turns take; empty: not to be said
+    std::vector<const nvdebug::UnknownEntry *> unknown;
+
+    bool empty() const { return list && list->entries == 0 && list->items.empty(); }
+};
+
+/** Points into @p state, which must outlive it. */
+std::vector<RunlistView> make_tree(const State &state);
+
+std::size_t channel_count(const TsgView &tsg);
+
+// The words, the same in text and picture.
+
+/** Channels of one space that are in the same state. */
+struct ChannelGroup {
+    std::vector<std::uint32_t> ids;
+    bool disabled, faulted;
+    std::string state; ///< empty: idle, so nothing to say
+};
+
+/** In the order of their first channels. */
+std::vector<ChannelGroup> group_channels(const SpaceView &space);
+
+/** `channels 20, 22`, `channel 31  disabled, PENDING`. */
+std::string name_of(const ChannelGroup &group);
+
+/** `address space 0x0000121000 vid, VEID 1`. */
+std::string name_of(const SpaceView &space);
+
+/** `TSG 10`, `channel 3 (no TSG)`. */
+std::string name_of(const TsgView &tsg);
+
+/** `31.2%`; `-` where it is not to be said. */
+std::string share_of(const TsgView &tsg);
+
+/** `1998.848us` */
+std::string time_of(std::uint64_t ns);
+
+/** `1998.848us`, `1998.848us x2` if the list has the TSG twice; `-` for a bare channel. */
+std::string timeslice_of(const TsgView &tsg);
+
+/** `scheduling on`, `scheduling off`; empty: not known. */
+std::string scheduling_of(const RunlistView &runlist);
+
+/** `5 TSGs, 11 channels`. */
+std::string size_of(const RunlistView &runlist);
+
+/** What is wrong with the list itself: pending, torn, unknown entries. */
+std::vector<std::string> remarks_on(const RunlistView &runlist);
+
+/** `gpu0  TU102 (Turing)  0000:00:09.0`. */
+std::string name_of_gpu(const State &state);
+
+// The forms.
+
+/** @param all also runlists that hold nothing get a branch, instead of a common last line. */
+void print_tree(const State &state, const std::vector<RunlistView> &tree, bool all,
+                const Terminal &terminal, Page &page);
+
+/** `data` of nvdebug/runlist.tree. */
+Json tree_json(const std::vector<RunlistView> &tree);
+
+/** `runlist tree --svg`: one round of each runlist. */
+std::string tree_svg(const std::vector<RunlistView> &tree, const Caption &caption);
+
+} // namespace nvdebugctl
+
+#endif
