@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -25,6 +26,11 @@ class Typist:
         self._process = subprocess.Popen(
             command, stdin=self._theirs, stdout=self._theirs, stderr=self._theirs,
             start_new_session=True, env={**os.environ, "TERM": "xterm-256color"})
+
+    def resize(self, rows, columns):
+        """Changes the size and says so, as the kernel does to who has it as controlling terminal."""
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+        self._process.send_signal(signal.SIGWINCH)
 
     def type(self, keys):
         os.write(self._terminal, keys)

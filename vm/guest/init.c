@@ -5,7 +5,8 @@
  * "nvdebug.agent" until the host tells it to power off.
  *
  * Every message is a 1-byte type, a 4-byte little-endian length and a payload:
- *   host to guest: 'C' run payload with /bin/sh -c; 'Q' power off
+ *   host to guest: 'C' run payload with /bin/sh -c; 'W' rows and columns of
+ *     /dev/hvc0 (2 bytes each), also while a command runs; 'Q' power off
  *   guest to host: 'R' ready; 'O' stdout; 'E' stderr; 'X' exit status (4 bytes)
  */
 #define _GNU_SOURCE
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
@@ -28,6 +30,7 @@
 
 #define AGENT_PORT "nvdebug.agent"
 #define PORT_LINKS "/dev/virtio-ports"
+#define TERMINAL "/dev/hvc0"
 #define COMMAND_MAX (1U << 20)
 
 /* Ends up on the console log, where the host shows it if no 'R' arrives. */
@@ -200,6 +203,42 @@ static void send_message(int fd, char type, const void *data, uint32_t size)
 	write_all(fd, data, size);
 }
 
+static uint32_t receive_header(int port, char *type)
+{
+	char header[5];
+	uint32_t size;
+
+	read_all(port, header, sizeof(header));
+	memcpy(&size, header + 1, sizeof(size));
+	*type = header[0];
+	return size;
+}
+
+static void __attribute__((noreturn)) die_of_message(char type, uint32_t size)
+{
+	errno = EPROTO;
+	die("init: message %#x of %u bytes", type, size);
+}
+
+/* The kernel tells the programs on it, with SIGWINCH. */
+static void set_terminal_size(int port, uint32_t message_size)
+{
+	uint16_t sizes[2];
+	struct winsize size = { 0 };
+	int fd;
+
+	if (message_size != sizeof(sizes))
+		die_of_message('W', message_size);
+	read_all(port, sizes, sizeof(sizes));
+	size.ws_row = sizes[0];
+	size.ws_col = sizes[1];
+	fd = open(TERMINAL, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return;
+	ioctl(fd, TIOCSWINSZ, &size);
+	close(fd);
+}
+
 static pid_t start_shell(const char *command, int out, int err)
 {
 	pid_t pid = fork();
@@ -232,18 +271,21 @@ static int forward(int port, char type, int fd)
 /*
  * Forwards both pipes until they are at their end, or until the command has
  * ended and they are empty: a process it left behind may hold them open.
+ * Meanwhile the host may send the terminal's size.
  */
 static int pump(int port, pid_t pid, int out, int err)
 {
-	struct pollfd pipes[2] = {
+	struct pollfd pipes[3] = {
 		{ .fd = out, .events = POLLIN },
 		{ .fd = err, .events = POLLIN },
+		{ .fd = port, .events = POLLIN },
 	};
 	int status, ended = 0;
 
 	for (;;) {
 		int open_pipes = pipes[0].fd >= 0 || pipes[1].fd >= 0;
-		int ready = poll(pipes, 2, ended ? 0 : open_pipes ? 20 : 1);
+		int ready = poll(pipes, ended ? 2 : 3,
+				 ended ? 0 : open_pipes ? 20 : 1);
 
 		if (ready < 0 && errno != EINTR)
 			die("init: poll");
@@ -253,6 +295,14 @@ static int pump(int port, pid_t pid, int out, int err)
 			if (pipes[i].fd >= 0 && pipes[i].revents &&
 			    !forward(port, i ? 'E' : 'O', pipes[i].fd))
 				pipes[i].fd = -1;
+		if (!ended && pipes[2].revents & POLLIN) {
+			char type;
+			uint32_t size = receive_header(port, &type);
+
+			if (type != 'W')
+				die_of_message(type, size);
+			set_terminal_size(port, size);
+		}
 		/* Orphans are inherited by PID 1: reap them on the way. */
 		while (!ended) {
 			pid_t child = waitpid(-1, &status, WNOHANG);
@@ -287,18 +337,18 @@ static void serve(int port)
 {
 	send_message(port, 'R', NULL, 0);
 	for (;;) {
-		char header[5], *command;
-		uint32_t size;
+		char type, *command;
+		uint32_t size = receive_header(port, &type);
 		int32_t status;
 
-		read_all(port, header, sizeof(header));
-		memcpy(&size, header + 1, sizeof(size));
-		if (header[0] == 'Q')
+		if (type == 'Q')
 			return;
-		if (header[0] != 'C' || size > COMMAND_MAX) {
-			errno = EPROTO;
-			die("init: message %#x of %u bytes", header[0], size);
+		if (type == 'W') {
+			set_terminal_size(port, size);
+			continue;
 		}
+		if (type != 'C' || size > COMMAND_MAX)
+			die_of_message(type, size);
 		command = malloc(size + 1);
 		if (!command)
 			die("init: %u bytes for a command", size);

@@ -10,6 +10,7 @@ from .errors import Timeout, VmError
 
 _HEADER = struct.Struct("<cI")
 _STATUS = struct.Struct("<i")
+_TERMINAL_SIZE = struct.Struct("<HH")
 # Of one wait for the socket: a signal that arrives just before it does not end it.
 LONGEST_WAIT_S = 1
 
@@ -64,6 +65,11 @@ class Agent:
             output[kind].append(data)
             if on_output:
                 on_output(kind, data)
+
+    def set_terminal_size(self, size):
+        """Tells the guest's terminal its size (an os.terminal_size), also while a command runs."""
+        payload = _TERMINAL_SIZE.pack(size.lines, size.columns)
+        self._connection.sendall(_HEADER.pack(b"W", len(payload)) + payload)
 
     def power_off(self):
         if self._connection is not None:

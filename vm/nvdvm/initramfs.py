@@ -16,8 +16,9 @@ PASSWD = b"root:x:0:0:root:/:/bin/sh\nuser:x:1000:1000:user:/:/bin/sh\n"
 GROUP = b"root:x:0:\nuser:x:1000:\nwatchers:x:2000:\n"
 
 
-def build(kernel, module, extra_files):
-    """The archive's bytes. `extra_files` maps guest paths to host paths."""
+def build(kernel, module, extra_files, guest_modules=()):
+    """The archive's bytes. `extra_files` maps guest paths to host paths, `guest_modules` names
+    what the guest loads beside what each needs."""
     archive = cpio.Archive()
     programs = paths.guest_programs(kernel.arch)
     archive.file("init", _read(programs / "init"), 0o755)
@@ -33,7 +34,7 @@ def build(kernel, module, extra_files):
     archive.file("etc/passwd", PASSWD)
     archive.file("etc/group", GROUP)
     names = []
-    for needed in kernel.guest_modules():
+    for needed in kernel.guest_modules(guest_modules):
         archive.file(f"lib/modules/{needed.name}", _read(needed))
         names.append(f"/lib/modules/{needed.name}\n")
     archive.file("etc/modules", "".join(names).encode())

@@ -32,8 +32,9 @@ class Kernel:
         """What QEMU is given: the image, unpacked if it can be."""
         return unpack.unpacked(self.image, paths.BUILD / "unpacked")
 
-    def guest_modules(self):
-        """Paths of the modules the guest loads, in load order; what is missing is built in."""
+    def guest_modules(self, more=()):
+        """Paths of the modules the guest loads, in load order; what is missing is built in. `more`
+        names modules beside those that every guest loads."""
         available = {path.stem.replace("-", "_"): path
                      for path in (self.modules / "kernel").rglob("*.ko")}
         ordered = []
@@ -46,7 +47,7 @@ class Kernel:
             if available[name] not in ordered:
                 ordered.append(available[name])
 
-        for name in GUEST_MODULES:
+        for name in (*GUEST_MODULES, *more):
             add(name)
         return ordered
 

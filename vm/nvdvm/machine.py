@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from . import (emulator, glue, initramfs, kernel as kernels, leaks, process, qemu,
-               trouble)
+               root as roots, trouble)
 from .agent import Agent, GuestGone
 from .errors import KernelTrouble, VmError
 from .growing import GrowingLog
@@ -41,13 +41,14 @@ class Machine(contextlib.AbstractContextManager):
     `module` is the .ko file to load, or None. The models are started (a driver's work is
     in place) before it is loaded, with `module_params` as its parameters. With `logs`, the
     console's, QEMU's and the models' logs are left in that folder. With `iommu`, what the kernel
-    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works. `qemu_at`
-    and `transport` are what emulator.find() takes.
+    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works. With
+    `root`, a folder of this machine, in_root() makes commands run in there. `qemu_at` and
+    `transport` are what emulator.find() takes.
     """
 
     def __init__(self, gpus, module=None, module_params="", kernel=None, extra_files=None,
                  load=True, append="", logs=None, iommu=False, interactive=False,
-                 qemu_at=None, transport=None):
+                 qemu_at=None, transport=None, root=None):
         if len(gpus) > MAX_GPUS:
             raise VmError(f"{len(gpus)} GPUs; a VM holds at most {MAX_GPUS}")
         self._gpus = gpus
@@ -64,6 +65,7 @@ class Machine(contextlib.AbstractContextManager):
         # What the kernel does not know is in the environment of the guest's programs.
         self._append = f"{append} NVDEBUG_SLOWNESS={self._kernel.slowness:g}"
         self._iommu = iommu
+        self._root = roots.Root(root) if root else None
         self._logs = logs
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="nvdebug-vm-"))
         self._terminal = Terminal(self._folder / "terminal.sock") if interactive else None
@@ -105,8 +107,12 @@ class Machine(contextlib.AbstractContextManager):
 
     def run_on_terminal(self, command):
         """Runs a command (a shell, if empty) on the terminal that this program runs on."""
-        with self._terminal:
+        with self._terminal.shown(self._agent.set_terminal_size):
             return self.run(shell_command(command), timeout_s=math.inf)
+
+    def in_root(self, command):
+        """The command that runs `command` (a shell, if empty) in `root`, if there is one."""
+        return self._root.command(command) if self._root else command
 
     def check(self, command, **options):
         """Like run(), for a command that has to succeed; returns its standard output."""
@@ -159,7 +165,8 @@ class Machine(contextlib.AbstractContextManager):
     def _boot(self):
         deadline = time.monotonic() + BOOT_DEADLINE_S * self._kernel.slowness
         archive = self._folder / "initramfs.cpio"
-        archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files))
+        modules = roots.GUEST_MODULES if self._root else ()
+        archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files, modules))
         # As many shares as the next power of two: fewer GPUs, larger shares.
         share = qemu.SYSMEM_SIZE >> max(len(self._gpus) - 1, 0).bit_length()
         for index, gpu in enumerate(self._gpus):
@@ -174,7 +181,8 @@ class Machine(contextlib.AbstractContextManager):
             self._qemu = process.start(
                 qemu.command(self.emulator, self._kernel, archive, self._folder / "console.log",
                              self._folder / "agent.sock", self.models, self._append, self._iommu,
-                             self._folder / "terminal.sock" if self._terminal else None),
+                             self._folder / "terminal.sock" if self._terminal else None,
+                             self._root.qemu_words() if self._root else ()),
                 stdout=log, stderr=log,
                 pass_fds=[fd for model in self.models for fd in model.link.qemu_fds])
         for model in self.models:
@@ -190,6 +198,8 @@ class Machine(contextlib.AbstractContextManager):
             model.request("start")
         if self._glued:
             self.check(f"insmod {glue.MODULE}")
+        if self._root:
+            self._root.mount(self.run)
         if self._load:
             loaded = self.load_module()
             if loaded.status:

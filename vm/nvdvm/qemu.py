@@ -19,7 +19,7 @@ def processor(emulator, arch):
 
 
 def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_append="",
-            iommu=False, terminal_path=None):
+            iommu=False, terminal_path=None, more_words=()):
     extra_append += " intel_iommu=on" if iommu else ""
     # On a busy host an x86 kernel would find that the timer does not tick when it looks.
     append = (f"console={kernel.arch.console} quiet panic=-1 oops=panic nokaslr no_timer_check "
@@ -48,4 +48,4 @@ def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_
             "-chardev", f"socket,id=model{index},path={model.control_path}",
             "-device", f"virtserialport,chardev=model{index},name=nvdebug.model{index}",
         ]
-    return words
+    return [*words, *more_words]

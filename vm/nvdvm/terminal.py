@@ -21,31 +21,33 @@ ESCAPE = b"\x1d"
 SILENCE_S = 0.2
 
 
-class Terminal(contextlib.AbstractContextManager):
-    """QEMU connects to `path`. Entered, keys go to the guest and its output to the screen."""
+class Terminal:
+    """QEMU connects to `path`. While it is shown(), keys go to the guest and its output to the screen."""
 
     def __init__(self, path):
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(1)
         self._stop = threading.Event()
-        self._relay = None
-        self._saved = None
 
-    def __enter__(self):
+    @contextlib.contextmanager
+    def shown(self, tell_size):
+        """`tell_size` gets the terminal's size whenever that changes."""
         guest, _ = self._listener.accept()
-        self._saved = termios.tcgetattr(sys.stdin)
+        saved = termios.tcgetattr(sys.stdin)
         # A shell has the jobs that it starts in the background ignore it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGWINCH, lambda *_: tell_size(os.get_terminal_size(sys.stdin.fileno())))
         tty.setraw(sys.stdin)
-        self._relay = threading.Thread(target=self._forward, args=(guest,), daemon=True)
-        self._relay.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._relay.join()
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._saved)
+        relay = threading.Thread(target=self._forward, args=(guest,), daemon=True)
+        relay.start()
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+            self._stop.set()
+            relay.join()
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, saved)
 
     def close(self):
         self._listener.close()
