@@ -36,9 +36,8 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def built():
-    """Everything a VM needs is up to date (NVDEBUG_NO_BUILD: taken on trust)."""
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        ensure_built("kselftest", "vm-test-modules")
+    """Everything a VM needs is up to date."""
+    ensure_built("kselftest", "vm-test-modules")
 
 
 @pytest.fixture(scope="session")
