@@ -86,10 +86,23 @@ def test_lintian_finds_nothing(packages):
     assert done.returncode == 0, done.stdout
 
 
-def test_packages_install_work_and_leave_nothing(root, packages, tmp_path, built):
+@pytest.fixture
+def newer(tmp_path):
+    """The module's package of the next version."""
+    tree = tmp_path / "tree"
+    shutil.copytree(paths.ROOT, tree, ignore=lambda folder, names: {"build", ".git"}
+                    if folder == str(paths.ROOT) else {"__pycache__"})
+    (tree / "VERSION").write_text(NEXT_VERSION + "\n", encoding="utf-8")
+    changelog = tree / "packaging" / "debian" / "changelog"
+    changelog.write_text(changelog.read_text(encoding="utf-8").replace(VERSION, NEXT_VERSION),
+                         encoding="utf-8")
+    return build(tree, tmp_path / "newer", "--build=all")
+
+
+def test_packages_install_work_and_leave_nothing(root, packages, newer, tmp_path, built):
+    """And an upgrade replaces the module."""
     install(root, packages)
-    module = built_module(root)
-    assert version_of(module, tmp_path) == VERSION
+    assert version_of(built_module(root), tmp_path) == VERSION
 
     assert root.text("nvdebugctl", "--version") == f"nvdebugctl {VERSION}\n"
     assert root.text("pkg-config", "--modversion", "nvdebug") == f"{VERSION}\n"
@@ -98,24 +111,8 @@ def test_packages_install_work_and_leave_nothing(root, packages, tmp_path, built
         assert "GA100" in machine.check("cat /proc/gpu0/info")
         machine.check_taint()
 
-    purge(root, packages)
-    assert left_behind(root) == []
-
-
-def test_upgrade_replaces_the_module(root, packages, tmp_path):
-    tree = tmp_path / "tree"
-    shutil.copytree(paths.ROOT, tree, ignore=lambda folder, names: {"build", ".git"}
-                    if folder == str(paths.ROOT) else {"__pycache__"})
-    (tree / "VERSION").write_text(NEXT_VERSION + "\n", encoding="utf-8")
-    changelog = tree / "packaging" / "debian" / "changelog"
-    changelog.write_text(changelog.read_text(encoding="utf-8").replace(VERSION, NEXT_VERSION),
-                         encoding="utf-8")
-    newer = build(tree, tmp_path / "newer", "--build=all")
-
-    old = [package for package in packages if "dkms" in package.name]
-    install(root, old)
-    assert version_of(built_module(root), tmp_path) == VERSION
     install(root, newer)
     assert version_of(built_module(root), tmp_path) == NEXT_VERSION
-    purge(root, newer)
+
+    purge(root, packages)
     assert left_behind(root) == []
