@@ -46,7 +46,8 @@ def named(name):
 
 def _of_suite(suite, place):
     root = debian.folder(suite, TOOLCHAIN)
-    release = _newest((root / "lib" / "modules").glob("*/build")).parent.name
+    # "build" is a link that leads somewhere only in that folder.
+    release = _newest(path for path in (root / "lib" / "modules").glob("*") if (path / "build").is_symlink()).name
     in_root = pathlib.Path("tmp") / f"{place.name}.packages"
     with cache.being_made(place) as work:
         _say(release, "70 to 150 MB")
