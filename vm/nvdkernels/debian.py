@@ -31,7 +31,8 @@ def folder(suite, packages=()):
             _need_root(f"install {' '.join(missing)} into {place}")
             print(f"Debian {suite}: installing {' '.join(missing)}", file=sys.stderr, flush=True)
             # A cache of the mirror may be weeks behind; signatures are checked all the same.
-            apt_get = ["chroot", place, "apt-get", "-q", "-o", "APT::Status-Fd=1"]
+            # Not at once stdout: what packages' scripts print there would fail.
+            apt_get = ["sh", "-c", 'exec "$@" 3>&1', "sh", "chroot", place, "apt-get", "-q", "-o", "APT::Status-Fd=3"]
             commands.run(f"Debian {suite}", [*apt_get, "-o", "Acquire::Check-Valid-Until=false", "update"])
             commands.run(f"Debian {suite}", [*apt_get, "-y", "install", "--no-install-recommends", *missing],
                          env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
