@@ -344,14 +344,14 @@ static bool __init test_targets(void)
 {
 	static const struct targets_test tests[] __initconst = {
 		{ "3 0x5 0:7\n", 3 },
-		{ "\t014\n\n", 1 },
+		{ "\t0x0c\n\n", 1 },
 		{ "4294967295", 1 },
 		{ "4294967296", -ERANGE },
 		{ "4294967296x", -EINVAL },
 		{ "", -EINVAL },
 		{ "\n ", -EINVAL },
 		{ "0x", -EINVAL },
-		{ "08", -EINVAL },
+		{ "014", -EINVAL },
 		{ "-1", -EINVAL },
 		{ "1:", -EINVAL },
 		{ "1:2:3", -EINVAL },
@@ -365,7 +365,7 @@ static bool __init test_targets(void)
 					  t, ARRAY_SIZE(t)) != tests[i].ret)
 			return false;
 
-	nvdebug_targets_parse("014 0x5 2:7", 11, t, ARRAY_SIZE(t));
+	nvdebug_targets_parse("0xc 0x5 2:7", 11, t, ARRAY_SIZE(t));
 	return t[0].id == 12 && !t[0].has_runlist && t[1].id == 5 &&
 	       t[2].has_runlist && t[2].runlist == 2 && t[2].id == 7;
 }

@@ -37,12 +37,13 @@ int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
 	u64 value = 0;
 	u32 base = 10;
 
-	if (cur->at < cur->end && *cur->at == '0') {
-		base = 8;
-		if (cur->end - cur->at > 1 &&
-		    (cur->at[1] == 'x' || cur->at[1] == 'X')) {
+	*number = 0;
+	if (cur->end - cur->at > 1 && *cur->at == '0') {
+		if (cur->at[1] == 'x' || cur->at[1] == 'X') {
 			base = 16;
 			cur->at += 2;
+		} else if (digit_value(cur->at[1]) < base) {
+			return -EINVAL;
 		}
 	}
 

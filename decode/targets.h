@@ -33,10 +33,11 @@ struct nvdebug_cursor {
 /* Go to the next word. False if there is none. */
 bool nvdebug_cursor_more(struct nvdebug_cursor *cur);
 /*
- * Parse a number, decimal, 0x... or 0.... It ends at the first character that
- * is not a digit of its base, which the caller has to check. So a number above
- * @max only sets *@too_large: "99999999999x" is -EINVAL, not -ERANGE. Returns
- * 0, or -EINVAL if there is no digit.
+ * Parse a number, decimal or 0x.... It ends at the first character that is not
+ * a digit of its base, which the caller has to check. So a number above @max
+ * only sets *@too_large: "99999999999x" is -EINVAL, not -ERANGE. Returns 0, or
+ * -EINVAL if there is no digit, or a 0 before another one: that might be meant
+ * as octal or as decimal.
  */
 int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
 			  bool *too_large);
@@ -51,7 +52,7 @@ int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
 
 /*
  * Parse @len bytes of @text (no terminator needed) into at most @max targets.
- * Numbers are decimal, 0x... or 0..., without a sign.
+ * Numbers are decimal or 0x..., without a sign.
  *
  * Returns how many targets there are, or
  *   -EINVAL  none at all, or anything that is not a target

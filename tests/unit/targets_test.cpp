@@ -23,13 +23,20 @@ int parse(std::string_view text, std::vector<nvdebug_target> *targets = nullptr)
 
 TEST(Targets, IdsInEachBase) {
     std::vector<nvdebug_target> targets;
-    ASSERT_EQ(parse("12 0xc 014\n0X1f 0", &targets), 5);
+    ASSERT_EQ(parse("12 0xc 0x00c\n0X1f 0", &targets), 5);
     for (int i : {0, 1, 2})
         EXPECT_EQ(targets[static_cast<std::size_t>(i)].id, 12u);
     EXPECT_EQ(targets[3].id, 31u);
     EXPECT_EQ(targets[4].id, 0u);
     for (const nvdebug_target &target : targets)
         EXPECT_FALSE(target.has_runlist);
+}
+
+// Octal for strtoul(), decimal for a reader.
+TEST(Targets, ALeadingZero) {
+    for (std::string_view text : {"010", "00", "07", "5 010", "010:5", "5:010", "040000000000"})
+        EXPECT_EQ(parse(text), -EINVAL) << text;
+    EXPECT_EQ(parse("0 0:0 0x010"), 3);
 }
 
 TEST(Targets, RunlistAndId) {
@@ -59,7 +66,7 @@ TEST(Targets, Junk) {
 TEST(Targets, NumbersThatDoNotFit) {
     EXPECT_EQ(parse("4294967295"), 1);
     for (std::string_view text :
-         {"4294967296", "0x100000000", "100000000000000000000", "5 040000000000",
+         {"4294967296", "0x100000000", "100000000000000000000", "5 4294967296",
           "18446744073709551616", "18446744073709551621", "3:4294967296", "4294967296:3"})
         EXPECT_EQ(parse(text), -ERANGE) << text;
 }
