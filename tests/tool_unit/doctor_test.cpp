@@ -114,7 +114,13 @@ TEST_F(DoctorTest, NothingToMend) {
 TEST_F(DoctorTest, ModuleNotLoaded) {
     unload();
     EXPECT_EQ(about("module").verdict, Verdict::trouble);
-    EXPECT_NE(about("module").fix.find("linux-headers-6.1.0-test"), std::string::npos);
+    EXPECT_NE(about("module").fix.find("headers of kernel 6.1.0-test"), std::string::npos);
+    EXPECT_EQ(about("module").fix.find("apt-get"), std::string::npos) << "no such package";
+    put("/var/lib/dpkg/info/linux-image-6.1.0-test.list", "");
+    EXPECT_TRUE(about("module").fix.starts_with("apt-get install linux-headers-6.1.0-test,"));
+    put("/proc/sys/kernel/osrelease", "5.10.120-tegra\n");
+    EXPECT_NE(about("module").fix.find("nvidia-l4t-kernel-headers"), std::string::npos);
+    put("/proc/sys/kernel/osrelease", "6.1.0-test\n");
     put("/lib/modules/6.1.0-test/build/Makefile", "");
     EXPECT_NE(about("module").fix.find("nvdebug-dkms"), std::string::npos);
     put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/nvdebug.ko.xz:\n");
@@ -204,7 +210,50 @@ TEST_F(DoctorTest, GpuThatIsNotShown) {
     put("/proc/gpu0/info", info);
     EXPECT_NE(about("0000:01:00.0").answer.find("0x170 is unknown"), std::string::npos);
     fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
+    fs::remove_all(root_ + "/proc/gpu0");
     EXPECT_EQ(about("gpus").verdict, Verdict::trouble);
+}
+
+constexpr char kIntegratedInfo[] =
+    "chip: GA10B\nchip_id: 0x17b\ngeneration: Ampere\nrevision: 0xa1\npci_address: -\n"
+    "pci_id: -\npci_subsystem: -\npci_class: -\nbar0_size: 16777216\nbar1_size: -\n"
+    "bar2_size: -\ndriver: nvgpu\nchannels: 512\nchannel_ids: per-runlist\nrunlists: 0\n"
+    "feature device_info: yes\npage_tables: 2\nvideo_memory: -\n"
+    "platform_device: 17000000.gpu\ncompatible: nvidia,ga10b\n";
+
+TEST_F(DoctorTest, IntegratedGpu) {
+    const std::string device = "/sys/bus/platform/devices/17000000.gpu";
+    fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
+    put(device + "/of_node/compatible", std::string("vendor,x\0nvidia,ga10b\0", 22));
+    put("/sys/bus/platform/devices/serial/of_node/compatible", std::string("nvidia,ga10bx\0", 14));
+    put("/proc/gpu0/info", kIntegratedInfo);
+    EXPECT_EQ(about("17000000.gpu").answer, "gpu0: GA10B (Ampere), every feature works");
+    EXPECT_FALSE(any(Verdict::trouble)) << "there is a GPU, though not on PCI";
+    put(device + "/power/runtime_status", "suspended\n");
+    EXPECT_EQ(findings().back().fix,
+              "echo on | sudo tee /sys/bus/platform/devices/17000000.gpu/power/control");
+    fs::remove_all(root_ + "/proc/gpu0");
+    EXPECT_EQ(about("17000000.gpu").verdict, Verdict::trouble);
+    EXPECT_NE(about("17000000.gpu").answer.find("nvidia,ga10b"), std::string::npos);
+}
+
+TEST_F(DoctorTest, GpuThatOnlyTheModuleKnows) {
+    put("/proc/gpu1/info", kIntegratedInfo);
+    EXPECT_EQ(about("17000000.gpu").answer, "gpu1: GA10B (Ampere), every feature works");
+    EXPECT_EQ(about("0000:01:00.0").verdict, Verdict::ok);
+}
+
+TEST_F(DoctorTest, WhyControlsAreRefused) {
+    const auto why = [this] {
+        return nvdebugctl::controls_refused(root_).value_or("they are not");
+    };
+    EXPECT_EQ(why(), "they are not");
+    rights(1000, 0);
+    EXPECT_NE(why().find("CAP_SYS_ADMIN"), std::string::npos);
+    put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    EXPECT_NE(why().find("lockdown is in force (integrity)"), std::string::npos);
+    put("/sys/module/nvdebug/parameters/read_only", "Y\n");
+    EXPECT_NE(why().find("read_only=1"), std::string::npos);
 }
 
 TEST_F(DoctorTest, Asleep) {

@@ -2,6 +2,7 @@
 #include "doctor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
@@ -23,6 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNvidia = "0x10de";
 constexpr std::string_view kDisplayClass = "0x03";
+/** Integrated GPUs that the module knows, as device trees call them. */
+constexpr std::array kIntegrated = {"nvidia,gp10b", "nvidia,gv11b", "nvidia,ga10b"};
 constexpr unsigned kCapSysAdmin = 21;
 constexpr std::string_view kSecureBoot =
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
@@ -106,11 +109,23 @@ std::optional<std::string> chosen(const std::optional<std::string> &text) {
     return text->substr(open + 1, close - open - 1);
 }
 
+/** Distributions name the package of a kernel's headers after it; any other kernel has none. */
+std::optional<std::string> headers_package(const std::string &root, const std::string &release) {
+    if (release.ends_with("-tegra"))
+        return "nvidia-l4t-kernel-headers";
+    std::error_code error;
+    for (const char *const image : {"linux-image-", "linux-image-unsigned-"})
+        if (fs::exists(root + "/var/lib/dpkg/info/" + image + release + ".list", error))
+            return "linux-headers-" + release;
+    return std::nullopt;
+}
+
 KernelFacts kernel_facts(const std::string &root) {
     KernelFacts facts;
     facts.release = word_of(root + "/proc/sys/kernel/osrelease").value_or("");
     std::error_code error;
     facts.headers = fs::exists(root + "/lib/modules/" + facts.release + "/build", error);
+    facts.headers_package = headers_package(root, facts.release);
     facts.lockdown = chosen(word_of(root + "/sys/kernel/security/lockdown"));
     if (const auto variable = text_of(root + std::string(kSecureBoot));
         variable && variable->size() > kEfiAttributes)
@@ -149,24 +164,38 @@ std::optional<std::string> gsp_firmware(const std::string &root, const std::stri
     return firmware && *firmware != "N/A" ? firmware : std::nullopt;
 }
 
-std::vector<GpuFacts> gpu_facts(const std::string &root) {
-    std::vector<GpuFacts> facts;
+/** What every device says of itself. */
+GpuFacts device_facts(const std::string &root, const fs::path &device, std::string id) {
+    return {.name = device.filename(),
+            .device = device.string().substr(root.size()),
+            .id = std::move(id),
+            .driver = link_name(device / "driver"),
+            .power = word_of(device / "power/runtime_status")};
+}
+
+void add_pci(const std::string &root, std::vector<GpuFacts> &gpus) {
     for (const fs::path &device : entries_of(root + "/sys/bus/pci/devices")) {
         const std::string vendor = word_of(device / "vendor").value_or("");
         if (vendor != kNvidia || !word_of(device / "class").value_or("").starts_with(kDisplayClass))
             continue;
-        GpuFacts &gpu = facts.emplace_back();
-        gpu.pci_address = device.filename();
         const std::string id = word_of(device / "device").value_or("0x????");
-        gpu.pci_id = "10de:" + id.substr(std::min<std::size_t>(2, id.size()));
-        gpu.driver = link_name(device / "driver");
-        gpu.power = word_of(device / "power/runtime_status");
-        gpu.firmware = gsp_firmware(root, gpu.pci_address);
+        GpuFacts &gpu = gpus.emplace_back(
+            device_facts(root, device, "10de:" + id.substr(std::min<std::size_t>(2, id.size()))));
+        gpu.firmware = gsp_firmware(root, gpu.name);
     }
-    return facts;
 }
 
-/** Which folder belongs to which GPU. */
+void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
+    for (const fs::path &device : entries_of(root + "/sys/bus/platform/devices")) {
+        // Strings with a zero after each.
+        const std::string names = '\0' + text_of(device / "of_node/compatible").value_or("") + '\0';
+        for (const std::string known : kIntegrated)
+            if (names.find('\0' + known + '\0') != names.npos)
+                gpus.push_back(device_facts(root, device, known));
+    }
+}
+
+/** Which folder belongs to which GPU. One that /sys does not show is known by its folder alone. */
 void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
     const auto tree = nvdebug::Tree::folder(root + "/proc");
     if (!tree)
@@ -176,14 +205,19 @@ void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
         return;
     for (const nvdebug::Gpu &folder : *folders) {
         auto info = folder.info();
-        if (!info || !info->pci_address)
+        if (!info)
             continue;
-        for (GpuFacts &gpu : gpus)
-            if (gpu.pci_address == *info->pci_address) {
-                gpu.index = folder.index();
-                gpu.info = std::move(*info);
-                break;
-            }
+        const auto &name = info->pci_address ? info->pci_address : info->platform_device;
+        if (!name)
+            continue;
+        auto gpu = std::ranges::find(gpus, *name, &GpuFacts::name);
+        if (gpu == gpus.end())
+            gpu =
+                gpus.insert(gpus.end(), {.name = *name,
+                                         .id = info->compatible.value_or(info->pci_id.value_or("")),
+                                         .driver = info->driver});
+        gpu->index = folder.index();
+        gpu->info = std::move(*info);
     }
 }
 
@@ -194,7 +228,8 @@ Machine gather(const std::string &root) {
     machine.kernel = kernel_facts(root);
     machine.module = module_facts(root, machine.kernel.release);
     machine.rights = rights_of(root);
-    machine.gpus = gpu_facts(root);
+    add_pci(root, machine.gpus);
+    add_integrated(root, machine.gpus);
     if (machine.module.loaded)
         add_folders(root, machine.gpus);
     return machine;
@@ -217,6 +252,18 @@ bool is_set(const Machine &machine, const std::string &name) {
 /** A parameter that no other module of this name has. */
 bool is_ours(const Machine &machine) {
     return parameter(machine, "pram_window") != nullptr;
+}
+
+std::string how_to_install(const KernelFacts &kernel) {
+    if (kernel.headers)
+        return "install the package nvdebug-dkms, or run 'sudo make load' in the source tree";
+    if (kernel.headers_package)
+        return fmt::format("apt-get install {}, then install the package nvdebug-dkms",
+                           *kernel.headers_package);
+    return fmt::format(
+        "install the headers of kernel {0} from where that kernel is from (they make "
+        "/lib/modules/{0}/build), then the package nvdebug-dkms",
+        kernel.release);
 }
 
 void judge_module(const Machine &machine, Findings &findings) {
@@ -243,16 +290,10 @@ void judge_module(const Machine &machine, Findings &findings) {
              "say why"});
         return;
     }
-    findings.push_back(
-        {"module", Verdict::trouble,
-         fmt::format("nvdebug is not loaded, and not installed for kernel {}",
-                     machine.kernel.release),
-         machine.kernel.headers
-             ? "install the package nvdebug-dkms, or run 'sudo make load' in the source tree"
-             : fmt::format(
-                   "install the kernel's headers (Debian: apt-get install linux-headers-{}), "
-                   "then the package nvdebug-dkms",
-                   machine.kernel.release)});
+    findings.push_back({"module", Verdict::trouble,
+                        fmt::format("nvdebug is not loaded, and not installed for kernel {}",
+                                    machine.kernel.release),
+                        how_to_install(machine.kernel)});
 }
 
 void judge_signature(const Machine &machine, Findings &findings) {
@@ -335,6 +376,19 @@ std::string no_control(const Rights &rights) {
     return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
 }
 
+/** Why every control is refused, and what to do; empty: they are not. */
+std::optional<std::string> refusal(const Machine &machine) {
+    if (is_set(machine, "read_only"))
+        return "the module was loaded with read_only=1; load it again without";
+    const auto &lockdown = machine.kernel.lockdown;
+    if (lockdown && *lockdown != "none")
+        return fmt::format("kernel lockdown is in force ({}), until a reboot without it",
+                           *lockdown);
+    if (const std::string rights = no_control(machine.rights); !rights.empty())
+        return rights + "; run this as root";
+    return std::nullopt;
+}
+
 void judge_rights(const Machine &machine, Findings &findings) {
     const std::string refused = no_control(machine.rights);
     if (!may_read_state(machine))
@@ -349,47 +403,47 @@ void judge_rights(const Machine &machine, Findings &findings) {
                             "run controls as root outside of containers"});
     else
         findings.push_back({"rights", Verdict::ok,
-                            "you have the rights to read and to control, where nothing above "
-                            "forbids it to all",
+                            "you may read, and you may control unless a line above refuses it",
                             ""});
 }
 
 Finding driver_finding(const GpuFacts &gpu) {
     if (!gpu.driver)
-        return {gpu.pci_address, Verdict::ok,
-                "no driver is bound: runlists are what firmware, or a driver that has gone, left",
-                ""};
+        return {
+            gpu.name, Verdict::ok,
+            "no driver is bound: what the runlists show was left by firmware or by a driver that "
+            "was unloaded",
+            ""};
     if (*gpu.driver == "vfio-pci")
-        return {gpu.pci_address, Verdict::attention,
+        return {gpu.name, Verdict::attention,
                 "vfio-pci: user space (a VM) drives it; 'tsg switch' is refused, and what a guest "
                 "keeps "
                 "in its own memory cannot be read",
                 ""};
     if (gpu.firmware)
-        return {gpu.pci_address, Verdict::attention,
+        return {gpu.name, Verdict::attention,
                 fmt::format(
                     "driver {}, with GSP firmware {}: the firmware submits runlists on its own, "
                     "and may undo controls",
                     *gpu.driver, *gpu.firmware),
                 "where the driver allows it (before Blackwell, not with the open modules): "
                 "options nvidia NVreg_EnableGpuFirmware=0"};
-    return {gpu.pci_address, Verdict::ok,
-            fmt::format("driver {}, without GSP firmware", *gpu.driver), ""};
+    return {gpu.name, Verdict::ok, fmt::format("driver {}, without GSP firmware", *gpu.driver), ""};
 }
 
 void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     if (!is_ours(machine))
         return;
     if (!gpu.info) {
-        findings.push_back({gpu.pci_address, Verdict::trouble,
-                            fmt::format("the module does not show this GPU ({})", gpu.pci_id),
+        findings.push_back({gpu.name, Verdict::trouble,
+                            fmt::format("the module does not show this GPU ({})", gpu.id),
                             "'sudo dmesg | grep nvdebug' says why: asleep, off the bus, or not "
                             "identified"});
         return;
     }
     if (!gpu.info->chip) {
         findings.push_back(
-            {gpu.pci_address, Verdict::trouble,
+            {gpu.name, Verdict::trouble,
              fmt::format("gpu{}: chip {:#x} is unknown to this module", *gpu.index,
                          gpu.info->chip_id.value_or(0)),
              "a newer nvdebug may know it (docs/hardware.md lists what is supported)"});
@@ -403,16 +457,16 @@ void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings)
     const std::string chip = fmt::format("gpu{}: {} ({})", *gpu.index, *gpu.info->chip,
                                          gpu.info->generation.value_or("?"));
     if (missing.empty())
-        findings.push_back({gpu.pci_address, Verdict::ok, chip + ", every feature works", ""});
+        findings.push_back({gpu.name, Verdict::ok, chip + ", every feature works", ""});
     else
-        findings.push_back({gpu.pci_address, Verdict::ok, chip + "; without " + missing, ""});
+        findings.push_back({gpu.name, Verdict::ok, chip + "; without " + missing, ""});
 }
 
 void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     const std::string *window = parameter(machine, "pram_window");
     if (gpu.driver && window && *window == "auto")
         findings.push_back(
-            {gpu.pci_address, Verdict::attention,
+            {gpu.name, Verdict::attention,
              fmt::format(
                  "driver {} is bound, so the PRAMIN window is not moved: lists and contexts "
                  "in video memory that no BAR shows fail with EOPNOTSUPP",
@@ -422,11 +476,10 @@ void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &finding
 
 void judge_power(const GpuFacts &gpu, Findings &findings) {
     if (gpu.power && *gpu.power == "suspended")
-        findings.push_back({gpu.pci_address, Verdict::attention,
+        findings.push_back({gpu.name, Verdict::attention,
                             "it is suspended to save power: live files fail with ENODEV until "
                             "something uses it",
-                            fmt::format("echo on | sudo tee /sys/bus/pci/devices/{}/power/control",
-                                        gpu.pci_address)});
+                            fmt::format("echo on | sudo tee {}/power/control", gpu.device)});
 }
 
 } // namespace
@@ -440,7 +493,8 @@ Findings judge(const Machine &machine) {
     judge_rights(machine, findings);
     if (machine.gpus.empty())
         findings.push_back({"gpus", Verdict::trouble,
-                            "no NVIDIA GPU on the PCI bus of this machine",
+                            "this machine has no NVIDIA GPU that the module knows, neither on PCI "
+                            "nor integrated",
                             "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
                             "modelled GPUs"});
     for (const GpuFacts &gpu : machine.gpus) {
@@ -450,6 +504,14 @@ Findings judge(const Machine &machine) {
         judge_power(gpu, findings);
     }
     return findings;
+}
+
+std::optional<std::string> controls_refused(const std::string &root) {
+    Machine machine;
+    machine.kernel = kernel_facts(root);
+    machine.module = module_facts(root, machine.kernel.release);
+    machine.rights = rights_of(root);
+    return refusal(machine);
 }
 
 namespace {
@@ -487,7 +549,7 @@ void show(const Json &data, Page &page) {
 
 std::vector<Command> doctor_commands() {
     const std::vector<Column> columns = {
-        {"subject", "what it is about; a GPU by its PCI address", "string"},
+        {"subject", "what it is about; a GPU by its PCI address or platform device", "string"},
         {"verdict",
          "ok; unknown: this machine does not say; attention: part of it is "
          "not to be had like this; trouble: "

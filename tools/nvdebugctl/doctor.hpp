@@ -26,6 +26,8 @@ struct ModuleFacts {
 struct KernelFacts {
     std::string release;
     bool headers = false; ///< /lib/modules/RELEASE/build leads somewhere
+    /** The package that has them, where the kernel itself is of a package; empty: not known. */
+    std::optional<std::string> headers_package;
     std::optional<std::string>
         lockdown;                    ///< `none`, `integrity`, `confidentiality`; empty: no such LSM
     std::optional<bool> secure_boot; ///< empty: not an EFI machine, or not readable
@@ -41,8 +43,9 @@ struct Rights {
 };
 
 struct GpuFacts {
-    std::string pci_address;
-    std::string pci_id;
+    std::string name;   ///< PCI address, or name of the platform device (integrated GPUs)
+    std::string device; ///< its folder in /sys; empty: it has none
+    std::string id;     ///< PCI vendor and device id, or what the device tree calls it
     std::optional<std::string> driver;
     std::optional<std::string> power;    ///< runtime PM: `active`, `suspended`, …
     std::optional<std::string> firmware; ///< GSP's, as NVIDIA's driver tells: empty without one
@@ -55,7 +58,7 @@ struct Machine {
     ModuleFacts module;
     KernelFacts kernel;
     Rights rights;
-    std::vector<GpuFacts> gpus; ///< NVIDIA's display devices on PCI, by address
+    std::vector<GpuFacts> gpus; ///< NVIDIA's display devices on PCI by address, integrated ones
 };
 
 /** @param root is put before every path: empty for the machine itself. */
@@ -63,6 +66,9 @@ Machine gather(const std::string &root);
 
 /** What that means, in the order in which to mend things. */
 std::vector<Finding> judge(const Machine &machine);
+
+/** Why the kernel would refuse controls of this process now, and what to do; empty: it may not. */
+std::optional<std::string> controls_refused(const std::string &root);
 
 } // namespace nvdebugctl
 
