@@ -108,7 +108,7 @@ OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
-	$(call cmake_build,$(BUILD)/release,"library and tool",nvdebug nvdebugctl)
+	$(call cmake_build,$(BUILD)/release,"library and tool",nvdebug nvdebug_static nvdebugctl)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)

@@ -74,13 +74,13 @@ Request set_preemption_mode(const Target &channel, PreemptionMode mode) {
 
 namespace {
 
-/** As strtoul with base 0: decimal, `0x…` or `0…`. */
+/** Decimal or `0x…`. */
 std::optional<std::uint32_t> parse_id(std::string_view text) {
     int base = 10;
     if (text::take_prefix(text, "0x") || text::take_prefix(text, "0X"))
         base = 16;
     else if (text.size() > 1 && text.front() == '0')
-        base = 8;
+        return std::nullopt;
     std::uint32_t id = 0;
     const char *const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, id, base);
@@ -100,7 +100,7 @@ Result<Target> parse_target(std::string_view text) {
         return tl::unexpected(Error{ErrorCode::invalid, 0, "",
                                     "'" + text::quote(text) +
                                         "' names no channel or TSG; write ID or RUNLIST:ID, with "
-                                        "numbers as 12, 0xc or 014"});
+                                        "numbers as 12 or 0xc (not 012)"});
     return Target{with_runlist ? first : std::nullopt, *second};
 }
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -98,7 +99,7 @@ def test_what_is_installed(prefix, libdir):
                               LD_LIBRARY_PATH=str(libdir)))["data"]["commands"]
     lib = libdir.relative_to(prefix)
     expected = {str(lib / name) for name in (
-        "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
+        "libnvdebug.a", "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
         "cmake/nvdebug/nvdebugConfig.cmake", "cmake/nvdebug/nvdebugConfigVersion.cmake",
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
@@ -125,12 +126,40 @@ def test_program_through_pkg_config(pkg_config, libdir, gpu_folder, tmp_path):
     assert pkg_config("--modversion").strip() == VERSION
 
 
+def test_static_program_through_pkg_config(pkg_config, gpu_folder, tmp_path):
+    flags = pkg_config("--static", "--cflags", "--libs").strip()
+    example = build_with("g++ -std=c++20 -static", ("example.cpp", CXX), flags, tmp_path)
+    assert run(example, gpu_folder) == SHARES
+
+
+def test_static_program_through_cmake(prefix, gpu_folder, tmp_path):
+    (tmp_path / "example.cpp").write_text(CXX, encoding="ascii")
+    (tmp_path / "CMakeLists.txt").write_text(
+        CMAKE.replace("nvdebug::nvdebug)", "nvdebug::nvdebug_static)"), encoding="ascii")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    assert run(tmp_path / "build/example", gpu_folder) == SHARES
+
+
 def test_program_through_cmake(prefix, libdir, gpu_folder, tmp_path):
     (tmp_path / "example.cpp").write_text(CXX, encoding="ascii")
     (tmp_path / "CMakeLists.txt").write_text(CMAKE, encoding="ascii")
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     assert run(tmp_path / "build/example", gpu_folder, LD_LIBRARY_PATH=str(libdir)) == SHARES
+
+
+def test_examples(prefix, libdir, gpu_folder, tmp_path):
+    """Built as a user would, and run: the programs of docs/library.md as they stand there."""
+    run("cmake", "-S", ROOT / "examples", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    out = run(tmp_path / "build/example_shares", gpu_folder, LD_LIBRARY_PATH=str(libdir))
+    assert re.findall(r"TSG (\d+): \d+ ns, 33.3333 %", out) == ["0", "1", "2"]
+    run(tmp_path / "build/example_hold", "x", "true", LD_LIBRARY_PATH=str(libdir), status=1)
+    shown = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/library.md").read_text(encoding="utf-8"),
+                       re.DOTALL)
+    assert shown == [(ROOT / "examples" / name).read_text(encoding="utf-8").partition("\n")[2]
+                     for name in ("shares.cpp", "hold.cpp")]
 
 
 def test_cmake_asks_for_another_version(prefix, tmp_path):

@@ -9,6 +9,7 @@
 #define NVDEBUG_CONTROL_HPP
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,7 +26,7 @@ struct Target {
     bool operator==(const Target &) const = default;
 };
 
-/** `ID` or `RUNLIST:ID`, numbers decimal, `0x…` or `0…`. */
+/** `ID` or `RUNLIST:ID`, numbers decimal or `0x…`; not `010`, which might be meant as octal. */
 NVDEBUG_API Result<Target> parse_target(std::string_view text);
 NVDEBUG_API std::string to_string(const Target &target);
 
@@ -51,6 +52,27 @@ NVDEBUG_API Request preempt_runlists(std::span<const std::uint32_t> runlists);
 NVDEBUG_API Request resubmit_runlists(std::span<const std::uint32_t> runlists);
 NVDEBUG_API Request schedule_runlists(std::span<const std::uint32_t> runlists, bool on);
 NVDEBUG_API Request set_preemption_mode(const Target &channel, PreemptionMode mode);
+
+// The same with the targets written there: disable_channels({{0, 2}, {0, 3}}).
+
+inline Request disable_channels(std::initializer_list<Target> channels) {
+    return disable_channels(std::span(channels.begin(), channels.size()));
+}
+inline Request enable_channels(std::initializer_list<Target> channels) {
+    return enable_channels(std::span(channels.begin(), channels.size()));
+}
+inline Request preempt_tsgs(std::initializer_list<Target> tsgs) {
+    return preempt_tsgs(std::span(tsgs.begin(), tsgs.size()));
+}
+inline Request preempt_runlists(std::initializer_list<std::uint32_t> runlists) {
+    return preempt_runlists(std::span(runlists.begin(), runlists.size()));
+}
+inline Request resubmit_runlists(std::initializer_list<std::uint32_t> runlists) {
+    return resubmit_runlists(std::span(runlists.begin(), runlists.size()));
+}
+inline Request schedule_runlists(std::initializer_list<std::uint32_t> runlists, bool on) {
+    return schedule_runlists(std::span(runlists.begin(), runlists.size()), on);
+}
 
 /** The answer to set_timeslice(). Times in ns. */
 struct TimesliceChange {

@@ -216,6 +216,13 @@ TEST(Requests, AsTheKernelReadsThem) {
     const std::vector<std::uint32_t> runlists = {0, 3};
     EXPECT_EQ(disable_channels(targets).file, "disable_channel");
     EXPECT_EQ(disable_channels(targets).text, "0:5 6");
+    EXPECT_EQ(disable_channels({{0, 2}}).text, "0:2");
+    EXPECT_EQ(disable_channels({{0, 2}, {{}, 3}}).text, "0:2 3");
+    EXPECT_EQ(enable_channels({{0, 2}}).text, "0:2");
+    EXPECT_EQ(preempt_tsgs({{1, 2}}).text, "1:2");
+    EXPECT_EQ(preempt_runlists({1, 2}).text, "1 2");
+    EXPECT_EQ(resubmit_runlists({0}).text, "0");
+    EXPECT_EQ(schedule_runlists({0, 3}, false).text, "0 off 3 off");
     EXPECT_TRUE(disable_channels(targets).leasable);
     EXPECT_EQ(enable_channels(targets).file, "enable_channel");
     EXPECT_EQ(preempt_tsgs(targets).text, "0:5 6");
@@ -234,7 +241,7 @@ TEST(Requests, AsTheKernelReadsThem) {
 
 TEST(Targets, AsPeopleWriteThem) {
     EXPECT_EQ(value(parse_target("12")), (Target{std::nullopt, 12}));
-    EXPECT_EQ(value(parse_target("0x3:014")), (Target{3, 12}));
+    EXPECT_EQ(value(parse_target("0x3:0xc")), (Target{3, 12}));
     EXPECT_EQ(value(parse_target("0:0")), (Target{0, 0}));
     EXPECT_EQ(to_string(Target{3, 12}), "3:12");
     for (const char *const bad :
