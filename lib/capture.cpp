@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -142,19 +141,10 @@ class CaptureTree final : public Tree::Impl {
 };
 
 /** @returns the errno, 0, or EBADMSG if the compression is damaged. */
-int inflate_file(const std::string &path, std::string &json) {
+int inflate(Descriptor opened, std::string &json) {
     constexpr unsigned buffer = 128 * 1024;
-    // A pipe must not block the opening; what it is, is asked of what was opened.
-    Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened)
         return errno;
-    struct stat about {};
-    if (::fstat(opened.number(), &about))
-        return errno;
-    if (S_ISDIR(about.st_mode))
-        return EISDIR;
-    if (!S_ISREG(about.st_mode))
-        return EINVAL;
     const std::unique_ptr<gzFile_s, CloseGzip> file(::gzdopen(opened.number(), "rb"));
     if (!file)
         return ENOMEM;
@@ -177,11 +167,24 @@ int inflate_file(const std::string &path, std::string &json) {
     }
 }
 
-} // namespace
+int inflate_file(const std::string &path, std::string &json) {
+    // A pipe must not block the opening; what it is, is asked of what was opened.
+    Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!opened)
+        return errno;
+    struct stat about {};
+    if (::fstat(opened.number(), &about))
+        return errno;
+    if (S_ISDIR(about.st_mode))
+        return EISDIR;
+    if (!S_ISREG(about.st_mode))
+        return EINVAL;
+    return inflate(std::move(opened), json);
+}
 
-OpenedTree open_capture(const std::string &path, const Advice &advice) {
-    std::string json;
-    const int error = inflate_file(path, json);
+/** @param error of reading @p json */
+OpenedTree make_tree(const std::string &path, const std::string &json, int error,
+                     const Advice &advice) {
     if (error == EBADMSG)
         return tl::unexpected(Error{ErrorCode::malformed, 0, path,
                                     path + " is damaged or was cut off: its compression makes no "
@@ -198,6 +201,20 @@ OpenedTree open_capture(const std::string &path, const Advice &advice) {
                 why.sentence += advised("; make one with '$'", advice.capture);
             return why;
         });
+}
+
+} // namespace
+
+OpenedTree open_capture(const std::string &path, const Advice &advice) {
+    std::string json;
+    const int error = inflate_file(path, json);
+    return make_tree(path, json, error, advice);
+}
+
+OpenedTree open_capture(int descriptor, const Advice &advice) {
+    std::string json;
+    const int error = inflate(Descriptor(::dup(descriptor)), json);
+    return make_tree("standard input", json, error, advice);
 }
 
 namespace {
@@ -239,9 +256,15 @@ std::map<std::string, std::string> facts_about(const Tree &tree) {
     return facts;
 }
 
-/** What the hardware said is part of the picture; anything else is trouble of the reader's. */
-bool is_answer(int number) {
+/** It does not depend on who reads, so it is part of the picture. */
+bool is_kept(int number) {
     return number == ENODEV || number == EIO || number == EOPNOTSUPP;
+}
+
+/** An answer in itself: this PCE or GRCE serves no LCE. Nothing is missing. */
+bool says_none(std::string_view file, int number) {
+    return number == ENODEV &&
+           (file.starts_with("lce_for_pce") || file.starts_with("shared_lce_for_grce"));
 }
 
 Result<std::vector<std::string>> folders_of(const Tree &tree) {
@@ -253,24 +276,26 @@ Result<std::vector<std::string>> folders_of(const Tree &tree) {
     });
 }
 
-void capture_file(const Tree &tree, const std::string &name, CaptureContent &content,
-                  CaptureReport &report) {
+void capture_file(const Tree &tree, const std::string &folder, const std::string &file,
+                  CaptureContent &content, CaptureReport &report) {
+    const std::string name = folder + "/" + file;
     auto text = tree.read(name);
     if (text) {
         content.files.emplace(name, std::move(*text));
         report.files++;
-    } else if (is_answer(text.error().number)) {
-        content.errors.emplace(name, text.error().number);
-    } else {
-        const char *const why = ::strerrordesc_np(text.error().number);
-        report.failed.push_back(name + ": " + (why ? why : text.error().sentence));
+        return;
     }
+    const int number = text.error().number;
+    if (is_kept(number))
+        content.errors.emplace(name, number);
+    if (!says_none(file, number))
+        report.failed.push_back(std::move(text.error()));
 }
 
-} // namespace
-
-Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::string> &gpus,
-                                    const std::string &path) {
+/** Writes what there is with @p write, which returns the errno, to what is called @p path. */
+template <typename Write>
+Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string> &gpus,
+                                 const std::string &path, Write write) {
     CaptureContent content;
     content.facts = facts_about(tree);
     CaptureReport report{};
@@ -281,20 +306,32 @@ Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::str
         const auto files = tree.list(folder);
         if (!files)
             return tl::unexpected(files.error());
-        for (const std::string &file : *files) {
-            const std::string name = folder + "/" + file;
-            if (!answers(file) && tree.impl().readable(name))
-                capture_file(tree, name, content, report);
-        }
+        for (const std::string &file : *files)
+            if (!answers(file) && tree.impl().readable(folder + "/" + file))
+                capture_file(tree, folder, file, content, report);
     }
     if (content.files.empty())
         return tl::unexpected(Error{ErrorCode::not_found, 0, path,
                                     "there is nothing to capture below " + tree.path() +
                                         ": it has no GPU, or none of the files may be read" +
                                         advised("; '$' says which", tree.impl().advice.diagnose)});
-    if (const int error = write_whole_gzip(path, to_json(content)))
+    if (const int error = write(to_json(content)))
         return tl::unexpected(cannot_write(path, error));
     return report;
+}
+
+} // namespace
+
+Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::string> &gpus,
+                                    const std::string &path) {
+    return write_with(tree, gpus, path,
+                      [&](const std::string &json) { return write_whole_gzip(path, json); });
+}
+
+Result<CaptureReport> write_capture(const Tree &tree, const std::vector<std::string> &gpus,
+                                    int descriptor) {
+    return write_with(tree, gpus, "standard output",
+                      [&](const std::string &json) { return write_gzip(descriptor, json); });
 }
 
 } // namespace nvdebug

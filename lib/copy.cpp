@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace nvdebug {
 namespace {
@@ -59,6 +60,8 @@ class Groups {
                 leader = to;
     }
 
+    void remove(std::uint32_t runlist) { leader_.erase(runlist); }
+
     /** By the lowest id in each. */
     std::vector<std::vector<std::uint32_t>> all() const {
         std::map<std::uint32_t, std::vector<std::uint32_t>> by_leader;
@@ -110,33 +113,29 @@ std::vector<CopyContention> copy_contention(const CopyTopology &copy) {
 
 namespace {
 
+const LogicalCopyEngine *find_lce(const CopyTopology &copy, const Engine &engine) {
+    for (const LogicalCopyEngine &lce : copy.lces)
+        if (engine.type == "LCE" && lce.name == engine.name)
+            return &lce;
+    return nullptr;
+}
+
 /** Of the second unit of a Blackwell die's LCEs no wiring is public. */
 bool every_lce_is_in(const CopyTopology &copy, std::span<const Engine> engines) {
     return std::ranges::all_of(engines, [&](const Engine &engine) {
-        return engine.type != "LCE" ||
-               std::ranges::any_of(copy.lces, [&](const LogicalCopyEngine &lce) {
-                   return lce.name == engine.name;
-               });
+        return engine.type != "LCE" || find_lce(copy, engine);
     });
 }
 
-} // namespace
-
-RunlistGroups independent_runlists(std::span<const Engine> engines, const CopyTopology *copy) {
-    Groups groups;
-    for (const Engine &engine : engines)
-        if (engine.runlist)
-            groups.add(*engine.runlist);
-    if (!copy)
-        return {groups.all(), false};
+void join_by_pces(const CopyTopology &copy, Groups &groups) {
     std::map<std::string, std::uint32_t> runlist_of;
-    for (const LogicalCopyEngine &lce : copy->lces) {
+    for (const LogicalCopyEngine &lce : copy.lces) {
         if (!lce.runlist)
             continue;
         groups.add(*lce.runlist);
         runlist_of.emplace(lce.name, *lce.runlist);
     }
-    for (const CopyContention &contention : copy_contention(*copy)) {
+    for (const CopyContention &contention : copy_contention(copy)) {
         std::optional<std::uint32_t> first;
         for (const std::string &lce : contention.lces) {
             const auto runlist = runlist_of.find(lce);
@@ -147,7 +146,40 @@ RunlistGroups independent_runlists(std::span<const Engine> engines, const CopyTo
             first = runlist->second;
         }
     }
-    return {groups.all(), every_lce_is_in(*copy, engines)};
+}
+
+/** Runlists whose every engine is an LCE without a PCE. */
+std::set<std::uint32_t> unable_runlists(const CopyTopology &copy, std::span<const Engine> engines) {
+    std::set<std::uint32_t> unable;
+    for (const LogicalCopyEngine &lce : copy.lces)
+        if (lce.runlist && pces_of(copy, lce) == 0)
+            unable.insert(*lce.runlist);
+    for (const LogicalCopyEngine &lce : copy.lces)
+        if (lce.runlist && pces_of(copy, lce) != 0)
+            unable.erase(*lce.runlist);
+    for (const Engine &engine : engines)
+        if (engine.runlist && !find_lce(copy, engine))
+            unable.erase(*engine.runlist);
+    return unable;
+}
+
+} // namespace
+
+RunlistGroups independent_runlists(std::span<const Engine> engines, const CopyTopology *copy) {
+    Groups groups;
+    for (const Engine &engine : engines)
+        if (engine.runlist)
+            groups.add(*engine.runlist);
+    for (const SharedPbdma &shared : shared_pbdmas(engines))
+        for (const std::uint32_t runlist : shared.runlists)
+            groups.join(shared.runlists.front(), runlist);
+    if (!copy)
+        return {groups.all(), {}, false};
+    join_by_pces(*copy, groups);
+    const std::set<std::uint32_t> unable = unable_runlists(*copy, engines);
+    for (const std::uint32_t runlist : unable)
+        groups.remove(runlist);
+    return {groups.all(), {unable.begin(), unable.end()}, every_lce_is_in(*copy, engines)};
 }
 
 } // namespace nvdebug

@@ -3,6 +3,8 @@
 #include "nvdebug/parse.hpp"
 #include "text.hpp"
 
+#include <set>
+
 namespace nvdebug {
 namespace {
 
@@ -118,6 +120,19 @@ const Engine *find_engine(std::span<const Engine> engines, std::string_view name
         }
     }
     return several ? nullptr : only;
+}
+
+std::vector<SharedPbdma> shared_pbdmas(std::span<const Engine> engines) {
+    std::map<std::uint32_t, std::set<std::uint32_t>> served;
+    for (const Engine &engine : engines)
+        for (const std::uint32_t pbdma : engine.pbdmas)
+            if (engine.runlist)
+                served[pbdma].insert(*engine.runlist);
+    std::vector<SharedPbdma> shared;
+    for (const auto &[pbdma, runlists] : served)
+        if (runlists.size() > 1)
+            shared.push_back({pbdma, {runlists.begin(), runlists.end()}});
+    return shared;
 }
 
 bool share_runlist(const Engine &a, const Engine &b) {

@@ -62,9 +62,7 @@ tl::expected<Performed, int> write_control(const std::string &path, std::string_
     return performed;
 }
 
-namespace {
-
-int compress_to(int descriptor, std::string_view text) {
+int write_gzip(int descriptor, std::string_view text) {
     constexpr std::size_t step = std::size_t{1} << 20;
     Descriptor own(::dup(descriptor));
     if (!own)
@@ -87,6 +85,8 @@ int compress_to(int descriptor, std::string_view text) {
     return errno ? errno : EIO;
 }
 
+namespace {
+
 /** The errno of what is there, if a rename must not replace it: a folder, a device, a pipe. */
 int in_the_way(const std::string &path) {
     struct stat about {};
@@ -104,7 +104,7 @@ int write_whole_gzip(const std::string &path, std::string_view text) {
     const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file)
         return errno;
-    int error = compress_to(file.number(), text);
+    int error = write_gzip(file.number(), text);
     if (!error && ::fsync(file.number()))
         error = errno;
     if (!error && ::rename(temporary.c_str(), path.c_str()))

@@ -53,6 +53,9 @@ struct Performed {
 tl::expected<Performed, int> write_control(const std::string &path, std::string_view text,
                                            bool with_answer);
 
+/** Compresses @p text into an open file, which stays open. @returns 0 or the errno. */
+int write_gzip(int descriptor, std::string_view text);
+
 /**
  * Compresses @p text into a temporary file beside @p path and renames that. Only its owner may read
  * it. What is there already is replaced if it is a file. @returns 0 or the errno.

@@ -3,6 +3,7 @@
 #include "nvdebug/parse.hpp"
 #include "text.hpp"
 
+#include <cerrno>
 #include <limits>
 
 namespace nvdebug {
@@ -26,6 +27,8 @@ class NumberFiles {
         if (!number) {
             if (!is_unknown(number.error().code))
                 error = number.error();
+            else if (number.error().code != ErrorCode::not_found)
+                unread.push_back(number.error());
             return std::nullopt;
         }
         if (*number > std::numeric_limits<std::uint32_t>::max()) {
@@ -36,6 +39,7 @@ class NumberFiles {
     }
 
     std::optional<Error> error;
+    std::vector<Error> unread;
 
   private:
     const Gpu &gpu_;
@@ -68,13 +72,18 @@ Result<GpcTopology> Gpu::gpc_topology() const {
     if (number.error)
         return tl::unexpected(std::move(*number.error));
 
+    topology.unread = std::move(number.unread);
+
     auto sms = parse_file(*this, "sm_map", parse_sm_map);
-    if (sms)
+    if (sms) {
         topology.sms = std::move(*sms);
-    else if (is_unknown(sms.error().code) || sms.error().code == ErrorCode::unsupported)
-        topology.sms_note = std::move(sms.error().sentence);
-    else
+        return topology;
+    }
+    if (sms.error().code == ErrorCode::malformed)
         return tl::unexpected(std::move(sms).error());
+    topology.sms_note = sms.error().sentence;
+    if (sms.error().number != ENOENT)
+        topology.unread.push_back(std::move(sms).error());
     return topology;
 }
 

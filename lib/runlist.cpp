@@ -259,14 +259,35 @@ Result<std::map<std::uint32_t, bool>> parse_scheduling(std::string_view text) {
 
 std::vector<ListedChannel> channels_of(const Runlist &runlist) {
     std::vector<ListedChannel> channels;
+    std::map<std::pair<std::optional<std::uint32_t>, std::uint32_t>, std::size_t> known;
+    const auto add = [&](const Channel &channel, const Tsg *tsg) {
+        const auto id = tsg ? std::optional(tsg->id) : std::nullopt;
+        const auto [at, is_new] = known.try_emplace({id, channel.id}, channels.size());
+        if (is_new)
+            channels.push_back({&channel, tsg, 0});
+        channels[at->second].entries++;
+    };
     for (const RunlistItem &item : runlist.items) {
         if (const auto *const tsg = std::get_if<Tsg>(&item))
             for (const Channel &channel : tsg->channels)
-                channels.push_back({&channel, tsg});
+                add(channel, tsg);
         else if (const auto *const channel = std::get_if<Channel>(&item))
-            channels.push_back({channel, nullptr});
+            add(*channel, nullptr);
     }
     return channels;
+}
+
+std::vector<ListedTsg> tsgs_of(const Runlist &runlist) {
+    std::vector<ListedTsg> tsgs;
+    std::map<std::uint32_t, std::size_t> known;
+    for (const RunlistItem &item : runlist.items)
+        if (const auto *const tsg = std::get_if<Tsg>(&item)) {
+            const auto [at, is_new] = known.try_emplace(tsg->id, tsgs.size());
+            if (is_new)
+                tsgs.push_back({tsg->id, {}});
+            tsgs[at->second].headers.push_back(tsg);
+        }
+    return tsgs;
 }
 
 namespace {
@@ -323,16 +344,9 @@ Round round_of(const Runlist &runlist) {
 std::vector<TsgShare> expected_shares(const Runlist &runlist) {
     const Round round = round_of(runlist);
     std::vector<TsgShare> shares;
-    std::map<std::uint32_t, std::size_t> place;
-    for (const RunlistItem &item : runlist.items) {
-        const auto *const tsg = std::get_if<Tsg>(&item);
-        if (!tsg)
-            continue;
-        const auto [at, is_new] = place.emplace(tsg->id, shares.size());
-        if (is_new)
-            shares.push_back({tsg->id, std::nullopt, tsg->timeslice_ns, 0});
-        shares[at->second].headers++;
-    }
+    for (const ListedTsg &tsg : tsgs_of(runlist))
+        shares.push_back({tsg.id, std::nullopt, tsg.headers.front()->timeslice_ns,
+                          static_cast<std::uint32_t>(tsg.headers.size())});
     if (!round.known)
         return shares;
     for (TsgShare &share : shares)

@@ -142,6 +142,10 @@ Result<Tree> Tree::capture(const std::string &path, const Advice &advice) {
     return open_capture(path, advice).map([](auto impl) { return Tree(std::move(impl)); });
 }
 
+Result<Tree> Tree::capture(int descriptor, const Advice &advice) {
+    return open_capture(descriptor, advice).map([](auto impl) { return Tree(std::move(impl)); });
+}
+
 Result<Tree> Tree::open(const std::string &path, const Advice &advice) {
     struct stat about {};
     const bool is_folder = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);

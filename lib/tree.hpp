@@ -27,6 +27,7 @@ std::string path_in(const Tree::Impl &tree, std::string_view name);
 using OpenedTree = Result<std::shared_ptr<const Tree::Impl>>;
 
 OpenedTree open_capture(const std::string &path, const Advice &advice);
+OpenedTree open_capture(int descriptor, const Advice &advice);
 
 /** The order in which people expect names with numbers: gpu2 before gpu10. */
 bool natural_less(std::string_view a, std::string_view b);

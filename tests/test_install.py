@@ -104,7 +104,9 @@ def test_what_is_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
-    expected |= {"bin/nvdebugctl", "share/bash-completion/completions/nvdebugctl"}
+    expected |= {"bin/nvdebugctl", "share/bash-completion/completions/nvdebugctl",
+                 "share/fish/vendor_completions.d/nvdebugctl.fish",
+                 "share/zsh/vendor-completions/_nvdebugctl"}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"

@@ -36,7 +36,7 @@ def test_every_rule_is_answered_with_evidence(case):
             assert item["file"].startswith(str(source / "gpu0")) and item["values"]
     verdicts = [each["verdict"] for each in answers.values()]
     assert result.data["verdicts"] == {
-        word: verdicts.count(word) for word in ("ok", "unknown", "attention", "trouble")}
+        word: verdicts.count(word) for word in ("ok", "note", "unknown", "attention", "trouble")}
     assert result.status == (2 if "trouble" in verdicts else 0)
     # The model's boards with work that faults, where channels tell.
     assert ("trouble" in verdicts) == (workload == "mixed" and board in since("volta"))
@@ -62,13 +62,38 @@ def test_facts_that_an_engineer_needs(tmp_path):
     assert "50 on runlist 0; 72 on runlist 9" in answers["R1"]["answer"]
     assert "3 channels: TSG 10" in answers["R2"]["answer"]
     assert "runlist 8: TSG 15 on LCE2" in answers["R4"]["answer"]
-    assert "5 of 7 runlists" in answers["R5"]["answer"]
+    assert "5, though there are 7 runlists" in answers["R5"]["answer"]
     assert "4 on runlist 0" in answers["R6"]["answer"]
     assert "LCE0, LCE4 contend for PCE 1." in answers["R8"]["answer"]
     answers = findings(write_tree(tmp_path / "b", ("gtx980", "mixed")))
     assert "Runlists 4, 5 are fed by one PBDMA" in answers["R5"]["answer"]
     answers = findings(write_tree(tmp_path / "c", ("titan-v", "fig7")))
     assert "TSG 1 on runlist 0 has 3 address spaces (MPS)" in answers["R4"]["answer"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("workload", ("idle", "fig6"))
+def test_attention_is_for_what_is_unusual(tmp_path, board, workload):
+    """Nothing is, where tasks just run: that they wait for each other is how GPUs are built."""
+    source = write_tree(tmp_path / "proc", (board, workload))
+    verdicts = {each["verdict"] for each in findings(source).values()}
+    assert verdicts <= {"ok", "note", "unknown"}, verdicts
+    if board in WIRED:
+        assert "note" in verdicts or board in ("titan-v", "a100", "h200", "b200")
+
+
+def test_what_cannot_copy_is_no_independent_runlist(tmp_path):
+    """Of an A100's runlists, some serve a copy engine alone that has no physical one."""
+    source = write_tree(tmp_path / "proc", ("a100", "idle"))
+    copies = ctl("-j copy show", source).data["lces"]
+    engines = ctl("-j engine list", source).data
+    unable = {lce["runlist"] for lce in copies if not lce["pces"]}
+    unable -= {engine["runlist"] for engine in engines
+               if engine["engine"] not in [lce["lce"] for lce in copies if not lce["pces"]]}
+    runlists = {engine["runlist"] for engine in engines if engine["runlist"] is not None}
+    answer = findings(source)["R5"]["answer"]
+    assert unable and f", though there are {len(runlists)} runlists. Nothing can run on runlists " in answer
+    assert int(answer.split(",")[0]) <= len(runlists - unable)
 
 
 def test_an_engine_on_two_runlists_is_trouble(idle):

@@ -2,6 +2,7 @@
 """nvdebugctl's controls in the VM: what they change, show, refuse, and undo."""
 
 import json
+import re
 
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, since
@@ -82,6 +83,22 @@ def test_tsgs(ctl):
     assert len(running[0]) == 1 and running[0][0].startswith("tsg:")
     tsg = running[0][0].removeprefix("tsg:")
     assert set(ctl.changes(f"tsg preempt 0:{tsg}")) == {("tsg", 0, int(tsg))}
+
+
+@on_one_board
+def test_what_controls_say(ctl):
+    ctl.bench.model(ctl.board).request("advance", 100)
+    said = ctl.run("runlist preempt 0").text
+    assert re.fullmatch(r"runlist 0: preempted; running before: TSG \d, now: TSG \d\n", said), said
+    said = ctl.run("tsg preempt 0:1").text
+    assert re.fullmatch(r"TSG 0:1: preempted; on before: (GR0|no engine), now: (GR0|no engine)\n",
+                        said), said
+    assert ctl.run("channel disable 2").text == "channel 0:2: enabled -> disabled\n"
+    assert ctl.run("tsg timeslice 1 500us").text == "TSG 0:1: timeslice 1998.848us -> 499.712us\n"
+    assert ctl.run("runlist disable 0").text == "runlist 0: scheduling on -> off\n"
+    assert ctl.run("tsg switch 1").text == "runlist 0: holds TSGs 0-2 -> TSG 1\n"
+    assert ctl.run("runlist preempt 0 --dry-run").text.splitlines()[1].startswith(
+        "runlist 0: running ")
 
 
 @on_every_board
@@ -224,7 +241,7 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
                            f"(usleep 300000; {ctl.name} tsg timeslice 0:1 3ms) & "
                            f"{ctl.name} tsg timeslice 0:1 500us --for 0.8")
     assert result.status == FAILED
-    assert "tsg 0:1 timeslice is" in result.err.decode()
+    assert "TSG 0:1 has timeslice " in result.err.decode()
 
 
 # Refusals, each with a reason.
@@ -235,7 +252,10 @@ def test_targets_that_are_not_there(ctl):
     ctl.refused("channel disable 99:1", FAILED, "no runlist 99", "runlist list")
     ctl.refused("runlist disable 0 99", FAILED, "no runlist 99")
     ctl.refused("channel disable 0:2 0:1000000", FAILED)
-    ctl.refused("tsg timeslice 0:1 1us", FAILED, "1.024")
+    ctl.refused("tsg timeslice 0:1 1us", USAGE, "1.024us to 8.556380160s")
+    ctl.refused("channel disable 999", FAILED, "no runlist holds channel 999", "channel list")
+    ctl.refused("channel disable 0:2 0:500", FAILED, "runlist 0 does not hold channel 500")
+    ctl.refused("channel disable 010", USAGE, "'010' is no channel")
     assert ctl.enabled() == EVERYONE, "all or none"
 
 
@@ -277,7 +297,8 @@ def test_without_rights(ctl):
     assert result.status == FAILED and "ermission" in result.err.decode()
     assert ctl.bench.run(f"su user -c '{ctl.name} gpu show'").status == DONE
     listed = ctl.bench.run(f"su user -c '{ctl.name} -j engine list'")
-    assert listed.status == DONE, "who is on an engine is root's to know; what engines are is not"
+    assert listed.status == PARTIAL, "who is on an engine is root's to know; what engines are is not"
+    assert json.loads(listed.text)["data"] and "gpu" in listed.err.decode()
     result = ctl.bench.run(f"su user -c '{ctl.name} runlist show 0'")
     assert result.status == FAILED and "state_gid" in result.err.decode()
 
@@ -288,7 +309,10 @@ def test_read_only_module(bench):
     try:
         assert machine.load_module("read_only=1").status == 0
         result = bench.run("nvdebugctl -g 0 channel disable 0:2")
-        assert result.status == FAILED and "read_only" in result.err.decode()
+        assert result.status == FAILED and "read_only=1" in result.err.decode()
+        assert "lockdown" not in result.err.decode(), "the reason, not all that there might be"
+        dry = bench.run("nvdebugctl -g 0 channel disable 0:2 --dry-run")
+        assert dry.status == FAILED and "would be refused: " in dry.text and "read_only=1" in dry.text
         findings = json.loads(bench.run("nvdebugctl -j doctor").text)["data"]["findings"]
         assert {finding["subject"] for finding in findings
                 if finding["verdict"] == "attention"} == {"read_only"}

@@ -2,14 +2,17 @@
 """What nvdebugctl does when something is wrong: exit status, a sentence on stderr, JSON."""
 
 import errno
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 
 import pytest
-from ctl import ctl, tool, write_capture, write_tree
+from ctl import ctl, table, tool, write_capture, write_tree
 
 
 @pytest.fixture(scope="session")
@@ -44,28 +47,31 @@ def edit(path, pattern, replacement):
 # --- the command line ---
 
 @pytest.mark.parametrize("line, words", [
-    ("", ["object", "verb", "--help"]),
-    ("gpus", ["no 'gpus'", "--help"]),
+    ("gpus", ["no 'gpus'", "did you mean 'gpu'?", "--help"]),
     ("gpu", ["gpu", "verb", "list, show"]),
     ("gpu ls", ["'gpu'", "no verb 'ls'", "list, show"]),
-    ("gpu lis", ["no verb 'lis'"]),
-    ("runlis list", ["no 'runlis'"]),
+    ("gpu lsit", ["no verb 'lsit'", "did you mean 'list'?"]),
+    ("rnulist list", ["no 'rnulist'", "did you mean 'runlist'?"]),
+    ("c list", ["no 'c'", "it may be channel or copy or check or capture or completion"]),
+    ("t l", ["it may be tsg or topology"]),
     ("gpu list --bogus", ["--bogus"]),
+    ("runlist show 0 --breif", ["--breif", "did you mean '--brief'?"]),
+    ("channel preemption 0:1 cliP", ["'cliP' is no MODE", "did you mean 'cilp'?"]),
     ("gpu list -x", ["-x"]),
     ("gpu list extra", ["'extra'"]),
-    ("gpu list -g 0", ["no use for --gpu"]),
-    ("gpu show --csv", ["'gpu show'", "no use for --csv"]),
-    ("gpu show --columns index", ["no use for --columns"]),
-    ("gpu show --no-header", ["no use for --no-header"]),
-    ("engine list --brief", ["no use for --brief"]),
-    ("--brief engine list", ["no use for --brief"]),
-    ("completion bash -j", ["no use for --json"]),
-    ("completion bash -g 0", ["no use for --gpu"]),
-    ("help --from /proc", ["no use for --from"]),
+    ("gpu list -g 0", ["does not take --gpu"]),
+    ("gpu show --csv", ["'gpu show'", "does not take --csv"]),
+    ("gpu show --columns index", ["does not take --columns"]),
+    ("gpu show --no-header", ["does not take --no-header"]),
+    ("engine list --brief", ["does not take --brief"]),
+    ("--brief engine list", ["does not take --brief"]),
+    ("completion bash -j", ["does not take --json"]),
+    ("completion bash -g 0", ["does not take --gpu"]),
+    ("help --from /proc", ["does not take --from"]),
     ("engine list -j --csv", ["--json", "--csv", "exclude"]),
     ("engine list --pretty --csv", ["--pretty", "--csv", "exclude"]),
-    ("engine list -j --columns engine", ["--columns", "no use with --json"]),
-    ("engine list -j --no-header", ["--no-header", "no use with --json"]),
+    ("engine list -j --columns engine", ["--columns", "no effect with --json"]),
+    ("engine list -j --no-header", ["--no-header", "no effect with --json"]),
     ("engine list --columns engine,bogus", ["no column 'bogus'", "--columns help"]),
     ("engine list --columns", ["--columns"]),
     ("engine list --columns=", ["--columns"]),
@@ -76,26 +82,31 @@ def edit(path, pattern, replacement):
     ("--dry-run=false channel disable 0:1", ["--dry-run takes no value"]),
     ("engine shared GR0", ["two engines or none"]),
     ("engine shared GR0 LCE0 LCE1", ["two engines or none"]),
-    ("engine shared GR0 LCE0 --csv", ["no use for --csv"]),
+    ("engine shared GR0 LCE0 --csv", ["does not take --csv"]),
     ("-g 0 engine shared GR0 gr0", ["one engine"]),
-    ("engine shared --quiet", ["no use for --quiet"]),
-    ("engine shared --pces", ["no use for --pces"]),
+    ("engine shared --quiet", ["does not take --quiet"]),
+    ("engine shared --pces", ["does not take --pces"]),
     ("runlist show", ["RUNLIST"]),
     ("runlist show 0 1", ["'1'"]),
     *((f"runlist show {word}", [f"'{word}' is no runlist"])
-      for word in ("x", "0x", "0xg", "08", "1.5", "4294967296", "0:1", "gr0")),
+      for word in ("x", "0x", "0xg", "08", "010", "00", "1.5", "4294967296", "0:1", "gr0")),
     *((f"{what} show {word}", [f"'{word}' is no {name}"])
       for what, name in (("channel", "channel"), ("tsg", "TSG"))
-      for word in ("x", "1:", ":1", "1:2:3", "4294967296", "0:0x", "1,2")),
+      for word in ("x", "1:", ":1", "1:2:3", "4294967296", "0:0x", "1,2", "010", "0:010", "00:1")),
     ("channel list x", ["'x' is no runlist"]),
+    *((f"tsg timeslice 0:1 {time}", ["1.024us to 8.556380160s", f"{time} is {word} than that",
+                                    "nothing was written"])
+      for time, word in (("1us", "shorter"), ("0", "shorter"), ("1.023us", "shorter"),
+                         ("9s", "longer"), ("8556380.161", "longer"))),
+    ("tsg timeslice 0:1 fast", ["'fast' is no time"]),
     ("memory translate 0:1", ["VA"]),
     ("memory translate 0:1 0x1000 fast", ["'fast' is no OPTION", "base"]),
     *((f"memory translate {word} 0x1000", [f"'{word}' is no SPACE"])
       for word in ("x", "0x", "0:", ":1", "0x1000:video", "0:1:2")),
     *((f"memory translate 0:1 {word}", [f"'{word}' is no virtual address"])
       for word in ("x", "0x", "1g", "0x10000000000000000")),
-    ("memory translate 0:1 0x1000 v1", ["no use for v1"]),
-    ("memory translate 0x1000:coh 0 base", ["no use for base"]),
+    ("memory translate 0:1 0x1000 v1", ["does not take v1"]),
+    ("memory translate 0x1000:coh 0 base", ["does not take base"]),
     ("help bogus", ["no 'bogus'"]),
     ("help gpu bogus", ["no verb 'bogus'"]),
     ("help gpu list more", ["nothing else"]),
@@ -103,6 +114,29 @@ def edit(path, pattern, replacement):
 def test_usage(tree, line, words):
     fails(ctl(line, None if line.startswith(("completion", "help")) or not line else tree), 1,
           *words)
+
+
+def test_no_words_at_all():
+    """A list of the objects, where no other words would help."""
+    result = ctl([])
+    assert (result.status, result.out) == (1, "")
+    assert result.err.startswith("Usage: nvdebugctl ") and "--help" in result.err
+    assert re.findall(r"^  (\w+)", result.err, re.MULTILINE) == list(
+        dict.fromkeys(command["object"] for command in table()))
+
+
+@pytest.mark.parametrize("short, whole", [
+    ("g l", "gpu list"), ("run sh 0", "runlist show 0"), ("-g 1 ru -j s 0 --brief",
+                                                       "-g 1 runlist -j show 0 --brief"),
+    ("en l --csv", "engine list --csv"), ("top s", "topology show"), ("che", "check"),
+    ("runl t", "runlist tree"), ("ru sh -h", "runlist show -h")])
+def test_words_cut_short(tree, short, whole):
+    expected = ctl(whole, tree)
+    assert ctl(short, tree) == expected and expected.out
+
+
+def test_an_argument_is_not_completed(tree):
+    fails(ctl("-g 1 engine shared GR LCE", tree), 2, "no engine 'LCE'")
 
 
 def test_usage_reads_nothing(tmp_path):
@@ -150,6 +184,61 @@ def test_gpu0_with_a_word_if_there_are_several(tree):
     result = ctl("-j gpu show", tree)
     assert result.status == 0 and result.data["index"] == 0
     assert "gpu0" in result.err and "2 GPUs" in result.err and "-g" in result.err
+
+
+def test_all_gpus_in_one_table(tree):
+    each = [ctl(f"-g {n} -j engine list", tree).data for n in (0, 1)]
+    result = ctl("-g all engine list", tree)
+    assert (result.status, result.err) == (0, "")
+    header, *lines = result.out.splitlines()
+    assert header.split()[:2] == ["GPU", "ENGINE"]
+    assert [tuple(line.split()[:2]) for line in lines] == [
+        (str(n), row["engine"]) for n in (0, 1) for row in each[n]]
+    rows = ctl("-g all engine list --csv --columns engine", tree).out.splitlines()
+    assert rows == ["gpu,engine", *(f"{n},{row['engine']}" for n in (0, 1) for row in each[n])]
+
+
+def test_all_gpus_as_json_is_a_document_for_each(tree):
+    lines = ctl("-g all -j runlist tree", tree).out.splitlines()
+    assert [json.loads(line)["gpu"]["index"] for line in lines] == [0, 1]
+    assert [json.loads(line)["data"] for line in lines] == [
+        ctl(f"-g {n} -j runlist tree", tree).data for n in (0, 1)]
+
+
+def test_all_gpus_as_text_has_a_heading_for_each(tree):
+    out = ctl("-g all gpu show", tree).out
+    assert re.findall(r"^gpu\d .*", out, re.MULTILINE) == [
+        "gpu0 (GA100, 0000:00:0a.0)", "gpu1 (GP106, 0000:00:06.0)"]
+    assert out.count("feature runlist: yes") == 2
+
+
+def test_all_gpus_have_a_row_each_in_check(tree):
+    result = ctl("-g all check", tree)
+    header, *lines = result.out.splitlines()
+    assert header.split() == ["GPU", *(f"R{n}" for n in range(1, 9))]
+    statuses = []
+    for index, line in enumerate(lines):
+        one = ctl(f"-g {index} -j check", tree)
+        statuses.append(one.status)
+        assert line.split() == [str(index), *(each["verdict"] for each in one.data["findings"])]
+    assert len(lines) == 2 and result.status == max(statuses)
+
+
+def test_all_gpus_where_one_cannot_be_read(tree, tmp_path):
+    capture = write_capture(tmp_path / "capture", tree, {"gpu1/device_info": "EIO"})
+    result = ctl("-g all engine list", capture)
+    assert result.status == 2 and "gpu1/device_info" in result.err
+    assert {line.split()[0] for line in result.out.splitlines()[1:]} == {"0"}
+    lists = write_capture(tmp_path / "lists", tree, {"gpu0/engines": "EACCES"})
+    assert ctl("-g all engine list", lists).status == 4
+
+
+@pytest.mark.parametrize("line", ("channel disable 0:2", "watch -n 1", "runlist tree --svg"))
+def test_not_of_all_gpus(tree, line):
+    if line.startswith("channel"):
+        fails(ctl(f"-g all {line}"), 1, "one GPU")
+    else:
+        fails(ctl(f"-g all {line}", tree), 1, "one GPU")
 
 
 def test_the_only_gpu_without_a_word(one):
@@ -372,14 +461,88 @@ def test_list_in_an_undefined_aperture(one):
     ("engine list", "engines", "status"), ("runlist list", "scheduling", "scheduling"),
     ("tsg list", "contexts", "spaces")])
 def test_part_that_may_not_be_read(one, tmp_path, line, file, column):
-    """Null and a word, but no failure; unlike a part that should have been readable."""
-    denied = write_capture(tmp_path / "denied", one, {f"gpu0/{file}": "EACCES"})
-    result = ctl(f"-j {line}", denied)
-    assert result.status == 0 and f"gpu0/{file}" in result.err
-    assert {row[column] for row in result.data} == {None}
-    assert "-" in ctl(line, denied).out
-    broken = write_capture(tmp_path / "broken", one, {f"gpu0/{file}": "EIO"})
-    assert {row[column] for row in partial(ctl(f"-j {line}", broken), file).data} == {None}
+    """Null, a sentence that says what is not shown, and exit status 4, whatever the reason."""
+    for number in ("EACCES", "EIO", "EOPNOTSUPP", "ENODEV"):
+        capture = write_capture(tmp_path / number, one, {f"gpu0/{file}": number})
+        result = partial(ctl(f"-j {line}", capture), f"gpu0/{file}", "is not shown")
+        assert {row[column] for row in result.data} == {None}
+        assert [each["errno"] for each in result.json["missing"]] == [number]
+    (one / "gpu0" / file).unlink()
+    partial(ctl(f"-j {line}", one), f"gpu0/{file}", "is not shown")
+
+
+@pytest.mark.parametrize("number", ("EACCES", "EIO", "ENODEV"))
+def test_sms_that_cannot_be_read(one, tmp_path, number):
+    capture = write_capture(tmp_path / "capture", one, {"gpu0/sm_map": number})
+    result = partial(ctl("-j topology show", capture), "gpu0/sm_map")
+    assert result.data["sms"] is None and result.data["sms_note"] and result.data["designed_gpcs"]
+
+
+LOCKED_DOWN = ("runlist0", "runlist0_brief", "contexts")
+
+
+@pytest.fixture
+def locked_down(one, tmp_path):
+    """As under kernel lockdown: what lies in video memory that no BAR shows cannot be reached."""
+    return write_capture(tmp_path / "locked", one,
+                         {f"gpu0/{name}": "EOPNOTSUPP" for name in LOCKED_DOWN})
+
+
+@pytest.mark.parametrize("line", ("check", "runlist tree", "runlist tree --svg", "runlist list",
+                                  "capture {}"))
+def test_lists_that_no_bar_shows_are_missing(locked_down, tmp_path, line):
+    result = partial(ctl(line.format(tmp_path / "new"), locked_down), "runlist0_brief", "PRAMIN")
+    assert result.out
+    if line != "check":     # its answers say who they are about
+        assert result.err.count("PRAMIN") == 1, result.err
+
+
+def test_a_capture_keeps_why_a_file_is_not_in_it(locked_down, tmp_path):
+    result = ctl(f"-j capture {tmp_path / 'new'}", locked_down)
+    assert [each["errno"] for each in result.json["missing"]] == ["EOPNOTSUPP"] * 3
+    assert len(result.data["failed"]) == 3
+    again = ctl("-j runlist show 0", tmp_path / "new")
+    assert (again.status, again.json["error"]["errno"]) == (3, "EOPNOTSUPP")
+
+
+def piped(words, **options):
+    return subprocess.run([tool(), *words], capture_output=True, check=False, timeout=60, **options)
+
+
+def test_a_capture_through_a_pipe(tree, tmp_path):
+    made = piped(["--from", tree, "capture", "-"], cwd=tmp_path)
+    assert not list(tmp_path.iterdir()), "no file of that name"
+    assert (made.returncode, made.stderr) == (0, b"")
+    shown = piped(["--from", "-", "-g", "1", "runlist", "tree"], input=made.stdout)
+    assert shown.returncode == 0
+    assert shown.stdout.decode() == ctl("-g 1 runlist tree", tree).out
+    again = piped(["--from", "-", "capture", "-"], input=made.stdout)
+    assert piped(["--from", "-", "gpu", "list"], input=again.stdout).returncode == 0
+
+
+def test_what_is_no_capture_through_a_pipe(tree):
+    for junk in (b"", b"{}", b"\x1f\x8b\x08junk"):
+        result = piped(["--from", "-", "gpu", "list"], input=junk)
+        assert result.returncode == 2 and b"standard input" in result.stderr
+    fails(ctl("capture - -j", tree), 1, "name a file")
+    terminal, end = pty.openpty()
+    result = subprocess.run([tool(), "--from", tree, "capture", "-"], stdout=end,
+                            stderr=subprocess.PIPE, check=False)
+    os.close(end)
+    os.close(terminal)
+    assert result.returncode == 1 and b"not for a terminal" in result.stderr
+
+
+def test_one_sentence_for_all_that_fail_alike(one, tmp_path):
+    names = sorted(path.name for path in (one / "gpu0").glob("runlist*_brief"))
+    capture = write_capture(tmp_path / "capture", one,
+                            {f"gpu0/{name}": "EIO" for name in names[1:]})
+    for line in ("runlist list", "runlist tree"):
+        result = partial(ctl(line, capture), f"and {len(names) - 3} more: ")
+        assert result.err.count("\n") == 1, result.err
+        assert len(ctl(f"-j {line}", capture).json["missing"]) == len(names) - 1
+    check = ctl("check", capture)
+    assert check.status == 4 and check.out.count("a register or memory that this needs") == 1
 
 
 def test_hidden_addresses(one):
@@ -458,6 +621,31 @@ def test_colour(tree, line):
     assert ctl([*words, "--color", "always"]).out == coloured
 
 
+@pytest.mark.parametrize("line", ("-h", "runlist tree -h", "channel list --columns help", "check -h"))
+def test_help_is_no_wider_than_the_terminal(line):
+    for columns in (60, 80, 100):
+        terminal, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.run([tool(), *line.split()], stdout=end, check=False)
+        os.close(end)
+        output = b""
+        try:
+            while chunk := os.read(terminal, 65536):
+                output += chunk
+        except OSError:
+            pass
+        os.close(terminal)
+        assert done.returncode == 0
+        assert max(map(len, output.decode().splitlines())) <= columns
+        plain = "".join(ctl(line).out.split())
+        assert "".join(output.decode().split()) == plain
+
+
+def test_own_options_come_first():
+    out = ctl("runlist show -h").out
+    assert out.index("--brief") < out.index("--gpu") < out.index("--help")
+
+
 def test_json_and_csv_have_no_colour(tree):
     for form in ("-j", "--csv"):
         assert "\033" not in ctl(f"gpu list {form} --color always", tree).out
@@ -476,6 +664,31 @@ def test_columns_and_header(tree):
     assert ctl("gpu list --columns chip,index", tree).out == (
         "CHIP   INDEX\nGA100  0\nGP106  1\n")
     assert ctl("gpu list --columns index --no-header", tree).out == "0\n1\n"
+
+
+def test_tables_say_things_once_and_plainly(tmp_path):
+    folder = write_tree(tmp_path / "proc", ("gtx1060-3gb", "mixed"))
+    header, *lines = ctl("engine list", folder).out.splitlines()
+    assert "NEXT" not in header, "no engine has one"
+    assert re.search(r"^GR0 +0 +valid +TSG 10 ", lines[0]) and " idle " in lines[1]
+    assert {row["status"] for row in ctl("-j engine list", folder).data} == {"valid", "invalid"}
+    assert re.search(r"^0 +10 .* 20-22$", ctl("tsg list 0", folder).out, re.MULTILINE)
+    assert "PBDMA" not in ctl("channel list", folder).out.splitlines()[0], "Pascal has no such bits"
+    assert "pbdma_faulted" in ctl("channel list --csv", folder).out.splitlines()[0]
+    assert "PBDMA_FAULTED" in ctl("channel list --columns pbdma_faulted", folder).out
+    assert re.search(r"^0 +GR0,LCE0,LCE1 +on ", ctl("runlist list", folder).out, re.MULTILINE)
+    shown = ctl("runlist show 0 --brief", folder).out
+    assert shown.startswith("runlist 0  GR0,LCE0,LCE1  4 TSGs, 8 channels  scheduling on\n")
+    assert "TSG 10  timeslice 1998.848us  share 66.1%\n" in shown
+    assert re.search(r"TSG 10 +share 66.1% ", ctl("runlist tree", folder).out)
+
+
+def test_leading_zeros_are_kept(tmp_path):
+    folder = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
+    assert ctl("-j gpu show", folder).data["pci_class"] == "0x030000"
+    folder = write_tree(tmp_path / "other", ("a100", "idle"))
+    words = ctl("-j topology show", folder).data["work_distributor"]["gpc_tpc_id"]
+    assert words[:3] == ["0x17273747", "0x46566607", "0x06162636"]
 
 
 def test_runlist_show_as_a_table_if_columns_are_asked_for(one):

@@ -172,21 +172,43 @@ def test_tree_picture(folder, board, workload):
         assert width == pytest.approx(370 * tsg["share_percent"] / 100, abs=0.2)
 
 
-def test_many_tsgs_make_a_long_picture(folder, tmp_path):
-    source = write_tree(tmp_path / "proc", ("rtx2080ti", "mixed"))
+def with_many_tsgs(source, timeslice):
+    """A folder whose runlist 8 has TSGs 100 to 399, with timeslices in us by id."""
     path = source / "gpu0/runlist8_brief"
     text = path.read_text()
     box = text[text.index("+---- TSG Entry 14"):text.index("+---- TSG Entry 15")]
-    many = "".join(box.replace("TSG Entry 14 -", f"TSG Entry {n} ".ljust(14, "-"))
-                   for n in range(100, 400))
+    many = ""
+    for number in range(100, 400):
+        one = box.replace("TSG Entry 14 -", f"TSG Entry {number} ".ljust(14, "-"))
+        many += re.sub(r"(Timeslice \(us\): +)[\d.]+", rf"\g<1>{timeslice(number)}", one)
     head = text[:text.index("+---- TSG Entry 14")]
     for key, count in (("Entries", 600), ("TSGs", 300), ("Channels", 300)):
         head = re.sub(rf"^\| {key}: .*$", f"| {key}:{count:{44 - len(key)}} |", head, flags=re.M)
     path.write_text(head + many)
+    return source
+
+
+def test_tsgs_that_differ_make_a_long_picture(tmp_path):
+    source = with_many_tsgs(write_tree(tmp_path / "proc", ("rtx2080ti", "mixed")),
+                            lambda number: 1000 + number)
     root = picture("runlist tree 8 --svg", source)
     assert len(texts(root, "tsg")) == 300
     assert_legible(root)
     assert float(root.get("height")) > 300 * 20
+
+
+def test_tsgs_that_are_alike_share_a_line(tmp_path):
+    source = with_many_tsgs(write_tree(tmp_path / "proc", ("rtx2080ti", "mixed")),
+                            lambda number: 2000 if number == 250 else 1000)
+    root = picture("runlist tree 8 --svg", source)
+    assert texts(root, "tsg") == ["TSGs 100-249", "TSG 250", "TSGs 251-399"]
+    assert_legible(root)
+    assert float(root.get("height")) < 500
+    bars = [[float(bar.get("width")) for bar in group.findall(f"{SVG}rect")]
+            for group in root.iter(f"{SVG}g") if group.get("class") == "tsg"]
+    assert [len(each) for each in bars] == [1, 1, 1]
+    assert sum(each[0] for each in bars) == pytest.approx(370, abs=0.2)
+    assert bars[0][0] == pytest.approx(370 * 150 / 301, abs=0.2)
 
 
 def test_source_of_a_capture(folder, tmp_path):

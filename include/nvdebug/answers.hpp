@@ -46,16 +46,25 @@ NVDEBUG_API std::vector<CopyContention> copy_contention(const CopyTopology &copy
 /** A LCE's PCEs, borrowed ones included; 0: it cannot copy. */
 NVDEBUG_API std::uint32_t pces_of(const CopyTopology &copy, const LogicalCopyEngine &lce);
 
+/** A PBDMA that feeds several runlists (up to Maxwell and Pascal): one channel at a time. */
+struct SharedPbdma {
+    std::uint32_t pbdma;
+    std::vector<std::uint32_t> runlists; ///< two or more, rising
+};
+NVDEBUG_API std::vector<SharedPbdma> shared_pbdmas(std::span<const Engine> engines);
+
 /**
- * Runlists between which something is shared, by rising id: tasks on runlists of different groups
- * run independently of each other (R5), those in one group contend for PCEs (R8). Without @p copy
- * (not public here) each runlist is a group. `copy_known` of the result is whether @p copy has
- * every LCE of @p engines.
+ * How many tasks can run independently of each other (R5): those on runlists of different groups.
+ * Runlists of one group share a PBDMA, or PCEs (R8). That those of one PBDMA are not independent is
+ * inferred, not published.
  */
 struct RunlistGroups {
-    std::vector<std::vector<std::uint32_t>> groups;
-    bool copy_known;
+    std::vector<std::vector<std::uint32_t>> groups; ///< runlists, all rising
+    /** In no group, since they serve nothing but LCEs without a PCE, on which nothing can run. */
+    std::vector<std::uint32_t> unable;
+    bool copy_known; ///< the copy topology has every LCE; else there may be fewer groups
 };
+/** @param copy nullptr: not public here, so that the copy engines of runlists join none of them */
 NVDEBUG_API RunlistGroups independent_runlists(std::span<const Engine> engines,
                                                const CopyTopology *copy);
 
@@ -70,7 +79,7 @@ NVDEBUG_API std::vector<SharedTsg> shared_tsgs(std::span<const AddressSpaceUse> 
 /**
  * What part of its runlist's time a TSG gets while every TSG that may run always has work: its
  * timeslices over those of all, one round of the list. A TSG without an enabled channel may not run
- * and has 0. Empty: not to be said, since the list has bare channels that may run (their timeslice
+ * and has 0. Empty: not known, since the list has bare channels that may run (their timeslice
  * is not in the list), is torn, or could not be read; or the channels' state is not known.
  */
 struct TsgShare {

@@ -11,7 +11,7 @@
  *      "files": {"gpu0/info": "chip: …\n", …},
  *      "errors": {"gpu0/lce_for_pce0": "ENODEV", …}}
  *
- * A capture is a regular file of at most 256 MiB uncompressed; what is not is refused.
+ * A capture holds at most 256 MiB uncompressed.
  * Control files that cannot be read are not in it. The files are not read at one instant: each is a
  * snapshot of its own.
  */
@@ -27,18 +27,24 @@
 namespace nvdebug {
 
 struct CaptureReport {
-    std::size_t files;               ///< whose text is in the capture
-    std::vector<std::string> failed; ///< `gpu0/runlist3: Permission denied`: not in it
+    std::size_t files;         ///< whose text is in the capture
+    std::vector<Error> failed; ///< of each file whose text should be in it, and is not
 };
 
 /**
  * Writes everything readable below @p tree's folders @p gpus (`gpu0`, …; empty: all) to @p path,
  * whole or not at all (a temporary file beside it is renamed), readable for its owner only. A file
- * that is there is replaced; a folder, a device or a pipe is not. ENODEV, EIO and EOPNOTSUPP are
- * what the hardware said and go into the capture; other errors are reported.
+ * that is there is replaced; a folder, a device or a pipe is not. Each file that cannot be read is
+ * reported. ENODEV, EIO and EOPNOTSUPP, which do not depend on who reads, also go into the capture,
+ * and come back when it is read. ENODEV of a PCE or GRCE only says that it serves no LCE, and is
+ * not reported.
  */
 NVDEBUG_API Result<CaptureReport>
 write_capture(const Tree &tree, const std::vector<std::string> &gpus, const std::string &path);
+
+/** The same to an open file, a pipe say, which stays open. */
+NVDEBUG_API Result<CaptureReport>
+write_capture(const Tree &tree, const std::vector<std::string> &gpus, int descriptor);
 
 } // namespace nvdebug
 

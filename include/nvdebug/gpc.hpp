@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "nvdebug/error.hpp"
+
 namespace nvdebug {
 
 struct Gpc {
@@ -31,6 +33,7 @@ struct GpcTopology {
     std::vector<Gpc> gpcs; ///< num_gpcs of them, by physical number; none without gpc_off_mask
     std::optional<std::vector<Sm>> sms;  ///< by rising SM id; empty: no public register
     std::optional<std::string> sms_note; ///< why sms is empty
+    std::vector<Error> unread; ///< of each file that is there, but cannot be read (now, or by us)
 };
 
 /** `work_distributor`. */

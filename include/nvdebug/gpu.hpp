@@ -45,7 +45,7 @@ class NVDEBUG_API Gpu {
     Result<CopyTopology> copy_topology() const;
     Result<GpcTopology> gpc_topology() const;
     Result<WorkDistributor> work_distributor() const;
-    /** Runlist id to whether it may be scheduled from. */
+    /** Runlist id to whether its scheduling is on. */
     Result<std::map<std::uint32_t, bool>> scheduling() const;
     Result<std::uint64_t> local_memory_bytes() const;
     Result<std::uint64_t> ptimer_ns() const;

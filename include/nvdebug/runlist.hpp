@@ -56,9 +56,10 @@ using RunlistItem = std::variant<Tsg, Channel, UnknownEntry>;
 
 struct Runlist {
     std::uint32_t id;
-    std::uint32_t entries;                       ///< length that the hardware was given
-    std::optional<std::uint32_t> tsgs, channels; ///< empty: the list could not be read
-    bool pending;                                ///< submitted, not yet taken over
+    std::uint32_t entries; ///< length that the hardware was given
+    /** Entries of each kind: what the list has twice counts twice. Empty: it cannot be read. */
+    std::optional<std::uint32_t> tsgs, channels;
+    bool pending; ///< submitted, not yet taken over
     Place place;
     bool torn;                      ///< it moved during each attempt to copy it
     std::vector<RunlistItem> items; ///< in list order; a channel outside of a TSG is bare
@@ -66,14 +67,28 @@ struct Runlist {
 
 enum class Detail { full, brief };
 
-/** A channel of a list with the TSG it belongs to; both live as long as the list. */
+/**
+ * A channel of a list with the TSG it belongs to; both live as long as the list. A driver lists a
+ * TSG several times to give it several turns a round, each time with its channels: that is still
+ * one TSG, and each channel one channel.
+ */
 struct ListedChannel {
-    const Channel *channel;
-    const Tsg *tsg; ///< nullptr: bare
+    const Channel *channel; ///< its first entry; the state of later ones was read a moment later
+    const Tsg *tsg;         ///< nullptr: bare
+    std::uint32_t entries;  ///< how often the list has it
 };
 
-/** Every channel entry in list order. */
+/** Every channel of each TSG, and every bare one, once, in the order of their first entries. */
 NVDEBUG_API std::vector<ListedChannel> channels_of(const Runlist &runlist);
+
+/** A TSG with all its headers; they live as long as the list. */
+struct ListedTsg {
+    std::uint32_t id;
+    std::vector<const Tsg *> headers; ///< one or more, in list order
+};
+
+/** Every TSG once, in the order of their first headers. */
+NVDEBUG_API std::vector<ListedTsg> tsgs_of(const Runlist &runlist);
 
 } // namespace nvdebug
 

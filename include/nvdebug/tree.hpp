@@ -37,6 +37,9 @@ class NVDEBUG_API Tree {
     /** A capture (capture.hpp), read into memory. */
     static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
 
+    /** A capture from an open file, a pipe say, which stays open. Errors call it standard input. */
+    static Result<Tree> capture(int descriptor, const Advice &advice = Advice());
+
     /** A folder or a capture, whichever @p path is; a device or a pipe is neither and refused. */
     static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 

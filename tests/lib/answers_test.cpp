@@ -86,6 +86,35 @@ TEST(Copy, GrcesWithPcesOfTheirOwnContendWithNobody) {
     EXPECT_EQ(independent_runlists(value(board.gpu().engines()), &copy).groups.size(), 13U);
 }
 
+using Groups = std::vector<std::vector<std::uint32_t>>;
+
+// LCE0 and LCE1 (runlist 0) borrow from LCE2 (5) and LCE3 (6); NVDEC, NVENC and SEC share PBDMA 1.
+TEST(Independent, OfAGtx1060) {
+    const Board board("gtx1060-3gb");
+    const auto engines = value(board.gpu().engines());
+    const auto shared = shared_pbdmas(engines);
+    ASSERT_EQ(shared.size(), 1U);
+    EXPECT_EQ(shared[0].pbdma, 1U);
+    EXPECT_EQ(shared[0].runlists, (std::vector<std::uint32_t>{1, 2, 3}));
+    const CopyTopology copy = value(board.gpu().copy_topology());
+    EXPECT_EQ(independent_runlists(engines, &copy).groups, (Groups{{0, 5, 6}, {1, 2, 3}}));
+    EXPECT_EQ(independent_runlists(engines, nullptr).groups, (Groups{{0}, {1, 2, 3}, {5}, {6}}));
+    EXPECT_TRUE(shared_pbdmas(value(Board("titan-v").gpu().engines())).empty());
+}
+
+TEST(Independent, ARunlistWhoseEnginesCannotCopyIsInNone) {
+    CopyTopology copy{0x3, {{"LCE0", 0, 0, {}}, {"LCE1", 1, 0x1, {}}, {"LCE2", 2, 0, {}}}};
+    const std::vector<Engine> engines = {engine("GR", 0, 0), engine("LCE", 0, 0),
+                                         engine("LCE", 1, 1), engine("LCE", 2, 2)};
+    const RunlistGroups groups = independent_runlists(engines, &copy);
+    EXPECT_EQ(groups.groups, (Groups{{0}, {1}}));
+    EXPECT_EQ(groups.unable, std::vector<std::uint32_t>{2});
+    copy.lces[2].shares = "LCE1";
+    EXPECT_EQ(independent_runlists(engines, &copy).groups, (Groups{{0}, {1, 2}}));
+    EXPECT_TRUE(independent_runlists(engines, &copy).unable.empty());
+    EXPECT_EQ(independent_runlists(engines, nullptr).groups.size(), 3U);
+}
+
 TEST(Copy, SeveralPcesAndBorrowers) {
     const CopyTopology copy{0xf,
                             {{"LCE0", 0, 0, "LCE2"},

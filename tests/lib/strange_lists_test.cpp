@@ -35,6 +35,25 @@ TEST(StrangeList, EveryKindOfEntry) {
     EXPECT_EQ(channels[1].tsg, nullptr);
 }
 
+TEST(StrangeList, WhatIsListedTwiceIsOne) {
+    const std::string five =
+        boxes::tsg(5, "10", 2) + boxes::channel(1, "1") + boxes::channel(2, "0");
+    const Runlist list = value(parse_runlist(
+        boxes::list(3, 8) + five + boxes::tsg(6, "10", 1) + boxes::channel(1, "1") + five +
+        boxes::channel(1, "1", 0) + boxes::channel(9, "1", 0) + boxes::channel(9, "0", 0)));
+    std::string seen;
+    for (const auto &[channel, tsg, entries] : channels_of(list))
+        seen += (tsg ? std::to_string(tsg->id) : "-") + ":" + std::to_string(channel->id) + "x" +
+                std::to_string(entries) + " ";
+    EXPECT_EQ(seen, "5:1x2 5:2x2 6:1x1 -:1x1 -:9x2 ");
+    EXPECT_EQ(channels_of(list).back().channel->enabled, true) << "the first entry's state";
+    const auto tsgs = tsgs_of(list);
+    ASSERT_EQ(tsgs.size(), 2U);
+    EXPECT_EQ(tsgs[0].id, 5U);
+    EXPECT_EQ(tsgs[0].headers.size(), 2U);
+    EXPECT_EQ(tsgs[1].headers.size(), 1U);
+}
+
 TEST(StrangeList, CannotBeRead) {
     const Runlist list = value(parse_runlist(boxes::box(0, "Runlist 4",
                                                         {{"Entries", "5"},

@@ -60,7 +60,7 @@ TEST(Check, R1NamesDisabledAndFaultedChannels) {
     facts.state.runlists[0] = runlist(0, {tsg(1, some)});
     EXPECT_VERDICT(channels_are_the_way_in(facts), "trouble", "no such channel: 5 on runlist 0");
     facts.state.runlists[1] = error(ErrorCode::io, "runlist1: bad");
-    EXPECT_VERDICT(channels_are_the_way_in(facts), "trouble", "runlist1: bad");
+    EXPECT_VERDICT(channels_are_the_way_in(facts), "trouble", "Not known of runlist 1,");
 }
 
 TEST(Check, R2CountsChannelsOfAddressSpacesOnComputeRunlists) {
@@ -72,12 +72,12 @@ TEST(Check, R2CountsChannelsOfAddressSpacesOnComputeRunlists) {
     facts.state.runlists[0] = runlist(0, {tsg(1, channels(0, 16))});
     facts.state.spaces = std::vector{use(0, 1, 0x1000, 0, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2),
                                      use(0, 1, 0x2000, 1, {10, 11, 12, 13, 14, 15}, 2)};
-    EXPECT_VERDICT(channels_limit_streams(facts), "attention", "6 channels: TSG 1 VEID 1");
+    EXPECT_VERDICT(channels_limit_streams(facts), "note", "6 channels: TSG 1 VEID 1");
     auto some = channels(0, 8);
     some[0].enabled = false;
     facts.state.spaces->clear();
     facts.state.runlists[0] = runlist(0, {tsg(1, some)});
-    EXPECT_VERDICT(channels_limit_streams(facts), "attention", "7 channels: TSG 1");
+    EXPECT_VERDICT(channels_limit_streams(facts), "note", "7 channels: TSG 1");
 }
 
 TEST(Check, R3TellsListsThatAreNotWhole) {
@@ -112,21 +112,25 @@ TEST(Check, SaysNothingOfListsThatCannotBeRead) {
         list = tl::unexpected(
             nvdebug::Error{ErrorCode::denied, 13, path, "cannot read " + path + ": denied"});
     }
-    const std::string why =
-        "Cannot be said of runlists 0-2: cannot read /proc/gpu0/runlist0_brief: denied.";
-    for (const auto find : {channels_are_the_way_in, channels_limit_streams, lists_are_whole}) {
+    const std::string why = "Not known of runlists 0-2, which cannot be read (R3 says why).";
+    for (const auto find : {channels_are_the_way_in, channels_limit_streams}) {
         EXPECT_EQ(find(facts).answer, why);
         EXPECT_EQ(find(facts).verdict, Verdict::unknown);
     }
+    EXPECT_EQ(lists_are_whole(facts).answer,
+              "Not known: cannot read /proc/gpu0/runlist0_brief, runlist1_brief, runlist2_brief: "
+              "denied.");
+    EXPECT_EQ(lists_are_whole(facts).verdict, Verdict::unknown);
     EXPECT_VERDICT(runlists_serve_several_engines(facts), "unknown", why);
     facts.state.runlists[1] = runlist(1, {});
     EXPECT_VERDICT(channels_are_the_way_in(facts), "unknown", "None of the runlists that could");
-    EXPECT_VERDICT(lists_are_whole(facts), "unknown", "runlists 0, 2: cannot read");
+    EXPECT_VERDICT(lists_are_whole(facts), "unknown", "runlist0_brief, runlist2_brief: denied");
+    EXPECT_VERDICT(runlists_serve_several_engines(facts), "unknown", "Not known of runlists 0, 2,");
     facts.state.runlists.clear();
     EXPECT_VERDICT(channels_are_the_way_in(facts), "unknown", "no runlists are shown");
     facts = quiet_gpu();
     facts.state.engines = error(ErrorCode::io, "device_info: bad");
-    EXPECT_EQ(channels_limit_streams(facts).answer, "Cannot be said: device_info: bad.");
+    EXPECT_EQ(channels_limit_streams(facts).answer, "Not known: device_info: bad.");
 }
 
 TEST(Check, DoesNotTrustATornList) {
@@ -154,7 +158,7 @@ TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
     facts.state.now->at(3) = on("LCE2", 1, 4);
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "runlist 1: TSG 4 on LCE2");
     facts.state.spaces = std::vector{use(0, 1, 0x1000, 0, {0}, 2), use(0, 1, 0x2000, 1, {1}, 2)};
-    EXPECT_VERDICT(one_task_per_engine(facts), "attention", "TSG 1 on runlist 0 has 2 address");
+    EXPECT_VERDICT(one_task_per_engine(facts), "note", "TSG 1 on runlist 0 has 2 address");
     facts.state.spaces->clear();
     facts.state.now->at(0).status.reset();
     EXPECT_VERDICT(one_task_per_engine(facts), "unknown", "who is on GR0");
@@ -164,16 +168,21 @@ TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
 
 TEST(Check, R5CountsWhatIsIndependent) {
     Facts facts = quiet_gpu();
-    EXPECT_VERDICT(runlists_limit_independence(facts), "attention", "2 of 3 runlists");
+    EXPECT_VERDICT(runlists_limit_independence(facts), "note", "2, though there are 3 runlists");
     facts.copy->lces[1].shares.reset();
     EXPECT_VERDICT(runlists_limit_independence(facts), "ok", "3, as many as there are runlists");
     facts.state.runlists[1] = runlist(1, {tsg(1, channels(0, 1)), tsg(2, channels(1, 1))});
-    EXPECT_VERDICT(runlists_limit_independence(facts), "attention", "2 on runlist 1");
+    EXPECT_VERDICT(runlists_limit_independence(facts), "note", "2 on runlist 1");
     facts.state.runlists[1] = runlist(1, {tsg(1, channels(0, 1)), tsg(2, {channel(1, false)})});
     EXPECT_VERDICT(runlists_limit_independence(facts), "ok", "3, as many");
     facts.state.engines->at(4).pbdmas = {1};
-    EXPECT_VERDICT(runlists_limit_independence(facts), "attention", "Runlists 1, 2 are fed by one");
+    EXPECT_VERDICT(runlists_limit_independence(facts), "note", "Runlists 1, 2 are fed by one");
+    EXPECT_VERDICT(runlists_limit_independence(facts), "note", "2, though there are 3 runlists");
     facts.state.engines->at(4).pbdmas = {2};
+    facts.copy->lces[3].pces = 0;
+    EXPECT_VERDICT(
+        runlists_limit_independence(facts), "ok",
+        "2, though there are 3 runlists. Nothing can run on runlist 2, whose only engines");
     facts.copy = error(ErrorCode::unsupported, "not public");
     EXPECT_VERDICT(runlists_limit_independence(facts), "unknown", "may be fewer");
 }
@@ -182,7 +191,7 @@ TEST(Check, R6IsForTasksThatMeet) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(runlists_serve_several_engines(facts), "ok", "GR0, LCE0, LCE1 (runlist 0)");
     facts.state.runlists[0] = runlist(0, {tsg(1, channels(0, 1)), tsg(2, channels(1, 1))});
-    EXPECT_VERDICT(runlists_serve_several_engines(facts), "attention", "2 on runlist 0");
+    EXPECT_VERDICT(runlists_serve_several_engines(facts), "note", "2 on runlist 0");
 }
 
 TEST(Check, R7FindsAnEngineOnTwoRunlists) {
@@ -194,8 +203,7 @@ TEST(Check, R7FindsAnEngineOnTwoRunlists) {
 
 TEST(Check, R8NamesContentionAndWhatCannotCopy) {
     Facts facts = quiet_gpu();
-    EXPECT_VERDICT(copy_engines_share_physical_ones(facts), "attention",
-                   "LCE1, LCE2 contend for PCE 0");
+    EXPECT_VERDICT(copy_engines_share_physical_ones(facts), "note", "LCE1, LCE2 contend for PCE 0");
     facts.copy->lces[1].shares.reset();
     EXPECT_VERDICT(copy_engines_share_physical_ones(facts), "ok", "unable to copy now: LCE1");
     facts.copy->lces[3].pces = 0;

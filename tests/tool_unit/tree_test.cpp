@@ -148,7 +148,7 @@ TEST(Tree, SumsUpWhatIsAlike) {
     state.now->front().current = nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, 250};
     const std::string text = text_of(state);
     EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 12);
-    EXPECT_NE(text.find("TSGs 0-249  250, each 0.2%"), std::string::npos) << text;
+    EXPECT_NE(text.find("TSGs 0-249  250 TSGs, each: share 0.2%"), std::string::npos) << text;
     EXPECT_NE(text.find("on GR0 now"), std::string::npos);
     EXPECT_NE(text.find("channels 2008-3999"), std::string::npos);
     EXPECT_EQ(tree_json(make_tree(state))["runlists"][0]["tsgs"].size(), 500u);

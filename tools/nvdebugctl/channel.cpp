@@ -11,6 +11,7 @@ const std::vector<Column> &channel_columns() {
         {"runlist", "runlist that holds it", "uint"},
         {"tsg", "TSG it belongs to; null: none, it is bare", "uint?"},
         {"channel", "id of the channel", "uint"},
+        {"entries", "how often the list has it: as often as its TSG", "positive", false},
         {"error", "why it has no state: its id is out of range", "string?", false},
         {"enabled", "Host may schedule it", "bool?"},
         {"status", "state in words: IDLE, PENDING, ON_PBDMA, ON_ENG and their combinations",
@@ -41,8 +42,9 @@ const std::vector<Column> &channel_columns() {
 
 Json channel_rows(const nvdebug::Runlist &list) {
     Json rows = Json::array();
-    for (const auto &[channel, tsg] : nvdebug::channels_of(list)) {
-        Json row = {{"runlist", list.id}, {"tsg", tsg ? Json(tsg->id) : Json()}};
+    for (const auto &[channel, tsg, entries] : nvdebug::channels_of(list)) {
+        Json row = {
+            {"runlist", list.id}, {"tsg", tsg ? Json(tsg->id) : Json()}, {"entries", entries}};
         row.update(channel_state(*channel));
         rows.push_back(std::move(row));
     }
@@ -143,10 +145,11 @@ std::vector<Command> channel_commands() {
          .arguments = {{"RUNLIST", Argument::Kind::runlist, "only what this runlist holds",
                         Argument::Count::optional}},
          .columns = channel_columns(),
-         .data = "channel entries, by runlist and in list order",
+         .data = "channels, each once, by runlist and in list order",
          .type = "[channelState]",
          .fields = {{"runlist", "runlist that holds it", "uint"},
-                    {"tsg", "TSG it belongs to; null: none, it is bare", "uint?"}},
+                    {"tsg", "TSG it belongs to; null: none, it is bare", "uint?"},
+                    {"entries", "how often the list has it: as often as its TSG", "positive"}},
          .examples = {{"nvdebugctl channel list 0", "the channels of runlist 0"},
                       {"nvdebugctl channel list --csv --columns runlist,channel,enabled",
                        "which channels are enabled, for a script"}},
@@ -165,14 +168,15 @@ std::vector<Command> channel_commands() {
                "instance block, subcontexts and context; null: not asked for (--brief), or none",
                "instance?"}},
          .notes = {"What the module prints once for several channels (instance block, subcontexts, "
-                   "context) is shown in full;",
-                   "'... as channel' tells with which channel it is the same."},
+                   "context) is shown in full; '... as channel' tells with which channel it is "
+                   "the same."},
          .examples = {{"nvdebugctl channel show 0:5", "channel 5 of runlist 0"}},
          .run = show},
         {.object = "channel",
          .verb = "disable",
          .help =
-             "have Host skip channels; what is on an engine goes on to the end of its timeslice",
+             "stop channels: the GPU chooses them no more; what is on an engine stays until its "
+             "timeslice ends",
          .arguments = {kChannels},
          .control = true,
          .leasable = true,
@@ -184,7 +188,7 @@ std::vector<Command> channel_commands() {
          .text = show_control},
         {.object = "channel",
          .verb = "enable",
-         .help = "have Host take channels up again",
+         .help = "let the GPU choose channels again",
          .arguments = {kChannels},
          .control = true,
          .leasable = true,
@@ -195,7 +199,7 @@ std::vector<Command> channel_commands() {
          .text = show_control},
         {.object = "channel",
          .verb = "preemption",
-         .help = "say at which points a channel's context may be interrupted",
+         .help = "set at which points a channel's compute work may be interrupted",
          .arguments = {{"CHANNEL", Argument::Kind::channel, "ID or RUNLIST:ID"},
                        {"MODE",
                         Argument::Kind::choice,

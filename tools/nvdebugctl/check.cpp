@@ -3,7 +3,6 @@
 
 #include <array>
 #include <fmt/format.h>
-#include <map>
 
 #include "json.hpp"
 #include "output.hpp"
@@ -13,7 +12,7 @@
 namespace nvdebugctl {
 
 const char *name_of(Verdict verdict) {
-    static constexpr const char *names[] = {"ok", "unknown", "attention", "trouble"};
+    static constexpr const char *names[] = {"ok", "note", "unknown", "attention", "trouble"};
     return names[static_cast<int>(verdict)];
 }
 
@@ -23,7 +22,7 @@ Facts read_facts(const nvdebug::Gpu &gpu) {
 
 std::vector<nvdebug::Error> errors_of(const Facts &facts) {
     std::vector<nvdebug::Error> errors = errors_of(facts.state);
-    if (!facts.copy && facts.copy.error().code != nvdebug::ErrorCode::unsupported)
+    if (!facts.copy && !is_absent(facts.copy.error()))
         errors.push_back(facts.copy.error());
     return errors;
 }
@@ -46,27 +45,21 @@ std::string file_of(const Facts &facts, const std::string &name) {
     return facts.state.folder + "/" + name;
 }
 
-void give_up(Finding &finding, const nvdebug::Error &error) {
+void give_up(Finding &finding, const std::string &why) {
     finding.raise(Verdict::unknown);
-    finding.say(fmt::format("Cannot be said: {}.", error.sentence));
+    finding.say(fmt::format("Not known: {}.", why));
 }
 
 void note_unread_lists(Finding &finding, const Facts &facts) {
-    // Sentences of lists that fail alike differ in the path alone.
-    std::map<std::string, std::vector<std::uint32_t>> failing;
+    std::vector<std::uint32_t> unread;
     for (const auto &[id, list] : facts.state.runlists)
-        if (!list) {
-            std::string reason = list.error().sentence;
-            if (const std::size_t at = reason.find(list.error().path); at != reason.npos)
-                reason.erase(at, list.error().path.size());
-            failing[reason].push_back(id);
-        }
-    for (const auto &[reason, ids] : failing) {
-        finding.raise(Verdict::unknown);
-        finding.say(fmt::format("Cannot be said of runlist{} {}: {}.", ids.size() > 1 ? "s" : "",
-                                fold_ids(ids),
-                                facts.state.runlists.at(ids.front()).error().sentence));
-    }
+        if (!list)
+            unread.push_back(id);
+    if (unread.empty())
+        return;
+    finding.raise(Verdict::unknown);
+    finding.say(fmt::format("Not known of runlist{} {}, which cannot be read (R3 says why).",
+                            unread.size() > 1 ? "s" : "", fold_ids(unread)));
 }
 
 bool without_lists(Finding &finding, const Facts &facts) {
@@ -75,7 +68,7 @@ bool without_lists(Finding &finding, const Facts &facts) {
             return false;
     finding.raise(Verdict::unknown);
     if (facts.state.runlists.empty())
-        finding.say("Cannot be said: no runlists are shown of this GPU.");
+        finding.say("Not known: no runlists are shown of this GPU.");
     note_unread_lists(finding, facts);
     return true;
 }
@@ -90,7 +83,7 @@ std::vector<const TsgView *> runnable(const RunlistView &runlist) {
 
 namespace {
 
-constexpr std::array verdicts = {Verdict::ok, Verdict::unknown, Verdict::attention,
+constexpr std::array verdicts = {Verdict::ok, Verdict::note, Verdict::unknown, Verdict::attention,
                                  Verdict::trouble};
 
 Json json_of(const Rule &rule, const Finding &finding) {
@@ -131,8 +124,17 @@ void print(const Json &data, Page &page) {
     }
     std::string counts;
     for (const auto &[verdict, count] : data["verdicts"].items())
-        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), verdict);
+        if (count != 0)
+            counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), verdict);
     page.line(counts);
+}
+
+/** The verdict of each rule. */
+Json row(const Json &data) {
+    Json verdicts_by_rule = Json::object();
+    for (const Json &finding : data["findings"])
+        verdicts_by_rule[finding["rule"].get<std::string>()] = finding["verdict"];
+    return verdicts_by_rule;
 }
 
 Outcome<Document> run(Context &context) {
@@ -170,10 +172,12 @@ std::vector<Command> check_commands() {
                  "R1|R2|R3|R4|R5|R6|R7|R8"},
                 {"question", "what is asked", "string"},
                 {"verdict",
-                 "ok: nothing to be done; unknown: not readable, or not public on this chip; "
-                 "attention: tasks wait for each other, and an analysis has to count with it; "
-                 "trouble: work is stuck, or the state contradicts itself (exit status 2)",
-                 "ok|unknown|attention|trouble"},
+                 "ok: tasks are as independent as the rule allows; note: tasks wait for each "
+                 "other, or "
+                 "may, as GPUs are built and used; unknown: cannot be read, or not public on this "
+                 "chip; attention: unusual, though it may be meant; trouble: work is stuck, or the "
+                 "state contradicts itself (exit status 2)",
+                 "ok|note|unknown|attention|trouble"},
                 {"answer", "the answer, in sentences", "string"},
                 {"evidence",
                  "what the answer comes from",
@@ -184,22 +188,26 @@ std::vector<Command> check_commands() {
                "how many findings have each verdict",
                "object",
                {{"ok", "findings whose verdict is ok", "uint"},
+                {"note", "findings whose verdict is note", "uint"},
                 {"unknown", "findings whose verdict is unknown", "uint"},
                 {"attention", "findings whose verdict is attention", "uint"},
                 {"trouble", "findings whose verdict is trouble", "uint"}}}},
          .notes =
              {"The rules are those of Bakita and Anderson, 'Demystifying NVIDIA GPU Internals "
               "to Enable Reliable GPU Management', RTAS 2024.",
-              "ok: tasks are as independent as the rule allows. attention: tasks wait for each "
-              "other here, and an analysis has to count with it. unknown: not readable, or not "
-              "public on this chip. trouble: work is stuck, or the state contradicts itself.",
-              "Exit status: 2 if there is trouble, else 4 if a file could not be read or a "
-              "list was torn, else 0. attention changes nothing: it is how GPUs are built and "
-              "used."},
+              "ok: tasks are as independent as the rule allows. note: tasks wait for each other, "
+              "or may; GPUs are built and used like that, and a response-time analysis has to "
+              "include it. attention: unusual (a disabled channel, scheduling that is off), though "
+              "it may be meant. unknown: cannot be read, or not public on this chip. trouble: work "
+              "is stuck, or the state contradicts itself.",
+              "Exit status: 2 if there is trouble, else 4 if a file cannot be read or a list is "
+              "torn, else 0."},
          .examples = {{"nvdebugctl check", "read before you trust a response-time analysis"},
+                      {"nvdebugctl check -g all", "the verdicts, a row for each GPU"},
                       {"nvdebugctl check -j | jq .data.verdicts", "how many answers of each kind"}},
          .run = run,
-         .text = print}};
+         .text = print,
+         .row = row}};
 }
 
 } // namespace nvdebugctl

@@ -44,10 +44,10 @@ Finding copy_engines_share_physical_ones(const Facts &facts); ///< R8
 /** @return `/proc/gpu0/NAME` */
 std::string file_of(const Facts &facts, const std::string &name);
 
-/** The question cannot be answered, because of @p error. */
-void give_up(Finding &finding, const nvdebug::Error &error);
+/** The question cannot be answered, or not wholly, because of @p why. */
+void give_up(Finding &finding, const std::string &why);
 
-/** Lists that could not be read make the answer a part of one. */
+/** Lists that could not be read make the answer a part of one. Why, is said by R3. */
 void note_unread_lists(Finding &finding, const Facts &facts);
 
 /** No list could be read, so that a question about lists has no answer but that. */

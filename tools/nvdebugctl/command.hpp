@@ -113,8 +113,13 @@ struct Command {
     /** What a person reads, from Document::data; nullptr: a table if there are columns, else
      *  `key: value`. Is not asked where data is an array and there are columns. */
     void (*text)(const Json &data, Page &page) = nullptr;
+    /** What a person reads of each of several GPUs (-g all), as a row of a table, from
+     *  Document::data; nullptr: the rows or the text of each. */
+    Json (*row)(const Json &data) = nullptr;
 
     bool has_table() const { return !columns.empty(); }
+    /** `-g all` makes sense: changes and live views are of one GPU. */
+    bool takes_all_gpus() const { return scope == Scope::gpu && !control && !stream; }
     /** `runlist show` */
     std::string name() const { return verb.empty() ? object : object + " " + verb; }
     /** `runlist.show`: of its schema */
@@ -159,12 +164,14 @@ const std::vector<Column> &channel_columns();
 
 /** Options that are not a command's own. */
 const std::vector<Option> &common_options();
-/** Those that the command has a use for: common ones first, its own, of pictures, of controls. */
+/** Those that the command takes: its own, of pictures, of controls, then common ones. */
 std::vector<Option> options_of(const Command &command);
 
 /** Of the tool, of an object, or of a command; what is nullptr was not named. */
 std::string help_text(const std::vector<Object> &objects, const Object *object,
                       const Command *command);
+/** What is printed where no word was typed. */
+std::string short_usage(const std::vector<Object> &objects);
 std::string columns_help(const Command &command);
 /** `runlist show RUNLIST [--brief]` */
 std::string synopsis(const Command &command);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "context.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
@@ -30,14 +31,14 @@ bool is_useful(const Command &command, const std::string &option) {
 
 const std::vector<Option> &control_options() {
     static const std::vector<Option> options = {
-        {"--dry-run", "print what would be written where, and the old state; write nothing"}};
+        {"--dry-run", "show what would be written where, and the present state; write nothing"}};
     return options;
 }
 
 const std::vector<Option> &lease_options() {
     static const std::vector<Option> options = {
         {"--for",
-         "undo it when the time is up or the tool ends in whatever way; 0: until interrupted",
+         "undo it after so many seconds, or when the tool ends in any way; 0: when interrupted",
          "SECONDS"}};
     return options;
 }
@@ -46,9 +47,11 @@ const std::vector<Option> &lease_options() {
 
 const std::vector<Option> &common_options() {
     static const std::vector<Option> options = {
-        {"--gpu", "index (0, gpu0), PCI address or chip name; default: the only GPU, else gpu0",
+        {"--gpu",
+         "index (0, gpu0), PCI address or chip name, or all; default: the only GPU, else gpu0",
          "GPU", "-g"},
-        {"--from", "read a capture, or a folder that looks like /proc", "FILE"},
+        {"--from", "read a capture (-: from standard input), or a folder that looks like /proc",
+         "FILE"},
         {"--json", "one JSON document", "", "-j"},
         {"--pretty", "JSON with line breaks and indentation (implies -j)"},
         {"--csv", "comma-separated values (RFC 4180)"},
@@ -66,16 +69,15 @@ const std::vector<Option> &common_options() {
 }
 
 std::vector<Option> options_of(const Command &command) {
-    std::vector<Option> options;
-    std::ranges::copy_if(common_options(), std::back_inserter(options),
-                         [&](const Option &option) { return is_useful(command, option.name); });
-    options.insert(options.end(), command.options.begin(), command.options.end());
+    std::vector<Option> options = command.options;
     for (const Picture &picture : command.pictures)
         options.push_back(picture.option);
     if (command.control)
         options.insert(options.end(), control_options().begin(), control_options().end());
     if (command.leasable)
         options.insert(options.end(), lease_options().begin(), lease_options().end());
+    std::ranges::copy_if(common_options(), std::back_inserter(options),
+                         [&](const Option &option) { return is_useful(command, option.name); });
     return options;
 }
 
@@ -110,27 +112,40 @@ std::string ask_help(const Invocation &invocation) {
                                            : "");
 }
 
+/** `; did you mean 'gpu'?` where that can be guessed, `; it may be copy or check`. */
+std::string guess(const std::string &word, const std::vector<std::string> &known) {
+    std::vector<std::string> longer;
+    std::ranges::copy_if(known, std::back_inserter(longer), [&](const std::string &each) {
+        return !word.empty() && each.starts_with(word);
+    });
+    if (longer.size() > 1)
+        return fmt::format("; it may be {}", fmt::join(longer, " or "));
+    const auto meant = nearest_word(word, known);
+    return meant ? fmt::format("; did you mean '{}'?", *meant) : "";
+}
+
 Outcome<void> check_argument(const Argument &argument, const std::string &word,
                              const Invocation &invocation) {
     switch (argument.kind) {
     case Argument::Kind::runlist:
         if (!parse_id(word))
-            return usage(fmt::format("'{}' is no runlist: a number is wanted, decimal or 0x…; "
-                                     "'nvdebugctl runlist list' lists them",
+            return usage(fmt::format("'{}' is no runlist: write its number, decimal or 0x… (not "
+                                     "010); 'nvdebugctl runlist list' lists them",
                                      word));
         break;
     case Argument::Kind::channel:
     case Argument::Kind::tsg:
         if (const auto target = nvdebug::parse_target(word); !target)
-            return usage(fmt::format("'{}' is no {}: ID or RUNLIST:ID is wanted, numbers decimal "
-                                     "or 0x…",
+            return usage(fmt::format("'{}' is no {}: write ID or RUNLIST:ID, numbers decimal or "
+                                     "0x… (not 010)",
                                      word,
                                      argument.kind == Argument::Kind::tsg ? "TSG" : "channel"));
         break;
     case Argument::Kind::choice:
         if (std::ranges::find(argument.choices, word) == argument.choices.end())
-            return usage(fmt::format("'{}' is no {} of '{}': it is one of {}", word, argument.name,
-                                     invocation.command->name(),
+            return usage(fmt::format("'{}' is no {} of '{}'{}; it is one of {}", word,
+                                     argument.name, invocation.command->name(),
+                                     guess(word, argument.choices),
                                      fmt::join(argument.choices, ", ")));
         break;
     case Argument::Kind::engine:
@@ -151,7 +166,7 @@ Outcome<void> assign_arguments(const std::vector<std::string> &words, Invocation
         const bool required =
             argument.count == Argument::Count::some || argument.count == Argument::Count::one;
         if (required && next == words.size())
-            return usage(fmt::format("'{}' wants a {} ({}); {}", invocation.command->name(),
+            return usage(fmt::format("'{}' needs {} ({}); {}", invocation.command->name(),
                                      argument.name, argument.help, ask_help(invocation)));
         do {
             if (next == words.size())
@@ -162,7 +177,7 @@ Outcome<void> assign_arguments(const std::vector<std::string> &words, Invocation
         } while (repeats);
     }
     if (next < words.size())
-        return usage(fmt::format("'{}' does not know what to do with '{}'; {}",
+        return usage(fmt::format("'{}' takes no further word, and '{}' is one; {}",
                                  invocation.command->name(), words[next], ask_help(invocation)));
     return {};
 }
@@ -173,13 +188,20 @@ Outcome<void> check_options(Invocation &invocation) {
     for (const auto &[name, value] : invocation.options) {
         const auto option = std::ranges::find(useful, name, &Option::name);
         if (option == useful.end())
-            return usage(fmt::format("'{}' has no use for {}; {}", command.name(), name,
+            return usage(fmt::format("'{}' does not take {}; {}", command.name(), name,
                                      ask_help(invocation)));
         if (!option->choices.empty() &&
             std::ranges::find(option->choices, value) == option->choices.end())
             return usage(fmt::format("{} takes one of {}, not '{}'", name,
                                      fmt::join(option->choices, ", "), value));
     }
+
+    const auto gpu = invocation.options.find("--gpu");
+    if (gpu != invocation.options.end() && gpu->second == "all")
+        for (const Picture &picture : command.pictures)
+            if (invocation.has(picture.option.name))
+                return usage(fmt::format("{} is a picture of one GPU: name it instead of 'all'",
+                                         picture.option.name));
 
     std::vector<std::string> forms;
     if (invocation.json())
@@ -195,8 +217,8 @@ Outcome<void> check_options(Invocation &invocation) {
     const bool columnless = !forms.empty() && forms[0] != "--csv";
     for (const char *option : {"--columns", "--no-header"})
         if (columnless && invocation.has(option))
-            return usage(fmt::format("{} is for tables and --csv, and has no use with {}", option,
-                                     forms[0]));
+            return usage(fmt::format("{} is for tables and --csv, and has no effect with {}",
+                                     option, forms[0]));
     return {};
 }
 
@@ -217,22 +239,41 @@ Outcome<void> choose_columns(Invocation &invocation) {
     return {};
 }
 
-std::string names_of_verbs(const Object &object) {
+std::vector<std::string> names_of(const std::vector<Object> &objects) {
     std::vector<std::string> names;
-    for (const Command &command : object.commands)
-        names.push_back(command.verb);
-    return fmt::format("{}", fmt::join(names, ", "));
+    std::ranges::transform(objects, std::back_inserter(names), &Object::name);
+    return names;
 }
 
-Outcome<void> unknown_word(const std::vector<std::string> &rest, const Invocation &invocation) {
+std::vector<std::string> verbs_of(const Object &object) {
+    std::vector<std::string> names;
+    std::ranges::transform(object.commands, std::back_inserter(names), &Command::verb);
+    return names;
+}
+
+std::string names_of_verbs(const Object &object) {
+    return fmt::format("{}", fmt::join(verbs_of(object), ", "));
+}
+
+Outcome<void> unknown_word(const std::vector<Object> &objects, const std::vector<std::string> &rest,
+                           const Invocation &invocation) {
     const auto option = std::ranges::find_if(
         rest, [](const std::string &word) { return word.size() > 1 && word[0] == '-'; });
-    if (option != rest.end())
-        return usage(fmt::format("there is no option {}; {}", *option, ask_help(invocation)));
+    if (option != rest.end()) {
+        std::vector<std::string> names;
+        if (invocation.command)
+            std::ranges::transform(options_of(*invocation.command), std::back_inserter(names),
+                                   &Option::name);
+        return usage(fmt::format("there is no option {}{}; {}", *option,
+                                 guess(option->substr(0, option->find('=')), names),
+                                 ask_help(invocation)));
+    }
     if (invocation.object)
-        return usage(fmt::format("'{}' has no verb '{}'; it has {}", invocation.object->name,
-                                 rest[0], names_of_verbs(*invocation.object)));
-    return usage(fmt::format("there is no '{}'; {}", rest[0], ask_help(invocation)));
+        return usage(fmt::format("'{}' has no verb '{}'{}; it has {}", invocation.object->name,
+                                 rest[0], guess(rest[0], verbs_of(*invocation.object)),
+                                 names_of_verbs(*invocation.object)));
+    return usage(fmt::format("there is no '{}'{}; {}", rest[0], guess(rest[0], names_of(objects)),
+                             ask_help(invocation)));
 }
 
 /** The flag among @p words that has a value, as in `--json=false`; empty: none. */
@@ -245,6 +286,32 @@ std::string flag_with_value(const std::vector<Object> &objects,
             return option->first;
     }
     return "";
+}
+
+/** Does the option at hand take the next word as its value? */
+bool takes_next(const std::map<std::string, Option> &options, const std::string &word) {
+    return std::ranges::any_of(options, [&](const auto &entry) {
+        const Option &option = entry.second;
+        return !option.value.empty() && (option.name == word || option.short_name == word);
+    });
+}
+
+/** Object and verb in full, where their beginnings leave no doubt. */
+void complete_words(const std::vector<Object> &objects, std::vector<std::string> &words) {
+    const std::map<std::string, Option> options = every_option(objects);
+    const Object *object = nullptr;
+    for (std::size_t n = 0; n < words.size(); n++) {
+        if (words[n].starts_with('-')) {
+            n += takes_next(options, words[n]) ? 1 : 0;
+            continue;
+        }
+        if (object && object->commands.front().verb.empty())
+            return;
+        words[n] =
+            whole_word(words[n], object ? verbs_of(*object) : names_of(objects)).value_or(words[n]);
+        if (object || !(object = find_object(objects, words[n])))
+            return;
+    }
 }
 
 /** CLI11's parser, with what it found. */
@@ -293,7 +360,9 @@ struct Parser {
 
 std::optional<std::uint64_t> parse_integer(const std::string &word) {
     const bool hexadecimal = word.starts_with("0x") || word.starts_with("0X");
-    const int base = hexadecimal ? 16 : word.size() > 1 && word[0] == '0' ? 8 : 10;
+    if (!hexadecimal && word.size() > 1 && word[0] == '0')
+        return std::nullopt;
+    const int base = hexadecimal ? 16 : 10;
     const char *const begin = word.data() + (hexadecimal ? 2 : 0);
     const char *const end = word.data() + word.size();
     std::uint64_t value = 0;
@@ -313,6 +382,7 @@ std::optional<std::uint32_t> parse_id(const std::string &word) {
 Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
                                  Invocation &invocation) {
     Parser parser(objects);
+    complete_words(objects, words);
     const std::string flag = flag_with_value(objects, words);
     std::string trouble;
     try {
@@ -337,7 +407,7 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
     if (!trouble.empty())
         return usage(fmt::format("{}; {}", trouble, ask_help(invocation)));
     if (const std::vector<std::string> rest = parser.app.remaining(true); !rest.empty())
-        return unknown_word(rest, invocation);
+        return unknown_word(objects, rest, invocation);
     if (invocation.has("--help")) {
         invocation.instead = Invocation::Instead::help;
         return {};
@@ -347,9 +417,9 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
         return {};
     }
     if (!invocation.object)
-        return usage("nothing to do: an object and a verb are wanted; see 'nvdebugctl --help'");
+        return usage("an object and a verb are missing; see 'nvdebugctl --help'");
     if (!invocation.command)
-        return usage(fmt::format("'{}' wants a verb: {}", invocation.object->name,
+        return usage(fmt::format("'{}' needs a verb: {}", invocation.object->name,
                                  names_of_verbs(*invocation.object)));
     if (auto checked = check_options(invocation); !checked)
         return checked;

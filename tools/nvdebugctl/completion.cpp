@@ -6,6 +6,7 @@
 #include "completion_script.hpp"
 #include "context.hpp"
 #include "output.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
@@ -37,12 +38,20 @@ std::optional<Option> find_option(const std::vector<Object> &objects, const std:
     return std::nullopt;
 }
 
+template <typename Things, typename Name>
+std::string in_full(const std::string &word, const Things &things, Name name) {
+    std::vector<std::string> names;
+    std::ranges::transform(things, std::back_inserter(names), name);
+    return whole_word(word, names).value_or(word);
+}
+
 void take_word(const std::vector<Object> &objects, const std::string &word, Typed &typed) {
     if (!typed.object) {
-        typed.object = find_object(objects, word);
+        typed.object = find_object(objects, in_full(word, objects, &Object::name));
         typed.command = typed.object ? find_command(*typed.object, "") : nullptr;
     } else if (!typed.command) {
-        typed.command = find_command(*typed.object, word);
+        typed.command =
+            find_command(*typed.object, in_full(word, typed.object->commands, &Command::verb));
     } else {
         typed.arguments++;
     }
@@ -127,9 +136,8 @@ Candidates targets(const Gpu &gpu, Argument::Kind kind) {
                 names.push_back(fmt::format("{}:{}", id, held.channel->id));
             continue;
         }
-        for (const nvdebug::RunlistItem &item : list->items)
-            if (const auto *const tsg = std::get_if<nvdebug::Tsg>(&item))
-                names.push_back(fmt::format("{}:{}", id, tsg->id));
+        for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(*list))
+            names.push_back(fmt::format("{}:{}", id, tsg.id));
     }
     return names;
 }
@@ -232,21 +240,39 @@ int complete(const std::vector<Object> &objects, const std::vector<std::string> 
 
 namespace {
 
-Outcome<Exit> bash(Context &, Output &output) {
-    auto written = output.write(bash_completion);
+Outcome<Exit> print_script(const char *script, Output &output) {
+    auto written = output.write(script);
     return written ? Outcome<Exit>(done) : tl::unexpected(written.error());
 }
 
 } // namespace
 
 std::vector<Command> completion_commands() {
-    return {{.object = "completion",
-             .verb = "bash",
-             .help = "the completion script for bash",
-             .scope = Scope::nothing,
-             .json = false,
-             .examples = {{"source <(nvdebugctl completion bash)", "completion for this shell"}},
-             .stream = bash}};
+    return {
+        {.object = "completion",
+         .verb = "bash",
+         .help = "the completion script for bash",
+         .scope = Scope::nothing,
+         .json = false,
+         .examples = {{"source <(nvdebugctl completion bash)", "completion for this shell"}},
+         .stream = [](Context &, Output &output) { return print_script(bash_completion, output); }},
+        {.object = "completion",
+         .verb = "zsh",
+         .help = "the completion script for zsh",
+         .scope = Scope::nothing,
+         .json = false,
+         .examples = {{"source <(nvdebugctl completion zsh)",
+                       "completion for this shell, after compinit"}},
+         .stream = [](Context &, Output &output) { return print_script(zsh_completion, output); }},
+        {.object = "completion",
+         .verb = "fish",
+         .help = "the completion script for fish",
+         .scope = Scope::nothing,
+         .json = false,
+         .examples = {{"nvdebugctl completion fish | source", "completion for this shell"}},
+         .stream = [](Context &, Output &output) {
+             return print_script(fish_completion, output);
+         }}};
 }
 
 } // namespace nvdebugctl

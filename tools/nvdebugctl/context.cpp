@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 namespace nvdebugctl {
 
@@ -17,15 +18,6 @@ std::string lower(std::string text) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
     return text;
-}
-
-/** What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`. */
-std::string describe(const Gpu &gpu) {
-    const auto info = gpu.info();
-    if (!info)
-        return gpu.folder();
-    return fmt::format("{} ({}, {})", gpu.folder(), info->chip.value_or("unknown chip"),
-                       info->pci_address.value_or("not on PCI"));
 }
 
 bool has_pci_address(const Gpu &gpu, const std::string &wanted) {
@@ -52,6 +44,14 @@ bool is_meant(const Gpu &gpu, const std::string &wanted) {
 
 } // namespace
 
+std::string describe(const Gpu &gpu) {
+    const auto info = gpu.info();
+    if (!info)
+        return gpu.folder();
+    return fmt::format("{} ({}, {})", gpu.folder(), info->chip.value_or("unknown chip"),
+                       info->pci_address.value_or(info->platform_device.value_or("not on PCI")));
+}
+
 Failure no_gpu(const nvdebug::Tree &tree) {
     return Failure({ErrorCode::not_found, 0, "",
                     tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
@@ -70,8 +70,9 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
     if (!wanted) {
         SelectedGpu selected{gpus->front(), ""};
         if (gpus->size() > 1)
-            selected.note = fmt::format("{} of {} GPUs is meant; -g names another",
-                                        describe(gpus->front()), gpus->size());
+            selected.note = fmt::format("there are {} GPUs, and this is about {}; -g chooses "
+                                        "another",
+                                        gpus->size(), describe(gpus->front()));
         return selected;
     }
     std::vector<Gpu> meant;
@@ -90,6 +91,10 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                             fmt::join(names, ", ")));
 }
 
+bool Context::all_gpus() const {
+    return command().takes_all_gpus() && value("--gpu") == "all";
+}
+
 Outcome<void> Context::open() {
     if (command().scope == Scope::nothing)
         return {};
@@ -101,14 +106,19 @@ Outcome<void> Context::open() {
                                  command().name(), *from)}));
     const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
                                  .capture = "nvdebugctl capture FILE"};
-    auto tree =
-        from ? nvdebug::Tree::open(*from, advice) : nvdebug::Tree::folder("/proc", advice);
+    auto tree = !from          ? nvdebug::Tree::folder("/proc", advice)
+                : *from == "-" ? nvdebug::Tree::capture(STDIN_FILENO, advice)
+                               : nvdebug::Tree::open(*from, advice);
     if (!tree)
         return tl::unexpected(Failure(tree.error()));
     tree_ = *tree;
     const auto wanted = value("--gpu");
-    if (command().scope == Scope::tree || (command().scope == Scope::gpus && !wanted))
+    const bool every = command().scope == Scope::gpus && (!wanted || wanted == "all");
+    if (command().scope == Scope::tree || every || all_gpus())
         return {};
+    if (wanted == "all")
+        return usage(
+            fmt::format("'{}' is about one GPU: name it instead of 'all'", command().name()));
     auto selected = select_gpu(*tree_, wanted);
     if (!selected)
         return tl::unexpected(selected.error());

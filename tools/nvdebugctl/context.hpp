@@ -38,7 +38,7 @@ struct Invocation {
 Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
                                  Invocation &invocation);
 
-/** A number as proc.md has it: decimal, `0x…` or `0…`. */
+/** A number as proc.md has it: decimal or `0x…`, and no leading 0. */
 std::optional<std::uint64_t> parse_integer(const std::string &word);
 /** Such a number that fits an id. */
 std::optional<std::uint32_t> parse_id(const std::string &word);
@@ -58,6 +58,9 @@ class Context {
     const nvdebug::Gpu &gpu() const { return *gpu_; }
     bool has_tree() const { return tree_.has_value(); }
     bool has_gpu() const { return gpu_.has_value(); }
+    /** `-g all`: no GPU is chosen, until about() chooses one after the other. */
+    bool all_gpus() const;
+    void about(nvdebug::Gpu gpu) { gpu_ = std::move(gpu); }
 
     /** The words of the argument of that name, in order. */
     const std::vector<std::string> &words(std::string_view argument) const;
@@ -73,7 +76,7 @@ class Context {
     /** What is printed is not the whole: exit status 4. */
     void missing(nvdebug::Error what) { missing_.push_back(std::move(what)); }
 
-    /** The next document of a stream is whole again until something is missing from it. */
+    /** The next document is whole again until something is missing from it. */
     void forget_missing() { missing_.clear(); }
 
     /** What note() was told since the last call. */
@@ -93,6 +96,9 @@ struct SelectedGpu {
     nvdebug::Gpu gpu;
     std::string note; ///< a word for the user if there was a choice
 };
+
+/** What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`. */
+std::string describe(const nvdebug::Gpu &gpu);
 
 /** Why there is none in @p tree. */
 Failure no_gpu(const nvdebug::Tree &tree);

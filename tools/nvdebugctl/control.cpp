@@ -2,6 +2,7 @@
 #include "control.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -13,9 +14,11 @@
 #include <span>
 #include <sys/time.h>
 
+#include "doctor.hpp"
 #include "nvdebug/nvdebug.hpp"
 #include "output.hpp"
 #include "page.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -123,8 +126,9 @@ Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
     const char *end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, seconds);
     if (parsed.ec != std::errc() || parsed.ptr != end || !(seconds >= 0 && seconds <= kLongest))
-        return usage(fmt::format("--for {}: want seconds, from 0 (until interrupted) to {:.0f}",
-                                 text, kLongest));
+        return usage(
+            fmt::format("--for takes seconds, from 0 (until interrupted) to {1:.0f}, not '{0}'",
+                        text, kLongest));
     if (seconds == 0)
         return std::nullopt;
     return Seconds(seconds);
@@ -171,22 +175,33 @@ const Channel *find_channel(const Runlist &runlist, std::uint32_t id) {
     return nullptr;
 }
 
-tl::unexpected<Failure> several(std::string_view kind, const Target &target,
+using Kind = Observation::Kind;
+
+/** As people write it, and as the tool's object is called. */
+const char *noun_of(Kind kind) {
+    return kind == Kind::tsg ? "TSG" : kind == Kind::channel ? "channel" : "runlist";
+}
+const char *object_of(Kind kind) {
+    return kind == Kind::tsg ? "tsg" : noun_of(kind);
+}
+
+tl::unexpected<Failure> several(Kind kind, const Target &target,
                                 const std::vector<Lists::Found> &found) {
     std::string choices;
     for (const Lists::Found &one : found)
         choices += fmt::format("{}{}:{}", choices.empty() ? "" : ", ", one.runlist->id, target.id);
-    return fail(
-        nvdebug::ErrorCode::invalid,
-        fmt::format("{} {} is on several runlists; say which: {}", kind, target.id, choices));
+    return fail(nvdebug::ErrorCode::invalid,
+                fmt::format("{} {} is on several runlists; say which: {}", noun_of(kind), target.id,
+                            choices));
 }
 
-tl::unexpected<Failure> nowhere(std::string_view kind, std::string_view object,
-                                const Target &target) {
+tl::unexpected<Failure> nowhere(Kind kind, const Target &target) {
+    const std::string holder = target.runlist
+                                   ? fmt::format("runlist {} does not hold", *target.runlist)
+                                   : std::string("no runlist holds");
     return fail(nvdebug::ErrorCode::not_found,
-                fmt::format("no runlist holds {} {} now; 'nvdebugctl {} list' shows those that "
-                            "there are",
-                            kind, to_string(target), object));
+                fmt::format("{} {} {} now; 'nvdebugctl {} list' shows those that there are", holder,
+                            noun_of(kind), target.id, object_of(kind)));
 }
 
 /** Fails if the GPU lacks a runlist that a target names; else the ids of all that it has. */
@@ -254,23 +269,12 @@ std::vector<Lists::Found> Lists::tsg(const Target &target) const {
     return found;
 }
 
-/** Is it clear what is meant? Where ids are those of a runlist, one has to hold the channel, or be
- *  named. */
-Outcome<void> unambiguous_channel(const Target &target, bool ids_per_runlist,
-                                  const std::vector<Lists::Found> &found) {
+/** Is it clear what is meant? Fails unless exactly one list holds it. */
+Outcome<void> on_one_list(Kind kind, const Target &target, const std::vector<Lists::Found> &found) {
     if (found.size() > 1)
-        return several("channel", target, found);
-    if (found.empty() && ids_per_runlist && !target.runlist)
-        return nowhere("channel", "channel", target);
-    return {};
-}
-
-/** The same of a TSG, which has to be on a list. */
-Outcome<void> unambiguous_tsg(const Target &target, const std::vector<Lists::Found> &found) {
-    if (found.size() > 1)
-        return several("TSG", target, found);
+        return several(kind, target, found);
     if (found.empty())
-        return nowhere("TSG", "tsg", target);
+        return nowhere(kind, target);
     return {};
 }
 
@@ -291,13 +295,11 @@ const nvdebug::Context *context_of(const Runlist &runlist, const Channel &channe
 
 using Observations = std::vector<Observation>;
 using Found = Lists::Found;
-using Kind = Observation::Kind;
 
 Json listed_tsgs(const Runlist &runlist) {
     Json ids = Json::array();
-    for (const nvdebug::RunlistItem &item : runlist.items)
-        if (const Tsg *tsg = std::get_if<Tsg>(&item))
-            ids.push_back(tsg->id);
+    for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(runlist))
+        ids.push_back(tsg.id);
     return ids;
 }
 
@@ -310,7 +312,7 @@ Outcome<std::vector<std::pair<Target, Found>>> find_tsgs(const Lists &lists, con
     std::vector<std::pair<Target, Found>> places;
     for (const Target &target : tsgs) {
         const auto found = lists.tsg(target);
-        if (auto clear = unambiguous_tsg(target, found); !clear)
+        if (auto clear = on_one_list(Kind::tsg, target, found); !clear)
             return tl::unexpected(clear.error());
         places.emplace_back(Target{found[0].runlist->id, target.id}, found[0]);
     }
@@ -326,21 +328,9 @@ Outcome<void> all_exist(const Gpu &gpu, const Ids &ids) {
     return known ? Outcome<void>{} : tl::unexpected(known.error());
 }
 
-const char *name_of(Observation::Kind kind) {
-    switch (kind) {
-    case Observation::Kind::runlist:
-        return "runlist";
-    case Observation::Kind::tsg:
-        return "tsg";
-    case Observation::Kind::channel:
-        return "channel";
-    }
-    return "?";
-}
-
 Json change(const Observation &before, const Json &after) {
     const bool is_runlist = before.kind == Observation::Kind::runlist;
-    return {{"object", name_of(before.kind)},
+    return {{"object", object_of(before.kind)},
             {"runlist", is_runlist ? Json(before.target.id) : or_null(before.target.runlist)},
             {"id", is_runlist ? Json() : Json(before.target.id)},
             {"property", before.property},
@@ -360,11 +350,11 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
         if (before[i].value != now[i].value)
             return fail(nvdebug::ErrorCode::busy,
-                        fmt::format("the lease is over, but {} {} {} is {} and was {}: something "
-                                    "else changed it, or it could not be put back ('dmesg' says "
-                                    "so)",
-                                    name_of(before[i].kind), to_string(before[i].target),
-                                    without_unit(before[i].property),
+                        fmt::format("the lease is over, but {} {} has {} {} and had {} before: "
+                                    "something else changed it, or it could not be put back "
+                                    "('dmesg' says so)",
+                                    noun_of(before[i].kind), to_string(before[i].target),
+                                    label(before[i].property),
                                     shown(before[i].property, now[i].value),
                                     shown(before[i].property, before[i].value)));
     return {};
@@ -396,39 +386,59 @@ Json write_of(const Context &context, const nvdebug::Request &request, bool leas
             {"text", (leased ? "lease " : "") + request.text}};
 }
 
-/** `channel 0:5 enabled: yes -> no` */
+/** A value of a change as people read it. */
+std::string words_of(const std::string &property, const Json &value) {
+    if (value.is_null())
+        return "not known";
+    if (property == "enabled")
+        return value.get<bool>() ? "enabled" : "disabled";
+    if (property == "scheduling")
+        return value.get<bool>() ? "on" : "off";
+    if (property == "listed_tsgs")
+        return value.empty() ? "no TSG"
+                             : (value.size() > 1 ? "TSGs " : "TSG ") +
+                                   fold_ids(value.get<std::vector<std::uint32_t>>());
+    if (value.is_array() && value.empty())
+        return property == "running" ? "nothing" : "no engine";
+    return shown(property, value);
+}
+
+/** `channel 0:5: enabled -> disabled`, `runlist 0: preempted; running before: TSG 1, now: TSG 2` */
 std::string change_line(const Json &change, bool dry) {
-    const std::string property = change["property"];
-    std::string subject = change["object"];
-    for (const char *key : {"runlist", "id"})
-        if (!change[key].is_null())
-            subject += (subject.find(' ') == subject.npos ? " " : ":") + change[key].dump();
-    std::string line =
-        fmt::format("{} {}: {}", subject, without_unit(property), shown(property, change["old"]));
-    return dry ? line : line + " -> " + shown(property, change["new"]);
+    const std::string property = change["property"], object = change["object"];
+    std::string line = (object == "tsg" ? "TSG" : object) + " ";
+    if (!change["runlist"].is_null())
+        line += change["runlist"].dump();
+    if (!change["id"].is_null())
+        line += (change["runlist"].is_null() ? "" : ":") + change["id"].dump();
+    const std::string before = words_of(property, change["old"]);
+    const std::string after = words_of(property, change["new"]);
+    if (property == "running" || property == "on_engines") {
+        const char *const what = property == "running" ? "running" : "on";
+        return dry ? fmt::format("{}: {} {} now", line, what, before)
+                   : fmt::format("{}: preempted; {} before: {}, now: {}", line, what, before,
+                                 after);
+    }
+    line += ": ";
+    if (property != "enabled")
+        line += property == "listed_tsgs" ? "holds " : label(property) + " ";
+    return dry ? line + before : line + before + " -> " + after;
 }
 
 } // namespace
 
 Observe enabled(const Gpu &gpu, Targets channels) {
     return [&gpu, channels = std::move(channels)]() -> Outcome<Observations> {
-        const auto info = gpu.info();
-        if (!info)
-            return tl::unexpected(Failure(info.error()));
         const auto lists = Lists::read(gpu, channels);
         if (!lists)
             return tl::unexpected(lists.error());
         Observations seen;
         for (const Target &target : channels) {
             const auto found = lists->channel(target);
-            if (auto clear =
-                    unambiguous_channel(target, info->ids_per_runlist.value_or(true), found);
-                !clear)
+            if (auto clear = on_one_list(Kind::channel, target, found); !clear)
                 return tl::unexpected(clear.error());
-            // of one that no list holds, the files do not show the state
-            const Target place = found.empty() ? target : Target{found[0].runlist->id, target.id};
-            seen.push_back({Kind::channel, place, "enabled",
-                            found.empty() ? Json() : or_null(found[0].channel->enabled)});
+            seen.push_back({Kind::channel, Target{found[0].runlist->id, target.id}, "enabled",
+                            or_null(found[0].channel->enabled)});
         }
         return seen;
     };
@@ -441,10 +451,8 @@ Observe compute_preemption(const Gpu &gpu, Target channel) {
         if (!lists)
             return tl::unexpected(lists.error());
         const auto found = lists->channel(channel);
-        if (auto clear = unambiguous_channel(channel, true, found); !clear)
+        if (auto clear = on_one_list(Kind::channel, channel, found); !clear)
             return tl::unexpected(clear.error());
-        if (found.empty())
-            return Observations{{Kind::channel, channel, "compute_preemption", Json()}};
         const Target place{found[0].runlist->id, channel.id};
         const nvdebug::Context *context = context_of(*found[0].runlist, *found[0].channel);
         return Observations{{Kind::channel, place, "compute_preemption",
@@ -499,7 +507,7 @@ Observe listed_beside(const Gpu &gpu, Target tsg) {
             if (!lists)
                 return tl::unexpected(lists.error());
             const auto found = lists->tsg(tsg);
-            if (auto clear = unambiguous_tsg(tsg, found); !clear)
+            if (auto clear = on_one_list(Kind::tsg, tsg, found); !clear)
                 return tl::unexpected(clear.error());
             home = found[0].runlist->id;
         }
@@ -567,6 +575,18 @@ Outcome<void> check_lease_time(const Context &context) {
     return {};
 }
 
+namespace {
+
+/** EPERM has several reasons; the machine says which it is. */
+Failure particular(nvdebug::Error error, const std::optional<std::string> &refused) {
+    if (error.number == EPERM && refused)
+        error.sentence = fmt::format("{} was not written, since the kernel refuses it: {}",
+                                     error.path, *refused);
+    return Failure(std::move(error));
+}
+
+} // namespace
+
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
                             const Observe &observe) {
     const auto lease_text = context.value("--for");
@@ -578,24 +598,28 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
     if (!before)
         return tl::unexpected(before.error());
 
+    const std::optional<std::string> refused = controls_refused("");
     Document document;
     document.data = {{"dry_run", dry},
+                     {"refused", or_null(refused)},
                      {"write", write_of(context, request, lease_text.has_value())},
                      {"lease", lease_text.has_value()},
                      {"lease_seconds", limit ? Json(limit->count()) : Json(nullptr)},
                      {"changes", changes(*before, {})}};
-    if (dry)
+    if (dry) {
+        document.exit = refused ? failed : done;
         return document;
+    }
 
     if (lease_text) {
         auto lease = context.gpu().lease(request);
         if (!lease)
-            return tl::unexpected(Failure(lease.error()));
+            return tl::unexpected(particular(lease.error(), refused));
         const auto held =
             std::make_shared<Held>(Held{LeaseTime(limit), std::move(*lease), *before, observe});
         document.then = [held] { return held->see_through(); };
     } else if (auto answer = context.gpu().perform(request); !answer) {
-        return tl::unexpected(Failure(answer.error()));
+        return tl::unexpected(particular(answer.error(), refused));
     }
 
     if (auto after = observe())
@@ -607,9 +631,14 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
 
 void show_control(const Json &data, Page &page) {
     const bool dry = data["dry_run"].get<bool>();
-    if (dry)
-        page.line(fmt::format("would write \"{}\" to {}", data["write"]["text"].get<std::string>(),
-                              data["write"]["file"].get<std::string>()));
+    const std::string write =
+        fmt::format("write \"{}\" to {}", data["write"]["text"].get<std::string>(),
+                    data["write"]["file"].get<std::string>());
+    if (dry && data["refused"].is_null())
+        page.line("would " + write);
+    else if (dry)
+        page.line(
+            fmt::format("would be refused: {} (to {})", data["refused"].get<std::string>(), write));
     for (const Json &change : data["changes"])
         page.line(change_line(change, dry));
     if (dry || !data["lease"].get<bool>())

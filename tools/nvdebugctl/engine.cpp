@@ -62,7 +62,7 @@ Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
         return Json::array();
     const auto copy = context.gpu().copy_topology();
     if (!copy) {
-        if (copy.error().code == nvdebug::ErrorCode::unsupported)
+        if (is_absent(copy.error()))
             return Json();
         return tl::unexpected(Failure(copy.error()));
     }
@@ -114,10 +114,12 @@ Outcome<Document> shared_by_two(Context &context) {
                                 "--pces cannot be answered",
                                 context.gpu().folder()));
     Json note;
-    if (!pces)
+    if (!pces) {
         note = "not known: " + pces.error().error.sentence;
-    else if (pces->is_null())
+        context.missing(pces.error().error);
+    } else if (pces->is_null()) {
         note = "not public on this chip";
+    }
     const Json both = {{"engines", {a.name, b.name}},
                        {"runlists", {or_null(a.runlist), or_null(b.runlist)}},
                        {"share_runlist", shared},
@@ -132,17 +134,17 @@ Outcome<Document> shared_by_two(Context &context) {
 Outcome<void> check_shared(const Context &context) {
     const auto &names = context.words("ENGINE");
     if (names.size() != 0 && names.size() != 2)
-        return usage(fmt::format("'engine shared' wants two engines or none, not {}: {}",
+        return usage(fmt::format("'engine shared' takes two engines or none, not {}: {}",
                                  names.size(), fmt::join(names, " ")));
     for (const char *option : {"--csv", "--columns", "--no-header"})
         if (!names.empty() && context.flag(option))
-            return usage(fmt::format("'engine shared ENGINE ENGINE' has no use for {}: it is "
+            return usage(fmt::format("'engine shared ENGINE ENGINE' does not take {}: it is "
                                      "no table; -j is for programs",
                                      option));
     for (const char *option : {"--quiet", "--pces"})
         if (names.empty() && context.flag(option))
             return usage(
-                fmt::format("'engine shared' has no use for {} without two engines", option));
+                fmt::format("'engine shared' does not take {} without two engines", option));
     return {};
 }
 
@@ -267,8 +269,7 @@ std::vector<Command> engine_commands() {
                 {"contended_pces_note", "why contended_pces is null; null: it is known",
                  "string?"}}}},
          .notes = {"Of two engines: exit status 0 if they are independent, 2 if they share a "
-                   "runlist (or a PCE,",
-                   "with --pces)."},
+                   "runlist (or a PCE, with --pces)."},
          .examples = {{"nvdebugctl engine shared", "runlists with more than one engine"},
                       {"nvdebugctl engine shared LCE2 GR0 --quiet",
                        "for a script: fails when the two share a runlist"}},

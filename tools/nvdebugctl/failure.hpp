@@ -3,9 +3,11 @@
 #ifndef NVDEBUGCTL_FAILURE_HPP
 #define NVDEBUGCTL_FAILURE_HPP
 
+#include <cerrno>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
 #include "nvdebug/error.hpp"
 
@@ -36,6 +38,15 @@ inline tl::unexpected<Failure> usage(std::string sentence) {
 inline tl::unexpected<Failure> fail(nvdebug::ErrorCode code, std::string sentence) {
     return tl::unexpected(Failure({code, 0, "", std::move(sentence)}));
 }
+
+/** This chip has no such thing, so that nothing is missing. EOPNOTSUPP is of what is there, and
+ *  cannot be read here. */
+inline bool is_absent(const nvdebug::Error &error) {
+    return error.code == nvdebug::ErrorCode::unsupported && error.number != EOPNOTSUPP;
+}
+
+/** A sentence for each error, but only one for those that differ in nothing but their file. */
+std::vector<std::string> sentences_of(const std::vector<nvdebug::Error> &errors);
 
 } // namespace nvdebugctl
 

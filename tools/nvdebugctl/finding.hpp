@@ -12,9 +12,9 @@ namespace nvdebugctl {
 /** By rising weight: of several, the last one counts. */
 enum class Verdict {
     ok,        ///< nothing to be done; of a rule: tasks are as independent as it allows
+    note,      ///< of a rule: tasks wait for each other, as GPUs are built and used
     unknown,   ///< it cannot be read, or no public source tells
-    attention, ///< part of what the module offers is not to be had, or tasks wait for each other
-               ///< here
+    attention, ///< unusual: channels are disabled, say, or part of the module is out of reach
     trouble, ///< it should not be so: nothing works, work is stuck, or the state contradicts itself
 };
 

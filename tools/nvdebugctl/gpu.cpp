@@ -9,6 +9,9 @@ namespace nvdebugctl {
 
 namespace {
 
+/** Class, subclass and interface. */
+constexpr std::size_t digits_of_class = 6;
+
 Json channel_ids(const nvdebug::Info &info) {
     return info.ids_per_runlist ? Json(*info.ids_per_runlist ? "per-runlist" : "global") : Json();
 }
@@ -66,7 +69,7 @@ Outcome<Document> show(Context &context) {
                      {"pci_address", or_null(info->pci_address)},
                      {"pci_id", or_null(info->pci_id)},
                      {"pci_subsystem", or_null(info->pci_subsystem)},
-                     {"pci_class", hex(info->pci_class)},
+                     {"pci_class", hex(info->pci_class, digits_of_class)},
                      {"platform_device", or_null(info->platform_device)},
                      {"compatible", or_null(info->compatible)},
                      {"bar0_bytes", bar(0)},

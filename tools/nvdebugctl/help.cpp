@@ -6,7 +6,9 @@
 
 #include "context.hpp"
 #include "json.hpp"
+#include "output.hpp"
 #include "page.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
@@ -14,13 +16,45 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
+/** In lines that fit the terminal, each after the first with @p indent; as it is, without one. */
+std::string wrapped(const std::string &text, std::size_t indent) {
+    constexpr std::size_t narrowest = 20;
+    const auto width = this_terminal().width;
+    if (!width)
+        return text + "\n";
+    std::string lines;
+    for (const std::string &line :
+         break_lines(text, std::max(narrowest, *width > indent ? *width - indent : 0)))
+        lines += (lines.empty() ? "" : std::string(indent, ' ')) + line + "\n";
+    return lines;
+}
+
+/** Sentences, in lines of 100 columns where there is no terminal. */
+std::string paragraph(const std::string &text) {
+    constexpr std::size_t usual = 100;
+    std::string lines;
+    for (const std::string &line : break_lines(text, this_terminal().width.value_or(usual)))
+        lines += line + "\n";
+    return lines;
+}
+
+/** Names and, beside them, what they mean; a name that is long has a line of its own. */
 std::string list(const std::vector<Item> &items) {
+    const auto terminal = this_terminal().width;
+    const std::size_t longest =
+        terminal ? std::max<std::size_t>(8, *terminal / 3) : std::string::npos;
     std::size_t width = 0;
     for (const Item &item : items)
-        width = std::max(width, item.first.size());
+        if (item.first.size() <= longest)
+            width = std::max(width, item.first.size());
     std::string text;
-    for (const auto &[name, help] : items)
-        text += fmt::format("  {:<{}}  {}\n", name, width, help);
+    for (const auto &[name, help] : items) {
+        if (name.size() > width)
+            text += "  " + wrapped(name, 4) + std::string(width + 4, ' ');
+        else
+            text += fmt::format("  {:<{}}  ", name, width);
+        text += wrapped(help, width + 4);
+    }
     return text;
 }
 
@@ -56,19 +90,24 @@ std::vector<Item> items(const std::vector<Option> &options) {
     return result;
 }
 
+std::string usage_line() {
+    return wrapped("Usage: nvdebugctl [OPTION]... OBJECT VERB [ARGUMENT]... [OPTION]...", 4);
+}
+
 std::string help_of_tool(const std::vector<Object> &objects) {
     std::vector<Item> names;
     for (const Object &object : objects)
         names.emplace_back(object.name, object.help);
-    return "Shows and controls how NVIDIA GPUs schedule work.\n\n"
-           "Usage: nvdebugctl [OPTION]... OBJECT VERB [ARGUMENT]... [OPTION]...\n" +
+    return "Shows and controls how NVIDIA GPUs schedule work.\n\n" + usage_line() +
            section("Objects", names) + section("Options", items(common_options())) +
            section("Examples", {{"nvdebugctl gpu list", "which GPUs are there"},
                                 {"nvdebugctl runlist show 0", "who is scheduled from runlist 0"},
                                 {"nvdebugctl -j runlist show 0", "the same for a program"}}) +
-           "\nExit status: 0 done, 1 usage, 2 refused or failed, 3 not supported here,\n"
-           "4 partial or torn. 'nvdebugctl OBJECT --help' tells more; so does "
-           "nvdebugctl-OBJECT(1).\n";
+           "\n" +
+           paragraph("OBJECT and VERB can be cut short where that leaves no doubt: 'run sh 0' is "
+                     "'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or failed, 3 not "
+                     "supported here, 4 partial or torn. 'nvdebugctl OBJECT --help' tells more; so "
+                     "does nvdebugctl-OBJECT(1).");
 }
 
 std::string help_of_object(const Object &object) {
@@ -78,9 +117,9 @@ std::string help_of_object(const Object &object) {
         for (const Example &example : command.examples)
             examples.emplace_back(example.line, example.help);
     }
-    return fmt::format("nvdebugctl {}: {}\n", object.name, object.help) + section("Verbs", verbs) +
-           section("Examples", examples) +
-           fmt::format("\n'nvdebugctl {} VERB --help' lists options.\n", object.name);
+    return wrapped(fmt::format("nvdebugctl {}: {}", object.name, object.help), 4) +
+           section("Verbs", verbs) + section("Examples", examples) + "\n" +
+           wrapped(fmt::format("'nvdebugctl {} VERB --help' lists options.", object.name), 0);
 }
 
 std::string help_of_command(const Command &command) {
@@ -89,13 +128,15 @@ std::string help_of_command(const Command &command) {
         arguments.emplace_back(argument.name, argument.help);
     for (const Example &example : command.examples)
         examples.emplace_back(example.line, example.help);
-    std::string text =
-        fmt::format("{}\n\nUsage: nvdebugctl [OPTION]... {}\n", command.help, synopsis(command));
-    if (!command.notes.empty())
-        text += fmt::format("\n{}\n", fmt::join(command.notes, "\n"));
+    std::string text = wrapped(command.help, 0) + "\n" +
+                       wrapped("Usage: nvdebugctl [OPTION]... " + synopsis(command), 4);
+    for (const std::string &note : command.notes)
+        text += "\n" + paragraph(note);
     text += section("Arguments", arguments) + section("Options", items(options_of(command)));
     if (command.has_table())
-        text += fmt::format("\nColumns: see 'nvdebugctl {} --columns help'.\n", command.name());
+        text +=
+            "\n" +
+            wrapped(fmt::format("Columns: see 'nvdebugctl {} --columns help'.", command.name()), 0);
     return text + section("Examples", examples);
 }
 
@@ -111,6 +152,14 @@ std::string synopsis(const Command &command) {
             text += fmt::format(" [{}{}{}]", option.name, option.value.empty() ? "" : " ",
                                 option.value);
     return text;
+}
+
+std::string short_usage(const std::vector<Object> &objects) {
+    std::vector<Item> items;
+    for (const Object &object : objects)
+        items.emplace_back(object.name, object.help);
+    return usage_line() + section("Objects", items) +
+           "\n'nvdebugctl --help' lists options and examples; 'nvdebugctl OBJECT' its verbs.\n";
 }
 
 std::string columns_help(const Command &command) {

@@ -36,8 +36,8 @@ Json context_image(const nvdebug::Context &context) {
 
 } // namespace
 
-Json hex(std::uint64_t value) {
-    return fmt::format("{:#x}", value);
+Json hex(std::uint64_t value, std::size_t digits) {
+    return fmt::format("0x{:0{}x}", value, digits);
 }
 
 Json microseconds(std::uint64_t ns) {

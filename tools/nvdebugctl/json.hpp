@@ -38,12 +38,15 @@ Json or_null(const std::optional<T> &value) {
     return value ? Json(*value) : Json();
 }
 
-/** `"0x…"`: addresses and masks. */
-Json hex(std::uint64_t value);
+/** `"0x…"`: addresses and masks. What has fields has all its @p digits. */
+Json hex(std::uint64_t value, std::size_t digits = 1);
 template <typename T>
-Json hex(const std::optional<T> &value) {
-    return value ? hex(std::uint64_t{*value}) : Json();
+Json hex(const std::optional<T> &value, std::size_t digits = 1) {
+    return value ? hex(std::uint64_t{*value}, digits) : Json();
 }
+
+/** Of a register or an entry. */
+inline constexpr std::size_t digits_of_word = 8;
 
 Json microseconds(std::uint64_t ns);
 /** Of a part between 0 and 1; to thousandths of a percent, unless that gives 0. */

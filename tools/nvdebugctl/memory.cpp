@@ -29,15 +29,15 @@ Outcome<void> check(const Context &context) {
     const std::string &space = context.words("SPACE").front();
     const std::string &address = context.words("VA").front();
     if (!is_channel(space) && !is_page_directory(space))
-        return usage(fmt::format("'{}' is no SPACE: RUNLIST:CHANNEL or PDB[:APERTURE] is wanted "
+        return usage(fmt::format("'{}' is no SPACE: write RUNLIST:CHANNEL or PDB[:APERTURE] "
                                  "(apertures are vid, coh and ncoh)",
                                  space));
     if (!parse_integer(address))
         return usage(
-            fmt::format("'{}' is no virtual address: a number is wanted, decimal or 0x…", address));
+            fmt::format("'{}' is no virtual address: write a number, decimal or 0x…", address));
     for (const std::string &option : context.words("OPTION"))
         if ((option == "base") != is_channel(space))
-            return usage(fmt::format("'{}' has no use for {}: base is for RUNLIST:CHANNEL, the "
+            return usage(fmt::format("'{}' does not take {}: base is for RUNLIST:CHANNEL, the "
                                      "others are for PDB[:APERTURE]",
                                      space, option));
     return {};
@@ -129,8 +129,8 @@ std::vector<Command> memory_commands() {
                     {"error", "where the walk ended and why; null: mapped", "string?"}},
          .notes =
              {"Live GPUs only: the kernel walks. 'base' takes the page directory of Host, copy "
-              "and video engines",
-              "in place of that of compute. Exit status 2 if the address is not mapped; the "
+              "and video engines in place of that of compute.",
+              "Exit status 2 if the address is not mapped; the "
               "walk is printed all the same."},
          .examples = {{"nvdebugctl memory translate 0:5 0x7f0000000000",
                        "through the page tables of channel 5 of runlist 0"},

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "text.hpp"
 
@@ -55,18 +57,60 @@ std::string shown_percent(double percent) {
     return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
 }
 
+namespace {
+
+/** `timeslice_us` without its unit. */
 std::string_view without_unit(std::string_view key) {
     const Unit *const unit = unit_of(key);
     return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
 }
 
+} // namespace
+
+std::string label(std::string_view key) {
+    std::string text(without_unit(key));
+    std::ranges::replace(text, '_', ' ');
+    return text;
+}
+
+namespace {
+
+/** A word of the hardware or of JSON as people read it. */
+std::string in_words(std::string_view key, const std::string &word) {
+    if (key == "status" && word == "invalid")
+        return "idle";
+    for (const auto &[prefix, noun] :
+         {std::pair{"tsg:", "TSG "}, std::pair{"channel:", "channel "}})
+        if (word.starts_with(prefix))
+            return noun + word.substr(std::string_view(prefix).size());
+    return word;
+}
+
+bool is_ids(const Json &value) {
+    return value.size() > 1 &&
+           std::ranges::all_of(value, [](const Json &id) { return id.is_number_unsigned(); });
+}
+
+/** `0-7,9` */
+std::string ids(const Json &value) {
+    std::string text = fold_ids(value.get<std::vector<std::uint32_t>>());
+    std::erase(text, ' ');
+    return text;
+}
+
+} // namespace
+
 std::string shown(std::string_view key, const Json &value) {
     if (value.is_null())
         return "-";
+    if (value.is_boolean() && key == "scheduling")
+        return value.get<bool>() ? "on" : "off";
     if (value.is_boolean())
         return value.get<bool>() ? "yes" : "no";
     if (value.is_string())
-        return printable(value.get<std::string>());
+        return printable(in_words(key, value.get<std::string>()));
+    if (value.is_array() && is_ids(value))
+        return ids(value);
     if (value.is_array()) {
         std::string text;
         for (const Json &element : value)
@@ -82,12 +126,6 @@ namespace {
 constexpr std::string_view bold_style = "\033[1m", dim_style = "\033[2m",
                            warning_style = "\033[31m", reset = "\033[0m";
 constexpr std::array styles = {bold_style, dim_style, warning_style, reset};
-
-std::string label(std::string_view key) {
-    std::string text(without_unit(key));
-    std::ranges::replace(text, '_', ' ');
-    return text;
-}
 
 bool is_place(const Json &value) {
     return value.is_object() && value.size() == 2 && value.contains("address") &&

@@ -44,11 +44,12 @@ std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bo
 
 // How a value is shown to a person: its key tells the unit.
 
-/** `timeslice_us` without its unit. */
-std::string_view without_unit(std::string_view key);
+/** `page_size_bytes` as people read it: `page size`. */
+std::string label(std::string_view key);
 /** `31.2%`, `<0.1%`, `0%`. */
 std::string shown_percent(double percent);
-/** `1998.848us`, `40GiB`, `yes`, `-` for null; the elements of an array with `,` between. */
+/** `1998.848us`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, `-` for null; the elements of an array
+ *  with `,` between. */
 std::string shown(std::string_view key, const Json &value);
 
 } // namespace nvdebugctl

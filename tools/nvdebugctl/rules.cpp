@@ -159,7 +159,7 @@ Finding channels_limit_streams(const Facts &facts) {
     std::map<std::size_t, std::vector<std::string>> few;
     std::size_t tasks = 0;
     if (!facts.state.engines) {
-        give_up(finding, facts.state.engines.error());
+        give_up(finding, facts.state.engines.error().sentence);
         return finding;
     }
     if (without_lists(finding, facts))
@@ -181,7 +181,7 @@ Finding channels_limit_streams(const Facts &facts) {
         finding.say(fmt::format("At least {}, CUDA's default, in each of {}.",
                                 default_compute_channels, count_of(tasks, "task")));
     else {
-        finding.raise(Verdict::attention);
+        finding.raise(Verdict::note);
         finding.say(
             fmt::format("As many as it has enabled channels; one more, and unrelated "
                         "streams get false dependencies. Fewer than {}, CUDA's default: {}.",
@@ -262,47 +262,23 @@ std::vector<std::string> active_now(const State &state) {
     return parts;
 }
 
-using Groups = std::vector<std::vector<std::uint32_t>>;
-
-/** PBDMAs that serve more than one runlist (up to Pascal) feed one channel at a time. */
-std::map<std::uint32_t, std::set<std::uint32_t>> shared_pbdmas(const State &state) {
-    std::map<std::uint32_t, std::set<std::uint32_t>> serves;
-    for (const nvdebug::Engine &engine : *state.engines)
-        for (std::uint32_t pbdma : engine.pbdmas)
-            if (engine.runlist)
-                serves[pbdma].insert(*engine.runlist);
-    std::erase_if(serves, [](const auto &entry) { return entry.second.size() < 2; });
-    return serves;
-}
-
-/** Joins the groups that have a runlist of @p together. */
-void join_groups(Groups &groups, const std::set<std::uint32_t> &together) {
-    std::vector<std::uint32_t> joined;
-    std::erase_if(groups, [&](const std::vector<std::uint32_t> &group) {
-        if (std::ranges::none_of(group, [&](auto id) { return together.contains(id); }))
-            return false;
-        joined.insert(joined.end(), group.begin(), group.end());
-        return true;
-    });
-    std::ranges::sort(joined);
-    if (!joined.empty())
-        groups.push_back(std::move(joined));
-}
-
-void say_who_shares(Finding &finding, const Facts &facts, const nvdebug::RunlistGroups &by_copies) {
-    for (const auto &group : by_copies.groups)
+void say_who_shares(Finding &finding, const Facts &facts) {
+    std::vector<nvdebug::Engine> engines = *facts.state.engines;
+    for (nvdebug::Engine &engine : engines)
+        engine.pbdmas.clear();
+    for (const auto &group :
+         nvdebug::independent_runlists(engines, facts.copy ? &*facts.copy : nullptr).groups)
         if (group.size() > 1) {
-            finding.raise(Verdict::attention);
+            finding.raise(Verdict::note);
             finding.say(fmt::format("Runlists {} contend for physical copy engines (R8).",
                                     fold_ids(group)));
             finding.evidence.push_back(
                 {file_of(facts, "copy_topology"), "PCEs of several LCEs: see R8"});
         }
-    for (const auto &[pbdma, runlists] : shared_pbdmas(facts.state)) {
-        std::vector<std::uint32_t> ids(runlists.begin(), runlists.end());
-        finding.raise(Verdict::attention);
+    for (const nvdebug::SharedPbdma &shared : nvdebug::shared_pbdmas(*facts.state.engines)) {
+        finding.raise(Verdict::note);
         finding.say(fmt::format("Runlists {} are fed by one PBDMA, number {}, a channel at a time.",
-                                fold_ids(ids), pbdma));
+                                fold_ids(shared.runlists), shared.pbdma));
     }
 }
 
@@ -310,8 +286,17 @@ void say_who_shares(Finding &finding, const Facts &facts, const nvdebug::Runlist
 
 Finding lists_are_whole(const Facts &facts) {
     Finding finding{"Is every channel that may run on a runlist, and are the lists whole?"};
-    if (without_lists(finding, facts))
+    std::vector<nvdebug::Error> unread;
+    for (const auto &[id, list] : facts.state.runlists)
+        if (!list)
+            unread.push_back(list.error());
+    for (const std::string &sentence : sentences_of(unread))
+        give_up(finding, sentence);
+    if (unread.size() == facts.state.runlists.size()) {
+        if (unread.empty())
+            without_lists(finding, facts);
         return finding;
+    }
     std::size_t filled = 0, empty = 0;
     std::vector<std::string> problems;
     for (const auto &[id, list] : facts.state.runlists) {
@@ -339,7 +324,6 @@ Finding lists_are_whole(const Facts &facts) {
                             count_of(filled, "runlist"), empty));
     if (!problems.empty())
         finding.say(fmt::format("Not as it should be: {}.", fmt::join(problems, "; ")));
-    note_unread_lists(finding, facts);
     return finding;
 }
 
@@ -347,7 +331,7 @@ Finding one_task_per_engine(const Facts &facts) {
     Finding finding{"How many tasks can be active at once on each runlist, and who is now?"};
     const State &state = facts.state;
     if (!state.engines) {
-        give_up(finding, state.engines.error());
+        give_up(finding, state.engines.error().sentence);
         return finding;
     }
     std::vector<std::string> wide;
@@ -360,7 +344,7 @@ Finding one_task_per_engine(const Facts &facts) {
                                            "runlist.",
                                            fmt::join(wide, ", ")));
     if (!state.now) {
-        give_up(finding, state.now.error());
+        give_up(finding, state.now.error().sentence);
     } else {
         auto active = active_now(state);
         std::string who = active.empty() ? "nobody" : fmt::format("{}", fmt::join(active, "; "));
@@ -377,11 +361,11 @@ Finding one_task_per_engine(const Facts &facts) {
         }
     }
     if (!state.spaces) {
-        give_up(finding, state.spaces.error());
+        give_up(finding, state.spaces.error().sentence);
         return finding;
     }
     for (const nvdebug::SharedTsg &tsg : nvdebug::shared_tsgs(*state.spaces)) {
-        finding.raise(Verdict::attention);
+        finding.raise(Verdict::note);
         finding.say(fmt::format("TSG {} on runlist {} has {} (MPS): its clients run side by side "
                                 "and count as one task.",
                                 tsg.tsg, tsg.runlist, count_of(tsg.spaces, "address space")));
@@ -396,24 +380,25 @@ Finding runlists_limit_independence(const Facts &facts) {
     Finding finding{"How many tasks can run independently of each other?"};
     const State &state = facts.state;
     if (!state.engines) {
-        give_up(finding, state.engines.error());
+        give_up(finding, state.engines.error().sentence);
         return finding;
     }
-    nvdebug::RunlistGroups by_copies =
+    const nvdebug::RunlistGroups answer =
         nvdebug::independent_runlists(*state.engines, facts.copy ? &*facts.copy : nullptr);
-    Groups groups = by_copies.groups;
-    for (const auto &[pbdma, runlists] : shared_pbdmas(state))
-        join_groups(groups, runlists);
-    std::size_t runlists = engines_of(state).size();
+    const std::size_t runlists = engines_of(state).size();
     finding.evidence.push_back({file_of(facts, "device_info"), count_of(runlists, "runlist")});
-    finding.say(groups.size() == runlists
+    finding.say(answer.groups.size() == runlists
                     ? fmt::format("{}, as many as there are runlists.", runlists)
-                    : fmt::format("{} of {}, since some runlists share hardware.", groups.size(),
+                    : fmt::format("{}, though there are {}.", answer.groups.size(),
                                   count_of(runlists, "runlist")));
-    say_who_shares(finding, facts, by_copies);
+    if (!answer.unable.empty())
+        finding.say(fmt::format("Nothing can run on runlist{} {}, whose only engines are copy "
+                                "engines without a physical one (R8).",
+                                answer.unable.size() == 1 ? "" : "s", fold_ids(answer.unable)));
+    say_who_shares(finding, facts);
     bool has_lces = std::ranges::any_of(
         *state.engines, [](const nvdebug::Engine &engine) { return engine.type == "LCE"; });
-    if (!by_copies.copy_known && has_lces) {
+    if (!answer.copy_known && has_lces) {
         finding.raise(Verdict::unknown);
         finding.say("It may be fewer: the wiring of the copy engines is not known (R8).");
     }
@@ -425,7 +410,7 @@ Finding runlists_limit_independence(const Facts &facts) {
                                         count_of(tasks.size(), "TSG") + " that may run"});
         }
     if (!crowded.empty()) {
-        finding.raise(Verdict::attention);
+        finding.raise(Verdict::note);
         finding.say(fmt::format("Tasks that take turns now: {}.", fmt::join(crowded, ", ")));
     }
     note_unread_lists(finding, facts);
@@ -488,13 +473,13 @@ void explain_unknown_wiring(Finding &finding, const Facts &facts) {
                     std::ranges::any_of(*facts.state.engines, [](const nvdebug::Engine &engine) {
                         return engine.type == "LCE";
                     });
-    bool no_file = facts.copy.error().code == nvdebug::ErrorCode::unsupported;
+    bool no_file = is_absent(facts.copy.error());
     if (no_file && facts.state.engines && !has_lces) {
         finding.say("None: copy engines are physical ones on this chip.");
         return;
     }
     if (!no_file) {
-        give_up(finding, facts.copy.error());
+        give_up(finding, facts.copy.error().sentence);
         return;
     }
     finding.raise(Verdict::unknown);
@@ -512,7 +497,7 @@ void explain_unknown_wiring(Finding &finding, const Facts &facts) {
 Finding runlists_serve_several_engines(const Facts &facts) {
     Finding finding{"Which engines share a runlist, so that their tasks wait for each other?"};
     if (!facts.state.engines) {
-        give_up(finding, facts.state.engines.error());
+        give_up(finding, facts.state.engines.error().sentence);
         return finding;
     }
     std::vector<std::string> shared, crowded;
@@ -531,7 +516,7 @@ Finding runlists_serve_several_engines(const Facts &facts) {
     else
         finding.say(fmt::format("{}.", fmt::join(shared, "; ")));
     if (!crowded.empty()) {
-        finding.raise(Verdict::attention);
+        finding.raise(Verdict::note);
         finding.say(fmt::format("Tasks there, whichever of these engines they use: {}; a lock for "
                                 "each engine does not keep them apart.",
                                 fmt::join(crowded, ", ")));
@@ -543,7 +528,7 @@ Finding runlists_serve_several_engines(const Facts &facts) {
 Finding engines_have_one_runlist(const Facts &facts) {
     Finding finding{"Is each engine on one runlist only?"};
     if (!facts.state.engines) {
-        give_up(finding, facts.state.engines.error());
+        give_up(finding, facts.state.engines.error().sentence);
         return finding;
     }
     std::map<std::string, std::set<std::uint32_t>> runlists;
@@ -588,7 +573,7 @@ Finding copy_engines_share_physical_ones(const Facts &facts) {
     if (contentions.empty())
         finding.say("None: no physical copy engine (PCE) works for two logical ones (LCEs).");
     for (const nvdebug::CopyContention &contention : contentions) {
-        finding.raise(Verdict::attention);
+        finding.raise(Verdict::note);
         auto pces = bits_of(contention.pces);
         finding.say(fmt::format("{} contend for PCE{} {}.", fmt::join(contention.lces, ", "),
                                 pces.size() == 1 ? "" : "s", fold_ids(pces)));

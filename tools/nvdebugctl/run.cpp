@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "context.hpp"
 #include "json.hpp"
@@ -20,6 +22,25 @@ std::vector<std::string> chosen_columns(const Invocation &invocation) {
     return names;
 }
 
+/** Does a person get a table, and not a text? */
+bool is_table(const Invocation &invocation, const Document &document) {
+    const Command &command = *invocation.command;
+    const bool asked = invocation.has("--columns") || invocation.has("--no-header");
+    return command.has_table() && (document.data.is_array() || !command.text || asked);
+}
+
+/** Without --columns, those that say something: a chip has no use for some. */
+std::vector<std::string> shown_columns(const Invocation &invocation, const Json &rows) {
+    std::vector<std::string> columns = chosen_columns(invocation);
+    if (invocation.columns.empty() && !rows.empty())
+        std::erase_if(columns, [&](const std::string &column) {
+            return std::ranges::all_of(rows, [&](const Json &row) {
+                return row.at(column).is_null() || row.at(column) == Json::array();
+            });
+        });
+    return columns;
+}
+
 std::string render(const Context &context, const Document &document) {
     const Invocation &invocation = context.invocation();
     const Command &command = context.command();
@@ -32,12 +53,10 @@ std::string render(const Context &context, const Document &document) {
         return to_csv(document.table(), columns, header);
 
     Page page(use_color(context.value("--color")));
-    const bool asked_for_table = invocation.has("--columns") || invocation.has("--no-header");
-    const bool is_table = document.data.is_array() || !command.text || asked_for_table;
     if (document.print)
         document.print(page);
-    else if (command.has_table() && is_table)
-        print_table(document.table(), columns, header, page);
+    else if (is_table(invocation, document))
+        print_table(document.table(), shown_columns(invocation, document.table()), header, page);
     else if (command.text)
         command.text(document.data, page);
     else
@@ -53,8 +72,8 @@ void say_notes(Context &context) {
 /** What was found is on stdout; the rest of what is to be said. */
 Exit conclude(Context &context, Exit finding) {
     say_notes(context);
-    for (const nvdebug::Error &error : context.missing())
-        say(error.sentence);
+    for (const std::string &sentence : sentences_of(context.missing()))
+        say(sentence);
     if (finding != done)
         return finding;
     return context.missing().empty() ? done : partial;
@@ -65,6 +84,114 @@ const Picture *chosen_picture(const Invocation &invocation) {
         if (invocation.has(picture.option.name))
             return &picture;
     return nullptr;
+}
+
+/** Says it on stderr, and in a document where JSON was asked for. */
+Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
+    if (output.is_broken_pipe())
+        return failed;
+    if (context)
+        say_notes(*context);
+    say(failure.error.sentence);
+    if (json)
+        static_cast<void>(output.write(to_text(error_document(context, failure), pretty)));
+    return failure.exit;
+}
+
+/** Of several exit statuses, the one that weighs most. */
+Exit heavier(Exit a, Exit b) {
+    constexpr std::array by_weight = {done, partial, not_supported, bad_usage, failed};
+    return std::ranges::find(by_weight, a) < std::ranges::find(by_weight, b) ? b : a;
+}
+
+/** The documents of several GPUs (-g all), put together for a person or as CSV. */
+class AllGpus {
+  public:
+    explicit AllGpus(const Context &context)
+        : invocation_(context.invocation()), page_(use_color(context.value("--color"))) {}
+
+    void add(const Context &context, const Document &document) {
+        const Command &command = *invocation_.command;
+        if (invocation_.has("--csv") || is_table(invocation_, document)) {
+            for (const Json &row : document.table())
+                add_row(context, row);
+        } else if (command.row) {
+            add_row(context, command.row(document.data));
+        } else {
+            if (!page_.text().empty())
+                page_.line("");
+            page_.line(page_.bold(describe(context.gpu())));
+            if (document.print)
+                document.print(page_);
+            else if (command.text)
+                command.text(document.data, page_);
+            else
+                print_fields(document.data, page_);
+        }
+    }
+
+    std::string text() {
+        if (rows_.empty())
+            return page_.text();
+        const bool header = !invocation_.has("--no-header");
+        if (invocation_.has("--csv"))
+            return to_csv(rows_, with_gpu(chosen_columns(invocation_)), header);
+        std::vector<std::string> columns;
+        if (invocation_.command->has_table())
+            columns = with_gpu(shown_columns(invocation_, rows_));
+        else
+            for (const auto &[key, value] : rows_.front().items())
+                columns.push_back(key);
+        print_table(rows_, columns, header, page_);
+        return page_.text();
+    }
+
+  private:
+    static std::vector<std::string> with_gpu(std::vector<std::string> columns) {
+        columns.insert(columns.begin(), "gpu");
+        return columns;
+    }
+
+    void add_row(const Context &context, const Json &row) {
+        Json whole = {{"gpu", context.gpu().index()}};
+        whole.update(row);
+        rows_.push_back(std::move(whole));
+    }
+
+    const Invocation &invocation_;
+    Page page_;
+    Json rows_ = Json::array();
+};
+
+/** -g all: the command about one GPU after the other. */
+Outcome<Exit> execute_all(Context &context, Output &output) {
+    const auto gpus = nvdebug::gpus(context.tree());
+    if (!gpus)
+        return tl::unexpected(Failure(gpus.error()));
+    if (gpus->empty())
+        return tl::unexpected(no_gpu(context.tree()));
+    const Invocation &invocation = context.invocation();
+    AllGpus all(context);
+    Exit exit = done;
+    for (const nvdebug::Gpu &gpu : *gpus) {
+        context.about(gpu);
+        context.forget_missing();
+        const auto document = context.command().run(context);
+        if (document && invocation.json()) {
+            if (auto written = output.write(render(context, *document)); !written)
+                return tl::unexpected(written.error());
+        } else if (document) {
+            all.add(context, *document);
+        }
+        exit =
+            heavier(exit, document ? conclude(context, document->exit)
+                                   : report(&context, invocation.json(), invocation.has("--pretty"),
+                                            document.error(), output));
+    }
+    if (!context.flag("--quiet"))
+        if (auto written = output.write(all.text()); !written)
+            return tl::unexpected(written.error());
+    return exit;
 }
 
 Outcome<Exit> execute(Context &context, Output &output) {
@@ -80,6 +207,8 @@ Outcome<Exit> execute(Context &context, Output &output) {
         auto exit = command.stream(context, output);
         return exit ? Outcome<Exit>(conclude(context, *exit)) : exit;
     }
+    if (context.all_gpus())
+        return execute_all(context, output);
     if (const Picture *const picture = chosen_picture(context.invocation())) {
         auto drawn = picture->draw(context);
         if (!drawn)
@@ -104,18 +233,6 @@ Outcome<Exit> execute(Context &context, Output &output) {
     return exit;
 }
 
-/** Says it on stderr, and in a document where JSON was asked for. */
-Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
-    if (output.is_broken_pipe())
-        return failed;
-    if (context)
-        say_notes(*context);
-    say(failure.error.sentence);
-    if (json)
-        static_cast<void>(output.write(to_text(error_document(context, failure), pretty)));
-    return failure.exit;
-}
-
 std::string answer_instead(const std::vector<Object> &objects, const Invocation &invocation) {
     switch (invocation.instead) {
     case Invocation::Instead::columns_help:
@@ -137,6 +254,11 @@ int run(std::vector<std::string> words) {
         return complete(objects, words, output);
     }
 
+    if (words.empty()) {
+        const std::string text = short_usage(objects);
+        static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+        return bad_usage;
+    }
     Invocation invocation;
     const auto parsed = parse_command_line(objects, words, invocation);
     Context context(invocation);

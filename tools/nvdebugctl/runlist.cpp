@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "control.hpp"
 #include "page.hpp"
@@ -16,7 +17,7 @@ using nvdebug::Runlist;
 using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
 
 Scheduling read_scheduling(Context &context) {
-    return read_part(context, "whether runlists may be scheduled from", context.gpu().scheduling());
+    return read_part(context, "whether scheduling is on", context.gpu().scheduling());
 }
 
 /** What `runlist list` and `runlist show` both tell of a list. */
@@ -29,8 +30,8 @@ Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
     return {{"runlist", list.id},
             {"engines", engines_of(engines, list.id)},
             {"scheduling", on},
-            {"tsgs", or_null(list.tsgs)},
-            {"channels", or_null(list.channels)},
+            {"tsgs", list.tsgs ? Json(nvdebug::tsgs_of(list).size()) : Json()},
+            {"channels", list.channels ? Json(nvdebug::channels_of(list).size()) : Json()},
             {"entries", list.entries},
             {"pending", list.pending},
             {"torn", list.torn},
@@ -58,6 +59,7 @@ Json channel_with_instance(const nvdebug::Channel &channel) {
 
 struct ToItem {
     std::map<std::uint32_t, Json> shares;
+    std::set<const nvdebug::Tsg *> first; ///< headers that are no TSG's second one
 
     Json operator()(const nvdebug::Tsg &tsg) const {
         Json channels = Json::array();
@@ -66,6 +68,7 @@ struct ToItem {
         const auto share = shares.find(tsg.id);
         return {{"kind", "tsg"},
                 {"tsg", tsg.id},
+                {"again", !first.contains(&tsg)},
                 {"timeslice_us", microseconds(tsg.timeslice_ns)},
                 {"share_percent", share == shares.end() ? Json() : share->second},
                 {"scale", tsg.scale},
@@ -82,7 +85,7 @@ struct ToItem {
     Json operator()(const nvdebug::UnknownEntry &entry) const {
         Json words = Json::array();
         for (const std::uint32_t word : entry.words)
-            words.push_back(hex(word));
+            words.push_back(hex(word, digits_of_word));
         return {{"kind", "unknown"}, {"entry", entry.index}, {"words", words}};
     }
 };
@@ -94,7 +97,9 @@ Outcome<Document> show(Context &context) {
         return tl::unexpected(list.error());
     Json data = summary(*list, read_engine_names(context), read_scheduling(context));
     Json items = Json::array();
-    const ToItem to_item{shares_of(*list)};
+    ToItem to_item{shares_of(*list), {}};
+    for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(*list))
+        to_item.first.insert(tsg.headers.front());
     for (const nvdebug::RunlistItem &item : list->items)
         items.push_back(std::visit(to_item, item));
     data["items"] = std::move(items);
@@ -153,14 +158,18 @@ void print_item(const Json &item, Page &page, std::size_t width) {
         page.line(page.warning(fmt::format("entry {} is neither TSG nor channel: {}",
                                            item["entry"].dump(), shown("", item["words"]))));
     } else {
+        const bool again = item["again"].get<bool>();
         page.line(fmt::format(
-            "{}  timeslice {}  share {}{}", page.bold("tsg " + item["tsg"].dump()),
+            "{}  timeslice {}{}{}", page.bold("TSG " + item["tsg"].dump()),
             shown("timeslice_us", item["timeslice_us"]),
-            shown("share_percent", item["share_percent"]),
+            again ? "  again: another turn in the same round, with the same channels"
+                  : "  share " + shown("share_percent", item["share_percent"]),
             item["truncated"].get<bool>()
                 ? page.warning(fmt::format("  truncated: {} of {} channels",
                                            item["channels"].size(), item["length"].dump()))
                 : ""));
+        if (again)
+            return;
         for (const Json &channel : item["channels"])
             print_channel(channel, page, width, "  ");
     }
@@ -238,10 +247,14 @@ std::vector<Command> runlist_commands() {
          .columns =
              {{"runlist", "id of the runlist", "uint"},
               {"engines", "engines that it serves", "[string]?"},
-              {"scheduling", "it may be scheduled from; null: may not be read", "bool?"},
-              {"tsgs", "TSG entries in the list; null: the list cannot be read", "uint?"},
-              {"channels", "channel entries in the list; null: the list cannot be read", "uint?"},
-              {"entries", "length of the list that the hardware was given, in entries", "uint"},
+              {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
+              {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
+              {"channels", "channels in the list, each counted once; null: it cannot be read",
+               "uint?"},
+              {"entries",
+               "length of the list that the hardware was given, in entries: a TSG that is listed "
+               "twice is there twice, with its channels",
+               "uint"},
               {"pending", "submitted, and not yet taken over by Host", "bool"},
               {"torn", "the list moved while it was copied: old and new are mixed", "bool", false},
               {"address", "where the list is in its aperture; null: none, or hidden", "address",
@@ -252,17 +265,21 @@ std::vector<Command> runlist_commands() {
          .run = list},
         {.object = "runlist",
          .verb = "show",
-         .help = "one runlist in the order in which Host goes round it",
+         .help = "one runlist in the order in which the GPU goes round it",
          .arguments = {runlist},
          .options = {{"--brief", "without instance blocks and contexts: reads far less"}},
          .columns = channel_columns(),
          .fields =
              {{"runlist", "id of the runlist", "uint"},
               {"engines", "engines that it serves", "[string]?"},
-              {"scheduling", "it may be scheduled from; null: may not be read", "bool?"},
-              {"tsgs", "TSG entries in the list; null: the list cannot be read", "uint?"},
-              {"channels", "channel entries in the list; null: the list cannot be read", "uint?"},
-              {"entries", "length of the list that the hardware was given, in entries", "uint"},
+              {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
+              {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
+              {"channels", "channels in the list, each counted once; null: it cannot be read",
+               "uint?"},
+              {"entries",
+               "length of the list that the hardware was given, in entries: a TSG that is listed "
+               "twice is there twice, with its channels",
+               "uint"},
               {"pending", "submitted, and not yet taken over by Host", "bool"},
               {"torn", "the list moved while it was copied: old and new are mixed", "bool"},
               {"address", "where the list is in its aperture; null: none, or hidden", "address"},
@@ -275,10 +292,11 @@ std::vector<Command> runlist_commands() {
                  "object",
                  {{"kind", "a TSG", "=tsg"},
                   {"tsg", "id of the TSG", "uint"},
+                  {"again", "another turn of a TSG that the list had before", "bool"},
                   {"timeslice_us", "timeslice of one header, in microseconds", "number"},
                   {"share_percent",
-                   "part of the runlist's time while all TSGs have work, in percent; null: cannot "
-                   "be said (bare channels, torn list)",
+                   "part of the runlist's time while all TSGs have work, in percent; null: not "
+                   "known (bare channels, torn list)",
                    "percent?"},
                   {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us",
                    "uint"},
@@ -318,16 +336,16 @@ std::vector<Command> runlist_commands() {
         runlist_tree_command(),
         {.object = "runlist",
          .verb = "preempt",
-         .help = "end the turns of all that runs on a runlist's engines now",
+         .help = "take everything off a runlist's engines now; the GPU then chooses anew",
          .arguments = {kRunlists},
          .control = true,
          .notes = {"Up to Pascal the list is submitted again, which does the same."},
-         .examples = {{"nvdebugctl runlist preempt 0", "have Host choose anew on runlist 0"}},
+         .examples = {{"nvdebugctl runlist preempt 0", "let the next task have runlist 0"}},
          .run = preempt,
          .text = show_control},
         {.object = "runlist",
          .verb = "resubmit",
-         .help = "have Host fetch a runlist again; undoes 'tsg switch'",
+         .help = "make the GPU read the driver's runlist again; undoes 'tsg switch'",
          .arguments = {kRunlists},
          .control = true,
          .examples = {{"nvdebugctl runlist resubmit 0", "the driver's own list is back"}},
@@ -335,7 +353,7 @@ std::vector<Command> runlist_commands() {
          .text = show_control},
         {.object = "runlist",
          .verb = "enable",
-         .help = "let Host schedule from runlists again",
+         .help = "turn scheduling of runlists on again",
          .arguments = {kRunlists},
          .control = true,
          .leasable = true,
@@ -345,7 +363,7 @@ std::vector<Command> runlist_commands() {
          .text = show_control},
         {.object = "runlist",
          .verb = "disable",
-         .help = "have Host schedule nothing more from runlists; what runs goes on",
+         .help = "turn scheduling of runlists off; what is on an engine stays there",
          .arguments = {kRunlists},
          .control = true,
          .leasable = true,

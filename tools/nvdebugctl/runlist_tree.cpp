@@ -111,9 +111,6 @@ static void draw_outline(const Branch &root, const Terminal &terminal, Page &pag
 
 namespace {
 
-/** From so many neighbours that are alike on, TSGs share a line. */
-constexpr std::size_t alike_to_fold = 8;
-
 Ink ink_of(const ChannelGroup &group) {
     return group.faulted || group.disabled ? Ink::warning : Ink::plain;
 }
@@ -137,18 +134,6 @@ Branch branch_of(const SpaceView &space) {
     for (const ChannelGroup &group : groups)
         branch.branches.push_back({spans_of(group), {}});
     return branch;
-}
-
-/** What TSGs must have in common to share a line: all but ids and address spaces. */
-std::string likeness(const TsgView &tsg) {
-    if (!tsg.id || tsg.spaces.size() != 1 || tsg.truncated ||
-        (tsg.active_on && !tsg.active_on->empty()))
-        return "";
-    std::vector<ChannelGroup> groups = group_channels(tsg.spaces.front());
-    if (groups.size() != 1)
-        return "";
-    return fmt::format("{} {} {} {} {}", *tsg.timeslice_ns, tsg.headers, share_of(tsg),
-                       groups.front().ids.size(), groups.front().state);
 }
 
 class Text {
@@ -195,38 +180,20 @@ class Text {
 
     void add_tsgs(const RunlistView &runlist, Branch &parent) const {
         Columns columns(runlist);
-        const auto &tsgs = runlist.tsgs;
-        for (std::size_t first = 0; first < tsgs.size();) {
-            std::string wanted = likeness(tsgs[first]);
-            std::size_t end = first + 1;
-            while (!wanted.empty() && end < tsgs.size() && likeness(tsgs[end]) == wanted)
-                ++end;
-            if (end - first >= alike_to_fold) {
-                parent.branches.push_back(alike({&tsgs[first], end - first}));
-                first = end;
-            } else {
-                parent.branches.push_back(branch(tsgs[first++], columns));
-            }
-        }
+        for (const Alike &alike : fold_alike(runlist))
+            parent.branches.push_back(alike.count > 1 ? branch(runlist, alike)
+                                                      : branch(runlist.tsgs[alike.first], columns));
     }
 
     /** One line for TSGs between which there is no difference but their ids. */
-    Branch alike(std::span<const TsgView> tsgs) const {
-        std::vector<std::uint32_t> ids, channels;
-        for (const TsgView &tsg : tsgs) {
-            ids.push_back(*tsg.id);
-            for (const nvdebug::Channel *channel : tsg.spaces.front().channels)
-                channels.push_back(channel->id);
-        }
-        const TsgView &one = tsgs.front();
-        Branch branch{
-            {{fmt::format("TSGs {}", fold_ids(ids)), Ink::bold},
-             {fmt::format("  {}, each {}  {}, {}, an address space", tsgs.size(), share_of(one),
-                          time_of(*one.timeslice_ns), count_of(channel_count(one), "channel"))}},
-            {}};
-        ChannelGroup group = group_channels(one.spaces.front()).front();
-        group.ids = std::move(channels);
-        branch.branches.push_back({spans_of(group), {}});
+    Branch branch(const RunlistView &runlist, const Alike &alike) const {
+        const TsgView &one = runlist.tsgs[alike.first];
+        Branch branch{{{name_of(runlist, alike), Ink::bold},
+                       {fmt::format("  {} TSGs, each: share {}  {}, {}, an address space",
+                                    alike.count, share_of(one), time_of(*one.timeslice_ns),
+                                    count_of(channel_count(one), "channel"))}},
+                      {}};
+        branch.branches.push_back({spans_of(channels_of(runlist, alike)), {}});
         return branch;
     }
 
@@ -244,7 +211,7 @@ class Text {
 
     Branch branch(const TsgView &tsg, const Columns &columns) const {
         Branch branch{{{fmt::format("{:<{}}", name_of(tsg), columns.name), Ink::bold},
-                       {fmt::format("  {:>{}}  ", share_of(tsg), columns.share)},
+                       {fmt::format("  share {:>{}}  ", share_of(tsg), columns.share)},
                        {fmt::format("{:>{}}", timeslice_of(tsg), columns.timeslice)}},
                       {}};
         for (const auto &[words, ink] : remarks(tsg))
@@ -318,16 +285,17 @@ Json json_of(const RunlistView &runlist) {
     for (const nvdebug::UnknownEntry *entry : runlist.unknown) {
         Json words = Json::array();
         for (std::uint32_t word : entry->words)
-            words.push_back(hex(word));
+            words.push_back(hex(word, digits_of_word));
         unknown.push_back({{"index", entry->index}, {"words", words}});
     }
     const nvdebug::Runlist *list = runlist.list;
+    const bool readable = list && list->tsgs;
     return {{"runlist", runlist.id},
             {"engines", runlist.engines},
             {"scheduling", or_null(runlist.scheduling)},
             {"entries", list ? Json(list->entries) : Json()},
-            {"tsg_count", list ? or_null(list->tsgs) : Json()},
-            {"channel_count", list ? or_null(list->channels) : Json()},
+            {"tsg_count", readable ? Json(tsg_count(runlist)) : Json()},
+            {"channel_count", readable ? Json(channel_count(runlist)) : Json()},
             {"pending", list ? Json(list->pending) : Json()},
             {"torn", list ? Json(list->torn) : Json()},
             {"round_us", microseconds_or_null(runlist.round)},
@@ -352,7 +320,7 @@ Outcome<void> check_runlist(const State &state, std::uint32_t runlist) {
         return {};
     return fail(nvdebug::ErrorCode::not_found,
                 fmt::format("{} has no runlist {}; it has {}", state.folder, runlist,
-                            fmt::join(state.info->runlists, ", ")));
+                            fold_ids(state.info->runlists)));
 }
 
 /** A tree of what can be read; fails where no list can. */
@@ -370,9 +338,9 @@ Outcome<void> report(Context &context, const State &state) {
     for (const nvdebug::Error &error : list_errors_of(state))
         context.missing(error);
     read_part(context, "which engines a runlist serves", state.engines);
-    read_part(context, "who is on an engine now", state.now);
+    read_part(context, "who is on an engine", state.now);
     read_part(context, "which address spaces a TSG has", state.spaces);
-    read_part(context, "whether runlists may be scheduled from", state.scheduling);
+    read_part(context, "whether scheduling is on", state.scheduling);
     return {};
 }
 
@@ -425,14 +393,15 @@ Command runlist_tree_command() {
               "[object]",
               {{"runlist", "id of the runlist", "uint"},
                {"engines", "engines that it serves", "[string]"},
-               {"scheduling", "it may be scheduled from; null: may not be read", "bool?"},
+               {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
                {"entries",
                 "length of the list that the hardware was given, in entries; null: it could not be "
                 "read",
                 "uint?"},
-               {"tsg_count", "TSG entries in the list; null: it could not be read", "uint?"},
-               {"channel_count", "channel entries in the list; null: it could not be read",
+               {"tsg_count", "TSGs in the list, each counted once; null: it could not be read",
                 "uint?"},
+               {"channel_count",
+                "channels in the list, each counted once; null: it could not be read", "uint?"},
                {"pending", "submitted, and not yet taken over by Host; null: it could not be read",
                 "bool?"},
                {"torn",
@@ -441,7 +410,7 @@ Command runlist_tree_command() {
                 "bool?"},
                {"round_us",
                 "what the timeslices of all TSGs that may run add up to, in microseconds; null: "
-                "cannot be said (bare channels, torn list)",
+                "not known (bare channels, torn list)",
                 "number?"},
                {"error", "why the list could not be read; null: it could", "string?"},
                {"tsgs",
@@ -454,7 +423,7 @@ Command runlist_tree_command() {
                  {"headers", "how often the list has it", "positive"},
                  {"share_percent",
                   "part of the runlist's time while all TSGs that may run have work, in percent; "
-                  "null: cannot be said (bare channels, torn list)",
+                  "null: not known (bare channels, torn list)",
                   "percent?"},
                  {"may_run", "one of its channels is enabled; null: not known", "bool?"},
                  {"active_on", "engines that it is on now; null: may not be read", "[string]?"},
@@ -477,8 +446,8 @@ Command runlist_tree_command() {
                 {{"index", "number of the entry among all, from 0", "uint"},
                  {"words", "the entry", "[hex]"}}}}}},
         .notes = {"A TSG's share is that of its runlist's time while every TSG that may run has "
-                  "work: its timeslices over those of all. '-' is a share that is not to be said, "
-                  "since a bare channel's timeslice is not in the list.",
+                  "work: its timeslices over those of all. '-': not known, since the list also has "
+                  "channels outside of any TSG, and does not tell their timeslices.",
                   "Channels in the same state share a line, as do eight or more TSGs that differ "
                   "in nothing but their ids; JSON has each by itself. Where no state is "
                   "named, the channel is idle."},

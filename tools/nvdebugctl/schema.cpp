@@ -52,8 +52,10 @@ const std::vector<Field> document_keys = {
 
 std::vector<Field> common_definitions() {
     std::vector<Field> state = fields_of(channel_columns());
-    // Where it is: said by what the state is part of.
-    state.erase(state.begin(), state.begin() + 2);
+    // Where it is, and how often: said by what the state is part of.
+    std::erase_if(state, [](const Field &field) {
+        return field.name == "runlist" || field.name == "tsg" || field.name == "entries";
+    });
     return {
         {"source",
          "",
@@ -159,6 +161,8 @@ std::vector<Field> common_definitions() {
          "what a control did, or with --dry-run would do",
          "object",
          {{"dry_run", "nothing was written", "bool"},
+          {"refused", "why the kernel refuses every control of this process now; null: it does not",
+           "string?"},
           {"write",
            "what was, or would be, written",
            "object",
@@ -172,8 +176,7 @@ std::vector<Field> common_definitions() {
            "state before and after, one row for each thing that was named",
            "[object]",
            {{"object", "what it is", "runlist|tsg|channel"},
-            {"runlist",
-             "runlist that it is, or that holds it; null: not said, and no list holds it", "uint?"},
+            {"runlist", "runlist that it is, or that holds it", "uint"},
             {"id", "id of the TSG or channel; null: a runlist", "uint?"},
             {"property", "what of it changes; the unit is in the name",
              "enabled|compute_preemption|on_engines|timeslice_us|listed_tsgs|running|scheduling"},

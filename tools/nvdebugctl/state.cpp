@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "json.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
@@ -13,7 +14,7 @@ namespace {
 
 template <typename T>
 void note_error(std::vector<nvdebug::Error> &errors, const nvdebug::Result<T> &result) {
-    if (!result && result.error().code != nvdebug::ErrorCode::unsupported)
+    if (!result && !is_absent(result.error()))
         errors.push_back(result.error());
 }
 
@@ -143,9 +144,8 @@ Outcome<Runlist> read_runlist(Context &context, std::uint32_t id, Detail detail)
     if (!ids)
         return tl::unexpected(ids.error());
     if (std::ranges::find(*ids, id) == ids->end())
-        return fail(ErrorCode::not_found,
-                    fmt::format("{} has no runlist {}; it has {}", context.gpu().folder(), id,
-                                fmt::join(*ids, ", ")));
+        return fail(ErrorCode::not_found, fmt::format("{} has no runlist {}; it has {}",
+                                                      context.gpu().folder(), id, fold_ids(*ids)));
     auto list = context.gpu().runlist(id, detail);
     if (!list)
         return tl::unexpected(Failure(list.error()));

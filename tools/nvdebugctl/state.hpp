@@ -39,21 +39,16 @@ std::vector<nvdebug::Error> list_errors_of(const State &state);
 /** Those, and errors of reading the other files; what a chip does not have is none. */
 std::vector<nvdebug::Error> errors_of(const State &state);
 
-/**
- * A part that the answer can do without: null where this chip has no such thing, where the reader
- * may not read it, or a capture lacks it (a word on stderr says so); missing where it should have
- * been readable.
- */
+/** A part that the answer can do without: null where this chip has no such thing; else missing. */
 template <typename T>
 std::optional<T> read_part(Context &context, const std::string &what, nvdebug::Result<T> result) {
     if (result)
         return std::move(*result);
-    using nvdebug::ErrorCode;
-    const ErrorCode code = result.error().code;
-    if (code == ErrorCode::denied || code == ErrorCode::not_found)
-        context.note(what + " is not shown: " + result.error().sentence);
-    else if (code != ErrorCode::unsupported)
-        context.missing(result.error());
+    nvdebug::Error error = std::move(result).error();
+    if (is_absent(error))
+        return std::nullopt;
+    error.sentence = what + " is not shown: " + error.sentence;
+    context.missing(std::move(error));
     return std::nullopt;
 }
 

@@ -88,6 +88,58 @@ std::optional<std::uint64_t> parse_timespan_ns(std::string_view text) {
     return ns;
 }
 
+std::optional<std::string> whole_word(std::string_view typed, std::span<const std::string> words) {
+    const std::string *only = nullptr;
+    for (const std::string &word : words) {
+        if (word == typed)
+            return word;
+        if (!word.starts_with(typed))
+            continue;
+        if (only)
+            return std::nullopt;
+        only = &word;
+    }
+    return only && !typed.empty() ? std::optional(*only) : std::nullopt;
+}
+
+namespace {
+
+/** Letters to change, add, leave out, or swap with their neighbour. */
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> cost(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i)
+        for (std::size_t j = 0; j <= b.size(); ++j) {
+            if (i == 0 || j == 0) {
+                cost[i][j] = i + j;
+                continue;
+            }
+            const bool same = a[i - 1] == b[j - 1];
+            cost[i][j] = std::min(
+                {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (same ? 0 : 1)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+        }
+    return cost[a.size()][b.size()];
+}
+
+} // namespace
+
+std::optional<std::string> nearest_word(std::string_view typed,
+                                        std::span<const std::string> words) {
+    constexpr std::size_t most = 2, longest = 64;
+    if (typed.size() > longest)
+        return std::nullopt;
+    std::optional<std::string> nearest;
+    std::size_t best = std::min(most, typed.size() / 2) + 1;
+    for (const std::string &word : words)
+        if (const std::size_t apart = distance(typed, word); apart < best) {
+            best = apart;
+            nearest = word;
+        }
+    return nearest;
+}
+
 namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD

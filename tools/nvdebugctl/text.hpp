@@ -31,6 +31,14 @@ std::string format_utc(std::chrono::system_clock::time_point time);
 /** `500us`, `2ms`, `1.5ms`, `1s`, or plain microseconds, in ns; no finer than 1 ns. */
 std::optional<std::uint64_t> parse_timespan_ns(std::string_view text);
 
+// Words that were typed, and those that there are.
+
+/** The only one of @p words that is @p typed or begins with it; empty: none, or several. */
+std::optional<std::string> whole_word(std::string_view typed, std::span<const std::string> words);
+
+/** The one of @p words that was probably meant: up to two letters are wrong, or it was cut off. */
+std::optional<std::string> nearest_word(std::string_view typed, std::span<const std::string> words);
+
 // Text of others, for a terminal or a picture: it must not steer either.
 
 /** @p text with U+FFFD for each control character (newline and tab as well), noncharacter of XML

@@ -36,7 +36,7 @@ Json sm_rows(const std::optional<std::vector<nvdebug::Sm>> &sms) {
 Json words(const std::vector<std::uint32_t> &values) {
     Json list = Json::array();
     for (const std::uint32_t value : values)
-        list.push_back(hex(value));
+        list.push_back(hex(value, digits_of_word));
     return list;
 }
 
@@ -57,6 +57,8 @@ Outcome<Document> show(Context &context) {
     const auto topology = context.gpu().gpc_topology();
     if (!topology)
         return tl::unexpected(Failure(topology.error()));
+    for (const nvdebug::Error &error : topology->unread)
+        context.missing(error);
     const auto work =
         read_part(context, "the compute work distributor", context.gpu().work_distributor());
     Json gpcs = Json::array();

@@ -131,17 +131,26 @@ void add_tsg(RunlistView &view, std::map<std::uint32_t, Known> &known, const nvd
     view.turns.push_back({index, tsg.timeslice_ns});
 }
 
+void add_bare(RunlistView &view, std::map<std::uint32_t, std::size_t> &known,
+              const nvdebug::Channel &channel) {
+    const auto [found, fresh] = known.try_emplace(channel.id, view.tsgs.size());
+    if (fresh) {
+        TsgView &bare = view.tsgs.emplace_back();
+        bare.length = 1;
+        bare.spaces.resize(1);
+        bare.spaces.front().channels.push_back(&channel);
+    }
+    ++view.tsgs[found->second].headers;
+}
+
 void add_items(RunlistView &view) {
     std::map<std::uint32_t, Known> known;
+    std::map<std::uint32_t, std::size_t> bare;
     for (const nvdebug::RunlistItem &item : view.list->items) {
         if (auto *tsg = std::get_if<nvdebug::Tsg>(&item)) {
             add_tsg(view, known, *tsg);
         } else if (auto *channel = std::get_if<nvdebug::Channel>(&item)) {
-            TsgView &bare = view.tsgs.emplace_back();
-            bare.headers = 1;
-            bare.length = 1;
-            bare.spaces.resize(1);
-            bare.spaces.front().channels.push_back(channel);
+            add_bare(view, bare, *channel);
         } else {
             view.unknown.push_back(&std::get<nvdebug::UnknownEntry>(item));
         }
@@ -222,6 +231,18 @@ std::size_t channel_count(const TsgView &tsg) {
     return count;
 }
 
+std::size_t channel_count(const RunlistView &runlist) {
+    std::size_t count = 0;
+    for (const TsgView &tsg : runlist.tsgs)
+        count += channel_count(tsg);
+    return count;
+}
+
+std::size_t tsg_count(const RunlistView &runlist) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(runlist.tsgs, [](const TsgView &tsg) { return tsg.id.has_value(); }));
+}
+
 namespace {
 
 ChannelGroup group_of(const nvdebug::Channel &channel) {
@@ -289,6 +310,59 @@ std::string name_of(const TsgView &tsg) {
     return fmt::format("channel {} (no TSG)", tsg.spaces.front().channels.front()->id);
 }
 
+namespace {
+
+/** From so many neighbours that are alike on, TSGs share a line. */
+constexpr std::size_t alike_to_fold = 8;
+
+/** What TSGs must have in common to share a line: all but ids and address spaces. */
+std::string likeness(const TsgView &tsg) {
+    if (!tsg.id || tsg.spaces.size() != 1 || tsg.truncated ||
+        (tsg.active_on && !tsg.active_on->empty()))
+        return "";
+    std::vector<ChannelGroup> groups = group_channels(tsg.spaces.front());
+    if (groups.size() != 1)
+        return "";
+    return fmt::format("{} {} {} {} {}", *tsg.timeslice_ns, tsg.headers, share_of(tsg),
+                       groups.front().ids.size(), groups.front().state);
+}
+
+} // namespace
+
+std::vector<Alike> fold_alike(const RunlistView &runlist) {
+    const auto &tsgs = runlist.tsgs;
+    std::vector<Alike> folded;
+    for (std::size_t first = 0; first < tsgs.size();) {
+        const std::string wanted = likeness(tsgs[first]);
+        std::size_t end = first + 1;
+        while (!wanted.empty() && end < tsgs.size() && likeness(tsgs[end]) == wanted)
+            ++end;
+        const std::size_t count = end - first >= alike_to_fold ? end - first : 1;
+        folded.push_back({first, count});
+        first += count;
+    }
+    return folded;
+}
+
+std::string name_of(const RunlistView &runlist, const Alike &alike) {
+    if (alike.count == 1)
+        return name_of(runlist.tsgs[alike.first]);
+    std::vector<std::uint32_t> ids;
+    for (std::size_t n = 0; n < alike.count; ++n)
+        ids.push_back(*runlist.tsgs[alike.first + n].id);
+    return fmt::format("TSGs {}", fold_ids(ids));
+}
+
+ChannelGroup channels_of(const RunlistView &runlist, const Alike &alike) {
+    ChannelGroup group = group_channels(runlist.tsgs[alike.first].spaces.front()).front();
+    group.ids.clear();
+    for (std::size_t n = 0; n < alike.count; ++n)
+        for (const nvdebug::Channel *channel :
+             runlist.tsgs[alike.first + n].spaces.front().channels)
+            group.ids.push_back(channel->id);
+    return group;
+}
+
 std::string share_of(const TsgView &tsg) {
     return tsg.share ? shown_percent(*tsg.share * 100) : "-";
 }
@@ -311,17 +385,13 @@ std::string scheduling_of(const RunlistView &runlist) {
 }
 
 std::string size_of(const RunlistView &runlist) {
-    std::size_t tsgs = 0, channels = 0;
-    for (const TsgView &tsg : runlist.tsgs) {
-        tsgs += tsg.id.has_value();
-        channels += channel_count(tsg);
-    }
-    return fmt::format("{}, {}", count_of(tsgs, "TSG"), count_of(channels, "channel"));
+    return fmt::format("{}, {}", count_of(tsg_count(runlist), "TSG"),
+                       count_of(channel_count(runlist), "channel"));
 }
 
 std::vector<std::string> remarks_on(const RunlistView &runlist) {
     if (!runlist.list)
-        return {"could not be read: " + runlist.error.value_or("")};
+        return {"cannot be read"};
     std::vector<std::string> remarks;
     if (!runlist.list->channels)
         remarks.push_back("could not be read: its aperture is invalid");

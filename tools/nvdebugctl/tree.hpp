@@ -50,7 +50,7 @@ struct RunlistView {
     std::optional<std::string> error;   ///< why
     std::vector<TsgView> tsgs;          ///< in the order in which the list first has them
     std::vector<TurnView> turns;        ///< of TSGs that may run
-    std::optional<std::uint64_t> round; ///< ns that the turns take; empty: not to be said
+    std::optional<std::uint64_t> round; ///< ns that the turns take; empty: not known
     std::vector<const nvdebug::UnknownEntry *> unknown;
 
     bool empty() const { return list && list->entries == 0 && list->items.empty(); }
@@ -60,6 +60,9 @@ struct RunlistView {
 std::vector<RunlistView> make_tree(const State &state);
 
 std::size_t channel_count(const TsgView &tsg);
+/** What the list has twice counts once. */
+std::size_t channel_count(const RunlistView &runlist);
+std::size_t tsg_count(const RunlistView &runlist);
 
 // The words, the same in text and picture.
 
@@ -82,7 +85,7 @@ std::string name_of(const SpaceView &space);
 /** `TSG 10`, `channel 3 (no TSG)`. */
 std::string name_of(const TsgView &tsg);
 
-/** `31.2%`; `-` where it is not to be said. */
+/** `31.2%`; `-` where it is not known. */
 std::string share_of(const TsgView &tsg);
 
 /** `1998.848us` */
@@ -102,6 +105,21 @@ std::vector<std::string> remarks_on(const RunlistView &runlist);
 
 /** `gpu0  TU102 (Turing)  0000:00:09.0`. */
 std::string name_of_gpu(const State &state);
+
+/** Neighbours of RunlistView::tsgs that are shown in one line. */
+struct Alike {
+    std::size_t first, count;
+};
+
+/** All of RunlistView::tsgs: eight or more that differ in nothing but their ids and address spaces
+ *  together, every other one by itself. */
+std::vector<Alike> fold_alike(const RunlistView &runlist);
+
+/** `TSGs 0-249`, or the name of the only one. */
+std::string name_of(const RunlistView &runlist, const Alike &alike);
+
+/** Channels of all of them, which are in the same state. */
+ChannelGroup channels_of(const RunlistView &runlist, const Alike &alike);
 
 // The forms.
 

@@ -69,8 +69,8 @@ class Drawing {
             }
         if (!runlist.tsgs.empty())
             axis(runlist);
-        for (std::size_t i = 0; i < runlist.tsgs.size(); ++i)
-            draw(runlist, i);
+        for (const Alike &alike : fold_alike(runlist))
+            draw(runlist, alike);
         y_ += 4;
         std::swap(inside, svg_);
         svg_.rect({margin, top, page_width - 2 * margin, y_ - top}, palette::white, {.width = 1.2},
@@ -152,47 +152,62 @@ class Drawing {
         y_ += row;
     }
 
-    void draw(const RunlistView &runlist, std::size_t index) {
-        const TsgView &tsg = runlist.tsgs[index];
+    void draw(const RunlistView &runlist, const Alike &alike) {
+        const TsgView &tsg = runlist.tsgs[alike.first];
         svg_.open_group("tsg", "");
-        svg_.text(name_x, y_ + 4, fit(name_of(tsg), bold, share_end - 50 - name_x), bold,
+        svg_.text(name_x, y_ + 4, fit(name_of(runlist, alike), bold, share_end - 50 - name_x), bold,
                   Anchor::start, "tsg");
         svg_.text(share_end, y_ + 4, share_of(tsg), normal, Anchor::end);
         if (tsg.timeslice_ns)
             svg_.text(timeslice_end, y_ + 4, microseconds(*tsg.timeslice_ns), normal, Anchor::end);
-        bars(runlist, index);
-        auto lines = wrap(remarks(tsg), normal, content_end - remark_x);
+        bars(runlist, alike);
+        auto lines =
+            wrap(alike.count > 1 ? fmt::format("{} TSGs, of which each has this share", alike.count)
+                                 : remarks(tsg),
+                 normal, content_end - remark_x);
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (i > 0)
                 y_ += small_row;
             svg_.text(remark_x, y_ + 4, lines[i], normal);
         }
         y_ += row - 6;
-        for (const SpaceView &space : tsg.spaces)
-            draw(space);
+        if (alike.count > 1)
+            line("each with an address space of its own", {channels_of(runlist, alike)});
+        else
+            for (const SpaceView &space : tsg.spaces)
+                line(name_of(space), group_channels(space));
         y_ += 6;
         svg_.close_group();
     }
 
-    void bars(const RunlistView &runlist, std::size_t index) {
-        const TsgView &tsg = runlist.tsgs[index];
+    void bars(const RunlistView &runlist, const Alike &alike) {
+        const TsgView &tsg = runlist.tsgs[alike.first];
         bool active = tsg.active_on && !tsg.active_on->empty();
         bool shared = tsg.shared.value_or(false);
         double scale =
             (bar_end - bar_x) / static_cast<double>(std::max<std::uint64_t>(1, whole(runlist)));
-        double at = bar_x;
-        for (const TurnView &turn : runlist.turns) {
-            double width = static_cast<double>(turn.timeslice_ns) * scale;
-            if (turn.tsg == index) {
-                Box bar{at, y_ - bar_height / 2, width, bar_height};
-                svg_.rect(bar,
+        double at = bar_x, from = bar_x;
+        // Turns of neighbours that share a line are one bar.
+        const auto finish = [&] {
+            if (at > from)
+                svg_.rect({from, y_ - bar_height / 2, at - from, bar_height},
                           shared   ? pattern::hatched
                           : active ? palette::orange
                                    : palette::sky,
                           {.width = active ? 2.5 : 1});
+        };
+        for (const TurnView &turn : runlist.turns) {
+            const double width = static_cast<double>(turn.timeslice_ns) * scale;
+            const bool mine = turn.tsg >= alike.first && turn.tsg - alike.first < alike.count;
+            if (!mine || alike.count == 1) {
+                finish();
+                from = at;
             }
             at += width;
+            if (!mine)
+                from = at;
         }
+        finish();
     }
 
     static std::string remarks(const TsgView &tsg) {
@@ -211,13 +226,13 @@ class Drawing {
         return fmt::format("{}", fmt::join(words, "; "));
     }
 
-    void draw(const SpaceView &space) {
+    void line(const std::string &space, const std::vector<ChannelGroup> &channels) {
         std::vector<std::string> groups;
-        for (const ChannelGroup &group : group_channels(space))
+        for (const ChannelGroup &group : channels)
             groups.push_back(group.state.empty()
                                  ? name_of(group)
                                  : fmt::format("{} {}", name_of(group), group.state));
-        std::string words = fmt::format("{}: {}", name_of(space), fmt::join(groups, "; "));
+        std::string words = fmt::format("{}: {}", space, fmt::join(groups, "; "));
         svg_.text(name_x + 16, y_ + 2, fit(words, small, content_end - name_x - 16), small);
         y_ += small_row;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 #include "control.hpp"
 #include "page.hpp"
@@ -20,7 +20,7 @@ using nvdebug::Tsg;
 using Uses = std::vector<const AddressSpaceUse *>;
 /** By runlist and TSG; empty: may not be read. */
 using Spaces = std::optional<std::map<std::pair<std::uint32_t, std::uint32_t>, Uses>>;
-using Headers = std::vector<const Tsg *>;
+using nvdebug::ListedTsg;
 
 Spaces by_tsg(const std::optional<std::vector<AddressSpaceUse>> &spaces) {
     if (!spaces)
@@ -43,29 +43,25 @@ Uses uses_of(const Spaces &spaces, std::uint32_t runlist, std::uint32_t tsg) {
     return found == spaces->end() ? Uses() : found->second;
 }
 
-std::map<std::uint32_t, Headers> headers_of(const Runlist &list) {
-    std::map<std::uint32_t, Headers> headers;
-    for (const nvdebug::RunlistItem &item : list.items)
-        if (const auto *const tsg = std::get_if<Tsg>(&item))
-            headers[tsg->id].push_back(tsg);
-    return headers;
+std::vector<const nvdebug::Channel *> channels_of(const Runlist &list, std::uint32_t tsg) {
+    std::vector<const nvdebug::Channel *> channels;
+    for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list))
+        if (listed.tsg && listed.tsg->id == tsg)
+            channels.push_back(listed.channel);
+    return channels;
 }
 
 /** The first header stands for all of the TSG; channels are those of all, each once. */
-Json summary(const Runlist &list, const Headers &headers,
+Json summary(const Runlist &list, const ListedTsg &listed,
              const std::map<std::uint32_t, Json> &shares, const Spaces &spaces) {
-    const Tsg &tsg = *headers.front();
+    const Tsg &tsg = *listed.headers.front();
     const auto uses = uses_of(spaces, list.id, tsg.id);
     const auto share = shares.find(tsg.id);
     Json channels = Json::array();
-    std::set<std::uint32_t> seen;
-    bool truncated = false;
-    for (const Tsg *header : headers) {
-        truncated |= header->truncated;
-        for (const nvdebug::Channel &channel : header->channels)
-            if (seen.insert(channel.id).second)
-                channels.push_back(channel.id);
-    }
+    for (const nvdebug::Channel *channel : channels_of(list, tsg.id))
+        channels.push_back(channel->id);
+    const bool truncated =
+        std::ranges::any_of(listed.headers, [](const Tsg *header) { return header->truncated; });
     return {{"runlist", list.id},
             {"tsg", tsg.id},
             {"timeslice_us", microseconds(tsg.timeslice_ns)},
@@ -73,7 +69,7 @@ Json summary(const Runlist &list, const Headers &headers,
             {"shared", uses.empty() ? Json() : Json(uses.front()->shared)},
             {"spaces", uses.empty() ? Json() : Json(uses.front()->spaces)},
             {"channels", channels},
-            {"headers", headers.size()},
+            {"headers", listed.headers.size()},
             {"length", tsg.length},
             {"truncated", truncated},
             {"scale", tsg.scale},
@@ -89,12 +85,8 @@ Outcome<Document> list(Context &context) {
     Json rows = Json::array();
     for (const Runlist &list : *lists) {
         const auto shares = shares_of(list);
-        const auto headers = headers_of(list);
-        for (const nvdebug::RunlistItem &item : list.items)
-            // In the order in which the list first has them.
-            if (const auto *const tsg = std::get_if<Tsg>(&item);
-                tsg && headers.at(tsg->id).front() == tsg)
-                rows.push_back(summary(list, headers.at(tsg->id), shares, spaces));
+        for (const ListedTsg &tsg : nvdebug::tsgs_of(list))
+            rows.push_back(summary(list, tsg, shares, spaces));
     }
     return Document{rows};
 }
@@ -106,8 +98,9 @@ Outcome<Document> show(Context &context) {
         return tl::unexpected(list.error());
     const auto read = read_spaces(context);
     const Spaces spaces = by_tsg(read);
-    const auto headers = headers_of(*list).at(target.id);
-    Json data = summary(*list, headers, shares_of(*list), spaces);
+    const auto tsgs = nvdebug::tsgs_of(*list);
+    const auto tsg = std::ranges::find(tsgs, target.id, &ListedTsg::id);
+    Json data = summary(*list, *tsg, shares_of(*list), spaces);
     Json uses;
     if (spaces) {
         uses = Json::array();
@@ -115,8 +108,8 @@ Outcome<Document> show(Context &context) {
             uses.push_back(address_space(*use));
     }
     Json channels = Json::array();
-    for (const nvdebug::Channel &channel : headers.front()->channels)
-        channels.push_back(channel_state(channel));
+    for (const nvdebug::Channel *channel : channels_of(*list, target.id))
+        channels.push_back(channel_state(*channel));
     data["engines"] = engines_of(read_engine_names(context), list->id);
     data["address_spaces"] = std::move(uses);
     data["channels"] = std::move(channels);
@@ -158,10 +151,17 @@ Outcome<Document> switch_to(Context &context) {
 }
 
 Outcome<void> check_time(const Context &context) {
+    // (255 << 15) * 1.024 us, and that once: docs/proc.md
+    constexpr std::uint64_t shortest_ns = 1024, longest_ns = 8'556'380'160;
     const std::string &time = context.words("TIME").front();
-    if (!parse_timespan_ns(time))
+    const auto ns = parse_timespan_ns(time);
+    if (!ns)
         return usage(
-            fmt::format("'{}' is no time; want 500us, 2ms, 1.5ms or plain microseconds", time));
+            fmt::format("'{}' is no time: write 500us, 2ms, 1.5ms or plain microseconds", time));
+    if (*ns < shortest_ns || *ns > longest_ns)
+        return usage(fmt::format("a timeslice is 1.024us to 8.556380160s, and {} is {} than that; "
+                                 "nothing was written",
+                                 time, *ns < shortest_ns ? "shorter" : "longer"));
     return check_lease_time(context);
 }
 
@@ -187,7 +187,7 @@ std::vector<Command> tsg_commands() {
                      {"timeslice_us", "timeslice of one header, in microseconds", "number"},
                      {"share_percent",
                       "part of the runlist's time while all TSGs have work, in percent; "
-                      "null: cannot be said (bare channels, torn list)",
+                      "null: not known (bare channels, torn list)",
                       "percent?"},
                      {"shared", "it has more than one address space (MPS); null: may not be read",
                       "bool?"},
@@ -213,7 +213,7 @@ std::vector<Command> tsg_commands() {
                     {"timeslice_us", "timeslice of one header, in microseconds", "number"},
                     {"share_percent",
                      "part of the runlist's time while all TSGs have work, in percent; null: "
-                     "cannot be said (bare channels, torn list)",
+                     "not known (bare channels, torn list)",
                      "percent?"},
                     {"shared", "it has more than one address space (MPS); null: may not be read",
                      "bool?"},
@@ -233,7 +233,7 @@ std::vector<Command> tsg_commands() {
          .text = print},
         {.object = "tsg",
          .verb = "preempt",
-         .help = "end the turn that TSGs have now; each is scheduled again in its turn",
+         .help = "take TSGs off their engines now; each runs again when it is its turn",
          .arguments = {tsgs},
          .control = true,
          .notes = {"Waits until the hardware has done so, one second at most."},

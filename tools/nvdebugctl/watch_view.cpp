@@ -81,8 +81,7 @@ std::optional<EngineResidency> Residency::of(const std::string &engine) const {
 
 ListSummary summarize(const nvdebug::Runlist &list) {
     ListSummary summary{};
-    for (const nvdebug::RunlistItem &item : list.items)
-        summary.tsgs += std::holds_alternative<nvdebug::Tsg>(item);
+    summary.tsgs = nvdebug::tsgs_of(list).size();
     for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list)) {
         ++summary.channels;
         summary.enabled += listed.channel->enabled.value_or(false);
@@ -117,7 +116,7 @@ Row row_of(const nvdebug::EngineState &engine, const Residency &residency) {
     auto estimate = residency.of(engine.engine);
     Row row{engine.runlist, {engine.engine}, {}, {}, {}, engine.busy, {}, residents_of(estimate)};
     if (engine.status)
-        row.status.insert(*engine.status);
+        row.status.insert(*engine.status == "invalid" ? "idle" : *engine.status);
     if (engine.current)
         row.now.insert(name_of(*engine.current));
     if (engine.next)

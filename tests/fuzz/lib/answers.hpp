@@ -33,7 +33,10 @@ inline void answers(const nvdebug::Runlist &list) {
             channels += tsg->channels.size();
         else
             channels += std::holds_alternative<nvdebug::Channel>(item);
-    FUZZ_REQUIRE(nvdebug::channels_of(list).size() == channels);
+    for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list))
+        channels -= listed.entries;
+    FUZZ_REQUIRE(channels == 0);
+    FUZZ_REQUIRE(nvdebug::tsgs_of(list).size() == nvdebug::expected_shares(list).size());
 }
 
 inline void answers(const std::vector<nvdebug::AddressSpaceUse> &uses) {

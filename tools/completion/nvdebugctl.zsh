@@ -1,0 +1,17 @@
+#compdef nvdebugctl
+# SPDX-License-Identifier: MIT OR GPL-2.0
+# Completion of nvdebugctl for zsh. The tool itself says what may follow, so that ids are live.
+_nvdebugctl() {
+	local -a found
+	found=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	if [[ "${found[1]}" == '<file>' ]]; then
+		_files
+	elif [[ -n "${found[1]}" ]]; then
+		compadd -Q -- "${found[@]}"
+	fi
+}
+if [[ "${funcstack[1]}" == _nvdebugctl ]]; then
+	_nvdebugctl "$@"
+else
+	compdef _nvdebugctl nvdebugctl
+fi
