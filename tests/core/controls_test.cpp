@@ -159,6 +159,30 @@ TEST_P(Controls, AreWholeOrNothing) {
     }
 }
 
+/// On nonsense in memory one may fail, but then it has changed nothing.
+TEST_P(Controls, OnNonsenseToo) {
+    const unsigned seeds = std::getenv("NVDEBUG_LONG") ? 200 : 5;
+    for (const Request &request : requests) {
+        const File *const file = find(request.file);
+        if (file == nullptr)
+            continue;
+        for (unsigned seed = 1; seed <= seeds; seed++) {
+            restart(request);
+            machine_.model().corrupt(seed, 8);
+            const std::string before = state();
+            points_++;
+            const int error = Open(machine_, *file).write(request.text).error;
+            ASSERT_TRUE(!error || allowed.contains(error))
+                << request.file << ", seed " << seed << ": " << error;
+            if (error) {
+                ASSERT_EQ(state(), before) << request.file << ", seed " << seed;
+            }
+            machine_.model().undo_corruption();
+            ASSERT_EQ(clean_up(), "") << request.file << ", seed " << seed;
+        }
+    }
+}
+
 /// Memory of their own is refused: nothing is done.
 TEST_P(Controls, TakeNoForAnAnswer) {
     for (const Request &request : requests) {

@@ -85,7 +85,8 @@ bool SystemMemory::write(std::uint64_t address, std::span<const std::byte> from)
 }
 
 Model::Model(const std::string &board, const std::string &workload)
-    : memory_(share_of(board)), gpu_(load(board), load_work(workload), share_of(board)) {
+    : memory_(share_of(board)), gpu_(load(board), load_work(workload), share_of(board)),
+      requests_(gpu_, nvmodel::Catalog(data)) {
     gpu_.attach(&memory_);
     gpu_.start();
     slept_for = this;
@@ -119,6 +120,10 @@ void Model::register_write(std::uint32_t offset, std::uint32_t value) {
 
 std::optional<std::uint32_t> Model::memory_read(std::uint8_t aperture, std::uint64_t address) {
     const nvmodel::PhysicalAddress at = place(aperture, address);
+    if (words_read) {
+        words_read->words++;
+        words_read->again += !words_read->seen.emplace(aperture, address).second;
+    }
     if (gpu_.memory().in_video(at))
         return gpu_.direct_read(address);
     const auto value = gpu_.memory().read_value(at, 4);

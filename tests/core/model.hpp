@@ -4,13 +4,18 @@
 
 #include "machine.hpp"
 
+#include "control/requests.hpp"
 #include "device/gpu.hpp"
 #include "memory/guest_memory.hpp"
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace core {
@@ -31,6 +36,13 @@ class SystemMemory final : public nvmodel::GuestMemory {
     std::map<std::uint64_t, std::vector<std::byte>> ranges_; // by where they begin
 };
 
+/// Words of memory that were read.
+struct WordsRead {
+    std::uint64_t words = 0;
+    std::uint64_t again = 0; // of them, those that had been read before
+    std::set<std::pair<std::uint8_t, std::uint64_t>> seen;
+};
+
 class Model final : public Machine {
   public:
     /// The workload is started.
@@ -41,6 +53,10 @@ class Model final : public Machine {
     void restart(const std::string &workload);
     /// A fault of the model, in the words of its control socket.
     void fault(const std::string &words);
+    /// The answer, in JSON, to a line that its control socket takes (docs/model.md).
+    std::string answer(std::string_view line) { return requests_.answer(line); }
+    /// Of video and of system memory, if they are counted.
+    std::optional<WordsRead> words_read;
 
     [[nodiscard]] std::uint32_t register_read(std::uint32_t offset) override;
     void register_write(std::uint32_t offset, std::uint32_t value) override;
@@ -53,6 +69,7 @@ class Model final : public Machine {
   private:
     SystemMemory memory_;
     nvmodel::Gpu gpu_;
+    nvmodel::Requests requests_;
     std::uint64_t next_list_ = 0x40000000;
 };
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A GPU as tests see it: files by name, and requests to the model.
+#pragma once
+
+#include "files.hpp"
+#include "model.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace core {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] std::uint64_t number(const Json &text); // of a layout: "0x12"
+[[nodiscard]] std::string hex(std::uint64_t value);
+
+class Bench {
+  public:
+    explicit Bench(const std::string &board, const std::string &workload = "three-tasks");
+
+    /// What the model answers; an error fails the test.
+    Json ask(const std::string &line);
+    [[nodiscard]] Json layout() { return ask("layout"); }
+    /// Of `layout`, runlist 0.
+    [[nodiscard]] Json list();
+
+    [[nodiscard]] bool has(const std::string &file) const { return find(file) != nullptr; }
+    Text read(const std::string &file);
+    /// The same of what can be read.
+    std::string text(const std::string &file);
+    /// A request, the file is then closed.
+    Text write(const std::string &file, const std::string &request);
+
+    /// Words at an address and aperture of a layout.
+    [[nodiscard]] std::vector<std::uint32_t> peek(const Json &at, std::uint64_t offset,
+                                                  std::size_t count);
+    void poke(const Json &at, std::uint64_t offset, std::span<const std::uint32_t> words);
+
+    /// Is it this card or one of those behind it?
+    [[nodiscard]] bool since(const std::string &card) const;
+    [[nodiscard]] bool wide_entries() { return entry_words() == 4; }
+    [[nodiscard]] std::size_t entry_words();
+    /// Either may be what a page directory leads to.
+    [[nodiscard]] bool tables_of_two_versions() {
+        const auto &traits = machine.model().board().generation->page_tables;
+        return traits.version_1_too && traits.version != nvmodel::mmu::Version::v1;
+    }
+    [[nodiscard]] bool ids_per_runlist() { return machine.model().board().ids_per_runlist(); }
+
+    Model machine;
+
+  private:
+    [[nodiscard]] const File *find(const std::string &file) const;
+
+    std::string board_;
+    std::vector<File> files_;
+};
+
+/// Of the cards, which are in the order of their generations, this one and those behind it.
+[[nodiscard]] std::vector<std::string> cards_since(const std::string &card);
+
+/// A test that runs on each board of a list.
+class OnBoard : public testing::TestWithParam<std::string> {
+  protected:
+    Bench bench{GetParam()};
+};
+
+/// The name of such a test.
+std::string name_of_board(const testing::TestParamInfo<std::string> &board);
+
+} // namespace core
