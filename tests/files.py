@@ -47,18 +47,22 @@ def as_on_x86(arch, text):
     return re.sub(r"\b0x[0-9a-f]+\b", moved, text)
 
 
-def printed(bench, board, name):
-    """A heading, then what reading gives: the text, or the errno of open as cat words it."""
-    result = bench.run(f"cat {bench.proc(board, name)}")
-    text = result.err.decode() if result.status else without_clock(name, result.text)
+def printed(bench, board, name, text):
+    """A heading, then what reading gave."""
+    text = without_clock(name, text)
     text = as_modelled(board, text) if name == "info" and bench.real_bars else text
     # Words in which a number for each TPC is packed may look like addresses.
     text = text if name == "work_distributor" else as_on_x86(bench.machine.arch, text)
-    return f"==> {name}\n{text.replace(bench.proc(board), '')}"
+    return f"==> {name}\n{text}"
 
 
 def everything(bench, board, wanted):
-    return "".join(printed(bench, board, name) for name in names(bench, board) if wanted(name))
+    """The text of each file, or the errno of open as cat words it."""
+    chosen = [name for name in names(bench, board) if wanted(name)]
+    said = bench.check(f"cd {bench.proc(board)}; for name in {' '.join(chosen)}; do "
+                       "echo \"==> $name\"; cat $name 2>&1; done; true")
+    texts = re.split(r"^==> .*\n", said, flags=re.MULTILINE)[1:]
+    return "".join(printed(bench, board, name, text) for name, text in zip(chosen, texts, strict=True))
 
 
 def not_empty(bench, board, suffix):

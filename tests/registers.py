@@ -4,7 +4,6 @@
 from boards import GENERATION, before, facts
 
 TARGET = {"vid": 0, "coh": 2, "ncoh": 3}
-_INST = 0x800000  # + 8 * channel, up to Turing
 
 
 def runlist_base(board):
@@ -78,12 +77,6 @@ def engine_status(board):
     if board in before("ampere-ga100"):
         return 0x2640
     return runlist_base(board) + (0x90 if GENERATION[board] == "blackwell-gb20x" else 0x200)
-
-
-def instance(board, channel, address, aperture):
-    """{register: value} that bind a channel's instance block, up to Turing."""
-    assert board in before("ampere-ga100")
-    return {_INST + 8 * channel: 1 << 31 | TARGET[aperture] << 28 | address >> 12}
 
 
 def device_table(board):

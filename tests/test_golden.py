@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Every file that can be read, on every board, frozen. A difference is a change of interface."""
+"""Every file that can be read, on every board, frozen. A difference is a change of interface.
+
+All of them but `info` are made in one process, too: tests/core/golden_test.cpp.
+"""
 
 import pytest
 from boards import BOARDS, since
@@ -11,6 +14,7 @@ def test_topology(bench, golden, board):
     golden(f"{board}/topology", everything(bench, board, lambda name: not is_state(name)))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("board", BOARDS)
 def test_idle(bench, golden, board):
     bench.restart(board, "idle")
@@ -19,6 +23,7 @@ def test_idle(bench, golden, board):
         bench, board, lambda name: is_state(name) and not name.endswith("_brief")))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("workload", ("mixed", "sysmem"))
 @pytest.mark.parametrize("board", BOARDS)
 def test_lists(bench, golden, board, workload):
@@ -29,6 +34,7 @@ def test_lists(bench, golden, board, workload):
         bench, board, lambda name: name in lists or name in ("contexts", "engines")))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("board, workload", [
     *((board, "fig6") for board in BOARDS), *((board, "fig7") for board in since("volta")),
     *((board, "preemption") for board in since("pascal"))])

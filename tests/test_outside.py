@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Addresses where no memory is, or none that may be read, and lengths past the end of what there is."""
+"""Addresses where no memory is, or none that may be read, and lengths past the end of what there is.
+What each structure that leads there shows, on every board: tests/core/outside_test.cpp."""
 
 import re
 
 import pytest
-from boards import BOARDS, IDS_PER_RUNLIST, WIDE_ENTRIES, before, facts, since
-from costs import MEMORY, counts, total
-from layouts import entry_of, place
-from page_tables import ask
-from registers import TARGET, instance, lie, list_length, list_place
-from sample import EVERYTHING
-from text import boxes, channels, instances, pairs
+from boards import BOARDS, before, facts
+from registers import lie, list_length, list_place
 
 pytestmark = pytest.mark.sample
 
 KINDS = ("beyond video memory", "end of video addresses", "VGA", "firmware", "interrupt controller",
          "its own registers", "its own BAR1", "another GPU's registers", "beyond RAM")
-# Words of an instance block (RAMIN): page directory, valid subcontexts, the first one's directory.
-DIRECTORY, SUBCONTEXTS_VALID, SUBCONTEXT = 128, 166, 168
-SUBCONTEXT_WORDS = 4
 LONGEST = 0xffff
-SHOWN = LONGEST if EVERYTHING else 4096  # entries, which take their time in a VM
 # Where no published register says how much video memory there is, what is beyond is asked for; the bus
 # answers with errors, and the model records it.
 UNSIZED = before("pascal")
@@ -76,8 +68,6 @@ def expect_request_error(bench, board, name, text, errors):
     assert result.status != 0 and re.search(errors, result.err.decode()), name
 
 
-# Runlists
-
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists(bench, board, kind):
@@ -105,132 +95,3 @@ def test_a_length_past_the_end_of_memory(bench, board):
     expect_unreadable(bench, board, "vid")
     words = 3 * 2 * entries if board in UNSIZED else 0
     assert reads_since_reset(bench, board) <= words + 200
-
-
-@pytest.mark.parametrize("board", ["gtx1060-3gb", "h200"])
-def test_a_list_of_whatever_is_behind_it(bench, board):
-    """Each word is read once, each entry is shown."""
-    bench.restart(board, "low")
-    lie(bench.model(board), list_length(board, SHOWN))
-    blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/list")
-    words = SHOWN * (4 if board in WIDE_ENTRIES else 2)
-    assert total(blocks, "read_bytes", MEMORY) == 4 * words
-    state = total(blocks, "reads", ("PCCSR", "CHRAM"))
-    assert state <= SHOWN * (1 if board in IDS_PER_RUNLIST else 2)
-    shown = bench.check("grep -c -E 'Channel Info|TSG Entry|Unknown Entry' /tmp/list; rm /tmp/list")
-    assert int(shown) == SHOWN
-
-
-# Instance blocks
-
-def put_instance(bench, board, channel, address, aperture):
-    """The hardware says that the channel's instance block is there."""
-    model = bench.model(board)
-    if board not in IDS_PER_RUNLIST:
-        lie(model, instance(board, channel, address, aperture))
-        return
-    at, where, words = entry_of(model, channel)
-    words[0] = words[0] & ~0x30 | TARGET[aperture] << 4
-    words[2] = address & 0xfffff000 | channel
-    words[3] = address >> 32
-    model.request("poke", where, hex(at), *map(hex, words))
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_instance_blocks(bench, board, kind):
-    bench.restart(board, "fig6")
-    was = {one.channel: one for one in instances(bench.read(board, "runlist0"))}
-    first = next(iter(was))
-    address, aperture = nowhere(bench, board, kind)
-    put_instance(bench, board, first, address, aperture)
-    now = {one.channel: one for one in instances(bench.read(board, "runlist0"))}
-    why, error = ("unreadable", "Input/output error") if board in UNSIZED and aperture == "vid" else \
-        ("no such memory", "Bad address")
-    assert now.pop(first).fields["Error"] == why
-    was.pop(first)
-    assert list(now) == list(was) and not any("Error" in one.fields for one in now.values())
-    assert why.replace(" ", "-") in bench.read(board, "contexts")
-    expect_request_error(bench, board, "translate", f"0:{first} 0x1000", error)
-    if board in since("pascal"):
-        expect_request_error(bench, board, "preemption_mode", f"0:{first} wfi", error)
-
-
-# Page directories and subcontexts
-
-def block_of(bench, board, channel):
-    for entry in bench.model(board).request("layout")["channels"]:
-        if (entry["runlist"], entry["channel"]) == (0, channel):
-            return entry
-    raise AssertionError(f"no channel {channel}")
-
-
-def put_words(bench, board, block, word, values):
-    address, aperture = place(block)
-    bench.model(board).request("poke", aperture, hex(address + 4 * word), *map(hex, values))
-
-
-def peek_word(bench, board, block, word):
-    address, aperture = place(block)
-    return int(bench.model(board).request("peek", aperture, hex(address + 4 * word), 1)["words"][0], 16)
-
-
-def put_directories(bench, board, entry, address, aperture):
-    """The block's own and those of its subcontexts."""
-    words = [DIRECTORY] + [SUBCONTEXT + SUBCONTEXT_WORDS * one["veid"]
-                           for one in entry["subcontexts"] or ()]
-    for word in words:
-        flags = peek_word(bench, board, entry["instance"], word) & 0xffc
-        put_words(bench, board, entry["instance"], word,
-                  [address & 0xfffff000 | flags | TARGET[aperture], address >> 32])
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_page_directories(bench, board, kind):
-    bench.restart(board, "fig6")
-    first = next(iter(channels(bench.read(board, "runlist0"))))
-    address, aperture = nowhere(bench, board, kind)
-    put_directories(bench, board, block_of(bench, board, first), address, aperture)
-    said, error = ask(bench, board, f"0:{first} 0x1000")
-    if board in UNSIZED and aperture == "vid":
-        assert "Input/output error" in error
-    else:
-        assert re.search("is outside of memory|is or leads to no memory", dict(pairs(said))["error"])
-    found = {one.channel: one for one in instances(bench.read(board, "runlist0"))}
-    assert found[first].context is None or "Compute Preemption" not in found[first].context
-    bench.read(board, "contexts")
-
-
-@pytest.mark.parametrize("board", since("volta"))
-def test_a_table_of_64_subcontexts_that_lead_nowhere(bench, board):
-    bench.restart(board, "fig7")
-    first = next(iter(channels(bench.read(board, "runlist0"))))
-    block = block_of(bench, board, first)["instance"]
-    put_words(bench, board, block, SUBCONTEXTS_VALID, [0xffffffff, 0xffffffff])
-    for kind in KINDS:
-        address, aperture = nowhere(bench, board, kind)
-        for veid in range(64):
-            put_words(bench, board, block, SUBCONTEXT + SUBCONTEXT_WORDS * veid,
-                      [address & 0xfffff000 | 0xc00 | TARGET[aperture], address >> 32, 0, 0])
-        found = next(one for one in instances(bench.read(board, "runlist0"))
-                     if one.channel == first)
-        assert sorted(found.subcontexts) == list(range(64))
-        bench.read(board, "contexts")
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_the_longest_group_ends_with_the_list(bench, board):
-    """A header that says more channels than there are entries."""
-    model = bench.model(board)
-    at = next(one for one in model.request("layout")["runlists"] if one["id"] == 0)
-    words = [int(word, 16) for word in
-             model.request("peek", at["aperture"], at["address"], 4)["words"]]
-    if board in WIDE_ENTRIES:
-        words[1], longest = words[1] | 0xff, 0xff
-    else:
-        words[0], longest = words[0] | 0x3f << 26, 0x3f
-    model.request("poke", at["aperture"], at["address"], *map(hex, words))
-    shown = boxes(bench.read(board, "runlist0_brief"))
-    assert shown[1].fields["Truncated"] == f"2 of {longest}"
-    assert len(shown) == 1 + at["entries"]

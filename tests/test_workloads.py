@@ -29,9 +29,10 @@ def test_decoded_is_what_was_asked_for(bench, board, workload):
     wanted = workloads.load(workload)
     lists = workloads.runlists(wanted, runlists_by_engine(board, engines),
                                board in IDS_PER_RUNLIST, fault_bits=board in WIDE_ENTRIES)
+    texts = bench.check(f"cd {bench.proc(board)}; for list in {' '.join(map(str, sorted(engines)))}; do "
+                        "cat runlist${list}_brief; echo; done").split("\n\n")
     instances = {}
-    for runlist in sorted(engines):
-        text = bench.read(board, f"runlist{runlist}_brief")
+    for runlist, text in zip(sorted(engines), texts):
         expected = lists.get(runlist, [])
         found = decoded(text)
         head = boxes(text)[0].fields
