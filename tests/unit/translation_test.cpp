@@ -29,7 +29,7 @@ TEST(Translation, ByPageDirectory) {
     EXPECT_EQ(t.version, 0);
     EXPECT_EQ(t.big_page_kib, 0);
 
-    ASSERT_EQ(parse(" 4096:ncoh\t010  v1 128k ", &t), 0);
+    ASSERT_EQ(parse(" 4096:ncoh\t8  v1 128k ", &t), 0);
     EXPECT_EQ(t.pdb, 4096u);
     EXPECT_EQ(t.aperture, NV_APERTURE_NCOH);
     EXPECT_EQ(t.va, 8u);
