@@ -22,7 +22,7 @@ struct File {
     const nvdebug_control *control = nullptr; // that is written, or nullptr
 };
 
-/// All but `info`, which is the kernel's.
+/// All but `info`, for which more is to be known than the GPU tells.
 [[nodiscard]] std::vector<File> files(Machine &machine);
 
 /// What open gives: an error, below 0; or what is read then.
