@@ -47,6 +47,9 @@ static int read_lces(struct nvdebug_gpu *gpu, u32 reg, u32 stride, u32 mask,
 	u32 n;
 	int ret;
 
+	for_each_set_bit(n, &bits, 32)
+		if (stride)
+			nvdebug_reg_expect(gpu, reg + stride * n);
 	for_each_set_bit(n, &bits, 32) {
 		if (stride || !read) {
 			ret = nvdebug_reg_read(gpu, reg + stride * n, &config);

@@ -87,9 +87,17 @@ static int read_channels(struct nvdebug_gpu *gpu,
 			 const struct nvdebug_runlist *runlist,
 			 struct runlist_snapshot *s)
 {
+	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
 	u32 i;
 	int ret;
 
+	for (i = 0; i < s->entries; i++) {
+		u32 id = s->entry[i].id;
+
+		if (s->entry[i].kind == NVDEBUG_ENTRY_CHANNEL &&
+		    id < runlist->channels)
+			nvdebug_reg_expect(gpu, ops->reg(runlist, id));
+	}
 	for (i = 0; i < s->entries; i++) {
 		u32 id = s->entry[i].id;
 
@@ -98,8 +106,7 @@ static int read_channels(struct nvdebug_gpu *gpu,
 			continue;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		ret = gpu->chip->channel->read(gpu, runlist, id,
-					       &s->extra[i].channel);
+		ret = ops->read(gpu, runlist, id, &s->extra[i].channel);
 		if (ret)
 			return ret;
 		s->extra[i].in_range = true;

@@ -200,6 +200,11 @@ int nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset, u32 bits,
 	return ret ? reg_diagnose_error(gpu, ret) : 0;
 }
 
+/* Registers are read one by one, whatever is announced. */
+void nvdebug_reg_expect(struct nvdebug_gpu *gpu, u32 offset)
+{
+}
+
 void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);

@@ -41,6 +41,8 @@ static int ptop_read_table(struct nvdebug_gpu *gpu,
 		return -ENOMEM;
 
 	*why = "device table unreadable";
+	for (i = 0; i < table->rows; i++)
+		nvdebug_reg_expect(gpu, table->offset + 4 * i);
 	for (i = 0; i < table->rows; i++) {
 		ret = nvdebug_reg_read(gpu, table->offset + 4 * i, &row[i]);
 		if (ret)
@@ -132,6 +134,8 @@ static void ptop_read_pbdma_map(struct nvdebug_gpu *gpu)
 			  NV_PFIFO_PBDMA_MAP__SIZE_1);
 	}
 
+	for (p = 0; p < n; p++)
+		nvdebug_reg_expect(gpu, NV_PFIFO_PBDMA_MAP(p));
 	for (p = 0; p < n; p++, base += NV_PPBDMA_STRIDE_GK104) {
 		if (nvdebug_reg_read(gpu, NV_PFIFO_PBDMA_MAP(p), &map))
 			continue;
@@ -215,6 +219,8 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 	bool clash = false;
 	u32 i, config;
 
+	for (i = 0; i < found; i++)
+		nvdebug_reg_expect(gpu, list[i].base + block->doorbell_config);
 	/* compact the runlists that have an id; no-op if all have one */
 	for (i = 0; i < found; i++) {
 		u32 id;
@@ -246,6 +252,17 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 			 clash ? ", but two the same" : "");
 }
 
+static void runlist_expect_pbdma_config(struct nvdebug_gpu *gpu,
+					const struct nvdebug_runlist *runlist)
+{
+	u32 i;
+
+	for (i = 0; i < NV_RUNLIST_PBDMA_CONFIG__SIZE_1; i++)
+		nvdebug_reg_expect(gpu, runlist->base +
+				   gpu->chip->runlist->block->pbdma_config +
+				   4 * i);
+}
+
 /*
  * The number of a PBDMA follows from its register offset where that is
  * documented (linux-nvgpu has an ID field in the same register, the GA100
@@ -272,6 +289,27 @@ static void runlist_read_pbdma_config(struct nvdebug_gpu *gpu,
 	}
 }
 
+/* Where an engine's registers are in its runlist's block. */
+static u32 ptop_engine_slot(const struct nvdebug_engine *engine)
+{
+	return engine->runlist_base +
+	       NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
+}
+
+static void ptop_expect_engine(struct nvdebug_gpu *gpu,
+			       const struct nvdebug_engine *engine)
+{
+	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
+	u32 slot = ptop_engine_slot(engine);
+
+	if (!nvdebug_engine_has(engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
+	    engine->rleng >= block->engines)
+		return;
+	nvdebug_reg_expect(gpu, slot + block->engine_status_debug);
+	if (block->engine_status1)
+		nvdebug_reg_expect(gpu, slot + block->engine_status1);
+}
+
 /* Fill in what a version 2 table lacks from the engine's runlist registers. */
 static void ptop_complete_engine(struct nvdebug_gpu *gpu,
 				 struct nvdebug_engine *engine)
@@ -279,8 +317,7 @@ static void ptop_complete_engine(struct nvdebug_gpu *gpu,
 	const struct nvdebug_runlist_block *block = gpu->chip->runlist->block;
 	struct nvdebug_runlist *runlist =
 		ptop_find_runlist_base(&gpu->topology, engine->runlist_base);
-	u32 slot = engine->runlist_base +
-		   NV_RUNLIST_ENGINE_STATUS__STRIDE * engine->rleng;
+	u32 slot = ptop_engine_slot(engine);
 	u32 value;
 
 	if (runlist) {
@@ -350,8 +387,12 @@ static int ptop_read_ga100(struct nvdebug_gpu *gpu, const char **why)
 	ptop_find_runlists(topology);
 	ptop_name_runlists(gpu);
 	for (i = 0; i < topology->runlists; i++)
+		runlist_expect_pbdma_config(gpu, &topology->runlist[i]);
+	for (i = 0; i < topology->runlists; i++)
 		runlist_read_pbdma_config(gpu, &topology->runlist[i]);
 	ptop_sort_runlists(topology);
+	for (i = 0; i < topology->engines; i++)
+		ptop_expect_engine(gpu, &topology->engine[i]);
 	for (i = 0; i < topology->engines; i++)
 		if (nvdebug_engine_has(&topology->engine[i],
 				       NVDEBUG_ENGINE_HAS_RUNLIST_BASE))

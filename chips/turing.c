@@ -81,6 +81,10 @@ int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
 	u32 lo, hi, submit, info;
 	int ret;
 
+	nvdebug_reg_expect(gpu, reg + BASE_LO);
+	nvdebug_reg_expect(gpu, reg + BASE_HI);
+	nvdebug_reg_expect(gpu, reg + SUBMIT);
+	nvdebug_reg_expect(gpu, reg + SUBMIT_INFO);
 	/* the other three cannot look like an error code and detect one */
 	ret = nvdebug_reg_read_address(gpu, reg + BASE_LO, ops->ptr_lo |
 				       NV_RUNLIST_SUBMIT_BASE_LO_TARGET, &lo);

@@ -42,6 +42,11 @@ int __must_check nvdebug_reg_read(struct nvdebug_gpu *gpu, u32 offset,
 int __must_check nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset,
 					  u32 bits, u32 *value);
 void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value);
+/*
+ * The register at @offset will be read, in the same access: where a call costs
+ * more than a register, all that were announced are read in one.
+ */
+void nvdebug_reg_expect(struct nvdebug_gpu *gpu, u32 offset);
 
 /* Size of the register space. */
 u64 nvdebug_reg_bytes(const struct nvdebug_gpu *gpu);

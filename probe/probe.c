@@ -116,6 +116,10 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	gpu->gaps += nvdebug_topology_gaps(topology);
 	nvdebug_copy_topology_survey(gpu);
 	nvdebug_geometry_survey(gpu);
+	if (gpu->chip->runlist->block)
+		for (i = 0; i < topology->runlists; i++)
+			nvdebug_reg_expect(gpu, topology->runlist[i].base +
+					   gpu->chip->runlist->block->channel_config);
 	for (i = 0; i < topology->runlists; i++)
 		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))
 			nvdebug_warn(gpu, "runlist %u does not answer yet\n",

@@ -77,6 +77,28 @@ static int read_pbdma(struct nvdebug_gpu *gpu, const struct nvdebug_pbdma *pbdma
 					    channel);
 }
 
+static void expect_once(struct nvdebug_gpu *gpu, const struct engine_line *line)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	const struct nvdebug_runlist *runlist = line->runlist;
+	u32 pbdmas = min_t(u32, runlist->pbdmas, ENGINE_CHANNELS);
+	u32 reg = ops->engine_reg(gpu, line->engine);
+	u32 n;
+
+	if (reg)
+		nvdebug_reg_expect(gpu, reg);
+	for (n = 0; n < pbdmas; n++) {
+		reg = ops->channel_reg(gpu, line->engine, n);
+		if (reg)
+			nvdebug_reg_expect(gpu, reg);
+	}
+	for (n = 0; n < runlist->pbdmas; n++) {
+		nvdebug_reg_expect(gpu, ops->pbdma_reg(&runlist->pbdma[n]));
+		nvdebug_reg_expect(gpu, runlist->pbdma[n].base +
+				   NV_PPBDMA_CHANNEL);
+	}
+}
+
 /* Continue after an engine or a PBDMA that cannot be read. */
 static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		     struct engine_reading *r)
@@ -86,6 +108,7 @@ static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 	int ret;
 
 	memset(r, 0, sizeof(*r));
+	expect_once(gpu, line);
 	ret = read_engine(gpu, line, r);
 	r->unreadable = ret == -EIO;
 	for (n = 0; (!ret || ret == -EIO) && n < runlist->pbdmas; n++) {

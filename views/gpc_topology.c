@@ -30,6 +30,14 @@ static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 	return off;
 }
 
+static void expect_off(struct nvdebug_gpu *gpu, const u32 *reg, u32 offset)
+{
+	int i;
+
+	for (i = 0; i < 2 && reg[i]; i++)
+		nvdebug_reg_expect(gpu, reg[i] + offset);
+}
+
 static void read_masks(struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_geometry_ops *ops = gpu->chip->geometry;
@@ -39,6 +47,10 @@ static void read_masks(struct nvdebug_gpu *gpu)
 	u32 i;
 
 	geometry->gpc_mask = read_off(gpu, ops->gpc_reg, 0, gpcs);
+	for (i = 0; i < gpcs; i++)
+		if (geometry->gpc_mask.error ||
+		    !(geometry->gpc_mask.value & BIT(i)))
+			expect_off(gpu, ops->tpc_reg, 4 * i);
 	for (i = 0; i < gpcs; i++) {
 		/* the fuses of a disabled GPC may not answer */
 		if (!geometry->gpc_mask.error &&
@@ -74,6 +86,9 @@ void nvdebug_geometry_survey(struct nvdebug_gpu *gpu)
 	int i;
 
 	BUILD_BUG_ON(FIELD_MAX(NV_PTOP_SCAL_VALUE) >= NVDEBUG_GPCS_MAX);
+	for (i = 0; i < NVDEBUG_COUNTS; i++)
+		if (i != NVDEBUG_NUM_LTCS || gpu->chip->geometry->has_ltcs)
+			nvdebug_reg_expect(gpu, regs[i]);
 	for (i = 0; i < NVDEBUG_COUNTS; i++) {
 		if (i == NVDEBUG_NUM_LTCS && !gpu->chip->geometry->has_ltcs)
 			continue;

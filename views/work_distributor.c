@@ -38,6 +38,8 @@ static int read_words(struct nvdebug_gpu *gpu, u32 reg, u32 words, u32 *out)
 	int ret = 0;
 	u32 i;
 
+	for (i = 0; i < words; i++)
+		nvdebug_reg_expect(gpu, reg + 4 * i);
 	for (i = 0; !ret && i < words; i++)
 		ret = nvdebug_reg_read(gpu, reg + 4 * i, &out[i]);
 	return ret;
