@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "json.hpp"
 #include "state.hpp"
 #include "watch.hpp"
@@ -15,12 +18,67 @@ Sample sample(std::uint64_t number, std::vector<nvdebug::EngineState> engines) {
 }
 
 const std::chrono::milliseconds period{500};
+constexpr bool ascii = false;
+constexpr Size small{24, 80}, large{60, 200};
 
-std::string text_of(const Shown &shown, const ViewSettings &settings) {
+std::vector<std::string> texts(const std::vector<ViewLine> &lines) {
+    std::vector<std::string> result;
+    for (const ViewLine &line : lines) {
+        result.emplace_back();
+        for (const Piece &piece : line)
+            result.back() += piece.text;
+    }
+    return result;
+}
+
+std::string text_of(View &view, const Shown &shown, Size size) {
     std::string text;
-    for (const ViewLine &line : view_lines(shown, settings))
-        text += line.text + '\n';
+    for (const std::string &line : texts(view.lines(shown, size)))
+        text += line + '\n';
     return text;
+}
+
+bool has(const std::string &text, const std::string &what) {
+    return text.find(what) != text.npos;
+}
+
+/** The line that begins with @p what. */
+std::string line_of(const std::string &text, const std::string &what) {
+    const std::size_t at = ("\n" + text).find("\n" + what);
+    return at == text.npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+/** A GPU of which the last samples were taken; the last is that of @p now. */
+struct Seen {
+    explicit Seen(std::vector<std::vector<nvdebug::EngineState>> samples, std::size_t window = 120)
+        : residency(window), last(sample(samples.size(), samples.back())) {
+        for (std::size_t n = 0; n < samples.size(); ++n)
+            residency.add(sample(n + 1, samples[n]));
+    }
+    WatchedGpu as(const std::string &name) const { return {name, last, residency}; }
+    Shown shown() const { return {{as("gpu0  TU102")}, "live", period}; }
+
+    Residency residency;
+    Sample last;
+};
+
+/** GR0 with TSG 5 in half of the samples, 6 in a quarter, 7 in a quarter; LCE0 idle. */
+Seen three_tasks() {
+    std::vector<std::vector<nvdebug::EngineState>> samples;
+    for (std::uint32_t tsg : {5, 6, 5, 7})
+        samples.push_back({on("GR0", 0, tsg), on("LCE0", 0, {}), on("LCE2", 1, 9)});
+    return Seen(samples);
+}
+
+/** So many idle engines, each on a runlist of its own, with an empty list. */
+Seen idle_gpu(std::size_t count) {
+    std::vector<nvdebug::EngineState> engines;
+    for (std::uint32_t n = 0; n < count; ++n)
+        engines.push_back(on("LCE" + std::to_string(n), n, {}));
+    Seen seen({engines, engines});
+    for (std::uint32_t n = 0; n < count; ++n)
+        seen.last.lists.emplace(n, runlist(n, {}));
+    return seen;
 }
 
 } // namespace
@@ -50,6 +108,10 @@ TEST(Residency, IsThePartOfTheLastSamples) {
     EXPECT_DOUBLE_EQ(told->parts[0].part, 0.5);
     EXPECT_DOUBLE_EQ(told->parts[1].part, 0.25);
     EXPECT_EQ(told->busy, 0.75);
+    const auto history = residency.history("GR0");
+    ASSERT_EQ(history.size(), 4u);
+    EXPECT_EQ(history[0]->who->id, 5u) << "the oldest";
+    EXPECT_FALSE(history[3]->who);
 }
 
 TEST(Residency, DoesNotCountWhatCouldNotBeRead) {
@@ -59,34 +121,200 @@ TEST(Residency, DoesNotCountWhatCouldNotBeRead) {
     residency.add(bad);
     EXPECT_EQ(residency.samples(), 0u);
     EXPECT_TRUE(watch_json(bad, residency, period)["engines"].is_null());
+    EXPECT_TRUE(watch_rows(watch_json(bad, residency, period)).empty());
     EXPECT_EQ(errors_of(bad).size(), 1u);
     auto silent = on("LCE0", 0, {});
     silent.status.reset();
     for (int n = 0; n < 3; ++n)
         residency.add(sample(2, {silent}));
     EXPECT_FALSE(residency.of("LCE0")) << "its register is not public";
+    EXPECT_EQ(residency.history("LCE0"), std::vector<const Residency::Seen *>(3, nullptr));
 }
 
-TEST(View, FoldsSortsAndPauses) {
-    Residency residency(4);
-    const Sample shown_sample = sample(2, {on("GR0", 0, {}), on("LCE0", 0, {}), on("LCE2", 1, 5)});
-    residency.add(shown_sample);
-    residency.add(shown_sample);
-    const Shown shown{"gpu0", "live", shown_sample, residency, period};
-    ViewSettings settings;
-    std::string text = text_of(shown, settings);
-    EXPECT_LT(text.find("GR0 "), text.find("LCE2 "));
-    EXPECT_NE(text.find("estimated from 2 samples, one every 500 ms"), std::string::npos);
-    EXPECT_NE(text.find("TSG 5 100%"), std::string::npos);
-    settings.cycle_order();
-    text = text_of(shown, settings);
-    EXPECT_GT(text.find("GR0 "), text.find("LCE2 "));
-    settings.folded = settings.paused = true;
-    text = text_of(shown, settings);
-    EXPECT_NE(text.find("GR0,LCE0"), std::string::npos);
-    EXPECT_NE(text.find("PAUSED"), std::string::npos);
-    settings.help = true;
-    text = text_of(shown, settings);
-    EXPECT_NE(text.find("q  quit"), std::string::npos);
-    EXPECT_EQ(text.find("LCE2 "), std::string::npos);
+TEST(View, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
+    const Seen seen = three_tasks();
+    View view(ascii);
+    const std::vector<std::string> order = {"ENGINE", "RUNLIST", "NOW",    "SHARE", "RESIDENT",
+                                            "BUSY%",  "HISTORY", "STATUS", "NEXT"};
+    std::size_t before = 0;
+    for (std::size_t width = 10; width <= 220; ++width) {
+        const std::string text = text_of(view, seen.shown(), {24, width});
+        const std::string titles = line_of(text, "ENGINE");
+        std::size_t count = 0;
+        while (count < order.size() && has(titles, order[count]))
+            ++count;
+        for (std::size_t n = count; n < order.size(); ++n)
+            EXPECT_FALSE(has(titles, order[n])) << width << ": " << titles;
+        EXPECT_GE(count, before) << width;
+        before = count;
+        for (const std::string &line : texts(view.lines(seen.shown(), {24, width})))
+            EXPECT_LE(line.size(), width) << line;
+    }
+    EXPECT_EQ(before, order.size());
+}
+
+TEST(View, TellsAllResidentsOn80Columns) {
+    const Seen seen = three_tasks();
+    View view(ascii);
+    const std::string text = text_of(view, seen.shown(), small);
+    EXPECT_EQ(line_of(text, "GR0"), "GR0           0  TSG 7   [#######====+++]  # TSG 5 50%  "
+                                    "= TSG 6 25%  + TSG 7 25%")
+        << text;
+    EXPECT_TRUE(has(line_of(text, "LCE0"), "idle")) << text;
+    EXPECT_TRUE(has(text, "4 samples, one every 500 ms (2.0 s), live")) << text;
+}
+
+TEST(View, HasAHistoryWhereThereIsRoom) {
+    const Seen seen = three_tasks();
+    View view(ascii);
+    const std::string text = text_of(view, seen.shown(), large);
+    EXPECT_TRUE(has(line_of(text, "GR0"), "  #=#+  ")) << text;
+    EXPECT_TRUE(has(line_of(text, "LCE0"), "  ....  ")) << text;
+    EXPECT_FALSE(has(text_of(view, seen.shown(), small), "#=#+"));
+}
+
+TEST(View, LeavesOutNoEngineAndNoList) {
+    const Seen seen = idle_gpu(40);
+    View view(ascii);
+    const std::string folded = text_of(view, seen.shown(), small);
+    for (const char *what : {" idle: LCE0, LCE1,", "LCE39", " empty: 0-39", "i unfold idle"})
+        EXPECT_TRUE(has(folded, what)) << what << folded;
+    view.obey('i');
+    std::set<std::string> seen_lines;
+    for (int page = 0; page < 6; ++page) {
+        for (const std::string &line : texts(view.lines(seen.shown(), small)))
+            seen_lines.insert(line);
+        view.obey(key_page_down);
+    }
+    const auto is_row = [](const std::string &line) {
+        return line.starts_with("LCE") && has(line, "idle");
+    };
+    EXPECT_EQ(std::ranges::count_if(seen_lines, is_row), 40);
+    // Where there is room for all, nothing is folded until that is asked for.
+    View tall(ascii);
+    EXPECT_FALSE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
+    tall.obey('i');
+    EXPECT_TRUE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
+}
+
+TEST(View, SaysWhatDoesNotTell) {
+    auto silent = on("LCE0", 0, {}), mute = on("LCE1", 1, {});
+    silent.status.reset();
+    mute.status = "unreadable";
+    const Seen seen({{silent, mute}, {silent, mute}});
+    View view(ascii);
+    EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE0"), "not public"));
+    EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE1"), "cannot be read"));
+    view.obey('i');
+    EXPECT_TRUE(has(text_of(view, seen.shown(), small), " not public on this chip: LCE0\n"));
+    EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE1"), "cannot be read"));
+}
+
+TEST(View, Scrolls) {
+    const Seen seen = idle_gpu(40);
+    View view(ascii);
+    const auto first = [&] { return texts(view.lines(seen.shown(), small))[1]; };
+    const std::string top = first();
+    view.obey('i');
+    EXPECT_EQ(top, "gpu0  TU102");
+    view.obey(key_up);
+    EXPECT_EQ(first(), top) << "there is nothing above";
+    view.obey(key_down);
+    EXPECT_TRUE(first().starts_with("ENGINE"));
+    view.obey(key_page_down);
+    EXPECT_TRUE(first().starts_with("LCE21 ")) << first();
+    view.obey(key_end);
+    const std::vector<std::string> bottom = texts(view.lines(seen.shown(), small));
+    EXPECT_TRUE(bottom[22].starts_with("     39 ")) << bottom[22];
+    EXPECT_TRUE(has(bottom[23], "arrows 63-84 of 84")) << bottom[23];
+    view.obey(key_down);
+    EXPECT_EQ(texts(view.lines(seen.shown(), small)), bottom) << "there is nothing below";
+    view.obey(key_home);
+    EXPECT_EQ(first(), top);
+}
+
+TEST(View, ContinuesManyResidentsBelow) {
+    std::vector<std::vector<nvdebug::EngineState>> samples;
+    for (std::uint32_t tsg = 100; tsg < 120; ++tsg)
+        samples.push_back({on("GR0", 0, tsg)});
+    const Seen seen(samples);
+    View view(ascii);
+    const std::string text = text_of(view, seen.shown(), small);
+    EXPECT_TRUE(has(text, "and 11 more")) << text;
+    view.obey('a');
+    const std::string all = text_of(view, seen.shown(), small);
+    EXPECT_FALSE(has(all, "more")) << all;
+    for (std::uint32_t tsg = 100; tsg < 120; ++tsg)
+        EXPECT_TRUE(has(all, " TSG " + std::to_string(tsg) + " 5%")) << tsg;
+}
+
+TEST(View, SortsPausesAndHelps) {
+    const Seen seen({{on("SEC0", 0, {}), on("GR0", 0, {}), on("LCE2", 1, 5)},
+                     {on("SEC0", 0, {}), on("GR0", 0, {}), on("LCE2", 1, 5)}});
+    View view(ascii);
+    const auto text = [&] { return text_of(view, seen.shown(), small); };
+    EXPECT_LT(text().find("SEC0 "), text().find("GR0 "));
+    view.obey('s');
+    EXPECT_LT(text().find("LCE2 "), text().find("SEC0 "));
+    view.obey('s');
+    EXPECT_LT(text().find("GR0 "), text().find("LCE2 "));
+    EXPECT_LT(text().find("LCE2 "), text().find("SEC0 "));
+    view.obey(' ');
+    EXPECT_TRUE(view.paused());
+    EXPECT_TRUE(has(text(), "PAUSED"));
+    for (int key : {'h', '?'}) {
+        view.obey(key);
+        EXPECT_TRUE(has(text(), "so does Ctrl-C") && !has(text(), "LCE2")) << text();
+        view.obey('h');
+    }
+    EXPECT_TRUE(view.obey('q'));
+}
+
+TEST(View, HasABlockForEachGpu) {
+    const Seen one = three_tasks(), other({{on("GR0", 0, 80)}, {on("GR0", 0, 80)}});
+    const Shown shown{{one.as("gpu0  TU102"), other.as("gpu1  GA100")}, "live", period};
+    View view(ascii);
+    const std::vector<std::string> lines = texts(view.lines(shown, small));
+    const auto at = [&](const std::string &start) {
+        return std::ranges::find_if(
+            lines, [&](const std::string &line) { return line.starts_with(start); });
+    };
+    const auto second = at("gpu1");
+    ASSERT_NE(second, lines.end());
+    EXPECT_LT(at("gpu0"), second);
+    EXPECT_EQ(second[1], at("gpu0")[1]) << "the same columns";
+    EXPECT_TRUE(has(second[2], "TSG 80 100%")) << second[2];
+}
+
+TEST(View, FitsAnyScreen) {
+    const Seen seen = three_tasks();
+    View view(ascii);
+    for (std::size_t rows = 1; rows < 30; ++rows)
+        for (std::size_t columns : {1u, 2u, 5u, 20u, 80u}) {
+            const auto lines = texts(view.lines(seen.shown(), {rows, columns}));
+            EXPECT_EQ(lines.size(), rows);
+            EXPECT_EQ(lines.back().substr(0, 1), "q");
+            for (const std::string &line : lines)
+                EXPECT_LE(line.size(), columns);
+        }
+}
+
+TEST(Marks, StayWhereSomebodyGetsAhead) {
+    std::vector<std::vector<nvdebug::EngineState>> samples;
+    for (std::uint32_t tsg : {8, 3, 3})
+        samples.push_back({on("GR0", 0, tsg)});
+    View view(ascii);
+    EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "# TSG 3 67%  = TSG 8 33%"));
+    for (int n = 0; n < 3; ++n)
+        samples.push_back({on("GR0", 0, 8)});
+    EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "= TSG 8 67%  # TSG 3 33%"));
+}
+
+TEST(RowWriter, HasOneHeaderAndColumnsThatOnlyGrow) {
+    RowWriter writer({{"engine", "current"}, false, true, false});
+    const Json wide = {{{"engine", "NVDEC10"}, {"current", "tsg:7"}}};
+    const Json narrow = {{{"engine", "GR0"}, {"current", nullptr}}};
+    const std::string first = writer.text(wide), second = writer.text(narrow);
+    EXPECT_EQ(first.substr(0, first.find('\n')), "ENGINE   CURRENT");
+    EXPECT_EQ(second, "GR0      -\n");
 }

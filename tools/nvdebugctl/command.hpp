@@ -118,8 +118,8 @@ struct Command {
     Json (*row)(const Json &data) = nullptr;
 
     bool has_table() const { return !columns.empty(); }
-    /** `-g all` makes sense: changes and live views are of one GPU. */
-    bool takes_all_gpus() const { return scope == Scope::gpu && !control && !stream; }
+    /** `-g all` makes sense: changes are of one GPU. */
+    bool takes_all_gpus() const { return scope == Scope::gpu && !control; }
     /** `runlist show` */
     std::string name() const { return verb.empty() ? object : object + " " + verb; }
     /** `runlist.show`: of its schema */

@@ -205,7 +205,7 @@ std::string padded(const std::string &text, std::size_t width) {
 } // namespace
 
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
-                 Page &page) {
+                 Page &page, std::vector<std::size_t> *known_widths) {
     std::vector<std::vector<std::string>> cells;
     if (header) {
         cells.emplace_back();
@@ -217,7 +217,9 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
             cells.back().push_back(shown(column, row.at(column)));
     }
 
-    std::vector<std::size_t> widths(columns.size());
+    std::vector<std::size_t> own_widths;
+    std::vector<std::size_t> &widths = known_widths ? *known_widths : own_widths;
+    widths.resize(columns.size());
     for (const auto &row : cells)
         for (std::size_t i = 0; i < row.size(); i++)
             widths[i] = std::max(widths[i], row[i].size());

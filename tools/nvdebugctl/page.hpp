@@ -3,6 +3,7 @@
 #ifndef NVDEBUGCTL_PAGE_HPP
 #define NVDEBUGCTL_PAGE_HPP
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +35,10 @@ class Page {
 /** Every key of @p data on a line of its own, `key: value`; what is nested, below and indented. */
 void print_fields(const Json &data, Page &page, int indent = 0);
 
-/** Columns as wide as their widest value; rows are never cut. */
+/** Columns as wide as their widest value; rows are never cut.
+ *  @param widths least widths, which grow: for more rows of the same table; nullptr: none */
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
-                 Page &page);
+                 Page &page, std::vector<std::size_t> *widths = nullptr);
 
 /** RFC 4180, but lines end in a newline alone, and what is not printable is replaced. null is
  *  empty, an array's elements have a blank between them. */

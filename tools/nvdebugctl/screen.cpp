@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -20,25 +21,73 @@ static bool can_place_cursor();
 
 namespace {
 
-/** They end the view; they are read as events, so that they find the terminal in no odd moment. */
-sigset_t ending_signals() {
+/** They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
+ *  the view. */
+sigset_t read_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH})
         sigaddset(&set, number);
     return set;
 }
 
-attr_t attribute_of(ViewLine::Ink ink) {
+/** How long the rest of a key's bytes may take. */
+constexpr int escape_ms = 25;
+
+constexpr short colors[] = {COLOR_GREEN, COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA};
+
+attr_t attribute_of(Piece::Ink ink) {
+    using Ink = Piece::Ink;
     switch (ink) {
-    case ViewLine::Ink::bold:
+    case Ink::bold:
         return A_BOLD;
-    case ViewLine::Ink::dim:
+    case Ink::dim:
         return A_DIM;
-    case ViewLine::Ink::plain:
-        break;
+    case Ink::heading:
+        return A_REVERSE;
+    case Ink::plain:
+        return A_NORMAL;
+    default:
+        return static_cast<attr_t>(
+            COLOR_PAIR(1 + static_cast<int>(ink) - static_cast<int>(Ink::first)));
     }
-    return A_NORMAL;
+}
+
+/** Marks have colours; without, their shapes tell them apart. */
+void init_colors(bool wanted) {
+    if (!wanted || !has_colors() || start_color() == ERR)
+        return;
+    use_default_colors();
+    for (short n = 0; n < static_cast<short>(std::size(colors)); ++n)
+        init_pair(static_cast<short>(n + 1), colors[n], -1);
+}
+
+/** As the view has it. */
+int key_of(int code) {
+    switch (code) {
+    case KEY_UP:
+        return key_up;
+    case KEY_DOWN:
+        return key_down;
+    case KEY_PPAGE:
+        return key_page_up;
+    case KEY_NPAGE:
+        return key_page_down;
+    case KEY_HOME:
+        return key_home;
+    case KEY_END:
+        return key_end;
+    default:
+        return code;
+    }
+}
+
+/** SIGWINCH does not reach curses' own handler. */
+void take_size() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+        resize_term(size.ws_row, size.ws_col);
+    clearok(curscr, TRUE);
 }
 
 } // namespace
@@ -49,7 +98,7 @@ struct Screen::Terminal {
     sigset_t old_mask{};
 
     Terminal() {
-        sigset_t set = ending_signals();
+        sigset_t set = read_signals();
         sigprocmask(SIG_BLOCK, &set, &old_mask);
         signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     }
@@ -64,7 +113,7 @@ struct Screen::Terminal {
     }
 };
 
-std::unique_ptr<Screen> Screen::open() {
+std::unique_ptr<Screen> Screen::open(bool color) {
     if (!can_place_cursor())
         return nullptr;
     auto terminal = std::make_unique<Terminal>();
@@ -78,38 +127,53 @@ std::unique_ptr<Screen> Screen::open() {
     curs_set(0);
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
+    set_escdelay(escape_ms);
+    init_colors(color);
     return std::unique_ptr<Screen>(new Screen(std::move(terminal)));
 }
 
 Screen::Screen(std::unique_ptr<Terminal> terminal) : terminal_(std::move(terminal)) {}
 Screen::~Screen() = default;
 
+Size Screen::size() const {
+    return {static_cast<std::size_t>(std::max(1, getmaxy(stdscr))),
+            static_cast<std::size_t>(std::max(1, getmaxx(stdscr)))};
+}
+
 void Screen::draw(const std::vector<ViewLine> &lines) {
     erase();
-    int height = std::max(1, getmaxy(stdscr));
-    for (int y = 0; y < height && y < static_cast<int>(lines.size()); ++y) {
-        // The keys stay in sight where not all lines fit.
-        bool last = y == height - 1 && static_cast<int>(lines.size()) > height;
-        const ViewLine &line = last ? lines.back() : lines[static_cast<std::size_t>(y)];
-        attrset(static_cast<int>(attribute_of(line.ink)));
-        mvaddnstr(y, 0, line.text.c_str(), getmaxx(stdscr));
+    for (std::size_t y = 0; y < lines.size(); ++y) {
+        move(static_cast<int>(y), 0);
+        for (const Piece &piece : lines[y]) {
+            attrset(static_cast<int>(attribute_of(piece.ink)));
+            addstr(piece.text.c_str());
+        }
     }
     attrset(A_NORMAL);
     refresh();
 }
 
 Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
+    // What curses has already read does not wake poll().
+    if (const int key = getch(); key != ERR)
+        return {Event::Kind::key, key_of(key)};
     pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {terminal_->signals, POLLIN, 0}};
-    int ready = poll(files, 2, static_cast<int>(at_most.count()));
+    const int ready = poll(files, 2, static_cast<int>(at_most.count()));
     if (ready < 0 && errno != EINTR)
         return {Event::Kind::hung_up, 0};
-    if (signalfd_siginfo info; read(terminal_->signals, &info, sizeof info) == sizeof info)
-        return {Event::Kind::signal, static_cast<int>(info.ssi_signo)};
-    // Also after EINTR: that is how a new size of the window shows.
-    if (int key = getch(); key != ERR)
-        return key == KEY_RESIZE ? Event{Event::Kind::resized, 0} : Event{Event::Kind::key, key};
+    if (signalfd_siginfo info; read(terminal_->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo != SIGWINCH)
+            return {Event::Kind::signal, static_cast<int>(info.ssi_signo)};
+        take_size();
+        return {Event::Kind::resized, 0};
+    }
+    if (const int key = getch(); key != ERR)
+        return {Event::Kind::key, key_of(key)};
     if (ready > 0 && files[0].revents)
         return {Event::Kind::hung_up, 0};
+    // After EINTR it was stopped and goes on (SIGTSTP, SIGCONT), perhaps in another size.
+    if (ready < 0)
+        take_size();
     return {ready < 0 ? Event::Kind::resized : Event::Kind::time_is_up, 0};
 }
 

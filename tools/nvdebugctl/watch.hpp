@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file `watch`: what it sees at one moment, the one source of the live view and of NDJSON. */
+/** @file `watch`: what it sees at one moment, the one source of the live view, lines and NDJSON. */
 #ifndef NVDEBUGCTL_WATCH_HPP
 #define NVDEBUGCTL_WATCH_HPP
 
@@ -25,11 +25,12 @@ struct Sample {
     std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>>
         lists; ///< as of sample lists_number: they are read less often
     std::uint64_t lists_number;
+    std::optional<nvdebug::Error> no_lists = std::nullopt; ///< why it is not known what lists are
 };
 
 class Sampler {
   public:
-    /** @param list_pace lists are read in the first of so many samples. */
+    /** @param list_pace lists are read in the first of so many samples; 0: never */
     Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace);
 
     Sample take();
@@ -40,6 +41,7 @@ class Sampler {
     nvdebug::Gpu gpu_;
     std::uint64_t list_pace_, taken_ = 0, lists_number_ = 0;
     decltype(Sample::lists) lists_;
+    std::optional<nvdebug::Error> no_lists_;
 };
 
 /** What this sample's files would have told, had they been readable. */
@@ -58,6 +60,12 @@ struct EngineResidency {
 
 class Residency {
   public:
+    /** An engine in one sample. */
+    struct Seen {
+        std::optional<nvdebug::Occupant> who; ///< empty: nobody
+        std::optional<bool> busy;             ///< empty: not known
+    };
+
     /** @param window estimates are of so many samples at most. */
     explicit Residency(std::size_t window);
 
@@ -66,15 +74,15 @@ class Residency {
 
     /** That count. */
     std::size_t samples() const { return seen_.size(); }
+    std::size_t window() const { return window_; }
+
+    /** Those samples, oldest first; nullptr: the engine did not tell. */
+    std::vector<const Seen *> history(const std::string &engine) const;
 
     /** Empty with fewer than two samples, and for an engine that does not tell. */
     std::optional<EngineResidency> of(const std::string &engine) const;
 
   private:
-    struct Seen {
-        std::optional<nvdebug::Occupant> who;
-        std::optional<bool> busy;
-    };
     std::size_t window_;
     std::deque<std::map<std::string, Seen>> seen_; ///< of engines that tell
 };
@@ -85,40 +93,92 @@ struct ListSummary {
     std::size_t tsgs, channels, enabled, busy;
 };
 
-/** Entries, as the list has them. */
+/** What a list has twice counts once. */
 ListSummary summarize(const nvdebug::Runlist &list);
+
+// As data, for programs and lines.
 
 /** `data` of nvdebug/watch. */
 Json watch_json(const Sample &sample, const Residency &residency, std::chrono::milliseconds period);
 
-// What the live view shows, as lines: no terminal is needed to make them.
+/** @p data, a row for each engine with the columns of `watch`. */
+Json watch_rows(const Json &data);
 
-/** How the user wants it, changed by keys. */
-struct ViewSettings {
-    enum class Order { device, busy, name };
-    Order order = Order::device;
-    bool folded = false; ///< one line a runlist
-    bool paused = false;
-    bool help = false;
+/** Rows of one sample after the other under one header, in columns that only grow. */
+class RowWriter {
+  public:
+    struct Form {
+        std::vector<std::string> columns;
+        bool csv, header, color;
+    };
+    explicit RowWriter(Form form) : form_(std::move(form)) {}
 
-    void cycle_order();
+    std::string text(const Json &rows);
+
+  private:
+    Form form_;
+    std::vector<std::size_t> widths_;
 };
 
-struct ViewLine {
-    enum class Ink { plain, bold, dim };
-    std::string text; ///< ASCII
+// What the live view shows, as lines: no terminal is needed to make them.
+
+struct Piece {
+    /** The last four tell residents of an engine apart. */
+    enum class Ink { plain, bold, dim, heading, first, second, third, fourth };
+    std::string text;
     Ink ink = Ink::plain;
 };
 
-struct Shown {
-    std::string gpu;    ///< who is watched
-    std::string source; ///< `live`, `capture of …: one sample`
+using ViewLine = std::vector<Piece>;
+
+struct WatchedGpu {
+    std::string name; ///< `gpu0  GA100  0000:01:00.0`
     const Sample &sample;
     const Residency &residency;
+};
+
+/** All GPUs' samples have the same number. */
+struct Shown {
+    std::vector<WatchedGpu> gpus;
+    std::string source; ///< `live`, `a capture: one sample`
     std::chrono::milliseconds period;
 };
 
-std::vector<ViewLine> view_lines(const Shown &shown, const ViewSettings &settings);
+struct Size {
+    std::size_t rows, columns;
+};
+
+/** Keys that are no characters. */
+enum Key : int { key_up = 0x110000, key_down, key_page_up, key_page_down, key_home, key_end };
+
+/** How the user wants it, changed by keys, and the lines that show it so. */
+class View {
+  public:
+    /** @param unicode bars are drawn with its block elements. */
+    explicit View(bool unicode) : unicode_(unicode) {}
+
+    /** @return true: the view is to end. */
+    bool obey(int key);
+    bool paused() const { return paused_; }
+
+    /** No more than fit. */
+    std::vector<ViewLine> lines(const Shown &shown, Size size);
+
+    enum class Order { device, busy, name };
+
+  private:
+    std::vector<ViewLine> body(const Shown &shown, Size room);
+    ViewLine keys(std::size_t count, std::size_t room) const;
+    void scroll(int key);
+
+    const bool unicode_;
+    Order order_ = Order::device;
+    std::optional<bool> fold_idle_; ///< empty: where not all fits
+    bool folds_idle_ = false;       ///< now
+    bool all_residents_ = false, paused_ = false, help_ = false;
+    std::size_t first_ = 0; ///< line of the body at the top of the screen
+    std::size_t page_ = 1;
+};
 
 // The terminal while the live view has it.
 
@@ -126,17 +186,18 @@ std::vector<ViewLine> view_lines(const Shown &shown, const ViewSettings &setting
 class Screen {
   public:
     /** nullptr: nothing is known about this terminal (TERM). */
-    static std::unique_ptr<Screen> open();
+    static std::unique_ptr<Screen> open(bool color);
 
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;
     ~Screen();
 
+    Size size() const;
     void draw(const std::vector<ViewLine> &lines);
 
     struct Event {
         enum class Kind { time_is_up, key, resized, signal, hung_up } kind;
-        int value; ///< of a key or a signal
+        int value; ///< of a key (a character or a Key) or a signal
     };
     Event wait(std::chrono::milliseconds at_most);
 

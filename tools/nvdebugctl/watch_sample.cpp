@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "text.hpp"
+#include "watch.hpp"
+
+namespace nvdebugctl {
+
+Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace)
+    : gpu_(std::move(gpu)), list_pace_(list_pace) {}
+
+Sample Sampler::take() {
+    if (taken_++; list_pace_ > 0 && taken_ % list_pace_ == 1 % list_pace_)
+        read_lists();
+    return {taken_,
+            format_utc(std::chrono::system_clock::now()),
+            gpu_.engine_states(),
+            lists_,
+            lists_number_,
+            no_lists_};
+}
+
+void Sampler::read_lists() {
+    lists_number_ = taken_;
+    lists_.clear();
+    no_lists_.reset();
+    auto info = gpu_.info();
+    if (!info) {
+        no_lists_ = info.error();
+        return;
+    }
+    for (std::uint32_t id : info->runlists)
+        lists_.emplace(id, gpu_.runlist(id, nvdebug::Detail::brief));
+}
+
+std::vector<nvdebug::Error> errors_of(const Sample &sample) {
+    std::vector<nvdebug::Error> errors;
+    if (!sample.engines)
+        errors.push_back(sample.engines.error());
+    if (sample.no_lists)
+        errors.push_back(*sample.no_lists);
+    for (const auto &[id, list] : sample.lists)
+        if (!list)
+            errors.push_back(list.error());
+    return errors;
+}
+
+Residency::Residency(std::size_t window) : window_(window) {}
+
+void Residency::add(const Sample &sample) {
+    if (!sample.engines)
+        return;
+    auto &latest = seen_.emplace_back();
+    for (const nvdebug::EngineState &engine : *sample.engines)
+        if (engine.status.value_or("unreadable") != "unreadable")
+            latest[engine.engine] = {engine.current, engine.busy};
+    if (seen_.size() > window_)
+        seen_.pop_front();
+}
+
+std::vector<const Residency::Seen *> Residency::history(const std::string &engine) const {
+    std::vector<const Seen *> history;
+    for (const auto &sample : seen_) {
+        const auto found = sample.find(engine);
+        history.push_back(found == sample.end() ? nullptr : &found->second);
+    }
+    return history;
+}
+
+std::optional<EngineResidency> Residency::of(const std::string &engine) const {
+    std::size_t told = 0, told_busy = 0, busy = 0;
+    std::map<std::pair<nvdebug::Occupant::Kind, std::uint32_t>, std::size_t> count;
+    for (const Seen *const seen : history(engine)) {
+        if (!seen)
+            continue;
+        ++told;
+        if (seen->who)
+            ++count[{seen->who->kind, seen->who->id}];
+        told_busy += seen->busy.has_value();
+        busy += seen->busy.value_or(false);
+    }
+    if (told < 2)
+        return std::nullopt;
+    EngineResidency result;
+    for (const auto &[who, times] : count)
+        result.parts.push_back(
+            {{who.first, who.second}, static_cast<double>(times) / static_cast<double>(told)});
+    std::ranges::stable_sort(result.parts, std::greater{}, &EngineResidency::Part::part);
+    if (told_busy > 0)
+        result.busy = static_cast<double>(busy) / static_cast<double>(told_busy);
+    return result;
+}
+
+ListSummary summarize(const nvdebug::Runlist &list) {
+    ListSummary summary{};
+    summary.tsgs = nvdebug::tsgs_of(list).size();
+    for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list)) {
+        ++summary.channels;
+        summary.enabled += listed.channel->enabled.value_or(false);
+        summary.busy += listed.channel->busy.value_or(false);
+    }
+    return summary;
+}
+
+} // namespace nvdebugctl
