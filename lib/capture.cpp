@@ -51,7 +51,8 @@ std::string to_json(const CaptureContent &content) {
                           {"version", version},
                           {"facts", content.facts},
                           {"files", content.files},
-                          {"errors", errors}};
+                          {"errors", errors},
+                          {"words", content.words}};
     return capture.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -70,6 +71,7 @@ Result<CaptureContent> capture_from_json(const std::string &json, const std::str
     CaptureContent content;
     content.facts = strings(capture, "facts");
     content.files = strings(capture, "files");
+    content.words = strings(capture, "words");
     for (const auto &[name, error] : strings(capture, "errors")) {
         const int number = errno_of_name(error);
         if (!number)
@@ -92,7 +94,8 @@ struct CloseGzip {
 class CaptureTree final : public Tree::Impl {
   public:
     CaptureTree(std::string from, CaptureContent content, const Advice &to)
-        : files_(std::move(content.files)), errors_(std::move(content.errors)) {
+        : files_(std::move(content.files)), errors_(std::move(content.errors)),
+          words_(std::move(content.words)) {
         path = std::move(from);
         advice = to;
         facts = std::move(content.facts);
@@ -125,6 +128,8 @@ class CaptureTree final : public Tree::Impl {
         return files_.contains(key) || errors_.contains(key);
     }
 
+    std::map<std::string, std::string> words() const override { return words_; }
+
   private:
     /** The component of @p name that is in @p folder, if it is below that. */
     static void add(std::string_view folder, std::string_view name, std::set<std::string> &to) {
@@ -138,6 +143,7 @@ class CaptureTree final : public Tree::Impl {
 
     std::map<std::string, std::string> files_;
     std::map<std::string, int> errors_;
+    std::map<std::string, std::string> words_;
 };
 
 /** @returns the errno, 0, or EBADMSG if the compression is damaged. */
@@ -244,15 +250,15 @@ std::string module_version() {
 /** When, and of what. A capture of a capture is of what that was of. */
 std::map<std::string, std::string> facts_about(const Tree &tree) {
     std::map<std::string, std::string> facts = tree.facts();
-    if (!facts.empty())
+    if (tree.source() == Source::file && !facts.empty())
         return facts;
     facts["captured_at"] = now();
     facts["library"] = NVDEBUG_VERSION;
     utsname kernel{};
-    if (tree.live() && ::uname(&kernel) == 0) {
+    if (tree.source() != Source::file && ::uname(&kernel) == 0)
         facts["kernel"] = kernel.release;
+    if (tree.live())
         facts["module"] = module_version();
-    }
     return facts;
 }
 
@@ -280,6 +286,8 @@ void capture_file(const Tree &tree, const std::string &folder, const std::string
                   CaptureContent &content, CaptureReport &report) {
     const std::string name = folder + "/" + file;
     auto text = tree.read(name);
+    if (std::string words = tree.impl().record(name); !words.empty())
+        content.words.emplace(name, std::move(words));
     if (text) {
         content.files.emplace(name, std::move(*text));
         report.files++;
@@ -306,6 +314,9 @@ Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string
         const auto files = tree.list(folder);
         if (!files)
             return tl::unexpected(files.error());
+        // What finding out about the GPU took.
+        if (std::string words = tree.impl().record(folder); !words.empty())
+            content.words.emplace(folder, std::move(words));
         for (const std::string &file : *files)
             if (!answers(file) && tree.impl().readable(folder + "/" + file))
                 capture_file(tree, folder, file, content, report);

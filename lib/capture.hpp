@@ -13,6 +13,7 @@ namespace nvdebug {
 struct CaptureContent {
     std::map<std::string, std::string> facts, files;
     std::map<std::string, int> errors; ///< errno of open
+    std::map<std::string, std::string> words = {}; ///< what texts of a driver were made of
 };
 
 std::string to_json(const CaptureContent &content);

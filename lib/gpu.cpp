@@ -123,13 +123,13 @@ Error in_file(const Gpu &gpu, const std::string &file, Error error) {
 
 namespace {
 
-/** Makes a request of a live tree. */
+/** Makes a request. */
 Result<Performed> write_request(const Gpu &gpu, const std::string &file, const std::string &text) {
     if (!gpu.tree().live())
-        return tl::unexpected(Error{ErrorCode::unsupported, 0, gpu.path(file),
-                                    gpu.tree().path() +
-                                        " is not the running kernel's /proc, so nothing can be "
-                                        "asked or changed there; use the live /proc"});
+        return gpu.tree()
+            .impl()
+            .request(gpu.folder() + "/" + file, text)
+            .map([](std::string answer) { return Performed{Descriptor(-1), std::move(answer)}; });
     return write_control(gpu.path(file), text, answers(file)).map_error([&](int number) {
         return why_missing(
             gpu, file, cannot_control(gpu.tree().impl(), gpu.folder() + "/" + file, text, number));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "tree.hpp"
 #include "error.hpp"
+#include "driver/tree.hpp"
 #include "file.hpp"
 
 #include <algorithm>
@@ -127,6 +128,7 @@ OpenedTree open_folder(const std::string &path, const Advice &advice) {
     tree->path = path;
     tree->advice = advice;
     tree->live = system.f_type == PROC_SUPER_MAGIC;
+    tree->source = tree->live ? Source::module : Source::file;
     return tree;
 }
 
@@ -146,6 +148,26 @@ Result<Tree> Tree::capture(int descriptor, const Advice &advice) {
     return open_capture(descriptor, advice).map([](auto impl) { return Tree(std::move(impl)); });
 }
 
+Result<Tree> Tree::driver(const Advice &advice) {
+    return driver::open_tree(driver::running_kernel(), advice).map([](auto impl) {
+        return Tree(std::move(impl));
+    });
+}
+
+Result<Tree> Tree::running(const Advice &advice) {
+    auto module = folder("/proc", advice);
+    if (!module)
+        return module;
+    const auto names = module->list("");
+    const bool loaded = names && std::ranges::any_of(*names, [](const std::string &name) {
+        return name.starts_with("gpu") && name.size() > 3 && is_digit(name[3]);
+    });
+    if (loaded)
+        return module;
+    auto other = driver(advice);
+    return other ? other : module;
+}
+
 Result<Tree> Tree::open(const std::string &path, const Advice &advice) {
     struct stat about {};
     const bool is_folder = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
@@ -154,6 +176,10 @@ Result<Tree> Tree::open(const std::string &path, const Advice &advice) {
 
 bool Tree::live() const {
     return impl_->live;
+}
+
+Source Tree::source() const {
+    return impl_->source;
 }
 
 const std::string &Tree::path() const {
@@ -170,6 +196,21 @@ Result<std::vector<std::string>> Tree::list(std::string_view folder) const {
 
 Result<std::string> Tree::read(std::string_view name) const {
     return impl_->read(name);
+}
+
+Result<std::string> Tree::Impl::request(std::string_view name, const std::string &) const {
+    const std::string file = path_in(*this, name);
+    return tl::unexpected(Error{ErrorCode::unsupported, 0, file,
+                                path + " is not the running kernel's /proc, so nothing can be "
+                                       "asked or changed there; use the live /proc"});
+}
+
+std::string Tree::Impl::record(std::string_view) const {
+    return {};
+}
+
+std::map<std::string, std::string> Tree::Impl::words() const {
+    return {};
 }
 
 std::string path_in(const Tree::Impl &tree, std::string_view name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a tree is made of; one kind for folders, one for captures.
+// What a tree is made of; one kind for folders, one for captures, one for NVIDIA's driver.
 #ifndef NVDEBUG_LIB_TREE_HPP
 #define NVDEBUG_LIB_TREE_HPP
 
@@ -12,6 +12,7 @@ struct Tree::Impl {
     Advice advice;
     std::map<std::string, std::string> facts;
     bool live = false;
+    Source source = Source::file;
 
     virtual ~Impl() = default;
 
@@ -19,6 +20,14 @@ struct Tree::Impl {
     virtual Result<std::string> read(std::string_view name) const = 0;
     /** Is the file for reading at all (a control mostly is not)? */
     virtual bool readable(std::string_view name) const = 0;
+
+    /** The answer of a control that only asks. */
+    virtual Result<std::string> request(std::string_view name, const std::string &text) const;
+    /** Words that were read of the GPU that @p name belongs to since the last call, as class
+     * driver::Record has them; empty where it is not words that are read. */
+    virtual std::string record(std::string_view name) const;
+    /** Such records that a capture has, by name. */
+    virtual std::map<std::string, std::string> words() const;
 };
 
 /** `/proc/gpu0/info`: a file of @p tree as its user would name it. */

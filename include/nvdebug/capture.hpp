@@ -9,9 +9,13 @@
  *      "facts": {"captured_at": "2026-01-31T12:00:00Z", "kernel": "6.1.0-…", "module": "…",
  *                "library": "0.1.0"},
  *      "files": {"gpu0/info": "chip: …\n", …},
- *      "errors": {"gpu0/lce_for_pce0": "ENODEV", …}}
+ *      "errors": {"gpu0/lce_for_pce0": "ENODEV", …},
+ *      "words": {"gpu0/runlist0": "c00080 db8a0000\n13db8a0000: 80030001 …\n", …}}
  *
  * A capture holds at most 256 MiB uncompressed.
+ * `words`, from NVIDIA's driver alone: what was read for a file, and under `gpu0` to find out about
+ * the GPU: `OFFSET VALUE` of a register, `ADDRESS: WORD …` of video memory, hexadecimal, in order.
+ * `facts` has `source` in place of `module` then.
  * Control files that cannot be read are not in it. The files are not read at one instant: each is a
  * snapshot of its own.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file
- * @brief Where the files come from: live /proc, a folder that looks like it, or a capture.
+ * @brief Where the files come from: the module's /proc, NVIDIA's driver, or a capture.
  */
 #ifndef NVDEBUG_TREE_HPP
 #define NVDEBUG_TREE_HPP
@@ -25,6 +25,12 @@ struct Advice {
     std::string capture;  ///< makes a capture: `TOOL capture FILE`
 };
 
+enum class Source {
+    module, ///< the running kernel's /proc: all there is, and requests
+    driver, ///< NVIDIA's driver: all that can be read of video memory and registers, as root
+    file,   ///< a capture, or a folder that looks like /proc
+};
+
 /**
  * Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
  * they refer to. Different Tree objects, and copies, may be used by different threads at once.
@@ -33,6 +39,17 @@ class NVDEBUG_API Tree {
   public:
     /** A folder: `/proc`, or a copy of it. Fails if there is no such folder. */
     static Result<Tree> folder(const std::string &path = "/proc", const Advice &advice = Advice());
+
+    /**
+     * What NVIDIA's driver (525 and newer) lets a program read, without the module: the same files,
+     * their texts made in this process. Nothing is changed; of requests only `translate` is
+     * answered. Fails if that driver is not there. Who is not root gets `info`, which says why no
+     * more. docs/security.md says what is opened and mapped, and for how long.
+     */
+    static Result<Tree> driver(const Advice &advice = Advice());
+
+    /** /proc if the module is loaded, else driver() if that works, else /proc without a GPU. */
+    static Result<Tree> running(const Advice &advice = Advice());
 
     /** A capture (capture.hpp), read into memory. */
     static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
@@ -46,10 +63,13 @@ class NVDEBUG_API Tree {
     /** Is it the running kernel's /proc? Only there requests do something. */
     bool live() const;
 
-    /** What it was opened with. */
+    Source source() const;
+
+    /** What it was opened with; `driver` for driver(). */
     const std::string &path() const;
 
-    /** When the capture was made and of what: keys as in capture.hpp. Empty unless a capture. */
+    /** When the capture was made and of what: keys as in capture.hpp; of driver() its version, as
+     * `source`; else empty. */
     const std::map<std::string, std::string> &facts() const;
 
     /** The names of files in @p folder (`""`: the root, folders included), sorted as numbers. */

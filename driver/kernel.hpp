@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The system calls that the driver source makes. A test puts a stand-in in their place.
+#ifndef NVDEBUG_DRIVER_KERNEL_HPP
+#define NVDEBUG_DRIVER_KERNEL_HPP
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace nvdebug::driver {
+
+/** As the system calls of these names, but for errors: they are returned as -errno. */
+class Kernel {
+  public:
+    virtual ~Kernel() = default;
+
+    /** For reading and writing (the driver takes no requests otherwise), closed on exec. */
+    virtual int open(const std::string &path) = 0;
+    virtual void close(int descriptor) = 0;
+    virtual int ioctl(int descriptor, unsigned long request, void *argument) = 0;
+    /** For reading only. nullptr: it failed. */
+    virtual const void *map(int descriptor, std::size_t bytes) = 0;
+    virtual void unmap(const void *address, std::size_t bytes) = 0;
+
+    /** The text of a small file; empty if it cannot be read. */
+    virtual std::string read(const std::string &path) = 0;
+};
+
+/** The running one. */
+std::shared_ptr<Kernel> running_kernel();
+
+} // namespace nvdebug::driver
+
+#endif

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// core/machine.h for what only reads.
+#include "machine.hpp"
+
+extern "C" {
+#include "chips/chips.h"
+#include "control/controls.h"
+#include "core/gpu.h"
+#include "core/machine.h"
+#include "core/view.h"
+#include "decode/register.h"
+#include "hw/pmc.h"
+#include "hw/ram.h"
+#include "probe/info.h"
+#include "probe/modes.h"
+#include "probe/probe.h"
+#include "views/views.h"
+}
+#include <linux/err.h>
+#include <linux/seq_buf.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <shim.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <unordered_map>
+
+namespace nvdebug::driver {
+
+struct Machine::State {
+    nvdebug_gpu gpu{};
+    std::unique_ptr<Words> words;
+    Attachment attachment;
+    const char *away = nullptr;   // why nothing but `info` is there
+    std::string closed;           // the same, if the driver says it
+    std::optional<Error> trouble; // of the words, since the last read() began
+    Record record;
+    std::mutex lock;
+
+    // Registers that the core said it would read, and those of them that were.
+    std::vector<u32> expected;
+    std::unordered_map<u32, u32> ahead;
+
+    static State &of(const nvdebug_gpu *gpu) { return *container_of(gpu, State, gpu); }
+
+    int fetch(u32 offset, u32 *value);
+    int fetch_expected();
+    int failed(const Error &why);
+    int memory(u64 address, std::span<u32> into);
+};
+
+namespace {
+
+constexpr u32 register_bytes = 16U << 20;
+constexpr const char *controls_need_module =
+    "changing the GPU takes the module: NVIDIA's driver is only asked what is";
+constexpr const char *memory_is_mapped = "not used: NVIDIA's driver maps memory";
+
+/** Closes what may still be ahead: what is read later is to be as it is then. */
+class Access {
+  public:
+    explicit Access(Machine::State &state) : state_(state) {}
+    Access(const Access &) = delete;
+    Access &operator=(const Access &) = delete;
+    ~Access() { nvdebug_gpu_end(&state_.gpu); }
+
+  private:
+    Machine::State &state_;
+};
+
+std::string text_of(seq_file &m) {
+    std::string text(m.buf ? m.buf : "", m.count);
+    std::free(m.buf);
+    return text;
+}
+
+void show_pci(seq_file *m, const void *state) {
+    seq_puts(m, static_cast<const Machine::State *>(state)->attachment.pci.c_str());
+}
+
+std::string numbered(const char *name, u32 number) {
+    std::array<char, 64> text{};
+    // The table's own names, with one %u.
+    std::snprintf(text.data(), text.size(), name, number);
+    return text.data();
+}
+
+/** Calls @p found with name, view and number of each file that can be read, until it says true. */
+template <typename Found>
+bool each_view(nvdebug_gpu *gpu, Found found) {
+    for (const nvdebug_view_file &file : std::span(nvdebug_view_files, nvdebug_view_files_count)) {
+        if ((file.feature >= 0 && gpu->missing[file.feature]) || (file.exists && !file.exists(gpu)))
+            continue;
+        u32 number = 0;
+        if (!file.nth && found(std::string(file.name), file.view, number))
+            return true;
+        for (u32 n = 0; file.nth && file.nth(gpu, n, &number); n++)
+            if (found(numbered(file.name, number), file.view, number))
+                return true;
+    }
+    return false;
+}
+
+} // namespace
+
+// --- the words ---
+
+int Machine::State::failed(const Error &why) {
+    if (!trouble)
+        trouble = why;
+    return why.number ? -why.number : -EIO;
+}
+
+int Machine::State::fetch_expected() {
+    std::vector<u32> values(expected.size());
+    const std::vector<u32> offsets = std::exchange(expected, {});
+    if (const auto done = words->registers(offsets, values); !done)
+        return failed(done.error());
+    for (std::size_t i = 0; i < offsets.size(); i++)
+        ahead[offsets[i]] = values[i];
+    return 0;
+}
+
+int Machine::State::fetch(u32 offset, u32 *value) {
+    if (std::ranges::find(expected, offset) != expected.end())
+        if (const int error = fetch_expected())
+            return error;
+    if (const auto known = ahead.find(offset); known != ahead.end()) {
+        *value = known->second;
+        ahead.erase(known); // once: the next look is a new one
+    } else if (const auto done = words->registers({&offset, 1}, {value, 1}); !done) {
+        return failed(done.error());
+    }
+    record.add_register(offset, *value);
+    return 0;
+}
+
+int Machine::State::memory(u64 address, std::span<u32> into) {
+    if (const auto done = words->memory(address, into); !done) {
+        if (done.error().number == EFAULT)
+            return -EFAULT;
+        return failed(done.error());
+    }
+    record.add_memory(address, into);
+    return 0;
+}
+
+// --- a GPU ---
+
+Machine::Machine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Machine::~Machine() {
+    nvdebug_gpu_destroy(&state_->gpu);
+}
+
+Result<std::unique_ptr<Machine>> Machine::probe(std::unique_ptr<Words> words,
+                                                Attachment attachment) {
+    auto made = std::make_unique<State>();
+    nvdebug_gpu *const gpu = &made->gpu;
+    nvdebug_gpu_init(gpu);
+    made->words = std::move(words);
+    made->attachment = std::move(attachment);
+    std::unique_ptr<Machine> machine(new Machine(std::move(made)));
+    State &state = *machine->state_;
+
+    int ret = nvdebug_gpu_begin(gpu);
+    const Access access(state);
+    if (!ret)
+        ret = nvdebug_probe_chip(gpu, nullptr);
+    if (!ret && gpu->chip)
+        state.away = nvdebug_modes_read(gpu, &gpu->modes);
+    if (!ret && state.away)
+        nvdebug_probe_forget(gpu, state.away);
+    else if (!ret)
+        ret = nvdebug_probe_features(gpu);
+    if (state.trouble)
+        return tl::unexpected(*state.trouble);
+    if (ret)
+        return tl::unexpected(Error{code_of_errno(-ret), -ret, "", ""});
+    for (const int control : {NVDEBUG_FEATURE_CHANNEL_CONTROL, NVDEBUG_FEATURE_RUNLIST_CONTROL,
+                              NVDEBUG_FEATURE_PREEMPTION_MODE})
+        if (!gpu->missing[control])
+            gpu->missing[control] = controls_need_module;
+    return machine;
+}
+
+std::unique_ptr<Machine> Machine::closed(const std::string &why, Attachment attachment) {
+    auto state = std::make_unique<State>();
+    nvdebug_gpu_init(&state->gpu);
+    state->attachment = std::move(attachment);
+    state->closed = why;
+    state->away = state->closed.c_str();
+    nvdebug_probe_forget(&state->gpu, state->away);
+    return std::unique_ptr<Machine>(new Machine(std::move(state)));
+}
+
+std::vector<Machine::Name> Machine::files() const {
+    nvdebug_gpu *const gpu = &state_->gpu;
+    std::vector<Name> names{{"info", true}};
+    if (state_->away)
+        return names;
+    each_view(gpu, [&](std::string name, const nvdebug_view *, u32) {
+        names.push_back({std::move(name), true});
+        return false;
+    });
+    if (!gpu->missing[NVDEBUG_FEATURE_CONTEXTS])
+        names.push_back({"translate", false});
+    return names;
+}
+
+namespace {
+
+Error error_of(const Machine::State &state, int ret) {
+    if (state.trouble && ret != -ENOENT)
+        return *state.trouble;
+    return {code_of_errno(-ret), -ret, "", ""};
+}
+
+std::string info(Machine::State &state) {
+    nvdebug_attachment attachment{};
+    attachment.identified = state.closed.empty();
+    attachment.driver = state.attachment.driver.c_str();
+    std::ranges::copy(state.attachment.bar_bytes, attachment.bar_bytes);
+    attachment.away = state.away;
+    attachment.window = memory_is_mapped;
+    attachment.show_pci = show_pci;
+    attachment.bus = &state;
+    seq_file m{};
+    nvdebug_info_show(&m, &state.gpu, &attachment);
+    return text_of(m);
+}
+
+Result<std::string> show(Machine::State &state, const nvdebug_view &view, u32 number) {
+    nvdebug_snapshot *snapshot;
+    {
+        const int ret = nvdebug_gpu_begin(&state.gpu);
+        if (ret)
+            return tl::unexpected(error_of(state, ret));
+        const Access access(state);
+        snapshot = view.take(&state.gpu, number);
+    }
+    if (IS_ERR(snapshot))
+        return tl::unexpected(error_of(state, static_cast<int>(PTR_ERR(snapshot))));
+    seq_file m{};
+    for (std::size_t record = 0; record < snapshot->records; record++)
+        view.show(&m, &state.gpu, snapshot, record);
+    view.free(snapshot);
+    return text_of(m);
+}
+
+} // namespace
+
+Result<std::string> Machine::read(std::string_view file) {
+    const std::scoped_lock held(state_->lock);
+    state_->trouble.reset();
+    if (file == "info")
+        return info(*state_);
+    Result<std::string> text = tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
+    if (!state_->away)
+        each_view(&state_->gpu, [&](const std::string &name, const nvdebug_view *view, u32 number) {
+            if (name == file)
+                text = show(*state_, *view, number);
+            return name == file;
+        });
+    return text;
+}
+
+Result<std::string> Machine::translate(const std::string &request) {
+    const std::scoped_lock held(state_->lock);
+    state_->trouble.reset();
+    if (state_->away || state_->gpu.missing[NVDEBUG_FEATURE_CONTEXTS])
+        return tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
+    if (request.size() > nvdebug_translate_control.text_max)
+        return tl::unexpected(Error{ErrorCode::invalid, E2BIG, "", ""});
+    std::array<char, 4096> text{};
+    seq_buf answer;
+    seq_buf_init(&answer, text.data(), text.size());
+    int ret = nvdebug_translate_control.act(&state_->gpu, request.c_str(), request.size(), &answer,
+                                            nullptr);
+    if (!ret && seq_buf_has_overflowed(&answer))
+        ret = -EFBIG;
+    if (ret)
+        return tl::unexpected(error_of(*state_, ret));
+    return std::string(text.data(), seq_buf_used(&answer));
+}
+
+std::string Machine::take_record() {
+    return state_->record.take();
+}
+
+} // namespace nvdebug::driver
+
+// --- core/machine.h ---
+
+using State = nvdebug::driver::Machine::State;
+
+int nvdebug_gpu_begin(nvdebug_gpu *) {
+    return 0;
+}
+
+void nvdebug_gpu_end(nvdebug_gpu *gpu) {
+    State::of(gpu).expected.clear();
+    State::of(gpu).ahead.clear();
+}
+
+bool nvdebug_gpu_is_leaving(const nvdebug_gpu *) {
+    return false;
+}
+
+namespace {
+
+bool is_register(u32 offset) {
+    return offset % sizeof(u32) == 0 && offset < nvdebug::driver::register_bytes;
+}
+
+} // namespace
+
+void nvdebug_reg_expect(nvdebug_gpu *gpu, u32 offset) {
+    if (is_register(offset))
+        State::of(gpu).expected.push_back(offset);
+}
+
+int nvdebug_reg_read(nvdebug_gpu *gpu, u32 offset, u32 *value) {
+    *value = 0;
+    if (!is_register(offset))
+        return -EIO;
+    int error = State::of(gpu).fetch(offset, value);
+    if (error)
+        return error;
+    error = nvdebug_reg_value_check(*value);
+    // All ones: this register, or everything?
+    if (error == -ENODEV && offset != NV_PMC_BOOT_0)
+        error = nvdebug_gpu_check_alive(gpu);
+    else
+        return error;
+    return error ? error : -EIO;
+}
+
+int nvdebug_reg_read_address(nvdebug_gpu *gpu, u32 offset, u32 bits, u32 *value) {
+    const int error = nvdebug_reg_read(gpu, offset, value);
+    return error == -EIO && *value && *value != ~u32{0} && !(*value & ~bits) ? 0 : error;
+}
+
+u64 nvdebug_reg_bytes(const nvdebug_gpu *) {
+    return nvdebug::driver::register_bytes;
+}
+
+int nvdebug_gpu_check_alive(nvdebug_gpu *gpu) {
+    u32 boot0 = 0;
+    const int error = State::of(gpu).fetch(NV_PMC_BOOT_0, &boot0);
+    return error ? error : nvdebug_reg_value_check(boot0);
+}
+
+namespace {
+
+/** Errors that end everything, not only one read: those of the words are not of the GPU. */
+bool is_final(const State &state, int error) {
+    return nvdebug_mem_error_is_fatal(error) || (error && state.trouble);
+}
+
+/** Could there be such memory, and is it where words are read? */
+int check_range(const nvdebug_gpu *gpu, const nvdebug_mem_request &want) {
+    const u64 bytes = sizeof(u32) * want.words;
+    if (want.addr % sizeof(u32) || want.addr + bytes < want.addr)
+        return -EFAULT;
+    switch (nvdebug_mem_place(gpu, want.aperture)) {
+    case NVDEBUG_PLACE_VIDEO:
+        return gpu->video_memory && want.addr + bytes > gpu->video_memory ? -EFAULT : 0;
+    case NVDEBUG_PLACE_SYSTEM:
+        return -EOPNOTSUPP;
+    default:
+        return -EFAULT;
+    }
+}
+
+/** Is what came over the bus an answer at all? */
+int judge(nvdebug_gpu *gpu, nvdebug_mem_request &want) {
+    std::size_t errors = 0;
+    for (const u32 word : std::span(want.buf, want.words))
+        errors += nvdebug_reg_value_check(word) != 0;
+    if (!errors)
+        return 0;
+    want.suspect = true;
+    if (const int error = nvdebug_gpu_check_alive(gpu))
+        return error;
+    return errors == want.words ? -EIO : 0;
+}
+
+int read_memory(nvdebug_gpu *gpu, nvdebug_mem_request &want) {
+    want.suspect = false;
+    int ret = check_range(gpu, want);
+    if (!ret)
+        ret = State::of(gpu).memory(want.addr, {want.buf, want.words});
+    return ret ? ret : judge(gpu, want);
+}
+
+} // namespace
+
+nvdebug_mem *nvdebug_mem_begin(nvdebug_gpu *gpu) {
+    auto *const mem = static_cast<nvdebug_mem *>(kzalloc(sizeof(nvdebug_mem), GFP_KERNEL));
+    if (!mem)
+        return static_cast<nvdebug_mem *>(ERR_PTR(-ENOMEM));
+    mem->gpu = gpu;
+    return mem;
+}
+
+void nvdebug_mem_end(nvdebug_mem *mem) {
+    kfree(mem);
+}
+
+int nvdebug_mem_read(nvdebug_mem *mem, nvdebug_mem_request *req) {
+    return read_memory(mem->gpu, *req);
+}
+
+int nvdebug_mem_fetch(nvdebug_mem *mem, list_head *fetches) {
+    nvdebug_fetch *fetch;
+    list_for_each_entry(fetch, fetches, node) {
+        int error;
+        do {
+            error = read_memory(mem->gpu, fetch->want);
+            if (is_final(State::of(mem->gpu), error))
+                return error;
+        } while (fetch->step(fetch, error));
+    }
+    return 0;
+}
+
+// What goes to the kernel's log from the module: an error says it here.
+void nvdebug_info_ratelimit(nvdebug_gpu *, const char *, ...) {}
+void nvdebug_err_ratelimit(nvdebug_gpu *, const char *, ...) {}
+void nvdebug_warn(nvdebug_gpu *, const char *, ...) {}
+
+// --- what the shim asks of its program ---
+
+struct shim shim;
+
+void *kmalloc(std::size_t size, gfp_t flags) {
+    if (size > PTRDIFF_MAX)
+        return nullptr;
+    return flags & __GFP_ZERO ? std::calloc(1, size) : std::malloc(size);
+}
+
+void kfree(const void *memory) {
+    std::free(const_cast<void *>(memory));
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A client of NVIDIA's resource manager (RM), the part of the driver that owns the GPU. It reads
+// registers and video memory, and writes neither.
+#ifndef NVDEBUG_DRIVER_RM_HPP
+#define NVDEBUG_DRIVER_RM_HPP
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernel.hpp"
+#include "nvdebug/error.hpp"
+#include "rm_abi.hpp"
+
+namespace nvdebug::driver {
+
+/** A GPU that NVIDIA's driver has. */
+struct Card {
+    std::string pci_address; ///< `0000:01:00.0`
+    std::uint32_t gpu_id;
+    std::uint32_t minor; ///< N of /dev/nvidiaN
+};
+
+/** What was asked of the driver: tests and docs/nvdebugctl.md count it. */
+struct Cost {
+    std::uint64_t register_calls = 0, registers = 0, mappings = 0;
+};
+
+/** A descriptor of /dev/nvidiactl and a client of the RM. When it ends the driver frees what it
+ * made. One thread at a time. */
+class Client {
+  public:
+    static Result<std::shared_ptr<Client>> open(std::shared_ptr<Kernel> kernel);
+    Client(const Client &) = delete;
+    Client &operator=(const Client &) = delete;
+    ~Client();
+
+    /** The driver's version, `580.159.04`. */
+    const std::string &version() const { return version_; }
+    /** By PCI address. */
+    Result<std::vector<Card>> cards();
+
+  private:
+    friend class Gpu;
+    friend class Window;
+    Client(std::shared_ptr<Kernel> kernel, int descriptor);
+
+    Result<void> read_version();
+    Result<void> make_client();
+    /** @returns the RM's status; an error if the driver did not take the request at all. */
+    Result<std::uint32_t> alloc(std::uint32_t parent, std::uint32_t object, std::uint32_t which,
+                                void *params, std::size_t bytes);
+    Result<std::uint32_t> control(std::uint32_t object, std::uint32_t command, void *params,
+                                  std::size_t bytes);
+    int ioctl(unsigned number, void *argument, std::size_t bytes);
+
+    std::shared_ptr<Kernel> kernel_;
+    int descriptor_;
+    std::string version_;
+    std::uint32_t client_ = 0;
+    bool old_alloc_ = false;
+};
+
+/** A part of video memory, mapped for reading. */
+class Window {
+  public:
+    Window(const Window &) = delete;
+    Window &operator=(const Window &) = delete;
+    ~Window();
+
+    std::uint64_t begin() const { return begin_; }
+    std::uint64_t end() const { return begin_ + bytes_; }
+    /** The words from @p address on, a multiple of 4; they are in it. */
+    void copy(std::uint64_t address, std::span<std::uint32_t> words) const;
+
+  private:
+    friend class Gpu;
+    Window(std::shared_ptr<Client> client, std::uint32_t device, std::uint64_t begin,
+           std::size_t bytes)
+        : client_(std::move(client)), device_(device), begin_(begin), bytes_(bytes) {}
+
+    std::shared_ptr<Client> client_;
+    std::uint32_t device_;
+    std::uint64_t begin_;
+    std::size_t bytes_;
+    std::uint64_t linear_ = 0; // the driver's name for it; 0: not mapped there
+    const void *mapped_ = nullptr;
+};
+
+/** A GPU, opened. It stays powered up meanwhile, as with every program that uses it. */
+class Gpu {
+  public:
+    static Result<std::unique_ptr<Gpu>> open(std::shared_ptr<Client> client, const Card &card);
+    Gpu(const Gpu &) = delete;
+    Gpu &operator=(const Gpu &) = delete;
+    ~Gpu();
+
+    /**
+     * Reads registers, in calls of up to 100. @p values get what the register bus answered, or all
+     * ones where the driver has no such register.
+     */
+    Result<void> read(std::span<const std::uint32_t> offsets, std::span<std::uint32_t> values);
+
+    /** Maps video memory. @p begin and @p bytes are multiples of 4096. */
+    Result<std::unique_ptr<Window>> map(std::uint64_t begin, std::size_t bytes);
+
+    /** Bytes of video memory. */
+    std::uint64_t memory_bytes() const { return memory_bytes_; }
+    const Cost &cost() const { return cost_; }
+
+  private:
+    Gpu(std::shared_ptr<Client> client, const Card &card, int descriptor)
+        : client_(std::move(client)), card_(card), descriptor_(descriptor) {}
+
+    Result<void> make_objects();
+    Result<void> make_memory();
+    /** @returns how many were answered. */
+    Result<std::size_t> read_some(std::span<const std::uint32_t> offsets,
+                                  std::span<std::uint32_t> values);
+    /** Why the RM says no. */
+    Error refused(const std::string &what, std::uint32_t status) const;
+
+    std::shared_ptr<Client> client_;
+    Card card_;
+    int descriptor_;
+    std::optional<Error> no_memory_;
+    std::uint64_t memory_bytes_ = 0;
+    Cost cost_;
+};
+
+} // namespace nvdebug::driver
+
+#endif

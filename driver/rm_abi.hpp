@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What NVIDIA's kernel driver takes and gives: ioctls of /dev/nvidiactl. Only what is used here.
+//
+// Facts from NVIDIA's open-gpu-kernel-modules ("OGKM"), compared in each series from 525.53 to
+// 595.45.04. The structs that differ: Alloc (525 and 530 have no params_size), and the
+// parameters of memory by physical address (525 has a page size of 32 bits).
+#ifndef NVDEBUG_DRIVER_RM_ABI_HPP
+#define NVDEBUG_DRIVER_RM_ABI_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/ioctl.h>
+
+namespace nvdebug::driver::rm {
+
+/** A request for a struct of this size: kernel-open/common/inc/nv-ioctl-numbers.h, NV_IOCTL_MAGIC.
+ */
+constexpr unsigned long request(unsigned number, std::size_t bytes) {
+    return _IOC(_IOC_READ | _IOC_WRITE, 'F', number, bytes);
+}
+
+// src/nvidia/arch/nvalloc/unix/include/nv_escape.h
+constexpr unsigned esc_control = 0x2a, esc_alloc = 0x2b, esc_map = 0x4e, esc_unmap = 0x4f;
+// kernel-open/common/inc/nv-ioctl-numbers.h
+constexpr unsigned esc_card_info = 200, esc_version = 210;
+
+/** Which driver: nv_ioctl_rm_api_version_t of nv-ioctl.h. */
+struct Version {
+    static constexpr std::uint32_t query = '2';
+    std::uint32_t command, reply;
+    char text[64];
+};
+static_assert(sizeof(Version) == 72);
+
+/** A GPU of the driver's: nv_ioctl_card_info_t of nv-ioctl.h. */
+struct Card {
+    std::uint8_t valid;
+    std::uint32_t domain;
+    std::uint8_t bus, slot, function;
+    std::uint16_t vendor, device;
+    std::uint32_t gpu_id;
+    std::uint16_t interrupt;
+    std::uint64_t registers, register_bytes; ///< BAR0
+    std::uint64_t memory, memory_bytes;      ///< BAR1
+    std::uint32_t minor;                     ///< /dev/nvidiaN
+    std::uint8_t name[10];
+};
+static_assert(sizeof(Card) == 72 && offsetof(Card, gpu_id) == 16 && offsetof(Card, minor) == 56);
+constexpr std::size_t cards_max = 32; // NV_MAX_DEVICES, src/common/sdk/nvidia/inc/nvlimits.h
+
+/** Makes an object: NVOS64_PARAMETERS of src/common/sdk/nvidia/inc/nvos.h, since 535. */
+struct Alloc {
+    std::uint32_t client, parent, object, object_class;
+    std::uint64_t params, rights;
+    std::uint32_t params_size, flags, status;
+};
+static_assert(sizeof(Alloc) == 48);
+
+/** The same, until 530. */
+struct OldAlloc {
+    std::uint32_t client, parent, object, object_class;
+    std::uint64_t params, rights;
+    std::uint32_t flags, status;
+};
+static_assert(sizeof(OldAlloc) == 40);
+
+/** Asks an object: NVOS54_PARAMETERS of nvos.h. */
+struct Control {
+    std::uint32_t client, object, command, flags;
+    std::uint64_t params;
+    std::uint32_t params_size, status;
+};
+static_assert(sizeof(Control) == 32);
+
+/** Prepares mmap() of @p descriptor: nv_ioctl_nvos33_parameters_with_fd of
+ * src/nvidia/arch/nvalloc/unix/include/nv-unix-nvos-params-wrappers.h. */
+struct Map {
+    static constexpr std::uint32_t read_only = 1; // NVOS33_FLAGS_ACCESS of nvos.h
+    std::uint32_t client, device, memory;
+    std::uint64_t offset, length, address; // address: the driver's name for it
+    std::uint32_t status, flags;
+    std::int32_t descriptor;
+};
+static_assert(sizeof(Map) == 56 && offsetof(Map, descriptor) == 48);
+
+/** NVOS34_PARAMETERS of nvos.h. */
+struct Unmap {
+    std::uint32_t client, device, memory;
+    std::uint64_t address;
+    std::uint32_t status, flags;
+};
+static_assert(sizeof(Unmap) == 32);
+
+// Classes: src/common/sdk/nvidia/inc/class/cl0000.h, cl0080.h, cl2080.h, cl00c2.h
+constexpr std::uint32_t class_client = 0, class_device = 0x80, class_subdevice = 0x2080,
+                        class_physical_memory = 0xc2;
+
+/** NV0080_ALLOC_PARAMETERS. */
+struct DeviceParams {
+    std::uint32_t device, client_share, target_client, target_device, flags;
+    std::uint64_t va_bytes, va_start, va_limit;
+    std::uint32_t va_mode;
+};
+static_assert(sizeof(DeviceParams) == 56);
+
+/** NV2080_ALLOC_PARAMETERS. */
+struct SubdeviceParams {
+    std::uint32_t subdevice;
+};
+
+/** NV_PHYSICAL_MEMORY_ALLOCATION_PARAMS. */
+struct PhysicalMemoryParams {
+    std::uint64_t bytes; ///< answer: all video memory
+    std::uint32_t format, old_page_bytes;
+    std::uint64_t page_bytes;
+};
+static_assert(sizeof(PhysicalMemoryParams) == 24);
+
+/** Of a client, NV0000_CTRL_CMD_GPU_GET_ID_INFO_V2: ctrl/ctrl0000/ctrl0000gpu.h. */
+struct IdInfo {
+    static constexpr std::uint32_t command = 0x205;
+    std::uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
+    std::int32_t numa;
+};
+static_assert(sizeof(IdInfo) == 32);
+
+/** One register: NV2080_CTRL_GPU_REG_OP of ctrl/ctrl2080/ctrl2080gpu.h. All zero: a 32-bit read of
+ * a register of the whole GPU, the only operation made here. */
+struct RegisterOp {
+    std::uint8_t operation, type, status, quad;
+    std::uint32_t group_mask, subgroup_mask, offset, value_high, value, clear_high, clear;
+};
+static_assert(sizeof(RegisterOp) == 32);
+
+/** Of a subdevice, NV2080_CTRL_CMD_GPU_EXEC_REG_OPS: ctrl2080gpu.h. */
+struct RegisterOps {
+    static constexpr std::uint32_t command = 0x20800122;
+    static constexpr std::size_t most = 100; // measured with 580.159.04: 100 work
+    std::uint32_t target_client, target_channel, non_transactional, reserved[2], count;
+    std::uint64_t ops;
+    std::uint32_t route_flags; // NV0080_CTRL_GR_ROUTE_INFO of ctrl/ctrl0080/ctrl0080gr.h
+    std::uint64_t route;
+};
+static_assert(sizeof(RegisterOps) == 48);
+
+// Status: src/common/sdk/nvidia/inc/nvstatuscodes.h
+enum Status : std::uint32_t {
+    ok = 0,
+    gpu_is_lost = 0x0f,
+    insufficient_permissions = 0x1b,
+    invalid_argument = 0x1f,
+    not_supported = 0x56,
+};
+
+} // namespace nvdebug::driver::rm
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "tree.hpp"
+#include "lib/error.hpp"
+#include "lib/text.hpp"
+#include "machine.hpp"
+#include "rm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <mutex>
+#include <sstream>
+
+namespace nvdebug::driver {
+namespace {
+
+/** A line of sysfs, without its end; `0x10de` without 0x. */
+std::string value_of(Kernel &kernel, const std::string &path) {
+    std::string text = kernel.read(path);
+    text = text.substr(0, text.find('\n'));
+    return text.starts_with("0x") ? text.substr(2) : text;
+}
+
+/** Sizes of BARs by NVIDIA's numbers: which resources they are, differs from board to board. */
+std::array<std::uint64_t, 3> bar_bytes(const std::string &resources) {
+    constexpr std::uint64_t is_memory = 0x200; // IORESOURCE_MEM of linux/ioport.h
+    constexpr int bars = 6;
+    std::array<std::uint64_t, 3> bytes{};
+    std::istringstream lines(resources);
+    std::size_t found = 0;
+    std::string line;
+    for (int i = 0; i < bars && std::getline(lines, line) && found < bytes.size(); i++) {
+        unsigned long long begin = 0, end = 0, flags = 0;
+        if (std::sscanf(line.c_str(), "%llx %llx %llx", &begin, &end, &flags) == 3 &&
+            flags & is_memory && end > begin)
+            bytes[found++] = end - begin + 1;
+    }
+    return bytes;
+}
+
+Attachment attachment_of(Kernel &kernel, const std::string &pci_address) {
+    const std::string folder = "/sys/bus/pci/devices/" + pci_address + "/";
+    const auto of = [&](const char *file) { return value_of(kernel, folder + file); };
+    const auto pair = [&](const char *vendor, const char *device) {
+        const std::string first = of(vendor), second = of(device);
+        return first.empty() || second.empty() ? "-" : first + ":" + second;
+    };
+    const std::string device_class = of("class");
+    Attachment attachment;
+    attachment.driver = "nvidia";
+    attachment.bar_bytes = bar_bytes(kernel.read(folder + "resource"));
+    attachment.pci = "pci_address: " + pci_address + "\npci_id: " + pair("vendor", "device") +
+                     "\npci_subsystem: " + pair("subsystem_vendor", "subsystem_device") +
+                     "\npci_class: " + (device_class.empty() ? "-" : "0x" + device_class) + "\n";
+    return attachment;
+}
+
+/** A GPU, asked for when it is first needed. */
+class Unit {
+  public:
+    Unit(std::shared_ptr<Kernel> kernel, Card card)
+        : kernel_(std::move(kernel)), card_(std::move(card)) {}
+
+    Machine &machine() {
+        const std::scoped_lock held(lock_);
+        if (!machine_)
+            machine_ = open();
+        return *machine_;
+    }
+
+    /** Why there is nothing but `info`; empty: there is more. */
+    const std::optional<Error> &closed() const { return closed_; }
+
+  private:
+    std::unique_ptr<Machine> open() {
+        Attachment attachment = attachment_of(*kernel_, card_.pci_address);
+        // As the module does. Opening its file would wake it.
+        if (value_of(*kernel_, "/sys/bus/pci/devices/" + card_.pci_address +
+                                   "/power/runtime_status") == "suspended")
+            return refused({ErrorCode::gone, ENODEV, "",
+                            "the GPU at " + card_.pci_address +
+                                " is asleep and left so; let a program use it, then try again"},
+                           std::move(attachment));
+        // A client of its own: one thread at a time uses it, and names in it are of one GPU.
+        auto gpu = Client::open(kernel_).and_then(
+            [&](const std::shared_ptr<Client> &client) { return Gpu::open(client, card_); });
+        if (!gpu)
+            return refused(std::move(gpu).error(), std::move(attachment));
+        auto machine = Machine::probe(std::make_unique<DriverWords>(std::move(*gpu)), attachment);
+        if (!machine)
+            return refused(std::move(machine).error(), std::move(attachment));
+        return std::move(*machine);
+    }
+
+    std::unique_ptr<Machine> refused(Error why, Attachment attachment) {
+        if (why.sentence.empty())
+            why.sentence = "the GPU at " + card_.pci_address +
+                           " does not answer; a virtual GPU does not, nor one that has gone";
+        closed_ = std::move(why);
+        return Machine::closed(closed_->sentence, std::move(attachment));
+    }
+
+    std::shared_ptr<Kernel> kernel_;
+    Card card_;
+    std::mutex lock_;
+    std::unique_ptr<Machine> machine_;
+    std::optional<Error> closed_;
+};
+
+/** `gpu0/info`, of which the first is a number of a GPU. */
+struct Name {
+    std::size_t gpu;
+    std::string_view file; ///< empty: the folder
+};
+
+std::optional<Name> parse(std::string_view name) {
+    if (!text::take_prefix(name, "gpu"))
+        return std::nullopt;
+    const std::string_view number = text::take_until(name, '/');
+    const auto gpu = text::number(number);
+    if (!gpu || std::to_string(*gpu) != number)
+        return std::nullopt;
+    return Name{static_cast<std::size_t>(*gpu), name};
+}
+
+class DriverTree final : public Tree::Impl {
+  public:
+    DriverTree(const std::shared_ptr<Kernel> &kernel, const std::string &version,
+               const std::vector<Card> &cards, const Advice &to) {
+        path = "driver";
+        source = Source::driver;
+        advice = to;
+        facts["source"] = "NVIDIA's driver " + version;
+        for (const Card &card : cards)
+            units_.push_back(std::make_unique<Unit>(kernel, card));
+    }
+
+    Result<std::vector<std::string>> list(std::string_view folder) const override {
+        std::vector<std::string> names;
+        if (folder.empty()) {
+            for (std::size_t i = 0; i < units_.size(); i++)
+                names.push_back("gpu" + std::to_string(i));
+            return names;
+        }
+        const auto name = parse(folder);
+        if (!name || name->gpu >= units_.size() || !name->file.empty())
+            return tl::unexpected(cannot_read(*this, folder, ENOENT));
+        for (Machine::Name &file : units_[name->gpu]->machine().files())
+            names.push_back(std::move(file.name));
+        std::sort(names.begin(), names.end(), natural_less);
+        return names;
+    }
+
+    Result<std::string> read(std::string_view name) const override {
+        return ask(name,
+                   [](Machine &machine, std::string_view file) { return machine.read(file); });
+    }
+
+    bool readable(std::string_view name) const override {
+        const auto parsed = parse(name);
+        if (!parsed || parsed->gpu >= units_.size())
+            return false;
+        const auto files = units_[parsed->gpu]->machine().files();
+        return std::ranges::any_of(files, [&](const Machine::Name &file) {
+            return file.readable && file.name == parsed->file;
+        });
+    }
+
+    Result<std::string> request(std::string_view name, const std::string &text) const override {
+        return ask(name, [&](Machine &machine, std::string_view file) -> Result<std::string> {
+            if (file != "translate")
+                return tl::unexpected(Error{
+                    ErrorCode::unsupported, EOPNOTSUPP, "",
+                    "changing a GPU takes the module nvdebug; NVIDIA's driver is only asked what "
+                    "is"});
+            return machine.translate(text).map_error([&](Error error) {
+                if (error.sentence.empty())
+                    error = cannot_control(*this, name, text, error.number);
+                return error;
+            });
+        });
+    }
+
+    std::string record(std::string_view name) const override {
+        const auto parsed = parse(name);
+        return parsed && parsed->gpu < units_.size() ? units_[parsed->gpu]->machine().take_record()
+                                                     : "";
+    }
+
+  private:
+    template <typename Ask>
+    Result<std::string> ask(std::string_view name, Ask what) const {
+        const auto parsed = parse(name);
+        if (!parsed || parsed->gpu >= units_.size())
+            return tl::unexpected(cannot_read(*this, name, ENOENT));
+        Unit &unit = *units_[parsed->gpu];
+        return what(unit.machine(), parsed->file).map_error([&](Error error) {
+            if (error.number == ENOENT && unit.closed())
+                error = *unit.closed();
+            if (error.number == EOPNOTSUPP && error.sentence.empty())
+                error.sentence = "cannot read " + path_in(*this, name) +
+                                 ": it lies in system memory, which NVIDIA's driver does not show; "
+                                 "the module does";
+            if (error.number == EFAULT && error.sentence.empty())
+                error.sentence = "cannot read " + path_in(*this, name) +
+                                 ": it is said to lie where there is no video memory; the driver "
+                                 "may be about to replace it, so try again";
+            if (error.sentence.empty())
+                return cannot_read(*this, name, error.number);
+            error.path = path_in(*this, name);
+            return error;
+        });
+    }
+
+    std::vector<std::unique_ptr<Unit>> units_; // by PCI address, as the module numbers them
+};
+
+} // namespace
+
+OpenedTree open_tree(std::shared_ptr<Kernel> kernel, const Advice &advice) {
+    auto client = Client::open(kernel);
+    if (!client)
+        return tl::unexpected(std::move(client).error());
+    const auto cards = (*client)->cards();
+    if (!cards)
+        return tl::unexpected(cards.error());
+    return std::shared_ptr<const Tree::Impl>(
+        std::make_shared<DriverTree>(kernel, (*client)->version(), *cards, advice));
+}
+
+Result<std::string> replay(const std::map<std::string, std::string> &words,
+                           const std::string &folder, const std::string &file) {
+    auto recorded = std::make_unique<RecordedWords>();
+    RecordedWords &all = *recorded;
+    for (const std::string &name : {folder, folder + "/" + file})
+        if (const auto found = words.find(name); found != words.end())
+            if (auto added = all.add(found->second); !added)
+                return tl::unexpected(std::move(added).error());
+    return Machine::probe(std::move(recorded), {})
+        .and_then([&](const std::unique_ptr<Machine> &machine) { return machine->read(file); });
+}
+
+} // namespace nvdebug::driver

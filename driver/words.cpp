@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+namespace nvdebug::driver {
+
+// --- of a driver ---
+
+Result<void> DriverWords::registers(std::span<const std::uint32_t> offsets,
+                                    std::span<std::uint32_t> values) {
+    return gpu_->read(offsets, values);
+}
+
+namespace {
+
+Error no_such_memory() {
+    return {ErrorCode::io, EFAULT, "", "there is no such video memory"};
+}
+
+} // namespace
+
+Result<const Window *> DriverWords::window_at(std::uint64_t address) {
+    const auto known = std::ranges::find_if(windows_, [&](const auto &window) {
+        return address >= window->begin() && address < window->end();
+    });
+    if (known != windows_.end()) {
+        windows_.splice(windows_.begin(), windows_, known);
+        return windows_.front().get();
+    }
+    const std::uint64_t begin = address - address % window_bytes;
+    const std::uint64_t left = gpu_->memory_bytes() > begin ? gpu_->memory_bytes() - begin : 0;
+    auto window =
+        gpu_->map(begin, static_cast<std::size_t>(std::min<std::uint64_t>(left, window_bytes)));
+    if (!window)
+        return tl::unexpected(std::move(window).error());
+    if (windows_.size() == windows_max)
+        windows_.pop_back();
+    windows_.push_front(std::move(*window));
+    return windows_.front().get();
+}
+
+Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t> words) {
+    // 0: it has none, and map() says why.
+    const std::uint64_t all = gpu_->memory_bytes();
+    if (all && (address > all || words.size_bytes() > all - address))
+        return tl::unexpected(no_such_memory());
+    while (!words.empty()) {
+        const auto window = window_at(address);
+        if (!window)
+            return tl::unexpected(window.error());
+        const std::uint64_t left = ((*window)->end() - address) / sizeof(std::uint32_t);
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(left, words.size()));
+        (*window)->copy(address, words.first(n));
+        words = words.subspan(n);
+        address += n * sizeof(std::uint32_t);
+    }
+    return {};
+}
+
+// --- a record ---
+
+namespace {
+
+void append(std::string &text, const char *format, std::uint64_t value) {
+    std::array<char, 32> number{};
+    std::snprintf(number.data(), number.size(), format, static_cast<unsigned long long>(value));
+    text += number.data();
+}
+
+} // namespace
+
+void Record::add_register(std::uint32_t offset, std::uint32_t value) {
+    append(text_, "%llx", offset);
+    append(text_, " %llx\n", value);
+}
+
+void Record::add_memory(std::uint64_t address, std::span<const std::uint32_t> words) {
+    append(text_, "%llx:", address);
+    for (const std::uint32_t word : words)
+        append(text_, " %llx", word);
+    text_ += '\n';
+}
+
+namespace {
+
+Error senseless(std::string_view line) {
+    constexpr std::size_t enough = 60;
+    return {ErrorCode::malformed, 0, "",
+            "'" + std::string(line.substr(0, enough)) + "' is no line of a record of words"};
+}
+
+/** Takes a hexadecimal number, and spaces before it. */
+template <typename T>
+bool take(std::string_view &rest, T &value) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value, 16);
+    if (error != std::errc())
+        return false;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    return true;
+}
+
+/** The next of what was read there. */
+bool next(std::deque<std::uint32_t> &values, std::uint32_t &value) {
+    if (values.empty())
+        return false;
+    value = values.front();
+    if (values.size() > 1)
+        values.pop_front();
+    return true;
+}
+
+} // namespace
+
+Result<void> RecordedWords::add(std::string_view record) {
+    while (!record.empty()) {
+        std::string_view line = record.substr(0, record.find('\n'));
+        const std::string_view whole = line;
+        record.remove_prefix(std::min(line.size() + 1, record.size()));
+        std::uint64_t at = 0;
+        std::uint32_t word = 0;
+        if (!take(line, at) || at % sizeof(word))
+            return tl::unexpected(senseless(whole));
+        const bool memory = line.starts_with(':');
+        if (memory)
+            line.remove_prefix(1);
+        do {
+            if (!take(line, word))
+                return tl::unexpected(senseless(whole));
+            if (memory)
+                memory_[at].push_back(word);
+            else
+                registers_[static_cast<std::uint32_t>(at)].push_back(word);
+            at += sizeof(word);
+        } while (memory && !line.empty());
+        if (!line.empty())
+            return tl::unexpected(senseless(whole));
+    }
+    return {};
+}
+
+Result<void> RecordedWords::registers(std::span<const std::uint32_t> offsets,
+                                      std::span<std::uint32_t> values) {
+    for (std::size_t i = 0; i < offsets.size(); i++)
+        if (!next(registers_[offsets[i]], values[i]))
+            values[i] = ~std::uint32_t{0};
+    return {};
+}
+
+Result<void> RecordedWords::memory(std::uint64_t address, std::span<std::uint32_t> words) {
+    for (std::uint32_t &word : words) {
+        const auto known = memory_.find(address);
+        if (known == memory_.end() || !next(known->second, word))
+            return tl::unexpected(
+                Error{ErrorCode::io, EFAULT, "", "that memory is not in the record"});
+        address += sizeof(word);
+    }
+    return {};
+}
+
+} // namespace nvdebug::driver
