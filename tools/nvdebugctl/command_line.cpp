@@ -50,8 +50,10 @@ const std::vector<Option> &common_options() {
         {"--gpu",
          "index (0, gpu0), PCI address or chip name, or all; default: the only GPU, else gpu0",
          "GPU", "-g"},
-        {"--from", "read a capture (-: from standard input), or a folder that looks like /proc",
-         "FILE"},
+        {"--from",
+         "read from the module, from NVIDIA's driver (as root), or from a capture (-: from standard "
+         "input) or a folder that looks like /proc; default: the module, else the driver",
+         "module|driver|FILE"},
         {"--json", "one JSON document", "", "-j"},
         {"--pretty", "JSON with line breaks and indentation (implies -j)"},
         {"--csv", "comma-separated values (RFC 4180)"},

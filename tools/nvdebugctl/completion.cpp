@@ -81,7 +81,7 @@ Typed understand(const std::vector<Object> &objects, const Candidates &words) {
 }
 
 std::optional<Tree> open(const Typed &typed) {
-    auto tree = typed.from ? Tree::open(*typed.from) : Tree::folder();
+    auto tree = open_source(typed.from.value_or("module"));
     return tree ? std::optional<Tree>(*tree) : std::nullopt;
 }
 
@@ -186,7 +186,7 @@ Candidates value(const std::vector<Object> &objects, const Typed &typed,
     if (typed.value_of == "--gpu")
         return gpus(typed);
     if (typed.value_of == "--from")
-        return {files};
+        return {"module", "driver", files};
     if (typed.value_of == "--columns")
         return columns(typed, current);
     const auto option = find_option(objects, typed.value_of);

@@ -91,6 +91,18 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                             fmt::join(names, ", ")));
 }
 
+nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
+    const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
+                                 .capture = "nvdebugctl capture FILE"};
+    if (from == "module")
+        return nvdebug::Tree::folder("/proc", advice);
+    if (from == "driver")
+        return nvdebug::Tree::driver(advice);
+    if (from == "-")
+        return nvdebug::Tree::capture(STDIN_FILENO, advice);
+    return from.empty() ? nvdebug::Tree::running(advice) : nvdebug::Tree::open(from, advice);
+}
+
 bool Context::all_gpus() const {
     return command().takes_all_gpus() && value("--gpu") == "all";
 }
@@ -99,16 +111,18 @@ Outcome<void> Context::open() {
     if (command().scope == Scope::nothing)
         return {};
     const auto from = value("--from");
-    if (from && command().control)
+    if (from == "driver" && command().control)
+        return fail(ErrorCode::unsupported,
+                    fmt::format("'{}' changes a GPU, which takes the module: NVIDIA's driver is "
+                                "only asked what is; see 'nvdebugctl doctor'",
+                                command().name()));
+    if (from && from != "module" && command().control)
         return tl::unexpected(
             Failure({nvdebug::ErrorCode::unsupported, 0, *from,
                      fmt::format("'{}' changes a GPU, and {} is none; say it without --from",
                                  command().name(), *from)}));
-    const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
-                                 .capture = "nvdebugctl capture FILE"};
-    auto tree = !from          ? nvdebug::Tree::folder("/proc", advice)
-                : *from == "-" ? nvdebug::Tree::capture(STDIN_FILENO, advice)
-                               : nvdebug::Tree::open(*from, advice);
+    // What changes a GPU is the module's, also where another source would tell what is.
+    auto tree = open_source(command().control ? "module" : from.value_or(""));
     if (!tree)
         return tl::unexpected(Failure(tree.error()));
     tree_ = *tree;

@@ -100,6 +100,9 @@ struct SelectedGpu {
 /** What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`. */
 std::string describe(const nvdebug::Gpu &gpu);
 
+/** What --from names; empty: the module, or else NVIDIA's driver. */
+nvdebug::Result<nvdebug::Tree> open_source(const std::string &from);
+
 /** Why there is none in @p tree. */
 Failure no_gpu(const nvdebug::Tree &tree);
 

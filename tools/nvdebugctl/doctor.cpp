@@ -221,6 +221,23 @@ void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
     }
 }
 
+std::optional<DriverFacts> driver_facts(const std::string &root) {
+    std::error_code error;
+    if (!fs::is_directory(root + "/sys/module/nvidia", error))
+        return std::nullopt;
+    const auto tree = nvdebug::Tree::driver();
+    if (!tree)
+        return DriverFacts{"", tree.error().sentence};
+    DriverFacts facts;
+    facts.source = tree->facts().at("source");
+    const auto gpus = nvdebug::gpus(*tree);
+    if (!gpus || gpus->empty())
+        facts.refused = gpus ? "it has no GPU" : gpus.error().sentence;
+    else if (const auto engines = gpus->front().engines(); !engines)
+        facts.refused = engines.error().sentence;
+    return facts;
+}
+
 } // namespace
 
 Machine gather(const std::string &root) {
@@ -228,6 +245,7 @@ Machine gather(const std::string &root) {
     machine.kernel = kernel_facts(root);
     machine.module = module_facts(root, machine.kernel.release);
     machine.rights = rights_of(root);
+    machine.driver = driver_facts(root);
     add_pci(root, machine.gpus);
     add_integrated(root, machine.gpus);
     if (machine.module.loaded)
@@ -266,6 +284,24 @@ std::string how_to_install(const KernelFacts &kernel) {
         kernel.release);
 }
 
+/** Without the module. */
+bool is_readable(const Machine &machine) {
+    return machine.driver && machine.driver->refused.empty();
+}
+
+void judge_driver(const Machine &machine, Findings &findings) {
+    if (!machine.driver)
+        return;
+    if (is_readable(machine))
+        findings.push_back({"driver", Verdict::ok,
+                            fmt::format("{} shows state without the module: --from driver",
+                                        machine.driver->source),
+                            ""});
+    else
+        findings.push_back({"driver", Verdict::attention,
+                            "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
+}
+
 void judge_module(const Machine &machine, Findings &findings) {
     const ModuleFacts &module = machine.module;
     if (module.loaded && is_ours(machine)) {
@@ -281,16 +317,18 @@ void judge_module(const Machine &machine, Findings &findings) {
                             "sudo rmmod nvdebug, then load this one"});
         return;
     }
+    // Where NVIDIA's driver shows the same, only controls are missing.
+    const Verdict missing = is_readable(machine) ? Verdict::attention : Verdict::trouble;
     if (module.installed_file) {
         findings.push_back(
-            {"module", Verdict::trouble,
+            {"module", missing,
              fmt::format("nvdebug is installed for kernel {} ({}) but not loaded",
                          machine.kernel.release, *module.installed_file),
              "sudo modprobe nvdebug; if it is refused, the lines below and 'sudo dmesg' "
              "say why"});
         return;
     }
-    findings.push_back({"module", Verdict::trouble,
+    findings.push_back({"module", missing,
                         fmt::format("nvdebug is not loaded, and not installed for kernel {}",
                                     machine.kernel.release),
                         how_to_install(machine.kernel)});
@@ -487,6 +525,7 @@ void judge_power(const GpuFacts &gpu, Findings &findings) {
 Findings judge(const Machine &machine) {
     Findings findings;
     judge_module(machine, findings);
+    judge_driver(machine, findings);
     judge_signature(machine, findings);
     judge_lockdown(machine, findings);
     judge_parameters(machine, findings);

@@ -53,11 +53,18 @@ struct GpuFacts {
     std::optional<nvdebug::Info> info;
 };
 
+/** NVIDIA's driver as a source: nvdebug::Tree::driver(). */
+struct DriverFacts {
+    std::string source;  ///< `NVIDIA's driver 580.159.04`; empty: it cannot be asked
+    std::string refused; ///< why it shows no GPU's state; empty: it does
+};
+
 /** What the machine says: gathered, not judged. */
 struct Machine {
     ModuleFacts module;
     KernelFacts kernel;
     Rights rights;
+    std::optional<DriverFacts> driver; ///< empty: it is not loaded
     std::vector<GpuFacts> gpus; ///< NVIDIA's display devices on PCI by address, integrated ones
 };
 

@@ -16,6 +16,17 @@ Json channel_ids(const nvdebug::Info &info) {
     return info.ids_per_runlist ? Json(*info.ids_per_runlist ? "per-runlist" : "global") : Json();
 }
 
+const char *source_name(nvdebug::Source source) {
+    switch (source) {
+    case nvdebug::Source::module:
+        return "module";
+    case nvdebug::Source::driver:
+        return "driver";
+    default:
+        return "file";
+    }
+}
+
 Json row(const nvdebug::Gpu &gpu, const nvdebug::Info &info) {
     return {{"index", gpu.index()},
             {"chip", or_null(info.chip)},
@@ -62,6 +73,7 @@ Outcome<Document> show(Context &context) {
                             {"reason", feature.available ? Json() : Json(feature.reason)}});
     const auto bar = [&](int n) { return or_null(info->bar_size[n]); };
     return Document{{{"index", context.gpu().index()},
+                     {"source", source_name(context.tree().source())},
                      {"chip", or_null(info->chip)},
                      {"chip_id", hex(info->chip_id)},
                      {"generation", or_null(info->generation)},
@@ -125,8 +137,12 @@ std::vector<Command> gpu_commands() {
          .run = list},
         {.object = "gpu",
          .verb = "show",
-         .help = "identity of a GPU, and what the module can show and do with it",
+         .help = "identity of a GPU, and what can be shown and done with it",
          .fields = {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
+                    {"source",
+                     "what tells it: the module; NVIDIA's driver, which only reads; or a capture or "
+                     "a folder",
+                     "module|driver|file"},
                     {"chip", "name of the chip; null: unknown", "string?"},
                     {"chip_id", "chip id of the boot register", "address"},
                     {"generation", "Kepler to Blackwell", "string?"},

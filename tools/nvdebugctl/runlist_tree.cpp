@@ -332,7 +332,7 @@ Outcome<void> report(Context &context, const State &state) {
         if (!state.info)
             return tl::unexpected(Failure(state.info.error()));
         if (state.runlists.empty())
-            return fail(nvdebug::ErrorCode::unsupported, state.folder + " shows no runlists");
+            return fail(nvdebug::ErrorCode::unsupported, no_runlists(state.folder, *state.info));
         return tl::unexpected(Failure(state.runlists.begin()->second.error()));
     }
     for (const nvdebug::Error &error : list_errors_of(state))

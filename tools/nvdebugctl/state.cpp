@@ -67,6 +67,12 @@ std::vector<nvdebug::Error> errors_of(const State &state) {
     return errors;
 }
 
+std::string no_runlists(const std::string &folder, const nvdebug::Info &info) {
+    const nvdebug::Feature *const feature = info.feature("runlist");
+    return fmt::format("{} shows no runlists{}", folder,
+                       feature && !feature->available ? ": " + feature->reason : "");
+}
+
 namespace {
 
 using nvdebug::Detail;
@@ -77,12 +83,8 @@ Outcome<std::vector<std::uint32_t>> ids_of_runlists(const Context &context) {
     const auto info = context.gpu().info();
     if (!info)
         return tl::unexpected(Failure(info.error()));
-    if (info->runlists.empty()) {
-        const nvdebug::Feature *const feature = info->feature("runlist");
-        return fail(ErrorCode::unsupported,
-                    fmt::format("{} shows no runlists{}", context.gpu().folder(),
-                                feature && !feature->available ? ": " + feature->reason : ""));
-    }
+    if (info->runlists.empty())
+        return fail(ErrorCode::unsupported, no_runlists(context.gpu().folder(), *info));
     return info->runlists;
 }
 

@@ -30,6 +30,9 @@ struct State {
 /** The file that a runlist of State::runlists was read from. */
 std::string runlist_file(std::uint32_t runlist);
 
+/** That a GPU has none to show, and why. */
+std::string no_runlists(const std::string &folder, const nvdebug::Info &info);
+
 /** @param only this runlist's list alone, if given. */
 State read_state(const nvdebug::Gpu &gpu, std::optional<std::uint32_t> only = std::nullopt);
 
