@@ -158,7 +158,7 @@ static void channels_report_item(struct nvdebug_report *report,
 
 /*
  * Undo the first @count changes, the last one first, since a channel may be
- * named twice.
+ * named twice. @report may be NULL.
  */
 static void channels_undo(struct nvdebug_gpu *gpu,
 			  struct channel_changes *changes, u32 count,
@@ -172,7 +172,7 @@ static void channels_undo(struct nvdebug_gpu *gpu,
 		struct channel_change *change = &changes->change[count];
 
 		ret = channel_change_back(gpu, changes, change);
-		if (ret > 0)
+		if (ret > 0 && report)
 			channels_report_item(report, change);
 		if (ret >= 0)
 			continue;
@@ -190,7 +190,6 @@ static void channels_undo(struct nvdebug_gpu *gpu,
 static int channels_apply(struct nvdebug_gpu *gpu,
 			  struct channel_changes *changes)
 {
-	struct nvdebug_report undone;
 	int ret = 0;
 	u32 i;
 
@@ -203,8 +202,7 @@ static int channels_apply(struct nvdebug_gpu *gpu,
 				      changes->enable ? "enable" : "disable",
 				      changes->change[i - 1].id, ret);
 		/* including the failed one: its write may have had an effect */
-		nvdebug_report_begin(&undone);
-		channels_undo(gpu, changes, i, &undone);
+		channels_undo(gpu, changes, i, NULL);
 	}
 	mutex_unlock(&gpu->lock);
 	return ret;
