@@ -70,6 +70,8 @@ void Machine::retire() {
 int Machine::begin(bool undo) {
     if (open_)
         wrong("begin() is nested");
+    if (asleep)
+        return -ENODEV;
     if (!undo && shim.killed)
         return -EINTR;
     open_ = true;
@@ -111,8 +113,8 @@ void nvdebug_gpu_end(nvdebug_gpu *gpu) {
     Machine::of(gpu).end();
 }
 
-bool nvdebug_gpu_is_leaving(const nvdebug_gpu *) {
-    return false;
+bool nvdebug_gpu_is_leaving(const nvdebug_gpu *gpu) {
+    return Machine::of(gpu).leaving;
 }
 
 // --- registers ---
@@ -370,10 +372,10 @@ std::string line(const char *fmt, va_list args) {
 
 } // namespace
 
-void nvdebug_info_ratelimit(nvdebug_gpu *, const char *fmt, ...) {
+void nvdebug_info_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    static_cast<void>(line(fmt, args));
+    Machine::of(gpu).done.push_back(line(fmt, args));
     va_end(args);
 }
 

@@ -52,6 +52,9 @@ class Machine {
     /// Of the calls that read or write memory, the one that fails, from 1, and how; 0: none.
     std::uint64_t refuse = 0;
     int refuse_with = 0;
+    /// The GPU is being removed, or sleeps.
+    bool leaving = false;
+    bool asleep = false;
 
     // --- for the functions of core/machine.h ---
     int begin(bool undo);
@@ -60,6 +63,7 @@ class Machine {
     int next_request();
     std::uint64_t requests = 0;
     std::vector<std::string> errors; // lines in the log
+    std::vector<std::string> done;   // and those that say what was done
 
   private:
     struct Attached {

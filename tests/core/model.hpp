@@ -43,7 +43,7 @@ struct WordsRead {
     std::set<std::pair<std::uint8_t, std::uint64_t>> seen;
 };
 
-class Model final : public Machine {
+class Model : public Machine {
   public:
     /// The workload is started.
     Model(const std::string &board, const std::string &workload);

@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What acts on Host, while somebody else does, too, and on registers that do not do what they are
+// told: which registers are written, and what is answered.
+#include "bench.hpp"
+#include "meddled.hpp"
+
+extern "C" {
+#include "chips/chips.h"
+#include "decode/submit.h"
+#include "host/await.h"
+#include "host/override_list.h"
+#include "host/preempt.h"
+#include "host/submit.h"
+#include "hw/pfifo.h"
+#include "hw/runlist.h"
+#include "state/override.h"
+}
+
+#include <algorithm>
+#include <climits>
+#include <memory>
+
+namespace core {
+namespace {
+
+constexpr u64 second = 1000000000;
+
+class Host : public testing::Test {
+  protected:
+    explicit Host(const std::string &board = "a100") : machine(board, "three-tasks") {
+        EXPECT_EQ(machine.probe(), 0);
+        machine.model().advance(5000 * nvmodel::ns_per_us);
+    }
+    ~Host() override { shim.killed = false; }
+
+    [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
+    /// The one with the tasks: the graphics engine's.
+    [[nodiscard]] const nvdebug_runlist *runlist() { return &gpu()->topology.runlist[0]; }
+    [[nodiscard]] nvdebug_runlist_location where() {
+        nvdebug_runlist_location loc{};
+        EXPECT_EQ(machine.locked([&] { return nvdebug_submit_settle(gpu(), runlist(), &loc); }), 0);
+        return loc;
+    }
+    /// How often a register was written.
+    [[nodiscard]] auto writes(u32 offset) const {
+        return std::ranges::count(machine.written, offset, &std::pair<u32, u32>::first);
+    }
+
+    Meddled machine;
+};
+
+// --- await ---
+
+/// What is waited for, and how often it was looked at.
+struct Wanted {
+    std::function<int()> done;
+    int looks = 0;
+};
+
+int look(nvdebug_gpu *, const void *what) {
+    auto *wanted = static_cast<Wanted *>(const_cast<void *>(what));
+    wanted->looks++;
+    return wanted->done();
+}
+
+class Await : public Host {
+  protected:
+    int wait(const std::function<int()> &done, bool undo = false) {
+        wanted = {done};
+        began = shim.now_ns;
+        return undo ? nvdebug_await_undo(gpu(), look, &wanted)
+                    : nvdebug_await(gpu(), look, &wanted);
+    }
+    [[nodiscard]] u64 waited() const { return shim.now_ns - began; }
+
+    Wanted wanted;
+    u64 began = 0;
+};
+
+TEST_F(Await, WhatIsDoneIsNotWaitedFor) {
+    EXPECT_EQ(wait([] { return 1; }), 0);
+    EXPECT_EQ(wanted.looks, 1);
+    EXPECT_EQ(waited(), 0U);
+}
+
+TEST_F(Await, ItLooksAgainUntilItIsDone) {
+    EXPECT_EQ(wait([this] { return wanted.looks == 3; }), 0);
+    EXPECT_EQ(wanted.looks, 3);
+    EXPECT_GT(waited(), 0U);
+}
+
+TEST_F(Await, AnErrorEndsIt) {
+    EXPECT_EQ(wait([this] { return wanted.looks == 2 ? -EIO : 0; }), -EIO);
+    EXPECT_EQ(wanted.looks, 2);
+}
+
+TEST_F(Await, ASecondIsTheLongest) {
+    for (const bool undo : {false, true}) {
+        EXPECT_EQ(wait([] { return 0; }, undo), -ETIMEDOUT);
+        EXPECT_GT(waited(), second);
+        EXPECT_LT(waited(), second + second / 1000);
+    }
+}
+
+/// It slept for longer than it wanted: what was done meanwhile is done.
+TEST_F(Await, ItLooksOnceMoreAfterTheDeadline) {
+    EXPECT_EQ(wait([this] {
+                  if (wanted.looks == 1)
+                      shim.now_ns += 5 * second;
+                  return wanted.looks == 2;
+              }),
+              0);
+    EXPECT_EQ(wait([this] {
+                  if (wanted.looks == 1)
+                      shim.now_ns += 5 * second;
+                  return 0;
+              }),
+              -ETIMEDOUT);
+    EXPECT_EQ(wanted.looks, 2);
+}
+
+TEST_F(Await, ASignalEndsItButNoUndo) {
+    shim.killed = true;
+    EXPECT_EQ(wait([] { return 0; }), -EINTR);
+    EXPECT_EQ(wait([] { return 1; }), 0);
+    EXPECT_EQ(wait([] { return 0; }, true), -ETIMEDOUT);
+}
+
+TEST_F(Await, RemovalEndsItButNoUndo) {
+    machine.leaving = true;
+    EXPECT_EQ(wait([] { return 0; }), -ENODEV);
+    EXPECT_EQ(wanted.looks, 1);
+    EXPECT_EQ(wait([] { return 0; }, true), -ETIMEDOUT);
+}
+
+// --- submit ---
+
+class SubmitRegisters : public Host, public testing::WithParamInterface<std::string> {
+  protected:
+    SubmitRegisters() : Host(GetParam()) {
+        loc = where();
+        port = gpu()->chip->submit->port(runlist());
+        words = gpu()->chip->submit->encode(&loc, runlist()->id, gpu()->chip->submit->ptr, word);
+        for (int i = 0; i < words; i++)
+            before[i] = machine.peek(reg(i));
+        machine.written.clear();
+    }
+    int submit() {
+        return machine.locked([this] { return nvdebug_submit(gpu(), runlist(), &other); });
+    }
+    int look() {
+        return machine.locked([this] { return nvdebug_submit_look(gpu(), runlist(), &other); });
+    }
+    [[nodiscard]] u32 reg(int i) const { return port + 4 * static_cast<u32>(i); }
+    /// The register that submits.
+    [[nodiscard]] u32 last() const { return reg(words - 1); }
+    /// Its address is the one with a bit that is set and one that is not.
+    void use_another_address() {
+        other = loc;
+        other.addr += 0x10000000;
+        ASSERT_EQ(
+            gpu()->chip->submit->encode(&other, runlist()->id, gpu()->chip->submit->ptr, word),
+            words);
+        ASSERT_NE(word[0], before[0]);
+    }
+
+    nvdebug_runlist_location loc{};
+    nvdebug_runlist_location other{};
+    u32 port = 0;
+    int words = 0;
+    u32 word[NVDEBUG_SUBMIT_WORDS] = {};
+    u32 before[NVDEBUG_SUBMIT_WORDS] = {};
+};
+
+TEST_P(SubmitRegisters, WritesTheWordsInOrder) {
+    other = loc;
+    ASSERT_EQ(submit(), 0);
+    ASSERT_EQ(machine.written.size(), static_cast<std::size_t>(words));
+    for (int i = 0; i < words; i++)
+        EXPECT_EQ(machine.written[static_cast<std::size_t>(i)], std::pair(reg(i), word[i]));
+    const nvdebug_runlist_location now = where();
+    EXPECT_TRUE(nvdebug_runlist_location_same(&now, &loc));
+}
+
+TEST_P(SubmitRegisters, AnAddressThatDoesNotFitIsNotWritten) {
+    other = loc;
+    other.addr |= 1;
+    EXPECT_EQ(submit(), -ERANGE);
+    EXPECT_TRUE(machine.written.empty());
+}
+
+TEST_P(SubmitRegisters, ARegisterThatCannotBeReadEndsItBeforeAWrite) {
+    other = loc;
+    int error = 0;
+    // an address may look like an error, the last word may not
+    machine.on_read = [&](u32 offset) {
+        return offset == last() ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    error = submit();
+    EXPECT_EQ(error, -EIO);
+    EXPECT_TRUE(machine.written.empty());
+}
+
+/// An address that was not submitted would look like the current one.
+TEST_P(SubmitRegisters, ALostAddressIsNotSubmittedAndPutBack) {
+    use_another_address();
+    bool lose = true;
+    machine.on_write = [&](u32 offset, u32) {
+        return offset == reg(0) && std::exchange(lose, false);
+    };
+    EXPECT_EQ(submit(), -EIO);
+    EXPECT_EQ(writes(last()), 0);
+    for (int i = 0; i < words - 1; i++)
+        EXPECT_EQ(machine.peek(reg(i)), before[i]);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(SubmitRegisters, AnAddressThatReadsAsAnErrorIsNotSubmittedAndPutBack) {
+    use_another_address();
+    machine.on_read = [&](u32 offset) {
+        return offset == reg(0) && writes(reg(0)) == 1 ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(submit(), -EIO);
+    EXPECT_EQ(writes(last()), 0);
+    EXPECT_EQ(machine.peek(reg(0)), before[0]);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(SubmitRegisters, ItIsSaidIfTheAddressCannotBePutBack) {
+    use_another_address();
+    int seen = 0;
+    machine.on_write = [&](u32 offset, u32) { return offset == reg(0) && seen++ > 0; };
+    machine.on_read = [&](u32 offset) {
+        return offset == reg(0) && writes(reg(0)) == 1 ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(submit(), -EIO);
+    EXPECT_EQ(writes(last()), 0);
+    EXPECT_EQ(writes(reg(0)), 2);
+    ASSERT_EQ(machine.errors.size(), 1U);
+    EXPECT_NE(machine.errors[0].find("failed to restore RUNLIST_BASE"), std::string::npos);
+}
+
+/// A driver that writes its own address is about to submit it.
+TEST_P(SubmitRegisters, AnAddressOfADriverIsLeftAlone) {
+    use_another_address();
+    const u32 drivers = before[0] ^ 0x00400000;
+    machine.on_write = [&](u32 offset, u32) {
+        if (offset == reg(words - 2))
+            machine.poke(reg(0), drivers);
+        return offset == reg(0) && words == 2;
+    };
+    EXPECT_EQ(submit(), -EBUSY);
+    EXPECT_EQ(writes(last()), 0);
+    EXPECT_EQ(machine.peek(reg(0)), drivers);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// It is not said that something is wrong if a driver was faster than putting back.
+TEST_P(SubmitRegisters, ADriverMayWriteWhileTheAddressIsPutBack) {
+    use_another_address();
+    const u32 drivers = before[0] ^ 0x00400000;
+    int seen = 0;
+    machine.on_write = [&](u32 offset, u32) {
+        if (offset != reg(0))
+            return false;
+        if (++seen == 2)
+            machine.poke(reg(0), drivers);
+        return true;
+    };
+    EXPECT_EQ(submit(), -EIO);
+    EXPECT_EQ(writes(last()), 0);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// Two looks that agree are enough; four that do not are not.
+TEST_P(SubmitRegisters, ALookIsRepeatedUntilTwoAgree) {
+    const u32 reg = gpu()->chip->runlist->registers(runlist());
+    int reads = 0, changes = 0;
+    const u32 address = machine.peek(reg);
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        if (offset != reg)
+            return std::nullopt;
+        return ++reads <= changes ? address ^ (0x1000U * static_cast<u32>(reads)) : address;
+    };
+    const std::vector<std::pair<int, int>> expected{{0, 2}, {1, 3}, {2, 4}, {3, 4}};
+    for (const auto &[others, looks] : expected) {
+        reads = 0;
+        changes = others;
+        EXPECT_EQ(look(), others < 3 ? 0 : -EBUSY) << others;
+        EXPECT_EQ(reads, looks) << others;
+        if (others < 3) {
+            EXPECT_TRUE(nvdebug_runlist_location_same(&other, &loc)) << others;
+        }
+    }
+}
+
+TEST_P(SubmitRegisters, AnErrorEndsALook) {
+    int reads = 0, wrong = 0;
+    machine.on_read = [&](u32) {
+        return ++reads > wrong ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(look(), -EIO);
+    machine.on_read = nullptr;
+    ASSERT_EQ(look(), 0);
+    reads = 0;
+    machine.on_read = [&](u32) { return reads++, std::nullopt; };
+    ASSERT_EQ(look(), 0);
+    wrong = reads / 2;
+    reads = 0;
+    machine.on_read = [&](u32) {
+        return ++reads > wrong ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(look(), -EIO);
+}
+
+/// Host has not taken the list yet: that is waited for, a second at most.
+TEST_P(SubmitRegisters, AListIsWaitedForUntilHostHasIt) {
+    const bool read_back = gpu()->chip->runlist->registers(runlist()) != port;
+    const u32 reg = read_back ? NV_PFIFO_ENG_RUNLIST(runlist()->id) : last() + 4;
+    const u32 bit = read_back ? NV_PFIFO_ENG_RUNLIST_PENDING : NV_RUNLIST_SUBMIT_INFO_PENDING;
+    int reads = 0, pending = 3;
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        if (offset != reg)
+            return std::nullopt;
+        return machine.peek(reg) | (reads++ < pending ? bit : 0);
+    };
+    for (const auto settle : {nvdebug_submit_settle, nvdebug_submit_settle_undo}) {
+        reads = 0;
+        pending = 3;
+        ASSERT_EQ(machine.locked([&] { return settle(gpu(), runlist(), &other); }), 0);
+        EXPECT_FALSE(other.pending);
+        EXPECT_TRUE(nvdebug_runlist_location_same(&other, &loc));
+        EXPECT_GT(reads, 3);
+        pending = INT_MAX;
+        EXPECT_EQ(machine.locked([&] { return settle(gpu(), runlist(), &other); }), -ETIMEDOUT);
+    }
+}
+
+TEST_P(SubmitRegisters, AgainIsTheSameList) {
+    EXPECT_EQ(machine.locked([this] { return nvdebug_submit_again(gpu(), runlist()); }), 0);
+    EXPECT_EQ(machine.written.size(), static_cast<std::size_t>(words));
+    const nvdebug_runlist_location now = where();
+    EXPECT_TRUE(nvdebug_runlist_location_same(&now, &loc));
+    machine.written.clear();
+    machine.on_write = [](u32, u32) { return true; };
+    machine.on_read = [this](u32 offset) {
+        return offset == last() ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(machine.locked([this] { return nvdebug_submit_again(gpu(), runlist()); }), -EIO);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, SubmitRegisters,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
+
+// --- the gate ---
+
+class GateRegister : public Host, public testing::WithParamInterface<std::string> {
+  protected:
+    GateRegister() : Host(GetParam()) {
+        reg = runlist()->base + gpu()->chip->preempt->gate;
+        bit = gpu()->chip->preempt->shared ? 1U << runlist()->id : NV_RUNLIST_SCHED_DISABLE_RUNLIST;
+        EXPECT_EQ(machine.peek(reg), 0U);
+    }
+    int set(bool open) {
+        return machine.locked([&] { return nvdebug_gate_set(gpu(), runlist(), open, &was); });
+    }
+    [[nodiscard]] bool shared() { return gpu()->chip->preempt->shared; }
+
+    u32 reg = 0;
+    u32 bit = 0;
+    bool was = false;
+};
+
+TEST_P(GateRegister, OpensAndCloses) {
+    ASSERT_EQ(set(false), 0);
+    EXPECT_TRUE(was);
+    EXPECT_EQ(machine.peek(reg), bit);
+    ASSERT_EQ(set(false), 0);
+    EXPECT_FALSE(was);
+    bool open = true;
+    EXPECT_EQ(machine.locked([&] { return nvdebug_gate_read(gpu(), runlist(), &open); }), 0);
+    EXPECT_FALSE(open);
+    ASSERT_EQ(set(true), 0);
+    EXPECT_FALSE(was);
+    EXPECT_EQ(machine.peek(reg), 0U);
+    EXPECT_EQ(machine.locked([&] { return nvdebug_gate_read(gpu(), runlist(), &open); }), 0);
+    EXPECT_TRUE(open);
+    EXPECT_EQ(writes(reg), 3);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(GateRegister, OtherBitsAreKept) {
+    if (!shared())
+        return;
+    machine.poke(reg, 0x6 & ~bit);
+    ASSERT_EQ(set(false), 0);
+    EXPECT_EQ(machine.peek(reg), (0x6 & ~bit) | bit);
+    ASSERT_EQ(set(true), 0);
+    EXPECT_EQ(machine.peek(reg), 0x6 & ~bit);
+}
+
+/// It does not change: tried once, and said.
+TEST_P(GateRegister, ThatDoesNotMoveIsAnError) {
+    machine.on_write = [this](u32 offset, u32) { return offset == reg; };
+    EXPECT_EQ(set(false), -EIO);
+    EXPECT_TRUE(was);
+    EXPECT_EQ(writes(reg), 1);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// Others write the register of all gates, too, and undo this one's write by theirs.
+TEST_P(GateRegister, IsTriedAgainIfOthersWrite) {
+    if (!shared())
+        return;
+    const u32 others = bit == 4 ? 8 : 4;
+    for (const int times : {1, 2, 3}) {
+        machine.poke(reg, 0);
+        machine.written.clear();
+        machine.errors.clear();
+        was = false;
+        machine.on_write = [&](u32 offset, u32) {
+            if (offset != reg || writes(reg) > times)
+                return false;
+            // toggles, so that it is a change each time
+            machine.poke(reg, machine.peek(reg) ^ others);
+            return true;
+        };
+        EXPECT_EQ(set(false), times < 3 ? 0 : -EIO) << times;
+        EXPECT_EQ(writes(reg), std::min(times + 1, 3)) << times;
+        EXPECT_EQ(machine.errors.size(), static_cast<std::size_t>(times)) << times;
+        EXPECT_TRUE(was) << times;
+        machine.on_write = nullptr;
+    }
+}
+
+/// What the gate was is what it was before the first attempt.
+TEST_P(GateRegister, WasIsFromBeforeTheFirstAttempt) {
+    if (!shared())
+        return;
+    const u32 others = bit == 4 ? 8 : 4;
+    machine.on_write = [&](u32 offset, u32) {
+        if (offset != reg || writes(reg) > 1)
+            return false;
+        machine.poke(reg, others | bit); // not a write of this one's, but closed
+        return true;
+    };
+    EXPECT_EQ(set(true), 0);
+    EXPECT_TRUE(was);
+    EXPECT_EQ(machine.peek(reg) & bit, 0U);
+}
+
+/// Only a register with no other gate can be written without having been read.
+TEST_P(GateRegister, ThatCannotBeReadCanBeOpenedIfItIsAlone) {
+    machine.poke(reg, bit);
+    int reads = 0;
+    machine.on_read = [&](u32 offset) {
+        return offset == reg && reads++ == 0 ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(set(true), shared() ? -EIO : 0);
+    EXPECT_EQ(machine.peek(reg), shared() ? bit : 0);
+    reads = 0;
+    machine.written.clear();
+    EXPECT_EQ(set(false), -EIO);
+    EXPECT_EQ(writes(reg), 0);
+    reads = -1; // the read that checks
+    EXPECT_EQ(set(false), -EIO);
+}
+
+TEST_P(GateRegister, ThatCannotBeReadIsNotGuessed) {
+    machine.on_read = [&](u32 offset) {
+        return offset == reg ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    bool open = true;
+    EXPECT_EQ(machine.locked([&] { return nvdebug_gate_read(gpu(), runlist(), &open); }), -EIO);
+    EXPECT_TRUE(open);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, GateRegister,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
+
+// --- preempt ---
+
+class PreemptRegisters : public Host, public testing::WithParamInterface<std::string> {
+  protected:
+    PreemptRegisters() : Host(GetParam()) {
+        ops = gpu()->chip->preempt;
+        tsg = runlist()->base + ops->tsg;
+        list = runlist()->base + ops->runlist;
+        gate = runlist()->base + ops->gate;
+    }
+    int preempt(u32 id = 0) {
+        machine.written.clear();
+        return machine.locked([&] { return nvdebug_preempt_tsg(gpu(), runlist(), id); });
+    }
+    int preempt_list() {
+        machine.written.clear();
+        return machine.locked([&] { return nvdebug_preempt_runlist(gpu(), runlist()); });
+    }
+
+    const nvdebug_preempt_ops *ops = nullptr;
+    u32 tsg = 0, list = 0, gate = 0;
+};
+
+TEST_P(PreemptRegisters, ATsgWithTheGateClosedMeanwhile) {
+    ASSERT_EQ(preempt(2), 0);
+    EXPECT_EQ(writes(tsg), 1);
+    EXPECT_EQ(writes(gate), ops->tsg_watched ? 2 : 0);
+    EXPECT_EQ(machine.written.size(), ops->tsg_watched ? 3U : 1U);
+    EXPECT_EQ(machine.peek(gate), 0U);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(PreemptRegisters, AGateThatWasClosedStaysClosed) {
+    if (!ops->tsg_watched)
+        return;
+    bool was = false;
+    ASSERT_EQ(machine.locked([&] { return nvdebug_gate_set(gpu(), runlist(), false, &was); }), 0);
+    const u32 closed = machine.peek(gate);
+    ASSERT_EQ(preempt(), 0);
+    EXPECT_EQ(machine.peek(gate), closed);
+    EXPECT_EQ(writes(gate), 1);
+}
+
+TEST_P(PreemptRegisters, AGateThatDoesNotCloseEndsIt) {
+    if (!ops->tsg_watched)
+        return;
+    machine.on_write = [this](u32 offset, u32) { return offset == gate; };
+    EXPECT_EQ(preempt(), -EIO);
+    EXPECT_EQ(writes(tsg), 0);
+}
+
+/// It is not known whether it was open, so it is not opened.
+TEST_P(PreemptRegisters, AGateThatCannotBeReadIsNotWritten) {
+    if (!ops->tsg_watched)
+        return;
+    machine.on_read = [this](u32 offset) {
+        return offset == gate ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(preempt(), -EIO);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(PreemptRegisters, AGateThatDoesNotOpenAgainIsSaid) {
+    if (!ops->tsg_watched)
+        return;
+    machine.on_write = [this](u32 offset, u32) { return offset == gate && writes(gate) > 1; };
+    EXPECT_EQ(preempt(), -EIO);
+    EXPECT_EQ(writes(tsg), 1);
+    ASSERT_EQ(machine.errors.size(), 1U);
+    EXPECT_NE(machine.errors[0].find("failed to restore scheduling"), std::string::npos);
+}
+
+/// Another preempt is waited for first, and this one afterwards, however long they take.
+TEST_P(PreemptRegisters, OthersAreWaitedFor) {
+    const u32 busy = ops->shared ? ops->tsg_pending : NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING;
+    if (!busy)
+        return;
+    int before = 0, after = 0;
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        if (offset != tsg)
+            return std::nullopt;
+        int &seen = writes(tsg) ? after : before;
+        return ++seen <= 3 ? std::optional(busy) : std::nullopt;
+    };
+    ASSERT_EQ(preempt(), 0);
+    EXPECT_GT(before, 3);
+    EXPECT_GT(after, ops->tsg_pending ? 3 : -1);
+}
+
+TEST_P(PreemptRegisters, OneThatDoesNotEndIsNotJoined) {
+    const u32 busy = ops->shared ? ops->tsg_pending : NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING;
+    if (!busy)
+        return;
+    machine.on_read = [&](u32 offset) {
+        return offset == tsg ? std::optional(busy) : std::nullopt;
+    };
+    EXPECT_EQ(preempt(), -ETIMEDOUT);
+    EXPECT_EQ(writes(tsg), 0);
+    EXPECT_EQ(machine.peek(gate), 0U);
+}
+
+/// The GPU does nothing: after a second the gate is open again.
+TEST_P(PreemptRegisters, OneThatIsLostTimesOut) {
+    if (!ops->tsg_watched)
+        return;
+    machine.on_write = [this](u32 offset, u32) { return offset == tsg; };
+    int failed = 0;
+    for (u32 id = 0; id < 3; id++)
+        failed += preempt(id) == -ETIMEDOUT;
+    EXPECT_EQ(failed, 1); // the one that is on the engine
+    EXPECT_EQ(machine.peek(gate), 0U);
+}
+
+TEST_P(PreemptRegisters, ARunlist) {
+    ASSERT_EQ(preempt_list(), 0);
+    if (ops->runlist) {
+        ASSERT_EQ(machine.written.size(), 1U);
+        EXPECT_EQ(machine.written[0], std::pair(list, ops->shared ? 1U << runlist()->id : 0));
+    } else {
+        EXPECT_EQ(writes(gpu()->chip->submit->port(runlist())), 1);
+    }
+}
+
+TEST_P(PreemptRegisters, ARunlistThatIsBeingPreemptedIsWaitedFor) {
+    if (!ops->runlist)
+        return;
+    const std::vector<u32> bits = ops->shared
+                                      ? std::vector<u32>{1U << runlist()->id}
+                                      : std::vector<u32>{NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING,
+                                                         NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING};
+    for (const u32 bit : bits) {
+        int before = 0, after = 0;
+        machine.on_read = [&](u32 offset) -> std::optional<u32> {
+            if (offset != list)
+                return std::nullopt;
+            int &seen = writes(list) ? after : before;
+            return ++seen <= 3 ? std::optional(bit) : std::nullopt;
+        };
+        ASSERT_EQ(preempt_list(), 0);
+        EXPECT_GT(before, 3);
+        EXPECT_GT(after, 3);
+    }
+    machine.on_read = [&](u32 offset) {
+        return offset == list ? std::optional(bits[0]) : std::nullopt;
+    };
+    EXPECT_EQ(preempt_list(), -ETIMEDOUT);
+    EXPECT_EQ(writes(list), 0);
+}
+
+TEST_P(PreemptRegisters, ARegisterThatCannotBeReadIsNotWritten) {
+    for (const int good : {0, 1}) {
+        int reads = 0;
+        machine.on_read = [&](u32 offset) {
+            return offset == tsg && ++reads > good ? std::optional(0xbadf1100) : std::nullopt;
+        };
+        EXPECT_EQ(preempt(), -EIO) << good;
+        EXPECT_EQ(writes(tsg), 0) << good;
+        EXPECT_EQ(machine.peek(gate), 0U) << good;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, PreemptRegisters,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
+
+} // namespace
+} // namespace core

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Override lists: which list is current after each way to end, and that no memory is freed that
+// Host may read, nor kept that it does not.
+#include "bench.hpp"
+#include "meddled.hpp"
+
+extern "C" {
+#include "chips/chips.h"
+#include "decode/submit.h"
+#include "host/override_list.h"
+#include "host/submit.h"
+#include "hw/runlist.h"
+#include "state/override.h"
+}
+#include <linux/err.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace core {
+namespace {
+
+class OverrideList : public testing::TestWithParam<std::string> {
+  protected:
+    OverrideList() : machine(GetParam(), "three-tasks") {
+        EXPECT_EQ(machine.probe(), 0);
+        machine.model().advance(5000 * nvmodel::ns_per_us);
+        drivers = where();
+        in_use = shim.in_use;
+    }
+    ~OverrideList() override { shim.killed = false; }
+
+    [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
+    [[nodiscard]] const nvdebug_runlist *runlist() { return &gpu()->topology.runlist[0]; }
+    [[nodiscard]] nvdebug_runlist_location where() {
+        nvdebug_runlist_location loc{};
+        EXPECT_EQ(machine.locked([&] { return nvdebug_submit_settle(gpu(), runlist(), &loc); }), 0);
+        return loc;
+    }
+    [[nodiscard]] bool is_current(const nvdebug_runlist_location &loc) {
+        const nvdebug_runlist_location now = where();
+        return nvdebug_runlist_location_same(&now, &loc);
+    }
+    /// Another one than override lists, as long as the driver's.
+    [[nodiscard]] bool is_a_drivers(const nvdebug_runlist_location &loc) {
+        return machine.locked([&] { return nvdebug_override_at(gpu(), runlist(), &loc); }) ==
+                   nullptr &&
+               loc.entries == drivers.entries;
+    }
+    /// The registers that submit: the last one.
+    [[nodiscard]] u32 submits() {
+        u32 word[NVDEBUG_SUBMIT_WORDS];
+        const auto *ops = gpu()->chip->submit;
+        const int words = ops->encode(&drivers, runlist()->id, ops->ptr, word);
+        return ops->port(runlist()) + 4 * static_cast<u32>(words - 1);
+    }
+    [[nodiscard]] bool shows_what_is_submitted() {
+        return gpu()->chip->submit->port(runlist()) == gpu()->chip->runlist->registers(runlist());
+    }
+
+    /// The first entries of the driver's list.
+    nvdebug_override *make(u32 entries = 3) {
+        const std::size_t count = entries * gpu()->chip->runlist->entry_words;
+        std::vector<u32> words;
+        for (std::size_t i = 0; i < count; i++)
+            words.push_back(*machine.memory_read(drivers.aperture, drivers.addr + 4 * i));
+        EXPECT_EQ(machine.begin(false), 0);
+        gpu()->lock.held = true;
+        nvdebug_override *const list =
+            nvdebug_override_make(gpu(), runlist(), words.data(), entries);
+        gpu()->lock.held = false;
+        machine.end();
+        return list;
+    }
+    static int settles(nvdebug_gpu *, const void *what) { return *static_cast<const int *>(what); }
+    int install(nvdebug_override *list, int settled = 1) {
+        const nvdebug_runlist_location now = where();
+        machine.written.clear();
+        return machine.locked(
+            [&] { return nvdebug_override_install(gpu(), list, &now, settles, &settled); });
+    }
+    int undo(u64 number) {
+        return machine.locked([&] { return nvdebug_override_undo(gpu(), number); });
+    }
+    int resubmit() {
+        return machine.locked([&] { return nvdebug_override_resubmit(gpu(), runlist()); });
+    }
+    void retire(bool awake = true) {
+        EXPECT_EQ(machine.begin(true), 0);
+        nvdebug_overrides_retire(gpu(), awake);
+        machine.end();
+    }
+    [[nodiscard]] bool logged(const std::string &text) const {
+        return std::ranges::any_of(machine.errors, [&](const std::string &line) {
+            return line.find(text) != std::string::npos;
+        });
+    }
+    /// Of override lists, each with its memory.
+    [[nodiscard]] u64 lists() const { return (shim.in_use - in_use) / 2; }
+
+    Meddled machine;
+    nvdebug_runlist_location drivers{};
+    u64 in_use = 0;
+};
+
+TEST_P(OverrideList, IsCurrentUntilItIsUndone) {
+    nvdebug_override *const list = make();
+    ASSERT_FALSE(IS_ERR(list));
+    const nvdebug_runlist_location own = list->own;
+    EXPECT_EQ(own.entries, 3U);
+    EXPECT_EQ(list->memory->bytes, 4 * 3 * gpu()->chip->runlist->entry_words);
+    const u64 number = list->number;
+    ASSERT_EQ(install(list), 0);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(lists(), 1U);
+    EXPECT_EQ(undo(number + 1), 0);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(undo(number), 1);
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_EQ(undo(number), 0);
+}
+
+TEST_P(OverrideList, AreNumberedEachByItsOwn) {
+    nvdebug_override *const first = make();
+    const u64 number = first->number;
+    ASSERT_EQ(install(first), 0);
+    nvdebug_override *const second = make();
+    EXPECT_EQ(second->number, number + 1);
+    const nvdebug_runlist_location own = second->own;
+    ASSERT_EQ(install(second), 0);
+    // the first one is read no longer
+    EXPECT_EQ(lists(), 1U);
+    EXPECT_EQ(undo(number), 0);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(undo(number + 1), 1);
+    EXPECT_TRUE(is_current(drivers));
+}
+
+/// It replaces the driver's list, also if another override list is current.
+TEST_P(OverrideList, LeavesTheDriversList) {
+    ASSERT_EQ(install(make(3)), 0);
+    ASSERT_EQ(install(make(2)), 0);
+    EXPECT_EQ(resubmit(), 0);
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_EQ(resubmit(), 0);
+    EXPECT_TRUE(is_current(drivers));
+}
+
+TEST_P(OverrideList, TakesNoMemoryThatIsNotThere) {
+    for (u64 n = 1; n <= 2; n++) {
+        shim.asked = 0;
+        shim.refuse = n;
+        nvdebug_override *const list = make();
+        shim.refuse = 0;
+        ASSERT_TRUE(IS_ERR(list));
+        EXPECT_EQ(PTR_ERR(list), -ENOMEM);
+        EXPECT_EQ(shim.in_use, in_use);
+    }
+}
+
+TEST_P(OverrideList, ThatIsNotSubmittedIsFreed) {
+    nvdebug_override *const list = make();
+    machine.on_write = [](u32, u32) { return true; };
+    EXPECT_EQ(install(list), -EIO);
+    machine.on_write = nullptr;
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(is_current(drivers));
+}
+
+TEST_P(OverrideList, ThatDoesNotSettleIsReplacedByTheListBefore) {
+    nvdebug_override *const before = make(3);
+    const nvdebug_runlist_location own = before->own;
+    ASSERT_EQ(install(before), 0);
+    EXPECT_EQ(install(make(2), -EIO), -EIO);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(lists(), 1U);
+    EXPECT_EQ(install(make(2), 0), -ETIMEDOUT);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(lists(), 1U);
+    retire();
+    EXPECT_EQ(install(make(2), -EIO), -EIO);
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// A signal while the switch is waited for: the list before is current again all the same.
+TEST_P(OverrideList, ASignalRestoresTheListBefore) {
+    nvdebug_override *const list = make();
+    const nvdebug_runlist_location now = where();
+    const auto kill = [](nvdebug_gpu *, const void *) {
+        shim.killed = true;
+        return 0;
+    };
+    EXPECT_EQ(
+        machine.locked([&] { return nvdebug_override_install(gpu(), list, &now, kill, nullptr); }),
+        -EINTR);
+    shim.killed = false;
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+}
+
+/// What the driver submits meanwhile is what it wants.
+TEST_P(OverrideList, ADriversListIsKept) {
+    nvdebug_override *const list = make();
+    const u32 last = submits();
+    machine.on_write = [&](u32 offset, u32) {
+        if (offset == last)
+            machine.model().resubmit(runlist()->id);
+        return offset == last;
+    };
+    EXPECT_EQ(install(list), -EBUSY);
+    EXPECT_EQ(std::ranges::count(machine.written, last, &std::pair<u32, u32>::first), 1);
+    machine.on_write = nullptr;
+    EXPECT_TRUE(is_a_drivers(where()));
+    EXPECT_EQ(lists(), 0U);
+}
+
+/// The address was written, but not the length that submits it: on chips that show these.
+TEST_P(OverrideList, HalfASubmitIsTakenBack) {
+    if (!shows_what_is_submitted())
+        return;
+    const u32 last = submits();
+    nvdebug_override *const list = make();
+    int writes = 0;
+    machine.on_write = [&](u32 offset, u32) { return offset == last && ++writes == 1; };
+    EXPECT_EQ(install(list), -EIO);
+    EXPECT_EQ(writes, 2);
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// It cannot be taken back either: said, and the memory stays, as Host may read it.
+TEST_P(OverrideList, ThatCannotBeReplacedIsKept) {
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    const nvdebug_runlist_location own = list->own;
+    ASSERT_EQ(install(list), 0);
+    machine.on_write = [](u32, u32) { return true; };
+    EXPECT_EQ(undo(number), -EIO);
+    EXPECT_TRUE(logged("failed to restore the list"));
+    EXPECT_EQ(lists(), 1U);
+    EXPECT_EQ(resubmit(), -EIO);
+    machine.on_write = nullptr;
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(undo(number), 1);
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+}
+
+/// It is not known which list is current: the memory stays.
+TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
+    nvdebug_override *const list = make();
+    ASSERT_EQ(install(list), 0);
+    machine.written.clear();
+    machine.on_read = [&](u32) {
+        return std::ranges::count(machine.written, submits(), &std::pair<u32, u32>::first)
+                   ? std::optional(0xbadf1100)
+                   : std::nullopt;
+    };
+    EXPECT_EQ(resubmit(), -EIO);
+    machine.on_read = nullptr;
+    EXPECT_EQ(lists(), 1U);
+    retire();
+    EXPECT_EQ(lists(), 0U);
+}
+
+TEST_P(OverrideList, HalfAResubmitIsSaid) {
+    if (!shows_what_is_submitted())
+        return;
+    nvdebug_override *const list = make();
+    ASSERT_EQ(install(list), 0);
+    const u32 last = submits();
+    machine.on_write = [&](u32 offset, u32) { return offset == last; };
+    EXPECT_EQ(resubmit(), -EIO);
+    EXPECT_TRUE(logged("failed to restore the list"));
+    EXPECT_EQ(lists(), 1U);
+    machine.on_write = nullptr;
+    retire();
+    EXPECT_EQ(lists(), 0U);
+}
+
+/// The driver has submitted its own list since: nothing to do but to free the memory.
+TEST_P(OverrideList, ThatIsNoLongerCurrentIsFreed) {
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    ASSERT_EQ(install(list), 0);
+    machine.model().resubmit(runlist()->id);
+    EXPECT_TRUE(is_a_drivers(where()));
+    machine.written.clear();
+    EXPECT_EQ(undo(number), 0);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(lists(), 0U);
+}
+
+/// While it is restored a driver submits through the same registers: tried again, thrice at most.
+TEST_P(OverrideList, IsRestoredAgainstADriver) {
+    const u32 port = gpu()->chip->submit->port(runlist());
+    for (const int times : {1, 2, 3, 4}) {
+        machine.errors.clear();
+        nvdebug_override *const list = make();
+        const u64 number = list->number;
+        ASSERT_EQ(install(list), 0);
+        const u32 old = machine.peek(port);
+        int meddled = 0;
+        machine.on_write = [&](u32 offset, u32) {
+            if (offset != port || meddled >= times)
+                return false;
+            // another runlist's address, which is not submitted: neither the old nor the new one
+            meddled++;
+            machine.poke(port, shows_what_is_submitted()
+                                   ? old
+                                   : old ^ (0x00100000 * static_cast<u32>(meddled)));
+            return true;
+        };
+        const int ret = undo(number);
+        machine.on_write = nullptr;
+        if (shows_what_is_submitted()) {
+            // the write is lost
+            EXPECT_EQ(ret, -EIO) << times;
+            EXPECT_EQ(meddled, std::min(times, 2)) << times;
+            EXPECT_TRUE(logged("failed to restore")) << times;
+        } else {
+            EXPECT_EQ(ret, times < 3 ? 1 : -EIO) << times;
+            EXPECT_EQ(meddled, std::min(times, 3)) << times;
+            EXPECT_EQ(machine.errors.empty(), times < 3) << times;
+        }
+        retire();
+        EXPECT_TRUE(is_current(drivers)) << times;
+        EXPECT_EQ(lists(), 0U) << times;
+    }
+}
+
+/// As with the driver's own list back, so with the GPU gone.
+TEST_P(OverrideList, OfAGpuThatHasGoneIsFreed) {
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    ASSERT_EQ(install(list), 0);
+    machine.on_read = [](u32) { return std::optional(~0U); };
+    EXPECT_EQ(undo(number), -ENODEV);
+    EXPECT_EQ(lists(), 0U);
+    machine.on_read = nullptr;
+}
+
+TEST_P(OverrideList, ARestoreThatIsCutOffByTheGpusEndFreesItOnce) {
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    ASSERT_EQ(install(list), 0);
+    bool gone = false;
+    machine.on_write = [&](u32, u32) { return gone = true; };
+    machine.on_read = [&](u32) { return gone ? std::optional(~0U) : std::nullopt; };
+    EXPECT_EQ(undo(number), -ENODEV);
+    EXPECT_EQ(lists(), 0U);
+    machine.on_read = nullptr;
+    machine.on_write = nullptr;
+}
+
+TEST_P(OverrideList, AllRetireWithTheGpu) {
+    ASSERT_EQ(install(make()), 0);
+    retire();
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(OverrideList, OfAGpuThatSleepsAreFreedWithoutAWrite) {
+    nvdebug_override *const list = make();
+    const nvdebug_runlist_location own = list->own;
+    ASSERT_EQ(install(list), 0);
+    machine.written.clear();
+    retire(false);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(is_current(own));
+}
+
+/// Host may go on reading what could not be replaced: its memory is never used for anything else.
+TEST_P(OverrideList, ThatCannotBeRetiredLeavesItsMemory) {
+    nvdebug_override *const list = make();
+    const nvdebug_runlist_location own = list->own;
+    ASSERT_EQ(install(list), 0);
+    machine.on_write = [](u32, u32) { return true; };
+    retire();
+    machine.on_write = nullptr;
+    EXPECT_TRUE(logged("bytes of memory are left to runlist"));
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(list_empty(&gpu()->overrides));
+    EXPECT_TRUE(machine.memory_read(own.aperture, own.addr).has_value());
+}
+
+TEST_P(OverrideList, ThatRetiresTakesItsMemoryAlong) {
+    nvdebug_override *const list = make();
+    const nvdebug_runlist_location own = list->own;
+    ASSERT_EQ(install(list), 0);
+    retire();
+    EXPECT_FALSE(machine.memory_read(own.aperture, own.addr).has_value());
+}
+
+TEST_P(OverrideList, OfAGpuThatHasGoneIsNoLoss) {
+    ASSERT_EQ(install(make()), 0);
+    machine.on_read = [](u32) { return std::optional(~0U); };
+    retire();
+    machine.on_read = nullptr;
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_FALSE(logged("bytes of memory"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, OverrideList,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
+
+} // namespace
+} // namespace core
