@@ -314,8 +314,8 @@ coccicheck: ## the kernel's semantic patches on the module (minutes)
 	@scripts/coccicheck
 
 .PHONY: mutate
-mutate: deps ## change one thing of the core at a time: does a test notice? (FILES='*', COUNT=100, SEED=1, ALL=1: hours)
-	@scripts/mutate --files '$(or $(FILES),*)' $(if $(ALL),--all,--count $(or $(COUNT),100)) --seed $(or $(SEED),1)
+mutate: deps ## change one thing of the core at a time: does a test notice? (FILES='*', COUNT=, SEED=1)
+	@scripts/mutate --files '$(or $(FILES),*)' $(if $(COUNT),--count $(COUNT)) --seed $(or $(SEED),1)
 
 .PHONY: hostile
 hostile: vm kselftest vm-test-modules ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=, WORKLOAD=)
