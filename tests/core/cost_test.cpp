@@ -59,7 +59,7 @@ TEST_P(Cost, OfAList) {
         const std::vector<Box> all = boxes(text);
         const std::size_t channels = of_kind(all, "Channel Info").size();
         const std::size_t count = all.size() - 1;
-        const Fields &head = all.front().fields;
+        const Fields &head = all.at(0).fields;
         EXPECT_EQ(head.at("Snapshot"), "consistent");
         EXPECT_EQ(head.at("Entries"), std::to_string(count));
         EXPECT_EQ(counts.memory.words, count * bench.entry_words());

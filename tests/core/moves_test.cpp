@@ -25,13 +25,13 @@ TEST_P(Moves, OnceAndItIsReadAgain) {
     for (const std::uint64_t after : {std::uint64_t{1}, words / 2, words - 1}) {
         const std::vector<Box> all = read_with(std::to_string(after) + " 1");
         EXPECT_EQ(bench.machine.model().faults().hits(), 1U) << after;
-        EXPECT_EQ(all.front().fields.at("Snapshot"), "consistent") << after;
+        EXPECT_EQ(all.at(0).fields.at("Snapshot"), "consistent") << after;
         EXPECT_EQ(of_kind(all, "Channel Info").size(), 64U) << after;
     }
 }
 
 TEST_P(Moves, DuringEveryCopyAndItIsTorn) {
-    EXPECT_EQ(read_with(std::to_string(words - 50)).front().fields.at("Snapshot"), "torn");
+    EXPECT_EQ(read_with(std::to_string(words - 50)).at(0).fields.at("Snapshot"), "torn");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Moves, testing::ValuesIn(cards), name_of_board);

@@ -59,7 +59,7 @@ class Outside : public OnBoard {
     void instance_is_at(unsigned channel, const Place &at);
     void expect_unreadable(const Place &at);
     [[nodiscard]] Json channel_of(unsigned id);
-    unsigned first_channel() { return instances(bench.text("runlist0")).front().channel; }
+    unsigned first_channel() { return instances(bench.text("runlist0")).at(0).channel; }
 
     void TearDown() override {
         for (const auto &record : bench.machine.model().violations().records())
@@ -172,7 +172,7 @@ TEST_P(Outside, AListOfWhateverIsBehindIt) {
 TEST_P(Outside, InstanceBlocks) {
     bench.machine.restart("fig6");
     const std::vector<Instance> was = instances(bench.text("runlist0"));
-    const unsigned first = was.front().channel;
+    const unsigned first = was.at(0).channel;
     const Json list = bench.list();
     const auto words =
         bench.peek(list, 0, list.at("entries").get<std::size_t>() * bench.entry_words());
@@ -224,7 +224,7 @@ TEST_P(Outside, PageDirectories) {
                         error.find("is or leads to no memory") != std::string::npos)
                 << error;
         }
-        const Instance shown = instances(bench.text("runlist0")).front();
+        const Instance shown = instances(bench.text("runlist0")).at(0);
         EXPECT_TRUE(!shown.context || !shown.context->contains("Compute Preemption"));
         EXPECT_NE(bench.text("contexts"), "");
     }
@@ -243,7 +243,7 @@ TEST_P(Outside, SubcontextsThatLeadNowhere) {
             bench.poke(block, 4 * (subcontext + subcontext_words * veid),
                        std::array{low(at.address) | 0xc00 | target.at(at.aperture),
                                   high(at.address), 0U, 0U});
-        const Instance shown = instances(bench.text("runlist0")).front();
+        const Instance shown = instances(bench.text("runlist0")).at(0);
         ASSERT_EQ(shown.channel, first);
         ASSERT_EQ(shown.subcontexts.size(), most);
         EXPECT_EQ(shown.subcontexts.rbegin()->first, most - 1);

@@ -13,7 +13,7 @@ class Submit : public OnBoard {
     void SetUp() override { where = location(); }
 
     Fields location() {
-        Fields head = boxes(bench.text("runlist0")).front().fields;
+        Fields head = boxes(bench.text("runlist0")).at(0).fields;
         return {{"Address", head["Address"]},
                 {"Aperture", head["Aperture"]},
                 {"Entries", head["Entries"]}};

@@ -143,14 +143,14 @@ TEST_P(Words, InBothWordsOfOne) {
 TEST_P(Words, InAnInstanceBlock) {
     constexpr std::uint64_t high = 129;
     bench.machine.restart("fig6");
-    const unsigned first = instances(bench.text("runlist0")).front().channel;
+    const unsigned first = instances(bench.text("runlist0")).at(0).channel;
     const Json layout = bench.layout();
     for (const Json &channel : layout.at("channels"))
         for (const std::uint32_t word : words(errors, ones)) {
             if (channel.at("runlist") != 0 || channel.at("channel") != first)
                 continue;
             bench.poke(channel.at("instance"), 4 * high, std::array{word});
-            EXPECT_EQ(instances(bench.text("runlist0")).front().fields,
+            EXPECT_EQ(instances(bench.text("runlist0")).at(0).fields,
                       (Fields{{"Error", "unreadable"}}))
                 << hex(word);
         }
