@@ -27,7 +27,7 @@ def test_demo():
     assert shares(done.stdout, "task of TSG 1 disabled")[1] == 0
     assert shares(done.stdout, "TSG 0 has 8 ms, the others 2 ms")[0] > 60
     assert shares(done.stdout, "switched to TSG 2") == [0, 0, 100]
-    assert "TSG 1  33.3%" in done.stdout and "\nR8 " in done.stdout
+    assert "TSG 1  share 33.3%" in done.stdout and "\nR8 " in done.stdout
     # The lease has ended.
-    assert "channel 0:3 enabled: yes -> no\n" in done.stdout
+    assert "channel 0:3: enabled -> disabled\n" in done.stdout
     assert re.findall(r"Enabled: +(\d) ", done.stdout.partition("kill -9")[2]) == ["1", "1"]
