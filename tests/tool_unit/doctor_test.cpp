@@ -116,7 +116,7 @@ TEST_F(DoctorTest, ModuleNotLoaded) {
     EXPECT_EQ(about("module").verdict, Verdict::trouble);
     EXPECT_NE(about("module").fix.find("headers of kernel 6.1.0-test"), std::string::npos);
     EXPECT_EQ(about("module").fix.find("apt-get"), std::string::npos) << "no such package";
-    put("/var/lib/dpkg/info/linux-image-6.1.0-test.list", "");
+    put("/usr/share/doc/linux-image-6.1.0-test/copyright", "");
     EXPECT_TRUE(about("module").fix.starts_with("apt-get install linux-headers-6.1.0-test,"));
     put("/proc/sys/kernel/osrelease", "5.10.120-tegra\n");
     EXPECT_NE(about("module").fix.find("nvidia-l4t-kernel-headers"), std::string::npos);

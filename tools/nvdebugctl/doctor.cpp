@@ -115,7 +115,7 @@ std::optional<std::string> headers_package(const std::string &root, const std::s
         return "nvidia-l4t-kernel-headers";
     std::error_code error;
     for (const char *const image : {"linux-image-", "linux-image-unsigned-"})
-        if (fs::exists(root + "/var/lib/dpkg/info/" + image + release + ".list", error))
+        if (fs::exists(root + "/usr/share/doc/" + image + release, error))
             return "linux-headers-" + release;
     return std::nullopt;
 }
