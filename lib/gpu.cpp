@@ -162,7 +162,13 @@ Result<std::vector<EngineState>> Gpu::engine_states() const {
 
 Result<Runlist> Gpu::runlist(std::uint32_t id, Detail detail) const {
     const std::string file = "runlist" + std::to_string(id);
-    return parse_file(*this, detail == Detail::brief ? file + "_brief" : file, parse_runlist);
+    if (detail == Detail::brief) {
+        auto brief = parse_file(*this, file + "_brief", parse_runlist);
+        // Folders that people gather by hand have one of the two; the whole list has all of it.
+        if (brief || brief.error().code != ErrorCode::not_found)
+            return brief;
+    }
+    return parse_file(*this, file, parse_runlist);
 }
 
 Result<std::vector<AddressSpaceUse>> Gpu::address_spaces() const {

@@ -39,6 +39,7 @@ class NVDEBUG_API Gpu {
     Result<Info> info() const;
     Result<std::vector<Engine>> engines() const;
     Result<std::vector<EngineState>> engine_states() const;
+    /** Detail::brief from `runlistY_brief`, or from `runlistY` in a folder that lacks it. */
     Result<Runlist> runlist(std::uint32_t id, Detail detail = Detail::full) const;
     Result<std::vector<AddressSpaceUse>> address_spaces() const;
     /** ErrorCode::unsupported where copy engines are physical or their wiring is not public. */

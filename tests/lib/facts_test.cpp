@@ -296,6 +296,15 @@ TEST(RunlistFile, OfNewerChannels) {
     EXPECT_EQ(channels[1].tsg->id, 10U);
 }
 
+TEST(RunlistFile, BriefFromTheWholeListWhereThatIsAllThereIs) {
+    const Board board("titan-v", "fig6");
+    ASSERT_FALSE(board.gpu().tree().read("gpu0/runlist0_brief"));
+    EXPECT_EQ(value(board.gpu().runlist(0, Detail::brief)).tsgs, 3U);
+    const auto missing = board.gpu().runlist(99, Detail::brief);
+    ASSERT_FALSE(missing);
+    EXPECT_TRUE(missing.error().sentence.starts_with("gpu0 (GV100) has no runlist 99; it has 0 1"));
+}
+
 TEST(RunlistFile, OfOlderChannels) {
     const Runlist list = value(Board("quadro-k5000", "fig6").gpu().runlist(0));
     const Channel &channel = *channels_of(list)[0].channel;
