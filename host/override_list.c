@@ -146,12 +146,13 @@ err_restore:
 int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 			      const struct nvdebug_runlist *runlist)
 {
-	struct nvdebug_runlist_location loc, now;
+	struct nvdebug_runlist_location was, loc, now;
 	int ret;
 
-	ret = nvdebug_submit_settle(gpu, runlist, &loc);
+	ret = nvdebug_submit_settle(gpu, runlist, &was);
 	if (ret)
 		return ret;
+	loc = was;
 	nvdebug_override_original(gpu, runlist, &loc);
 	ret = nvdebug_submit(gpu, runlist, &loc);
 	if (ret)
@@ -160,12 +161,26 @@ int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 	if (ret)
 		return ret;
 	if (is_half_submitted(&loc, &now)) {
+		nvdebug_submit_withdraw(gpu, runlist, &loc, &was);
 		nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore the list (%d)\n",
 				      runlist->id, -EIO);
 		return -EIO;
 	}
 	override_free_others(gpu, runlist, &now);
 	return 0;
+}
+
+/*
+ * Is @list current? Also if only the address of the driver's list was written,
+ * and could not be withdrawn: the length is still that of @list.
+ */
+static bool override_is_current(struct nvdebug_gpu *gpu,
+				const struct nvdebug_override *list,
+				const struct nvdebug_runlist_location *now)
+{
+	return nvdebug_override_at(gpu, list->runlist, now) == list ||
+	       (is_half_submitted(&list->original, now) &&
+		now->entries == list->own.entries);
 }
 
 /*
@@ -180,7 +195,7 @@ static int override_retire(struct nvdebug_gpu *gpu,
 	int ret;
 
 	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
-	in_force = !ret && nvdebug_override_at(gpu, list->runlist, &now) == list;
+	in_force = !ret && override_is_current(gpu, list, &now);
 	if (in_force)
 		ret = override_restore_list(gpu, list->runlist,
 					    &list->original);

@@ -148,6 +148,23 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
+void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
+			     const struct nvdebug_runlist *runlist,
+			     const struct nvdebug_runlist_location *loc,
+			     const struct nvdebug_runlist_location *was)
+{
+	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
+	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
+	int words;
+
+	lockdep_assert_held(&gpu->lock);
+	words = ops->encode(loc, runlist->id, ops->ptr, word);
+	if (words < 0 || ops->encode(was, runlist->id, ops->ptr, old) != words)
+		return;
+	submit_restore_base(gpu, runlist, ops->port(runlist), old, word,
+			    words - 1);
+}
+
 int nvdebug_submit_again(struct nvdebug_gpu *gpu,
 			 const struct nvdebug_runlist *runlist)
 {

@@ -40,6 +40,15 @@ int __must_check nvdebug_submit(struct nvdebug_gpu *gpu,
 				const struct nvdebug_runlist *runlist,
 				const struct nvdebug_runlist_location *loc);
 
+/*
+ * The list at @loc was written, and not submitted: set the address back to that
+ * of the current list at @was, which Host still reads.
+ */
+void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
+			     const struct nvdebug_runlist *runlist,
+			     const struct nvdebug_runlist_location *loc,
+			     const struct nvdebug_runlist_location *was);
+
 /* Submit the current list again and wait until Host has taken it. */
 int __must_check nvdebug_submit_again(struct nvdebug_gpu *gpu,
 				      const struct nvdebug_runlist *runlist);

@@ -271,19 +271,51 @@ TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
     EXPECT_EQ(lists(), 0U);
 }
 
-TEST_P(OverrideList, HalfAResubmitIsSaid) {
+TEST_P(OverrideList, HalfAResubmitIsSaidAndWithdrawn) {
     if (!shows_what_is_submitted())
         return;
     nvdebug_override *const list = make();
+    const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
     const u32 last = submits();
     machine.on_write = [&](u32 offset, u32) { return offset == last; };
     EXPECT_EQ(resubmit(), -EIO);
     EXPECT_TRUE(logged("failed to restore the list"));
+    EXPECT_TRUE(is_current(own));
     EXPECT_EQ(lists(), 1U);
     machine.on_write = nullptr;
     retire();
+    EXPECT_TRUE(is_current(drivers));
     EXPECT_EQ(lists(), 0U);
+}
+
+/// Host reads the memory of a list whose successor could not be submitted, nor withdrawn.
+TEST_P(OverrideList, IsNotFreedAfterHalfAResubmit) {
+    if (!shows_what_is_submitted())
+        return;
+    const u32 port = gpu()->chip->submit->port(runlist());
+    const u32 address = machine.peek(port);
+    const auto half = [&] {
+        ASSERT_EQ(install(make()), 0);
+        bool lost = false;
+        machine.on_write = [this, &lost, last = submits()](u32 offset, u32) {
+            lost = lost || offset == last;
+            return lost;
+        };
+        EXPECT_EQ(resubmit(), -EIO);
+        EXPECT_EQ(machine.peek(port), address);
+    };
+    half();
+    machine.on_write = nullptr;
+    retire();
+    EXPECT_TRUE(is_current(drivers));
+    EXPECT_EQ(lists(), 0U);
+
+    half();
+    machine.errors.clear();
+    machine.on_write = [](u32, u32) { return true; };
+    retire();
+    EXPECT_TRUE(logged("which may still be read from there"));
 }
 
 /// The driver has submitted its own list since: nothing to do but to free the memory.
