@@ -259,7 +259,7 @@ vm-test-modules: vm-glue
 
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
-	@scripts/install-deps build package fuzz kernel folder arm64
+	@scripts/install-deps build package fuzz kernel folder arm64 shells
 	@scripts/check
 
 check-all: export NVDEBUG_LONG := 1

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Completion: what the tool offers, and what bash makes of it."""
+"""Completion: what the tool offers, and what bash, zsh and fish make of it."""
 
+import os
+import shlex
+import shutil
 import subprocess
+import time
 
 import pytest
 from ctl import ROOT, ctl, tool, write_capture, write_tree
+from typist import PATIENCE_S, Typist
 
-SCRIPT = ROOT / "tools/completion/nvdebugctl.bash"
+SCRIPTS = {shell: ROOT / f"tools/completion/nvdebugctl.{shell}" for shell in ("bash", "zsh", "fish")}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,12 @@ def offered(words, from_=None):
     ("memory translate 0:1 0x1000 v|", ["v1", "v2"]),
     ("engine list --columns engine,ru|", ["engine,runlist", "engine,runlist_base"]),
     ("engine list --color a|", ["auto", "always"]),
+    ("engine list --color=a|", ["--color=auto", "--color=always"]),
+    ("runlist show --gpu=1 |", ["0", "1", "2", "3", "5", "6"]),
+    ("engine list --columns=engine,ru|", ["--columns=engine,runlist",
+                                          "--columns=engine,runlist_base"]),
+    ("runlist show --brief=|", []),
+    ("--bogus=|", []),
     ("ru|", ["runlist"]),
     ("runlist sh|", ["show"]),
     ("bogus |", []),
@@ -71,11 +82,11 @@ def test_lists_that_cannot_be_read_are_left_out(tree, tmp_path):
     assert offered(["channel", "show", ""], capture) == ["1:0"]
 
 
-def in_bash(line, setup="", folder=None):
+def in_bash(line, folder, setup=""):
     """What bash would offer with the cursor at the end of the line."""
     script = f"""
         {setup}
-        source {SCRIPT}
+        source {SCRIPTS["bash"]}
         COMP_LINE="$1" COMP_POINT=${{#1}}
         _nvdebugctl
         [ "${{#COMPREPLY[@]}}" -eq 0 ] || printf '%s\\n' "${{COMPREPLY[@]}}"
@@ -86,29 +97,132 @@ def in_bash(line, setup="", folder=None):
     return done.stdout.split()
 
 
-def test_bash(tree, tmp_path):
-    assert in_bash("runl") == ["runlist"]
-    assert in_bash(f"--from {tree} runlist show 2") == ["2", "20", "21", "22", "23"]
-    assert in_bash(f"--from {tree} engine shared GR0 LCE9") == ["LCE9"]
-    assert in_bash("gpu show bogus") == []
+# What is found goes into a file, and the key Ctrl-X writes the line as it is then.
+ZSH = """
+    PS1='ready> '; fpath=({autoload} $fpath); autoload -Uz compinit; compinit -D -u; {source}
+    compadd() {{
+        local -a matches; builtin compadd -O matches "$@"
+        print -rl -- $matches >>{found}; builtin compadd "$@"
+    }}
+    typed() {{ print -r -- "$BUFFER" >{typed} }}; zle -N typed; bindkey '^X' typed
+"""
+
+
+def in_zsh(line, folder, autoload=False):
+    """What zsh on a terminal finds when Tab is pressed, and the line after that."""
+    files = folder / ".zsh"
+    files.mkdir()
+    if autoload:
+        shutil.copy(SCRIPTS["zsh"], files / "_nvdebugctl")
+    (files / "rc").write_text(ZSH.format(
+        autoload=files, source="" if autoload else f"source {SCRIPTS['zsh']}",
+        found=files / "found", typed=files / "typed"))
+    shell = Typist(["zsh", "-f", "-i"], 50, 400)
+    try:
+        shell.type(shlex.join(["cd", str(folder)]).encode() + b"; source .zsh/rc\r")
+        shell.wait_for(b"ready> ")
+        shell.type(f"{tool()} {line}\t\x18".encode())
+        deadline = time.monotonic() + PATIENCE_S
+        while not (files / "typed").exists() or not (files / "typed").read_text():
+            assert time.monotonic() < deadline
+            shell.watch(0.05)
+        found = (files / "found").read_text() if (files / "found").exists() else ""
+        # zsh tries several ways to match, so it may find one twice.
+        return sorted(set(found.split())), (files / "typed").read_text()[len(f"{tool()} "):-1]
+    finally:
+        shell.close()
+        shutil.rmtree(files)
+
+
+def in_fish(line, folder):
+    """What fish would offer with the cursor at the end of the line."""
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {SCRIPTS['fish']}; complete -C $argv",
+         f"{tool()} {line}"], cwd=folder, capture_output=True, text=True, check=True,
+        env={**os.environ, "HOME": str(folder)})
+    assert done.stderr == ""
+    return [each.split("\t")[0] for each in done.stdout.splitlines()]
+
+
+def needs(shell):
+    """A developer without the shell sees a skip; CI never does."""
+    if shutil.which(shell):
+        return
+    reason = f"{shell} is not installed (scripts/install-deps shells)"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+ASK = {"bash": in_bash, "zsh": lambda *args: in_zsh(*args)[0], "fish": in_fish}
+
+
+@pytest.mark.parametrize("shell", ASK)
+@pytest.mark.parametrize("line, expected", [
+    ("runl", "runlist"),
+    ("--from {} runlist show 2", "2 20 21 22 23"),
+    ("--from={} -g 1 runlist show ", "0 1 2 3 5 6"),
+    ("--from {} engine shared GR0 LCE9", "LCE9"),
+    ("gpu show bogus", ""),
+    ("engine list --columns engine,ru", "engine,runlist engine,runlist_base"),
+    ("--from af", "afile"),
+    ("--from ", "module driver afile"),
+    ("capture a", "afile"),
+])
+def test_in_a_shell(tree, tmp_path, shell, line, expected):
+    needs(shell)
     (tmp_path / "afile").touch()
-    assert in_bash("--from af", folder=tmp_path) == ["afile"]
+    assert sorted(ASK[shell](line.format(tree), tmp_path)) == sorted(expected.split())
 
 
-def test_bash_and_colons(tree):
-    """Where bash splits words at colons, only what follows the last one is to be put in."""
-    line = f"--from {tree} tsg show 0:"
-    assert in_bash(line, 'COMP_WORDBREAKS=" :="') == ["0", "1"]
-    assert in_bash(line, 'COMP_WORDBREAKS=" ="') == ["0:0", "0:1"]
-    assert in_bash(f"--from {tree} -g 0000:00:", 'COMP_WORDBREAKS=":"') == ["0a.0", "06.0"]
+WHOLE = [("tsg show 0:", ["0:0", "0:1"]), ("-g 0000:00:", ["0000:00:06.0", "0000:00:0a.0"]),
+         ("engine list --color=a", ["--color=always", "--color=auto"]),
+         ("runlist list --from=af", ["--from=afile"])]
 
 
-def test_the_tool_prints_the_script_that_is_installed():
-    assert ctl("completion bash").out == SCRIPT.read_text(encoding="utf-8")
-    subprocess.run(["bash", "-n", SCRIPT], check=True)
-    done = subprocess.run(["bash", "--norc", "-c", f"source <({tool()} completion bash) && "
-                           "complete -p nvdebugctl"], capture_output=True, text=True, check=True)
-    assert "_nvdebugctl" in done.stdout
+@pytest.mark.parametrize("line, expected", WHOLE)
+@pytest.mark.parametrize("breaks", (" ", " :", " =", " :="))
+def test_bash_puts_in_what_follows_the_last_break(tree, tmp_path, breaks, line, expected):
+    (tmp_path / "afile").touch()
+    offered_there = in_bash(f"--from {tree} {line}", tmp_path, f'COMP_WORDBREAKS="{breaks}"')
+    word = line.split()[-1]
+    cut = max((word.rfind(each) + 1 for each in breaks), default=0)
+    assert sorted(offered_there) == [each[cut:] for each in expected]
+
+
+@pytest.mark.parametrize("line, expected", WHOLE)
+def test_fish_offers_whole_words(tree, tmp_path, line, expected):
+    needs("fish")
+    (tmp_path / "afile").touch()
+    assert sorted(in_fish(f"--from {tree} {line}", tmp_path)) == expected
+
+
+@pytest.mark.parametrize("autoload", (True, False))
+@pytest.mark.parametrize("line, after", [
+    ("runl", "runlist "), ("tsg show 0:", "tsg show 0:"), ("-g 0000:00:0a", "-g 0000:00:0a.0 "),
+    ("engine list --color=al", "engine list --color=always "), ("check --from=af", "check --from=afile "),
+    ("capture af", "capture afile "),
+])
+def test_zsh_puts_in_what_is_missing(tree, tmp_path, line, after, autoload):
+    """Also where the script is a file of fpath, as installed."""
+    needs("zsh")
+    (tmp_path / "afile").touch()
+    assert in_zsh(f"--from {tree} {line}", tmp_path, autoload)[1] == f"--from {tree} {after}"
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_the_tool_prints_the_script_that_is_installed(shell, tmp_path):
+    assert ctl(f"completion {shell}").out == SCRIPTS[shell].read_text(encoding="utf-8")
+    needs(shell)
+    ways = {"bash": ["bash", "--norc", "-c",
+                     f"source <({tool()} completion bash) && complete -p nvdebugctl"],
+            "zsh": ["zsh", "-f", "-c", "autoload -Uz compinit; compinit -D -u; "
+                    f"source <({tool()} completion zsh) && print $_comps[nvdebugctl]"],
+            "fish": ["fish", "--no-config", "-c",
+                     f"{tool()} completion fish | source && complete -c nvdebugctl"]}
+    done = subprocess.run(ways[shell], capture_output=True, text=True, check=True,
+                          env={**os.environ, "HOME": str(tmp_path)})
+    assert "_nvdebugctl" in done.stdout and done.stderr == ""
 
 
 def test_completion_is_hidden():

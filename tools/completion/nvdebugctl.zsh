@@ -3,8 +3,11 @@
 # Completion of nvdebugctl for zsh. The tool itself says what may follow, so that ids are live.
 _nvdebugctl() {
 	local -a found
-	found=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-	if [[ "${found[1]}" == '<file>' ]]; then
+	found=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+	if [[ "${found[-1]}" == '<file>' ]]; then
+		found[-1]=()
+		(( $#found )) && compadd -Q -- "${found[@]}"
+		compset -P '--*='
 		_files
 	elif [[ -n "${found[1]}" ]]; then
 		compadd -Q -- "${found[@]}"

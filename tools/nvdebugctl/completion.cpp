@@ -17,7 +17,7 @@ using nvdebug::Gpu;
 using nvdebug::Tree;
 using Candidates = std::vector<std::string>;
 
-/** The script completes file names itself. */
+/** The script adds file names itself. */
 constexpr const char *files = "<file>";
 
 /** The words before the one being typed, as far as they can be told apart. */
@@ -45,6 +45,18 @@ std::string in_full(const std::string &word, const Things &things, Name name) {
     return whole_word(word, names).value_or(word);
 }
 
+/** `--from=` of `--from=VALUE`; empty: the word is no option with a value. */
+std::string name_and_sign(const std::string &word) {
+    return word.starts_with("--") ? word.substr(0, word.find('=') + 1) : "";
+}
+
+void take_option(const std::string &name, const std::string &value, Typed &typed) {
+    if (name == "--gpu")
+        typed.gpu = value;
+    if (name == "--from")
+        typed.from = value;
+}
+
 void take_word(const std::vector<Object> &objects, const std::string &word, Typed &typed) {
     if (!typed.object) {
         typed.object = find_object(objects, in_full(word, objects, &Object::name));
@@ -64,6 +76,10 @@ Typed understand(const std::vector<Object> &objects, const Candidates &words) {
             take_word(objects, words[i], typed);
             continue;
         }
+        if (const std::string sign = name_and_sign(words[i]); !sign.empty()) {
+            take_option(sign.substr(0, sign.size() - 1), words[i].substr(sign.size()), typed);
+            continue;
+        }
         const auto option = find_option(objects, words[i]);
         if (!option || option->value.empty())
             continue;
@@ -71,11 +87,7 @@ Typed understand(const std::vector<Object> &objects, const Candidates &words) {
             typed.value_of = option->name;
             break;
         }
-        i++;
-        if (option->name == "--gpu")
-            typed.gpu = words[i];
-        if (option->name == "--from")
-            typed.from = words[i];
+        take_option(option->name, words[++i], typed);
     }
     return typed;
 }
@@ -202,7 +214,15 @@ Candidates options(const Typed &typed) {
 
 Candidates candidates(const std::vector<Object> &objects, const Candidates &words) {
     const std::string &current = words.back();
-    const Typed typed = understand(objects, words);
+    Typed typed = understand(objects, words);
+    if (const std::string sign = name_and_sign(current); !sign.empty()) {
+        typed.value_of = sign.substr(0, sign.size() - 1);
+        Candidates values = value(objects, typed, current.substr(sign.size()));
+        for (std::string &one : values)
+            if (one != files)
+                one.insert(0, sign);
+        return values;
+    }
     if (!typed.value_of.empty())
         return value(objects, typed, current);
     if (current.starts_with("-"))
