@@ -6,19 +6,16 @@
 #include "control/catalog.hpp"
 #include "control/requests.hpp"
 #include "device/gpu.hpp"
+#include "transport/attach.hpp"
 #include "transport/control_server.hpp"
 #include "transport/event_loop.hpp"
-#include "transport/proxy.hpp"
-#include "transport/vfio_user.hpp"
 #include "workload/workload.hpp"
 
 #include <getopt.h>
-#include <sys/socket.h>
 
 #include <exception>
 #include <iostream>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -41,9 +38,7 @@ struct Options {
     std::string board;
     std::string workload = "idle";
     std::string data = NVDEBUG_MODEL_DATA;
-    int qemu_fd = -1;
-    std::string vfio_user;
-    std::string control;
+    AttachOptions attach;
     std::optional<SystemMemoryRange> sysmem;
     std::vector<std::string> faults;
     int action = 0; // of the options that do something else than serve
@@ -83,29 +78,17 @@ void list_data(const Catalog &catalog) {
         std::cout << "  " << name << "  " << load_workload(catalog.workload(name)).title << "\n";
 }
 
-bool is_stream_socket(int fd) {
-    int type = 0;
-    socklen_t length = sizeof(type);
-    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
-}
-
-std::unique_ptr<Transport> make_transport(Gpu &gpu, const Options &options) {
-    if (!options.vfio_user.empty())
-        return std::make_unique<VfioUser>(gpu, options.vfio_user);
-    return std::make_unique<Proxy>(gpu, UniqueFd(options.qemu_fd));
-}
-
 int serve(const Options &options) {
     const Catalog catalog(options.data);
     Board board = load_board(catalog.board(options.board));
-    if (!options.vfio_user.empty())
+    if (!options.attach.vfio_user.empty())
         board.show_real_bars();
     Gpu gpu(std::move(board), load_workload(catalog.workload(options.workload)), options.sysmem);
     for (const std::string &fault : options.faults)
         gpu.faults().add(split_words(fault));
     Requests requests(gpu, catalog);
-    const auto transport = make_transport(gpu, options);
-    ControlServer control(requests, options.control);
+    const auto transport = attach(gpu, options.attach);
+    ControlServer control(requests, options.attach.control);
     serve_until_qemu_goes(*transport, control);
     return 0;
 }
@@ -136,13 +119,13 @@ void take(Options &options, int letter, const std::string &value) {
         options.workload = value;
         break;
     case 'q':
-        options.qemu_fd = parse_fd(value);
+        options.attach.qemu_fd = parse_fd(value);
         break;
     case 'u':
-        options.vfio_user = value;
+        options.attach.vfio_user = value;
         break;
     case 'c':
-        options.control = value;
+        options.attach.control = value;
         break;
     case 's':
         options.sysmem = parse_range(value);
@@ -190,12 +173,8 @@ Options parse(int argc, char **argv) {
 void check(const Options &options) {
     if (options.board.empty())
         throw UsageError("--board is needed");
-    if (options.control.empty())
-        throw UsageError("--control is needed");
-    if ((options.qemu_fd >= 0) == !options.vfio_user.empty())
-        throw UsageError("one of --qemu-fd and --vfio-user is needed");
-    if (options.qemu_fd >= 0 && !is_stream_socket(options.qemu_fd))
-        throw UsageError("--qemu-fd must be an open stream socket");
+    if (const std::string trouble = trouble_with(options.attach); !trouble.empty())
+        throw UsageError(trouble);
 }
 
 int run(int argc, char **argv) {

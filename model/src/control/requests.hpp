@@ -2,6 +2,7 @@
 // The control socket's requests, apart from the socket. They are described in docs/model.md.
 #pragma once
 
+#include "control/answers.hpp"
 #include "control/catalog.hpp"
 #include "device/gpu.hpp"
 
@@ -10,12 +11,11 @@
 
 namespace nvmodel {
 
-class Requests {
+class Requests final : public Answers {
   public:
     Requests(Gpu &gpu, Catalog catalog) : gpu_(gpu), catalog_(std::move(catalog)) {}
 
-    /// Answers one line with one line of JSON (without the newline). Never throws ConfigError.
-    std::string answer(std::string_view line);
+    std::string answer(std::string_view line) override;
 
   private:
     Gpu &gpu_;

@@ -43,10 +43,9 @@ Memory memory_of(const Board &board) {
 } // namespace
 
 Gpu::Gpu(Board board, const Workload &workload, std::optional<SystemMemoryRange> system_memory)
-    : board_(std::move(board)), system_memory_(system_memory), plan_(fit(workload)),
-      memory_(memory_of(board_)), config_(board_),
-      chip_(std::make_unique<Chip>(board_, memory_, modes_)) {
-}
+    : PciFunction(PciConfig(board)), board_(std::move(board)), system_memory_(system_memory),
+      plan_(fit(workload)), memory_(memory_of(board_)),
+      chip_(std::make_unique<Chip>(board_, memory_, modes_)) {}
 
 Plan Gpu::fit(const Workload &workload) const {
     Plan plan = make_plan(workload, board_);
@@ -156,16 +155,6 @@ unsigned Gpu::rotate(unsigned runlist) {
 
 // --- accesses ---
 
-std::uint64_t Gpu::memory_read(std::uint64_t address, unsigned size) {
-    const auto hit = config_.decode(address, size);
-    return hit ? bar_read(hit->bar, hit->offset, size) : ones(size);
-}
-
-void Gpu::memory_write(std::uint64_t address, std::uint64_t value, unsigned size) {
-    if (const auto hit = config_.decode(address, size))
-        bar_write(hit->bar, hit->offset, value, size);
-}
-
 /// An access begins, and time passes; false if the GPU has gone.
 bool Gpu::on_the_bus() {
     const Faults::Mood mood = faults_.next_access();
@@ -208,7 +197,8 @@ std::uint32_t Gpu::direct_read(std::uint64_t address) {
     if (!on_the_bus() || asleep())
         return static_cast<std::uint32_t>(ones(4));
     const std::uint64_t value = faults_.read(access, name_of(access.bar), [&] {
-        return memory_.read_value({Aperture::video, address}, 4).value_or(regs::pri::memory_problem);
+        return memory_.read_value({Aperture::video, address}, 4)
+            .value_or(regs::pri::memory_problem);
     });
     driver_interferes();
     return static_cast<std::uint32_t>(value);

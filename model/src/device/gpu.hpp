@@ -10,7 +10,7 @@
 #include "device/chip.hpp"
 #include "device/corruption.hpp"
 #include "device/faults.hpp"
-#include "device/pci_config.hpp"
+#include "device/pci_function.hpp"
 #include "device/statistics.hpp"
 #include "device/violations.hpp"
 #include "driver/driver.hpp"
@@ -40,45 +40,27 @@ struct ChannelProgress {
     std::string_view state; // PCCSR's vocabulary, on every generation
 };
 
-class Gpu {
+class Gpu final : public PciFunction {
   public:
     /// Throws ConfigError if the workload does not fit the board, or needs system memory and
     /// there is none for it.
     Gpu(Board board, const Workload &workload,
         std::optional<SystemMemoryRange> system_memory = std::nullopt);
-    Gpu(const Gpu &) = delete;
-    Gpu &operator=(const Gpu &) = delete;
 
-    /// Attaches system memory (not owned; nullptr detaches it).
-    void attach(GuestMemory *guest) { memory_.attach(guest); }
+    void attach(GuestMemory *guest) override { memory_.attach(guest); }
 
     // --- what the guest does ---
 
-    [[nodiscard]] std::uint32_t config_read(std::uint32_t offset, unsigned size) const {
-        return config_.read(offset, size);
-    }
-    void config_write(std::uint32_t offset, std::uint32_t value, unsigned size) {
-        config_.write(offset, value, size);
-    }
-
-    [[nodiscard]] const PciConfig &config() const { return config_; }
-
-    /// 1, 2, 4 or 8 bytes at an offset within a BAR; costs bar_access_ns of virtual time.
-    std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size);
-    void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size);
-
-    /// The same by absolute bus address, as BARs are programmed. What no BAR decodes reads as
-    /// ones and takes no time.
-    std::uint64_t memory_read(std::uint64_t address, unsigned size);
-    void memory_write(std::uint64_t address, std::uint64_t value, unsigned size);
+    /// Costs bar_access_ns of virtual time.
+    std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size) override;
+    void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size) override;
 
     /// A word of video memory, by way of nothing: as if a BAR showed it. It takes as long, and
     /// faults act on it.
     std::uint32_t direct_read(std::uint64_t address);
     void direct_write(std::uint64_t address, std::uint32_t value);
 
-    /// The device is reset: PCI configuration too.
-    void reset();
+    void reset() override;
 
     // --- what the control socket asks for ---
 
@@ -146,7 +128,6 @@ class Gpu {
     std::optional<SystemMemoryRange> system_memory_;
     Plan plan_;
     Memory memory_;
-    PciConfig config_;
     Statistics statistics_;
     Violations violations_;
     Faults faults_;

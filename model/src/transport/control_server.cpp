@@ -18,8 +18,8 @@ bool temporary(int error) {
 
 } // namespace
 
-ControlServer::ControlServer(Requests &requests, std::filesystem::path path)
-    : requests_(requests), listener_("control socket", std::move(path)) {}
+ControlServer::ControlServer(Answers &answers, std::filesystem::path path)
+    : answers_(answers), listener_("control socket", std::move(path)) {}
 
 void ControlServer::add_to(std::vector<pollfd> &waiting) const {
     waiting.push_back({listener_.fd(), POLLIN, 0});
@@ -65,7 +65,7 @@ void ControlServer::read_from(Client &client) {
         const auto end = client.in.find('\n');
         if (end == std::string::npos)
             break;
-        client.out += requests_.answer(std::string_view(client.in).substr(0, end));
+        client.out += answers_.answer(std::string_view(client.in).substr(0, end));
         client.out += '\n';
         client.in.erase(0, end + 1);
     }

@@ -2,7 +2,7 @@
 // The control socket: lines in, lines out, any number of clients.
 #pragma once
 
-#include "control/requests.hpp"
+#include "control/answers.hpp"
 #include "transport/unique_fd.hpp"
 #include "transport/unix_listener.hpp"
 
@@ -18,7 +18,7 @@ class ControlServer {
   public:
     /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError,
     /// also if somebody listens there already.
-    ControlServer(Requests &requests, std::filesystem::path path);
+    ControlServer(Answers &answers, std::filesystem::path path);
 
     /// Adds what to wait for.
     void add_to(std::vector<pollfd> &waiting) const;
@@ -39,7 +39,7 @@ class ControlServer {
     void read_from(Client &client);
     static void write_to(Client &client);
 
-    Requests &requests_;
+    Answers &answers_;
     UnixListener listener_;
     std::vector<Client> clients_;
 };

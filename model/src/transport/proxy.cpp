@@ -46,12 +46,13 @@ bool valid_size(std::uint32_t size, std::uint32_t max) {
 
 } // namespace
 
-Proxy::Proxy(Gpu &gpu, UniqueFd socket) : gpu_(gpu), socket_(std::move(socket), proxy::max_fds) {
-    gpu_.attach(&guest_);
+Proxy::Proxy(PciFunction &function, UniqueFd socket)
+    : function_(function), socket_(std::move(socket), proxy::max_fds) {
+    function_.attach(&guest_);
 }
 
 Proxy::~Proxy() {
-    gpu_.attach(nullptr);
+    function_.attach(nullptr);
 }
 
 bool Proxy::serve() {
@@ -95,7 +96,7 @@ bool Proxy::handle(std::vector<UniqueFd> fds) {
     case proxy::Command::set_irqfd:
         return true; // the model raises no interrupts
     case proxy::Command::device_reset:
-        gpu_.reset();
+        function_.reset();
         return reply(0);
     case proxy::Command::ret:
         break;
@@ -118,8 +119,8 @@ std::uint64_t Proxy::access_config(bool write) {
     if (!valid_size(size, 4))
         throw ProtocolError("config access of " + std::to_string(message.length) + " bytes");
     if (!write)
-        return gpu_.config_read(message.address, size);
-    gpu_.config_write(message.address, message.value, size);
+        return function_.config_read(message.address, size);
+    function_.config_write(message.address, message.value, size);
     return 0;
 }
 
@@ -130,8 +131,8 @@ std::uint64_t Proxy::access_bar(bool write) {
     if (message.memory == 0)
         return ~std::uint64_t{0}; // there are no I/O ports
     if (!write)
-        return gpu_.memory_read(message.address, message.size);
-    gpu_.memory_write(message.address, message.value, message.size);
+        return function_.memory_read(message.address, message.size);
+    function_.memory_write(message.address, message.value, message.size);
     return 0;
 }
 

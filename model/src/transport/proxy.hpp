@@ -2,7 +2,7 @@
 // Adapter: QEMU's multi-process proxy.
 #pragma once
 
-#include "device/gpu.hpp"
+#include "device/pci_function.hpp"
 #include "transport/mapped_memory.hpp"
 #include "transport/message_reader.hpp"
 #include "transport/message_socket.hpp"
@@ -17,8 +17,8 @@ namespace nvmodel {
 
 class Proxy final : public Transport {
   public:
-    /// Serves a GPU on one end of a stream socket pair. The GPU's system memory is the guest's.
-    Proxy(Gpu &gpu, UniqueFd socket);
+    /// Serves a function on one end of a stream socket pair. Its system memory is the guest's.
+    Proxy(PciFunction &function, UniqueFd socket);
     ~Proxy() override;
     Proxy(const Proxy &) = delete;
     Proxy &operator=(const Proxy &) = delete;
@@ -35,7 +35,7 @@ class Proxy final : public Transport {
     template <typename Message>
     [[nodiscard]] Message body() const;
 
-    Gpu &gpu_;
+    PciFunction &function_;
     MessageSocket socket_;
     MessageReader<proxy::Header> reader_{socket_};
     MappedMemory guest_;

@@ -3,8 +3,8 @@
 
 namespace nvmodel {
 
-VfioUser::VfioUser(Gpu &gpu, std::filesystem::path path)
-    : device_(gpu), listener_("vfio-user socket", std::move(path)) {}
+VfioUser::VfioUser(PciFunction &function, std::filesystem::path path)
+    : device_(function), listener_("vfio-user socket", std::move(path)) {}
 
 bool VfioUser::serve() {
     if (!connection_) {

@@ -16,7 +16,7 @@ namespace nvmodel {
 class VfioUser final : public Transport {
   public:
     /// Listens at a path for the one client that there is going to be. Throws ConfigError.
-    VfioUser(Gpu &gpu, std::filesystem::path path);
+    VfioUser(PciFunction &function, std::filesystem::path path);
 
     [[nodiscard]] int fd() const override {
         return connection_ ? connection_->socket.fd() : listener_.fd();

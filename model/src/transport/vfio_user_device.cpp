@@ -116,12 +116,12 @@ void set_irqs(Bytes body, std::size_t fds) {
 
 } // namespace
 
-VfioUserDevice::VfioUserDevice(Gpu &gpu) : gpu_(gpu) {
-    gpu_.attach(&guest_);
+VfioUserDevice::VfioUserDevice(PciFunction &function) : function_(function) {
+    function_.attach(&guest_);
 }
 
 VfioUserDevice::~VfioUserDevice() {
-    gpu_.attach(nullptr);
+    function_.attach(nullptr);
 }
 
 std::size_t VfioUserDevice::body_size(const Header &header) {
@@ -185,7 +185,7 @@ VfioUserDevice::Reply VfioUserDevice::perform(Command command, Body body,
     case Command::reset:
         if (!body.empty())
             refuse(EINVAL);
-        gpu_.reset();
+        function_.reset();
         return {};
     default:
         refuse(EOPNOTSUPP);
@@ -223,8 +223,8 @@ VfioUserDevice::Reply VfioUserDevice::dma_unmap(Body body) {
 std::uint64_t VfioUserDevice::region_size(std::uint32_t region) const {
     if (region == config_region)
         return PciConfig::space;
-    const auto bar = gpu_.config().bar_at(region);
-    return bar ? gpu_.config().bar_size(*bar) : 0;
+    const auto bar = function_.config().bar_at(region);
+    return bar ? function_.config().bar_size(*bar) : 0;
 }
 
 VfioUserDevice::Reply VfioUserDevice::region_info(Body body) const {
@@ -252,15 +252,15 @@ VfioUserDevice::Reply VfioUserDevice::region_read(Body body) {
     const auto access = whole<RegionAccess>(body);
     check(access);
     Reply data(access.count);
-    if (const auto bar = gpu_.config().bar_at(access.region)) {
-        const std::uint64_t value = gpu_.config().decodes_memory()
-                                        ? gpu_.bar_read(*bar, access.offset, access.count)
+    if (const auto bar = function_.config().bar_at(access.region)) {
+        const std::uint64_t value = function_.config().decodes_memory()
+                                        ? function_.bar_read(*bar, access.offset, access.count)
                                         : ~std::uint64_t{0};
         std::memcpy(data.data(), &value, data.size());
     } else {
         for (std::uint32_t i = 0; i < access.count; ++i)
             data[i] = static_cast<std::byte>(
-                gpu_.config_read(static_cast<std::uint32_t>(access.offset) + i, 1));
+                function_.config_read(static_cast<std::uint32_t>(access.offset) + i, 1));
     }
     return with(bytes_of(access), data);
 }
@@ -271,15 +271,15 @@ VfioUserDevice::Reply VfioUserDevice::region_write(Body body) {
     const Body data = body.subspan(sizeof(access));
     if (data.size() != access.count)
         refuse(EINVAL);
-    if (const auto bar = gpu_.config().bar_at(access.region)) {
+    if (const auto bar = function_.config().bar_at(access.region)) {
         std::uint64_t value = 0;
         std::memcpy(&value, data.data(), data.size());
-        if (gpu_.config().decodes_memory())
-            gpu_.bar_write(*bar, access.offset, value, access.count);
+        if (function_.config().decodes_memory())
+            function_.bar_write(*bar, access.offset, value, access.count);
     } else {
         for (std::uint32_t i = 0; i < access.count; ++i)
-            gpu_.config_write(static_cast<std::uint32_t>(access.offset) + i,
-                              std::to_integer<std::uint8_t>(data[i]), 1);
+            function_.config_write(static_cast<std::uint32_t>(access.offset) + i,
+                                   std::to_integer<std::uint8_t>(data[i]), 1);
     }
     return bytes_of(access);
 }

@@ -2,7 +2,7 @@
 // The server's half of vfio-user: what each command does and what is replied, without a socket.
 #pragma once
 
-#include "device/gpu.hpp"
+#include "device/pci_function.hpp"
 #include "transport/mapped_memory.hpp"
 #include "transport/unique_fd.hpp"
 #include "transport/vfio_user_protocol.hpp"
@@ -16,8 +16,8 @@ namespace nvmodel {
 
 class VfioUserDevice {
   public:
-    /// The GPU's system memory is what the client maps.
-    explicit VfioUserDevice(Gpu &gpu);
+    /// Its system memory is what the client maps.
+    explicit VfioUserDevice(PciFunction &function);
     ~VfioUserDevice();
     VfioUserDevice(const VfioUserDevice &) = delete;
     VfioUserDevice &operator=(const VfioUserDevice &) = delete;
@@ -47,7 +47,7 @@ class VfioUserDevice {
     [[nodiscard]] std::uint64_t region_size(std::uint32_t region) const;
     void check(const vfio_user::RegionAccess &access) const;
 
-    Gpu &gpu_;
+    PciFunction &function_;
     MappedMemory guest_;
     bool negotiated_ = false;
 };

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Options that say by which transport QEMU reaches a PCI function, and how it is asked things.
+#pragma once
+
+#include "device/pci_function.hpp"
+#include "transport/transport.hpp"
+
+#include <memory>
+#include <string>
+
+namespace nvmodel {
+
+struct AttachOptions {
+    int qemu_fd = -1;      // --qemu-fd
+    std::string vfio_user; // --vfio-user
+    std::string control;   // --control
+};
+
+/// Why they make no sense; empty: they do.
+std::string trouble_with(const AttachOptions &options);
+
+/// Throws ConfigError.
+std::unique_ptr<Transport> attach(PciFunction &function, const AttachOptions &options);
+
+} // namespace nvmodel
