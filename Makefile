@@ -209,6 +209,11 @@ $(BUILD)/kernel/%:
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
 
+# What shows real GPUs; after the model, as two builds in one folder would trip over each other.
+.PHONY: vm-bridge
+vm-bridge: model
+	$(call cmake_build,$(BUILD)/cmake,"bridge",nvdebug-bridge)
+
 # The module that boards of SoCs take.
 .PHONY: vm-glue
 vm-glue:

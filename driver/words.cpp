@@ -144,6 +144,15 @@ Result<void> RecordedWords::add(std::string_view record) {
     return {};
 }
 
+void RecordedWords::keep_last() {
+    const auto trim = [](auto &all) {
+        for (auto &[at, values] : all)
+            values.erase(values.begin(), values.end() - 1);
+    };
+    trim(registers_);
+    trim(memory_);
+}
+
 Result<void> RecordedWords::registers(std::span<const std::uint32_t> offsets,
                                       std::span<std::uint32_t> values) {
     for (std::size_t i = 0; i < offsets.size(); i++)

@@ -68,6 +68,8 @@ class RecordedWords final : public Words {
   public:
     /** Adds the lines of @p record. */
     Result<void> add(std::string_view record);
+    /** Forgets all values but the last of each. */
+    void keep_last();
     Result<void> registers(std::span<const std::uint32_t> offsets,
                            std::span<std::uint32_t> values) override;
     Result<void> memory(std::uint64_t address, std::span<std::uint32_t> words) override;

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""One GPU model: its process, and requests on its control socket (docs/model.md)."""
+"""One GPU: the process that is its model (docs/model.md) or a bridge to it (docs/vm.md), and requests on its
+control socket."""
 
 import json
 import socket
 import time
 
-from . import paths, process
+from . import bridge, paths, process
 from .errors import StrictViolation, VmError
 
 START_DEADLINE_S = 20
+
+
+def _command(board, workload, sysmem, faults):
+    source = bridge.options(board)
+    if source is not None:
+        return [paths.BRIDGE, *source]
+    return [paths.MODEL, "--board", board, "--workload", workload,
+            "--sysmem", f"{sysmem[0]:#x}:{sysmem[1]:#x}",
+            *(word for fault in faults for word in ("--fault", fault))]
 
 
 class Model:
@@ -19,13 +29,13 @@ class Model:
         self.control_path = folder / f"model{index}.sock"
         self.log_path = folder / f"model{index}.log"
         self.link = link
-        command = [paths.MODEL, "--board", board, "--workload", workload,
-                   *link.model_options(), "--control", self.control_path,
-                   "--sysmem", f"{sysmem[0]:#x}:{sysmem[1]:#x}"]
-        for fault in faults:
-            command += ["--fault", fault]
-        if not paths.MODEL.is_file():
-            raise VmError(f"no GPU model at {paths.MODEL}; run 'make model'")
+        command = _command(board, workload, sysmem, faults)
+        self.is_bridge = command[0] == paths.BRIDGE
+        self._who = f"{'bridge to GPU' if self.is_bridge else 'GPU model'} {index} ({board})"
+        if not command[0].is_file():
+            target = bridge.TARGET if self.is_bridge else "model"
+            raise VmError(f"no {self._who} at {command[0]}; run 'make {target}'")
+        command += [*link.model_options(), "--control", self.control_path]
         with open(self.log_path, "wb") as log:
             self._process = process.start(command, stdout=log, stderr=log,
                                           pass_fds=link.model_fds)
@@ -42,7 +52,7 @@ class Model:
             except OSError:
                 connection.close()
                 if time.monotonic() > deadline:
-                    raise VmError(f"GPU model {self.index} ({self.board}) does not answer")
+                    raise VmError(f"{self._who} does not answer")
                 time.sleep(0.02)
                 continue
             self._connection = connection.makefile("rw", encoding="utf-8", newline="\n")
@@ -60,10 +70,10 @@ class Model:
             reply = ""
         if not reply:
             self._fail_if_gone()
-            raise VmError(f"GPU model {self.index} ({self.board}) closed its control socket")
+            raise VmError(f"{self._who} closed its control socket")
         fields = json.loads(reply)
         if not fields.pop("ok"):
-            raise VmError(f"GPU model {self.index} ({self.board}): {line}: {fields['error']}")
+            raise VmError(f"{self._who}: {line}: {fields['error']}")
         return fields
 
     def fail_on_violations(self):
@@ -86,5 +96,4 @@ class Model:
         status = self._process.poll()
         if status is not None:
             said = self.log_path.read_text(errors="replace").strip()
-            raise VmError(f"GPU model {self.index} ({self.board}) ended with status {status}: "
-                          f"{said or 'it said nothing'}")
+            raise VmError(f"{self._who} ended with status {status}: {said or 'it said nothing'}")
