@@ -13,7 +13,8 @@ namespace nvdebug::bridge {
 
 /**
  * A capture has the words that were read for each file, one file after the other, while the GPU
- * went on. They are shown in one of two ways: all of them, each with the value that was read last,
+ * went on. They are shown in one of two ways: all of them, each with its last value
+ * (of files by name),
  * or those that were read for one file, in the order in which they were read.
  */
 class CaptureWords final : public driver::Words {
