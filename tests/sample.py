@@ -2,8 +2,8 @@
 """A plugin: of the tests marked `sample`, fewer of the combinations of boards with something else.
 
 What a test function is given beside a board is its case. In the sample every board and every case
-is there at least once. A function that is given nothing beside a board runs on every other board.
-NVDEBUG_LONG=1 runs each case on each board.
+is there at least once. A function that is given nothing beside a board runs on a quarter of the
+boards, and those of a file together on each board. NVDEBUG_LONG=1 runs each case on each board.
 """
 
 import collections
@@ -16,15 +16,15 @@ from boards import BOARDS, INTEGRATED
 EVERYTHING = bool(os.environ.get("NVDEBUG_LONG"))
 # A function without a case, and with no more boards than this, runs on all of them.
 FEW = 4
+# Of more boards it runs on one of so many.
+PART = 4
 
 
 def pick(pairs, start=0):
     """Of (board, case) pairs, few that have every board and every case, in the order they came in.
 
-    Boards take turns, beginning with the `start`th. If there is but one case: every other board.
+    Boards take turns, beginning with the `start`th.
     """
-    if len({case for _, case in pairs}) == 1:
-        return pairs if len(pairs) <= FEW else pairs[start % 2::2]
     boards_of, cases_of = collections.defaultdict(list), collections.defaultdict(list)
     for board, case in pairs:
         boards_of[case].append(board)
@@ -47,6 +47,24 @@ def pick(pairs, start=0):
     return [pair for pair in pairs if pair in picked]
 
 
+def share(functions, others=()):
+    """{function: its boards} of functions of one file, few for each; with `others` together all.
+
+    `functions` is the same with all boards.
+    """
+    used = collections.Counter(others)
+    picked = {}
+    for name, boards in functions.items():
+        count = len(boards) if len(boards) <= FEW else -(-len(boards) // PART)
+        picked[name] = set(sorted(boards, key=used.__getitem__)[:count])
+        used.update(picked[name])
+    for name, boards in reversed(functions.items()):
+        missing = {board for board in boards if not used[board]}
+        picked[name] |= missing
+        used.update(missing)
+    return picked
+
+
 def board_and_case(params):
     """Of a test's parameters, a pair like ("a100", "line='gpu list' workload='fig6'"), or None."""
     values = []
@@ -65,15 +83,24 @@ def left_out(items):
         pair = board_and_case(params) if item.get_closest_marker("sample") else None
         if pair:
             functions[item.nodeid.partition("[")[0]][pair] = item
+    simple, others = collections.defaultdict(dict), collections.defaultdict(list)
     for name, tests in functions.items():
-        # Not the same boards for the same cases of the next function.
-        picked = set(pick(list(tests), zlib.crc32(name.encode())))
-        yield from (item for pair, item in tests.items() if pair not in picked)
+        file = name.partition("::")[0]
+        if len({case for _, case in tests}) == 1:
+            simple[file][name] = [board for board, _ in tests]
+        else:
+            # Not the same boards for the same cases of the next function.
+            picked = set(pick(list(tests), zlib.crc32(name.encode())))
+            others[file] += [board for board, _ in picked]
+            yield from (item for pair, item in tests.items() if pair not in picked)
+    for file, names in simple.items():
+        for name, boards in share(names, others[file]).items():
+            yield from (item for (board, _), item in functions[name].items() if board not in boards)
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "sample: each board and each case, not each case on each board; "
-                            "without a case, every other board")
+                            "without a case, on a quarter of the boards")
 
 
 def pytest_report_header():

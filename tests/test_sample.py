@@ -10,7 +10,7 @@ import sys
 import pytest
 from boards import BOARDS, before, since
 from nvdvm import paths
-from sample import board_and_case, pick
+from sample import PART, board_and_case, pick, share
 
 CASES = [f"case {number}" for number in range(30)]
 
@@ -42,17 +42,21 @@ def test_cases_that_not_every_board_has(start):
     assert set(picked) <= set(pairs) and len(picked) <= len(BOARDS) + 1
 
 
-def test_every_other_board_without_a_case():
-    pairs = [(board, "") for board in BOARDS]
-    halves = [pick(pairs, start) for start in (0, 1)]
-    assert sorted(sum(halves, [])) == sorted(pairs)
-    assert [len(half) for half in halves] == [len(BOARDS) / 2] * 2
+def test_functions_without_a_case_share_the_boards():
+    picked = share({name: list(BOARDS) for name in "abcd"})
+    assert sorted(sum(map(list, picked.values()), [])) == sorted(BOARDS)
+    assert {len(boards) for boards in picked.values()} == {len(BOARDS) // PART}
+
+
+def test_too_few_functions_without_a_case():
+    picked = share({"a": list(BOARDS), "b": list(since("volta"))})
+    assert set().union(*picked.values()) == set(BOARDS)
+    assert share({"a": list(BOARDS)}, BOARDS) == {"a": set(BOARDS[:len(BOARDS) // PART])}
 
 
 @pytest.mark.parametrize("boards", (["a100"], ["h200", "b200", "rtx5090"]))
 def test_few_boards_without_a_case(boards):
-    pairs = [(board, "") for board in boards]
-    assert pick(pairs, 0) == pick(pairs, 1) == pairs
+    assert share({"a": boards, "b": boards}) == {"a": set(boards), "b": set(boards)}
 
 
 def test_functions_do_not_share_their_pairs():
@@ -94,7 +98,7 @@ def test_of_the_suite():
         boards, cases = both(pairs)
         picked, picked_cases = both(sample[function])
         assert picked_cases == cases, function
-        assert picked == boards or len(cases) == 1 and len(picked) >= len(boards) // 2, function
+        assert picked == boards or len(cases) == 1 and len(picked) >= len(boards) // PART, function
         for union, part in zip(boards_of[function.partition("::")[0]], (boards, picked)):
             union |= part
     # What one function of a file leaves out, another one has.
