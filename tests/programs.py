@@ -12,9 +12,10 @@ ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_failwrite", 
              "proc_versions", "proc_walks", "proc_stress", "proc_fuzz"}
 
 
-# Other samples than one board of four: what these try is tried on every board in one process
-# (tests/core: targets_test.cpp, corruption_test.cpp, controls_test.cpp).
-SAMPLES = {"proc_write": "--one-in 12", "proc_corrupt": "--last 6 --one-in 4"}
+# Each test on one board, and the next test on another: what differs between boards is tried on all of
+# them in one process (tests/core).
+SAMPLE = "--one-in 12"
+SAMPLES = {"proc_corrupt": f"--last 6 {SAMPLE}"}
 
 # The one good reason to skip: what this generation of chips does not have.
 SKIPPED = re.compile(r"# SKIP (?!\w+ has no \w+$)", re.MULTILINE)
@@ -26,8 +27,8 @@ def programs():
 
 
 def run_program(bench, program):
-    """All of its tests on a board of four or so, or with NVDEBUG_LONG on each."""
-    sample = "" if EVERYTHING else SAMPLES.get(program, "--one-in 4")
+    """Each of its tests on one board, or with NVDEBUG_LONG on all."""
+    sample = "" if EVERYTHING else SAMPLES.get(program, SAMPLE)
     result = bench.run(f"/root/{program} {sample}", timeout_s=300)
     text = result.text + result.err.decode()
     assert result.status == 0, text

@@ -44,11 +44,11 @@ def test_long_walks_end_early(program):
 
 
 def test_nothing_is_left_of_leases_under_load(program):
-    program("proc_stress --seed 1 --rounds 25 leases")
+    program("proc_stress --seed 1 --rounds 10 leases")
 
 
 def test_everything_at_once(program):
-    program("proc_stress --seed 2 --rounds 25 everything")
+    program("proc_stress --seed 2 --rounds 10 everything")
 
 
 def test_system_calls_at_random(program):

@@ -77,7 +77,7 @@ class Guest:
 
 
 @pytest.mark.parametrize("board, workload", CASES)
-def test_every_verb(bench, tmp_path, board, workload):
+def test_every_verb(bench, tmp_path, in_all_forms, board, workload):
     bench.restart(board, workload)
     guest = Guest(bench, board)
 
@@ -100,6 +100,15 @@ def test_every_verb(bench, tmp_path, board, workload):
     capture = guest.capture(tmp_path / "capture")
     for line in lines(lists, live=False):
         on_host(capture, line, allowed(board, workload, line.command), live.get(line.text))
+        if EVERYTHING or line.command not in in_all_forms:
+            in_other_forms(capture, line, in_all_forms)
+
+
+@pytest.fixture(scope="module")
+def in_all_forms():
+    """Commands that were tried in all forms: once is enough for `make check`, as test_tool_read.py
+    does so for every board."""
+    return set()
 
 
 def on_host(capture, line, statuses, live):
@@ -114,6 +123,11 @@ def on_host(capture, line, statuses, live):
             assert (now["source"], then["source"]) == ("file", "module")
             now = now | {"source": "module"}
         assert now == then, line.text
+
+
+def in_other_forms(capture, line, done):
+    result = ctl(["-j", *line.text.split()], from_=capture)
+    document = json.loads(result.out)
     text = ctl(line.text, from_=capture)
     assert text.status == result.status
     if result.status == UNSUPPORTED:
@@ -123,6 +137,7 @@ def on_host(capture, line, statuses, live):
     pretty = ctl(["--pretty", *line.text.split()], from_=capture)
     assert json.loads(pretty.out) == document
     compare_csv(capture, line, document)
+    done.add(line.command)
 
 
 def compare_csv(capture, line, document):
