@@ -154,7 +154,7 @@ tool: cmake ## build nvdebugctl into build/cmake/tools
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)
 	$(call cmake_build,$(BUILD)/cmake,"model and unit tests",all)
-	@ctest --test-dir $(BUILD)/cmake --output-on-failure --timeout 120 -j $(JOBS)
+	@ctest --test-dir $(BUILD)/cmake --output-on-failure --timeout 1200 -j $(JOBS)
 
 # A build of its own: what is installed has no sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
