@@ -127,6 +127,22 @@ Json address_space(const nvdebug::AddressSpaceUse &use) {
             {"error", or_null(use.error)}};
 }
 
+std::string source_kind(nvdebug::Source source, bool has_facts) {
+    switch (source) {
+    case nvdebug::Source::module:
+        return "live";
+    case nvdebug::Source::driver:
+        return "driver";
+    case nvdebug::Source::file:
+        break;
+    }
+    return has_facts ? "capture" : "folder";
+}
+
+std::string source_kind(const nvdebug::Tree &tree) {
+    return source_kind(tree.source(), !tree.facts().empty());
+}
+
 namespace {
 
 constexpr const char *schema_version = "1.0";
@@ -136,10 +152,7 @@ Json source(const Context &context) {
         return nullptr;
     const nvdebug::Tree &tree = context.tree();
     const auto captured = tree.facts().find("captured_at");
-    const bool is_capture = !tree.facts().empty();
-    return {{"kind", tree.live()  ? "live"
-                     : is_capture ? "capture"
-                                  : "folder"},
+    return {{"kind", source_kind(tree)},
             {"path", tree.path()},
             {"captured_at", captured == tree.facts().end() ? Json() : Json(captured->second)}};
 }

@@ -14,6 +14,7 @@
 #include "nvdebug/engine.hpp"
 #include "nvdebug/memory.hpp"
 #include "nvdebug/runlist.hpp"
+#include "nvdebug/tree.hpp"
 
 namespace nvdebugctl {
 
@@ -68,6 +69,9 @@ Json channel_rows(const nvdebug::Runlist &list);
 // What surrounds the data.
 
 Json envelope(const Context &context, const Json &data);
+/** `source.kind`: live, driver, capture or folder. */
+std::string source_kind(const nvdebug::Tree &tree);
+std::string source_kind(nvdebug::Source source, bool has_facts);
 /** @param context is nullptr where the command line was not understood that far. */
 Json error_document(const Context *context, const Failure &failure);
 /** On one line, or with line breaks. */

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "context.hpp"
+#include "json.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -197,11 +198,11 @@ std::string gpu_of(const Context &context) {
 std::string source_of(const Context &context) {
     const nvdebug::Tree &tree = context.tree();
     std::string now = format_utc(std::chrono::system_clock::now());
-    if (tree.live())
-        return fmt::format("live, {}", now);
     const auto made = tree.facts().find("captured_at");
     if (made != tree.facts().end())
         return fmt::format("capture {}, made {}", tree.path(), made->second);
+    if (source_kind(tree) != "folder")
+        return fmt::format("live, {}", now);
     return fmt::format("{}, read {}", tree.path(), now);
 }
 

@@ -30,13 +30,13 @@ constexpr std::uint64_t lists_every = 10;
 constexpr std::size_t window = 120;
 
 bool is_capture(const Context &context) {
-    return !context.tree().facts().empty();
+    return source_kind(context.tree()) == "capture";
 }
 
 /** Nothing moves there. Somebody may fill a folder: who says how often to look, gets that. */
 bool is_still(const Context &context) {
     const bool asked = context.value("--count") || context.value("--interval");
-    return is_capture(context) || (!context.tree().live() && !asked);
+    return is_capture(context) || (source_kind(context.tree()) == "folder" && !asked);
 }
 
 /** The sampler of a GPU with all that is made of its samples. */
@@ -138,7 +138,7 @@ class Watch {
         if (is_still(context_))
             return is_capture(context_) ? "a capture, so one sample only"
                                         : context_.tree().path() + ", one sample";
-        return context_.tree().live() ? "live" : context_.tree().path();
+        return source_kind(context_.tree()) == "folder" ? context_.tree().path() : "live";
     }
 
     Context &context_;
