@@ -509,7 +509,7 @@ class Hardware : public testing::TestWithParam<std::string> {};
 
 /// What real GPUs answered (tests/hardware), through the core as it is now.
 TEST_P(Hardware, SaysTheSameOfTheSameWords) {
-    const auto capture = Tree::capture(hardware / GetParam() / "capture");
+    const auto capture = Tree::capture(hardware / GetParam());
     ASSERT_TRUE(capture) << capture.error().sentence;
     const auto words = capture->impl().words();
     const auto files = capture->list("gpu0");
@@ -530,8 +530,27 @@ TEST_P(Hardware, SaysTheSameOfTheSameWords) {
     EXPECT_GT(compared, 90U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Hardware, testing::Values("h100-580.159.04", "h200-580.159.04"),
-                         [](const auto &name) { return name.param.substr(0, 4); });
+std::vector<std::string> captures() {
+    std::vector<std::string> names;
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(hardware))
+        if (entry.path().filename().string().starts_with("capture"))
+            names.push_back(entry.path().lexically_relative(hardware).string());
+    std::ranges::sort(names);
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Hardware, testing::ValuesIn(captures()), [](const auto &name) {
+    std::string word = name.param;
+    std::ranges::replace_if(word, [](char c) { return !std::isalnum(c); }, '_');
+    return word;
+});
+
+TEST(Captures, AreOfEveryKindOfLoad) {
+    for (const char *const name : {"h100-580.159.04/capture", "h100-580.159.04/capture-idle",
+                                   "h100-580.159.04/capture-copies",
+                                   "h100-580.159.04/capture-mps", "h200-580.159.04/capture"})
+        EXPECT_TRUE(std::ranges::count(captures(), name)) << name;
+}
 
 TEST(Record, IsRefusedIfItIsNone) {
     for (const char *const text : {"x", "1 2 3", "1:", "1: 2", "4: x", "4 ", "4", "4: 5 x"}) {
