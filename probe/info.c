@@ -143,7 +143,10 @@ void nvdebug_info_show(struct seq_file *m, const struct nvdebug_gpu *gpu,
 	const char *away = attachment->away;
 
 	seq_printf(m, "chip: %s\n", gpu->chip_name ?: "unknown");
-	seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
+	if (attachment->identified)
+		seq_printf(m, "chip_id: 0x%03x\n", gpu->id.chip);
+	else
+		seq_puts(m, "chip_id: -\n");
 	seq_printf(m, "generation: %s\n", gpu->generation ?: "-");
 	if (attachment->identified)
 		seq_printf(m, "revision: 0x%02x\n", gpu->id.revision);
