@@ -2,6 +2,7 @@
 // The golden files of tests/test_golden.py, out of the core in this process.
 #include "files.hpp"
 #include "model.hpp"
+#include "tests/sections.hpp"
 
 extern "C" {
 #include "probe/info.h"
@@ -26,25 +27,11 @@ const std::filesystem::path golden = GOLDEN_FILES;
 /// They say something only when asked.
 const std::set<std::string> answers{"translate", "set_timeslice"};
 
-struct Section {
-    std::string name;
-    std::string text;
-};
-
-std::vector<Section> load(const std::filesystem::path &path) {
-    std::vector<Section> sections;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("==> "))
-            sections.push_back({line.substr(4), ""});
-        else
-            sections.back().text += line + "\n";
-    }
-    return sections;
-}
+using sections::Section;
 
 std::string without_clock(std::string text) {
-    std::ranges::replace_if(text, [](char c) { return c >= '0' && c <= '9'; }, 'N');
+    std::ranges::replace_if(
+        text, [](char c) { return c >= '0' && c <= '9'; }, 'N');
     return text;
 }
 
@@ -159,7 +146,8 @@ class Golden : public testing::TestWithParam<Case> {
         ASSERT_NE(file, files_.end()) << section.name;
         const nvmodel::Ns time = machine_.model().now();
         const std::string text = printed(machine_, *file);
-        if (text == section.text || (!workload_.empty() && is_printed_soon(*file, section.text, time)))
+        if (text == section.text ||
+            (!workload_.empty() && is_printed_soon(*file, section.text, time)))
             return;
         EXPECT_EQ(text, section.text) << section.name;
     }
@@ -175,7 +163,7 @@ TEST_P(Golden, Files) {
         workload_ = name;
         restart(5000 * nvmodel::ns_per_us);
     }
-    for (const Section &section : load(golden / board / name))
+    for (const Section &section : sections::load(golden / board / name))
         compare(section);
     EXPECT_TRUE(machine_.model().violations().records().empty());
 }
@@ -195,7 +183,7 @@ TEST_P(Names, AllAreInTheGoldenFiles) {
     std::set<std::string> kept;
     for (const auto &entry : std::filesystem::directory_iterator(golden / GetParam()))
         if (entry.path().filename() != "modes")
-            for (const Section &section : load(entry.path()))
+            for (const Section &section : sections::load(entry.path()))
                 kept.insert(section.name);
     for (const File &file : files(machine)) {
         const bool is_kept = kept.contains(file.name) || file.name.ends_with("_brief");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "fixture.hpp"
+#include "tests/sections.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,14 +43,8 @@ std::vector<std::string> boards() {
 
 Files golden(const std::string &board, const std::string &set) {
     Files files;
-    std::ifstream in(fs::path(GOLDEN) / board / set);
-    std::string *file = nullptr;
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with("==> "))
-            file = &files[line.substr(4)];
-        else if (file)
-            *file += line + "\n";
-    }
+    for (auto &[name, text] : sections::load(fs::path(GOLDEN) / board / set))
+        files[name] += text;
     std::erase_if(files, [](const auto &entry) { return entry.second.starts_with("cat: "); });
     return files;
 }
