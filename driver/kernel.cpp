@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "kernel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <dirent.h>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace nvdebug::driver {
@@ -45,6 +50,44 @@ class Running final : public Kernel {
         const ssize_t got = ::read(descriptor, text.data(), text.size());
         ::close(descriptor);
         return {text.data(), static_cast<std::size_t>(got > 0 ? got : 0)};
+    }
+
+    int list(const std::string &path, std::vector<std::string> &names) override {
+        DIR *const folder = ::opendir(path.c_str());
+        if (!folder)
+            return -errno;
+        while (const dirent *const entry = ::readdir(folder))
+            if (entry->d_name[0] != '.')
+                names.emplace_back(entry->d_name);
+        ::closedir(folder);
+        return 0;
+    }
+
+    std::optional<std::uint64_t> device(const std::string &path) override {
+        // Of /proc/PID/fd: what lies on a file system that does not answer would hold us up.
+        std::array<char, 4096> target{};
+        const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+        const std::string_view linked(target.data(),
+                                      static_cast<std::size_t>(std::max(length, ssize_t{0})));
+        if (length > 0 && linked.find("nvidia") == linked.npos)
+            return std::nullopt;
+        struct stat about {};
+        if (::stat(path.c_str(), &about) || !S_ISCHR(about.st_mode))
+            return std::nullopt;
+        return about.st_rdev;
+    }
+
+    std::uint32_t self() override { return static_cast<std::uint32_t>(::getpid()); }
+
+    int take(std::uint32_t pid, int descriptor) override {
+        // By number: not every C library has functions for them.
+        const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+        if (process < 0)
+            return -errno;
+        const int taken = static_cast<int>(::syscall(SYS_pidfd_getfd, process, descriptor, 0));
+        const int error = errno;
+        ::close(process);
+        return taken < 0 ? -error : taken;
     }
 };
 

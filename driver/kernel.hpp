@@ -4,8 +4,11 @@
 #define NVDEBUG_DRIVER_KERNEL_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace nvdebug::driver {
 
@@ -24,6 +27,15 @@ class Kernel {
 
     /** The text of a small file; empty if it cannot be read. */
     virtual std::string read(const std::string &path) = 0;
+    /** Adds the names in a folder to @p names. */
+    virtual int list(const std::string &path, std::vector<std::string> &names) = 0;
+    /** The number of the character device that the file is, links followed; empty: it is none. */
+    virtual std::optional<std::uint64_t> device(const std::string &path) = 0;
+
+    /** Which process this is. */
+    virtual std::uint32_t self() = 0;
+    /** A descriptor of another process, as one of this: the same open file (pidfd_getfd()). */
+    virtual int take(std::uint32_t pid, int descriptor) = 0;
 };
 
 /** The running one. */

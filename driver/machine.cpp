@@ -36,7 +36,8 @@ struct Machine::State {
     const char *away = nullptr;   // why nothing but `info` is there
     std::string closed;           // the same, if the driver says it
     std::optional<Error> trouble; // of the words, since the last read() began
-    Record record;
+    Record record;                // of the words, since the last read() began
+    std::string probed;           // those that finding out about the GPU took
     std::mutex lock;
 
     // Registers that the core said it would read, and those of them that were.
@@ -49,6 +50,7 @@ struct Machine::State {
     int fetch_expected();
     int failed(const Error &why);
     int memory(u64 address, std::span<u32> into);
+    void forget();
 };
 
 namespace {
@@ -147,6 +149,12 @@ int Machine::State::memory(u64 address, std::span<u32> into) {
     return 0;
 }
 
+/** What the last read() left. */
+void Machine::State::forget() {
+    trouble.reset();
+    record.take();
+}
+
 // --- a GPU ---
 
 Machine::Machine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -175,6 +183,7 @@ Result<std::unique_ptr<Machine>> Machine::probe(std::unique_ptr<Words> words,
         nvdebug_probe_forget(gpu, state.away);
     else if (!ret)
         ret = nvdebug_probe_features(gpu);
+    state.probed = state.record.take();
     if (state.trouble)
         return tl::unexpected(*state.trouble);
     if (ret)
@@ -254,7 +263,7 @@ Result<std::string> show(Machine::State &state, const nvdebug_view &view, u32 nu
 
 Result<std::string> Machine::read(std::string_view file) {
     const std::scoped_lock held(state_->lock);
-    state_->trouble.reset();
+    state_->forget();
     if (file == "info")
         return info(*state_);
     Result<std::string> text = tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
@@ -269,7 +278,7 @@ Result<std::string> Machine::read(std::string_view file) {
 
 Result<std::string> Machine::translate(const std::string &request) {
     const std::scoped_lock held(state_->lock);
-    state_->trouble.reset();
+    state_->forget();
     if (state_->away || state_->gpu.missing[NVDEBUG_FEATURE_CONTEXTS])
         return tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
     if (request.size() > nvdebug_translate_control.text_max)
@@ -287,7 +296,12 @@ Result<std::string> Machine::translate(const std::string &request) {
 }
 
 std::string Machine::take_record() {
+    const std::scoped_lock held(state_->lock);
     return state_->record.take();
+}
+
+const std::string &Machine::probe_record() const {
+    return state_->probed;
 }
 
 } // namespace nvdebug::driver

@@ -47,8 +47,10 @@ class Machine {
     /** What the file `translate` answers. */
     Result<std::string> translate(const std::string &request);
 
-    /** The words that the last read() or translate() took, or probe(); for class Record. */
+    /** The words that the last read() or translate() took; for class Record. */
     std::string take_record();
+    /** The words that probe() took. */
+    const std::string &probe_record() const;
 
     struct State;
 

@@ -59,6 +59,20 @@ std::string address_of(const rm::Card &card) {
 
 // --- the client ---
 
+Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
+              std::uint32_t command, void *params, std::size_t bytes) {
+    rm::Control control{client,
+                        object,
+                        command,
+                        0,
+                        reinterpret_cast<std::uintptr_t>(params),
+                        static_cast<std::uint32_t>(bytes),
+                        0};
+    const int error =
+        kernel.ioctl(descriptor, rm::request(rm::esc_control, sizeof(control)), &control);
+    return {control.status, error};
+}
+
 Client::Client(std::shared_ptr<Kernel> kernel, int descriptor)
     : kernel_(std::move(kernel)), descriptor_(descriptor) {}
 
@@ -130,16 +144,10 @@ Result<std::uint32_t> Client::alloc(std::uint32_t parent, std::uint32_t object, 
 
 Result<std::uint32_t> Client::control(std::uint32_t object, std::uint32_t command, void *params,
                                       std::size_t bytes) {
-    rm::Control control{client_,
-                        object,
-                        command,
-                        0,
-                        reinterpret_cast<std::uintptr_t>(params),
-                        static_cast<std::uint32_t>(bytes),
-                        0};
-    if (const int error = ioctl(rm::esc_control, &control, sizeof(control)))
-        return tl::unexpected(not_taken("answer question " + hex(command), error));
-    return control.status;
+    const Answer answer = ask_rm(*kernel_, descriptor_, client_, object, command, params, bytes);
+    if (answer.error)
+        return tl::unexpected(not_taken("answer question " + hex(command), -answer.error));
+    return answer.status;
 }
 
 Result<std::vector<Card>> Client::cards() {

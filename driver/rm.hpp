@@ -29,6 +29,16 @@ struct Cost {
     std::uint64_t register_calls = 0, registers = 0, mappings = 0;
 };
 
+/** The RM's answer to a question about @p object of @p client, a client of the open file @p
+ * descriptor: its status, or -errno. */
+struct Answer {
+    std::uint32_t status;
+    int error;
+    bool ok() const { return !error && status == rm::ok; }
+};
+Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
+              std::uint32_t command, void *params, std::size_t bytes);
+
 /** A descriptor of /dev/nvidiactl and a client of the RM. When it ends the driver frees what it
  * made. One thread at a time. */
 class Client {
@@ -42,6 +52,10 @@ class Client {
     const std::string &version() const { return version_; }
     /** By PCI address. */
     Result<std::vector<Card>> cards();
+
+    int descriptor() const { return descriptor_; }
+    /** The RM's name for it. */
+    std::uint32_t handle() const { return client_; }
 
   private:
     friend class Gpu;

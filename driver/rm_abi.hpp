@@ -143,13 +143,72 @@ struct RegisterOps {
 };
 static_assert(sizeof(RegisterOps) == 48);
 
+// Names that the RM and CUDA give. Clients: RS_CLIENT_HANDLE_BASE of
+// src/nvidia/inc/libraries/resserv/resserv.h, counted up and beginning again. Objects whose name
+// the RM chose: RS_UNIQUE_HANDLE_BASE of rs_client.h. CUDA's: measured, counted up within a client.
+constexpr std::uint32_t first_client = 0xc1d00000, first_object_of_rm = 0xcaf00000,
+                        first_object_of_cuda = 0x5c000000;
+
+/** Of a client, NV0000_CTRL_CMD_CLIENT_GET_HANDLE_INFO: ctrl/ctrl0000/ctrl0000client.h. */
+struct HandleInfo {
+    static constexpr std::uint32_t command = 0xd02, parent = 1, object_class = 2;
+    std::uint32_t object, what;
+    std::uint64_t answer; ///< of a handle the lower half
+};
+static_assert(sizeof(HandleInfo) == 16);
+
+/** Of a client, NV0000_CTRL_CMD_CLIENT_GET_ACCESS_RIGHTS: what it may do with an object of
+ * any client. ctrl0000client.h. */
+struct AccessRights {
+    static constexpr std::uint32_t command = 0xd03;
+    std::uint32_t object, client, rights;
+};
+static_assert(sizeof(AccessRights) == 12);
+
+/** Of a subdevice, NV2080_CTRL_CMD_GPU_GET_ID: ctrl2080gpu.h. */
+struct GpuId {
+    static constexpr std::uint32_t command = 0x20800142;
+    std::uint32_t gpu_id;
+};
+
+/** Of a TSG, NVA06C_CTRL_CMD_GET_TIMESLICE: ctrl/ctrla06c.h. */
+struct Timeslice {
+    static constexpr std::uint32_t command = 0xa06c0104;
+    std::uint64_t us;
+};
+
+/** NV2080_CTRL_FIFO_MEM_INFO of ctrl/ctrl2080/ctrl2080fifo.h. */
+struct MemoryInfo {
+    enum : std::uint32_t { none, video, coherent, noncoherent };
+    std::uint32_t aperture;
+    std::uint64_t address, bytes;
+};
+
+/** Of a subdevice, NV2080_CTRL_CMD_FIFO_GET_CHANNEL_MEM_INFO: ctrl2080fifo.h. */
+struct ChannelMemory {
+    static constexpr std::uint32_t command = 0x2080110c;
+    std::uint32_t channel;
+    MemoryInfo instance, ramfc, method_buffers[2];
+    std::uint32_t method_buffer_count;
+};
+static_assert(sizeof(ChannelMemory) == 112 && offsetof(ChannelMemory, instance) == 8);
+
+constexpr std::uint32_t class_tsg = 0xa06c; // class/cla06c.h
+
+/** KEPLER_CHANNEL_GPFIFO_A (0xa06f) and each later one: class/cla06f.h, …, clc86f.h, …. */
+constexpr bool is_channel_class(std::uint32_t object_class) {
+    return (object_class & 0xff) == 0x6f && object_class >= 0xa06f && object_class <= 0xffff;
+}
+
 // Status: src/common/sdk/nvidia/inc/nvstatuscodes.h
 enum Status : std::uint32_t {
     ok = 0,
     gpu_is_lost = 0x0f,
     insufficient_permissions = 0x1b,
     invalid_argument = 0x1f,
+    invalid_client = 0x23,
     not_supported = 0x56,
+    object_not_found = 0x57,
 };
 
 } // namespace nvdebug::driver::rm

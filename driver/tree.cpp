@@ -3,6 +3,7 @@
 #include "lib/error.hpp"
 #include "lib/text.hpp"
 #include "machine.hpp"
+#include "owners.hpp"
 #include "rm.hpp"
 
 #include <algorithm>
@@ -69,19 +70,32 @@ class Unit {
         return *machine_;
     }
 
+    Result<std::string> owners() const {
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return driver::owners(kernel_, card_);
+    }
+
     /** Why there is nothing but `info`; empty: there is more. */
     const std::optional<Error> &closed() const { return closed_; }
 
   private:
+    /** As the module does, such a GPU is left alone. Opening its file would wake it. */
+    bool asleep() const {
+        return value_of(*kernel_, "/sys/bus/pci/devices/" + card_.pci_address +
+                                      "/power/runtime_status") == "suspended";
+    }
+
+    Error left_asleep() const {
+        return {ErrorCode::gone, ENODEV, "",
+                "the GPU at " + card_.pci_address +
+                    " is asleep and left so; let a program use it, then try again"};
+    }
+
     std::unique_ptr<Machine> open() {
         Attachment attachment = attachment_of(*kernel_, card_.pci_address);
-        // As the module does. Opening its file would wake it.
-        if (value_of(*kernel_, "/sys/bus/pci/devices/" + card_.pci_address +
-                                   "/power/runtime_status") == "suspended")
-            return refused({ErrorCode::gone, ENODEV, "",
-                            "the GPU at " + card_.pci_address +
-                                " is asleep and left so; let a program use it, then try again"},
-                           std::move(attachment));
+        if (asleep())
+            return refused(left_asleep(), std::move(attachment));
         // A client of its own: one thread at a time uses it, and names in it are of one GPU.
         auto gpu = Client::open(kernel_).and_then(
             [&](const std::shared_ptr<Client> &client) { return Gpu::open(client, card_); });
@@ -124,6 +138,9 @@ std::optional<Name> parse(std::string_view name) {
     return Name{static_cast<std::size_t>(*gpu), name};
 }
 
+/** Not of the core's: the only file of the driver alone. */
+constexpr std::string_view owners_file = "owners";
+
 class DriverTree final : public Tree::Impl {
   public:
     DriverTree(const std::shared_ptr<Kernel> &kernel, const std::string &version,
@@ -148,19 +165,23 @@ class DriverTree final : public Tree::Impl {
             return tl::unexpected(cannot_read(*this, folder, ENOENT));
         for (Machine::Name &file : units_[name->gpu]->machine().files())
             names.push_back(std::move(file.name));
+        names.emplace_back(owners_file);
         std::sort(names.begin(), names.end(), natural_less);
         return names;
     }
 
     Result<std::string> read(std::string_view name) const override {
-        return ask(name,
-                   [](Machine &machine, std::string_view file) { return machine.read(file); });
+        return ask(name, [](Unit &unit, std::string_view file) {
+            return file == owners_file ? unit.owners() : unit.machine().read(file);
+        });
     }
 
     bool readable(std::string_view name) const override {
         const auto parsed = parse(name);
         if (!parsed || parsed->gpu >= units_.size())
             return false;
+        if (parsed->file == owners_file)
+            return true;
         const auto files = units_[parsed->gpu]->machine().files();
         return std::ranges::any_of(files, [&](const Machine::Name &file) {
             return file.readable && file.name == parsed->file;
@@ -168,13 +189,13 @@ class DriverTree final : public Tree::Impl {
     }
 
     Result<std::string> request(std::string_view name, const std::string &text) const override {
-        return ask(name, [&](Machine &machine, std::string_view file) -> Result<std::string> {
+        return ask(name, [&](Unit &unit, std::string_view file) -> Result<std::string> {
             if (file != "translate")
                 return tl::unexpected(Error{
                     ErrorCode::unsupported, EOPNOTSUPP, "",
                     "changing a GPU takes the module nvdebug; NVIDIA's driver is only asked what "
                     "is"});
-            return machine.translate(text).map_error([&](Error error) {
+            return unit.machine().translate(text).map_error([&](Error error) {
                 if (error.sentence.empty())
                     error = cannot_control(*this, name, text, error.number);
                 return error;
@@ -184,8 +205,10 @@ class DriverTree final : public Tree::Impl {
 
     std::string record(std::string_view name) const override {
         const auto parsed = parse(name);
-        return parsed && parsed->gpu < units_.size() ? units_[parsed->gpu]->machine().take_record()
-                                                     : "";
+        if (!parsed || parsed->gpu >= units_.size() || parsed->file == owners_file)
+            return "";
+        Machine &machine = units_[parsed->gpu]->machine();
+        return parsed->file.empty() ? machine.probe_record() : machine.take_record();
     }
 
   private:
@@ -195,7 +218,7 @@ class DriverTree final : public Tree::Impl {
         if (!parsed || parsed->gpu >= units_.size())
             return tl::unexpected(cannot_read(*this, name, ENOENT));
         Unit &unit = *units_[parsed->gpu];
-        return what(unit.machine(), parsed->file).map_error([&](Error error) {
+        return what(unit, parsed->file).map_error([&](Error error) {
             if (error.number == ENOENT && unit.closed())
                 error = *unit.closed();
             if (error.number == EOPNOTSUPP && error.sentence.empty())

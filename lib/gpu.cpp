@@ -102,7 +102,11 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
     const std::string who = gpu.folder() + " (" + chip + ")";
     const Feature *const feature = info->feature(std::string(feature_of(file)));
     const auto runlist = runlist_of(file);
-    if (feature && !feature->available) {
+    if (file == "owners") {
+        error.code = ErrorCode::unsupported;
+        error.sentence = "which process made a channel only NVIDIA's driver tells, and " +
+                         gpu.tree().path() + " is not of it";
+    } else if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);
     } else if (runlist && !has_runlist(*info, *runlist)) {
@@ -129,7 +133,9 @@ Result<Performed> write_request(const Gpu &gpu, const std::string &file, const s
         return gpu.tree()
             .impl()
             .request(gpu.folder() + "/" + file, text)
-            .map([](std::string answer) { return Performed{Descriptor(-1), std::move(answer)}; });
+            .map([](std::string answer) {
+                return Performed{Descriptor(-1), std::move(answer)};
+            });
     return write_control(gpu.path(file), text, answers(file)).map_error([&](int number) {
         return why_missing(
             gpu, file, cannot_control(gpu.tree().impl(), gpu.folder() + "/" + file, text, number));
@@ -173,6 +179,10 @@ Result<Runlist> Gpu::runlist(std::uint32_t id, Detail detail) const {
 
 Result<std::vector<AddressSpaceUse>> Gpu::address_spaces() const {
     return parse_file(*this, "contexts", parse_contexts);
+}
+
+Result<Owners> Gpu::owners() const {
+    return parse_file(*this, "owners", parse_owners);
 }
 
 Result<WorkDistributor> Gpu::work_distributor() const {

@@ -23,8 +23,9 @@ struct Tree::Impl {
 
     /** The answer of a control that only asks. */
     virtual Result<std::string> request(std::string_view name, const std::string &text) const;
-    /** Words that were read of the GPU that @p name belongs to since the last call, as class
-     * driver::Record has them; empty where it is not words that are read. */
+    /** Words as class driver::Record has them: of a file (`gpu0/runlist0`) those that its last
+     * read() took, and only once; of a folder (`gpu0`) those that finding out about the GPU took,
+     * each time. Empty where it is not words that are read. */
     virtual std::string record(std::string_view name) const;
     /** Such records that a capture has, by name. */
     virtual std::map<std::string, std::string> words() const;

@@ -15,7 +15,7 @@
  * A capture holds at most 256 MiB uncompressed.
  * `words`, from NVIDIA's driver alone: what was read for a file, and under `gpu0` to find out about
  * the GPU: `OFFSET VALUE` of a register, `ADDRESS: WORD …` of video memory, hexadecimal, in order.
- * `facts` has `source` in place of `module` then.
+ * `facts` has `source` in place of `module` then, and `files` has `gpu0/owners`: names of processes.
  * Control files that cannot be read are not in it. The files are not read at one instant: each is a
  * snapshot of its own.
  */

@@ -18,6 +18,7 @@
 #include "nvdebug/engine.hpp"
 #include "nvdebug/gpc.hpp"
 #include "nvdebug/info.hpp"
+#include "nvdebug/owner.hpp"
 #include "nvdebug/runlist.hpp"
 #include "nvdebug/translation.hpp"
 #include "nvdebug/tree.hpp"
@@ -45,6 +46,8 @@ class NVDEBUG_API Gpu {
     /** ErrorCode::unsupported where copy engines are physical or their wiring is not public. */
     Result<CopyTopology> copy_topology() const;
     Result<GpcTopology> gpc_topology() const;
+    /** ErrorCode::unsupported where the files are not NVIDIA's driver's (Source::driver). */
+    Result<Owners> owners() const;
     Result<WorkDistributor> work_distributor() const;
     /** Runlist id to whether its scheduling is on. */
     Result<std::map<std::uint32_t, bool>> scheduling() const;

@@ -41,10 +41,11 @@ class NVDEBUG_API Tree {
     static Result<Tree> folder(const std::string &path = "/proc", const Advice &advice = Advice());
 
     /**
-     * What NVIDIA's driver (525 and newer) lets a program read, without the module: the same files,
-     * their texts made in this process. Nothing is changed; of requests only `translate` is
+     * What NVIDIA's driver lets a program read, without the module: the same files, their texts
+     * made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared in
+     * NVIDIA's published sources of 525.53 to 595.45.04. Nothing is changed; of requests only `translate` is
      * answered. Fails if that driver is not there. Who is not root gets `info`, which says why no
-     * more. docs/security.md says what is opened and mapped, and for how long.
+     * more, and `owners` of own processes. docs/security.md says what is opened and mapped, and for how long.
      */
     static Result<Tree> driver(const Advice &advice = Advice());
 

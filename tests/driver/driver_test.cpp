@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The driver source over a stand-in for NVIDIA's driver, whose GPU is the model.
 #include "stand_in.hpp"
+#include "tests/sections.hpp"
 
 #include "driver/machine.hpp"
 #include "driver/tree.hpp"
@@ -30,6 +31,7 @@ namespace {
 
 using nvdebug::ErrorCode;
 using nvdebug::Tree;
+using sections::Section;
 namespace fs = std::filesystem;
 
 const fs::path golden = GOLDEN_FILES, data = NVDEBUG_MODEL_DATA, hardware = HARDWARE;
@@ -108,22 +110,6 @@ class Driver : public testing::Test {
     StandIn &kernel = *bench.kernel;
 };
 
-struct Section {
-    std::string name, text;
-};
-
-std::vector<Section> load(const fs::path &path) {
-    std::vector<Section> sections;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("==> "))
-            sections.push_back({line.substr(4), ""});
-        else
-            sections.back().text += line + "\n";
-    }
-    return sections;
-}
-
 // --- what it says ---
 
 class Boards : public testing::TestWithParam<std::string> {};
@@ -147,7 +133,7 @@ TEST_P(Boards, SayWhatTheModuleSays) {
     const Tree tree = bench.tree();
     std::size_t compared = 0;
     for (const char *const name : {"topology", "idle"})
-        for (const Section &section : load(golden / GetParam() / name)) {
+        for (const Section &section : sections::load(golden / GetParam() / name)) {
             // Clock and ticking registers: not of the same time as in the VM.
             if (section.name == "ptimer" || section.name == "scheduling" ||
                 section.text.starts_with("cat:"))
@@ -250,6 +236,229 @@ TEST(DriverCost, OfALongList) {
     EXPECT_GE(nvdebug::channels_of(*list).size(), 64U);
     EXPECT_LE(kernel.register_calls - before, 12U);
     EXPECT_LE(kernel.mappings, 64U);
+}
+
+// --- who made what ---
+
+/// Instance blocks of a list's channels, in its order.
+std::vector<std::uint64_t> instances_of(const nvdebug::Runlist &list) {
+    std::vector<std::uint64_t> found;
+    for (const auto &listed : nvdebug::channels_of(list))
+        found.push_back(listed.channel->instance_place.address.value());
+    return found;
+}
+
+class Ownership : public Driver {
+  protected:
+    /// 557 made the first channels of runlist 0, 558 the next, and nobody the last.
+    Ownership() : gpu(bench.tree(), 0), list(gpu.runlist(0, nvdebug::Detail::brief).value()) {
+        const std::vector<std::uint64_t> all = instances_of(list);
+        EXPECT_GE(all.size(), 4U);
+        firsts.assign(all.begin(), all.begin() + 2);
+        nexts.assign(all.begin() + 2, all.end() - 1);
+        first = kernel.add_process(557, firsts);
+        second = kernel.add_process(558, nexts);
+        kernel.processes[557].command = "a b\\c\n";
+        kernel.processes[557].cgroup = "12:pids:/docker/" + id + "\n0::/init\n";
+        kernel.processes[557].started = 10;
+        kernel.processes[558].started = 20;
+    }
+
+    /// Their pids, in the list's order; 0: nobody's.
+    [[nodiscard]] std::vector<std::uint32_t> pids(const nvdebug::Owners &owners) const {
+        std::vector<std::uint32_t> found;
+        for (const auto &listed : nvdebug::channels_of(list)) {
+            const nvdebug::Process *const process = nvdebug::owner_of(owners, *listed.channel);
+            found.push_back(process ? process->pid : 0);
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> expected(std::uint32_t one,
+                                                      std::uint32_t other) const {
+        std::vector<std::uint32_t> all(firsts.size(), one);
+        all.insert(all.end(), nexts.size(), other);
+        all.push_back(0);
+        return all;
+    }
+
+    const std::string id = std::string(32, '3') + std::string(32, 'f');
+    const nvdebug::Gpu gpu;
+    const nvdebug::Runlist list;
+    std::vector<std::uint64_t> firsts, nexts;
+    std::uint32_t first = 0, second = 0; // their clients
+};
+
+TEST_F(Ownership, IsOfWhoHasTheInstanceBlock) {
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners) << owners.error().sentence;
+    EXPECT_EQ(pids(*owners), expected(557, 558));
+    ASSERT_EQ(owners->processes.size(), 2U);
+    const nvdebug::Process &process = owners->processes.front();
+    EXPECT_EQ(process.command, "a b\\c");
+    EXPECT_EQ(process.cgroup, "/docker/" + id);
+    EXPECT_EQ(nvdebug::container_of(process), id);
+    EXPECT_EQ(nvdebug::container_of(owners->processes.back()), std::nullopt);
+    EXPECT_EQ(owners->channels.front().client, first);
+    EXPECT_EQ(owners->channels.front().timeslice_ns, 2'048'000U);
+    EXPECT_EQ(owners->hidden + owners->denied + owners->ended + owners->refused, 0U);
+}
+
+TEST_F(Ownership, AsksFewQuestions) {
+    ASSERT_TRUE(gpu.owners());
+    EXPECT_LE(kernel.questions, 2U * 2200);
+}
+
+TEST_F(Ownership, OfAClientIsTheOldestProcessThatHasIt) {
+    kernel.processes[556] = kernel.processes[557]; // a child with its parent's descriptors
+    kernel.processes[556].started = 11;
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(pids(*owners), expected(557, 558));
+    EXPECT_EQ(owners->processes.size(), 3U);
+}
+
+TEST_F(Ownership, IsNobodysWhereTwoClaimIt) {
+    kernel.add_process(600, firsts);
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(pids(*owners), expected(0, 558));
+}
+
+TEST_F(Ownership, IsOfThisGpu) {
+    for (auto &[name, object] : kernel.others[first])
+        object.gpu_id = 99;
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(pids(*owners), expected(0, 558));
+}
+
+TEST_F(Ownership, WithoutRootTellsTsgsOfOwnProcesses) {
+    kernel.root = false;
+    kernel.processes[558].hidden = true;
+    const nvdebug::Gpu seen(bench.tree(), 0);
+    const auto owners = seen.owners();
+    ASSERT_TRUE(owners) << owners.error().sentence;
+    ASSERT_EQ(owners->channels.size(), firsts.size());
+    EXPECT_EQ(owners->channels.front().timeslice_ns, 2'048'000U);
+    EXPECT_EQ(owners->channels.front().instance_place.address, std::nullopt);
+    EXPECT_EQ(owners->hidden, 1U);
+    EXPECT_EQ(owners->refused, 0U);
+    EXPECT_EQ(pids(*owners), expected(0, 0));
+}
+
+TEST_F(Ownership, IsCountedWhereItMayNotBeAsked) {
+    kernel.processes[557].denied = true;
+    kernel.processes[700].uses_gpu = false;
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(owners->denied, 1U);
+    EXPECT_EQ(pids(*owners), expected(0, 558));
+    EXPECT_EQ(owners->processes.size(), 2U) << "that it uses the GPU is known all the same";
+}
+
+TEST_F(Ownership, EndsInTheMiddle) {
+    const StandIn::Process process = kernel.processes[557];
+    const StandIn::Objects objects = kernel.others[first];
+    const std::size_t open = kernel.open_files();
+    ASSERT_TRUE(gpu.owners());
+    const std::uint64_t all = kernel.questions;
+    for (std::uint64_t n = 1; n < all; n += n < 20 ? 1 : 97) {
+        kernel.questions = 0;
+        kernel.before_question = [&] {
+            if (kernel.questions != n)
+                return;
+            kernel.processes.erase(557);
+            kernel.others.erase(first);
+        };
+        const auto owners = gpu.owners();
+        ASSERT_TRUE(owners) << owners.error().sentence;
+        std::vector<std::uint32_t> found = pids(*owners);
+        std::ranges::replace(found, 557U, 0U);
+        EXPECT_EQ(found, expected(0, 558)) << "at question " << n;
+        EXPECT_LE(owners->ended, 1U);
+        EXPECT_EQ(kernel.open_files(), open);
+        // The driver logs it: at most the one that was under way, and what comes right after.
+        EXPECT_LE(kernel.wrongs.size(), 1U) << "at question " << n;
+        kernel.wrongs.clear();
+        kernel.processes[557] = process;
+        kernel.others[first] = objects;
+    }
+    kernel.before_question = nullptr;
+}
+
+TEST_F(Ownership, EndsBeforeItIsAsked) {
+    // Its number is another's by then.
+    kernel.before_take = [&] { kernel.processes[557].started = 999; };
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(owners->ended, 1U);
+    EXPECT_EQ(owners->processes.size(), 1U);
+    EXPECT_EQ(pids(*owners), expected(0, 558));
+}
+
+TEST_F(Ownership, MayFailAtEachQuestion) {
+    const std::size_t open = kernel.open_files();
+    kernel.ioctls = 0;
+    ASSERT_TRUE(gpu.owners());
+    const std::uint64_t calls = kernel.ioctls;
+    for (std::uint64_t n = 1; n <= calls; n += n < 60 ? 1 : 89) {
+        kernel.ioctls = 0;
+        kernel.fail = n % 2 ? n : 0;
+        kernel.fail_with = n % 3 ? EIO : EINVAL;
+        kernel.deny = n % 2 ? 0 : n;
+        kernel.deny_with = n % 4 ? rm::not_supported : rm::invalid_client;
+        const auto owners = gpu.owners();
+        if (!owners) {
+            EXPECT_NE(owners.error().sentence, "");
+        }
+        EXPECT_EQ(kernel.open_files(), open) << "at call " << n;
+    }
+    kernel.fail = kernel.deny = 0;
+}
+
+TEST_F(Ownership, MayBeAnything) {
+    std::mt19937 random(3); // NOLINT: the same each time
+    const std::size_t open = kernel.open_files();
+    const auto client = kernel.others[first];
+    for (int round = 0; round < 40; round++) {
+        for (auto &[name, object] : kernel.others[first]) {
+            object = client.at(name);
+            if (random() % 3)
+                continue;
+            object.parent = random() % 2 ? name : static_cast<std::uint32_t>(random());
+            object.object_class = random() % 2 ? object.object_class : random();
+            object.timeslice_us = random();
+            object.instance = {static_cast<std::uint32_t>(random() % 6), random(), random()};
+        }
+        kernel.processes[557].command = std::string(random() % 16, static_cast<char>(random()));
+        kernel.processes[557].cgroup = random() % 2 ? "no line\n" : "::\n";
+        const auto owners = gpu.owners();
+        ASSERT_TRUE(owners) << owners.error().sentence;
+        const auto found = pids(*owners);
+        EXPECT_EQ(found.back(), 0U);
+        EXPECT_EQ(kernel.open_files(), open);
+    }
+}
+
+TEST_F(Ownership, OfAGpuAsleepIsNotAsked) {
+    kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"] = "suspended\n";
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    ASSERT_FALSE(owners);
+    EXPECT_EQ(owners.error().code, ErrorCode::gone);
+    EXPECT_EQ(kernel.questions, 0U);
+}
+
+TEST_F(Ownership, IsInCaptures) {
+    const fs::path file =
+        fs::temp_directory_path() / ("nvdebug-owners-" + std::to_string(getpid()));
+    ASSERT_TRUE(nvdebug::write_capture(gpu.tree(), {}, file));
+    const auto capture = Tree::capture(file);
+    fs::remove(file);
+    ASSERT_TRUE(capture) << capture.error().sentence;
+    const auto owners = nvdebug::Gpu(*capture, 0).owners();
+    ASSERT_TRUE(owners) << owners.error().sentence;
+    EXPECT_EQ(pids(*owners), expected(557, 558));
 }
 
 // --- what goes wrong ---
@@ -505,6 +714,28 @@ TEST_F(Driver, ACaptureHasTheWords) {
     }
 }
 
+TEST_F(Driver, ARecordIsOfOneReadAlone) {
+    const Tree tree = bench.tree();
+    ASSERT_TRUE(tree.read("gpu0/runlist0"));
+    ASSERT_TRUE(tree.read("gpu0/runlist0"));
+    const std::string record = tree.impl().record("gpu0/runlist0");
+    EXPECT_EQ(tree.impl().record("gpu0/runlist0"), "") << "it is there once";
+    ASSERT_TRUE(tree.read("gpu0/engines"));
+    ASSERT_TRUE(tree.read("gpu0/runlist0"));
+    EXPECT_EQ(tree.impl().record("gpu0/runlist0").size(), record.size());
+    const std::string probe = tree.impl().record("gpu0");
+    EXPECT_FALSE(probe.empty());
+    EXPECT_EQ(tree.impl().record("gpu0"), probe) << "each time";
+}
+
+TEST_F(Driver, OfAClosedGpuTheChipIsNotKnown) {
+    kernel.root = false;
+    const auto info = nvdebug::Gpu(bench.tree(), 0).info();
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->chip_id, std::nullopt);
+    EXPECT_EQ(info->revision, std::nullopt);
+}
+
 class Hardware : public testing::TestWithParam<std::string> {};
 
 /// What real GPUs answered (tests/hardware), through the core as it is now.
@@ -516,8 +747,8 @@ TEST_P(Hardware, SaysTheSameOfTheSameWords) {
     ASSERT_TRUE(files);
     std::size_t compared = 0;
     for (const std::string &file : *files) {
-        // It has how the GPU was attached, too.
-        if (file == "info")
+        // How the GPU was attached, and its processes, are not of its words.
+        if (file == "info" || file == "owners")
             continue;
         const auto then = capture->read("gpu0/" + file);
         const auto now = nvdebug::driver::replay(words, "gpu0", file);
@@ -550,6 +781,32 @@ TEST(Captures, AreOfEveryKindOfLoad) {
                                    "h100-580.159.04/capture-copies",
                                    "h100-580.159.04/capture-mps", "h200-580.159.04/capture"})
         EXPECT_TRUE(std::ranges::count(captures(), name)) << name;
+}
+
+/// Two CUDA processes on an H100; the rest of the channels are the driver's own.
+TEST(HardwareOwners, AreTheProcessesThatRan) {
+    const auto capture = Tree::capture(hardware / "h100-580.159.04" / "capture-owners");
+    ASSERT_TRUE(capture) << capture.error().sentence;
+    const nvdebug::Gpu gpu(*capture, 0);
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners) << owners.error().sentence;
+    ASSERT_EQ(owners->processes.size(), 2U);
+    std::map<std::uint32_t, std::size_t> channels; // by pid; 0: nobody's
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> of_tsg;
+    const auto info = gpu.info();
+    ASSERT_TRUE(info) << info.error().sentence;
+    for (const std::uint32_t id : info->runlists) {
+        const auto list = gpu.runlist(id);
+        ASSERT_TRUE(list) << list.error().sentence;
+        for (const auto &listed : nvdebug::channels_of(*list)) {
+            const nvdebug::Process *const owner = nvdebug::owner_of(*owners, *listed.channel);
+            channels[owner ? owner->pid : 0]++;
+            of_tsg[{id, listed.tsg->id}].insert(owner ? owner->pid : 0);
+        }
+    }
+    EXPECT_EQ(channels, (std::map<std::uint32_t, std::size_t>{{0, 10}, {1456, 20}, {1462, 20}}));
+    for (const auto &[tsg, pids] : of_tsg)
+        EXPECT_EQ(pids.size(), 1U) << "TSG " << tsg.first << ":" << tsg.second;
 }
 
 TEST(Record, IsRefusedIfItIsNone) {

@@ -19,7 +19,9 @@ TOOL, WORKLOAD = sys.argv[1:3]
 FOLDER = pathlib.Path(sys.argv[3])
 SECONDS = 40
 VERBS = ("gpu list", "gpu show", "engine list", "engine shared", "runlist list", "runlist tree",
-         "runlist show 0", "channel list", "tsg list", "copy show", "topology show", "check")
+         "runlist show 0", "channel list", "tsg list", "process list", "copy show", "topology show",
+         "check")
+NOBODY = 65534
 
 
 def tool(*words, user=None, ok=(0,)):
@@ -38,8 +40,9 @@ def data(*words, **how):
     return json.loads(tool(*words, "--json", **how).splitlines()[0])["data"]
 
 
-def start(seconds, *how):
-    process = subprocess.Popen([WORKLOAD, str(seconds), *how], stdout=subprocess.PIPE, text=True)
+def start(seconds, *how, user=None):
+    process = subprocess.Popen([WORKLOAD, str(seconds), *how], stdout=subprocess.PIPE, text=True,
+                               user=user, group=user, extra_groups=[] if user else None)
     word, _, address = process.stdout.readline().partition(" ")
     if word != "ready":
         sys.exit("the workload did not start")
@@ -50,7 +53,11 @@ def keep(name, text):
     (FOLDER / name).write_text(text)
 
 
-def look(address):
+def pid(row):
+    return row["process"] and row["process"]["pid"]
+
+
+def look(one, other, address):
     for verb in VERBS:
         # check finds trouble or none: both are answers
         out = tool("--from", "driver", *verb.split(), ok=(0, 2, 4) if verb == "check" else (0,))
@@ -63,6 +70,12 @@ def look(address):
     mapped = [walk for walk in walks if "not mapped" not in walk]
     if len(mapped) != 1:
         sys.exit(f"{len(mapped)} of {len(walks)} TSGs map {address}")
+    # So the process that has the address is known in another way, too.
+    tsg = list(first)[walks.index(mapped[0])]
+    pids = {pid(c) for c in lists if (c["runlist"], c["tsg"]) == (0, tsg)}
+    if pids != {one.pid}:
+        sys.exit(f"{address} is {one.pid}'s, and the TSG that maps it is said to be of {pids}")
+    owners(one, other, lists)
     keep("memory-translate.txt", "\n".join(walks))
     tool("--from", "driver", "capture", str(FOLDER / "capture"))
     keep("doctor.txt", tool("doctor", ok=(0, 2)))
@@ -73,10 +86,36 @@ def look(address):
         sys.exit("no engines")
 
 
+def owners(one, other, lists):
+    """Each of a TSG's channels is of one process, and what each process made is there."""
+    found = {}
+    for channel in lists:
+        found.setdefault((channel["runlist"], channel["tsg"]), set()).add(pid(channel))
+    if any(len(pids) > 1 for pids in found.values()):
+        sys.exit(f"TSGs of several processes: {found}")
+    made = data("--from", "driver", "process", "list")
+    for process in (one, other):
+        listed = sum(pid(channel) == process.pid for channel in lists)
+        known = sum(row["channels"] for row in made if row["pid"] == process.pid)
+        print(f"{process.pid}: {listed} channels on runlists, of {known} that it made")
+        # A channel is on its list from its first work on.
+        if not 0 < listed <= known:
+            sys.exit("that cannot be")
+    nobodys = sum(pid(channel) is None for channel in lists)
+    print(f"nobody's: {nobodys} of {len(lists)} channels")
+
+
 def without_rights():
-    keep("user.txt", tool("gpu", "show", user=65534)
-         + tool("runlist", "tree", user=65534, ok=(3,))
-         + tool("--from", "driver", "channel", "disable", "1", user=65534, ok=(3,)))
+    own, _ = start(SECONDS, "2", user=NOBODY)
+    keep("user.txt", tool("gpu", "show", user=NOBODY)
+         + tool("runlist", "tree", user=NOBODY, ok=(3,))
+         + tool("--from", "driver", "channel", "disable", "1", user=NOBODY, ok=(3,))
+         + tool("--from", "driver", "process", "list", user=NOBODY, ok=(4,)))
+    rows = data("--from", "driver", "process", "list", user=NOBODY, ok=(4,))
+    if {row["pid"] for row in rows} != {own.pid} or not all(row["timeslice_us"] for row in rows):
+        sys.exit(f"{own.pid} is the user's, and shown is {rows}")
+    own.terminate()
+    own.wait(timeout=30)
 
 
 def while_processes_end():
@@ -94,7 +133,7 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     one, address = start(SECONDS, "3", "200", "16")
     other, _ = start(SECONDS, "4", "500", "16")
-    look(address)
+    look(one, other, address)
     without_rights()
     while_processes_end()
     for process in (one, other):

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file
+ * @brief `owners`: which process made which channel. Only NVIDIA's driver as the source tells it.
+ */
+#ifndef NVDEBUG_OWNER_HPP
+#define NVDEBUG_OWNER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nvdebug/export.hpp"
+#include "nvdebug/memory.hpp"
+#include "nvdebug/runlist.hpp"
+
+namespace nvdebug {
+
+/** A process that has the GPU open. */
+struct Process {
+    std::uint32_t pid;                  ///< as the process that read it sees it
+    std::optional<std::string> command; ///< `/proc/PID/comm`, at most 15 bytes of any kind
+    std::optional<std::string> cgroup;  ///< the longest path of `/proc/PID/cgroup`
+    bool operator==(const Process &) const = default;
+};
+
+/** A channel as the process that made it knows it. */
+struct OwnedChannel {
+    std::uint32_t pid;
+    std::uint32_t client;                      ///< the driver's name of the process' client
+    std::optional<std::uint32_t> tsg;          ///< the client's name of its TSG: no hardware id
+    std::optional<std::uint64_t> timeslice_ns; ///< of the TSG, as the driver was asked for
+    std::uint32_t channel;                     ///< the client's name of it: no hardware id
+    Place instance_place; ///< of its instance block; empty: only root may know it
+};
+
+struct Owners {
+    std::vector<Process> processes;     ///< the oldest first
+    std::vector<OwnedChannel> channels; ///< by process
+    /** Processes that this reader may not look at; whether they use the GPU is not known. */
+    std::uint32_t hidden = 0;
+    std::uint32_t denied = 0;  ///< processes that have the GPU open and may not be asked about
+    std::uint32_t ended = 0;   ///< processes and clients that ended while they were looked at
+    std::uint32_t refused = 0; ///< questions that the driver did not answer
+};
+
+/**
+ * Who made a channel of a list: whose instance block is at the same place. nullptr: not known, or
+ * nobody (the kernel's own channels), or more than one process says so. Lives as long as @p owners.
+ */
+NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
+
+/** The id of the container that the process is in, if its cgroup has one: 64 hexadecimal digits,
+ * as Docker, containerd, CRI-O and Podman name cgroups. */
+NVDEBUG_API std::optional<std::string> container_of(const Process &process);
+
+} // namespace nvdebug
+
+#endif
