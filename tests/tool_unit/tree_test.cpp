@@ -100,7 +100,7 @@ TEST(Tree, WhatCannotBeReadIsNullAndNotFalse) {
     state.now = error(nvdebug::ErrorCode::denied, "no");
     state.scheduling = error(nvdebug::ErrorCode::denied, "no");
     state.runlists[1] = error(nvdebug::ErrorCode::io, "runlist1: no");
-    const Json data = tree_json(make_tree(state));
+    const Json data = tree_json(state, make_tree(state));
     EXPECT_TRUE(data["runlists"][0]["scheduling"].is_null());
     EXPECT_TRUE(data["runlists"][0]["tsgs"][0]["shared"].is_null());
     EXPECT_TRUE(data["runlists"][0]["tsgs"][0]["active_on"].is_null());
@@ -151,7 +151,7 @@ TEST(Tree, SumsUpWhatIsAlike) {
     EXPECT_NE(text.find("TSGs 0-249  250 TSGs, each: share 0.2%"), std::string::npos) << text;
     EXPECT_NE(text.find("on GR0 now"), std::string::npos);
     EXPECT_NE(text.find("channels 2008-3999"), std::string::npos);
-    EXPECT_EQ(tree_json(make_tree(state))["runlists"][0]["tsgs"].size(), 500u);
+    EXPECT_EQ(tree_json(state, make_tree(state))["runlists"][0]["tsgs"].size(), 500u);
 }
 
 TEST(Tree, IsCutAtTheTerminalsWidthAndNowhereElse) {

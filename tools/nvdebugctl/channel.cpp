@@ -36,16 +36,20 @@ const std::vector<Column> &channel_columns() {
         {"instance_address", "where its instance block is; null: none, or hidden", "address"},
         {"instance_aperture", "aperture of that address: 'vid', 'coh', 'ncoh' or 'invalid'",
          "aperture"},
+        {"process",
+         "the process that made it; null: not known, or none (the kernel's own), or not asked "
+         "(--from driver tells)",
+         "process?"},
     };
     return columns;
 }
 
-Json channel_rows(const nvdebug::Runlist &list) {
+Json channel_rows(const nvdebug::Runlist &list, const nvdebug::Owners &owners) {
     Json rows = Json::array();
     for (const auto &[channel, tsg, entries] : nvdebug::channels_of(list)) {
         Json row = {
             {"runlist", list.id}, {"tsg", tsg ? Json(tsg->id) : Json()}, {"entries", entries}};
-        row.update(channel_state(*channel));
+        row.update(channel_state(*channel, owners));
         rows.push_back(std::move(row));
     }
     return rows;
@@ -61,9 +65,10 @@ Outcome<Document> list(Context &context) {
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
+    const nvdebug::Owners owners = read_owners(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists)
-        for (Json &row : channel_rows(list))
+        for (Json &row : channel_rows(list, owners))
             rows.push_back(std::move(row));
     return Document{rows};
 }
@@ -106,7 +111,7 @@ Outcome<Document> show(Context &context) {
     Json data = {{"runlist", list->id},
                  {"engines", engines_of(read_engine_names(context), list->id)},
                  {"tsg", held->tsg ? Json(held->tsg->id) : Json()}};
-    data.update(channel_state(*held->channel));
+    data.update(channel_state(*held->channel, read_owners(context)));
     const auto &instance = held->channel->instance;
     data["instance"] = instance ? instance_block(resolved(*list, *instance)) : Json();
     return Document{data};

@@ -136,6 +136,7 @@ std::vector<Command> engine_commands();
 std::vector<Command> gpu_commands();
 std::vector<Command> help_commands();
 std::vector<Command> memory_commands();
+std::vector<Command> process_commands();
 std::vector<Command> runlist_commands();
 std::vector<Command> topology_commands();
 std::vector<Command> tsg_commands();

@@ -12,6 +12,7 @@ std::vector<Object> all_objects() {
         {"runlist", "runlists: what Host schedules from", runlist_commands()},
         {"tsg", "time-slice groups", tsg_commands()},
         {"channel", "channels", channel_commands()},
+        {"process", "processes that use the GPU", process_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},

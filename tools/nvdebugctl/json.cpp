@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -67,7 +68,34 @@ Json occupant(const std::optional<nvdebug::Occupant> &occupant) {
     return fmt::format("{}:{}", is_tsg ? "tsg" : "channel", occupant->id);
 }
 
-Json channel_state(const nvdebug::Channel &channel) {
+Json process(const nvdebug::Process *process) {
+    if (!process)
+        return nullptr;
+    return {{"pid", process->pid},
+            {"command", or_null(process->command)},
+            {"container", or_null(nvdebug::container_of(*process))},
+            {"cgroup", or_null(process->cgroup)}};
+}
+
+std::vector<nvdebug::Process> owners_of(const std::vector<const nvdebug::Channel *> &channels,
+                                        const nvdebug::Owners &owners) {
+    std::vector<nvdebug::Process> found;
+    for (const nvdebug::Channel *channel : channels) {
+        const nvdebug::Process *const owner = nvdebug::owner_of(owners, *channel);
+        if (owner && std::ranges::find(found, *owner) == found.end())
+            found.push_back(*owner);
+    }
+    return found;
+}
+
+Json processes(const std::vector<nvdebug::Process> &processes) {
+    Json list = Json::array();
+    for (const nvdebug::Process &each : processes)
+        list.push_back(process(&each));
+    return list;
+}
+
+Json channel_state(const nvdebug::Channel &channel, const nvdebug::Owners &owners) {
     return {{"channel", channel.id},
             {"error", or_null(channel.error)},
             {"enabled", or_null(channel.enabled)},
@@ -90,7 +118,8 @@ Json channel_state(const nvdebug::Channel &channel) {
             {"bound", or_null(channel.bound)},
             {"runqueue", or_null(channel.runqueue)},
             {"instance_address", hex(channel.instance_place.address)},
-            {"instance_aperture", aperture(channel.instance_place.aperture)}};
+            {"instance_aperture", aperture(channel.instance_place.aperture)},
+            {"process", process(nvdebug::owner_of(owners, channel))}};
 }
 
 Json instance_block(const nvdebug::InstanceBlock &instance) {
@@ -145,7 +174,7 @@ std::string source_kind(const nvdebug::Tree &tree) {
 
 namespace {
 
-constexpr const char *schema_version = "1.0";
+constexpr const char *schema_version = "1.1";
 
 Json source(const Context &context) {
     if (!context.has_tree())

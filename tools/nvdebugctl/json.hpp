@@ -13,6 +13,7 @@
 #include "nvdebug/address_space.hpp"
 #include "nvdebug/engine.hpp"
 #include "nvdebug/memory.hpp"
+#include "nvdebug/owner.hpp"
 #include "nvdebug/runlist.hpp"
 #include "nvdebug/tree.hpp"
 
@@ -58,13 +59,19 @@ Json aperture(const std::optional<nvdebug::Aperture> &aperture);
 Json place(const nvdebug::Place &place);
 /** `tsg:5` */
 Json occupant(const std::optional<nvdebug::Occupant> &occupant);
+/** Null: it is not known. */
+Json process(const nvdebug::Process *process);
+/** Of the channels, each once, in their order. */
+std::vector<nvdebug::Process> owners_of(const std::vector<const nvdebug::Channel *> &channels,
+                                        const nvdebug::Owners &owners);
+Json processes(const std::vector<nvdebug::Process> &processes);
 /** A channel's entry and state, without its instance block. */
-Json channel_state(const nvdebug::Channel &channel);
+Json channel_state(const nvdebug::Channel &channel, const nvdebug::Owners &owners);
 Json instance_block(const nvdebug::InstanceBlock &instance);
 Json address_space(const nvdebug::AddressSpaceUse &use);
 
 /** A row for each channel entry of the list, in its order. */
-Json channel_rows(const nvdebug::Runlist &list);
+Json channel_rows(const nvdebug::Runlist &list, const nvdebug::Owners &owners);
 
 // What surrounds the data.
 

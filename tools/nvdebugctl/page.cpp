@@ -98,11 +98,33 @@ std::string ids(const Json &value) {
     return text;
 }
 
+bool is_process(const Json &value) {
+    return value.is_object() && value.contains("pid") && value.contains("command");
+}
+
+/** `python3[4711]` */
+std::string name_of_process(const Json &process) {
+    const Json &command = process["command"];
+    return fmt::format("{}[{}]", command.is_null() ? "" : command.get<std::string>(),
+                       process["pid"].dump());
+}
+
 } // namespace
+
+std::string shown_process(const Json &process) {
+    // Docker's short form of an id.
+    constexpr std::size_t digits = 12;
+    const Json &container = process["container"];
+    return printable(
+        name_of_process(process) +
+        (container.is_null() ? "" : " in " + container.get<std::string>().substr(0, digits)));
+}
 
 std::string shown(std::string_view key, const Json &value) {
     if (value.is_null())
         return "-";
+    if (is_process(value))
+        return shown_process(value);
     if (value.is_boolean() && key == "scheduling")
         return value.get<bool>() ? "on" : "off";
     if (value.is_boolean())
@@ -204,8 +226,8 @@ std::string padded(const std::string &text, std::size_t width) {
 
 } // namespace
 
-void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
-                 Page &page, std::vector<std::size_t> *known_widths) {
+void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
+                 std::vector<std::size_t> *known_widths) {
     std::vector<std::vector<std::string>> cells;
     if (header) {
         cells.emplace_back();
@@ -239,6 +261,8 @@ std::string plain(const Json &value) {
         return "";
     if (value.is_string())
         return value.get<std::string>();
+    if (is_process(value))
+        return name_of_process(value);
     if (!value.is_array())
         return value.dump();
     std::string text;

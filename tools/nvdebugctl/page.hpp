@@ -37,8 +37,8 @@ void print_fields(const Json &data, Page &page, int indent = 0);
 
 /** Columns as wide as their widest value; rows are never cut.
  *  @param widths least widths, which grow: for more rows of the same table; nullptr: none */
-void print_table(const Json &rows, const std::vector<std::string> &columns, bool header,
-                 Page &page, std::vector<std::size_t> *widths = nullptr);
+void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
+                 std::vector<std::size_t> *widths = nullptr);
 
 /** RFC 4180, but lines end in a newline alone, and what is not printable is replaced. null is
  *  empty, an array's elements have a blank between them. */
@@ -50,6 +50,8 @@ std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bo
 std::string label(std::string_view key);
 /** `31.2%`, `<0.1%`, `0%`. */
 std::string shown_percent(double percent);
+/** `python3[4711]`, `python3[4711] in 0123456789ab` if it is in a container. */
+std::string shown_process(const Json &process);
 /** `1998.848us`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, `-` for null; the elements of an array
  *  with `,` between. */
 std::string shown(std::string_view key, const Json &value);

@@ -22,7 +22,10 @@ Scheduling read_scheduling(Context &context) {
 
 /** What `runlist list` and `runlist show` both tell of a list. */
 Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
-             const Scheduling &scheduling) {
+             const Scheduling &scheduling, const nvdebug::Owners &owners) {
+    std::vector<const nvdebug::Channel *> channels;
+    for (const nvdebug::ListedChannel &listed : nvdebug::channels_of(list))
+        channels.push_back(listed.channel);
     Json on;
     if (scheduling)
         if (const auto found = scheduling->find(list.id); found != scheduling->end())
@@ -31,7 +34,8 @@ Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
             {"engines", engines_of(engines, list.id)},
             {"scheduling", on},
             {"tsgs", list.tsgs ? Json(nvdebug::tsgs_of(list).size()) : Json()},
-            {"channels", list.channels ? Json(nvdebug::channels_of(list).size()) : Json()},
+            {"channels", list.channels ? Json(channels.size()) : Json()},
+            {"processes", processes(owners_of(channels, owners))},
             {"entries", list.entries},
             {"pending", list.pending},
             {"torn", list.torn},
@@ -45,26 +49,28 @@ Outcome<Document> list(Context &context) {
         return tl::unexpected(lists.error());
     const auto engines = read_engine_names(context);
     const auto scheduling = read_scheduling(context);
+    const nvdebug::Owners owners = read_owners(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists)
-        rows.push_back(summary(list, engines, scheduling));
+        rows.push_back(summary(list, engines, scheduling, owners));
     return Document{rows};
 }
 
-Json channel_with_instance(const nvdebug::Channel &channel) {
-    Json data = channel_state(channel);
+Json channel_with_instance(const nvdebug::Channel &channel, const nvdebug::Owners &owners) {
+    Json data = channel_state(channel, owners);
     data["instance"] = channel.instance ? instance_block(*channel.instance) : Json();
     return data;
 }
 
 struct ToItem {
+    const nvdebug::Owners &owners;
     std::map<std::uint32_t, Json> shares;
     std::set<const nvdebug::Tsg *> first; ///< headers that are no TSG's second one
 
     Json operator()(const nvdebug::Tsg &tsg) const {
         Json channels = Json::array();
         for (const nvdebug::Channel &channel : tsg.channels)
-            channels.push_back(channel_with_instance(channel));
+            channels.push_back(channel_with_instance(channel, owners));
         const auto share = shares.find(tsg.id);
         return {{"kind", "tsg"},
                 {"tsg", tsg.id},
@@ -79,7 +85,7 @@ struct ToItem {
     }
     Json operator()(const nvdebug::Channel &channel) const {
         Json item = {{"kind", "channel"}};
-        item.update(channel_with_instance(channel));
+        item.update(channel_with_instance(channel, owners));
         return item;
     }
     Json operator()(const nvdebug::UnknownEntry &entry) const {
@@ -95,15 +101,16 @@ Outcome<Document> show(Context &context) {
                                    context.flag("--brief") ? Detail::brief : Detail::full);
     if (!list)
         return tl::unexpected(list.error());
-    Json data = summary(*list, read_engine_names(context), read_scheduling(context));
+    const nvdebug::Owners owners = read_owners(context);
+    Json data = summary(*list, read_engine_names(context), read_scheduling(context), owners);
     Json items = Json::array();
-    ToItem to_item{shares_of(*list), {}};
+    ToItem to_item{owners, shares_of(*list), {}};
     for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(*list))
         to_item.first.insert(tsg.headers.front());
     for (const nvdebug::RunlistItem &item : list->items)
         items.push_back(std::visit(to_item, item));
     data["items"] = std::move(items);
-    return Document{data, channel_rows(*list)};
+    return Document{data, channel_rows(*list, owners)};
 }
 
 bool is_true(const Json &value) {
@@ -145,6 +152,8 @@ void print_channel(const Json &channel, Page &page, std::size_t width, const cha
                                     std::pair{"engine_faulted", "engine faulted"}})
         if (is_true(channel[key]))
             text += "  " + page.warning(word);
+    if (!channel["process"].is_null())
+        text += "  " + shown_process(channel["process"]);
     if (!channel["instance"].is_null())
         text += address_space_of(channel["instance"]);
     page.line(text.substr(0, text.find_last_not_of(' ') + 1));
@@ -251,6 +260,7 @@ std::vector<Command> runlist_commands() {
               {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
               {"channels", "channels in the list, each counted once; null: it cannot be read",
                "uint?"},
+              {"processes", "the processes that made its channels, as far as known", "[process]"},
               {"entries",
                "length of the list that the hardware was given, in entries: a TSG that is listed "
                "twice is there twice, with its channels",
@@ -276,6 +286,7 @@ std::vector<Command> runlist_commands() {
               {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
               {"channels", "channels in the list, each counted once; null: it cannot be read",
                "uint?"},
+              {"processes", "the processes that made its channels, as far as known", "[process]"},
               {"entries",
                "length of the list that the hardware was given, in entries: a TSG that is listed "
                "twice is there twice, with its channels",

@@ -191,7 +191,8 @@ class Text {
         Branch branch{{{name_of(runlist, alike), Ink::bold},
                        {fmt::format("  {} TSGs, each: share {}  {}, {}, an address space",
                                     alike.count, share_of(one), time_of(*one.timeslice_ns),
-                                    count_of(channel_count(one), "channel"))}},
+                                    count_of(channel_count(one), "channel"))},
+                       {one.processes.empty() ? "" : "  " + processes_of(one)}},
                       {}};
         branch.branches.push_back({spans_of(channels_of(runlist, alike)), {}});
         return branch;
@@ -223,6 +224,8 @@ class Text {
 
     static std::vector<Span> remarks(const TsgView &tsg) {
         std::vector<Span> remarks;
+        if (!tsg.processes.empty())
+            remarks.push_back({processes_of(tsg)});
         if (tsg.active_on && !tsg.active_on->empty())
             remarks.push_back(
                 {fmt::format("on {} now", fmt::join(*tsg.active_on, ", ")), Ink::bold});
@@ -256,32 +259,33 @@ Json microseconds_or_null(const std::optional<std::uint64_t> &ns) {
     return ns ? microseconds(*ns) : Json();
 }
 
-Json json_of(const SpaceView &space) {
+Json json_of(const SpaceView &space, const nvdebug::Owners &owners) {
     Json channels = Json::array();
     for (const nvdebug::Channel *channel : space.channels)
-        channels.push_back(channel_state(*channel));
+        channels.push_back(channel_state(*channel, owners));
     return {{"page_directory", space.page_directory ? place(*space.page_directory) : Json()},
             {"veids", space.veids.empty() ? Json() : Json(space.veids)},
             {"error", or_null(space.error)},
             {"channels", channels}};
 }
 
-Json json_of(const TsgView &tsg) {
+Json json_of(const TsgView &tsg, const nvdebug::Owners &owners) {
     Json spaces = Json::array();
     for (const SpaceView &space : tsg.spaces)
-        spaces.push_back(json_of(space));
+        spaces.push_back(json_of(space, owners));
     return {
         {"tsg", or_null(tsg.id)},          {"timeslice_us", microseconds_or_null(tsg.timeslice_ns)},
         {"headers", tsg.headers},          {"share_percent", percent(tsg.share)},
         {"may_run", or_null(tsg.may_run)}, {"active_on", or_null(tsg.active_on)},
         {"shared", or_null(tsg.shared)},   {"length", tsg.length},
-        {"truncated", tsg.truncated},      {"address_spaces", spaces}};
+        {"truncated", tsg.truncated},      {"processes", processes(tsg.processes)},
+        {"address_spaces", spaces}};
 }
 
-Json json_of(const RunlistView &runlist) {
+Json json_of(const RunlistView &runlist, const nvdebug::Owners &owners) {
     Json tsgs = Json::array(), unknown = Json::array();
     for (const TsgView &tsg : runlist.tsgs)
-        tsgs.push_back(json_of(tsg));
+        tsgs.push_back(json_of(tsg, owners));
     for (const nvdebug::UnknownEntry *entry : runlist.unknown) {
         Json words = Json::array();
         for (std::uint32_t word : entry->words)
@@ -306,10 +310,10 @@ Json json_of(const RunlistView &runlist) {
 
 } // namespace
 
-Json tree_json(const std::vector<RunlistView> &tree) {
+Json tree_json(const State &state, const std::vector<RunlistView> &tree) {
     Json runlists = Json::array();
     for (const RunlistView &runlist : tree)
-        runlists.push_back(json_of(runlist));
+        runlists.push_back(json_of(runlist, state.owners));
     return {{"runlists", runlists}};
 }
 
@@ -354,6 +358,7 @@ Outcome<std::shared_ptr<State>> read(Context &context) {
             return tl::unexpected(known.error());
     if (auto readable = report(context, *state); !readable)
         return tl::unexpected(readable.error());
+    state->owners = read_owners(context);
     return state;
 }
 
@@ -362,7 +367,7 @@ Outcome<Document> run(Context &context) {
     if (!state)
         return tl::unexpected(state.error());
     bool one = !context.runlists().empty();
-    Document document{tree_json(make_tree(**state))};
+    Document document{tree_json(**state, make_tree(**state))};
     document.print = [state = *state, one](Page &page) {
         print_tree(*state, make_tree(*state), one, this_terminal(), page);
     };
@@ -430,6 +435,8 @@ Command runlist_tree_command() {
                  {"shared", "it has more than one address space (MPS); null: not known", "bool?"},
                  {"length", "channels that its header announces", "uint"},
                  {"truncated", "fewer channels follow than that", "bool"},
+                 {"processes", "the processes that made its channels, as far as known",
+                  "[process]"},
                  {"address_spaces",
                   "its address spaces, in the order in which channels first use them",
                   "[object]",

@@ -200,6 +200,31 @@ Outcome<Runlist> find_list_of_tsg(Context &context, const nvdebug::Target &targe
     });
 }
 
+std::string passed_over(const nvdebug::Owners &owners) {
+    std::vector<std::string> parts;
+    if (owners.hidden)
+        parts.push_back(fmt::format("{} of other users may not be looked at (use sudo)",
+                                    count_of(owners.hidden, "process")));
+    if (owners.denied)
+        parts.push_back(fmt::format("{} may not be asked about (it takes CAP_SYS_PTRACE)",
+                                    count_of(owners.denied, "process")));
+    if (owners.ended)
+        parts.push_back(fmt::format("{} ended meanwhile", count_of(owners.ended, "process")));
+    if (owners.refused)
+        parts.push_back(
+            fmt::format("NVIDIA's driver did not answer {}", count_of(owners.refused, "question")));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+nvdebug::Owners read_owners(Context &context) {
+    auto owners = read_part(context, "which process made a channel", context.gpu().owners());
+    if (!owners)
+        return {};
+    if (const std::string over = passed_over(*owners); !over.empty())
+        context.note("not every channel's process is known: " + over);
+    return std::move(*owners);
+}
+
 std::optional<EngineNames> read_engine_names(Context &context) {
     const auto engines =
         read_part(context, "which engines a runlist serves", context.gpu().engines());

@@ -25,6 +25,7 @@ struct State {
     std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>> runlists; ///< `runlistY_brief`
     nvdebug::Result<std::vector<nvdebug::AddressSpaceUse>> spaces;
     nvdebug::Result<std::map<std::uint32_t, bool>> scheduling;
+    nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: read_owners()
 };
 
 /** The file that a runlist of State::runlists was read from. */
@@ -60,6 +61,13 @@ Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdeb
 
 /** The runlists named on the command line, or all: those that can be read. Fails if none can. */
 Outcome<std::vector<nvdebug::Runlist>> read_runlists(Context &context, nvdebug::Detail detail);
+
+/** Which process made a channel: nothing where the source does not tell. Who was passed over is
+ *  said in a note. */
+nvdebug::Owners read_owners(Context &context);
+
+/** Who was passed over; empty: nobody. */
+std::string passed_over(const nvdebug::Owners &owners);
 
 /** A list that holds what the command line names (the index is that in Context::targets()). */
 Outcome<nvdebug::Runlist> find_list_of_channel(Context &context, const nvdebug::Target &target,

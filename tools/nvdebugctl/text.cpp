@@ -28,7 +28,10 @@ std::string fold_ids(std::span<const std::uint32_t> ids) {
 }
 
 std::string count_of(std::size_t count, std::string_view singular) {
-    return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", count, singular,
+                       count == 1                ? ""
+                       : singular.ends_with("s") ? "es"
+                                                 : "s");
 }
 
 std::string name_of(const nvdebug::Occupant &occupant) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "json.hpp"
 #include "page.hpp"
 #include "text.hpp"
 
@@ -207,6 +208,7 @@ RunlistView make_runlist(const State &state, const Uses &uses, std::uint32_t id,
     add_items(view);
     add_engines_now(state, view);
     for (TsgView &tsg : view.tsgs) {
+        tsg.processes = owners_of(tsg.spaces.front().channels, state.owners);
         split_by_space(uses, id, tsg);
         tsg.may_run = any_enabled(tsg);
     }
@@ -323,8 +325,8 @@ std::string likeness(const TsgView &tsg) {
     std::vector<ChannelGroup> groups = group_channels(tsg.spaces.front());
     if (groups.size() != 1)
         return "";
-    return fmt::format("{} {} {} {} {}", *tsg.timeslice_ns, tsg.headers, share_of(tsg),
-                       groups.front().ids.size(), groups.front().state);
+    return fmt::format("{} {} {} {} {} {}", *tsg.timeslice_ns, tsg.headers, share_of(tsg),
+                       groups.front().ids.size(), groups.front().state, processes_of(tsg));
 }
 
 } // namespace
@@ -361,6 +363,13 @@ ChannelGroup channels_of(const RunlistView &runlist, const Alike &alike) {
              runlist.tsgs[alike.first + n].spaces.front().channels)
             group.ids.push_back(channel->id);
     return group;
+}
+
+std::string processes_of(const TsgView &tsg) {
+    std::vector<std::string> names;
+    for (const nvdebug::Process &each : tsg.processes)
+        names.push_back(shown_process(process(&each)));
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string share_of(const TsgView &tsg) {

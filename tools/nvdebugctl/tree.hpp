@@ -30,9 +30,10 @@ struct TsgView {
     std::optional<double> share;                       ///< of the runlist's time, 0 to 1
     std::optional<bool> may_run;                       ///< a channel is enabled
     std::optional<std::vector<std::string>> active_on; ///< engines that it is on; empty: not known
-    std::optional<bool> shared; ///< more than one address space; empty: not known
-    std::uint32_t length;       ///< channels that the headers announce
-    bool truncated;             ///< fewer follow
+    std::optional<bool> shared;              ///< more than one address space; empty: not known
+    std::uint32_t length;                    ///< channels that the headers announce
+    bool truncated;                          ///< fewer follow
+    std::vector<nvdebug::Process> processes; ///< that made its channels, as far as known
     std::vector<SpaceView> spaces;
 };
 
@@ -85,6 +86,9 @@ std::string name_of(const SpaceView &space);
 /** `TSG 10`, `channel 3 (no TSG)`. */
 std::string name_of(const TsgView &tsg);
 
+/** `python3[4711], python3[4712]`; empty: not known. */
+std::string processes_of(const TsgView &tsg);
+
 /** `31.2%`; `-` where it is not known. */
 std::string share_of(const TsgView &tsg);
 
@@ -128,7 +132,7 @@ void print_tree(const State &state, const std::vector<RunlistView> &tree, bool a
                 const Terminal &terminal, Page &page);
 
 /** `data` of nvdebug/runlist.tree. */
-Json tree_json(const std::vector<RunlistView> &tree);
+Json tree_json(const State &state, const std::vector<RunlistView> &tree);
 
 /** `runlist tree --svg`: one round of each runlist. */
 std::string tree_svg(const std::vector<RunlistView> &tree, const Caption &caption);

@@ -53,7 +53,8 @@ std::vector<const nvdebug::Channel *> channels_of(const Runlist &list, std::uint
 
 /** The first header stands for all of the TSG; channels are those of all, each once. */
 Json summary(const Runlist &list, const ListedTsg &listed,
-             const std::map<std::uint32_t, Json> &shares, const Spaces &spaces) {
+             const std::map<std::uint32_t, Json> &shares, const Spaces &spaces,
+             const nvdebug::Owners &owners) {
     const Tsg &tsg = *listed.headers.front();
     const auto uses = uses_of(spaces, list.id, tsg.id);
     const auto share = shares.find(tsg.id);
@@ -69,6 +70,7 @@ Json summary(const Runlist &list, const ListedTsg &listed,
             {"shared", uses.empty() ? Json() : Json(uses.front()->shared)},
             {"spaces", uses.empty() ? Json() : Json(uses.front()->spaces)},
             {"channels", channels},
+            {"processes", processes(owners_of(channels_of(list, tsg.id), owners))},
             {"headers", listed.headers.size()},
             {"length", tsg.length},
             {"truncated", truncated},
@@ -82,11 +84,12 @@ Outcome<Document> list(Context &context) {
         return tl::unexpected(lists.error());
     const auto read = read_spaces(context);
     const Spaces spaces = by_tsg(read);
+    const nvdebug::Owners owners = read_owners(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists) {
         const auto shares = shares_of(list);
         for (const ListedTsg &tsg : nvdebug::tsgs_of(list))
-            rows.push_back(summary(list, tsg, shares, spaces));
+            rows.push_back(summary(list, tsg, shares, spaces, owners));
     }
     return Document{rows};
 }
@@ -100,7 +103,8 @@ Outcome<Document> show(Context &context) {
     const Spaces spaces = by_tsg(read);
     const auto tsgs = nvdebug::tsgs_of(*list);
     const auto tsg = std::ranges::find(tsgs, target.id, &ListedTsg::id);
-    Json data = summary(*list, *tsg, shares_of(*list), spaces);
+    const nvdebug::Owners owners = read_owners(context);
+    Json data = summary(*list, *tsg, shares_of(*list), spaces, owners);
     Json uses;
     if (spaces) {
         uses = Json::array();
@@ -109,7 +113,7 @@ Outcome<Document> show(Context &context) {
     }
     Json channels = Json::array();
     for (const nvdebug::Channel *channel : channels_of(*list, target.id))
-        channels.push_back(channel_state(*channel));
+        channels.push_back(channel_state(*channel, owners));
     data["engines"] = engines_of(read_engine_names(context), list->id);
     data["address_spaces"] = std::move(uses);
     data["channels"] = std::move(channels);
@@ -120,7 +124,10 @@ void print(const Json &data, Page &page) {
     Json head = data;
     head.erase("channels");
     head.erase("address_spaces");
+    head.erase("processes");
     print_fields(head, page);
+    for (const Json &process : data["processes"])
+        page.line(fmt::format("{}: {}", page.bold("process"), shown_process(process)));
     if (data["address_spaces"].is_array())
         for (const Json &space : data["address_spaces"])
             page.line(fmt::format(
@@ -131,8 +138,8 @@ void print(const Json &data, Page &page) {
                 space["error"].is_null() ? "" : "  " + page.warning(shown("", space["error"]))));
     std::vector<std::string> columns = {"channel"};
     for (const Column &column : channel_columns())
-        if (column.in_table && column.name != "runlist" && column.name != "tsg" &&
-            column.name != "channel")
+        if (column.in_table && column.name != "process" && column.name != "runlist" &&
+            column.name != "tsg" && column.name != "channel")
             columns.push_back(column.name);
     page.line("");
     print_table(data["channels"], columns, true, page);
@@ -193,6 +200,8 @@ std::vector<Command> tsg_commands() {
                       "bool?"},
                      {"spaces", "how many address spaces it has, of what could be read", "uint?"},
                      {"channels", "its channels, in list order", "[uint]"},
+                     {"processes", "the processes that made its channels, as far as known",
+                      "[process]"},
                      {"headers", "how often the list has it", "uint", false},
                      {"length", "channels that its header announces", "uint", false},
                      {"truncated", "fewer channels follow than that", "bool", false},
@@ -224,6 +233,8 @@ std::vector<Command> tsg_commands() {
                     {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us",
                      "uint"},
                     {"timeout", "timeout of the header", "uint"},
+                    {"processes", "the processes that made its channels, as far as known",
+                     "[process]"},
                     {"channels", "its channels, in list order", "[channelState]"},
                     {"engines", "engines that the runlist serves", "[string]?"},
                     {"address_spaces", "its address spaces, by first use; null: may not be read",
