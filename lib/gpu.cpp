@@ -3,8 +3,10 @@
 #include "error.hpp"
 #include "file.hpp"
 #include "nvdebug/parse.hpp"
+#include "refusal.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace nvdebug {
@@ -70,20 +72,6 @@ std::optional<std::uint64_t> runlist_of(std::string_view file) {
     return text::number(text::take_until(file, '_'));
 }
 
-std::string ids_of(const Info &info) {
-    std::string ids;
-    for (const std::uint32_t id : info.runlists)
-        ids += " " + std::to_string(id);
-    return ids.empty() ? "it has none" : "it has" + ids;
-}
-
-bool has_runlist(const Info &info, std::uint64_t id) {
-    for (const std::uint32_t runlist : info.runlists)
-        if (runlist == id)
-            return true;
-    return false;
-}
-
 } // namespace
 
 Result<std::string> read_file(const Gpu &gpu, const std::string &file) {
@@ -109,8 +97,8 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
     } else if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);
-    } else if (runlist && !has_runlist(*info, *runlist)) {
-        error.sentence = who + " has no runlist " + std::to_string(*runlist) + "; " + ids_of(*info);
+    } else if (runlist && !std::ranges::count(info->runlists, *runlist)) {
+        error.sentence = no_runlist(gpu, *info, *runlist);
     } else if (file == "local_memory" && !info->video_memory) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": no public register of it tells the size";
@@ -137,8 +125,10 @@ Result<Performed> write_request(const Gpu &gpu, const std::string &file, const s
                 return Performed{Descriptor(-1), std::move(answer)};
             });
     return write_control(gpu.path(file), text, answers(file)).map_error([&](int number) {
-        return why_missing(
-            gpu, file, cannot_control(gpu.tree().impl(), gpu.folder() + "/" + file, text, number));
+        return why_refused(gpu, file, text,
+                           why_missing(gpu, file,
+                                       cannot_control(gpu.tree().impl(), gpu.folder() + "/" + file,
+                                                      text, number)));
     });
 }
 

@@ -356,4 +356,19 @@ std::vector<TsgShare> expected_shares(const Runlist &runlist) {
     return shares;
 }
 
+std::string fold_ids(std::span<const std::uint32_t> ids) {
+    std::string text;
+    for (std::size_t first = 0; first < ids.size();) {
+        std::size_t last = first;
+        while (last + 1 < ids.size() && ids[last + 1] == ids[last] + 1)
+            ++last;
+        text += (text.empty() ? "" : ", ") + std::to_string(ids[first]);
+        // Two neighbours read better as a list.
+        if (last != first)
+            text += (last == first + 1 ? ", " : "-") + std::to_string(ids[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
 } // namespace nvdebug

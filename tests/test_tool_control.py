@@ -248,13 +248,15 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
 
 @on_every_board
 def test_targets_that_are_not_there(ctl):
-    ctl.refused("tsg preempt 77", FAILED, "no runlist holds TSG 77", "tsg list")
-    ctl.refused("channel disable 99:1", FAILED, "no runlist 99", "runlist list")
+    ctl.refused("tsg preempt 77", FAILED, "no runlist holds TSG 77 now; runlist 0 holds TSGs 0-2")
+    ctl.refused("channel disable 99:1", FAILED, "has no runlist 99; it has 0")
     ctl.refused("runlist disable 0 99", FAILED, "no runlist 99")
     ctl.refused("channel disable 0:2 0:1000000", FAILED)
     ctl.refused("tsg timeslice 0:1 1us", USAGE, "1.024us to 8.556380160s")
-    ctl.refused("channel disable 999", FAILED, "no runlist holds channel 999", "channel list")
-    ctl.refused("channel disable 0:2 0:500", FAILED, "runlist 0 does not hold channel 500")
+    ctl.refused("channel disable 999", FAILED, "no runlist holds channel 999 now; "
+                "runlist 0 holds channels 0-5")
+    ctl.refused("channel disable 0:2 0:500", FAILED, "runlist 0 does not hold channel 500 now; "
+                "it holds channels 0-5")
     ctl.refused("channel disable 010", USAGE, "'010' is no channel")
     assert ctl.enabled() == EVERYONE, "all or none"
 

@@ -415,7 +415,7 @@ def test_no_list_can_be_read(one, tmp_path):
 def test_channel_among_lists_some_of_which_cannot_be_read(one, tmp_path):
     capture = write_capture(tmp_path / "capture", one, {"gpu0/runlist3": "EIO"})
     assert partial(ctl("-j channel show 5", capture), "gpu0/runlist3").data["runlist"] == 0
-    assert "that can be read" in ctl("channel show 999", capture).err.splitlines()[-1]
+    assert "lists that can be read" in ctl("channel show 999", capture).err.splitlines()[-1]
     assert ctl("-j channel show 0:5", capture).status == 0
 
 

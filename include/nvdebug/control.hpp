@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "nvdebug/error.hpp"
+#include "nvdebug/runlist.hpp"
 
 namespace nvdebug {
 
@@ -29,6 +30,15 @@ struct Target {
 /** `ID` or `RUNLIST:ID`, numbers decimal or `0x…`; not `010`, which might be meant as octal. */
 NVDEBUG_API Result<Target> parse_target(std::string_view text);
 NVDEBUG_API std::string to_string(const Target &target);
+
+enum class Listed { channel, tsg };
+
+/**
+ * The one of @p lists that holds what @p target names.
+ * @returns a pointer into @p lists, or an error that says what they hold, or which several hold it
+ */
+NVDEBUG_API Result<const Runlist *> holder_of(std::span<const Runlist> lists, const Target &target,
+                                              Listed kind);
 
 struct Request {
     std::string file; ///< in the GPU's folder: `disable_channel`

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -89,6 +90,9 @@ struct ListedTsg {
 
 /** Every TSG once, in the order of their first headers. */
 NVDEBUG_API std::vector<ListedTsg> tsgs_of(const Runlist &runlist);
+
+/** Ids as people read them: in the order given, runs of consecutive ones as `0-7, 9, 20-22`. */
+NVDEBUG_API std::string fold_ids(std::span<const std::uint32_t> ids);
 
 } // namespace nvdebug
 

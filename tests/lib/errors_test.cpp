@@ -62,7 +62,7 @@ TEST(Errors, WhatAFileHadIsPrintable) {
 TEST(Errors, RunlistsThatAChipDoesNotHave) {
     const Error error = Board("gtx1060-3gb").gpu().runlist(4).error();
     EXPECT_EQ(error.code, ErrorCode::not_found);
-    EXPECT_EQ(error.sentence, "gpu0 (GP106) has no runlist 4; it has 0 1 2 3 5 6");
+    EXPECT_EQ(error.sentence, "gpu0 (GP106) has no runlist 4; it has 0-3, 5, 6");
 }
 
 TEST(Errors, FilesThatAreMissing) {

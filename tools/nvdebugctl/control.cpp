@@ -9,7 +9,6 @@
 #include <csignal>
 #include <ctime>
 #include <fmt/format.h>
-#include <map>
 #include <memory>
 #include <span>
 #include <sys/time.h>
@@ -18,6 +17,7 @@
 #include "nvdebug/nvdebug.hpp"
 #include "output.hpp"
 #include "page.hpp"
+#include "state.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -143,18 +143,12 @@ class Lists {
     static Outcome<Lists> read(const nvdebug::Gpu &gpu, std::span<const nvdebug::Target> targets,
                                nvdebug::Detail detail = nvdebug::Detail::brief);
 
-    struct Found {
-        const nvdebug::Runlist *runlist;
-        const nvdebug::Tsg *tsg;         ///< nullptr: a bare channel
-        const nvdebug::Channel *channel; ///< nullptr: a TSG was looked for
-    };
-
-    /** Every entry that @p target may mean, one for each runlist. */
-    std::vector<Found> channel(const nvdebug::Target &target) const;
-    std::vector<Found> tsg(const nvdebug::Target &target) const;
+    /** The list that holds @p target; fails unless that is one. */
+    Outcome<const nvdebug::Runlist *> holder(const nvdebug::Target &target,
+                                             nvdebug::Listed kind) const;
 
   private:
-    std::map<std::uint32_t, nvdebug::Runlist> lists_;
+    std::vector<nvdebug::Runlist> lists_;
 };
 
 using nvdebug::Channel;
@@ -162,7 +156,6 @@ using nvdebug::EngineState;
 using nvdebug::Gpu;
 using nvdebug::Runlist;
 using nvdebug::Target;
-using nvdebug::Tsg;
 
 bool may_be_on(const Target &target, std::uint32_t runlist) {
     return !target.runlist || *target.runlist == runlist;
@@ -185,25 +178,6 @@ const char *object_of(Kind kind) {
     return kind == Kind::tsg ? "tsg" : noun_of(kind);
 }
 
-tl::unexpected<Failure> several(Kind kind, const Target &target,
-                                const std::vector<Lists::Found> &found) {
-    std::string choices;
-    for (const Lists::Found &one : found)
-        choices += fmt::format("{}{}:{}", choices.empty() ? "" : ", ", one.runlist->id, target.id);
-    return fail(nvdebug::ErrorCode::invalid,
-                fmt::format("{} {} is on several runlists; say which: {}", noun_of(kind), target.id,
-                            choices));
-}
-
-tl::unexpected<Failure> nowhere(Kind kind, const Target &target) {
-    const std::string holder = target.runlist
-                                   ? fmt::format("runlist {} does not hold", *target.runlist)
-                                   : std::string("no runlist holds");
-    return fail(nvdebug::ErrorCode::not_found,
-                fmt::format("{} {} {} now; 'nvdebugctl {} list' shows those that there are", holder,
-                            noun_of(kind), target.id, object_of(kind)));
-}
-
 /** Fails if the GPU lacks a runlist that a target names; else the ids of all that it has. */
 Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
                                                    std::span<const Target> targets) {
@@ -212,10 +186,7 @@ Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
         return tl::unexpected(Failure(info.error()));
     for (const Target &target : targets)
         if (target.runlist && !std::ranges::count(info->runlists, *target.runlist))
-            return fail(nvdebug::ErrorCode::not_found,
-                        fmt::format("gpu{} has no runlist {}; 'nvdebugctl runlist list' shows "
-                                    "those that there are",
-                                    gpu.index(), *target.runlist));
+            return no_runlist(gpu.folder(), info->runlists, *target.runlist);
     return std::move(info->runlists);
 }
 
@@ -236,46 +207,14 @@ Outcome<Lists> Lists::read(const nvdebug::Gpu &gpu, std::span<const Target> targ
             return fail(nvdebug::ErrorCode::busy,
                         fmt::format("{} kept moving while it was read; try again",
                                     gpu.path(fmt::format("runlist{}", id))));
-        lists.lists_.emplace(id, std::move(*runlist));
+        lists.lists_.push_back(std::move(*runlist));
     }
     return lists;
 }
 
-std::vector<Lists::Found> Lists::channel(const Target &target) const {
-    std::vector<Found> found;
-    for (const auto &[id, runlist] : lists_) {
-        if (!may_be_on(target, id))
-            continue;
-        for (const nvdebug::ListedChannel &listed : channels_of(runlist))
-            if (listed.channel->id == target.id) {
-                found.push_back({&runlist, listed.tsg, listed.channel});
-                break;
-            }
-    }
-    return found;
-}
-
-std::vector<Lists::Found> Lists::tsg(const Target &target) const {
-    std::vector<Found> found;
-    for (const auto &[id, runlist] : lists_) {
-        if (!may_be_on(target, id))
-            continue;
-        for (const nvdebug::RunlistItem &item : runlist.items)
-            if (const Tsg *tsg = std::get_if<Tsg>(&item); tsg && tsg->id == target.id) {
-                found.push_back({&runlist, tsg, nullptr});
-                break;
-            }
-    }
-    return found;
-}
-
-/** Is it clear what is meant? Fails unless exactly one list holds it. */
-Outcome<void> on_one_list(Kind kind, const Target &target, const std::vector<Lists::Found> &found) {
-    if (found.size() > 1)
-        return several(kind, target, found);
-    if (found.empty())
-        return nowhere(kind, target);
-    return {};
+Outcome<const Runlist *> Lists::holder(const Target &target, nvdebug::Listed kind) const {
+    const auto found = nvdebug::holder_of(lists_, target, kind);
+    return found ? Outcome<const Runlist *>(*found) : tl::unexpected(Failure(found.error()));
 }
 
 /** The context of a channel, which the list may print below another one; nullptr: none shown. */
@@ -294,7 +233,6 @@ const nvdebug::Context *context_of(const Runlist &runlist, const Channel &channe
 }
 
 using Observations = std::vector<Observation>;
-using Found = Lists::Found;
 
 Json listed_tsgs(const Runlist &runlist) {
     Json ids = Json::array();
@@ -307,16 +245,9 @@ Observation of_runlist(std::uint32_t id, std::string property, Json value) {
     return {Kind::runlist, {std::nullopt, id}, std::move(property), std::move(value)};
 }
 
-/** Each TSG where it is now; fails unless each is on exactly one list. */
-Outcome<std::vector<std::pair<Target, Found>>> find_tsgs(const Lists &lists, const Targets &tsgs) {
-    std::vector<std::pair<Target, Found>> places;
-    for (const Target &target : tsgs) {
-        const auto found = lists.tsg(target);
-        if (auto clear = on_one_list(Kind::tsg, target, found); !clear)
-            return tl::unexpected(clear.error());
-        places.emplace_back(Target{found[0].runlist->id, target.id}, found[0]);
-    }
-    return places;
+/** A TSG or channel with the runlist that holds it. */
+Target place_in(const Runlist &runlist, const Target &target) {
+    return {runlist.id, target.id};
 }
 
 /** Do all of @p ids have a file? Requests for others are refused before anything is written. */
@@ -434,11 +365,11 @@ Observe enabled(const Gpu &gpu, Targets channels) {
             return tl::unexpected(lists.error());
         Observations seen;
         for (const Target &target : channels) {
-            const auto found = lists->channel(target);
-            if (auto clear = on_one_list(Kind::channel, target, found); !clear)
-                return tl::unexpected(clear.error());
-            seen.push_back({Kind::channel, Target{found[0].runlist->id, target.id}, "enabled",
-                            or_null(found[0].channel->enabled)});
+            const auto holder = lists->holder(target, nvdebug::Listed::channel);
+            if (!holder)
+                return tl::unexpected(holder.error());
+            seen.push_back({Kind::channel, place_in(**holder, target), "enabled",
+                            or_null(find_channel(**holder, target.id)->enabled)});
         }
         return seen;
     };
@@ -450,12 +381,11 @@ Observe compute_preemption(const Gpu &gpu, Target channel) {
         const auto lists = Lists::read(gpu, one, nvdebug::Detail::full);
         if (!lists)
             return tl::unexpected(lists.error());
-        const auto found = lists->channel(channel);
-        if (auto clear = on_one_list(Kind::channel, channel, found); !clear)
-            return tl::unexpected(clear.error());
-        const Target place{found[0].runlist->id, channel.id};
-        const nvdebug::Context *context = context_of(*found[0].runlist, *found[0].channel);
-        return Observations{{Kind::channel, place, "compute_preemption",
+        const auto holder = lists->holder(channel, nvdebug::Listed::channel);
+        if (!holder)
+            return tl::unexpected(holder.error());
+        const nvdebug::Context *context = context_of(**holder, *find_channel(**holder, channel.id));
+        return Observations{{Kind::channel, place_in(**holder, channel), "compute_preemption",
                              context ? or_null(context->compute_preemption) : Json()}};
     };
 }
@@ -465,14 +395,18 @@ Observe on_engines(const Gpu &gpu, Targets tsgs) {
         const auto lists = Lists::read(gpu, tsgs);
         if (!lists)
             return tl::unexpected(lists.error());
-        const auto places = find_tsgs(*lists, tsgs);
-        if (!places)
-            return tl::unexpected(places.error());
+        Targets places;
+        for (const Target &target : tsgs) {
+            const auto holder = lists->holder(target, nvdebug::Listed::tsg);
+            if (!holder)
+                return tl::unexpected(holder.error());
+            places.push_back(place_in(**holder, target));
+        }
         const auto states = gpu.engine_states();
         if (!states)
             return tl::unexpected(Failure(states.error()));
         Observations seen;
-        for (const auto &[place, found] : *places) {
+        for (const Target &place : places) {
             const nvdebug::Occupant tsg{nvdebug::Occupant::Kind::tsg, place.id};
             Json engines = Json::array();
             for (const EngineState &state : *states)
@@ -490,12 +424,13 @@ Observe timeslice(const Gpu &gpu, Target tsg) {
         const auto lists = Lists::read(gpu, one);
         if (!lists)
             return tl::unexpected(lists.error());
-        const auto places = find_tsgs(*lists, one);
-        if (!places)
-            return tl::unexpected(places.error());
-        const auto &[place, found] = places->front();
-        return Observations{
-            {Kind::tsg, place, "timeslice_us", microseconds(found.tsg->timeslice_ns)}};
+        const auto holder = lists->holder(tsg, nvdebug::Listed::tsg);
+        if (!holder)
+            return tl::unexpected(holder.error());
+        const auto tsgs = nvdebug::tsgs_of(**holder);
+        const auto listed = std::ranges::find(tsgs, tsg.id, &nvdebug::ListedTsg::id);
+        return Observations{{Kind::tsg, place_in(**holder, tsg), "timeslice_us",
+                             microseconds(listed->headers.front()->timeslice_ns)}};
     };
 }
 
@@ -506,10 +441,10 @@ Observe listed_beside(const Gpu &gpu, Target tsg) {
             const auto lists = Lists::read(gpu, one);
             if (!lists)
                 return tl::unexpected(lists.error());
-            const auto found = lists->tsg(tsg);
-            if (auto clear = on_one_list(Kind::tsg, tsg, found); !clear)
-                return tl::unexpected(clear.error());
-            home = found[0].runlist->id;
+            const auto holder = lists->holder(tsg, nvdebug::Listed::tsg);
+            if (!holder)
+                return tl::unexpected(holder.error());
+            home = (*holder)->id;
         }
         // it may be on the driver's list alone, which a list of the module's own has replaced
         return listed(gpu, {*home})();

@@ -322,9 +322,7 @@ namespace {
 Outcome<void> check_runlist(const State &state, std::uint32_t runlist) {
     if (!state.info || std::ranges::count(state.info->runlists, runlist))
         return {};
-    return fail(nvdebug::ErrorCode::not_found,
-                fmt::format("{} has no runlist {}; it has {}", state.folder, runlist,
-                            fold_ids(state.info->runlists)));
+    return no_runlist(state.folder, state.info->runlists, runlist);
 }
 
 /** A tree of what can be read; fails where no list can. */

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "json.hpp"
 #include "text.hpp"
@@ -73,6 +72,12 @@ std::string no_runlists(const std::string &folder, const nvdebug::Info &info) {
                        feature && !feature->available ? ": " + feature->reason : "");
 }
 
+tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
+                                   std::uint32_t id) {
+    return fail(nvdebug::ErrorCode::not_found,
+                fmt::format("{} has no runlist {}; it has {}", folder, id, fold_ids(ids)));
+}
+
 namespace {
 
 using nvdebug::Detail;
@@ -102,41 +107,27 @@ void say_if_incomplete(Context &context, const Runlist &list) {
                                      path)});
 }
 
-/** Runlists for which @p holds is true, among all or the one that @p target names. */
-template <typename Holds>
-Outcome<Runlist> find_list(Context &context, const nvdebug::Target &target, const char *what,
-                           Detail detail, Holds holds) {
+/** Of all runlists, or of the one that @p target names, the one that holds it. */
+Outcome<Runlist> find_list(Context &context, const nvdebug::Target &target, nvdebug::Listed kind,
+                           Detail detail) {
+    std::vector<Runlist> lists;
     if (target.runlist) {
         auto list = read_runlist(context, *target.runlist, detail);
-        if (list && !holds(*list))
-            return fail(ErrorCode::not_found,
-                        fmt::format("runlist {} of {} holds no {} {} now; 'nvdebugctl {} list {}' "
-                                    "shows what it holds",
-                                    *target.runlist, context.gpu().folder(), what, target.id, what,
-                                    *target.runlist));
-        return list;
+        if (!list)
+            return list;
+        lists.push_back(std::move(*list));
+    } else {
+        auto all = read_runlists(context, detail);
+        if (!all)
+            return tl::unexpected(all.error());
+        lists = std::move(*all);
     }
-    auto lists = read_runlists(context, detail);
-    if (!lists)
-        return tl::unexpected(lists.error());
-    std::vector<std::string> names;
-    std::optional<Runlist> found;
-    for (Runlist &list : *lists)
-        if (holds(list)) {
-            names.push_back(fmt::format("{}:{}", list.id, target.id));
-            found = std::move(list);
-        }
-    if (names.empty())
-        return fail(ErrorCode::not_found,
-                    fmt::format("no runlist of {} {}holds {} {} now; 'nvdebugctl {} list' shows "
-                                "what they hold",
-                                context.gpu().folder(),
-                                context.missing().empty() ? "" : "that can be read ", what,
-                                target.id, what));
-    if (names.size() > 1)
-        return fail(ErrorCode::invalid, fmt::format("{} {} is in several runlists; say which: {}",
-                                                    what, target.id, fmt::join(names, ", ")));
-    return *found;
+    auto holder = nvdebug::holder_of(lists, target, kind);
+    if (!holder && !context.missing().empty())
+        holder.error().sentence += "; these are the lists that can be read";
+    if (!holder)
+        return tl::unexpected(Failure(holder.error()));
+    return **holder;
 }
 
 } // namespace
@@ -146,8 +137,7 @@ Outcome<Runlist> read_runlist(Context &context, std::uint32_t id, Detail detail)
     if (!ids)
         return tl::unexpected(ids.error());
     if (std::ranges::find(*ids, id) == ids->end())
-        return fail(ErrorCode::not_found, fmt::format("{} has no runlist {}; it has {}",
-                                                      context.gpu().folder(), id, fold_ids(*ids)));
+        return no_runlist(context.gpu().folder(), *ids, id);
     auto list = context.gpu().runlist(id, detail);
     if (!list)
         return tl::unexpected(Failure(list.error()));
@@ -185,19 +175,11 @@ Outcome<std::vector<Runlist>> read_runlists(Context &context, Detail detail) {
 
 Outcome<Runlist> find_list_of_channel(Context &context, const nvdebug::Target &target,
                                       Detail detail) {
-    return find_list(context, target, "channel", detail, [&](const Runlist &list) {
-        return std::ranges::any_of(nvdebug::channels_of(list),
-                                   [&](const auto &held) { return held.channel->id == target.id; });
-    });
+    return find_list(context, target, nvdebug::Listed::channel, detail);
 }
 
 Outcome<Runlist> find_list_of_tsg(Context &context, const nvdebug::Target &target, Detail detail) {
-    return find_list(context, target, "tsg", detail, [&](const Runlist &list) {
-        return std::ranges::any_of(list.items, [&](const nvdebug::RunlistItem &item) {
-            const auto *const tsg = std::get_if<nvdebug::Tsg>(&item);
-            return tsg && tsg->id == target.id;
-        });
-    });
+    return find_list(context, target, nvdebug::Listed::tsg, detail);
 }
 
 std::string passed_over(const nvdebug::Owners &owners) {

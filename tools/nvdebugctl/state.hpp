@@ -56,6 +56,10 @@ std::optional<T> read_part(Context &context, const std::string &what, nvdebug::R
     return std::nullopt;
 }
 
+/** The GPU of that folder lacks runlist @p id, and has those of @p ids. */
+tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
+                                   std::uint32_t id);
+
 /** One runlist; a torn one is given and said to be so. */
 Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdebug::Detail detail);
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "nvdebug/engine.hpp"
+#include "nvdebug/runlist.hpp"
 
 namespace nvdebugctl {
 
-/** In the order given, runs of consecutive ids folded: `0-7, 9, 20-22`. */
-std::string fold_ids(std::span<const std::uint32_t> ids);
+using nvdebug::fold_ids;
 
 /** `1 channel`, `3 channels`, `2 processes`. */
 std::string count_of(std::size_t count, std::string_view singular);
