@@ -586,9 +586,10 @@ def test_full_disk(one):
     assert os.strerror(errno.ENOSPC) in done.stderr and done.stderr.count("\n") == 1
 
 
-def on_terminal(words, **env):
-    """What the tool prints when stdout is a terminal."""
+def on_terminal(words, columns=0, **env):
+    """What the tool prints when stdout is a terminal; without columns it has no size."""
     terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     done = subprocess.run([tool(), *words], stdout=end, env={**environment, **env}, check=False)
     os.close(end)
@@ -624,21 +625,9 @@ def test_colour(tree, line):
 @pytest.mark.parametrize("line", ("-h", "runlist tree -h", "channel list --columns help", "check -h"))
 def test_help_is_no_wider_than_the_terminal(line):
     for columns in (60, 80, 100):
-        terminal, end = pty.openpty()
-        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        done = subprocess.run([tool(), *line.split()], stdout=end, check=False)
-        os.close(end)
-        output = b""
-        try:
-            while chunk := os.read(terminal, 65536):
-                output += chunk
-        except OSError:
-            pass
-        os.close(terminal)
-        assert done.returncode == 0
-        assert max(map(len, output.decode().splitlines())) <= columns
-        plain = "".join(ctl(line).out.split())
-        assert "".join(output.decode().split()) == plain
+        output = on_terminal(line.split(), columns)
+        assert max(map(len, output.splitlines())) <= columns
+        assert "".join(output.split()) == "".join(ctl(line).out.split())
 
 
 def test_own_options_come_first():
@@ -657,6 +646,71 @@ def test_pretty_is_the_same_document(one):
 
 
 # --- forms of tables ---
+
+def columns_of(text):
+    """{heading: [cell]} of a table as a person reads it, with what is broken put together; the
+    headings that a line below says are left out."""
+    lines = text.splitlines()
+    left_out = re.fullmatch(r"This terminal is too narrow for (.*)\. A wider one shows all; so does "
+                            r"a pipe\.", lines[-1])
+    lines = lines[:-1] if left_out else lines
+    starts = [match.start() for match in re.finditer(r"\S+", lines[0])]
+    parts = [[line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+             for line in lines]
+    broken = len(parts) > 1 and not parts[1][0]
+    heads = ["_".join(filter(None, each)) for each in zip(*parts[:1 + broken], strict=True)]
+    rows = []
+    for row in parts[1 + broken:]:
+        if row[0]:
+            rows.append(row)
+        else:
+            rows[-1] = [before + more for before, more in zip(rows[-1], row, strict=True)]
+    return (dict(zip(heads, zip(*rows, strict=True), strict=True)),
+            left_out[1].split(", ") if left_out else [])
+
+
+TABLES = ("gpu list", "engine list", "engine shared", "runlist list", "channel list", "tsg list",
+          "copy show", "copy shared", "engine list -g all", "check -g all")
+
+
+@pytest.mark.parametrize("columns", (40, 80, 200))
+@pytest.mark.parametrize("line", TABLES)
+@pytest.mark.parametrize("board, workload", (("gtx1060-3gb", "mixed"), ("a100", "fig7"), ("b200", "idle")))
+def test_tables_fit_the_terminal(tmp_path, board, workload, line, columns):
+    """Nothing is lost but whole columns, and those are named; at 80, only of lists of channels."""
+    source = write_tree(tmp_path / "proc", (board, workload))
+    words = ["--from", str(source), *line.split(), "--color", "never"]
+    piped = ctl(words).out
+    shown = on_terminal(words, columns)
+    assert all(len(line) <= columns or line.startswith("This terminal") for line in shown.splitlines())
+    if max(map(len, piped.splitlines())) <= columns:
+        assert shown == piped
+        return
+    all_of_them, _ = columns_of(piped)
+    fitting, left_out = columns_of(shown)
+    assert [*fitting, *left_out] == list(all_of_them)
+    for heading, cells in fitting.items():
+        assert cells == all_of_them[heading]
+    assert columns < 200 and (columns < 80 or line == "channel list")
+    assert not {"RUNLIST", "CHANNEL", "TSG", "STATUS", "BUSY"} & set(left_out) or columns < 80
+
+
+def test_lists_are_broken_within_their_column(tmp_path):
+    source = write_tree(tmp_path / "proc", ("a100", "idle"))
+    words = ["--from", str(source), "engine", "shared"]
+    rows, left_out = columns_of(on_terminal([*words, "--color", "never"], 24))
+    plain, _ = columns_of(ctl(words).out)
+    assert (rows, left_out) == (plain, [])
+
+
+def test_columns_asked_for_are_all_shown(tmp_path):
+    source = write_tree(tmp_path / "proc", ("a100", "fig7"))
+    words = ["--from", str(source), "channel", "list", "--color", "never"]
+    for more in (["--columns", "channel,status,instance_address,instance_aperture"], ["--no-header"]):
+        assert on_terminal([*words, *more], 40) == ctl([*words, *more]).out
+    shown = on_terminal(["--from", str(source), "tsg", "show", "0:1", "--color", "never"], 80)
+    assert "too narrow for INSTANCE_" in shown.splitlines()[-1]
+
 
 def test_columns_and_header(tree):
     assert ctl("gpu list --csv --columns chip,index", tree).out == "chip,index\nGA100,0\nGP106,1\n"

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -220,15 +221,119 @@ std::string heading(const std::string &column) {
     return text;
 }
 
-std::string padded(const std::string &text, std::size_t width) {
-    return fmt::format("{:<{}}", text, width);
+/** Parts of a heading or cell that stay whole, each with the @p separator after it. */
+std::vector<std::string> parts_of(const std::string &text, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        parts.back() += c;
+        if (c == separator)
+            parts.emplace_back();
+    }
+    return parts;
 }
+
+/** In lines of @p width; a part that is longer has one of its own. */
+std::vector<std::string> broken(const std::string &text, char separator, std::size_t width) {
+    std::vector<std::string> lines;
+    for (const std::string &part : parts_of(text, separator)) {
+        // A heading has no `_` where it is broken.
+        const std::size_t needed = part.size() - (part.ends_with('_') ? 1 : 0);
+        if (!lines.empty() && lines.back().size() + needed <= width) {
+            lines.back() += part;
+            continue;
+        }
+        if (!lines.empty() && lines.back().ends_with('_'))
+            lines.back().pop_back();
+        lines.push_back(part);
+    }
+    return lines;
+}
+
+constexpr std::string_view gap = "  ";
+
+class Table {
+  public:
+    using Row = std::vector<std::string>;
+
+    Table(std::vector<Row> rows, bool header, std::vector<std::size_t> widths)
+        : rows_(std::move(rows)), header_(header), widths_(std::move(widths)),
+          least_(widths_.size()) {
+        for (std::size_t r = 0; r < rows_.size(); r++)
+            for (std::size_t i = 0; i < widths_.size(); i++) {
+                widths_[i] = std::max(widths_[i], rows_[r][i].size());
+                for (const std::string &line : broken(rows_[r][i], separator(r), 0))
+                    least_[i] = std::max(least_[i], line.size());
+            }
+    }
+
+    const std::vector<std::size_t> &widths() const { return widths_; }
+
+    /** Of a table with a header. @return the headings of columns that are left out */
+    Row fit(std::size_t width) {
+        Row left_out;
+        while (least_.size() > 1 && total(least_) > width) {
+            left_out.insert(left_out.begin(), rows_[0].back());
+            least_.pop_back();
+            widths_.pop_back();
+            for (Row &row : rows_)
+                row.pop_back();
+        }
+        // The widest gives, as long as it can.
+        while (total(widths_) > width) {
+            std::size_t widest = widths_.size();
+            for (std::size_t i = 0; i < widths_.size(); i++)
+                if (widths_[i] > least_[i] &&
+                    (widest == widths_.size() || widths_[i] > widths_[widest]))
+                    widest = i;
+            if (widest == widths_.size())
+                break;
+            widths_[widest]--;
+        }
+        return left_out;
+    }
+
+    void print(Page &page) const {
+        for (std::size_t r = 0; r < rows_.size(); r++) {
+            std::vector<Row> cells;
+            std::size_t lines = 1;
+            for (std::size_t i = 0; i < widths_.size(); i++) {
+                cells.push_back(broken(rows_[r][i], separator(r), widths_[i]));
+                lines = std::max(lines, cells.back().size());
+            }
+            for (std::size_t n = 0; n < lines; n++) {
+                std::string line;
+                for (std::size_t i = 0; i < cells.size(); i++) {
+                    const std::string cell = n < cells[i].size() ? cells[i][n] : "";
+                    line += i + 1 == cells.size() ? cell
+                                                  : fmt::format("{:<{}}{}", cell, widths_[i], gap);
+                }
+                if (n > 0)
+                    line.resize(line.find_last_not_of(' ') + 1);
+                page.line(is_header(r) ? page.bold(line) : line);
+            }
+        }
+    }
+
+  private:
+    bool is_header(std::size_t row) const { return header_ && row == 0; }
+    char separator(std::size_t row) const { return is_header(row) ? '_' : ','; }
+    static std::size_t total(const std::vector<std::size_t> &widths) {
+        std::size_t sum = (widths.size() - 1) * gap.size();
+        for (const std::size_t width : widths)
+            sum += width;
+        return sum;
+    }
+
+    std::vector<Row> rows_;
+    bool header_;
+    std::vector<std::size_t> widths_, least_;
+};
 
 } // namespace
 
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
                  std::vector<std::size_t> *known_widths) {
-    std::vector<std::vector<std::string>> cells;
+    std::vector<Table::Row> cells;
     if (header) {
         cells.emplace_back();
         std::ranges::transform(columns, std::back_inserter(cells.back()), heading);
@@ -238,20 +343,17 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
         for (const std::string &column : columns)
             cells.back().push_back(shown(column, row.at(column)));
     }
-
-    std::vector<std::size_t> own_widths;
-    std::vector<std::size_t> &widths = known_widths ? *known_widths : own_widths;
+    std::vector<std::size_t> widths = known_widths ? *known_widths : std::vector<std::size_t>();
     widths.resize(columns.size());
-    for (const auto &row : cells)
-        for (std::size_t i = 0; i < row.size(); i++)
-            widths[i] = std::max(widths[i], row[i].size());
-
-    for (std::size_t r = 0; r < cells.size(); r++) {
-        std::string line;
-        for (std::size_t i = 0; i < columns.size(); i++)
-            line += i + 1 == columns.size() ? cells[r][i] : padded(cells[r][i], widths[i]) + "  ";
-        page.line(header && r == 0 ? page.bold(line) : line);
-    }
+    Table table(std::move(cells), header, std::move(widths));
+    if (known_widths)
+        *known_widths = table.widths();
+    const Table::Row left_out = page.width() ? table.fit(*page.width()) : Table::Row();
+    table.print(page);
+    if (!left_out.empty())
+        page.line(page.dim(fmt::format(
+            "This terminal is too narrow for {}. A wider one shows all; so does a pipe.",
+            fmt::join(left_out, ", "))));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #define NVDEBUGCTL_PAGE_HPP
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,11 @@ namespace nvdebugctl {
 
 class Page {
   public:
-    explicit Page(bool color) : color_(color) {}
+    /** @param width columns of the terminal, for tables; empty: they are as wide as they are */
+    explicit Page(bool color, std::optional<std::size_t> width = std::nullopt)
+        : color_(color), width_(width) {}
+
+    const std::optional<std::size_t> &width() const { return width_; }
 
     std::string bold(std::string_view text) const;
     std::string dim(std::string_view text) const;
@@ -29,13 +34,15 @@ class Page {
     std::string styled(std::string_view style, std::string_view text) const;
 
     bool color_;
+    std::optional<std::size_t> width_;
     std::string text_;
 };
 
 /** Every key of @p data on a line of its own, `key: value`; what is nested, below and indented. */
 void print_fields(const Json &data, Page &page, int indent = 0);
 
-/** Columns as wide as their widest value; rows are never cut.
+/** Columns as wide as their widest value. Where that is wider than the page, headings are broken at
+ *  `_` and cells at `,`; if that is not enough, the last columns are left out and a line says so.
  *  @param widths least widths, which grow: for more rows of the same table; nullptr: none */
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
                  std::vector<std::size_t> *widths = nullptr);

@@ -41,6 +41,13 @@ std::vector<std::string> shown_columns(const Invocation &invocation, const Json 
     return columns;
 }
 
+/** Whoever names columns, or wants no header, gets tables as wide as they are. */
+Page new_page(const Context &context) {
+    const bool as_it_is = !context.invocation().columns.empty() || context.flag("--no-header");
+    return Page(use_color(context.value("--color")),
+                as_it_is ? std::nullopt : this_terminal().width);
+}
+
 std::string render(const Context &context, const Document &document) {
     const Invocation &invocation = context.invocation();
     const Command &command = context.command();
@@ -52,7 +59,7 @@ std::string render(const Context &context, const Document &document) {
     if (invocation.has("--csv"))
         return to_csv(document.table(), columns, header);
 
-    Page page(use_color(context.value("--color")));
+    Page page = new_page(context);
     if (document.print)
         document.print(page);
     else if (is_table(invocation, document))
@@ -108,7 +115,7 @@ Exit heavier(Exit a, Exit b) {
 class AllGpus {
   public:
     explicit AllGpus(const Context &context)
-        : invocation_(context.invocation()), page_(use_color(context.value("--color"))) {}
+        : invocation_(context.invocation()), page_(new_page(context)) {}
 
     void add(const Context &context, const Document &document) {
         const Command &command = *invocation_.command;
