@@ -242,3 +242,11 @@ def test_contract_names_every_command_and_no_other():
 def test_version():
     version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
     assert ctl("--version").out == f"nvdebugctl {version}\n"
+
+
+def test_schema_version():
+    said = set()
+    for page in ("nvdebugctl.md", "man/nvdebugctl.1"):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        said |= set(re.findall(r'"schema_version": "([\d.]+)"', text))
+    assert said == {ctl("help -j").json["schema_version"]}
