@@ -245,6 +245,72 @@ Outcome<Document> disable(Context &context) {
     return schedule(context, false);
 }
 
+/** What is told of each list; keys as in summary(). */
+const std::vector<Column> &summary_columns() {
+    static const std::vector<Column> columns = {
+        {"runlist", "id of the runlist", "uint"},
+        {"engines", "engines that it serves", "[string]?"},
+        {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
+        {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
+        {"channels", "channels in the list, each counted once; null: it cannot be read", "uint?"},
+        {"processes", "the processes that made its channels, as far as known", "[process]"},
+        {"entries",
+         "length of the list that the hardware was given, in entries: a TSG that is listed "
+         "twice is there twice, with its channels",
+         "uint"},
+        {"pending", "submitted, and not yet taken over by Host", "bool"},
+        {"torn", "the list moved while it was copied: old and new are mixed", "bool", false},
+        {"address", "where the list is in its aperture; null: none, or hidden", "address", false},
+        {"aperture", "'vid', 'coh', 'ncoh' or 'invalid'", "aperture", false}};
+    return columns;
+}
+
+/** The same, and what the list holds. */
+std::vector<Field> show_fields() {
+    std::vector<Field> fields = fields_of(summary_columns());
+    fields.push_back(
+        {"items",
+         "TSGs and bare channels in list order",
+         "[either]",
+         {{"",
+           "",
+           "object",
+           {{"kind", "a TSG", "=tsg"},
+            {"tsg", "id of the TSG", "uint"},
+            {"again", "another turn of a TSG that the list had before", "bool"},
+            {"timeslice_us", "timeslice of one header, in microseconds", "number"},
+            {"share_percent",
+             "part of the runlist's time while all TSGs have work, in percent; null: not "
+             "known (bare channels, torn list)",
+             "percent?"},
+            {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us", "uint"},
+            {"timeout", "timeout of the header", "uint"},
+            {"length", "channels that its header announces", "uint"},
+            {"truncated", "fewer channels follow than that", "bool"},
+            {"channels",
+             "the channel entries that follow its header",
+             "[channelState]",
+             {{"instance",
+               "instance block, subcontexts and context; null: not asked for (--brief), or "
+               "none",
+               "instance?"}}}}},
+          {"",
+           "",
+           "channelState",
+           {{"kind", "a channel outside of a TSG", "=channel"},
+            {"instance",
+             "instance block, subcontexts and context; null: not asked for (--brief), or "
+             "none",
+             "instance?"}}},
+          {"",
+           "",
+           "object",
+           {{"kind", "an entry that is neither TSG nor channel", "=unknown"},
+            {"entry", "number of the entry among all, from 0", "uint"},
+            {"words", "the entry", "[hex]"}}}}});
+    return fields;
+}
+
 } // namespace
 
 std::vector<Command> runlist_commands() {
@@ -253,23 +319,7 @@ std::vector<Command> runlist_commands() {
         {.object = "runlist",
          .verb = "list",
          .help = "runlists: engines, TSGs, channels, scheduling on or off",
-         .columns =
-             {{"runlist", "id of the runlist", "uint"},
-              {"engines", "engines that it serves", "[string]?"},
-              {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
-              {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
-              {"channels", "channels in the list, each counted once; null: it cannot be read",
-               "uint?"},
-              {"processes", "the processes that made its channels, as far as known", "[process]"},
-              {"entries",
-               "length of the list that the hardware was given, in entries: a TSG that is listed "
-               "twice is there twice, with its channels",
-               "uint"},
-              {"pending", "submitted, and not yet taken over by Host", "bool"},
-              {"torn", "the list moved while it was copied: old and new are mixed", "bool", false},
-              {"address", "where the list is in its aperture; null: none, or hidden", "address",
-               false},
-              {"aperture", "'vid', 'coh', 'ncoh' or 'invalid'", "aperture", false}},
+         .columns = summary_columns(),
          .data = "runlists by rising id",
          .examples = {{"nvdebugctl runlist list", "one line for each runlist"}},
          .run = list},
@@ -279,62 +329,7 @@ std::vector<Command> runlist_commands() {
          .arguments = {runlist},
          .options = {{"--brief", "without instance blocks and contexts: reads far less"}},
          .columns = channel_columns(),
-         .fields =
-             {{"runlist", "id of the runlist", "uint"},
-              {"engines", "engines that it serves", "[string]?"},
-              {"scheduling", "scheduling is on; null: cannot be read", "bool?"},
-              {"tsgs", "TSGs in the list, each counted once; null: it cannot be read", "uint?"},
-              {"channels", "channels in the list, each counted once; null: it cannot be read",
-               "uint?"},
-              {"processes", "the processes that made its channels, as far as known", "[process]"},
-              {"entries",
-               "length of the list that the hardware was given, in entries: a TSG that is listed "
-               "twice is there twice, with its channels",
-               "uint"},
-              {"pending", "submitted, and not yet taken over by Host", "bool"},
-              {"torn", "the list moved while it was copied: old and new are mixed", "bool"},
-              {"address", "where the list is in its aperture; null: none, or hidden", "address"},
-              {"aperture", "'vid', 'coh', 'ncoh' or 'invalid'", "aperture"},
-              {"items",
-               "TSGs and bare channels in list order",
-               "[either]",
-               {{"",
-                 "",
-                 "object",
-                 {{"kind", "a TSG", "=tsg"},
-                  {"tsg", "id of the TSG", "uint"},
-                  {"again", "another turn of a TSG that the list had before", "bool"},
-                  {"timeslice_us", "timeslice of one header, in microseconds", "number"},
-                  {"share_percent",
-                   "part of the runlist's time while all TSGs have work, in percent; null: not "
-                   "known (bare channels, torn list)",
-                   "percent?"},
-                  {"scale", "scale of the header: timeslice is (timeout << scale) * 1.024 us",
-                   "uint"},
-                  {"timeout", "timeout of the header", "uint"},
-                  {"length", "channels that its header announces", "uint"},
-                  {"truncated", "fewer channels follow than that", "bool"},
-                  {"channels",
-                   "the channel entries that follow its header",
-                   "[channelState]",
-                   {{"instance",
-                     "instance block, subcontexts and context; null: not asked for (--brief), or "
-                     "none",
-                     "instance?"}}}}},
-                {"",
-                 "",
-                 "channelState",
-                 {{"kind", "a channel outside of a TSG", "=channel"},
-                  {"instance",
-                   "instance block, subcontexts and context; null: not asked for (--brief), or "
-                   "none",
-                   "instance?"}}},
-                {"",
-                 "",
-                 "object",
-                 {{"kind", "an entry that is neither TSG nor channel", "=unknown"},
-                  {"entry", "number of the entry among all, from 0", "uint"},
-                  {"words", "the entry", "[hex]"}}}}}},
+         .fields = show_fields(),
          .notes =
              {"CSV has a row for each channel. The share of a TSG is that of the time in which "
               "all have work."},
