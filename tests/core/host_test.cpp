@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What acts on Host, while somebody else does, too, and on registers that do not do what they are
 // told: which registers are written, and what is answered.
-#include "bench.hpp"
-#include "meddled.hpp"
+#include "three_tasks.hpp"
 
 extern "C" {
 #include "chips/chips.h"
@@ -25,28 +24,14 @@ namespace {
 
 constexpr u64 second = 1000000000;
 
-class Host : public testing::Test {
+class Host : public testing::Test, protected ThreeTasks {
   protected:
-    explicit Host(const std::string &board = "a100") : machine(board, "three-tasks") {
-        EXPECT_EQ(machine.probe(), 0);
-        machine.model().advance(5000 * nvmodel::ns_per_us);
-    }
-    ~Host() override { shim.killed = false; }
+    explicit Host(const std::string &board = "a100") : ThreeTasks(board) {}
 
-    [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
-    /// The one with the tasks: the graphics engine's.
-    [[nodiscard]] const nvdebug_runlist *runlist() { return &gpu()->topology.runlist[0]; }
-    [[nodiscard]] nvdebug_runlist_location where() {
-        nvdebug_runlist_location loc{};
-        EXPECT_EQ(machine.locked([&] { return nvdebug_submit_settle(gpu(), runlist(), &loc); }), 0);
-        return loc;
-    }
     /// How often a register was written.
     [[nodiscard]] auto writes(u32 offset) const {
         return std::ranges::count(machine.written, offset, &std::pair<u32, u32>::first);
     }
-
-    Meddled machine;
 };
 
 // --- await ---

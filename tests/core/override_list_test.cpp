@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Override lists: which list is current after each way to end, and that no memory is freed that
 // Host may read, nor kept that it does not.
-#include "bench.hpp"
-#include "meddled.hpp"
+#include "three_tasks.hpp"
 
 extern "C" {
 #include "chips/chips.h"
@@ -23,23 +22,10 @@ extern "C" {
 namespace core {
 namespace {
 
-class OverrideList : public testing::TestWithParam<std::string> {
+class OverrideList : public testing::TestWithParam<std::string>, protected ThreeTasks {
   protected:
-    OverrideList() : machine(GetParam(), "three-tasks") {
-        EXPECT_EQ(machine.probe(), 0);
-        machine.model().advance(5000 * nvmodel::ns_per_us);
-        drivers = where();
-        in_use = shim.in_use;
-    }
-    ~OverrideList() override { shim.killed = false; }
+    OverrideList() : ThreeTasks(GetParam()), drivers(where()), in_use(shim.in_use) {}
 
-    [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
-    [[nodiscard]] const nvdebug_runlist *runlist() { return &gpu()->topology.runlist[0]; }
-    [[nodiscard]] nvdebug_runlist_location where() {
-        nvdebug_runlist_location loc{};
-        EXPECT_EQ(machine.locked([&] { return nvdebug_submit_settle(gpu(), runlist(), &loc); }), 0);
-        return loc;
-    }
     [[nodiscard]] bool is_current(const nvdebug_runlist_location &loc) {
         const nvdebug_runlist_location now = where();
         return nvdebug_runlist_location_same(&now, &loc);
@@ -101,7 +87,6 @@ class OverrideList : public testing::TestWithParam<std::string> {
     /// Of override lists, each with its memory.
     [[nodiscard]] u64 lists() const { return (shim.in_use - in_use) / 2; }
 
-    Meddled machine;
     nvdebug_runlist_location drivers{};
     u64 in_use = 0;
 };
