@@ -11,6 +11,8 @@ import subprocess
 import termios
 import time
 
+import pyte
+
 PATIENCE_S = 300
 
 
@@ -66,3 +68,22 @@ class Typist:
             data = os.read(self._terminal, 1 << 16)
             self._seen += data
             self._on_output(data)
+
+
+class ScreenTypist(Typist):
+    """The same with what is on the terminal's screen."""
+
+    def __init__(self, command, rows, columns):
+        self.screen = pyte.Screen(columns, rows)
+        super().__init__(command, rows, columns, pyte.ByteStream(self.screen).feed)
+
+    @property
+    def lines(self):
+        return [line.rstrip() for line in self.screen.display]
+
+    def wait_until(self, is_so):
+        """Lets the program go on until that is true."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_so():
+            assert time.monotonic() < deadline, "\n".join(self.lines)
+            self.watch(0.05)
