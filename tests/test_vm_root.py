@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from ctl import tool
 from nvdvm import paths
 
 PROGRAM = """
@@ -61,12 +62,17 @@ def test_the_page_for_who_has_no_gpu(tmp_path):
     """The commands of docs/without-gpu.md, as they stand there."""
     page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
-    (tmp_path / "vm").symlink_to(paths.ROOT / "vm")
+    assert len(blocks) == 4
+    assert tool().is_relative_to(paths.ROOT / "build")
+    for name in ("vm", "build"):
+        (tmp_path / name).symlink_to(paths.ROOT / name)
     blocks = [block.replace("vm/run ", "vm/run --no-build ") for block in blocks]
     outputs = [subprocess.run(["bash", "-euo", "pipefail", "-c", block], capture_output=True, text=True, timeout=300,
                               check=True, cwd=tmp_path).stdout for block in blocks]
     assert outputs[0].startswith("+---- Runlist 0 ") and (tmp_path / "sample" / "gpu1" / "info").stat().st_size
-    assert outputs[1].startswith("GR0 is running tsg:")
-    worked = [channel["progress_us"] > 0 for channel in json.loads(outputs[2])["channels"]]
+    assert [line.split()[1] for line in outputs[1].splitlines()[:3]] == ["CHIP", "GH100", "GA100"]
+    assert re.search(r"^tsg,timeslice_us,share_percent\n\d+,[\d.]+,[\d.]+\n", outputs[1], re.MULTILINE)
+    assert re.search(r"^\d+ channels\nindependent\n\Z", outputs[1], re.MULTILINE)
+    assert outputs[2].startswith("GR0 is running tsg:")
+    worked = [channel["progress_us"] > 0 for channel in json.loads(outputs[3])["channels"]]
     assert worked == [True, True, False, False, True, True]
