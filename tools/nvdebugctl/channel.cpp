@@ -214,7 +214,8 @@ std::vector<Command> channel_commands() {
          .control = true,
          .leasable = true,
          .notes = {"All channels of a TSG share the context, and so the mode.",
-                   "It takes effect when firmware loads the context the next time (inferred)."},
+                   "It takes effect when the GPU's firmware next loads the context; this is "
+                   "inferred, not documented."},
          .examples = {{"nvdebugctl channel preemption 0:5 cilp",
                        "let others interrupt its kernels at any instruction"}},
          .check = check_lease_time,

@@ -175,7 +175,8 @@ std::vector<Command> check_commands() {
                  "ok: tasks are as independent as the rule allows; note: tasks wait for each "
                  "other, or "
                  "may, as GPUs are built and used; unknown: cannot be read, or not public on this "
-                 "chip; attention: unusual, though it may be meant; trouble: work is stuck, or the "
+                 "chip; attention: unusual, though it may be intended; trouble: work is stuck, or "
+                 "the "
                  "state contradicts itself (exit status 2)",
                  "ok|note|unknown|attention|trouble"},
                 {"answer", "the answer, in sentences", "string"},
@@ -198,7 +199,8 @@ std::vector<Command> check_commands() {
               "ok: tasks are as independent as the rule allows. note: tasks wait for each other, "
               "or may; GPUs are built and used like that, and a response-time analysis has to "
               "include it. attention: unusual (a disabled channel, scheduling that is off), though "
-              "it may be meant. unknown: cannot be read, or not public on this chip. trouble: work "
+              "it may be intended. unknown: cannot be read, or not public on this chip. trouble: "
+              "work "
               "is stuck, or the state contradicts itself.",
               "Exit status: 2 if there is trouble, else 4 if a file cannot be read or a list is "
               "torn, else 0."},

@@ -9,9 +9,9 @@ std::vector<Object> all_objects() {
     return {
         {"gpu", "the GPUs of this machine or capture", gpu_commands()},
         {"engine", "engines, and which of them share a runlist", engine_commands()},
-        {"runlist", "runlists: what Host schedules from", runlist_commands()},
-        {"tsg", "time-slice groups", tsg_commands()},
-        {"channel", "channels", channel_commands()},
+        {"runlist", "runlists: the lists of tasks that the GPU goes round", runlist_commands()},
+        {"tsg", "time-slice groups (TSGs): channels that take turns as one", tsg_commands()},
+        {"channel", "channels: the queues through which a task's work comes", channel_commands()},
         {"process", "processes that use the GPU", process_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},

@@ -590,9 +590,8 @@ std::vector<Command> doctor_commands() {
     const std::vector<Column> columns = {
         {"subject", "what it is about; a GPU by its PCI address or platform device", "string"},
         {"verdict",
-         "ok; unknown: this machine does not say; attention: part of it is "
-         "not to be had like this; trouble: "
-         "nothing works until it is mended",
+         "ok; unknown: this machine does not say; attention: part of it does not work "
+         "like this; trouble: nothing works until it is mended",
          "ok|unknown|attention|trouble"},
         {"finding", "what was found", "string"},
         {"fix", "what to do; null: nothing", "string?"}};

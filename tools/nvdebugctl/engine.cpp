@@ -240,7 +240,7 @@ std::vector<Command> engine_commands() {
          .run = list},
         {.object = "engine",
          .verb = "shared",
-         .help = "do two engines share a runlist, or which do",
+         .help = "whether two engines share a runlist; without engines: which do",
          .arguments =
              {{"ENGINE", Argument::Kind::engine,
                "two engines, as 'engine list' names them, in any case; none: all that share",

@@ -450,9 +450,9 @@ Command runlist_tree_command() {
                 "[object]",
                 {{"index", "number of the entry among all, from 0", "uint"},
                  {"words", "the entry", "[hex]"}}}}}},
-        .notes = {"A TSG's share is that of its runlist's time while every TSG that may run has "
-                  "work: its timeslices over those of all. '-': not known, since the list also has "
-                  "channels outside of any TSG, and does not tell their timeslices.",
+        .notes = {"A TSG's share is its part of the runlist's time while all TSGs that may run have "
+                  "work: its timeslices divided by those of all. '-': not known, since the list "
+                  "also has channels outside of any TSG, whose timeslices it does not tell.",
                   "Channels in the same state share a line, as do eight or more TSGs that differ "
                   "in nothing but their ids; JSON has each by itself. Where no state is "
                   "named, the channel is idle."},

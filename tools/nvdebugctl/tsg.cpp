@@ -273,8 +273,8 @@ std::vector<Command> tsg_commands() {
                         "500us, 2ms, 1.5ms or plain microseconds; from 1.024us to 8.556380160s"}},
          .control = true,
          .leasable = true,
-         .notes = {"What is in force is the longest that the hardware can express and that is not "
-                   "longer than asked for."},
+         .notes = {"The hardware has steps: it is set to the longest step that is not longer than "
+                   "TIME."},
          .examples = {{"nvdebugctl tsg timeslice 0:3 500us", "half a millisecond a turn"}},
          .check = check_time,
          .run = set_timeslice,

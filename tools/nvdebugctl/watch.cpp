@@ -405,7 +405,7 @@ std::vector<Command> watch_commands() {
               "or two each. For the live view and JSON, every tenth also reads 'info' and the "
               "lists, without instance blocks: a few words for each entry and a register for each "
               "channel. A register costs about 1 us of the bus.",
-              "Of a capture there is one sample, and of a folder unless -s or -n asks for more."},
+              "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
          .examples = {{"nvdebugctl watch", "the live view"},
                       {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},
                       {"nvdebugctl watch -j | jq -c '.data.engines[] | [.engine, .current]'",
