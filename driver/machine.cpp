@@ -44,10 +44,22 @@ struct Machine::State {
     std::vector<u32> expected;
     std::unordered_map<u32, u32> ahead;
 
+    // Registers that a read of each file took the last time, in this order: when it is read again
+    // they are read so, many in a call, for as long as it asks for the same.
+    std::unordered_map<std::string, std::vector<u32>> asked_before;
+    std::vector<u32> asked;
+    struct {
+        std::span<const u32> offsets; // from the next one on
+        std::vector<u32> values;      // of the first of them, those that were read
+        std::size_t used = 0;
+    } again;
+
     static State &of(const nvdebug_gpu *gpu) { return *container_of(gpu, State, gpu); }
 
     int fetch(u32 offset, u32 *value);
     int fetch_expected();
+    bool fetch_again(u32 offset, u32 *value);
+    void drop_what_is_ahead();
     int failed(const Error &why);
     int memory(u64 address, std::span<u32> into);
     void forget();
@@ -56,6 +68,8 @@ struct Machine::State {
 namespace {
 
 constexpr u32 register_bytes = 16U << 20;
+/** Among offsets of registers. */
+constexpr u32 memory_was_read = ~0U;
 constexpr const char *controls_need_module =
     "changing the GPU takes the module: NVIDIA's driver is only asked what is";
 constexpr const char *memory_is_mapped = "not used: NVIDIA's driver maps memory";
@@ -125,7 +139,39 @@ int Machine::State::fetch_expected() {
     return 0;
 }
 
+void Machine::State::drop_what_is_ahead() {
+    again.offsets = again.offsets.subspan(again.used);
+    again.values.clear();
+    again.used = 0;
+}
+
+/** False: it was not asked for at this point the last time. */
+bool Machine::State::fetch_again(u32 offset, u32 *value) {
+    if (again.used == again.values.size() || again.offsets[again.used] != offset) {
+        drop_what_is_ahead();
+        const auto at = std::ranges::find(again.offsets, offset);
+        if (at == again.offsets.end())
+            return false;
+        again.offsets = {at, again.offsets.end()};
+        const auto end = std::find(at, again.offsets.end(), memory_was_read);
+        again.values.resize(std::min<std::size_t>(end - at, rm::RegisterOps::most));
+        if (!words->registers(again.offsets.first(again.values.size()), again.values)) {
+            again.values.clear();
+            return false;
+        }
+    }
+    *value = again.values[again.used++];
+    return true;
+}
+
 int Machine::State::fetch(u32 offset, u32 *value) {
+    asked.push_back(offset);
+    if (fetch_again(offset, value)) {
+        if (const auto announced = std::ranges::find(expected, offset); announced != expected.end())
+            expected.erase(announced);
+        record.add_register(offset, *value);
+        return 0;
+    }
     if (std::ranges::find(expected, offset) != expected.end())
         if (const int error = fetch_expected())
             return error;
@@ -140,6 +186,9 @@ int Machine::State::fetch(u32 offset, u32 *value) {
 }
 
 int Machine::State::memory(u64 address, std::span<u32> into) {
+    // Registers that are read after memory say whether it still is where it was.
+    drop_what_is_ahead();
+    asked.push_back(memory_was_read);
     if (const auto done = words->memory(address, into); !done) {
         if (done.error().number == EFAULT)
             return -EFAULT;
@@ -153,6 +202,7 @@ int Machine::State::memory(u64 address, std::span<u32> into) {
 void Machine::State::forget() {
     trouble.reset();
     record.take();
+    asked.clear();
 }
 
 // --- a GPU ---
@@ -266,6 +316,8 @@ Result<std::string> Machine::read(std::string_view file) {
     state_->forget();
     if (file == "info")
         return info(*state_);
+    std::vector<u32> before = std::move(state_->asked_before[std::string(file)]);
+    state_->again.offsets = before;
     Result<std::string> text = tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
     if (!state_->away)
         each_view(&state_->gpu, [&](const std::string &name, const nvdebug_view *view, u32 number) {
@@ -273,6 +325,8 @@ Result<std::string> Machine::read(std::string_view file) {
                 text = show(*state_, *view, number);
             return name == file;
         });
+    state_->again = {};
+    state_->asked_before[std::string(file)] = std::move(state_->asked);
     return text;
 }
 

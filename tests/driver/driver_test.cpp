@@ -467,6 +467,111 @@ void expect_sentence(const nvdebug::Error &error, const std::string &part) {
     EXPECT_NE(error.sentence.find(part), std::string::npos) << error.sentence;
 }
 
+/// Registers that keep their values until time goes on.
+class Frozen : public Driver {
+  protected:
+    Frozen() {
+        kernel.registers = [this, before = kernel.registers](std::uint32_t offset) {
+            const auto [value, is_new] = values.try_emplace(offset);
+            if (is_new)
+                value->second = before(offset);
+            return value->second;
+        };
+    }
+    void go_on() {
+        values.clear();
+        bench.gpu.advance(700 * nvmodel::ns_per_us);
+    }
+    [[nodiscard]] std::string fresh(const std::string &file) const {
+        return *bench.tree().read(file);
+    }
+
+    std::map<std::uint32_t, std::optional<std::uint32_t>> values;
+};
+
+/// What a file took the last time is read ahead, many in a call, when it is read again.
+TEST_F(Frozen, IsReadAgainInFewCalls) {
+    const Tree tree = bench.tree();
+    ASSERT_TRUE(tree.read("gpu0/info"));
+    for (const std::string file : {"gpu0/engines", "gpu0/runlist0_brief"}) {
+        std::uint64_t calls = kernel.register_calls, registers = kernel.registers_read;
+        ASSERT_TRUE(tree.read(file));
+        const std::uint64_t first_calls = kernel.register_calls - calls;
+        const std::uint64_t first_registers = kernel.registers_read - registers;
+        for (int i = 0; i < 20; i++) {
+            go_on();
+            calls = kernel.register_calls;
+            registers = kernel.registers_read;
+            EXPECT_EQ(*tree.read(file), fresh(file));
+        }
+        go_on();
+        calls = kernel.register_calls;
+        registers = kernel.registers_read;
+        ASSERT_TRUE(tree.read(file));
+        EXPECT_LE(kernel.register_calls - calls, std::min(first_calls, std::uint64_t{4})) << file;
+        EXPECT_EQ(kernel.registers_read - registers, first_registers) << file;
+    }
+}
+
+/// Words of a modelled GPU; `order` gets a letter for each register and piece of memory.
+class Ordered final : public nvdebug::driver::Words {
+  public:
+    Ordered(nvmodel::Gpu &gpu, std::string &order) : gpu_(gpu), order_(order) {}
+    nvdebug::Result<void> registers(std::span<const std::uint32_t> offsets,
+                                    std::span<std::uint32_t> values) override {
+        for (std::size_t i = 0; i < offsets.size(); i++)
+            values[i] =
+                static_cast<std::uint32_t>(gpu_.bar_read(nvmodel::Bar::registers, offsets[i], 4));
+        order_.append(offsets.size(), 'r');
+        return {};
+    }
+    nvdebug::Result<void> memory(std::uint64_t address, std::span<std::uint32_t> words) override {
+        for (std::uint32_t &word : words) {
+            word = gpu_.direct_read(address);
+            address += 4;
+        }
+        order_ += 'm';
+        return {};
+    }
+
+  private:
+    nvmodel::Gpu &gpu_;
+    std::string &order_;
+};
+
+/// A list is located again after its memory was read: never by registers that were read before.
+TEST_F(Driver, ReadsNoRegisterAheadOfMemory) {
+    std::string order;
+    auto machine =
+        nvdebug::driver::Machine::probe(std::make_unique<Ordered>(bench.gpu, order), {});
+    ASSERT_TRUE(machine);
+    for (const std::string file : {"runlist0_brief", "runlist0", "contexts"}) {
+        order.clear();
+        ASSERT_TRUE((*machine)->read(file)) << file;
+        const std::string first = std::exchange(order, {});
+        ASSERT_TRUE((*machine)->read(file)) << file;
+        EXPECT_NE(first.find('m'), first.npos);
+        EXPECT_EQ(order, first) << file;
+    }
+}
+
+/// The engine changes hands between two looks: it takes others than the last time.
+TEST_F(Frozen, WhatTakesOtherRegistersIsReadAsWell) {
+    const Tree tree = bench.tree();
+    ASSERT_TRUE(tree.read("gpu0/engines"));
+    const auto steady = kernel.registers;
+    std::uint64_t reads = 0;
+    kernel.registers = [&](std::uint32_t offset) {
+        if (++reads % 5 == 0)
+            go_on();
+        return steady(offset);
+    };
+    for (int i = 0; i < 5; i++)
+        EXPECT_TRUE(tree.read("gpu0/engines"));
+    kernel.registers = steady;
+    EXPECT_EQ(*tree.read("gpu0/engines"), fresh("gpu0/engines"));
+}
+
 TEST_F(Driver, WithoutRootSaysWhatItTakes) {
     kernel.root = false;
     const nvdebug::Gpu gpu(bench.tree(), 0);
