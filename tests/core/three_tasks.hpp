@@ -11,6 +11,7 @@
 #include "meddled.hpp"
 
 extern "C" {
+#include "decode/runlist.h"
 #include "host/submit.h"
 }
 
