@@ -39,12 +39,12 @@ def test_shell(terminal):
     shell.type(CTRL_C)
     shell.wait_for(b"caught\r\n")
     shell.wait_for(PROMPT)
-    shell.type(b"trap 'stty size' WINCH; echo trapped\r")
-    shell.wait_for(b"\r\ntrapped\r\n")
+    # Not the shell itself, which keeps this signal to itself while it reads a line.
+    shell.type(b"sh -c 'trap \"stty size; exit\" WINCH; echo up; while :; do sleep 1; done'\r")
+    shell.wait_for(b"\r\nup\r\n")
     shell.resize(17, 200)
-    # The shell runs the trap at the latest when it gets a line.
-    shell.type(b"\r")
     shell.wait_for(b"17 200\r\n")
+    shell.wait_for(PROMPT)
     shell.type(b"exit 7\r")
     assert shell.end() == (7, True)
 
