@@ -69,38 +69,51 @@ int nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version, u32 big_page_kib,
 	return -EINVAL;
 }
 
-static bool want_next(struct nvdebug_mmu_walk *w,
-		      struct nvdebug_mem_request *want)
+void nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
+			    const struct nvdebug_mmu_format *format, u64 pdb,
+			    u8 aperture, u64 va_limit, u64 va)
+{
+	w->want.error = 0;
+	nvdebug_walk_start(&w->walk, format, pdb, aperture, va);
+	nvdebug_walk_limit(&w->walk, gpu->video_memory, va_limit);
+}
+
+/* Add the next entry to @wanted, if there is one. */
+static void walk_want(struct nvdebug_mmu_walk *w, struct list_head *wanted)
 {
 	u64 addr;
 	u32 words;
 	u8 aperture;
 
-	if (!nvdebug_walk_wants(&w->walk, &addr, &aperture, &words))
-		return false;
-	*want = (struct nvdebug_mem_request) {
+	if (w->want.error ||
+	    !nvdebug_walk_wants(&w->walk, &addr, &aperture, &words))
+		return;
+	w->want = (struct nvdebug_mem_request) {
 		.addr = addr,
 		.aperture = aperture,
 		.table = true,
 		.words = words,
 		.buf = w->words,
 	};
-	return true;
+	list_add_tail(&w->want.node, wanted);
 }
 
-bool nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
-			    const struct nvdebug_mmu_format *format, u64 pdb,
-			    u8 aperture, u64 va_limit, u64 va,
-			    struct nvdebug_mem_request *want)
+int nvdebug_mmu_walk_all(struct nvdebug_mem *mem, struct list_head *walks)
 {
-	nvdebug_walk_start(&w->walk, format, pdb, aperture, va);
-	nvdebug_walk_limit(&w->walk, gpu->video_memory, va_limit);
-	return want_next(w, want);
-}
+	struct nvdebug_mmu_walk *w;
+	LIST_HEAD(wanted);
+	int ret;
 
-bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
-			   struct nvdebug_mem_request *want)
-{
-	nvdebug_walk_feed(&w->walk, w->words);
-	return want_next(w, want);
+	for (;;) {
+		list_for_each_entry(w, walks, node)
+			walk_want(w, &wanted);
+		if (list_empty(&wanted))
+			return 0;
+		ret = nvdebug_mem_read_all(mem, &wanted);
+		if (ret)
+			return ret;
+		list_for_each_entry(w, walks, node)
+			if (!w->want.error)
+				nvdebug_walk_feed(&w->walk, w->words);
+	}
 }

@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+#include "core/machine.h"
 #include "decode/mmu.h"
 
 struct nvdebug_gpu;
@@ -29,22 +30,22 @@ int __must_check nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version,
 				    u32 big_page_kib,
 				    const struct nvdebug_mmu_format **format);
 
-/* A walk in a fetch. */
 struct nvdebug_mmu_walk {
 	struct nvdebug_walk walk;
+	struct list_head node;
+	struct nvdebug_mem_request want;	/* want.error: why it ended */
 	u32 words[NVDEBUG_MMU_ENTRY_WORDS];
 };
 
-/*
- * Start a walk. @want is the first request; false if the walk ended at once,
- * see walk.state. @va_limit: the highest address, 0: not known.
- */
-bool nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
+/* @va_limit: the highest address, 0: not known. */
+void nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
 			    const struct nvdebug_mmu_format *format, u64 pdb,
-			    u8 aperture, u64 va_limit, u64 va,
-			    struct nvdebug_mem_request *want);
-/* @want was read. Set it to the next request, or return false at the end. */
-bool nvdebug_mmu_walk_step(struct nvdebug_mmu_walk *w,
-			   struct nvdebug_mem_request *want);
+			    u8 aperture, u64 va_limit, u64 va);
+/*
+ * Run all @walks (linked by node) to their ends, level by level. Returns only
+ * fatal errors; those of reading an entry are in walk->want.error.
+ */
+int __must_check nvdebug_mmu_walk_all(struct nvdebug_mem *mem,
+				      struct list_head *walks);
 
 #endif

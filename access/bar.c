@@ -216,8 +216,10 @@ static bool read_standing_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 				 size_t words)
 {
 	struct nvdebug_pramin *p = bars->pramin;
-	struct nvdebug_fetch fetch = {
-		.want = { .addr = addr, .words = words, .buf = buf },
+	struct nvdebug_mem_request req = {
+		.addr = addr,
+		.words = words,
+		.buf = buf,
 		.progress = { .piece = words },
 	};
 	LIST_HEAD(list);
@@ -226,7 +228,7 @@ static bool read_standing_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 	if (p->error ||
 	    nvdebug_pramin_shows(p, p->standing, addr) < words * sizeof(u32))
 		return false;
-	list_add(&fetch.progress.queue, &list);
+	list_add(&req.node, &list);
 	ret = nvdebug_pramin_read(p, p->standing, &list);
 	if (ret == -EAGAIN)
 		nvdebug_pramin_look(p);

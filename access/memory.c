@@ -47,6 +47,7 @@ static struct nvdebug_session *session_alloc(struct nvdebug_gpu *gpu,
 	s->pramin.gpu = gpu;
 	s->pramin.window = gpu->chip->window;
 	s->pramin.insist = insist;
+	s->pramin.error = -EAGAIN;
 	nvdebug_table_cache_init(&s->tables);
 	nvdebug_bars_init(&s->bars, &s->base, &s->tables, &s->pramin);
 	return s;
@@ -75,15 +76,15 @@ void nvdebug_mem_end(struct nvdebug_mem *mem)
 	kfree(s);
 }
 
-/* Address and size of what is still to be read of a fetch's request. */
-static u64 wanted_addr(const struct nvdebug_fetch *fetch)
+/* Address and size of what is still to be read of a request. */
+static u64 wanted_addr(const struct nvdebug_mem_request *req)
 {
-	return fetch->want.addr + fetch->progress.done * sizeof(u32);
+	return req->addr + req->progress.done * sizeof(u32);
 }
 
-static u64 wanted_bytes(const struct nvdebug_fetch *fetch)
+static u64 wanted_bytes(const struct nvdebug_mem_request *req)
 {
-	return (fetch->want.words - fetch->progress.done) * sizeof(u32);
+	return (req->words - req->progress.done) * sizeof(u32);
 }
 
 /* Is it an address that can exist? */
@@ -130,150 +131,89 @@ static int mem_check_answer(struct nvdebug_session *s,
 	return errors == wanted ? -EIO : 0;
 }
 
-static void fetch_start_request(struct nvdebug_fetch *fetch)
-{
-	fetch->want.suspect = false;
-	fetch->progress.done = 0;
-	fetch->progress.tries = 0;
-	fetch->progress.over_bus = false;
-}
-
 /*
- * The request was read, or failed with @error. Returns a fatal error, 0 if the
- * fetch is done and dequeued, or 1 if it has another request.
+ * The request was read, or failed with @error: take it off its list. Returns
+ * only fatal errors.
  */
-static int fetch_end_request(struct nvdebug_session *s,
-			     struct nvdebug_fetch *fetch, int error)
+static int request_end(struct nvdebug_session *s,
+		       struct nvdebug_mem_request *req, int error)
 {
-	struct nvdebug_mem_request *req = &fetch->want;
-
-	if (!error && fetch->progress.over_bus)
+	if (!error && req->progress.over_bus)
 		error = mem_check_answer(s, req);
-	if (nvdebug_mem_error_is_fatal(error))
-		return error;
 	if (!error && req->table)
 		nvdebug_table_cache_put(&s->tables, req->aperture, req->addr,
 					req->buf, req->words);
-	if (!fetch->step(fetch, error)) {
-		list_del(&fetch->progress.queue);
-		return 0;
+	list_del(&req->node);
+	req->error = error;
+	return nvdebug_mem_error_is_fatal(error) ? error : 0;
+}
+
+/* Serve the request, unless it needs video memory. Returns as request_end(). */
+static int request_start(struct nvdebug_session *s,
+			 struct nvdebug_mem_request *req)
+{
+	int ret = mem_check_request(s->base.gpu, req);
+	size_t done = 0;
+
+	req->suspect = false;
+	if (!ret && req->table)
+		done = nvdebug_table_cache_get(&s->tables, req->aperture,
+					       req->addr, req->buf, req->words);
+	req->progress = (struct nvdebug_mem_progress) { .done = done };
+	if (!ret && done < req->words) {
+		if (nvdebug_mem_place(s->base.gpu, req->aperture) ==
+		    NVDEBUG_PLACE_VIDEO)
+			return 0;
+		ret = nvdebug_sysmem_read(s->base.gpu, wanted_addr(req),
+					  req->buf + done, req->words - done);
 	}
-	fetch_start_request(fetch);
-	return 1;
+	return request_end(s, req, ret);
 }
 
-static size_t fetch_known_words(struct nvdebug_session *s,
-				struct nvdebug_fetch *fetch)
-{
-	struct nvdebug_mem_request *req = &fetch->want;
-	size_t done = fetch->progress.done;
-
-	if (!req->table)
-		return 0;
-	return nvdebug_table_cache_get(&s->tables, req->aperture,
-				       wanted_addr(fetch), req->buf + done,
-				       req->words - done);
-}
-
-/*
- * Serve the fetch until it needs video memory. Returns as fetch_end_request().
- */
-static int fetch_advance(struct nvdebug_session *s, struct nvdebug_fetch *fetch)
-{
-	struct nvdebug_mem_request *req = &fetch->want;
-	size_t *done = &fetch->progress.done;
-	int ret;
-
-	do {
-		ret = mem_check_request(s->base.gpu, req);
-		if (!ret)
-			*done += fetch_known_words(s, fetch);
-		if (!ret && *done < req->words) {
-			if (nvdebug_mem_place(s->base.gpu, req->aperture) ==
-			    NVDEBUG_PLACE_VIDEO)
-				return 1;
-			ret = nvdebug_sysmem_read(s->base.gpu, wanted_addr(fetch),
-						  req->buf + *done,
-						  req->words - *done);
-		}
-		ret = fetch_end_request(s, fetch, ret);
-	} while (ret > 0);
-	return ret;
-}
-
-static int fetch_end_and_advance(struct nvdebug_session *s,
-				 struct nvdebug_fetch *fetch, int error)
-{
-	int ret = fetch_end_request(s, fetch, error);
-
-	return ret > 0 ? fetch_advance(s, fetch) : ret;
-}
-
-/* More words of the request were read. Returns as fetch_end_request(). */
-static int fetch_progress_take(struct nvdebug_session *s,
-			       struct nvdebug_fetch *fetch)
-{
-	if (fetch->progress.done < fetch->want.words)
-		return fetch_advance(s, fetch);
-	return fetch_end_and_advance(s, fetch, 0);
-}
-
-/* Move fetches that a window at @position covers from @queue to @picked. */
+/* Move requests that a window at @position covers from @queue to @picked. */
 static void queue_pick(struct nvdebug_session *s, struct list_head *queue,
 		       u32 position, struct list_head *picked)
 {
-	struct nvdebug_fetch *fetch, *next;
+	struct nvdebug_mem_request *req, *next;
 
-	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+	list_for_each_entry_safe(req, next, queue, node) {
 		u64 shown = nvdebug_pramin_shows(&s->pramin, position,
-						 wanted_addr(fetch));
+						 wanted_addr(req));
 
 		if (!shown)
 			continue;
-		shown = min(wanted_bytes(fetch), shown);
-		fetch->progress.piece = shown / sizeof(u32);
-		list_move_tail(&fetch->progress.queue, picked);
+		shown = min(wanted_bytes(req), shown);
+		req->progress.piece = shown / sizeof(u32);
+		list_move_tail(&req->node, picked);
 	}
 }
 
-/* Return all fetches to @queue and account for what was read of each. */
+/* Return requests to @queue, unless they are done or have failed too often. */
 static int queue_put_back(struct nvdebug_session *s, struct list_head *queue,
 			  struct list_head *picked)
 {
-	struct nvdebug_fetch *fetch, *next;
+	struct nvdebug_mem_request *req, *next;
 	int ret = 0;
 
-	list_for_each_entry_safe(fetch, next, picked, progress.queue) {
-		struct nvdebug_mem_progress *progress = &fetch->progress;
+	list_for_each_entry_safe(req, next, picked, node) {
+		struct nvdebug_mem_progress *progress = &req->progress;
 
-		list_move_tail(&progress->queue, queue);
 		progress->done += progress->got;
-		if (progress->got)
-			ret = fetch_progress_take(s, fetch);
-		else if (progress->tries >= NVDEBUG_PRAMIN_TRIES)
-			ret = fetch_end_and_advance(s, fetch, -EBUSY);
-		if (ret < 0)
-			break;
+		if (progress->done == req->words)
+			ret = request_end(s, req, 0);
+		else if (!progress->got &&
+			 progress->tries >= NVDEBUG_PRAMIN_TRIES)
+			ret = request_end(s, req, -EBUSY);
+		if (ret)
+			return ret;
 	}
 	list_splice_tail(picked, queue);
-	return ret < 0 ? ret : 0;
-}
-
-/* A fetch of a single request. */
-struct single_fetch {
-	struct nvdebug_fetch fetch;
-	int error;
-};
-
-static bool single_fetch_step(struct nvdebug_fetch *fetch, int error)
-{
-	container_of(fetch, struct single_fetch, fetch)->error = error;
-	return false;
+	return 0;
 }
 
 /*
- * Read everything that a window at @position covers, including requests that
- * follow from it. -EAGAIN: the window was moved by others.
+ * Read everything that a window at @position covers. -EAGAIN: the window was
+ * moved by others.
  */
 static int queue_read_position(struct nvdebug_session *s,
 			       struct list_head *queue, u32 position)
@@ -281,27 +221,23 @@ static int queue_read_position(struct nvdebug_session *s,
 	LIST_HEAD(picked);
 	int ret, error;
 
-	for (;;) {
-		queue_pick(s, queue, position, &picked);
-		if (list_empty(&picked))
-			return 0;
-		s->alive = false;
-		ret = nvdebug_pramin_read(&s->pramin, position, &picked);
-		if (ret == -EAGAIN)
-			nvdebug_pramin_look(&s->pramin);
-		error = queue_put_back(s, queue, &picked);
-		if (error || ret)
-			return error ? error : ret;
-	}
+	queue_pick(s, queue, position, &picked);
+	if (list_empty(&picked))
+		return 0;
+	s->alive = false;
+	ret = nvdebug_pramin_read(&s->pramin, position, &picked);
+	if (ret == -EAGAIN)
+		nvdebug_pramin_look(&s->pramin);
+	error = queue_put_back(s, queue, &picked);
+	return error ? error : ret;
 }
 
 /* Read as much of the request as one mapped BAR page has. */
-static int fetch_read_bar(struct nvdebug_session *s,
-			  struct nvdebug_fetch *fetch)
+static int request_read_bar(struct nvdebug_session *s,
+			    struct nvdebug_mem_request *req)
 {
-	struct nvdebug_mem_request *req = &fetch->want;
 	size_t step = req->even_only ? 2 : 1;
-	size_t *done = &fetch->progress.done;
+	size_t *done = &req->progress.done;
 	struct nvdebug_bar_place place;
 	size_t end, first = *done, i;
 	bool asked = false;
@@ -311,7 +247,7 @@ static int fetch_read_bar(struct nvdebug_session *s,
 		return -EINTR;
 	if (!s->pramin.insist && nvdebug_gpu_is_leaving(s->base.gpu))
 		return -ENODEV;
-	ret = nvdebug_bar_find(&s->bars, wanted_addr(fetch), &place);
+	ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
 	if (ret)
 		return ret;
 	s->alive = false;
@@ -327,70 +263,62 @@ static int fetch_read_bar(struct nvdebug_session *s,
 			return ret;
 	}
 	*done = end;
-	fetch->progress.over_bus = true;
+	req->progress.over_bus = true;
 	cond_resched();
 	return 0;
 }
 
-/* Returns 1 if anything was read, since new requests may follow. */
+/* Returns 1 if anything was read: the window may show the rest of it. */
 static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
-	struct nvdebug_fetch *fetch, *next;
+	struct nvdebug_mem_request *req, *next;
 	int ret, any = 0;
 
-	list_for_each_entry_safe(fetch, next, queue, progress.queue) {
+	list_for_each_entry_safe(req, next, queue, node) {
 		do {
-			ret = fetch_read_bar(s, fetch);
-			if (!ret) {
-				any = 1;
-				ret = fetch_progress_take(s, fetch);
-			}
-		} while (ret > 0);
+			ret = request_read_bar(s, req);
+			any |= !ret;
+		} while (!ret && req->progress.done < req->words);
+		if (!ret)
+			ret = request_end(s, req, 0);
 		if (ret && ret != -ENOENT)
 			return ret;
 	}
 	return any;
 }
 
-/* Fail the current request of all fetches with @error. */
+/* Fail all requests with @error. */
 static int queue_fail(struct nvdebug_session *s, struct list_head *queue,
 		      int error)
 {
-	struct nvdebug_fetch *fetch, *next;
-	LIST_HEAD(failed);
-	int ret;
+	struct nvdebug_mem_request *req, *next;
+	int ret = 0;
 
-	list_splice_init(queue, &failed);
-	list_for_each_entry_safe(fetch, next, &failed, progress.queue) {
-		list_move_tail(&fetch->progress.queue, queue);
-		ret = fetch_end_and_advance(s, fetch, error);
-		if (ret < 0) {
-			list_splice_tail(&failed, queue);
-			return ret;
-		}
-	}
-	return 0;
+	list_for_each_entry_safe(req, next, queue, node)
+		if (!ret)
+			ret = request_end(s, req, error);
+	return ret;
 }
 
 /* Can it be read without moving the window? */
-static bool fetch_is_in_reach(struct nvdebug_session *s,
-			      struct nvdebug_fetch *fetch)
+static bool request_is_in_reach(struct nvdebug_session *s,
+				const struct nvdebug_mem_request *req)
 {
 	struct nvdebug_bar_place place;
-	u64 addr = wanted_addr(fetch);
+	u64 addr = wanted_addr(req);
 
 	return nvdebug_pramin_shows(&s->pramin, s->pramin.standing, addr) ||
 	       !s->bars.settled || !nvdebug_bar_find(&s->bars, addr, &place);
 }
 
-static struct nvdebug_fetch *queue_next_out_of_reach(struct nvdebug_session *s,
-						     struct list_head *queue)
+static struct nvdebug_mem_request *
+queue_next_out_of_reach(struct nvdebug_session *s, struct list_head *queue)
 {
-	struct nvdebug_fetch *fetch;
+	struct nvdebug_mem_request *req;
 
-	list_for_each_entry(fetch, queue, progress.queue)
-		if (!fetch_is_in_reach(s, fetch))
-			return fetch;
+	list_for_each_entry(req, queue, node)
+		if (!request_is_in_reach(s, req))
+			return req;
 	return NULL;
 }
 
@@ -398,7 +326,7 @@ static struct nvdebug_fetch *queue_next_out_of_reach(struct nvdebug_session *s,
 static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_pramin *p = &s->pramin;
-	struct nvdebug_fetch *fetch;
+	struct nvdebug_mem_request *req;
 	int ret = 0;
 
 	if (p->error)
@@ -406,17 +334,16 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 	if (!nvdebug_pramin_may_move(p))
 		return queue_fail(s, queue, -EOPNOTSUPP);
 
-	while (!ret && (fetch = queue_next_out_of_reach(s, queue))) {
-		u64 addr = wanted_addr(fetch);
-		u64 bytes = wanted_bytes(fetch);
+	while (!ret && (req = queue_next_out_of_reach(s, queue))) {
+		u64 addr = wanted_addr(req);
+		u64 bytes = wanted_bytes(req);
 
 		if (nvdebug_pramin_reaches(p, addr + bytes - 1))
 			ret = queue_read_position(s, queue,
 						  nvdebug_pramin_position(p, addr,
 									  bytes));
 		else
-			ret = fetch_end_and_advance(s, fetch, -EFAULT);
-		ret = min(ret, 0);
+			ret = request_end(s, req, -EFAULT);
 	}
 	return ret;
 }
@@ -442,7 +369,8 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 	struct nvdebug_pramin *p = &s->pramin;
 	int ret;
 
-	nvdebug_pramin_look(p);
+	if (p->error)
+		nvdebug_pramin_look(p);
 	while (!list_empty(queue)) {
 		if (nvdebug_mem_error_is_fatal(p->error))
 			return p->error;
@@ -460,35 +388,18 @@ void nvdebug_mem_insist(struct nvdebug_mem *mem)
 	nvdebug_session(mem)->pramin.insist = true;
 }
 
-int nvdebug_mem_fetch(struct nvdebug_mem *mem, struct list_head *fetches)
+int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
 {
 	struct nvdebug_session *s = nvdebug_session(mem);
-	struct nvdebug_fetch *fetch;
-	LIST_HEAD(queue);
+	struct nvdebug_mem_request *req, *next;
 	int ret;
 
-	list_for_each_entry(fetch, fetches, node) {
-		list_add_tail(&fetch->progress.queue, &queue);
-		fetch_start_request(fetch);
-		ret = fetch_advance(s, fetch);
-		if (ret < 0)
+	list_for_each_entry_safe(req, next, requests, node) {
+		ret = request_start(s, req);
+		if (ret)
 			return ret;
 	}
-	return list_empty(&queue) ? 0 : queue_read_video(s, &queue);
-}
-
-int nvdebug_mem_read(struct nvdebug_mem *mem, struct nvdebug_mem_request *req)
-{
-	struct single_fetch single = {
-		.fetch = { .want = *req, .step = single_fetch_step },
-	};
-	LIST_HEAD(fetches);
-	int ret;
-
-	list_add(&single.fetch.node, &fetches);
-	ret = nvdebug_mem_fetch(mem, &fetches);
-	req->suspect = single.fetch.want.suspect;
-	return ret ? ret : single.error;
+	return list_empty(requests) ? 0 : queue_read_video(s, requests);
 }
 
 static int bar_write_word(struct nvdebug_gpu *gpu,

@@ -151,16 +151,16 @@ static void window_restore(const struct nvdebug_pramin *p,
 		writel(stay->saved, nvdebug_device(p->gpu)->bar0 + p->window->reg);
 }
 
-/* Position within the pieces of all fetches. */
+/* Position within the pieces of all requests. */
 struct burst_cursor {
-	struct nvdebug_fetch *fetch;
+	struct nvdebug_mem_request *req;
 	size_t at;	/* word of its piece */
 };
 
 static bool cursor_at_end(const struct burst_cursor *c,
-			  struct list_head *fetches)
+			  struct list_head *requests)
 {
-	return list_entry_is_head(c->fetch, fetches, progress.queue);
+	return list_entry_is_head(c->req, requests, node);
 }
 
 /*
@@ -174,7 +174,7 @@ static bool burst_is_last(u32 word, u64 deadline)
 
 /* Read up to one burst's worth of words. */
 static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
-			     struct burst_cursor *c, struct list_head *fetches)
+			     struct burst_cursor *c, struct list_head *requests)
 {
 	const void __iomem *window = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN;
 	u64 start = window_start(p, position);
@@ -183,10 +183,10 @@ static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 	bool last = false;
 	u32 words = 0;
 
-	while (words < BURST_WORDS && !last && !cursor_at_end(c, fetches)) {
+	while (words < BURST_WORDS && !last && !cursor_at_end(c, requests)) {
 		const struct nvdebug_mem_progress *progress =
-			&c->fetch->progress;
-		struct nvdebug_mem_request *req = &c->fetch->want;
+			&c->req->progress;
+		struct nvdebug_mem_request *req = c->req;
 		size_t i = progress->done + c->at;
 
 		if (!req->even_only || i % 2 == 0) {
@@ -196,7 +196,7 @@ static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 			words++;
 		}
 		if (++c->at == progress->piece) {
-			c->fetch = list_next_entry(c->fetch, progress.queue);
+			c->req = list_next_entry(c->req, node);
 			c->at = 0;
 		}
 	}
@@ -206,33 +206,33 @@ static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 static void burst_accept(const struct burst_cursor *from,
 			 const struct burst_cursor *to)
 {
-	struct nvdebug_fetch *fetch = from->fetch;
+	struct nvdebug_mem_request *req = from->req;
 
-	while (fetch != to->fetch) {
-		fetch->progress.got = fetch->progress.piece;
-		fetch = list_next_entry(fetch, progress.queue);
+	while (req != to->req) {
+		req->progress.got = req->progress.piece;
+		req = list_next_entry(req, node);
 	}
 	if (to->at)
-		fetch->progress.got = to->at;
+		req->progress.got = to->at;
 }
 
-/* The words may be from elsewhere: count a try of each fetch. */
+/* The words may be from elsewhere: count a try of each request. */
 static void burst_reject(const struct burst_cursor *from,
 			 const struct burst_cursor *to)
 {
-	struct nvdebug_fetch *fetch = from->fetch;
+	struct nvdebug_mem_request *req = from->req;
 
-	fetch->progress.tries++;
-	while (fetch != to->fetch) {
-		fetch = list_next_entry(fetch, progress.queue);
-		if (fetch != to->fetch || to->at)
-			fetch->progress.tries++;
+	req->progress.tries++;
+	while (req != to->req) {
+		req = list_next_entry(req, node);
+		if (req != to->req || to->at)
+			req->progress.tries++;
 	}
 }
 
 /* -EAGAIN: the window was moved, the words may be from elsewhere. */
 static int burst_read(struct nvdebug_pramin *p, u32 position,
-		      struct burst_cursor *c, struct list_head *fetches)
+		      struct burst_cursor *c, struct list_head *requests)
 {
 	struct window_move_state stay;
 	unsigned long flags;
@@ -242,7 +242,7 @@ static int burst_read(struct nvdebug_pramin *p, u32 position,
 	local_irq_save(flags);
 	ret = window_move(p, position, &stay);
 	if (!ret) {
-		burst_copy_words(p, position, c, fetches);
+		burst_copy_words(p, position, c, requests);
 		/* also false if the GPU does not answer any more */
 		if (window_is_unchanged(p, &stay))
 			window_restore(p, &stay);
@@ -254,19 +254,19 @@ static int burst_read(struct nvdebug_pramin *p, u32 position,
 }
 
 int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
-			struct list_head *fetches)
+			struct list_head *requests)
 {
 	struct burst_cursor c = {
-		.fetch = list_first_entry(fetches, struct nvdebug_fetch,
-					  progress.queue),
+		.req = list_first_entry(requests, struct nvdebug_mem_request,
+					node),
 	};
-	struct nvdebug_fetch *fetch;
+	struct nvdebug_mem_request *req;
 
-	list_for_each_entry(fetch, fetches, progress.queue) {
-		fetch->progress.got = 0;
-		fetch->progress.over_bus = true;
+	list_for_each_entry(req, requests, node) {
+		req->progress.got = 0;
+		req->progress.over_bus = true;
 	}
-	while (!cursor_at_end(&c, fetches)) {
+	while (!cursor_at_end(&c, requests)) {
 		struct burst_cursor from = c;
 		int ret;
 
@@ -275,7 +275,7 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 		ret = pramin_lock_gpu(p);
 		if (ret)
 			return ret;
-		ret = burst_read(p, position, &c, fetches);
+		ret = burst_read(p, position, &c, requests);
 		mutex_unlock(&p->gpu->lock);
 		if (ret) {
 			burst_reject(&from, &c);

@@ -29,7 +29,7 @@ struct nvdebug_pramin {
 	struct nvdebug_gpu *gpu;
 	const struct nvdebug_window *window;
 	u32 standing;	/* value of the register at the last look */
-	int error;	/* of the last look */
+	int error;	/* of the last look; -EAGAIN: there was none */
 	bool insist;	/* see nvdebug_mem_insist() */
 };
 
@@ -59,13 +59,13 @@ bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr);
 u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes);
 
 /*
- * Read the pieces of all @fetches (linked by progress.queue) with the window at
- * @position: p->standing, or one that it may be moved to. Sets progress.got.
+ * Read the pieces of all @requests with the window at @position: p->standing, or
+ * one that it may be moved to. Sets progress.got.
  * -EAGAIN: the window was moved by others; -EINTR, -ENODEV, -EIO. Takes
  * gpu->lock for each burst.
  */
 int __must_check nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
-				     struct list_head *fetches);
+				     struct list_head *requests);
 /*
  * Write one word if it is @expected. -EAGAIN: the window was moved by others
  * before the write; -EBUSY: moved during the write, or another value; -EIO: it

@@ -235,38 +235,26 @@ static void put_translation(struct seq_buf *s, const struct va_space *space,
 	}
 }
 
-/* Run a walk that was started with @want. */
-static int walk_read_entries(struct nvdebug_mmu_walk *w,
-			     struct nvdebug_mem *mem,
-			     struct nvdebug_mem_request *want)
-{
-	int ret;
-
-	do {
-		ret = nvdebug_mem_read(mem, want);
-		if (ret)
-			return ret;
-	} while (nvdebug_mmu_walk_step(w, want));
-	return 0;
-}
-
 static int translate_va(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			const struct va_space *space, u64 va,
 			struct seq_buf *answer)
 {
-	struct nvdebug_mem_request want;
 	struct nvdebug_mmu_walk *w;
 	u64 in_format = va;
-	int ret = 0;
+	LIST_HEAD(walks);
+	int ret;
 
 	if (!nvdebug_mmu_va(space->format, &in_format))
 		return -ERANGE;
 	w = kmalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
 	if (!w)
 		return -ENOMEM;
-	if (nvdebug_mmu_walk_start(w, gpu, space->format, space->pdb,
-				   space->aperture, space->va_limit, va, &want))
-		ret = walk_read_entries(w, mem, &want);
+	nvdebug_mmu_walk_start(w, gpu, space->format, space->pdb,
+			       space->aperture, space->va_limit, va);
+	list_add(&w->node, &walks);
+	ret = nvdebug_mmu_walk_all(mem, &walks);
+	if (!ret)
+		ret = w->want.error;
 	if (!ret || ret == -EFAULT) {
 		put_translation(answer, space, &w->walk, ret);
 		ret = 0;

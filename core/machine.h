@@ -63,6 +63,15 @@ struct nvdebug_mem {
 	bool mmu_ctrl_known;
 };
 
+/* Progress of a request: private to the implementation. */
+struct nvdebug_mem_progress {
+	size_t done;	/* words */
+	size_t piece;	/* words being read, after the done ones */
+	size_t got;	/* words of the piece that were read */
+	u8 tries;
+	bool over_bus;	/* some words were read through a BAR */
+};
+
 struct nvdebug_mem_request {
 	u64 addr;	/* a multiple of 4 */
 	u8 aperture;
@@ -80,6 +89,9 @@ struct nvdebug_mem_request {
 	 * the register bus. Memory may hold such words: the caller decides.
 	 */
 	bool suspect;
+	int error;	/* out: 0, or one of nvdebug_mem_read() */
+	struct list_head node;
+	struct nvdebug_mem_progress progress;
 };
 
 /*
@@ -96,8 +108,23 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
 
+/* Errors that end the open or write, not only one read. */
+static inline bool nvdebug_mem_error_is_fatal(int error)
+{
+	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+}
+
 /*
- * Fill in @req->buf. Returns
+ * Fill in the buffers of all @requests (linked by node), in whatever order needs
+ * the fewest accesses, and empty the list. Returns only fatal errors, after
+ * which the list must not be used; others are in each request. May sleep. Not
+ * under gpu->lock, unless everything is in system memory.
+ */
+int __must_check nvdebug_mem_read_all(struct nvdebug_mem *mem,
+				      struct list_head *requests);
+
+/*
+ * The same for one request. Returns
  *   -EOPNOTSUPP  the PRAMIN window would have to be moved, which is not allowed
  *   -EBUSY       the window was moved by others during every attempt
  *   -EFAULT      no such memory
@@ -105,47 +132,17 @@ void nvdebug_mem_end(struct nvdebug_mem *mem);
  *   -ENODEV      the GPU is gone
  *   -EINTR       a fatal signal
  *   -ENOMEM      out of memory
- * May sleep.
  */
-int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
-				  struct nvdebug_mem_request *req);
-
-/* Errors that end the open or write, not only one read. */
-static inline bool nvdebug_mem_error_is_fatal(int error)
+static inline int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
+						struct nvdebug_mem_request *req)
 {
-	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+	LIST_HEAD(requests);
+	int ret;
+
+	list_add(&req->node, &requests);
+	ret = nvdebug_mem_read_all(mem, &requests);
+	return ret ? ret : req->error;
 }
-
-/* Progress of a request: private to the implementation. */
-struct nvdebug_mem_progress {
-	struct list_head queue;
-	size_t done;	/* words */
-	size_t piece;	/* words being read, after the done ones */
-	size_t got;	/* words of the piece that were read */
-	u8 tries;
-	bool over_bus;	/* some words were read through a BAR */
-};
-
-/* A chain of reads: each result decides the next request. */
-struct nvdebug_fetch {
-	struct list_head node;
-	struct nvdebug_mem_request want;
-	/*
-	 * @want was read, or failed with @error. Returns true with the next
-	 * request in @want, false at the end. May sleep and read registers, but
-	 * not read memory or take gpu->lock.
-	 */
-	bool (*step)(struct nvdebug_fetch *fetch, int error);
-	struct nvdebug_mem_progress progress;
-};
-
-/*
- * Run all @fetches, in whatever order needs the fewest accesses. Returns only
- * fatal errors (nvdebug_mem_error_is_fatal()); others go to the fetch's step().
- * Not under gpu->lock, unless everything is in system memory.
- */
-int __must_check nvdebug_mem_fetch(struct nvdebug_mem *mem,
-				   struct list_head *fetches);
 
 /*
  * Compare-and-write: write the word at @addr if it is @expected, and read it

@@ -478,20 +478,14 @@ void nvdebug_mem_end(nvdebug_mem *mem) {
     kfree(mem);
 }
 
-int nvdebug_mem_read(nvdebug_mem *mem, nvdebug_mem_request *req) {
-    return read_memory(mem->gpu, *req);
-}
-
-int nvdebug_mem_fetch(nvdebug_mem *mem, list_head *fetches) {
-    nvdebug_fetch *fetch;
-    list_for_each_entry(fetch, fetches, node) {
-        int error;
-        do {
-            error = read_memory(mem->gpu, fetch->want);
-            if (is_final(State::of(mem->gpu), error))
-                return error;
-        } while (fetch->step(fetch, error));
+int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
+    nvdebug_mem_request *req;
+    list_for_each_entry(req, requests, node) {
+        req->error = read_memory(mem->gpu, *req);
+        if (is_final(State::of(mem->gpu), req->error))
+            return req->error;
     }
+    INIT_LIST_HEAD(requests);
     return 0;
 }
 

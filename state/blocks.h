@@ -72,7 +72,6 @@ struct nvdebug_instances {
 	struct nvdebug_intern images;
 	bool with_images;	/* set before reading */
 	u8 big_page_kib;	/* for all of version 1; 0: in each block */
-	int error;		/* fatal, of the whole read */
 };
 
 static inline const struct nvdebug_page_dir *

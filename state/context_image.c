@@ -16,7 +16,7 @@
 #include "state/context_image.h"
 #include "state/blocks.h"
 #include "state/intern.h"
-#include "state/run_reader.h"
+#include "state/runs.h"
 
 /* Alignment of an image or a header: its words are in one page. */
 #define HEADER_ALIGN	(NV_CTXSW_MAIN_IMAGE_WORDS * sizeof(u32))
@@ -37,181 +37,206 @@ struct image_key {
 	u64 aperture;
 };
 
-/* The fetch of a pointer's image. */
-struct nvdebug_context_fetch {
-	struct nvdebug_mem_request *want;
-	bool (*next)(struct nvdebug_context_fetch *self);
-	struct nvdebug_instances *set;
+/* What is read for a pointer. */
+struct context_read {
 	struct nvdebug_context_pointer *pointer;
 	const struct nvdebug_mmu_format *format;
 	struct nvdebug_mmu_walk walk;
 	bool has_va;
 	u64 va;
-	bool followed;	/* a header was: the next is the image */
-	struct nvdebug_run_reader reader;
+	u64 addr;	/* of the header or image */
+	u8 aperture;
+	bool has_ctl;	/* the first word of the image is known */
+	struct nvdebug_image *image;	/* to be read */
+	struct nvdebug_mem_request want[NVDEBUG_RUNS];
 	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
 	u32 word[NVDEBUG_CONTEXT_WORDS];
 };
 
-static const struct pointer_key *
-context_fetch_key(const struct nvdebug_context_fetch *self)
+/* Those of all pointers. */
+struct context_reads {
+	struct nvdebug_instances *set;
+	struct nvdebug_mem *mem;
+	struct context_read *read;
+	struct context_read *end;
+	struct list_head walks;
+};
+
+static void context_walk(struct context_reads *all, struct context_read *self,
+			 u64 va)
 {
-	return self->pointer->base.key;
-}
-
-/* Set the status of the image if it is known, else of the pointer. */
-static bool context_fetch_fail(struct nvdebug_context_fetch *self, int status)
-{
-	if (self->pointer->image)
-		self->pointer->image->status = status;
-	else
-		self->pointer->status = status;
-	return false;
-}
-
-static bool context_fetch_abort(struct nvdebug_context_fetch *self, int error)
-{
-	self->set->error = error;
-	return context_fetch_fail(self, error);
-}
-
-static bool context_fetch_got_image(struct nvdebug_context_fetch *self)
-{
-	struct nvdebug_image *image = self->pointer->image;
-	int ret;
-
-	if (nvdebug_run_next(&self->reader, self->want))
-		return true;
-	ret = nvdebug_context_decode(self->set->gpu->chip->context, self->word,
-				     self->reader.words, &image->context);
-	image->status = ret == -EBADMSG ? NVDEBUG_INSTANCE_BAD_MAGIC : ret;
-	return false;
-}
-
-/* Read an image, unless it was read before. @ctl: its first run, or NULL. */
-static bool context_fetch_add_image(struct nvdebug_context_fetch *self,
-				    u64 addr, u8 aperture, const u32 *ctl)
-{
-	u32 known = self->set->images.count;
-	struct image_key key = { addr, aperture };
-	struct nvdebug_image *image;
-
-	image = nvdebug_intern(&self->set->images, sizeof(*image), &key,
-			       sizeof(key));
-	if (!image)
-		return context_fetch_abort(self, -ENOMEM);
-	self->pointer->image = image;
-	if (self->set->images.count == known)
-		return false;
-
-	image->has_va = self->has_va;
-	image->va = self->va;
-	image->addr = addr;
-	image->aperture = aperture;
-	self->reader = (struct nvdebug_run_reader) {
-		.runs = &self->set->gpu->chip->context->runs,
-		.addr = addr,
-		.aperture = aperture,
-		.word = self->word,
-	};
-	if (ctl) {
-		self->word[self->reader.words++] = *ctl;
-		self->reader.run++;
-	}
-	self->next = context_fetch_got_image;
-	return nvdebug_run_next(&self->reader, self->want);
-}
-
-static bool context_fetch_walk(struct nvdebug_context_fetch *self, u64 va);
-
-static bool context_fetch_got_header(struct nvdebug_context_fetch *self)
-{
-	u64 va;
-
-	if (nvdebug_run_next(&self->reader, self->want))
-		return true;
-	if (!nvdebug_context_pointer_decode(self->set->gpu->chip->context,
-					    self->header, &va))
-		return context_fetch_add_image(self, self->reader.addr,
-					       self->reader.aperture,
-					       self->header);
-	if (va & (HEADER_ALIGN - 1))
-		return context_fetch_fail(self, NVDEBUG_INSTANCE_BAD_MAGIC);
-	self->followed = true;
-	return context_fetch_walk(self, va);
-}
-
-/* Read the image, or what may be a header, at @addr. */
-static bool context_fetch_read_at(struct nvdebug_context_fetch *self, u64 addr,
-				  u8 aperture)
-{
-	if (self->followed || !self->set->gpu->chip->context->has_type)
-		return context_fetch_add_image(self, addr, aperture, NULL);
-
-	self->reader = (struct nvdebug_run_reader) {
-		.runs = &nvdebug_context_pointer_runs,
-		.addr = addr,
-		.aperture = aperture,
-		.word = self->header,
-	};
-	self->next = context_fetch_got_header;
-	return nvdebug_run_next(&self->reader, self->want);
-}
-
-static bool context_fetch_walk_done(struct nvdebug_context_fetch *self)
-{
-	const struct nvdebug_walk *walk = &self->walk.walk;
-
-	switch (walk->state) {
-	case NVDEBUG_WALK_MAPPED:
-		return context_fetch_read_at(self, walk->addr, walk->aperture);
-	case NVDEBUG_WALK_PEER:
-	case NVDEBUG_WALK_BAD_TABLE:
-		return context_fetch_fail(self, -EFAULT);
-	default:
-		return context_fetch_fail(self, NVDEBUG_INSTANCE_NOT_MAPPED);
-	}
-}
-
-static bool context_fetch_got_entry(struct nvdebug_context_fetch *self)
-{
-	return nvdebug_mmu_walk_step(&self->walk, self->want) ||
-	       context_fetch_walk_done(self);
-}
-
-static bool context_fetch_walk(struct nvdebug_context_fetch *self, u64 va)
-{
-	const struct pointer_key *key = context_fetch_key(self);
+	const struct pointer_key *key = self->pointer->base.key;
 
 	self->has_va = true;
 	self->va = va;
-	self->next = context_fetch_got_entry;
-	return nvdebug_mmu_walk_start(&self->walk, self->set->gpu, self->format,
-				      key->dir, key->dir_aperture, 0, va,
-				      self->want) ||
-	       context_fetch_walk_done(self);
+	nvdebug_mmu_walk_start(&self->walk, all->set->gpu, self->format,
+			       key->dir, key->dir_aperture, 0, va);
+	list_add_tail(&self->walk.node, &all->walks);
 }
 
-static bool context_fetch_start(struct nvdebug_context_fetch *self,
-				struct nvdebug_mem *mem)
+static int context_walk_done(struct context_read *self)
 {
-	const struct pointer_key *key = context_fetch_key(self);
+	const struct nvdebug_walk *walk = &self->walk.walk;
+
+	if (self->walk.want.error)
+		return self->walk.want.error;
+	switch (walk->state) {
+	case NVDEBUG_WALK_MAPPED:
+		self->addr = walk->addr;
+		self->aperture = walk->aperture;
+		return 0;
+	case NVDEBUG_WALK_PEER:
+	case NVDEBUG_WALK_BAD_TABLE:
+		return -EFAULT;
+	default:
+		return NVDEBUG_INSTANCE_NOT_MAPPED;
+	}
+}
+
+static int contexts_walk(struct context_reads *all)
+{
+	struct context_read *self;
+	int ret = nvdebug_mmu_walk_all(all->mem, &all->walks);
+
+	if (ret)
+		return ret;
+	list_for_each_entry(self, &all->walks, walk.node)
+		self->pointer->status = context_walk_done(self);
+	INIT_LIST_HEAD(&all->walks);
+	return 0;
+}
+
+/* Find out where the header or image of each pointer is. */
+static int contexts_follow_pointers(struct context_reads *all)
+{
+	struct context_read *self = all->read;
+	struct nvdebug_context_pointer *pointer;
+
+	list_for_each_entry(pointer, &all->set->pointers.all, base.all) {
+		const struct pointer_key *key = pointer->base.key;
+
+		self->pointer = pointer;
+		pointer->status = nvdebug_mmu_format(all->mem, key->version,
+						     key->big_page_kib,
+						     &self->format);
+		if (pointer->status == -ENODEV)
+			return -ENODEV;
+		if (!pointer->status && key->is_virtual)
+			context_walk(all, self, key->addr);
+		self->addr = key->addr;
+		self->aperture = key->aperture;
+		self++;
+	}
+	return contexts_walk(all);
+}
+
+/* It may be an image, where the first word of the header is also its first. */
+static int context_got_header(struct context_reads *all,
+			      struct context_read *self)
+{
+	int ret = nvdebug_runs_error(self->want);
+	u64 va;
+
+	if (ret)
+		return ret;
+	self->has_ctl = !nvdebug_context_pointer_decode(all->set->gpu->chip->context,
+							self->header, &va);
+	if (self->has_ctl)
+		return 0;
+	if (va & (HEADER_ALIGN - 1))
+		return NVDEBUG_INSTANCE_BAD_MAGIC;
+	context_walk(all, self, va);
+	return 0;
+}
+
+static int contexts_follow_headers(struct context_reads *all)
+{
+	struct context_read *self;
+	LIST_HEAD(wanted);
 	int ret;
 
-	ret = nvdebug_mmu_format(mem, key->version, key->big_page_kib,
-				 &self->format);
+	for (self = all->read; self < all->end; self++)
+		if (!self->pointer->status)
+			nvdebug_runs_want(self->want, self->addr,
+					  self->aperture,
+					  &nvdebug_context_pointer_runs,
+					  self->header, &wanted);
+	ret = nvdebug_mem_read_all(all->mem, &wanted);
 	if (ret)
-		return ret == -ENODEV ? context_fetch_abort(self, ret) :
-					context_fetch_fail(self, ret);
-	if (key->is_virtual)
-		return context_fetch_walk(self, key->addr);
-	return context_fetch_read_at(self, key->addr, key->aperture);
+		return ret;
+	for (self = all->read; self < all->end; self++)
+		if (!self->pointer->status)
+			self->pointer->status = context_got_header(all, self);
+	return contexts_walk(all);
 }
 
-/* The pointer of @block. NULL if there is none, or out of memory. */
-static struct nvdebug_context_pointer *
-block_context_pointer(struct nvdebug_instances *set,
-		      struct nvdebug_block *block)
+/* Want the image at self->addr, unless another pointer leads there, too. */
+static int context_want_image(struct context_reads *all,
+			      struct context_read *self,
+			      struct list_head *wanted)
+{
+	struct image_key key = { self->addr, self->aperture };
+	struct nvdebug_intern *images = &all->set->images;
+	u32 known = images->count;
+	struct nvdebug_image *image;
+
+	image = nvdebug_intern(images, sizeof(*image), &key, sizeof(key));
+	if (!image)
+		return -ENOMEM;
+	self->pointer->image = image;
+	if (images->count == known)
+		return 0;
+	image->has_va = self->has_va;
+	image->va = self->va;
+	image->addr = self->addr;
+	image->aperture = self->aperture;
+	self->image = image;
+	nvdebug_runs_want(self->want, self->addr, self->aperture,
+			  &all->set->gpu->chip->context->runs, self->word,
+			  wanted);
+	if (self->has_ctl) {
+		self->word[0] = self->header[0];
+		list_del(&self->want[0].node);
+	}
+	return 0;
+}
+
+static int image_decode(struct context_reads *all, struct context_read *self)
+{
+	const struct nvdebug_context_layout *layout = all->set->gpu->chip->context;
+	int ret = nvdebug_runs_error(self->want);
+
+	if (!ret)
+		ret = nvdebug_context_decode(layout, self->word,
+					     nvdebug_runs_words(&layout->runs),
+					     &self->image->context);
+	return ret == -EBADMSG ? NVDEBUG_INSTANCE_BAD_MAGIC : ret;
+}
+
+static int contexts_read_images(struct context_reads *all)
+{
+	struct context_read *self;
+	LIST_HEAD(wanted);
+	int ret = 0;
+
+	for (self = all->read; self < all->end; self++) {
+		if (!self->pointer->status)
+			ret = context_want_image(all, self, &wanted);
+		if (ret)
+			return ret;
+	}
+	ret = nvdebug_mem_read_all(all->mem, &wanted);
+	if (ret)
+		return ret;
+	for (self = all->read; self < all->end; self++)
+		if (self->image)
+			self->image->status = image_decode(all, self);
+	return 0;
+}
+
+/* Set the pointer of @block, if it has one. */
+static int block_set_pointer(struct nvdebug_instances *set,
+			     struct nvdebug_block *block)
 {
 	const struct nvdebug_page_dir *dir = nvdebug_block_compute_dir(block);
 	const struct nvdebug_instance *instance = &block->instance;
@@ -224,45 +249,41 @@ block_context_pointer(struct nvdebug_instances *set,
 		.version = instance->version,
 		.big_page_kib = instance->big_page_kib,
 	};
-	struct nvdebug_context_pointer *pointer;
 
 	if (!instance->wfi) {
 		block->no_context = NVDEBUG_INSTANCE_NO_CONTEXT;
-		return NULL;
+		return 0;
 	}
-	pointer = nvdebug_intern(&set->pointers, sizeof(*pointer), &key,
-				 sizeof(key));
-	if (!pointer)
-		set->error = -ENOMEM;
-	return pointer;
+	block->pointer = nvdebug_intern(&set->pointers,
+					sizeof(*block->pointer), &key,
+					sizeof(key));
+	return block->pointer ? 0 : -ENOMEM;
 }
 
-struct nvdebug_context_fetch *
-nvdebug_context_begin(struct nvdebug_instances *set, struct nvdebug_mem *mem,
-		      struct nvdebug_block *block,
-		      struct nvdebug_mem_request *want)
+int nvdebug_context_images_read(struct nvdebug_instances *set,
+				struct nvdebug_mem *mem)
 {
-	u32 known = set->pointers.count;
-	struct nvdebug_context_fetch *self;
+	struct context_reads all = { .set = set, .mem = mem };
+	struct nvdebug_block *block;
+	int ret = 0;
 
-	block->pointer = block_context_pointer(set, block);
-	if (!block->pointer || set->pointers.count == known)
-		return NULL;
-	self = kzalloc(sizeof(*self), GFP_KERNEL_ACCOUNT);
-	if (!self) {
-		set->error = -ENOMEM;
-		return NULL;
+	INIT_LIST_HEAD(&all.walks);
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		if (!block->status)
+			ret = block_set_pointer(set, block);
+		if (ret)
+			return ret;
 	}
-	self->want = want;
-	self->set = set;
-	self->pointer = block->pointer;
-	if (context_fetch_start(self, mem))
-		return self;
-	kfree(self);
-	return NULL;
-}
-
-bool nvdebug_context_step(struct nvdebug_context_fetch *self, int error)
-{
-	return error ? context_fetch_fail(self, error) : self->next(self);
+	all.read = kvcalloc(set->pointers.count, sizeof(*all.read),
+			    GFP_KERNEL_ACCOUNT);
+	if (!all.read)
+		return -ENOMEM;
+	all.end = all.read + set->pointers.count;
+	ret = contexts_follow_pointers(&all);
+	if (!ret && set->gpu->chip->context->has_type)
+		ret = contexts_follow_headers(&all);
+	if (!ret)
+		ret = contexts_read_images(&all);
+	kvfree(all.read);
+	return ret;
 }

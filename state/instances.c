@@ -19,7 +19,7 @@
 #include "state/context_image.h"
 #include "state/instances.h"
 #include "state/intern.h"
-#include "state/run_reader.h"
+#include "state/runs.h"
 #include "state/runlist.h"
 
 struct block_key {
@@ -130,196 +130,197 @@ nvdebug_instances_add(struct nvdebug_instances *set,
 	return block;
 }
 
-/* The fetch of a block. */
-struct block_fetch {
-	struct nvdebug_fetch fetch;
-	bool (*next)(struct block_fetch *self);
-	struct nvdebug_instances *set;
+/* What is read of a block, but for its subcontexts. */
+struct block_read {
 	struct nvdebug_block *block;
-	struct nvdebug_run_reader reader;
+	struct nvdebug_mem_request want[NVDEBUG_RUNS];
 	u32 word[NVDEBUG_INSTANCE_WORDS];
-
-	/* the subcontext table */
-	u32 all_valid[1 + NV_RAMIN_SC_PDB_VALID_WORDS];
-	struct nvdebug_words sc_run;
-	u32 *sc_word;
-	struct nvdebug_subcontext *sc;
-	u32 sc_count;
-
-	/* the context image; if set, that is being read */
-	struct nvdebug_mem *mem;
-	struct nvdebug_context_fetch *context;
+	/* see block_want_valid_again() */
+	u32 *valid;
+	u32 again[1 + NV_RAMIN_SC_PDB_VALID_WORDS];
 };
-
-static const struct nvdebug_instance_layout *
-block_fetch_layout(const struct block_fetch *self)
-{
-	return self->set->gpu->chip->instance;
-}
-
-static bool block_fetch_want(struct block_fetch *self, struct nvdebug_words run,
-			     u32 *word, bool (*next)(struct block_fetch *self))
-{
-	self->next = next;
-	nvdebug_run_want(&self->fetch.want, self->block->addr,
-			 self->block->aperture, run, word);
-	return true;
-}
-
-static bool block_fetch_fail(struct block_fetch *self, int error)
-{
-	self->block->status = error;
-	return false;
-}
-
-static bool block_fetch_abort(struct block_fetch *self, int error)
-{
-	self->set->error = error;
-	return block_fetch_fail(self, error);
-}
-
-static bool block_fetch_keep_table(struct block_fetch *self)
-{
-	struct nvdebug_sc_table *table;
-
-	if (self->sc_count) {
-		table = nvdebug_intern(&self->set->tables, sizeof(*table),
-				       self->sc,
-				       self->sc_count * sizeof(*self->sc));
-		if (!table)
-			return block_fetch_abort(self, -ENOMEM);
-		table->entry = table->base.key;
-		table->count = self->sc_count;
-		self->block->table = table;
-	}
-	return false;
-}
-
-static bool block_fetch_got_subcontexts(struct block_fetch *self)
-{
-	u32 first = (self->sc_run.first - NV_RAMIN_SC(0)) / NV_RAMIN_SC_STRIDE;
-	u32 end = first + DIV_ROUND_UP(self->sc_run.count, NV_RAMIN_SC_STRIDE);
-	u32 i;
-	int ret;
-
-	for (i = first; i < end; i++) {
-		ret = nvdebug_subcontext_decode(i,
-						self->sc_word +
-						(i - first) * NV_RAMIN_SC_STRIDE,
-						NV_RAMIN_SC_WORDS,
-						&self->sc[self->sc_count]);
-		if (ret < 0)
-			return block_fetch_fail(self, ret);
-		self->sc_count += ret;
-	}
-	self->sc_run = nvdebug_subcontext_run(self->block->instance.valid, end);
-	if (self->sc_run.count)
-		return block_fetch_want(self, self->sc_run, self->sc_word,
-					block_fetch_got_subcontexts);
-	return block_fetch_keep_table(self);
-}
-
-static bool block_fetch_start_table(struct block_fetch *self)
-{
-	u64 valid = self->block->instance.valid;
-	u32 most = hweight64(valid);
-
-	self->sc_run = nvdebug_subcontext_run(valid, 0);
-	if (!self->sc_run.count)
-		return false;
-	self->sc_word = kvcalloc(most * NV_RAMIN_SC_STRIDE, sizeof(u32),
-				 GFP_KERNEL_ACCOUNT);
-	/* one more: decoding writes an entry before it is known to be valid */
-	self->sc = kvcalloc(most + 1, sizeof(*self->sc), GFP_KERNEL_ACCOUNT);
-	if (!self->sc_word || !self->sc)
-		return block_fetch_abort(self, -ENOMEM);
-	return block_fetch_want(self, self->sc_run, self->sc_word,
-				block_fetch_got_subcontexts);
-}
-
-static bool block_fetch_next_run(struct block_fetch *self)
-{
-	int ret;
-
-	if (nvdebug_run_next(&self->reader, &self->fetch.want))
-		return true;
-	ret = nvdebug_instance_decode(block_fetch_layout(self), self->word,
-				      self->reader.words,
-				      &self->block->instance);
-	if (ret)
-		return block_fetch_fail(self, ret);
-	if (self->set->big_page_kib)
-		self->block->instance.big_page_kib = self->set->big_page_kib;
-	return block_fetch_start_table(self);
-}
 
 /*
  * With all 64 subcontexts valid these words are all ones, as if the bus did not
- * answer.
+ * answer: read them again with the word before, to tell these apart.
  */
-static bool block_fetch_may_be_all_valid(const struct block_fetch *self)
-{
-	const struct nvdebug_mem_request *asked = &self->fetch.want;
-
-	return self->next == block_fetch_next_run &&
-	       asked->addr == self->block->addr +
-			      NV_RAMIN_SC_PDB_VALID * sizeof(u32) &&
-	       asked->words == NV_RAMIN_SC_PDB_VALID_WORDS &&
-	       !memchr_inv(asked->buf, 0xff, asked->words * sizeof(u32));
-}
-
-static bool block_fetch_got_all_valid(struct block_fetch *self)
-{
-	memcpy(self->word + self->reader.words - NV_RAMIN_SC_PDB_VALID_WORDS,
-	       self->all_valid + 1,
-	       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
-	return block_fetch_next_run(self);
-}
-
-/* Read the word before, too, to tell these apart. */
-static bool block_fetch_read_word_before(struct block_fetch *self)
+static void block_want_valid_again(struct block_read *self,
+				   struct list_head *wanted)
 {
 	const struct nvdebug_words run = {
-		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->all_valid)
+		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->again)
 	};
+	u64 addr = self->block->addr + NV_RAMIN_SC_PDB_VALID * sizeof(u32);
+	u32 i;
 
-	return block_fetch_want(self, run, self->all_valid,
-				block_fetch_got_all_valid);
-}
+	for (i = 0; i < NVDEBUG_RUNS; i++) {
+		struct nvdebug_mem_request *want = &self->want[i];
 
-static void block_fetch_free(struct block_fetch *self)
-{
-	kvfree(self->sc_word);
-	kvfree(self->sc);
-	kfree(self->context);
-	self->sc_word = NULL;
-	self->sc = NULL;
-	self->context = NULL;
-}
-
-static bool block_fetch_step(struct nvdebug_fetch *fetch, int error)
-{
-	struct block_fetch *self =
-		container_of(fetch, struct block_fetch, fetch);
-	bool more;
-
-	if (self->context)
-		more = nvdebug_context_step(self->context, error);
-	else if (error == -EIO && block_fetch_may_be_all_valid(self))
-		more = block_fetch_read_word_before(self);
-	else
-		more = error ? block_fetch_fail(self, error) : self->next(self);
-
-	if (!more && !self->context && self->set->with_images &&
-	    !self->block->status) {
-		self->context = nvdebug_context_begin(self->set, self->mem,
-						      self->block,
-						      &self->fetch.want);
-		more = self->context;
+		if (want->error != -EIO || want->addr != addr ||
+		    memchr_inv(want->buf, 0xff, want->words * sizeof(u32)))
+			continue;
+		self->valid = want->buf;
+		nvdebug_run_want(want, self->block->addr, self->block->aperture,
+				 run, self->again, wanted);
 	}
-	if (!more)
-		block_fetch_free(self);
-	return more;
+}
+
+static int block_decode(struct nvdebug_instances *set, struct block_read *self)
+{
+	const struct nvdebug_instance_layout *layout = set->gpu->chip->instance;
+	struct nvdebug_instance *instance = &self->block->instance;
+	int ret = nvdebug_runs_error(self->want);
+
+	if (ret)
+		return ret;
+	if (self->valid)
+		memcpy(self->valid, self->again + 1,
+		       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
+	ret = nvdebug_instance_decode(layout, self->word,
+				      nvdebug_runs_words(&layout->runs),
+				      instance);
+	if (!ret && set->big_page_kib)
+		instance->big_page_kib = set->big_page_kib;
+	return ret;
+}
+
+static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
+{
+	u32 count = set->blocks.count, i = 0;
+	struct nvdebug_block *block;
+	struct block_read *reads;
+	LIST_HEAD(wanted);
+	int ret;
+
+	reads = kvcalloc(count, sizeof(*reads), GFP_KERNEL_ACCOUNT);
+	if (!reads)
+		return -ENOMEM;
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		reads[i].block = block;
+		nvdebug_runs_want(reads[i].want, block->addr, block->aperture,
+				  &set->gpu->chip->instance->runs,
+				  reads[i].word, &wanted);
+		i++;
+	}
+	ret = nvdebug_mem_read_all(mem, &wanted);
+	for (i = 0; !ret && i < count; i++)
+		block_want_valid_again(&reads[i], &wanted);
+	if (!ret)
+		ret = nvdebug_mem_read_all(mem, &wanted);
+	for (i = 0; !ret && i < count; i++)
+		reads[i].block->status = block_decode(set, &reads[i]);
+	kvfree(reads);
+	return ret;
+}
+
+/* Adjacent valid subcontexts of a block. */
+struct table_run {
+	struct nvdebug_mem_request want;
+	struct nvdebug_block *block;
+};
+
+/*
+ * Decode the words of all valid subcontexts of @block. *@word is moved past
+ * them; @entry has room for one more, as decoding writes an entry before it is
+ * known to be valid. Returns only fatal errors.
+ */
+static int block_keep_table(struct nvdebug_instances *set,
+			    struct nvdebug_block *block, const u32 **word,
+			    struct nvdebug_subcontext *entry)
+{
+	struct nvdebug_sc_table *table;
+	u32 count = 0;
+	u64 valid;
+
+	for (valid = block->instance.valid; valid; valid &= valid - 1) {
+		int ret = nvdebug_subcontext_decode(__ffs64(valid), *word,
+						    NV_RAMIN_SC_WORDS,
+						    &entry[count]);
+
+		if (ret > 0)
+			count++;
+		else if (ret && !block->status)
+			block->status = ret;
+		*word += NV_RAMIN_SC_STRIDE;
+	}
+	if (block->status || !count)
+		return 0;
+	table = nvdebug_intern(&set->tables, sizeof(*table), entry,
+			       count * sizeof(*entry));
+	if (!table)
+		return -ENOMEM;
+	table->entry = table->base.key;
+	table->count = count;
+	block->table = table;
+	return 0;
+}
+
+/* Want the subcontexts of all blocks. */
+static void tables_want(struct nvdebug_instances *set, struct table_run *run,
+			u32 *word, struct list_head *wanted)
+{
+	struct nvdebug_block *block;
+
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		struct nvdebug_words words;
+		u32 next = 0;
+
+		for (;;) {
+			words = nvdebug_subcontext_run(block->instance.valid,
+						       next);
+			if (!words.count)
+				break;
+			run->block = block;
+			nvdebug_run_want(&run->want, block->addr,
+					 block->aperture, words, word, wanted);
+			run++;
+			word += ALIGN(words.count, NV_RAMIN_SC_STRIDE);
+			next = (words.first - NV_RAMIN_SC(0) + words.count) /
+			       NV_RAMIN_SC_STRIDE + 1;
+		}
+	}
+}
+
+/* Read the subcontext tables of all blocks. */
+static int read_tables(struct nvdebug_instances *set, struct nvdebug_mem *mem)
+{
+	size_t runs = 0, entries = 0, i;
+	struct nvdebug_subcontext *entry;
+	struct nvdebug_block *block;
+	struct table_run *run;
+	const u32 *at;
+	LIST_HEAD(wanted);
+	u32 *word;
+	int ret;
+
+	list_for_each_entry(block, &set->blocks.all, base.all) {
+		u64 valid = block->instance.valid;
+
+		runs += hweight64(valid & ~(valid << 1));
+		entries += hweight64(valid);
+	}
+	run = kvcalloc(runs, sizeof(*run), GFP_KERNEL_ACCOUNT);
+	word = kvcalloc(entries, NV_RAMIN_SC_STRIDE * sizeof(*word),
+			GFP_KERNEL_ACCOUNT);
+	entry = kvcalloc(NV_RAMIN_SC__SIZE_1 + 1, sizeof(*entry),
+			 GFP_KERNEL_ACCOUNT);
+	ret = -ENOMEM;
+	if (!run || !word || !entry)
+		goto out;
+	tables_want(set, run, word, &wanted);
+	ret = nvdebug_mem_read_all(mem, &wanted);
+	for (i = 0; !ret && i < runs; i++)
+		if (!run[i].block->status)
+			run[i].block->status = run[i].want.error;
+	at = word;
+	list_for_each_entry(block, &set->blocks.all, base.all)
+		if (!ret)
+			ret = block_keep_table(set, block, &at, entry);
+out:
+	kvfree(run);
+	kvfree(word);
+	kvfree(entry);
+	return ret;
 }
 
 /* The big page size up to Pascal, where it is a property of the chip. */
@@ -344,37 +345,15 @@ static int read_big_page_size(struct nvdebug_instances *set,
 int nvdebug_instances_read(struct nvdebug_instances *set,
 			   struct nvdebug_mem *mem)
 {
-	struct nvdebug_block *block;
-	struct block_fetch *fetch;
-	LIST_HEAD(fetches);
-	u32 i = 0;
-	int ret;
+	int ret = read_big_page_size(set, mem);
 
-	ret = read_big_page_size(set, mem);
-	if (ret)
-		return ret;
-	fetch = kvcalloc(set->blocks.count, sizeof(*fetch), GFP_KERNEL_ACCOUNT);
-	if (!fetch)
-		return -ENOMEM;
-	list_for_each_entry(block, &set->blocks.all, base.all) {
-		fetch[i].fetch.step = block_fetch_step;
-		fetch[i].next = block_fetch_next_run;
-		fetch[i].set = set;
-		fetch[i].mem = mem;
-		fetch[i].block = block;
-		fetch[i].reader.runs = &set->gpu->chip->instance->runs;
-		fetch[i].reader.addr = block->addr;
-		fetch[i].reader.aperture = block->aperture;
-		fetch[i].reader.word = fetch[i].word;
-		block_fetch_next_run(&fetch[i]);
-		list_add_tail(&fetch[i].fetch.node, &fetches);
-		i++;
-	}
-	ret = nvdebug_mem_fetch(mem, &fetches);
-	while (i--)
-		block_fetch_free(&fetch[i]);
-	kvfree(fetch);
-	return ret ? ret : set->error;
+	if (!ret)
+		ret = read_blocks(set, mem);
+	if (!ret)
+		ret = read_tables(set, mem);
+	if (!ret && set->with_images)
+		ret = nvdebug_context_images_read(set, mem);
+	return ret;
 }
 
 /* The location of channel @id's block, given its entry. */

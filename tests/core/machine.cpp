@@ -259,11 +259,6 @@ int read_memory(nvdebug_mem *mem, nvdebug_mem_request *want) {
     return ret;
 }
 
-/// Errors that end everything, not only one fetch.
-bool is_final(int error) {
-    return error == -EINTR || error == -ENODEV || error == -ENOMEM;
-}
-
 } // namespace
 
 nvdebug_mem *nvdebug_mem_begin(nvdebug_gpu *gpu) {
@@ -283,20 +278,14 @@ void nvdebug_mem_insist(nvdebug_mem *mem) {
     session_of(mem)->insist = true;
 }
 
-int nvdebug_mem_read(nvdebug_mem *mem, nvdebug_mem_request *req) {
-    return read_memory(mem, req);
-}
-
-int nvdebug_mem_fetch(nvdebug_mem *mem, list_head *fetches) {
-    nvdebug_fetch *fetch;
-    list_for_each_entry(fetch, fetches, node) {
-        int error;
-        do {
-            error = read_memory(mem, &fetch->want);
-            if (is_final(error))
-                return error;
-        } while (fetch->step(fetch, error));
+int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
+    nvdebug_mem_request *req;
+    list_for_each_entry(req, requests, node) {
+        req->error = read_memory(mem, req);
+        if (nvdebug_mem_error_is_fatal(req->error))
+            return req->error;
     }
+    INIT_LIST_HEAD(requests);
     return 0;
 }
 
