@@ -26,6 +26,7 @@
 
 /* The registers of one engine and its PBDMAs, as read. */
 struct engine_reading {
+	bool idle;
 	bool unreadable;
 	bool pbdma_unreadable[NVDEBUG_RUNLIST_PBDMAS];
 	u32 status;
@@ -50,73 +51,101 @@ static int read_reg_if_any(struct nvdebug_gpu *gpu, u32 reg, u32 *word)
 	return reg ? nvdebug_reg_read(gpu, reg, word) : 0;
 }
 
-static int read_engine(struct nvdebug_gpu *gpu, const struct engine_line *line,
+static u32 engine_channels(const struct engine_line *line)
+{
+	return min_t(u32, line->runlist->pbdmas, ENGINE_CHANNELS);
+}
+
+static void expect_if_any(struct nvdebug_gpu *gpu, u32 reg)
+{
+	if (reg)
+		nvdebug_reg_expect(gpu, reg);
+}
+
+static void expect_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
+			bool idle)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	const struct nvdebug_runlist *runlist = line->runlist;
+	u32 n;
+
+	expect_if_any(gpu, ops->engine_reg(gpu, line->engine));
+	for (n = 0; n < runlist->pbdmas; n++)
+		nvdebug_reg_expect(gpu, ops->pbdma_reg(&runlist->pbdma[n]));
+	if (idle)
+		return;
+	for (n = 0; n < engine_channels(line); n++)
+		expect_if_any(gpu, ops->channel_reg(gpu, line->engine, n));
+	for (n = 0; n < runlist->pbdmas; n++)
+		nvdebug_reg_expect(gpu, runlist->pbdma[n].base +
+				   NV_PPBDMA_CHANNEL);
+}
+
+/* -EIO marks what cannot be read; only other errors are returned. */
+static int may_be_unreadable(int ret, bool *unreadable)
+{
+	*unreadable |= ret == -EIO;
+	return ret == -EIO ? 0 : ret;
+}
+
+/* Sets r->idle if no register says that a context is there, or is about to be. */
+static int read_status(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		       struct engine_reading *r)
 {
 	const struct nvdebug_status_ops *ops = gpu->chip->status;
-	u32 pbdmas = min_t(u32, line->runlist->pbdmas, ENGINE_CHANNELS);
+	const struct nvdebug_runlist *runlist = line->runlist;
+	struct nvdebug_engine_status engine;
+	struct nvdebug_ctx_status pbdma;
 	u32 n;
 	int ret;
 
 	ret = read_reg_if_any(gpu, ops->engine_reg(gpu, line->engine),
 			      &r->status);
-	for (n = 0; !ret && n < pbdmas; n++)
-		ret = read_reg_if_any(gpu,
-				      ops->channel_reg(gpu, line->engine, n),
-				      &r->channel[n]);
+	ret = may_be_unreadable(ret, &r->unreadable);
+	ops->engine(r->status, &engine);
+	r->idle = !r->unreadable && engine.ctx.state == NVDEBUG_CTX_INVALID;
+	for (n = 0; !ret && n < runlist->pbdmas; n++) {
+		ret = nvdebug_reg_read(gpu, ops->pbdma_reg(&runlist->pbdma[n]),
+				       &r->pbdma[n]);
+		ret = may_be_unreadable(ret, &r->pbdma_unreadable[n]);
+		ops->pbdma(r->pbdma[n], &pbdma);
+		r->idle &= !r->pbdma_unreadable[n] &&
+			   pbdma.state == NVDEBUG_CTX_INVALID;
+	}
 	return ret;
 }
 
-static int read_pbdma(struct nvdebug_gpu *gpu, const struct nvdebug_pbdma *pbdma,
-		      u32 *status, u32 *channel)
+static int read_channels(struct nvdebug_gpu *gpu, const struct engine_line *line,
+			 struct engine_reading *r)
 {
-	int ret = nvdebug_reg_read(gpu, gpu->chip->status->pbdma_reg(pbdma),
-				   status);
-
-	return ret ? ret : nvdebug_reg_read(gpu, pbdma->base + NV_PPBDMA_CHANNEL,
-					    channel);
-}
-
-static void expect_once(struct nvdebug_gpu *gpu, const struct engine_line *line)
-{
-	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	const struct nvdebug_runlist *runlist = line->runlist;
-	u32 pbdmas = min_t(u32, runlist->pbdmas, ENGINE_CHANNELS);
-	u32 reg = ops->engine_reg(gpu, line->engine);
 	u32 n;
+	int ret = 0;
 
-	if (reg)
-		nvdebug_reg_expect(gpu, reg);
-	for (n = 0; n < pbdmas; n++) {
-		reg = ops->channel_reg(gpu, line->engine, n);
-		if (reg)
-			nvdebug_reg_expect(gpu, reg);
+	for (n = 0; !ret && n < engine_channels(line); n++) {
+		u32 reg = gpu->chip->status->channel_reg(gpu, line->engine, n);
+
+		ret = read_reg_if_any(gpu, reg, &r->channel[n]);
+		ret = may_be_unreadable(ret, &r->unreadable);
 	}
-	for (n = 0; n < runlist->pbdmas; n++) {
-		nvdebug_reg_expect(gpu, ops->pbdma_reg(&runlist->pbdma[n]));
-		nvdebug_reg_expect(gpu, runlist->pbdma[n].base +
-				   NV_PPBDMA_CHANNEL);
+	for (n = 0; !ret && n < runlist->pbdmas; n++) {
+		ret = nvdebug_reg_read(gpu,
+				       runlist->pbdma[n].base + NV_PPBDMA_CHANNEL,
+				       &r->pbdma_channel[n]);
+		ret = may_be_unreadable(ret, &r->pbdma_unreadable[n]);
 	}
+	return ret;
 }
 
 /* Continue after an engine or a PBDMA that cannot be read. */
 static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		     struct engine_reading *r)
 {
-	const struct nvdebug_runlist *runlist = line->runlist;
-	u32 n;
 	int ret;
 
 	memset(r, 0, sizeof(*r));
-	expect_once(gpu, line);
-	ret = read_engine(gpu, line, r);
-	r->unreadable = ret == -EIO;
-	for (n = 0; (!ret || ret == -EIO) && n < runlist->pbdmas; n++) {
-		ret = read_pbdma(gpu, &runlist->pbdma[n], &r->pbdma[n],
-				 &r->pbdma_channel[n]);
-		r->pbdma_unreadable[n] = ret == -EIO;
-	}
-	return ret == -EIO ? 0 : ret;
+	ret = read_status(gpu, line, r);
+	return ret || r->idle ? ret : read_channels(gpu, line, r);
 }
 
 static bool has_readable(const struct nvdebug_gpu *gpu,
@@ -133,18 +162,23 @@ static bool has_readable(const struct nvdebug_gpu *gpu,
 	return false;
 }
 
-/* Read until two reads agree, READ_TRIES times at most. */
+/*
+ * Read until two reads agree, READ_TRIES times at most. If it is idle, once: no
+ * two of its words can contradict each other.
+ */
 static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 {
-	struct engine_reading again;
+	struct engine_reading *r = &line->reading, before;
 	int tries, ret;
 
-	ret = read_once(gpu, line, &line->reading);
-	for (tries = 1; !ret && tries < READ_TRIES; tries++) {
-		ret = read_once(gpu, line, &again);
-		if (!ret && !memcmp(&again, &line->reading, sizeof(again)))
+	expect_once(gpu, line, true);
+	ret = read_once(gpu, line, r);
+	for (tries = 1; !ret && !r->idle && tries < READ_TRIES; tries++) {
+		before = *r;
+		expect_once(gpu, line, false);
+		ret = read_once(gpu, line, r);
+		if (!ret && !memcmp(&before, r, sizeof(before)))
 			break;
-		line->reading = again;
 	}
 	return ret;
 }

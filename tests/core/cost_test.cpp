@@ -5,8 +5,11 @@
 #include "page_tables.hpp"
 #include "text.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace core {
@@ -100,6 +103,36 @@ TEST_P(Cost, OfTopology) {
     const Counts counts = read_cost("copy_topology", text);
     EXPECT_EQ(counts.channel_writes + counts.other_writes, 0U);
     EXPECT_LE(counts.all(), budget_rest);
+}
+
+/// What is idle is read once, and only its status; channels where a context is, and then again.
+TEST_P(Cost, OfEngines) {
+    const auto statuses = [](const std::string &text) {
+        std::istringstream lines(text);
+        std::string line;
+        std::getline(lines, line);
+        std::uint64_t count = 0;
+        while (std::getline(lines, line)) {
+            std::istringstream words(line);
+            const std::vector<std::string> column{std::istream_iterator<std::string>(words), {}};
+            count += column.at(2) != "-";
+            if (const std::string &pbdmas = column.at(9); pbdmas != "-")
+                count += 1 + static_cast<std::uint64_t>(std::ranges::count(pbdmas, ','));
+        }
+        return count;
+    };
+    bench.machine.restart("idle");
+    bench.machine.model().advance(5000 * nvmodel::ns_per_us);
+    std::string text;
+    Counts counts = read_cost("engines", text);
+    EXPECT_EQ(text.find("tsg:"), std::string::npos);
+    EXPECT_EQ(counts.other_reads, statuses(text));
+
+    bench.machine.restart("three-tasks");
+    bench.machine.model().advance(5000 * nvmodel::ns_per_us);
+    counts = read_cost("engines", text);
+    EXPECT_NE(text.find("tsg:"), std::string::npos);
+    EXPECT_GT(counts.other_reads, statuses(text));
 }
 
 /// Instance blocks, subcontexts, context images and the walks to them. That tables are read once is up
