@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // core/machine.h for what only reads.
 #include "machine.hpp"
+#include "read_ahead.hpp"
 
 extern "C" {
 #include "chips/chips.h"
@@ -40,26 +41,12 @@ struct Machine::State {
     std::string probed;           // those that finding out about the GPU took
     std::mutex lock;
 
-    // Registers that the core said it would read, and those of them that were.
-    std::vector<u32> expected;
-    std::unordered_map<u32, u32> ahead;
-
-    // Registers that a read of each file took the last time, in this order: when it is read again
-    // they are read so, many in a call, for as long as it asks for the same.
-    std::unordered_map<std::string, std::vector<u32>> asked_before;
-    std::vector<u32> asked;
-    struct {
-        std::span<const u32> offsets; // from the next one on
-        std::vector<u32> values;      // of the first of them, those that were read
-        std::size_t used = 0;
-    } again;
+    ReadAhead ahead;
+    std::unordered_map<std::string, ReadAhead::Plan> plans; // by file
 
     static State &of(const nvdebug_gpu *gpu) { return *container_of(gpu, State, gpu); }
 
     int fetch(u32 offset, u32 *value);
-    int fetch_expected();
-    bool fetch_again(u32 offset, u32 *value);
-    void drop_what_is_ahead();
     int failed(const Error &why);
     int memory(u64 address, std::span<u32> into);
     void forget();
@@ -68,8 +55,6 @@ struct Machine::State {
 namespace {
 
 constexpr u32 register_bytes = 16U << 20;
-/** Among offsets of registers. */
-constexpr u32 memory_was_read = ~0U;
 constexpr const char *controls_need_module =
     "changing the GPU takes the module: NVIDIA's driver is only asked what is";
 constexpr const char *memory_is_mapped = "not used: NVIDIA's driver maps memory";
@@ -129,66 +114,17 @@ int Machine::State::failed(const Error &why) {
     return why.number ? -why.number : -EIO;
 }
 
-int Machine::State::fetch_expected() {
-    std::vector<u32> values(expected.size());
-    const std::vector<u32> offsets = std::exchange(expected, {});
-    if (const auto done = words->registers(offsets, values); !done)
-        return failed(done.error());
-    for (std::size_t i = 0; i < offsets.size(); i++)
-        ahead[offsets[i]] = values[i];
-    return 0;
-}
-
-void Machine::State::drop_what_is_ahead() {
-    again.offsets = again.offsets.subspan(again.used);
-    again.values.clear();
-    again.used = 0;
-}
-
-/** False: it was not asked for at this point the last time. */
-bool Machine::State::fetch_again(u32 offset, u32 *value) {
-    if (again.used == again.values.size() || again.offsets[again.used] != offset) {
-        drop_what_is_ahead();
-        const auto at = std::ranges::find(again.offsets, offset);
-        if (at == again.offsets.end())
-            return false;
-        again.offsets = {at, again.offsets.end()};
-        const auto end = std::find(at, again.offsets.end(), memory_was_read);
-        again.values.resize(std::min<std::size_t>(end - at, rm::RegisterOps::most));
-        if (!words->registers(again.offsets.first(again.values.size()), again.values)) {
-            again.values.clear();
-            return false;
-        }
-    }
-    *value = again.values[again.used++];
-    return true;
-}
-
 int Machine::State::fetch(u32 offset, u32 *value) {
-    asked.push_back(offset);
-    if (fetch_again(offset, value)) {
-        if (const auto announced = std::ranges::find(expected, offset); announced != expected.end())
-            expected.erase(announced);
-        record.add_register(offset, *value);
-        return 0;
-    }
-    if (std::ranges::find(expected, offset) != expected.end())
-        if (const int error = fetch_expected())
-            return error;
-    if (const auto known = ahead.find(offset); known != ahead.end()) {
-        *value = known->second;
-        ahead.erase(known); // once: the next look is a new one
-    } else if (const auto done = words->registers({&offset, 1}, {value, 1}); !done) {
-        return failed(done.error());
-    }
+    const auto read = ahead.read(*words, offset);
+    if (!read)
+        return failed(read.error());
+    *value = *read;
     record.add_register(offset, *value);
     return 0;
 }
 
 int Machine::State::memory(u64 address, std::span<u32> into) {
-    // Registers that are read after memory say whether it still is where it was.
-    drop_what_is_ahead();
-    asked.push_back(memory_was_read);
+    ahead.memory_is_read();
     if (const auto done = words->memory(address, into); !done) {
         if (done.error().number == EFAULT)
             return -EFAULT;
@@ -202,7 +138,7 @@ int Machine::State::memory(u64 address, std::span<u32> into) {
 void Machine::State::forget() {
     trouble.reset();
     record.take();
-    asked.clear();
+    ahead.begin({});
 }
 
 // --- a GPU ---
@@ -316,8 +252,8 @@ Result<std::string> Machine::read(std::string_view file) {
     state_->forget();
     if (file == "info")
         return info(*state_);
-    std::vector<u32> before = std::move(state_->asked_before[std::string(file)]);
-    state_->again.offsets = before;
+    ReadAhead::Plan &plan = state_->plans[std::string(file)];
+    state_->ahead.begin(std::move(plan));
     Result<std::string> text = tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
     if (!state_->away)
         each_view(&state_->gpu, [&](const std::string &name, const nvdebug_view *view, u32 number) {
@@ -325,8 +261,7 @@ Result<std::string> Machine::read(std::string_view file) {
                 text = show(*state_, *view, number);
             return name == file;
         });
-    state_->again = {};
-    state_->asked_before[std::string(file)] = std::move(state_->asked);
+    plan = state_->ahead.end();
     return text;
 }
 
@@ -369,8 +304,7 @@ int nvdebug_gpu_begin(nvdebug_gpu *) {
 }
 
 void nvdebug_gpu_end(nvdebug_gpu *gpu) {
-    State::of(gpu).expected.clear();
-    State::of(gpu).ahead.clear();
+    State::of(gpu).ahead.expect_no_more();
 }
 
 bool nvdebug_gpu_is_leaving(const nvdebug_gpu *) {
@@ -387,7 +321,7 @@ bool is_register(u32 offset) {
 
 void nvdebug_reg_expect(nvdebug_gpu *gpu, u32 offset) {
     if (is_register(offset))
-        State::of(gpu).expected.push_back(offset);
+        State::of(gpu).ahead.expect(offset);
 }
 
 int nvdebug_reg_read(nvdebug_gpu *gpu, u32 offset, u32 *value) {

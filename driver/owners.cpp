@@ -20,8 +20,13 @@ constexpr const char *control_path = "/dev/nvidiactl";
 
 /** Of the RM's names of clients, the youngest so many are tried: 3.5 us each. */
 constexpr std::uint32_t clients_tried = 0x40000;
-/** Of names of objects, until so many in a row are none's; and in all. */
-constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000;
+/**
+ * Of names of objects, until so many in a row are none's; and in all. Objects come in groups: after
+ * the first that are none's every fourth is tried. Who chose names does not have the RM choose
+ * others.
+ */
+constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, all_missed = 0x40,
+                        some_missed = 4;
 /** A channel is in a TSG, in a device, in its client. */
 constexpr int deepest = 4;
 /** More than a TSG can have, by far. */
@@ -280,17 +285,31 @@ class Asked {
         return static_cast<std::uint32_t>(info(object, rm::HandleInfo::parent).value_or(0));
     }
 
+    bool find_object(std::uint32_t object) {
+        const auto object_class = class_of(object);
+        if (object_class)
+            objects_[object] = *object_class;
+        return object_class.has_value();
+    }
+
+    void find_objects_from(std::uint32_t first, std::uint32_t most_missed) {
+        std::uint32_t missed = 0, step = 1;
+        for (std::uint32_t n = 0; n < names_tried && missed < most_missed && !over_; n += step) {
+            if (find_object(first + n)) {
+                for (std::uint32_t passed = 1; passed < step; passed++)
+                    find_object(first + n - passed);
+                missed = 0;
+            } else {
+                missed += step;
+            }
+            step = missed < all_missed ? 1 : some_missed;
+        }
+    }
+
     /** Nobody tells the names: they are tried. */
     void find_objects() {
-        for (const std::uint32_t first : {rm::first_object_of_cuda, rm::first_object_of_rm}) {
-            std::uint32_t missed = 0;
-            for (std::uint32_t n = 0; n < names_tried && missed < names_missed && !over_; n++) {
-                const auto object_class = class_of(first + n);
-                if (object_class)
-                    objects_[first + n] = *object_class;
-                missed = object_class ? 0 : missed + 1;
-            }
-        }
+        find_objects_from(rm::first_object_of_cuda, names_missed);
+        find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : all_missed);
     }
 
     /** Those of the GPU, by the device that they are in. */
