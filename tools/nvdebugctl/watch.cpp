@@ -26,7 +26,7 @@ struct WatchPlan {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t lists_every = 10;
+constexpr std::chrono::milliseconds lists_every{2000};
 constexpr std::size_t window = 120;
 
 bool is_capture(const Context &context) {
@@ -268,7 +268,9 @@ Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     std::unique_ptr<Screen> screen = open_screen(context);
     const bool json = context.invocation().json();
     // Rows are of engines alone.
-    Watch watch(context, plan, *gpus, screen || json ? lists_every : 0);
+    const auto list_pace =
+        screen || json ? std::max<std::int64_t>(lists_every / plan.interval, 1) : 0;
+    Watch watch(context, plan, *gpus, static_cast<std::uint64_t>(list_pace));
     if (!screen)
         return json ? write_documents(context, output, watch) : write_rows(context, output, watch);
     const auto signal = show(std::move(screen), watch, still);
@@ -401,10 +403,10 @@ std::vector<Command> watch_commands() {
               "i fold or unfold what is idle, a all residents.",
               "Residency is estimated from the last samples, 120 at most: in what part of them "
               "the TSG or channel was on the engine. It is null in the first sample.",
-              "A sample reads 'engines': the status of each engine and PBDMA twice, a register "
-              "or two each. For the live view and JSON, every tenth also reads 'info' and the "
-              "lists, without instance blocks: a few words for each entry and a register for each "
-              "channel. A register costs about 1 us of the bus.",
+              "A sample reads 'engines': the status of each engine and PBDMA, and of those in use "
+              "twice, with their channels. For the live view and JSON, one in two seconds also "
+              "reads 'info' and the lists, without instance blocks: a few words for each entry and "
+              "a register for each channel. A register costs about 1 us of the bus.",
               "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
          .examples = {{"nvdebugctl watch", "the live view"},
                       {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},

@@ -73,7 +73,7 @@ class Residency {
     void add(const Sample &sample);
 
     /** That count. */
-    std::size_t samples() const { return seen_.size(); }
+    std::size_t samples() const { return samples_; }
     std::size_t window() const { return window_; }
 
     /** Those samples, oldest first; nullptr: the engine did not tell. */
@@ -83,8 +83,9 @@ class Residency {
     std::optional<EngineResidency> of(const std::string &engine) const;
 
   private:
-    std::size_t window_;
-    std::deque<std::map<std::string, Seen>> seen_; ///< of engines that tell
+    std::size_t window_, samples_ = 0;
+    /** In those samples; empty: it did not tell. */
+    std::map<std::string, std::deque<std::optional<Seen>>> seen_;
 };
 
 // What `watch` says of a list.

@@ -52,27 +52,37 @@ Residency::Residency(std::size_t window) : window_(window) {}
 void Residency::add(const Sample &sample) {
     if (!sample.engines)
         return;
-    auto &latest = seen_.emplace_back();
-    for (const nvdebug::EngineState &engine : *sample.engines)
-        if (engine.status.value_or("unreadable") != "unreadable")
-            latest[engine.engine] = {engine.current, engine.busy};
-    if (seen_.size() > window_)
-        seen_.pop_front();
+    for (const nvdebug::EngineState &engine : *sample.engines) {
+        if (engine.status.value_or("unreadable") == "unreadable")
+            continue;
+        auto &seen = seen_[engine.engine];
+        seen.resize(samples_);
+        seen.push_back(Seen{engine.current, engine.busy});
+    }
+    const bool full = samples_ == window_;
+    samples_ += !full;
+    for (auto &[engine, seen] : seen_) {
+        if (full)
+            seen.pop_front();
+        seen.resize(samples_);
+    }
 }
 
 std::vector<const Residency::Seen *> Residency::history(const std::string &engine) const {
-    std::vector<const Seen *> history;
-    for (const auto &sample : seen_) {
-        const auto found = sample.find(engine);
-        history.push_back(found == sample.end() ? nullptr : &found->second);
-    }
+    std::vector<const Seen *> history(samples_);
+    if (const auto found = seen_.find(engine); found != seen_.end())
+        std::ranges::transform(found->second, history.begin(),
+                               [](const auto &seen) { return seen ? &*seen : nullptr; });
     return history;
 }
 
 std::optional<EngineResidency> Residency::of(const std::string &engine) const {
     std::size_t told = 0, told_busy = 0, busy = 0;
     std::map<std::pair<nvdebug::Occupant::Kind, std::uint32_t>, std::size_t> count;
-    for (const Seen *const seen : history(engine)) {
+    const auto found = seen_.find(engine);
+    if (found == seen_.end())
+        return std::nullopt;
+    for (const std::optional<Seen> &seen : found->second) {
         if (!seen)
             continue;
         ++told;
