@@ -347,13 +347,13 @@ fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (
 		/root/proc_fuzz --seed $(SEED) --calls $(CALLS)
 
 .PHONY: bench
-bench: deps ## what reading costs, on the model: counts and ratios (PARTS=, JSON=FILE; minutes)
+bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=, JSON=FILE; minutes)
 	@bench/run $(PARTS) $(if $(JSON),--json $(JSON))
 
 # After the model, as two builds in one folder would trip over each other.
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
-	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses)
+	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses driver_calls nvdebugctl)
 $(BUILD)/bench/pace: bench/pace.c
 	@mkdir -p $(@D)
 	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
