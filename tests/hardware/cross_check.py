@@ -12,6 +12,7 @@ Interface of the driver: facts of NVIDIA's open-gpu-kernel-modules (src/common/s
 """
 
 import array
+import bisect
 import contextlib
 import ctypes
 import fcntl
@@ -32,6 +33,8 @@ LINES, FAILED = [], []
 # ioctls: nv_escape.h, nvos.h
 ESC_CONTROL, ESC_ALLOC, ESC_MAP = 0x2a, 0x2b, 0x4e
 CLASS_DEVICE, CLASS_SUBDEVICE, CLASS_TSG, CLASS_MEMORY = 0x80, 0x2080, 0xa06c, 0xc2
+CLASS_EVENTS, CLASS_EVENT_MEMORY = 0x90cd, 0x90ce
+PTIMER_LOW, PTIMER_HIGH = 0x9400, 0x9410
 # NV_STATUS of a runlist without channels, as measured
 NO_CHANNELS = 0x5b
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
@@ -75,9 +78,9 @@ class Rm:
         return struct.unpack_from("<I", answer, 8)[0], held.raw
 
     def control(self, client, handle, command, params):
-        held = ctypes.create_string_buffer(params, len(params))
+        held = ctypes.create_string_buffer(params, max(len(params), 1))
         answer = self.ioctl(ESC_CONTROL, struct.pack(
-            "<IIIIQII", client, handle, command, 0, ctypes.addressof(held), len(params), 0))
+            "<IIIIQII", client, handle, command, 0, ctypes.addressof(held) if params else 0, len(params), 0))
         status = struct.unpack_from("<I", answer, 28)[0]
         if status:
             raise Refused(f"control {command:#x}", status)
@@ -117,31 +120,70 @@ class Ours(Rm):
         bits = int.from_bytes(answer[4:], "little")
         return {n for n in range(4096) if bits >> n & 1}
 
-    def register(self, offset):
-        """NV2080_CTRL_CMD_GPU_EXEC_REG_OPS: a read."""
-        operation = ctypes.create_string_buffer(struct.pack("<BBBB7I", 0, 0, 0xff, 0, 0, 0, offset, 0, 0, 0, 0), 32)
+    def registers(self, *offsets):
+        """NV2080_CTRL_CMD_GPU_EXEC_REG_OPS: reads, in this order."""
+        operations = ctypes.create_string_buffer(b"".join(
+            struct.pack("<BBBB7I", 0, 0, 0xff, 0, 0, 0, offset, 0, 0, 0, 0) for offset in offsets), 32 * len(offsets))
         self.control(self.client, self.subdevice, 0x20800122, struct.pack(
-            "<6IQIxxxxQ", 0, 0, 1, 0, 0, 1, ctypes.addressof(operation), 0, 0))
-        status, value = operation.raw[2], struct.unpack_from("<I", operation.raw, 20)[0]
-        if status:
-            raise Refused(f"register {offset:#x}", status)
-        return value
+            "<6IQIxxxxQ", 0, 0, 1, 0, 0, len(offsets), ctypes.addressof(operations), 0, 0))
+        for number, offset in enumerate(offsets):
+            if status := operations.raw[32 * number + 2]:
+                raise Refused(f"register {offset:#x}", status)
+        return struct.unpack_from("<" + "20xI8x" * len(offsets), operations.raw)
+
+    def register(self, offset):
+        return self.registers(offset)[0]
+
+    def _map(self, parent, memory, node, begin, size):
+        """PARENT: what the memory is of. It stays mapped when NODE is closed."""
+        try:
+            answer = self.ioctl(ESC_MAP, struct.pack(
+                "<IIIxxxxQQQIIixxxx", self.client, parent, memory, begin, size, 0, 0, 1, node))
+            status = struct.unpack_from("<I", answer, 40)[0]
+            if status:
+                raise Refused("map memory", status)
+            return mmap.mmap(node, size, mmap.MAP_SHARED, mmap.PROT_READ)
+        finally:
+            os.close(node)
 
     def read(self, address, count):
         """Bytes of video memory, mapped read-only."""
         begin = address & ~0xfff
         size = (address + count - begin + 0xfff) & ~0xfff
-        node = os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC)
-        try:
-            answer = self.ioctl(ESC_MAP, struct.pack(
-                "<IIIxxxxQQQIIixxxx", self.client, self.device, self.memory, begin, size, 0, 0, 1, node))
-            status = struct.unpack_from("<I", answer, 40)[0]
-            if status:
-                raise Refused("map memory", status)
-            with mmap.mmap(node, size, mmap.MAP_SHARED, mmap.PROT_READ) as mapped:
-                return mapped[address - begin:address - begin + count]
-        finally:
-            os.close(node)
+        with self._map(self.device, self.memory, os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC),
+                       begin, size) as mapped:
+            return mapped[address - begin:address - begin + count]
+
+    def _event_memory(self, handle, size):
+        """NV01_MEMORY_DEVICELESS, which only the driver may write."""
+        cached, read_only = 1 << 29, 1 << 22  # NVOS32_ATTR_COHERENCY, NVOS32_ATTR2_PROTECTION_USER
+        self.alloc(self.client, self.client, handle, CLASS_EVENT_MEMORY, struct.pack(
+            "<11Ixxxx7Q5Ixxxx", *bytes(6), cached, read_only, *bytes(3), 0, 0, size, *bytes(4), *bytes(5)))
+        return self._map(self.client, handle, os.open("/dev/nvidiactl", os.O_RDWR | os.O_CLOEXEC), 0, size)
+
+    def switches(self, meanwhile):
+        """Context switches of GR0 while MEANWHILE() runs: what it returned, and (ns, starts, context, pid)
+        of each, in order. NV_EVENT_BUFFER, NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2, cl90cdfecs.h."""
+        header, records, events, count, size = 4, 5, 6, 1 << 16, 32
+        head = self._event_memory(header, 4096)
+        body = self._event_memory(records, count * size)
+        self.alloc(self.client, self.client, events, CLASS_EVENTS, struct.pack(
+            "<QQIIQIIQ6I", 0, 0, size, count, 0, 0, 1, 0, 0, self.subdevice, 0, header, records, 0))
+        simple, all_users = 1, 1
+        self.control(self.client, self.subdevice, 0x20801238, struct.pack(
+            "<4IBxxxI", events, 24, simple, 0, all_users, 0))
+        keep_oldest = 1
+        self.control(self.client, events, 0x90cd0101, struct.pack("<BxxxI", 1, keep_oldest))
+        result = meanwhile()
+        self.control(self.client, events, 0x90cd0104, b"")
+        _, put, _, dropped, _ = struct.unpack_from("<IIQQQ", head)
+        if dropped:
+            raise Refused(f"{dropped} switches were not kept", 0)
+        found = []
+        for number in range(put):
+            tag, context, pid, ns = struct.unpack_from("<8xBxxxIIxxxxQ", body, number * size)
+            found.append((ns, tag == 6, context, pid))
+        return result, found
 
 
 class Theirs:
@@ -315,6 +357,42 @@ def resident(ours, seconds=3):
         f"{', '.join(map(str, sorted(tsgs)))})" + (f"; else, as (channel, TSG): {others}" if others else ""))
 
 
+def switched(ours, seconds=2):
+    """Who is on GR0 by its register, and by the driver's own record of context switches."""
+    base = int(next(e for e in tool("engine", "list") if e["engine"] == "GR0")["runlist_base"], 16)
+    pid_of = {c["tsg"]: c["process"]["pid"] for c in tool("channel", "list") if c["runlist"] == 0 and c["process"]}
+
+    def look():
+        looks, end = [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            high, low, status, later = ours.registers(PTIMER_HIGH, PTIMER_LOW, base + 0x200, PTIMER_LOW)
+            # CTX_STATUS: valid, not in the middle of a switch
+            if later > low and status >> 13 & 7 == 1:
+                looks.append((high << 32 | low, high << 32 | later, status & 0xfff))
+        return looks
+
+    looks, records = ours.switches(look)
+    slices = [(start[0], end[0], start[3]) for start, end in zip(records, records[1:])
+              if start[1] and not end[1] and start[2:] == end[2:]]
+    begins = [begin for begin, _, _ in slices]
+    agreed, others, pids = 0, {}, set()
+    for first, last, tsg in looks:
+        at = bisect.bisect(begins, first) - 1
+        # in a slice with all of it, and of a process
+        if at < 0 or slices[at][1] < last or tsg not in pid_of:
+            continue
+        if slices[at][2] == pid_of[tsg]:
+            agreed += 1
+            pids.add(tsg)
+        else:
+            others[slices[at][2], pid_of[tsg]] = others.get((slices[at][2], pid_of[tsg]), 0) + 1
+    wrong = sum(others.values())
+    say("switches of GR0", agreed >= 100 and len(pids) >= 2 and wrong <= agreed // 100,
+        f"{agreed} of {agreed + wrong} times the process of the TSG in ENGINE_STATUS0 is the one that the driver "
+        f"recorded ({len(records)} records in {seconds} s, {len(looks)} looks)"
+        + (f"; else, as (recorded, in the register): {others}" if others else ""))
+
+
 # --- page tables ---
 
 class Cuda:
@@ -442,6 +520,8 @@ def main():
     other, _ = start("4", "500", "16")
     print(pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0])
     try:
+        # first: who has taken a process' descriptor is its owner, too
+        switched(ours)
         youngest = Ours().client
         theirs = Theirs(one.pid, youngest)
         allocated_channels(ours, (theirs, Theirs(other.pid, youngest)))
