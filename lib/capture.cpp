@@ -60,6 +60,8 @@ Result<CaptureContent> capture_from_json(const std::string &json, const std::str
     // Nothing of ours lies deeper; dropped at once, so that hostile nesting takes no memory.
     const auto shallow = [](int depth, Json::parse_event_t, Json &) { return depth <= 2; };
     const Json capture = Json::parse(json, shallow, false);
+    if (json.empty())
+        return tl::unexpected(no_capture(path, "it is empty"));
     if (!capture.is_object())
         return tl::unexpected(no_capture(path, "it is no JSON object, or was cut off"));
     if (capture.value("format", Json()) != format)
@@ -193,8 +195,8 @@ OpenedTree make_tree(const std::string &path, const std::string &json, int error
                      const Advice &advice) {
     if (error == EBADMSG)
         return tl::unexpected(Error{ErrorCode::malformed, 0, path,
-                                    path + " is damaged or was cut off: its compression makes no "
-                                           "sense; make another capture"});
+                                    path + " is damaged or was cut off: it cannot be unpacked; "
+                                           "make another capture"});
     if (error)
         return tl::unexpected(cannot_open(path, error));
     return capture_from_json(json, path)

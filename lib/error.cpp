@@ -221,7 +221,8 @@ std::string why_not_there(const Tree::Impl &tree, std::string_view name) {
                advised("; '$' says which", tree.advice.diagnose);
     return tree.live ? "there is no such file; this chip or this version of the module does not "
                        "have it"
-                     : "there is no such file in " + tree.path;
+                     : "there is no such file in " + tree.path +
+                           ": it did not exist, or was left out, when that was made";
 }
 
 } // namespace

@@ -92,8 +92,9 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
     const auto runlist = runlist_of(file);
     if (file == "owners") {
         error.code = ErrorCode::unsupported;
-        error.sentence = "which process made a channel only NVIDIA's driver tells, and " +
-                         gpu.tree().path() + " is not of it";
+        error.sentence = "only NVIDIA's driver tells which process made a channel, and " +
+                         gpu.tree().path() +
+                         " is not from it; read through the driver, or a capture made so";
     } else if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);

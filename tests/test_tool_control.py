@@ -290,13 +290,16 @@ def test_words_that_make_no_sense(ctl, text):
 def test_captures_are_not_controlled(ctl):
     ctl.bench.check("nvdebugctl capture /root/c")
     result = ctl.bench.run("nvdebugctl -g 0 --from /root/c channel disable 0")
-    assert result.status == UNSUPPORTED and "without --from" in result.err.decode()
+    assert result.status == UNSUPPORTED and "only a record of one; leave out --from" in result.err.decode()
 
 
 @on_one_board
 def test_without_rights(ctl):
     result = ctl.bench.run(f"su user -c '{ctl.name} channel disable 0:2'")
-    assert result.status == FAILED and "ermission" in result.err.decode()
+    said = result.err.decode()
+    assert result.status == FAILED and "controls are root's" in said and "state_gid" not in said
+    dry = ctl.bench.run(f"su user -c '{ctl.name} channel disable 0:2 --dry-run'")
+    assert dry.status == FAILED and "state_gid" in dry.err.decode()
     assert ctl.bench.run(f"su user -c '{ctl.name} gpu show'").status == DONE
     listed = ctl.bench.run(f"su user -c '{ctl.name} -j engine list'")
     assert listed.status == PARTIAL, "who is on an engine is root's to know; what engines are is not"

@@ -55,7 +55,7 @@ def edit(path, pattern, replacement):
     ("c list", ["no 'c'", "it may be channel or copy or check or capture or completion"]),
     ("t l", ["it may be tsg or topology"]),
     ("gpu list --bogus", ["--bogus"]),
-    ("runlist show 0 --breif", ["--breif", "did you mean '--brief'?"]),
+    ("runlist show 0 --breif", ["--breif (did you mean '--brief'?); see"]),
     ("channel preemption 0:1 cliP", ["'cliP' is no MODE", "did you mean 'cilp'?"]),
     ("gpu list -x", ["-x"]),
     ("gpu list extra", ["'extra'"]),
@@ -73,10 +73,11 @@ def edit(path, pattern, replacement):
     ("engine list -j --columns engine", ["--columns", "no effect with --json"]),
     ("engine list -j --no-header", ["--no-header", "no effect with --json"]),
     ("engine list --columns engine,bogus", ["no column 'bogus'", "--columns help"]),
-    ("engine list --columns", ["--columns"]),
-    ("engine list --columns=", ["--columns"]),
+    *((f"engine list {words}", ["--columns needs a value: A,B,...; see 'nvdebugctl engine list --help'"])
+      for words in ("--columns", "--columns=")),
     ("engine list --color sometimes", ["auto, always, never", "'sometimes'"]),
-    ("engine list -g", ["--gpu"]),
+    *((f"engine list {words}", ["--gpu needs a value: GPU; see"]) for words in ("-g", "--gpu=", "-g --no-header", "-g -j")),
+    *((f"engine list {words}", ["--gpu is given twice; see"]) for words in ("-g 0 -g 1", "--gpu=0 -g 1")),
     *((f"gpu list {word}", [f"{word.split('=')[0]} takes no value"])
       for word in ("--json=false", "--json=true", "--csv=", "--no-header=0")),
     ("--dry-run=false channel disable 0:1", ["--dry-run takes no value"]),
@@ -137,6 +138,12 @@ def test_words_cut_short(tree, short, whole):
 
 def test_an_argument_is_not_completed(tree):
     fails(ctl("-g 1 engine shared GR LCE", tree), 2, "no engine 'LCE'")
+
+
+@pytest.mark.parametrize("words", (["--from", ""], ["--from="], ["--from"], ["--from", "--csv"]))
+def test_no_source_is_not_this_machine(words):
+    """A script whose variable is empty does not read what is here."""
+    fails(ctl(["gpu", "list", *words]), 1, "--from needs a value: module|driver|FILE; see")
 
 
 def test_usage_reads_nothing(tmp_path):
@@ -248,7 +255,7 @@ def test_the_only_gpu_without_a_word(one):
 
 
 @pytest.mark.parametrize("name", ("2", "gpu2", "gpu", "0000:00:07.0", "0001:00:06.0", "GH100",
-                                  "gp10", ""))
+                                  "gp10"))
 def test_no_such_gpu(tree, name):
     fails(ctl(["-g", name, "gpu", "show"], tree), 2, f"no GPU '{name}'", "GA100", "0000:00:06.0")
 
@@ -328,6 +335,8 @@ def test_unknown_chip(tmp_path):
 def test_no_such_folder_or_capture(tmp_path):
     fails(ctl("gpu list", "/dev/zero"), 2, "/dev/zero", "neither a regular file nor a folder")
     fails(ctl("gpu list", tmp_path / "nothing"), 2, str(tmp_path / "nothing"))
+    (tmp_path / "gpu0").mkdir()
+    fails(ctl("gpu list", tmp_path / "gpu0"), 2, "no gpu0/info", "the folder that gpu0 is in")
     document = ctl("-j gpu list", tmp_path / "nothing").json
     assert document["error"]["errno"] == "ENOENT" and document["source"] is None
 

@@ -155,4 +155,4 @@ def test_nonsense_is_said_and_the_rest_shown(tree):
 def test_other_sources_know_no_processes(tree):
     result = ctl("process list", tree)
     assert result.status == 3 and result.out == ""
-    assert "only NVIDIA's driver tells" in result.err
+    assert f"only NVIDIA's driver tells which process made a channel, and {tree} is not from it; read" in result.err

@@ -71,7 +71,8 @@ TEST(Errors, FilesThatAreMissing) {
     const Error error = Gpu(folder.tree(), 0).info().error();
     EXPECT_EQ(error.code, ErrorCode::not_found);
     EXPECT_EQ(error.path, folder.path() / "gpu0/info");
-    EXPECT_TRUE(has(error.sentence, "there is no such file in " + folder.path().string()));
+    EXPECT_TRUE(has(error.sentence, "there is no such file in " + folder.path().string() +
+                                        ": it did not exist, or was left out"));
 }
 
 TEST(Errors, WithoutTheModule) {

@@ -163,7 +163,7 @@ struct Bad {
 TEST(Capture, ThatIsNone) {
     const Folder folder;
     const Bad bad[] = {
-        {"", "no JSON object"},
+        {"", "it is empty"},
         {"chip: GA100\n", "no JSON object"},
         {"[]", "no JSON object"},
         {std::string(1000000, '['), "no JSON object"},
@@ -172,7 +172,7 @@ TEST(Capture, ThatIsNone) {
         {R"({"format": "nvdebug-capture", "version": 2})", "of a version", ErrorCode::unsupported},
         {R"({"format": "nvdebug-capture", "version": 1, "errors": {"gpu0/x": "EWHAT"}})",
          "no errno"},
-        {"\x1f\x8b garbage that is no gzip", "compression makes no sense"},
+        {"\x1f\x8b garbage that is no gzip", "cannot be unpacked"},
     };
     for (const Bad &one : bad) {
         folder.write("capture", one.text);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <set>
 
 #include "context.hpp"
 #include "text.hpp"
@@ -114,7 +115,7 @@ std::string ask_help(const Invocation &invocation) {
                                            : "");
 }
 
-/** `; did you mean 'gpu'?` where that can be guessed, `; it may be copy or check`. */
+/** ` (did you mean 'gpu'?)` where that can be guessed, `; it may be copy or check`. */
 std::string guess(const std::string &word, const std::vector<std::string> &known) {
     std::vector<std::string> longer;
     std::ranges::copy_if(known, std::back_inserter(longer), [&](const std::string &each) {
@@ -123,7 +124,7 @@ std::string guess(const std::string &word, const std::vector<std::string> &known
     if (longer.size() > 1)
         return fmt::format("; it may be {}", fmt::join(longer, " or "));
     const auto meant = nearest_word(word, known);
-    return meant ? fmt::format("; did you mean '{}'?", *meant) : "";
+    return meant ? fmt::format(" (did you mean '{}'?)", *meant) : "";
 }
 
 Outcome<void> check_argument(const Argument &argument, const std::string &word,
@@ -131,15 +132,15 @@ Outcome<void> check_argument(const Argument &argument, const std::string &word,
     switch (argument.kind) {
     case Argument::Kind::runlist:
         if (!parse_id(word))
-            return usage(fmt::format("'{}' is no runlist: write its number, decimal or 0x… (not "
-                                     "010); 'nvdebugctl runlist list' lists them",
+            return usage(fmt::format("'{}' is no runlist: write its number, decimal or 0x…, without "
+                                     "a leading 0; 'nvdebugctl runlist list' lists them",
                                      word));
         break;
     case Argument::Kind::channel:
     case Argument::Kind::tsg:
         if (const auto target = nvdebug::parse_target(word); !target)
             return usage(fmt::format("'{}' is no {}: write ID or RUNLIST:ID, numbers decimal or "
-                                     "0x… (not 010)",
+                                     "0x…, without a leading 0",
                                      word,
                                      argument.kind == Argument::Kind::tsg ? "TSG" : "channel"));
         break;
@@ -215,7 +216,7 @@ Outcome<void> check_options(Invocation &invocation) {
             forms.push_back(picture.option.name);
     if (forms.size() > 1)
         return usage(
-            fmt::format("{} exclude each other; say one of them", fmt::join(forms, " and ")));
+            fmt::format("{} exclude each other; give one of them", fmt::join(forms, " and ")));
     const bool columnless = !forms.empty() && forms[0] != "--csv";
     for (const char *option : {"--columns", "--no-header"})
         if (columnless && invocation.has(option))
@@ -290,12 +291,43 @@ std::string flag_with_value(const std::vector<Object> &objects,
     return "";
 }
 
-/** Does the option at hand take the next word as its value? */
-bool takes_next(const std::map<std::string, Option> &options, const std::string &word) {
+/** The option of this name, if it takes a value. */
+const Option *option_with_value(const std::map<std::string, Option> &options,
+                                const std::string &name) {
+    const auto found = std::ranges::find_if(options, [&](const auto &entry) {
+        const Option &option = entry.second;
+        return !option.value.empty() && (option.name == name || option.short_name == name);
+    });
+    return found == options.end() ? nullptr : &found->second;
+}
+
+bool is_option(const std::map<std::string, Option> &options, const std::string &word) {
     return std::ranges::any_of(options, [&](const auto &entry) {
         const Option &option = entry.second;
-        return !option.value.empty() && (option.name == word || option.short_name == word);
+        return option.name == word.substr(0, word.find('=')) ||
+               (!option.short_name.empty() && option.short_name == word);
     });
+}
+
+/** An option among @p words without its value, with an empty one, or given twice; empty: none. */
+std::string wrong_value(const std::vector<Object> &objects, const std::vector<std::string> &words) {
+    const std::map<std::string, Option> options = every_option(objects);
+    std::set<std::string> given;
+    for (std::size_t n = 0; n < words.size() && words[n] != "--"; n++) {
+        const std::size_t end = words[n].starts_with("--") ? words[n].find('=') : words[n].npos;
+        const Option *const option = option_with_value(options, words[n].substr(0, end));
+        if (!option)
+            continue;
+        if (!given.insert(option->name).second)
+            return option->name + " is given twice";
+        const bool is_next = n + 1 < words.size() && !is_option(options, words[n + 1]);
+        const std::string value = end != words[n].npos ? words[n].substr(end + 1)
+                                  : is_next            ? words[++n]
+                                                       : "";
+        if (value.empty())
+            return fmt::format("{} needs a value: {}", option->name, option->value);
+    }
+    return "";
 }
 
 /** Object and verb in full, where their beginnings leave no doubt. */
@@ -304,7 +336,7 @@ void complete_words(const std::vector<Object> &objects, std::vector<std::string>
     const Object *object = nullptr;
     for (std::size_t n = 0; n < words.size(); n++) {
         if (words[n].starts_with('-')) {
-            n += takes_next(options, words[n]) ? 1 : 0;
+            n += option_with_value(options, words[n]) ? 1 : 0;
             continue;
         }
         if (object && object->commands.front().verb.empty())
@@ -386,6 +418,7 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
     Parser parser(objects);
     complete_words(objects, words);
     const std::string flag = flag_with_value(objects, words);
+    const std::string value = wrong_value(objects, words);
     std::string trouble;
     try {
         std::ranges::reverse(words);
@@ -406,6 +439,8 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
 
     if (!flag.empty())
         return usage(fmt::format("{} takes no value; {}", flag, ask_help(invocation)));
+    if (!value.empty())
+        return usage(fmt::format("{}; {}", value, ask_help(invocation)));
     if (!trouble.empty())
         return usage(fmt::format("{}; {}", trouble, ask_help(invocation)));
     if (const std::vector<std::string> rest = parser.app.remaining(true); !rest.empty())

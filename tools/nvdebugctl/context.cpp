@@ -56,7 +56,8 @@ Failure no_gpu(const nvdebug::Tree &tree) {
     return Failure({ErrorCode::not_found, 0, "",
                     tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
                                   "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
-                                : fmt::format("{} holds no GPU (a folder gpu0 with a file info)",
+                                : fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
+                                              "capture, or the folder that gpu0 is in",
                                               tree.path())});
 }
 
@@ -119,7 +120,8 @@ Outcome<void> Context::open() {
     if (from && from != "module" && command().control)
         return tl::unexpected(
             Failure({nvdebug::ErrorCode::unsupported, 0, *from,
-                     fmt::format("'{}' changes a GPU, and {} is none; say it without --from",
+                     fmt::format("'{}' changes a GPU, and {} is only a record of one; leave out "
+                                 "--from",
                                  command().name(), *from)}));
     // What changes a GPU is the module's, also where another source would tell what is.
     auto tree = open_source(command().control ? "module" : from.value_or(""));

@@ -530,8 +530,16 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         limit = *parse_lease_time(*lease_text);
     const bool dry = context.flag("--dry-run");
     auto before = observe();
-    if (!before)
-        return tl::unexpected(before.error());
+    if (!before) {
+        Failure failure = before.error();
+        // The group that may look (state_gid) may not do more than that.
+        if (failure.error.number == EACCES && !dry)
+            failure.error.sentence =
+                fmt::format("cannot read {}: permission denied; controls are root's, so run this "
+                            "as root",
+                            failure.error.path);
+        return tl::unexpected(std::move(failure));
+    }
 
     const std::optional<std::string> refused = controls_refused("");
     Document document;
