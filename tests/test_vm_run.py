@@ -93,16 +93,19 @@ def test_no_gpu_no_folder():
 def test_timeout():
     done = vm_run("--module", "none", "--timeout", "1", "--", "sleep 1000")
     assert done.returncode == 251
-    assert "took too long" in done.stderr
+    assert "took too long: more than 1 s; --timeout gives it more\n" in done.stderr
 
 
 @pytest.mark.parametrize("words, said", [
     (("--board", "gtx9999", "--", "true"), "gtx9999"),
     (("--board", "a100", "--workload", "nonesuch", "--", "true"), "nonesuch"),
-    (("--module", "/nonexistent.ko", "--", "true"), "/nonexistent.ko"),
+    (("--module", "/nonexistent.ko", "--", "true"), "--module /nonexistent.ko: no such file"),
+    (("--params", "read_only=1 pram_windw=never", "--", "true"), "the module has no parameter pram_windw;"),
     (("--kernel", "nonesuch", "--", "true"), "kernels/nonesuch"),
     (("--qemu", "/nonexistent", "--", "true"), "no program /nonexistent"),
-    (("--kernel", "/nonexistent/vmlinuz-1", "--", "true"), "/nonexistent/vmlinuz-1"),
+    (("--qemu", "/bin/true", "--", "true"), "true has no transport for GPU models; is it a QEMU?"),
+    (("--kernel", "/nonexistent/vmlinuz-1", "--", "true"), "/nonexistent/vmlinuz-1; give a file"),
+    (("--stats", "/dev/full", "--", "true"), "cannot write --stats /dev/full: No space left on device"),
 ])
 def test_what_cannot_be_started_says_why(words, said):
     done = vm_run(*words)
@@ -110,12 +113,33 @@ def test_what_cannot_be_started_says_why(words, said):
     assert said in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("device, said", [
+    ("/dev/full", "vm/run: cannot write to stdout: No space left on device\n"), ("a pipe that nobody reads", "")])
+def test_output_that_cannot_be_written(device, said):
+    if device == "/dev/full":
+        stdout = os.open(device, os.O_WRONLY)
+    else:
+        end, stdout = os.pipe()
+        os.close(end)
+    done = subprocess.run([str(paths.ROOT / "vm" / "run"), "--no-build", "--module", "none", "--", "seq 100000"],
+                          stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    os.close(stdout)
+    assert (done.returncode, done.stderr) == (253, said)
+
+
+def test_the_guest_has_what_shells_expect():
+    done = vm_run("--module", "none", "--", "cat <(echo one) /dev/stdin <<END\ntwo\nEND\necho three >/dev/stderr")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "one\ntwo\n", "three\n")
+
+
 @pytest.mark.parametrize("words", [
     (), ("--nonsense", "--", "true"), ("--file", "/nonexistent", "--", "true"),
     ("--board", "a100", "--fault", "7:all-ones", "--", "true"),
+    ("--timeout", "-1", "--", "true"), ("--timeout", "nan", "--", "true"),
+    ("--stats", "/nonexistent/x", "--", "true"), ("--logs", "/proc/x", "--", "true"),
     ("--board", "a100", "--workload", "idle", "--workload", "many", "--", "true"),
 ])
 def test_usage(words):
     done = vm_run(*words)
     assert done.returncode == 2
-    assert "usage: vm/run" in done.stderr
+    assert "usage: vm/run" in done.stderr and "Traceback" not in done.stderr

@@ -81,6 +81,22 @@ static void load_modules(void)
 	fclose(list);
 }
 
+/* udev's job: what programs and shells, "<(...)" among them, expect. */
+static void link_descriptors(void)
+{
+	static const char *const links[][2] = {
+		{ "/proc/self/fd", "/dev/fd" },
+		{ "/proc/self/fd/0", "/dev/stdin" },
+		{ "/proc/self/fd/1", "/dev/stdout" },
+		{ "/proc/self/fd/2", "/dev/stderr" },
+	};
+	size_t n;
+
+	for (n = 0; n < sizeof(links) / sizeof(links[0]); n++)
+		if (symlink(links[n][0], links[n][1]) && errno != EEXIST)
+			die("init: symlink %s", links[n][1]);
+}
+
 /* udev's job: /dev/virtio-ports/NAME for a port that has a name. */
 static int link_port(const char *port, const char *name)
 {
@@ -367,6 +383,7 @@ int main(void)
 	mount_one("proc", "/proc");
 	mount_one("sysfs", "/sys");
 	mount_one("devtmpfs", "/dev");
+	link_descriptors();
 	mount_one("tmpfs", "/tmp");
 	mount_one("securityfs", "/sys/kernel/security");
 	mount_one("tracefs", "/sys/kernel/tracing");

@@ -26,7 +26,8 @@ def ensure_built(*more_targets, module=True, tool=True, kernel=None):
     done = subprocess.run(["make", "-C", paths.ROOT, "--no-print-directory", "-s", *targets],
                           stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     if done.returncode:
-        raise VmError("the build failed (above); 'make deps' installs what it needs")
+        raise VmError("the build failed (above); 'make deps' installs what it needs, and "
+                      "--no-build takes what was built before")
 
 
 def module_for(release):

@@ -36,8 +36,8 @@ def find(arch, qemu=None, transport=None):
     wanted = transport or os.environ.get("NVDEBUG_TRANSPORT")
     chosen = [one for one in able if wanted in (None, "", one.name)]
     if not chosen:
-        raise VmError(f"{program[-1]} has no {wanted or 'transport'} for GPU models; it has "
-                      f"{', '.join(one.name for one in able) or 'none'}")
+        has = f"it has {', '.join(one.name for one in able)}" if able else "is it a QEMU?"
+        raise VmError(f"{program[-1]} has no {wanted or 'transport'} for GPU models; {has}")
     return Emulator(program, _accelerator(program, arch), chosen[0])
 
 
@@ -49,7 +49,7 @@ def _program(name, where):
     where = pathlib.Path(where).resolve()
     if not where.is_dir():
         if not os.access(where, os.X_OK):
-            raise VmError(f"no program {where}")
+            raise VmError(f"no program {where}; give a QEMU, or a folder that vm/fetch debian made")
         return (str(where),)
     program = where / "usr" / "bin" / name
     if not program.is_file():

@@ -75,10 +75,10 @@ def find(kernel=None):
     else:
         image = _newest_image(_cache() / "kernels", kernel, "docs/vm.md says how to make one")
     if not image.is_file():
-        raise VmError(f"no kernel image at {image}")
+        raise VmError(f"no kernel image at {image}; give a file .../boot/vmlinuz-RELEASE")
     name, _, release = image.name.partition("-")
     if name != "vmlinuz" or not release:
-        raise VmError(f"kernel {image}: want a file named vmlinuz-RELEASE")
+        raise VmError(f"kernel {image}: give a file named vmlinuz-RELEASE")
     folder = image.resolve().parents[1]
     slowness = folder / "slowness"
     return Kernel(release, image, archs.of_image(image), folder / "lib" / "modules" / release,
