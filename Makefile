@@ -115,7 +115,7 @@ install: release ## install library, headers, tool and its man pages (DESTDIR=, 
 	@for component in lib dev tool; do \
 		DESTDIR="$(DESTDIR)" cmake --install $(BUILD)/release --strip --component $$component || exit 1; \
 	done
-	@test -n "$(DESTDIR)" || ldconfig
+	@test -n "$(DESTDIR)" -o "$$(id -u)" != 0 || ldconfig
 
 .PHONY: docs
 docs: ## the library's reference into build/docs, from the headers (takes Doxygen)

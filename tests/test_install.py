@@ -55,6 +55,20 @@ def staging(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("user, told", [(0, True), (1000, False)])
+def test_whose_installation_the_loader_is_told_of(tmp_path, user, told):
+    """A user who installs into a folder of theirs may not run ldconfig, and need not."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for name, does in (("id", f"echo {user}"), ("ldconfig", f"touch {tmp_path}/told")):
+        (commands / name).write_text(f"#!/bin/sh\n{does}\n")
+        (commands / name).chmod(0o755)
+    run("flock", "build/release.lock", "make", "install", f"PREFIX={tmp_path}/mine", cwd=ROOT,
+        PATH=f"{commands}:{os.environ['PATH']}")
+    assert (tmp_path / "mine" / "bin" / "nvdebugctl").exists()
+    assert (tmp_path / "told").exists() == told
+
+
 @pytest.fixture(scope="module")
 def prefix(staging):
     return staging / PREFIX[1:]
