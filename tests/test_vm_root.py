@@ -62,7 +62,7 @@ def test_the_page_for_who_has_no_gpu(tmp_path):
     """The commands of docs/without-gpu.md, as they stand there."""
     page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert tool().is_relative_to(paths.ROOT / "build")
     for name in ("vm", "build"):
         (tmp_path / name).symlink_to(paths.ROOT / name)
@@ -70,9 +70,15 @@ def test_the_page_for_who_has_no_gpu(tmp_path):
     outputs = [subprocess.run(["bash", "-euo", "pipefail", "-c", block], capture_output=True, text=True, timeout=300,
                               check=True, cwd=tmp_path).stdout for block in blocks]
     assert outputs[0].startswith("+---- Runlist 0 ") and (tmp_path / "sample" / "gpu1" / "info").stat().st_size
+    assert (tmp_path / "sample" / "gpu0").stat().st_mode & 0o200, "who has no root can remove it again"
     assert [line.split()[1] for line in outputs[1].splitlines()[:3]] == ["CHIP", "GH100", "GA100"]
     assert re.search(r"^tsg,timeslice_us,share_percent\n\d+,[\d.]+,[\d.]+\n", outputs[1], re.MULTILINE)
     assert re.search(r"^\d+ channels\nindependent\n\Z", outputs[1], re.MULTILINE)
     assert outputs[2].startswith("GR0 is running tsg:")
     worked = [channel["progress_us"] > 0 for channel in json.loads(outputs[3])["channels"]]
     assert worked == [True, True, False, False, True, True]
+    assert outputs[4].splitlines() == [
+        "0,GR0 LCE0 LCE1", "1,NVDEC0", "2,NVENC0", "3,SEC0", "5,LCE2", "6,LCE3", "2,false", "3,false",
+        "channel 0:2: disabled -> enabled", "channel 0:3: disabled -> enabled",
+        "status 2: nvdebugctl: no runlist holds channel 99 now; runlist 0 holds channels 0-5",
+        "status 1: nvdebugctl: 'x' is no channel: write ID or RUNLIST:ID, numbers decimal or 0x…, without a leading 0"]
