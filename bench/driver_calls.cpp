@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
@@ -106,20 +107,16 @@ Clock::duration processor_time() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-/// As a run of `runlist show 0`: the GPU is opened and found out about, too. The fastest of some.
-void list() {
+/// As a run of the tool: the GPU is opened, too. The fastest of some.
+void run(const char *before, const std::function<std::string(const nvdebug::Gpu &)> &read) {
     constexpr int times = 10;
     double all = 0, calls = 0;
     unsigned count = 0;
-    std::size_t channels = 0;
+    std::string what;
     for (int i = 0; i < times; i++) {
         const auto kernel = std::make_shared<Timed>();
         const auto begin = Clock::now();
-        {
-            const nvdebug::Gpu gpu = opened(kernel);
-            const nvdebug::Runlist read = value(gpu.runlist(0));
-            channels = nvdebug::channels_of(read).size();
-        }
+        what = read(opened(kernel));
         const double took = ms(Clock::now() - begin);
         if (i && took >= all)
             continue;
@@ -127,9 +124,19 @@ void list() {
         calls = ms(kernel->spent.time);
         count = kernel->spent.calls;
     }
-    std::printf(R"([{"what": "runlist 0, %zu channels", "per": "run", "calls": %u, )"
+    std::printf(R"(%s{"what": "%s", "per": "run", "calls": %u, )"
                 R"("calls_ms": %.2f, "all_ms": %.2f, "ratio": %.2f})",
-                channels, count, calls, all, all / calls);
+                before, what.c_str(), count, calls, all, all / calls);
+}
+
+std::string list(const nvdebug::Gpu &gpu) {
+    const nvdebug::Runlist read = value(gpu.runlist(0));
+    return "runlist 0, " + std::to_string(nvdebug::channels_of(read).size()) + " channels";
+}
+
+/// Of all runlists' channels.
+std::string owners(const nvdebug::Gpu &gpu) {
+    return "owners, " + std::to_string(value(gpu.owners()).channels.size()) + " channels";
 }
 
 /// As `watch -s 100` reads engines: processor time.
@@ -157,7 +164,8 @@ void samples() {
 } // namespace
 
 int main() {
-    list();
+    run("[", list);
+    run(",\n ", owners);
     samples();
     std::puts("]");
 }

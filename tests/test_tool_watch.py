@@ -128,16 +128,16 @@ class Opens:
 
 
 def test_what_a_sample_costs(mixed):
-    """A file for lines; for documents a sample also reads the lists, every two seconds."""
+    """A file for lines; for documents a sample also reads the lists, every five seconds."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
     opens = Opens(mixed / "gpu0")
     assert ctl("watch --csv -n 20 -s 10", mixed).status == 0
     files = opens.take()
     assert files.pop("engines") == 20 and files == {"info": 1}
-    assert ctl("watch -j -n 5 -s 500", mixed).status == 0
+    assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
     # Each document says which GPU it is about.
-    assert files.pop("engines") == 5 and files.pop("info") == 1 + 2 + 5
+    assert files.pop("engines") == 11 and files.pop("info") == 1 + 2 + 11
     assert files == dict.fromkeys(lists, 2)
     opens.close()
 

@@ -62,8 +62,8 @@ static void expect_if_any(struct nvdebug_gpu *gpu, u32 reg)
 		nvdebug_reg_expect(gpu, reg);
 }
 
-static void expect_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
-			bool idle)
+static void expect_status(struct nvdebug_gpu *gpu,
+			  const struct engine_line *line)
 {
 	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	const struct nvdebug_runlist *runlist = line->runlist;
@@ -72,8 +72,15 @@ static void expect_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 	expect_if_any(gpu, ops->engine_reg(gpu, line->engine));
 	for (n = 0; n < runlist->pbdmas; n++)
 		nvdebug_reg_expect(gpu, ops->pbdma_reg(&runlist->pbdma[n]));
-	if (idle)
-		return;
+}
+
+static void expect_channels(struct nvdebug_gpu *gpu,
+			    const struct engine_line *line)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	const struct nvdebug_runlist *runlist = line->runlist;
+	u32 n;
+
 	for (n = 0; n < engine_channels(line); n++)
 		expect_if_any(gpu, ops->channel_reg(gpu, line->engine, n));
 	for (n = 0; n < runlist->pbdmas; n++)
@@ -137,15 +144,25 @@ static int read_channels(struct nvdebug_gpu *gpu, const struct engine_line *line
 	return ret;
 }
 
-/* Continue after an engine or a PBDMA that cannot be read. */
+/*
+ * Continue after an engine or a PBDMA that cannot be read. @used: as it was, so
+ * that all of it is likely to be read.
+ */
 static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
-		     struct engine_reading *r)
+		     bool used, struct engine_reading *r)
 {
 	int ret;
 
 	memset(r, 0, sizeof(*r));
+	expect_status(gpu, line);
+	if (used)
+		expect_channels(gpu, line);
 	ret = read_status(gpu, line, r);
-	return ret || r->idle ? ret : read_channels(gpu, line, r);
+	if (ret || r->idle)
+		return ret;
+	if (!used)
+		expect_channels(gpu, line);
+	return read_channels(gpu, line, r);
 }
 
 static bool has_readable(const struct nvdebug_gpu *gpu,
@@ -171,12 +188,10 @@ static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 	struct engine_reading *r = &line->reading, before;
 	int tries, ret;
 
-	expect_once(gpu, line, true);
-	ret = read_once(gpu, line, r);
+	ret = read_once(gpu, line, false, r);
 	for (tries = 1; !ret && !r->idle && tries < READ_TRIES; tries++) {
 		before = *r;
-		expect_once(gpu, line, false);
-		ret = read_once(gpu, line, r);
+		ret = read_once(gpu, line, true, r);
 		if (!ret && !memcmp(&before, r, sizeof(before)))
 			break;
 	}

@@ -40,7 +40,8 @@ def measure():
         return []
     done = subprocess.run([CALLS], check=True, capture_output=True, text=True)
     rows = json.loads(done.stdout)
-    listed, sample = rows
+    listed, owners, sample = rows
+    listed = {key: listed[key] + owners[key] if key.startswith("calls") else listed[key] for key in listed}
     return rows + [_beside(listed, 1, "nvdebugctl runlist show 0", "run", 1000 * _run("runlist", "show", "0")),
                    _beside(sample, 10, "nvdebugctl watch -s 100", "second", 1000 * _watch())]
 

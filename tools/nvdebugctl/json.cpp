@@ -223,9 +223,9 @@ Json error_to_json(const nvdebug::Error &error) {
             {"message", error.sentence}};
 }
 
-Json envelope(const Context &context, const Json &data) {
+Json envelope(const Context &context, Json data) {
     Json document = head(&context);
-    document["data"] = data;
+    document["data"] = std::move(data);
     return document;
 }
 

@@ -75,7 +75,7 @@ Json channel_rows(const nvdebug::Runlist &list, const nvdebug::Owners &owners);
 
 // What surrounds the data.
 
-Json envelope(const Context &context, const Json &data);
+Json envelope(const Context &context, Json data);
 /** `source.kind`: live, driver, capture or folder. */
 std::string source_kind(const nvdebug::Tree &tree);
 std::string source_kind(nvdebug::Source source, bool has_facts);

@@ -26,7 +26,7 @@ struct WatchPlan {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds lists_every{2000};
+constexpr std::chrono::milliseconds lists_every{5000};
 constexpr std::size_t window = 120;
 
 bool is_capture(const Context &context) {
@@ -404,7 +404,7 @@ std::vector<Command> watch_commands() {
               "Residency is estimated from the last samples, 120 at most: in what part of them "
               "the TSG or channel was on the engine. It is null in the first sample.",
               "A sample reads 'engines': the status of each engine and PBDMA, and of those in use "
-              "twice, with their channels. For the live view and JSON, one in two seconds also "
+              "twice, with their channels. For the live view and JSON, one in five seconds also "
               "reads 'info' and the lists, without instance blocks: a few words for each entry and "
               "a register for each channel. A register costs about 1 us of the bus.",
               "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
