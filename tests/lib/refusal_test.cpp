@@ -65,6 +65,9 @@ TEST(Refusals, OfWhatIsWrongWithNoTarget) {
     const Board board("gtx1060-3gb", "mixed");
     EXPECT_EQ(why(board, set_timeslice({0, 10}, 500), ERANGE),
               "a timeslice is 1.024 to 8556380.160 microseconds, not 0.500");
+    // The second word is no target, though it could be one.
+    EXPECT_EQ(why(board, {"set_timeslice", "0:10 0", true}, ERANGE),
+              "a timeslice is 1.024 to 8556380.160 microseconds, not 0");
     EXPECT_EQ(why(board, set_preemption_mode({0, 20}, PreemptionMode::cta)),
               "the channel has no graphics context");
     EXPECT_EQ(why(board, switch_to_tsg({0, 10})),
