@@ -156,7 +156,11 @@ void Faults::add(std::span<const std::string> words) {
         expect(1, 1);
         move_window_.push_back({positive(args[0])});
     } else {
-        throw ConfigError("fault: \"" + kind + "\" is not known (see docs/model.md)");
+        throw ConfigError(
+            "fault: \"" + kind +
+            "\" is not known; there are all-ones, all-ones-after, clear, freeze-after, "
+            "lose-writes-after, move-runlist, move-window, none, pri-error, random, "
+            "read, rotate-runlist, set, stuck, wrong-after (see docs/model.md)");
     }
 }
 
@@ -187,8 +191,7 @@ std::uint64_t Faults::with_bits(const Access &access, std::uint64_t value) const
     if (access.bar != Bar::registers || found == bits_.end())
         return value;
     const unsigned skipped = 8 * static_cast<unsigned>(access.offset % 4);
-    return (value & ~std::uint64_t{found->second.clear >> skipped}) |
-           found->second.set >> skipped;
+    return (value & ~std::uint64_t{found->second.clear >> skipped}) | found->second.set >> skipped;
 }
 
 std::uint64_t Faults::read(const Access &access, std::string_view block,
