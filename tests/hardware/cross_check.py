@@ -33,7 +33,10 @@ LINES, FAILED = [], []
 # ioctls: nv_escape.h, nvos.h
 ESC_CONTROL, ESC_ALLOC, ESC_MAP = 0x2a, 0x2b, 0x4e
 CLASS_DEVICE, CLASS_SUBDEVICE, CLASS_TSG, CLASS_MEMORY = 0x80, 0x2080, 0xa06c, 0xc2
-CLASS_EVENTS, CLASS_EVENT_MEMORY = 0x90cd, 0x90ce
+CLASS_EVENTS, CLASS_EVENT_MEMORY, CLASS_VIDEO_MEMORY = 0x90cd, 0x90ce, 0x40
+HUGE = 512 << 20
+# ioctls of nvidia-uvm: uvm_ioctl.h
+UVM_MAP_EXTERNAL, UVM_CREATE_EXTERNAL = 33, 73
 PTIMER_LOW, PTIMER_HIGH = 0x9400, 0x9410
 # NV_STATUS of a runlist without channels, as measured
 NO_CHANNELS = 0x5b
@@ -134,15 +137,15 @@ class Ours(Rm):
     def register(self, offset):
         return self.registers(offset)[0]
 
-    def _map(self, parent, memory, node, begin, size):
+    def _map(self, parent, memory, node, begin, size, writable=False):
         """PARENT: what the memory is of. It stays mapped when NODE is closed."""
         try:
             answer = self.ioctl(ESC_MAP, struct.pack(
-                "<IIIxxxxQQQIIixxxx", self.client, parent, memory, begin, size, 0, 0, 1, node))
+                "<IIIxxxxQQQIIixxxx", self.client, parent, memory, begin, size, 0, 0, not writable, node))
             status = struct.unpack_from("<I", answer, 40)[0]
             if status:
                 raise Refused("map memory", status)
-            return mmap.mmap(node, size, mmap.MAP_SHARED, mmap.PROT_READ)
+            return mmap.mmap(node, size, mmap.MAP_SHARED, mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
         finally:
             os.close(node)
 
@@ -154,11 +157,27 @@ class Ours(Rm):
                        begin, size) as mapped:
             return mapped[address - begin:address - begin + count]
 
+    def _memory(self, handle, kind, size, attributes, more, flags=0, alignment=0):
+        """NV_MEMORY_ALLOCATION_PARAMS: nvos.h"""
+        self.alloc(self.client, self.device if kind == CLASS_VIDEO_MEMORY else self.client, handle, kind, struct.pack(
+            "<11Ixxxx7Q5Ixxxx", self.client, 0, flags, *bytes(3), attributes, more, *bytes(3), 0, 0, size, alignment, *bytes(3),
+            *bytes(5)))
+
+    def page_of_512_mib(self):
+        """Video memory of our own in one page of that size: a function that writes a part of it."""
+        handle, contiguous, huge, of_512_mib = 7, 2 << 27, 3 << 23, 2 << 20
+        self._memory(handle, CLASS_VIDEO_MEMORY, HUGE, contiguous | huge, of_512_mib, flags=0x8100, alignment=HUGE)
+
+        def write(offset, data):
+            with self._map(self.device, handle, os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC), offset,
+                           len(data), writable=True) as mapped:
+                mapped[:] = data
+        return handle, write
+
     def _event_memory(self, handle, size):
         """NV01_MEMORY_DEVICELESS, which only the driver may write."""
         cached, read_only = 1 << 29, 1 << 22  # NVOS32_ATTR_COHERENCY, NVOS32_ATTR2_PROTECTION_USER
-        self.alloc(self.client, self.client, handle, CLASS_EVENT_MEMORY, struct.pack(
-            "<11Ixxxx7Q5Ixxxx", *bytes(6), cached, read_only, *bytes(3), 0, 0, size, *bytes(4), *bytes(5)))
+        self._memory(handle, CLASS_EVENT_MEMORY, size, cached, read_only)
         return self._map(self.client, handle, os.open("/dev/nvidiactl", os.O_RDWR | os.O_CLOEXEC), 0, size)
 
     def switches(self, meanwhile):
@@ -424,6 +443,32 @@ class Cuda:
         self.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(count), 1)
         return address.value
 
+    def move(self, address, count):
+        """Managed memory of this process' to the GPU, so many bytes and no more."""
+        self.call("cuMemPrefetchAsync", ctypes.c_uint64(address), ctypes.c_size_t(count), 0, None)
+        self.call("cuCtxSynchronize")
+
+    def mapped(self, ours, memory, count):
+        """OURS' memory, mapped by nvidia-uvm at an address that is a multiple of its size."""
+        held = mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.kept.append(held)
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(held)) + count - 1 & -count
+        uuid = ctypes.create_string_buffer(16)
+        self.call("cuDeviceGetUuid", uuid, 0)
+        uvm = next(int(link.name) for link in pathlib.Path("/proc/self/fd").iterdir()
+                   if os.path.exists(link) and os.readlink(link) == "/dev/nvidia-uvm")
+        gpus, of_each = 256, 36
+        for number, request in ((UVM_CREATE_EXTERNAL, struct.pack("<QQIxxxx", begin, count, 0)),
+                                (UVM_MAP_EXTERNAL, struct.pack(
+                                    f"<QQQ16s{gpus * of_each - 16}xQiIII", begin, count, 0, uuid.raw, 1,
+                                    ours.descriptor, ours.client, memory, 0))):
+            data = array.array("B", request)
+            fcntl.ioctl(uvm, number, data, True)
+            status = struct.unpack_from("<I", data, 16 if number == UVM_CREATE_EXTERNAL else len(data) - 4)[0]
+            if status:
+                raise Refused(f"nvidia-uvm's request {number}", status)
+        return begin
+
     def registered(self, count):
         """Pages of 2 MiB of this process, where the kernel gives some."""
         size, align = ctypes.c_size_t(count), 2 << 20
@@ -443,18 +488,23 @@ class Cuda:
         self.call("cuMemsetD32_v2", ctypes.c_uint64(address), ctypes.c_uint32(word), ctypes.c_size_t(words))
         self.call("cuCtxSynchronize")
 
-    def created(self, count):
-        """Physical memory of its own, at an address that is a multiple of its size."""
-        # CUmemAllocationProp of cuda.h: pinned, on device 0
-        prop = struct.pack("<IIIiQ8x", 1, 0, 1, 0, 0)
+    def created(self, count, *places):
+        """Memory of its own, at an address that is a multiple of its size. CUmemLocation: device 0, or PLACES."""
+        device = (1, 0)
+        # CUmemAllocationProp of cuda.h: pinned
+        prop = struct.pack("<IIIiQ8x", 1, 0, *(places or (device,))[0], 0)
         handle, address = ctypes.c_uint64(), ctypes.c_uint64()
         size = ctypes.c_size_t(count)
         self.call("cuMemCreate", ctypes.byref(handle), size, prop, ctypes.c_uint64(0))
         self.call("cuMemAddressReserve", ctypes.byref(address), size, size, ctypes.c_uint64(0), ctypes.c_uint64(0))
         self.call("cuMemMap", address, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
-        access = struct.pack("<IiI", 1, 0, 3)
-        self.call("cuMemSetAccess", address, size, access, ctypes.c_size_t(1))
+        for place in (device, *places):
+            self.call("cuMemSetAccess", address, size, struct.pack("<IiI", *place, 3), ctypes.c_size_t(1))
         return address.value
+
+    def created_on_host(self, count):
+        host_numa = 3
+        return self.created(count, (host_numa, 0))
 
 
 def page_frame(address):
@@ -485,17 +535,27 @@ def translations(ours):
                               ("cuMemAlloc", cuda.memory, 8192 * mib),
                               ("cuMemAllocManaged", cuda.managed, 4096),
                               ("cuMemAllocManaged", cuda.managed, 4 * mib),
+                              ("cuMemPrefetchAsync", cuda.managed, 2 * mib),
                               ("cuMemAllocHost", cuda.pinned, 4096), ("cuMemAllocHost", cuda.pinned, 64 * mib),
-                              ("cuMemHostRegister", cuda.registered, 8 * mib)):
+                              ("cuMemHostRegister", cuda.registered, 8 * mib),
+                              ("cuMemCreate in HostNuma", cuda.created_on_host, 64 * mib)):
         try:
             made.append((name, count, make(count)))
         except OSError as error:
             say("translate", True, f"{name} of {count:#x} bytes: not tried, {error}")
+    handle, write = ours.page_of_512_mib()
+    made.append(("NV01_MEMORY_LOCAL_USER", HUGE, cuda.mapped(ours, handle, HUGE)))
     for number, (name, count, address) in enumerate(made):
         for offset in sorted({0, count // 2 & ~0xfff, count - 4096}):
             word = 0xc0de0000 | number << 8 | (offset >> 12 & 0xff)
+            written = struct.pack("<I", word) * 1024
             if "Host" in name:
                 ctypes.memset(address + offset, word & 0xff, 4096)
+            elif "LOCAL_USER" in name:
+                write(offset, written)
+            elif "Prefetch" in name:
+                ctypes.memmove(address + offset, written, 4096)
+                cuda.move(address + offset, 4096)
             else:
                 cuda.fill(address + offset, word, 1024)
             found = walk(address + offset)
@@ -505,7 +565,7 @@ def translations(ours):
             to, place = int(found[0]["result"]["address"], 16), found[0]["result"]["aperture"]
             size = found[0]["page_size_bytes"]
             if place == "vid":
-                good = ours.read(to, 4096) == struct.pack("<I", word) * 1024
+                good = ours.read(to, 4096) == written
                 how = "has what was written"
             else:
                 good = page_frame(address + offset) == to
