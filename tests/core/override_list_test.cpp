@@ -303,17 +303,20 @@ TEST_P(OverrideList, IsNotFreedAfterHalfAResubmit) {
     EXPECT_TRUE(logged("which may still be read from there"));
 }
 
-/// The driver has submitted its own list since: nothing to do but to free the memory.
+/// The driver has submitted its own list since, also one of as many entries: nothing to do but to
+/// free the memory.
 TEST_P(OverrideList, ThatIsNoLongerCurrentIsFreed) {
-    nvdebug_override *const list = make();
-    const u64 number = list->number;
-    ASSERT_EQ(install(list), 0);
-    machine.model().resubmit(runlist()->id);
-    EXPECT_TRUE(is_a_drivers(where()));
-    machine.written.clear();
-    EXPECT_EQ(undo(number), 0);
-    EXPECT_TRUE(machine.written.empty());
-    EXPECT_EQ(lists(), 0U);
+    for (const u32 entries : {3U, drivers.entries}) {
+        nvdebug_override *const list = make(entries);
+        const u64 number = list->number;
+        ASSERT_EQ(install(list), 0);
+        machine.model().resubmit(runlist()->id);
+        EXPECT_TRUE(is_a_drivers(where()));
+        machine.written.clear();
+        EXPECT_EQ(undo(number), 0);
+        EXPECT_TRUE(machine.written.empty());
+        EXPECT_EQ(lists(), 0U);
+    }
 }
 
 /// While it is restored a driver submits through the same registers: tried again, thrice at most.
