@@ -15,7 +15,8 @@ ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_failwrite", 
 # Each test on one board, and the next test on another: what differs between boards is tried on all of
 # them in one process (tests/core).
 SAMPLE = "--one-in 12"
-SAMPLES = {"proc_corrupt": f"--last 6 {SAMPLE}"}
+# proc_tree is about what differs, and quick.
+SAMPLES = {"proc_corrupt": f"--last 6 {SAMPLE}", "proc_tree": ""}
 
 # The one good reason to skip: what this generation of chips does not have.
 SKIPPED = re.compile(r"# SKIP (?!\w+ has no \w+$)", re.MULTILINE)

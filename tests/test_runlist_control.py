@@ -190,7 +190,8 @@ def test_bus_mastering_is_borrowed(bench, board):
         return int(bench.check(f"od -An -tx1 -j4 -N1 {config}"), 16)
 
     # what tests before this one may have left in force
-    bench.write_ok(board, "resubmit_runlist", "0")
+    info = dict(line.split(": ", 1) for line in bench.read(board, "info").splitlines())
+    bench.write_ok(board, "resubmit_runlist", info["runlists"])
     was = command()
     assert not was & 4, "nobody has turned it on"
     bench.write_ok(board, "switch_to_tsg", "0:1")

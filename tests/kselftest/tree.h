@@ -14,6 +14,8 @@ enum {
 	FILE_ANSWERS = 4,
 	/* Cannot be opened if its hardware is wired to nothing. */
 	FILE_UNCONNECTED = 8,
+	/* Not every chip of these generations has it: `info` says which. */
+	FILE_OF_SOME = 16,
 };
 
 /* In order of age; GM10x counts as Kepler, whose kin it is. */
