@@ -263,8 +263,11 @@ TEST_P(OverrideList, HalfAResubmitIsSaidAndWithdrawn) {
     const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
     const u32 last = submits();
+    machine.written.clear();
     machine.on_write = [&](u32 offset, u32) { return offset == last; };
     EXPECT_EQ(resubmit(), -EIO);
+    // Withdrawn is the address; nothing is submitted again.
+    EXPECT_EQ(std::ranges::count(machine.written, last, &std::pair<u32, u32>::first), 1);
     EXPECT_TRUE(logged("failed to restore the list"));
     EXPECT_TRUE(is_current(own));
     EXPECT_EQ(lists(), 1U);
