@@ -919,10 +919,9 @@ INSTANTIATE_TEST_SUITE_P(All, Hardware, testing::ValuesIn(captures()), [](const 
 });
 
 TEST(Captures, AreOfEveryKindOfLoad) {
-    for (const char *const name : {"h100-580.159.04/capture", "h100-580.159.04/capture-idle",
-                                   "h100-580.159.04/capture-copies", "h100-580.159.04/capture-mps",
-                                   "h200-580.159.04/capture"})
-        EXPECT_TRUE(std::ranges::count(captures(), name)) << name;
+    for (const std::string card : {"h100", "h200"})
+        for (const char *const load : {"capture", "capture-idle", "capture-copies", "capture-mps"})
+            EXPECT_TRUE(std::ranges::count(captures(), card + "-580.159.04/" + load)) << load;
 }
 
 /// Two CUDA processes on an H100; the rest of the channels are the driver's own.
@@ -949,6 +948,28 @@ TEST(HardwareOwners, AreTheProcessesThatRan) {
     EXPECT_EQ(channels, (std::map<std::uint32_t, std::size_t>{{0, 10}, {1456, 20}, {1462, 20}}));
     for (const auto &[tsg, pids] : of_tsg)
         EXPECT_EQ(pids.size(), 1U) << "TSG " << tsg.first << ":" << tsg.second;
+}
+
+/// Three clients and the server, on an H200: one TSG of all, and each channel is its client's.
+TEST(HardwareOwners, OfMpsAreItsClients) {
+    const auto capture = Tree::capture(hardware / "h200-580.159.04" / "capture-mps");
+    ASSERT_TRUE(capture) << capture.error().sentence;
+    const nvdebug::Gpu gpu(*capture, 0);
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners) << owners.error().sentence;
+    const auto list = gpu.runlist(0);
+    ASSERT_TRUE(list) << list.error().sentence;
+    std::map<std::uint32_t, std::set<std::string>> who; // by TSG
+    std::map<std::uint32_t, std::size_t> channels;
+    for (const auto &listed : nvdebug::channels_of(*list)) {
+        const nvdebug::Process *const owner = nvdebug::owner_of(*owners, *listed.channel);
+        if (owner)
+            who[listed.tsg->id].insert(*owner->command + std::to_string(owner->pid));
+        channels[listed.tsg->id]++;
+    }
+    EXPECT_EQ(who, (std::map<std::uint32_t, std::set<std::string>>{
+                       {7, {"nvidia-cuda-mps533", "workload527", "workload528", "workload529"}}}));
+    EXPECT_EQ(channels, (std::map<std::uint32_t, std::size_t>{{3, 1}, {7, 7}}));
 }
 
 TEST(Record, IsRefusedIfItIsNone) {
