@@ -79,15 +79,15 @@ class Running final : public Kernel {
 
     std::uint32_t self() override { return static_cast<std::uint32_t>(::getpid()); }
 
-    int take(std::uint32_t pid, int descriptor) override {
-        // By number: not every C library has functions for them.
+    // By number: not every C library has functions for them.
+    int process(std::uint32_t pid) override {
         const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-        if (process < 0)
-            return -errno;
+        return process < 0 ? -errno : process;
+    }
+
+    int take(int process, int descriptor) override {
         const int taken = static_cast<int>(::syscall(SYS_pidfd_getfd, process, descriptor, 0));
-        const int error = errno;
-        ::close(process);
-        return taken < 0 ? -error : taken;
+        return taken < 0 ? -errno : taken;
     }
 };
 

@@ -34,8 +34,11 @@ class Kernel {
 
     /** Which process this is. */
     virtual std::uint32_t self() = 0;
-    /** A descriptor of another process, as one of this: the same open file (pidfd_getfd()). */
-    virtual int take(std::uint32_t pid, int descriptor) = 0;
+    /** A descriptor of a process (pidfd_open()): ready to be read once it has ended, and never of
+     * another that gets its number. */
+    virtual int process(std::uint32_t pid) = 0;
+    /** A descriptor of such a process, as one of this: the same open file (pidfd_getfd()). */
+    virtual int take(int process, int descriptor) = 0;
 };
 
 /** The running one. */

@@ -56,7 +56,7 @@ namespace {
 
 constexpr u32 register_bytes = 16U << 20;
 constexpr const char *controls_need_module =
-    "changing the GPU takes the module: NVIDIA's driver is only asked what is";
+    "through NVIDIA's driver only what processes have can be changed; the rest takes the module";
 constexpr const char *memory_is_mapped = "not used: NVIDIA's driver maps memory";
 
 /** Closes what may still be ahead: what is read later is to be as it is then. */

@@ -13,9 +13,7 @@
 namespace nvdebug::driver {
 
 /**
- * The text (docs/nvdebugctl.md says what it is). Looks at the processes that have the GPU's file
- * open, takes their descriptors of /dev/nvidiactl for as long as this runs, and asks the RM through
- * them which channels they made. Only questions. What ends or is refused meanwhile is counted.
+ * The text (docs/nvdebugctl.md says what it is), of what find_owned() finds.
  */
 Result<std::string> owners(const std::shared_ptr<Kernel> &kernel, const Card &card);
 

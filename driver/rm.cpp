@@ -16,12 +16,6 @@ constexpr const char *control_path = "/dev/nvidiactl";
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
-std::string hex(std::uint32_t value) {
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "0x%x", value);
-    return text.data();
-}
-
 Error cannot_open_device(const std::string &path, int number) {
     switch (number) {
     case ENOENT:
@@ -56,6 +50,12 @@ std::string address_of(const rm::Card &card) {
 }
 
 } // namespace
+
+std::string hex(std::uint64_t value) {
+    std::array<char, 24> text{};
+    std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+    return text.data();
+}
 
 // --- the client ---
 

@@ -29,6 +29,9 @@ struct Cost {
     std::uint64_t register_calls = 0, registers = 0, mappings = 0;
 };
 
+/** `0x1b` */
+std::string hex(std::uint64_t value);
+
 /** The RM's answer to a question about @p object of @p client, a client of the open file @p
  * descriptor: its status, or -errno. */
 struct Answer {

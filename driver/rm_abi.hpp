@@ -195,6 +195,56 @@ static_assert(sizeof(ChannelMemory) == 112 && offsetof(ChannelMemory, instance) 
 
 constexpr std::uint32_t class_tsg = 0xa06c; // class/cla06c.h
 
+// What changes how a task is scheduled. The structs are the same in each series from 525.53 to
+// 595.45.04.
+
+/** Of a TSG, NVA06C_CTRL_CMD_SET_TIMESLICE: ctrla06c.h. */
+struct SetTimeslice {
+    static constexpr std::uint32_t command = 0xa06c0103;
+    std::uint64_t us;
+};
+
+/** Of a TSG, NVA06C_CTRL_CMD_PREEMPT: ctrla06c.h. */
+struct Preempt {
+    static constexpr std::uint32_t command = 0xa06c0105, longest_us = 1'000'000;
+    std::uint8_t wait, own_timeout;
+    std::uint32_t timeout_us;
+};
+static_assert(sizeof(Preempt) == 8 && offsetof(Preempt, timeout_us) == 4);
+
+/** Of a TSG, how often its runlist has it: NVA06C_CTRL_CMD_SET_INTERLEAVE_LEVEL, and GET_:
+ * ctrla06c.h. Setting takes CAP_SYS_NICE (RS_ACCESS_NICE of g_kernel_channel_group_api_nvoc.c). */
+struct SetInterleave {
+    static constexpr std::uint32_t command = 0xa06c0107;
+    std::uint32_t level; ///< low, medium, high
+};
+struct Interleave {
+    static constexpr std::uint32_t command = 0xa06c0108, highest = 2;
+    std::uint32_t level;
+};
+
+/** Of a subdevice, NV2080_CTRL_CMD_FIFO_DISABLE_CHANNELS: ctrl2080fifo.h. Those of one GPU; what is
+ * disabled is preempted, too. */
+struct DisableChannels {
+    static constexpr std::uint32_t command = 0x2080110b;
+    static constexpr std::size_t most = 64;
+    std::uint8_t disable;
+    std::uint32_t count;
+    std::uint8_t only_scheduling, rewind;
+    std::uint64_t event;
+    std::uint32_t clients[most], channels[most];
+};
+static_assert(sizeof(DisableChannels) == 536 && offsetof(DisableChannels, clients) == 24);
+
+/** Of a subdevice, NV2080_CTRL_CMD_GR_SET_CTXSW_PREEMPTION_MODE: ctrl2080gr.h. */
+struct SetPreemptionMode {
+    static constexpr std::uint32_t command = 0x20801210, set_compute = 1;
+    std::uint32_t flags, channel, graphics, compute; ///< compute: wfi, cta, cilp
+    std::uint32_t route_flags;                       // NV0080_CTRL_GR_ROUTE_INFO
+    std::uint64_t route;
+};
+static_assert(sizeof(SetPreemptionMode) == 32 && offsetof(SetPreemptionMode, route) == 24);
+
 /** KEPLER_CHANNEL_GPFIFO_A (0xa06f) and each later one: class/cla06f.h, …, clc86f.h, …. */
 constexpr bool is_channel_class(std::uint32_t object_class) {
     return (object_class & 0xff) == 0x6f && object_class >= 0xa06f && object_class <= 0xffff;

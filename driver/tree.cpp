@@ -3,8 +3,10 @@
 #include "lib/error.hpp"
 #include "lib/text.hpp"
 #include "machine.hpp"
+#include "nvdebug/gpu.hpp"
 #include "owners.hpp"
 #include "rm.hpp"
+#include "steer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +78,13 @@ class Unit {
         return driver::owners(kernel_, card_);
     }
 
+    Result<Performed> steer(std::string_view file, const std::string &text,
+                            const Look &look) const {
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return driver::steer(kernel_, card_, file, text, look);
+    }
+
     /** Why there is nothing but `info`; empty: there is more. */
     const std::optional<Error> &closed() const { return closed_; }
 
@@ -141,7 +150,7 @@ std::optional<Name> parse(std::string_view name) {
 /** Not of the core's: the only file of the driver alone. */
 constexpr std::string_view owners_file = "owners";
 
-class DriverTree final : public Tree::Impl {
+class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<DriverTree> {
   public:
     DriverTree(const std::shared_ptr<Kernel> &kernel, const std::string &version,
                const std::vector<Card> &cards, const Advice &to) {
@@ -166,6 +175,7 @@ class DriverTree final : public Tree::Impl {
         for (Machine::Name &file : units_[name->gpu]->machine().files())
             names.push_back(std::move(file.name));
         names.emplace_back(owners_file);
+        names.insert(names.end(), control_files().begin(), control_files().end());
         std::sort(names.begin(), names.end(), natural_less);
         return names;
     }
@@ -188,18 +198,27 @@ class DriverTree final : public Tree::Impl {
         });
     }
 
-    Result<std::string> request(std::string_view name, const std::string &text) const override {
-        return ask(name, [&](Unit &unit, std::string_view file) -> Result<std::string> {
+    Result<Performed> request(std::string_view name, const std::string &text) const override {
+        return ask(name, [&](Unit &unit, std::string_view file) -> Result<Performed> {
+            if (is_control(file))
+                return unit.steer(file, text, [&](Detail detail) {
+                    return lists(unit, parse(name)->gpu, detail);
+                });
             if (file != "translate")
                 return tl::unexpected(Error{
                     ErrorCode::unsupported, EOPNOTSUPP, "",
-                    "changing a GPU takes the module nvdebug; NVIDIA's driver is only asked what "
-                    "is"});
-            return unit.machine().translate(text).map_error([&](Error error) {
-                if (error.sentence.empty())
-                    error = cannot_control(*this, name, text, error.number);
-                return error;
-            });
+                    "this takes the module nvdebug: NVIDIA's driver lets a program change only "
+                    "what processes have, their channels and TSGs"});
+            return unit.machine()
+                .translate(text)
+                .map([](std::string answer) {
+                    return Performed{nullptr, std::move(answer)};
+                })
+                .map_error([&](Error error) {
+                    if (error.sentence.empty())
+                        error = cannot_control(*this, name, text, error.number);
+                    return error;
+                });
         });
     }
 
@@ -212,8 +231,39 @@ class DriverTree final : public Tree::Impl {
     }
 
   private:
+    /** For controls: those that can be read; none where that is for root. */
+    Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
+        unit.machine();
+        std::vector<Runlist> found;
+        if (unit.closed() && unit.closed()->code == ErrorCode::denied)
+            return found;
+        if (unit.closed())
+            return tl::unexpected(*unit.closed());
+        const nvdebug::Gpu gpu(Tree(shared_from_this()), static_cast<std::uint32_t>(number));
+        const auto info = gpu.info();
+        if (!info)
+            return tl::unexpected(info.error());
+        const Feature *const feature = info->feature("runlist");
+        if (feature && !feature->available)
+            return tl::unexpected(Error{ErrorCode::unsupported, EOPNOTSUPP, "",
+                                        gpu.folder() + " shows no runlists: " + feature->reason});
+        for (const std::uint32_t id : info->runlists) {
+            auto list = gpu.runlist(id, detail);
+            if (list && list->torn)
+                return tl::unexpected(Error{ErrorCode::busy, EBUSY, "",
+                                            gpu.path("runlist" + std::to_string(id)) +
+                                                " kept moving while it was read; try again"});
+            if (list)
+                found.push_back(std::move(*list));
+            else if (list.error().code == ErrorCode::gone)
+                return tl::unexpected(list.error());
+        }
+        return found;
+    }
+
     template <typename Ask>
-    Result<std::string> ask(std::string_view name, Ask what) const {
+    auto ask(std::string_view name, Ask what) const
+        -> decltype(what(std::declval<Unit &>(), name)) {
         const auto parsed = parse(name);
         if (!parsed || parsed->gpu >= units_.size())
             return tl::unexpected(cannot_read(*this, name, ENOENT));

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
 namespace nvdebug {
@@ -72,6 +71,39 @@ Request set_preemption_mode(const Target &channel, PreemptionMode mode) {
     return {"preemption_mode", to_string(channel) + words[static_cast<std::size_t>(mode)], true};
 }
 
+Request pause_tasks(Pids pids) {
+    return {"pause_task", joined(pids), true};
+}
+
+Request resume_tasks(Pids pids) {
+    return {"resume_task", joined(pids), true};
+}
+
+Request preempt_tasks(Pids pids) {
+    return {"preempt_task", joined(pids), false};
+}
+
+Request set_task_timeslice(Pids pids, std::uint64_t ns) {
+    return {"set_task_timeslice", microseconds(ns) + " " + joined(pids), true};
+}
+
+Request set_task_interleave(Pids pids, Interleave level) {
+    constexpr std::array words = {"low ", "medium ", "high "};
+    return {"set_task_interleave", words[static_cast<std::size_t>(level)] + joined(pids), true};
+}
+
+Request set_task_preemption(Pids pids, PreemptionMode mode) {
+    constexpr std::array words = {"wfi ", "cta ", "cilp "};
+    return {"set_task_preemption", words[static_cast<std::size_t>(mode)] + joined(pids), true};
+}
+
+Request set_timeslices(std::span<const TsgTimeslice> timeslices) {
+    std::string text;
+    for (const auto &[tsg, ns] : timeslices)
+        text += (text.empty() ? "" : " ") + to_string(tsg) + " " + microseconds(ns);
+    return {"set_timeslice", text, true};
+}
+
 namespace {
 
 /** Decimal or `0x…`. */
@@ -135,28 +167,15 @@ Result<TimesliceChange> parse_timeslice_change(std::string_view text) {
     return text::parse_record<TimesliceChange>(text, keys);
 }
 
-Lease::Lease(int descriptor, std::string answer)
-    : descriptor_(descriptor), answer_(std::move(answer)) {}
+Lease::Lease(std::shared_ptr<const void> held, std::string answer)
+    : held_(std::move(held)), answer_(std::move(answer)) {}
 
-Lease::Lease(Lease &&other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), answer_(std::move(other.answer_)) {}
-
-Lease &Lease::operator=(Lease &&other) noexcept {
-    if (this != &other) {
-        end();
-        descriptor_ = std::exchange(other.descriptor_, -1);
-        answer_ = std::move(other.answer_);
-    }
-    return *this;
-}
-
-Lease::~Lease() {
-    end();
-}
+Lease::Lease(Lease &&other) noexcept = default;
+Lease &Lease::operator=(Lease &&other) noexcept = default;
+Lease::~Lease() = default;
 
 void Lease::end() {
-    if (descriptor_ >= 0)
-        ::close(std::exchange(descriptor_, -1));
+    held_.reset();
 }
 
 } // namespace nvdebug

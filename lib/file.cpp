@@ -50,13 +50,14 @@ bool answers(std::string_view file) {
 tl::expected<Performed, int> write_control(const std::string &path, std::string_view text,
                                            bool with_answer) {
     constexpr std::size_t longest_answer = std::size_t{1} << 20;
-    Performed performed{
-        Descriptor(::open(path.c_str(), (with_answer ? O_RDWR : O_WRONLY) | O_CLOEXEC)), ""};
-    if (!performed.file)
+    const auto file = std::make_shared<const Descriptor>(
+        ::open(path.c_str(), (with_answer ? O_RDWR : O_WRONLY) | O_CLOEXEC));
+    if (!*file)
         return tl::unexpected(errno);
-    int error = write_once(performed.file.number(), text);
+    Performed performed{file, ""};
+    int error = write_once(file->number(), text);
     if (!error && with_answer)
-        error = read_rest(performed.file.number(), performed.answer, longest_answer);
+        error = read_rest(file->number(), performed.answer, longest_answer);
     if (error)
         return tl::unexpected(error);
     return performed;

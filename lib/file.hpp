@@ -4,6 +4,7 @@
 #define NVDEBUG_LIB_FILE_HPP
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -40,9 +41,10 @@ int write_once(int descriptor, std::string_view text);
 /** Does reading it give the answer to what was written, and nothing else? */
 bool answers(std::string_view file);
 
-/** A control that took a request. While the descriptor is open, a lease holds. */
+/** A control that took a request. */
 struct Performed {
-    Descriptor file;
+    /** While it lives a lease holds, if one was asked for. */
+    std::shared_ptr<const void> lease;
     std::string answer;
 };
 

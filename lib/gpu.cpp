@@ -119,12 +119,7 @@ namespace {
 /** Makes a request. */
 Result<Performed> write_request(const Gpu &gpu, const std::string &file, const std::string &text) {
     if (!gpu.tree().live())
-        return gpu.tree()
-            .impl()
-            .request(gpu.folder() + "/" + file, text)
-            .map([](std::string answer) {
-                return Performed{Descriptor(-1), std::move(answer)};
-            });
+        return gpu.tree().impl().request(gpu.folder() + "/" + file, text);
     return write_control(gpu.path(file), text, answers(file)).map_error([&](int number) {
         return why_refused(gpu, file, text,
                            why_missing(gpu, file,
@@ -214,7 +209,7 @@ Result<Lease> Gpu::lease(const Request &request) const {
                                         " does cannot be undone, so there is no lease of it; make "
                                         "the request without one"});
     return write_request(*this, request.file, "lease " + request.text).map([](Performed performed) {
-        return Lease(performed.file.release(), std::move(performed.answer));
+        return Lease(std::move(performed.lease), std::move(performed.answer));
     });
 }
 

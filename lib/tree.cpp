@@ -198,7 +198,7 @@ Result<std::string> Tree::read(std::string_view name) const {
     return impl_->read(name);
 }
 
-Result<std::string> Tree::Impl::request(std::string_view name, const std::string &) const {
+Result<Performed> Tree::Impl::request(std::string_view name, const std::string &) const {
     const std::string file = path_in(*this, name);
     return tl::unexpected(Error{ErrorCode::unsupported, 0, file,
                                 path + " is not the running kernel's /proc, so nothing can be "

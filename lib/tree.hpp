@@ -3,6 +3,7 @@
 #ifndef NVDEBUG_LIB_TREE_HPP
 #define NVDEBUG_LIB_TREE_HPP
 
+#include "file.hpp"
 #include "nvdebug/tree.hpp"
 
 namespace nvdebug {
@@ -21,8 +22,8 @@ struct Tree::Impl {
     /** Is the file for reading at all (a control mostly is not)? */
     virtual bool readable(std::string_view name) const = 0;
 
-    /** The answer of a control that only asks. */
-    virtual Result<std::string> request(std::string_view name, const std::string &text) const;
+    /** Of a control, where the kernel does not take it as a file. */
+    virtual Result<Performed> request(std::string_view name, const std::string &text) const;
     /** Words as class driver::Record has them: of a file (`gpu0/runlist0`) those that its last
      * read() took, and only once; of a folder (`gpu0`) those that finding out about the GPU took,
      * each time. Empty where it is not words that are read. */

@@ -53,7 +53,7 @@ def edit(path, pattern, replacement):
     ("gpu lsit", ["no verb 'lsit'", "did you mean 'list'?"]),
     ("rnulist list", ["no 'rnulist'", "did you mean 'runlist'?"]),
     ("c list", ["no 'c'", "it may be channel or copy or check or capture or completion"]),
-    ("t l", ["it may be tsg or topology"]),
+    ("t l", ["it may be tsg or task or topology"]),
     ("gpu list --bogus", ["--bogus"]),
     ("runlist show 0 --breif", ["--breif (did you mean '--brief'?); see"]),
     ("channel preemption 0:1 cliP", ["'cliP' is no MODE", "did you mean 'cilp'?"]),

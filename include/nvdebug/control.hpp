@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -84,6 +85,29 @@ inline Request schedule_runlists(std::initializer_list<std::uint32_t> runlists, 
     return schedule_runlists(std::span(runlists.begin(), runlists.size()), on);
 }
 
+// By process, which only NVIDIA's driver as the source takes (Source::driver): docs/nvdebugctl.md.
+// Of all TSGs and channels that the processes have on the GPU now; of all processes, or of none.
+
+using Pids = std::span<const std::uint32_t>;
+/** What the runlist of a TSG has of it: once, or more often than those below it. */
+enum class Interleave { low, medium, high };
+
+NVDEBUG_API Request pause_tasks(Pids pids);
+NVDEBUG_API Request resume_tasks(Pids pids);
+NVDEBUG_API Request preempt_tasks(Pids pids);
+/** The driver takes whole microseconds. */
+NVDEBUG_API Request set_task_timeslice(Pids pids, std::uint64_t ns);
+NVDEBUG_API Request set_task_interleave(Pids pids, Interleave level);
+NVDEBUG_API Request set_task_preemption(Pids pids, PreemptionMode mode);
+
+/** A TSG and how long its turn is. */
+struct TsgTimeslice {
+    Target tsg;
+    std::uint64_t ns;
+};
+/** All of them or none; of more than one, only NVIDIA's driver as the source takes it. */
+NVDEBUG_API Request set_timeslices(std::span<const TsgTimeslice> timeslices);
+
 /** The answer to set_timeslice(). Times in ns. */
 struct TimesliceChange {
     std::uint32_t runlist, tsg;
@@ -94,9 +118,10 @@ struct TimesliceChange {
 NVDEBUG_API Result<TimesliceChange> parse_timeslice_change(std::string_view text);
 
 /**
- * A change that is undone when this object ends, however the process ends: the kernel undoes it
- * when the file it was written through is closed (docs/proc.md, Leases). Movable; a forked child
- * that keeps the descriptor keeps the lease.
+ * A change that is undone when this object ends, however the process ends: with the module, the
+ * kernel undoes it when the file it was written through is closed (docs/proc.md, Leases); with
+ * NVIDIA's driver, a process that was forked for it does (docs/nvdebugctl.md). Movable; a forked
+ * child that keeps the descriptor keeps the lease.
  */
 class NVDEBUG_API Lease {
   public:
@@ -107,13 +132,15 @@ class NVDEBUG_API Lease {
     /** What the control answered, empty if it does not answer. */
     const std::string &answer() const { return answer_; }
 
-    /** Undo now. Whether everything could be put back is in the kernel log, not here. */
+    /** Undo now. Whether everything could be put back is to be looked at; the kernel log tells of
+     * the module. */
     void end();
 
-    Lease(int descriptor, std::string answer);
+    /** @p held is undone when nobody refers to it any more. */
+    Lease(std::shared_ptr<const void> held, std::string answer);
 
   private:
-    int descriptor_;
+    std::shared_ptr<const void> held_;
     std::string answer_;
 };
 

@@ -27,7 +27,8 @@ struct Advice {
 
 enum class Source {
     module, ///< the running kernel's /proc: all there is, and requests
-    driver, ///< NVIDIA's driver: all that can be read of video memory and registers, as root
+    driver, ///< NVIDIA's driver: all that can be read of video memory and registers, as root, and
+            ///< requests about what processes have
     file,   ///< a capture, or a folder that looks like /proc
 };
 
@@ -43,8 +44,8 @@ class NVDEBUG_API Tree {
     /**
      * What NVIDIA's driver lets a program read, without the module: the same files, their texts
      * made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared in
-     * NVIDIA's published sources of 525.53 to 595.45.04. Nothing is changed; of requests only `translate` is
-     * answered. Fails if that driver is not there. Who is not root gets `info`, which says why no
+     * NVIDIA's published sources of 525.53 to 595.45.04. Of requests it takes `translate`, and those about
+     * channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver is not there. Who is not root gets `info`, which says why no
      * more, and `owners` of own processes. docs/security.md says what is opened and mapped, and for how long.
      */
     static Result<Tree> driver(const Advice &advice = Advice());
@@ -61,7 +62,7 @@ class NVDEBUG_API Tree {
     /** A folder or a capture, whichever @p path is; a device or a pipe is neither and refused. */
     static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 
-    /** Is it the running kernel's /proc? Only there requests do something. */
+    /** Is it the running kernel's /proc? */
     bool live() const;
 
     Source source() const;

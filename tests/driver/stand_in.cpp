@@ -2,9 +2,14 @@
 #include "stand_in.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
 
 namespace driver_test {
 
@@ -30,6 +35,12 @@ int sized(void *argument, std::size_t bytes, Answer answer) {
 
 } // namespace
 
+struct StandIn::Shared {
+    static constexpr std::uint32_t most = 1 << 14;
+    std::atomic<std::uint32_t> count;
+    Change changes[most];
+};
+
 void StandIn::add_card(std::uint32_t minor, std::uint8_t bus) {
     rm::Card card{};
     card.valid = 1;
@@ -51,7 +62,29 @@ void StandIn::close(int descriptor) {
         wrong("close() of what is not open");
     ready_.erase(descriptor);
     objects_.erase(descriptor);
-    taken_.erase(descriptor);
+    if (held_.erase(descriptor))
+        ::close(descriptor);
+    const auto taken = taken_.find(descriptor);
+    if (taken == taken_.end())
+        return;
+    const std::uint32_t pid = taken->second;
+    taken_.erase(taken);
+    keep({pid, 0, closed, 0, ::getpid()});
+    if (std::ranges::none_of(taken_, [&](const auto &other) { return other.second == pid; }))
+        for (const std::uint32_t client : dying_[pid])
+            others.erase(client);
+}
+
+void StandIn::end_process(std::uint32_t pid) {
+    std::set<std::uint32_t> clients = processes.at(pid).clients;
+    processes.erase(pid);
+    if (const auto life = lives_.find(pid); life != lives_.end())
+        ::close(std::exchange(life->second.write, -1));
+    if (std::ranges::any_of(taken_, [&](const auto &taken) { return taken.second == pid; }))
+        dying_[pid] = std::move(clients);
+    else
+        for (const std::uint32_t client : clients)
+            others.erase(client);
 }
 
 int StandIn::ioctl(int descriptor, unsigned long request, void *argument) {
@@ -156,7 +189,8 @@ std::uint32_t StandIn::control(int descriptor, const rm::Control &asked) {
         const auto process = processes.find(taken->second);
         if (!others.contains(asked.client))
             wrong("a question to a client that is not there, which the driver logs");
-        if (process == processes.end() || !process->second.clients.contains(asked.client))
+        if (!dying_[taken->second].contains(asked.client) &&
+            (process == processes.end() || !process->second.clients.contains(asked.client)))
             return rm::invalid_client;
         questions++;
         if (before_question)
@@ -189,6 +223,18 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
     const Object *const object = named(asked.object);
     if (!object)
         return rm::object_not_found;
+    switch (asked.command) {
+    case rm::SetTimeslice::command:
+    case rm::SetInterleave::command:
+    case rm::Preempt::command:
+    case rm::DisableChannels::command:
+    case rm::SetPreemptionMode::command:
+        if (++asked_to_change == refuse_change)
+            return refuse_with;
+        return change(asked, client->second);
+    default:
+        break;
+    }
     if (asked.command == rm::HandleInfo::command && asked.params_size == sizeof(rm::HandleInfo)) {
         auto &info = *at<rm::HandleInfo>(asked.params);
         const Object *const about = named(info.object);
@@ -202,7 +248,13 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
         return rm::ok;
     }
     if (asked.command == rm::Timeslice::command && object->object_class == rm::class_tsg) {
-        at<rm::Timeslice>(asked.params)->us = object->timeslice_us;
+        at<rm::Timeslice>(asked.params)->us =
+            latest(asked, rm::SetTimeslice::command, object->timeslice_us);
+        return rm::ok;
+    }
+    if (asked.command == rm::Interleave::command && object->object_class == rm::class_tsg) {
+        at<rm::Interleave>(asked.params)->level = static_cast<std::uint32_t>(
+            latest(asked, rm::SetInterleave::command, object->interleave));
         return rm::ok;
     }
     if (asked.command == rm::ChannelMemory::command &&
@@ -221,7 +273,101 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
     return rm::not_supported;
 }
 
+// --- what changes ---
+
+void StandIn::keep(const Change &change) {
+    const std::uint32_t at = shared_->count.load();
+    if (at >= Shared::most)
+        return wrong("more changes than can be kept");
+    shared_->changes[at] = change;
+    shared_->count.store(at + 1);
+}
+
+std::vector<StandIn::Change> StandIn::changes() const {
+    return {shared_->changes, shared_->changes + shared_->count.load()};
+}
+
+std::uint64_t StandIn::latest(const rm::Control &asked, std::uint32_t command,
+                              std::uint64_t before) const {
+    for (const Change &change : changes())
+        if (change.client == asked.client && change.object == asked.object &&
+            change.command == command)
+            before = change.value;
+    return before;
+}
+
+void StandIn::take_effect() {
+    const std::uint32_t all = shared_->count.load();
+    bool any = false;
+    for (; effects_ < all; effects_++)
+        if (effect && !takes_without_effect && shared_->changes[effects_].command != closed) {
+            effect(shared_->changes[effects_]);
+            any = true;
+        }
+    for (auto at = mapped_.begin(); any && at != mapped_.end(); ++at)
+        fill(at->second);
+}
+
+std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) {
+    const std::uint32_t object_class = objects.at(asked.object).object_class;
+    Change made{asked.client, asked.object, asked.command, 0, ::getpid()};
+    const auto is = [&](std::uint32_t wanted, std::size_t bytes) {
+        if (object_class != wanted || asked.params_size != bytes)
+            wrong("a change of another kind of object, or of another size");
+        return object_class == wanted && asked.params_size == bytes;
+    };
+    if (asked.command == rm::DisableChannels::command)
+        return is(rm::class_subdevice, sizeof(rm::DisableChannels)) ? disable(asked, objects)
+                                                                    : rm::invalid_argument;
+    if (asked.command == rm::SetPreemptionMode::command) {
+        if (!is(rm::class_subdevice, sizeof(rm::SetPreemptionMode)))
+            return rm::invalid_argument;
+        const auto &mode = *at<rm::SetPreemptionMode>(asked.params);
+        if (mode.flags != rm::SetPreemptionMode::set_compute || mode.compute > 2)
+            wrong("a preemption mode that is none");
+        if (!objects.contains(mode.channel))
+            return rm::object_not_found;
+        made.object = mode.channel;
+        made.value = mode.compute;
+    } else if (asked.command == rm::SetTimeslice::command) {
+        if (!is(rm::class_tsg, sizeof(rm::SetTimeslice)))
+            return rm::invalid_argument;
+        made.value = at<rm::SetTimeslice>(asked.params)->us;
+    } else if (asked.command == rm::SetInterleave::command) {
+        if (!is(rm::class_tsg, sizeof(rm::SetInterleave)))
+            return rm::invalid_argument;
+        if (!root)
+            return rm::insufficient_permissions;
+        made.value = at<rm::SetInterleave>(asked.params)->level;
+    } else {
+        if (!is(rm::class_tsg, sizeof(rm::Preempt)))
+            return rm::invalid_argument;
+        const auto &preempt = *at<rm::Preempt>(asked.params);
+        if (preempt.wait != 1 || preempt.own_timeout != 1 ||
+            preempt.timeout_us > rm::Preempt::longest_us)
+            wrong("a preemption that is not waited for, or too long");
+    }
+    keep(made);
+    return rm::ok;
+}
+
+std::uint32_t StandIn::disable(const rm::Control &asked, const Objects &objects) {
+    const auto &request = *at<rm::DisableChannels>(asked.params);
+    if (request.only_scheduling || request.rewind || request.event || !request.count)
+        wrong("channels disabled in another way");
+    if (request.count > rm::DisableChannels::most)
+        return rm::invalid_argument;
+    for (std::uint32_t n = 0; n < request.count; n++)
+        if (request.clients[n] != asked.client || !objects.contains(request.channels[n]))
+            return rm::object_not_found;
+    for (std::uint32_t n = 0; n < request.count; n++)
+        keep({asked.client, request.channels[n], asked.command, request.disable ? 0U : 1U,
+              ::getpid()});
+    return rm::ok;
+}
+
 std::uint32_t StandIn::read_registers(const rm::RegisterOps &request) {
+    take_effect();
     register_calls++;
     registers_read += request.count;
     most_at_once = std::max<std::size_t>(most_at_once, request.count);
@@ -257,6 +403,7 @@ std::uint32_t StandIn::prepare(rm::Map &map) {
 }
 
 const void *StandIn::map(int descriptor, std::size_t bytes) {
+    take_effect();
     const auto ready = ready_.find(descriptor);
     if (ready == ready_.end() || ready->second.bytes != bytes) {
         wrong("mmap() of what was not prepared");
@@ -264,12 +411,16 @@ const void *StandIn::map(int descriptor, std::size_t bytes) {
     }
     if (cannot_map)
         return nullptr;
-    std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t));
-    for (std::size_t i = 0; memory && i < words.size(); i++)
-        words[i] = memory(ready->second.begin + i * sizeof(std::uint32_t));
-    const void *const address = words.data();
-    mapped_.emplace(address, std::move(words));
+    Mapped mapped{ready->second.begin, std::vector<std::uint32_t>(bytes / sizeof(std::uint32_t))};
+    fill(mapped);
+    const void *const address = mapped.words.data();
+    mapped_.emplace(address, std::move(mapped));
     return address;
+}
+
+void StandIn::fill(Mapped &mapped) const {
+    for (std::size_t i = 0; memory && i < mapped.words.size(); i++)
+        mapped.words[i] = memory(mapped.begin + i * sizeof(std::uint32_t));
 }
 
 void StandIn::unmap(const void *address, std::size_t) {
@@ -290,7 +441,18 @@ StandIn::StandIn()
              "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
              "0x0000102000000000 0x0000102001ffffff 0x000000000014220c\n"
              "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"}} {
+    shared_ = static_cast<Shared *>(
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     add_card(0, 1);
+}
+
+StandIn::~StandIn() {
+    for (const auto &[pid, life] : lives_) {
+        ::close(life.read);
+        if (life.write >= 0)
+            ::close(life.write);
+    }
+    ::munmap(shared_, sizeof(Shared));
 }
 
 StandIn::Process *StandIn::process_of(const std::string &path, std::string &rest) {
@@ -357,9 +519,23 @@ std::optional<std::uint64_t> StandIn::device(const std::string &path) {
     return std::nullopt;
 }
 
-int StandIn::take(std::uint32_t pid, int descriptor) {
+int StandIn::process(std::uint32_t pid) {
+    if (!processes.contains(pid))
+        return -ESRCH;
+    const auto [life, fresh] = lives_.try_emplace(pid);
+    int ends[2];
+    if (fresh && ::pipe2(ends, O_CLOEXEC) == 0)
+        life->second = {ends[0], ends[1]};
+    const int descriptor = ::fcntl(life->second.read, F_DUPFD_CLOEXEC, 0);
+    open_.emplace(descriptor, "a process");
+    held_.emplace(descriptor, pid);
+    return descriptor;
+}
+
+int StandIn::take(int held, int descriptor) {
     if (before_take)
         before_take();
+    const std::uint32_t pid = held_.at(held);
     const auto process = processes.find(pid);
     if (process == processes.end())
         return -ESRCH;

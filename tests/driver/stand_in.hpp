@@ -22,6 +22,9 @@ namespace rm = nvdebug::driver::rm;
 class StandIn final : public nvdebug::driver::Kernel {
   public:
     StandIn();
+    ~StandIn() override;
+    StandIn(const StandIn &) = delete;
+    StandIn &operator=(const StandIn &) = delete;
 
     // --- what it is ---
     std::string version = "580.159.04";
@@ -41,6 +44,7 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::uint64_t timeslice_us = 0; // of a TSG
         rm::MemoryInfo instance = {};   // of a channel
         std::uint32_t gpu_id = 1U << 8; // of a subdevice
+        std::uint32_t interleave = 0;   // of a TSG
     };
     using Objects = std::map<std::uint32_t, Object>; // by name
     struct Process {
@@ -53,6 +57,20 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::map<std::uint32_t, Objects> others;    ///< objects of their clients
     /// A process with a client that has one TSG of these instance blocks; returns its client.
     std::uint32_t add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances);
+    /// It ends: its clients go once nobody has a descriptor of its any more.
+    void end_process(std::uint32_t pid);
+
+    /// What a process' client was made to take, in the order of it; of a forked process, too.
+    struct Change {
+        std::uint32_t client, object, command; ///< of channels that are disabled: the channel
+        std::uint64_t value;                   ///< of channels: 1 is enabled
+        int by;                                ///< which process asked
+    };
+    /// Of Change::command: a descriptor of process `client` was closed.
+    static constexpr std::uint32_t closed = 0;
+    [[nodiscard]] std::vector<Change> changes() const;
+    /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
+    std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
     std::function<void()> before_question;
     /// Called before a descriptor is taken.
@@ -67,12 +85,18 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// The one whose status is this.
     std::uint64_t deny = 0;
     std::uint32_t deny_with = 0;
+    /// Changes are answered as if they had been made.
+    bool takes_without_effect = false;
+    /// Of the changes, from 1, the one that is refused with this status.
+    std::uint64_t refuse_change = 0;
+    std::uint32_t refuse_with = rm::not_supported;
     /// What is done to each answer before the caller has it.
     std::function<void(unsigned number, void *answer, std::size_t bytes)> garble;
 
     // --- what was asked of it ---
     std::uint64_t ioctls = 0, register_calls = 0, registers_read = 0, mappings = 0;
     std::uint64_t questions = 0; ///< to clients of other processes
+    std::uint64_t asked_to_change = 0;
     std::size_t most_at_once = 0;
     std::vector<std::string> wrongs; ///< what a reader must not ask
     std::size_t open_files() const { return open_.size(); }
@@ -90,7 +114,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     int list(const std::string &path, std::vector<std::string> &names) override;
     std::optional<std::uint64_t> device(const std::string &path) override;
     std::uint32_t self() override { return 1; }
-    int take(std::uint32_t pid, int descriptor) override;
+    int process(std::uint32_t pid) override;
+    int take(int process, int descriptor) override;
 
   private:
     struct Prepared {
@@ -103,19 +128,41 @@ class StandIn final : public nvdebug::driver::Kernel {
                        std::uint32_t which, void *params);
     std::uint32_t control(int descriptor, const rm::Control &control);
     std::uint32_t question(const rm::Control &control);
+    std::uint32_t change(const rm::Control &control, const Objects &objects);
+    std::uint32_t disable(const rm::Control &control, const Objects &objects);
+    void keep(const Change &change);
+    std::uint64_t latest(const rm::Control &control, std::uint32_t command,
+                         std::uint64_t before) const;
+    void take_effect();
     Process *process_of(const std::string &path, std::string &rest);
     std::uint32_t read_registers(const rm::RegisterOps &request);
     std::uint32_t prepare(rm::Map &map);
     void wrong(std::string what) { wrongs.push_back(std::move(what)); }
 
-    int next_ = 3;
+    struct Shared; // with processes that are forked
+    struct Life {
+        int read, write; // a pipe: once it is closed for writing, the process has ended
+    };
+
+    // No number of a descriptor that is one.
+    int next_ = 100'000;
+    Shared *shared_;
+    std::uint32_t effects_ = 0;           // changes that have taken effect
+    std::map<std::uint32_t, Life> lives_; // by pid
+    std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process
+    std::map<std::uint32_t, std::set<std::uint32_t>> dying_; // clients, by pid
     std::uint32_t next_client_ = rm::first_client + 1;
     std::map<int, std::string> open_;
     std::map<int, std::uint32_t> taken_;             // pid, by the descriptor here
     std::map<int, std::set<std::uint32_t>> objects_; // by the client's descriptor
     std::map<std::uint64_t, Prepared> prepared_;     // by the driver's name for it
     std::map<int, Prepared> ready_;                  // by the descriptor it is for
-    std::map<const void *, std::vector<std::uint32_t>> mapped_;
+    struct Mapped {
+        std::uint64_t begin;
+        std::vector<std::uint32_t> words;
+    };
+    std::map<const void *, Mapped> mapped_;
+    void fill(Mapped &mapped) const;
     std::uint64_t next_linear_ = 0x7f0000000000;
 };
 

@@ -176,8 +176,13 @@ TEST(Controls, OneWriteOfTheWholeText) {
     {
         const auto performed = write_control(path, "lease 0:5", false);
         ASSERT_TRUE(performed);
-        EXPECT_EQ(::fcntl(performed->file.number(), F_GETFL) & O_ACCMODE, O_WRONLY);
-        EXPECT_EQ(::fcntl(performed->file.number(), F_GETFD), FD_CLOEXEC);
+        EXPECT_EQ(::fcntl(std::static_pointer_cast<const Descriptor>(performed->lease)->number(),
+                          F_GETFL) &
+                      O_ACCMODE,
+                  O_WRONLY);
+        EXPECT_EQ(::fcntl(std::static_pointer_cast<const Descriptor>(performed->lease)->number(),
+                          F_GETFD),
+                  FD_CLOEXEC);
     }
     EXPECT_EQ(value(folder.tree().read("control")), "lease 0:5");
     // a plain file answers with what comes after what was written to it
@@ -196,17 +201,17 @@ TEST(Leases, HoldTheFileOpenUntilTheyEnd) {
     for (int &file : files)
         file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     {
-        Lease first(files[0], "answer");
+        Lease first(std::make_shared<const Descriptor>(files[0]), "answer");
         Lease second(std::move(first));
         EXPECT_EQ(second.answer(), "answer");
         EXPECT_TRUE(is_open(files[0]));
-        second = Lease(files[1], "");
+        second = Lease(std::make_shared<const Descriptor>(files[1]), "");
         EXPECT_FALSE(is_open(files[0]));
         EXPECT_TRUE(is_open(files[1]));
         second.end();
         EXPECT_FALSE(is_open(files[1]));
         second.end();
-        const Lease third(files[2], "");
+        const Lease third(std::make_shared<const Descriptor>(files[2]), "");
         EXPECT_TRUE(is_open(files[2]));
     }
     EXPECT_FALSE(is_open(files[2]));

@@ -13,6 +13,8 @@ std::vector<Object> all_objects() {
         {"tsg", "time-slice groups (TSGs): channels that take turns as one", tsg_commands()},
         {"channel", "channels: the queues through which a task's work comes", channel_commands()},
         {"process", "processes that use the GPU", process_commands()},
+        {"task", "time on the GPU for a process that runs, through NVIDIA's driver",
+         task_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},

@@ -54,11 +54,12 @@ std::string describe(const Gpu &gpu) {
 
 Failure no_gpu(const nvdebug::Tree &tree) {
     return Failure({ErrorCode::not_found, 0, "",
-                    tree.live() ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
-                                  "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
-                                : fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
-                                              "capture, or the folder that gpu0 is in",
-                                              tree.path())});
+                    tree.live()
+                        ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
+                          "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
+                        : fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
+                                      "capture, or the folder that gpu0 is in",
+                                      tree.path())});
 }
 
 Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
@@ -108,23 +109,43 @@ bool Context::all_gpus() const {
     return command().takes_all_gpus() && value("--gpu") == "all";
 }
 
-Outcome<void> Context::open() {
-    if (command().scope == Scope::nothing)
-        return {};
+/** What --from is taken to be, or why the command makes no sense with it. */
+Outcome<std::string> Context::means_source() const {
+    using Means = Command::Means;
+    const Means means = command().means;
     const auto from = value("--from");
-    if (from == "driver" && command().control)
+    if (from == "driver" && command().control && means == Means::module)
         return fail(ErrorCode::unsupported,
-                    fmt::format("'{}' changes a GPU, which takes the module: NVIDIA's driver is "
-                                "only asked what is; see 'nvdebugctl doctor'",
+                    fmt::format("'{}' changes a GPU in a way that takes the module: NVIDIA's "
+                                "driver lets a program change only what processes have; see "
+                                "'nvdebugctl doctor'",
                                 command().name()));
-    if (from && from != "module" && command().control)
+    if (from == "module" && means == Means::driver)
+        return fail(ErrorCode::unsupported,
+                    fmt::format("'{}' takes NVIDIA's driver, since the module knows no "
+                                "processes; leave out --from",
+                                command().name()));
+    if (from && from != "module" && from != "driver" && command().control)
         return tl::unexpected(
             Failure({nvdebug::ErrorCode::unsupported, 0, *from,
                      fmt::format("'{}' changes a GPU, and {} is only a record of one; leave out "
                                  "--from",
                                  command().name(), *from)}));
-    // What changes a GPU is the module's, also where another source would tell what is.
-    auto tree = open_source(command().control ? "module" : from.value_or(""));
+    if (from)
+        return *from;
+    if (means == Means::driver)
+        return "driver";
+    // What only the module changes, is its also where another source would tell what is.
+    return command().control && means == Means::module ? "module" : "";
+}
+
+Outcome<void> Context::open() {
+    if (command().scope == Scope::nothing)
+        return {};
+    const auto source = means_source();
+    if (!source)
+        return tl::unexpected(source.error());
+    auto tree = open_source(*source);
     if (!tree)
         return tl::unexpected(Failure(tree.error()));
     tree_ = *tree;

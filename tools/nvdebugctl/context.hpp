@@ -84,6 +84,8 @@ class Context {
     const std::vector<nvdebug::Error> &missing() const { return missing_; }
 
   private:
+    Outcome<std::string> means_source() const;
+
     const Invocation &invocation_;
     std::optional<nvdebug::Tree> tree_;
     std::optional<nvdebug::Gpu> gpu_;

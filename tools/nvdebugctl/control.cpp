@@ -172,7 +172,16 @@ using Kind = Observation::Kind;
 
 /** As people write it, and as the tool's object is called. */
 const char *noun_of(Kind kind) {
-    return kind == Kind::tsg ? "TSG" : kind == Kind::channel ? "channel" : "runlist";
+    switch (kind) {
+    case Kind::tsg:
+        return "TSG";
+    case Kind::channel:
+        return "channel";
+    case Kind::task:
+        return "task";
+    default:
+        return "runlist";
+    }
 }
 const char *object_of(Kind kind) {
     return kind == Kind::tsg ? "tsg" : noun_of(kind);
@@ -283,7 +292,7 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
             return fail(nvdebug::ErrorCode::busy,
                         fmt::format("the lease is over, but {} {} has {} {} and had {} before: "
                                     "something else changed it, or it could not be put back "
-                                    "('dmesg' says so)",
+                                    "(of the module 'dmesg' says so)",
                                     noun_of(before[i].kind), to_string(before[i].target),
                                     label(before[i].property),
                                     shown(before[i].property, now[i].value),
@@ -541,7 +550,9 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         return tl::unexpected(std::move(failure));
     }
 
-    const std::optional<std::string> refused = controls_refused("");
+    const bool by_module = context.tree().source() == nvdebug::Source::module;
+    const std::optional<std::string> refused =
+        by_module ? controls_refused("") : std::optional<std::string>();
     Document document;
     document.data = {{"dry_run", dry},
                      {"refused", or_null(refused)},

@@ -16,8 +16,8 @@ namespace nvdebugctl {
 
 /** Something that a control means to change, as it is now. */
 struct Observation {
-    enum class Kind { runlist, tsg, channel } kind;
-    nvdebug::Target target; ///< of a runlist: its id
+    enum class Kind { runlist, tsg, channel, task } kind;
+    nvdebug::Target target; ///< of a runlist: its id; of a task: its pid
     std::string property;   ///< `enabled`, `timeslice_us`: as a key of JSON, with its unit
     Json value;             ///< null: not known
 };

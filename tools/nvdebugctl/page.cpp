@@ -132,7 +132,7 @@ std::string shown(std::string_view key, const Json &value) {
         return value.get<bool>() ? "yes" : "no";
     if (value.is_string())
         return printable(in_words(key, value.get<std::string>()));
-    if (value.is_array() && is_ids(value))
+    if (value.is_array() && is_ids(value) && !unit_of(key))
         return ids(value);
     if (value.is_array()) {
         std::string text;

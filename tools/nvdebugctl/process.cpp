@@ -1,62 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
-#include <map>
 
 #include "json.hpp"
 #include "state.hpp"
+#include "tasks.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
 using nvdebug::OwnedChannel;
-using nvdebug::Owners;
-using nvdebug::Runlist;
 
-/** Where the hardware has a channel. */
-struct Listed {
-    std::uint32_t runlist;
-    std::optional<std::uint32_t> tsg;
-};
-
-/** Of each channel in @p owners: what list holds it, if any. */
-std::map<const OwnedChannel *, Listed> find_listed(const std::vector<Runlist> &lists,
-                                                   const Owners &owners) {
-    std::map<const OwnedChannel *, Listed> found;
-    for (const Runlist &list : lists)
-        for (const auto &[channel, tsg, entries] : nvdebug::channels_of(list)) {
-            if (!nvdebug::owner_of(owners, *channel))
-                continue;
-            for (const OwnedChannel &owned : owners.channels)
-                if (owned.instance_place == channel->instance_place)
-                    found[&owned] = {list.id, tsg ? std::optional(tsg->id) : std::nullopt};
-        }
-    return found;
-}
-
-/** The channels of a TSG as its client knows it. */
-using Task = std::vector<const OwnedChannel *>;
-
-std::vector<Task> tasks_of(const Owners &owners, const nvdebug::Process &process) {
-    std::vector<Task> tasks;
-    std::map<std::pair<std::uint32_t, std::optional<std::uint32_t>>, std::size_t> known;
-    for (const OwnedChannel &owned : owners.channels) {
-        if (owned.pid != process.pid)
-            continue;
-        const auto [at, fresh] = known.try_emplace({owned.client, owned.tsg}, tasks.size());
-        if (fresh || !owned.tsg)
-            tasks.emplace_back();
-        tasks[owned.tsg ? at->second : tasks.size() - 1].push_back(&owned);
-    }
-    return tasks;
-}
-
-Json row(const nvdebug::Process &process, const Task &task,
-         const std::map<const OwnedChannel *, Listed> &lists) {
+Json row(const nvdebug::Process &process, const Task &task, const Places &lists) {
     const OwnedChannel *const first = task.empty() ? nullptr : task.front();
-    const auto at = std::ranges::find_if(
-        task, [&](const OwnedChannel *channel) { return lists.contains(channel); });
-    const Listed *const listed = at == task.end() ? nullptr : &lists.at(*at);
+    const Listed *const listed = place_of(task, lists);
     return {{"pid", process.pid},
             {"command", or_null(process.command)},
             {"container", or_null(nvdebug::container_of(process))},
@@ -70,29 +27,14 @@ Json row(const nvdebug::Process &process, const Task &task,
             {"client_tsg", first ? hex(first->tsg) : Json()}};
 }
 
-/** Lists that can be read; none is no failure: that is for root, the rest is not. */
-std::vector<Runlist> lists_of(Context &context) {
-    auto lists = read_runlists(context, nvdebug::Detail::brief);
-    if (lists)
-        return std::move(*lists);
-    nvdebug::Error error = lists.error().error;
-    error.sentence = "which runlist and TSG it is, is not shown: " + error.sentence;
-    context.missing(std::move(error));
-    return {};
-}
-
 Outcome<Document> list(Context &context) {
     const auto owners = context.gpu().owners();
     if (!owners)
         return tl::unexpected(Failure(owners.error()));
-    if (owners->denied || owners->refused)
-        context.missing({nvdebug::ErrorCode::denied, 0, context.gpu().path("owners"),
-                         "not all of it is shown: " + passed_over(*owners)});
-    else if (const std::string over = passed_over(*owners); !over.empty())
-        context.note("there may be more: " + over);
-    std::map<const OwnedChannel *, Listed> listed;
+    say_passed_over(context, *owners);
+    Places listed;
     if (!owners->channels.empty())
-        listed = find_listed(lists_of(context), *owners);
+        listed = find_listed(lists_of_tasks(context), *owners);
     Json rows = Json::array();
     for (const nvdebug::Process &process : owners->processes) {
         const std::vector<Task> tasks = tasks_of(*owners, process);

@@ -25,7 +25,7 @@ const Json &words() {
         {"positive", {{"type", "integer"}, {"minimum", 1}}},
         {"state",
          {{"type", {"boolean", "number", "string", "array", "null"}},
-          {"items", {{"type", {"integer", "string"}}}}}},
+          {"items", {{"type", {"number", "string"}}}}}},
         {"string", {{"type", "string"}}},
         {"time", {{"type", "string"}, {"format", "date-time"}}},
         {"uint", {{"type", "integer"}, {"minimum", 0}}},
@@ -182,11 +182,14 @@ std::vector<Field> common_definitions() {
           {"changes",
            "state before and after, one row for each thing that was named",
            "[object]",
-           {{"object", "what it is", "runlist|tsg|channel"},
-            {"runlist", "runlist that it is, or that holds it", "uint"},
-            {"id", "id of the TSG or channel; null: a runlist", "uint?"},
-            {"property", "what of it changes; the unit is in the name",
-             "enabled|compute_preemption|on_engines|timeslice_us|listed_tsgs|running|scheduling"},
+           {{"object", "what it is", "runlist|tsg|channel|task"},
+            {"runlist", "runlist that it is, or that holds it; null: a task", "uint?"},
+            {"id", "id of the TSG or channel, pid of the task; null: a runlist", "uint?"},
+            {"property",
+             "what of it changes; the unit is in the name; of a task timeslice_us and "
+             "compute_preemption have what its TSGs have, each once",
+             "enabled|compute_preemption|on_engines|timeslice_us|listed_tsgs|running|scheduling|"
+             "enabled_channels|entries"},
             {"old", "before; null: not known", "state"},
             {"new", "after; null: not known, or --dry-run", "state"}}}}}};
 }

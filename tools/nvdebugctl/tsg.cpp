@@ -248,6 +248,7 @@ std::vector<Command> tsg_commands() {
          .help = "take TSGs off their engines now; each runs again when it is its turn",
          .arguments = {tsgs},
          .control = true,
+         .means = Command::Means::either,
          .notes = {"Waits until the hardware has done so, one second at most."},
          .examples = {{"nvdebugctl tsg preempt 0:3", "take the engines from a task, once"}},
          .run = preempt,
@@ -274,6 +275,7 @@ std::vector<Command> tsg_commands() {
                         "500us, 2ms, 1.5ms or plain microseconds; from 1.024us to 8.556380160s"}},
          .control = true,
          .leasable = true,
+         .means = Command::Means::either,
          .notes = {"The hardware has steps: it is set to the longest step that is not longer than "
                    "TIME."},
          .examples = {{"nvdebugctl tsg timeslice 0:3 500us", "half a millisecond a turn"}},

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <set>
+
+#include "control.hpp"
+#include "page.hpp"
+#include "state.hpp"
+#include "tasks.hpp"
+#include "text.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::Detail;
+using nvdebug::ErrorCode;
+using nvdebug::OwnedChannel;
+using nvdebug::Owners;
+using nvdebug::Runlist;
+using Pids = std::vector<std::uint32_t>;
+
+// --- what there is ---
+
+/** Processes with what they have on the GPU; lists are empty where they may not be read. */
+struct Scene {
+    Owners owners;
+    std::vector<Runlist> lists;
+    Places places;
+};
+
+/** Those that share a TSG of the list: more than one with MPS. */
+std::set<std::uint32_t> sharers(const Scene &scene, const Listed &place) {
+    std::set<std::uint32_t> pids;
+    for (const auto &[channel, other] : scene.places)
+        if (other.runlist == place.runlist && other.tsg == place.tsg)
+            pids.insert(channel->pid);
+    return pids;
+}
+
+std::vector<const Listed *> places_of(const Scene &scene, const std::vector<Task> &tasks) {
+    std::vector<const Listed *> found;
+    for (const Task &task : tasks)
+        if (const Listed *const place = place_of(task, scene.places))
+            found.push_back(place);
+    return found;
+}
+
+/** Null: no list that may be read has any of it. */
+Json is_shared(const Scene &scene, const std::vector<Task> &tasks) {
+    const auto places = places_of(scene, tasks);
+    if (places.empty())
+        return nullptr;
+    return std::ranges::any_of(
+        places, [&](const Listed *place) { return sharers(scene, *place).size() > 1; });
+}
+
+/** As the list has it; else as the driver was asked for it. */
+Json timeslice_of(const Scene &scene, const Task &task) {
+    const Listed *const place = place_of(task, scene.places);
+    if (place && place->header)
+        return microseconds(place->header->timeslice_ns);
+    return task.front()->timeslice_ns ? microseconds(*task.front()->timeslice_ns) : Json();
+}
+
+/** Each once, in order. */
+Json distinct(const std::vector<Json> &values) {
+    Json found = Json::array();
+    for (const Json &value : values)
+        if (!value.is_null() && std::ranges::find(found, value) == found.end())
+            found.push_back(value);
+    return found;
+}
+
+Json timeslices_of(const Scene &scene, const std::vector<Task> &tasks) {
+    std::vector<Json> values;
+    for (const Task &task : tasks)
+        values.push_back(timeslice_of(scene, task));
+    return distinct(values);
+}
+
+Json head_of(const nvdebug::Process &process) {
+    return {{"pid", process.pid},
+            {"command", or_null(process.command)},
+            {"container", or_null(nvdebug::container_of(process))},
+            {"cgroup", or_null(process.cgroup)}};
+}
+
+std::size_t channels_of(const std::vector<Task> &tasks) {
+    std::size_t count = 0;
+    for (const Task &task : tasks)
+        count += task.size();
+    return count;
+}
+
+Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
+            const std::optional<EngineNames> &names) {
+    Json tsgs, engines;
+    for (const Listed *const place : places_of(scene, tasks))
+        if (place->tsg) {
+            tsgs.push_back(to_string(nvdebug::Target{place->runlist, *place->tsg}));
+            const Json all = engines_of(names, place->runlist);
+            if (!all.empty())
+                engines.push_back(all.front());
+        }
+    Json row = head_of(process);
+    row.update({{"tsgs", std::move(tsgs)},
+                {"engines", std::move(engines)},
+                {"channels", channels_of(tasks)},
+                {"timeslice_us", timeslices_of(scene, tasks)},
+                {"mps", is_shared(scene, tasks)},
+                {"tpcs", nullptr}});
+    return row;
+}
+
+Outcome<Scene> read_scene(Context &context) {
+    auto owners = context.gpu().owners();
+    if (!owners)
+        return tl::unexpected(Failure(owners.error()));
+    say_passed_over(context, *owners);
+    Scene scene{std::move(*owners), {}, {}};
+    if (!scene.owners.channels.empty())
+        scene.lists = lists_of_tasks(context);
+    return scene;
+}
+
+Outcome<Document> list(Context &context) {
+    auto scene = read_scene(context);
+    if (!scene)
+        return tl::unexpected(scene.error());
+    scene->places = find_listed(scene->lists, scene->owners);
+    std::optional<EngineNames> names;
+    if (!scene->places.empty())
+        names = read_engine_names(context);
+    Json rows = Json::array();
+    for (const nvdebug::Process &process : scene->owners.processes)
+        if (const auto tasks = tasks_of(scene->owners, process); !tasks.empty())
+            rows.push_back(row_of(*scene, process, tasks, names));
+    return Document{rows};
+}
+
+std::string those_there_are(const Owners &owners) {
+    constexpr std::size_t most = 8;
+    std::vector<std::string> found;
+    for (const nvdebug::Process &process : owners.processes)
+        if (!tasks_of(owners, process).empty())
+            found.push_back(
+                fmt::format("{}[{}]", printable(process.command.value_or("")), process.pid));
+    const std::size_t left = found.size() > most ? found.size() - most : 0;
+    found.resize(found.size() - left);
+    if (found.empty())
+        return "no process that may be asked has one";
+    return fmt::format("those that have one: {}{}", fmt::join(found, ", "),
+                       left > 0 ? fmt::format(" and {} more", left) : "");
+}
+
+Outcome<Document> show(Context &context) {
+    const std::uint32_t pid = *parse_id(context.words("PID").front());
+    auto scene = read_scene(context);
+    if (!scene)
+        return tl::unexpected(scene.error());
+    scene->places = find_listed(scene->lists, scene->owners);
+    const auto process = std::ranges::find(scene->owners.processes, pid, &nvdebug::Process::pid);
+    const auto tasks = process == scene->owners.processes.end() ? std::vector<Task>()
+                                                                : tasks_of(scene->owners, *process);
+    if (tasks.empty())
+        return fail(ErrorCode::not_found,
+                    fmt::format("process {} has no GPU context on {}; {}", pid,
+                                context.gpu().folder(), those_there_are(scene->owners)));
+    std::optional<EngineNames> names;
+    if (!scene->places.empty())
+        names = read_engine_names(context);
+    Json tsgs = Json::array();
+    for (const Task &task : tasks) {
+        const Listed *const place = place_of(task, scene->places);
+        std::size_t known = 0, enabled = 0;
+        for (const OwnedChannel *channel : task)
+            if (const auto at = scene->places.find(channel); at != scene->places.end()) {
+                known += at->second.channel->enabled.has_value();
+                enabled += at->second.channel->enabled.value_or(false);
+            }
+        tsgs.push_back({{"runlist", place ? Json(place->runlist) : Json()},
+                        {"tsg", place ? or_null(place->tsg) : Json()},
+                        {"engines", place ? engines_of(names, place->runlist) : Json()},
+                        {"timeslice_us", timeslice_of(*scene, task)},
+                        {"channels", task.size()},
+                        {"enabled_channels", known ? Json(enabled) : Json()},
+                        {"client", hex(task.front()->client)},
+                        {"client_tsg", hex(task.front()->tsg)}});
+    }
+    Json data = head_of(*process);
+    data.update({{"mps", is_shared(*scene, tasks)}, {"tpcs", nullptr}, {"tsgs", tsgs}});
+    return Document{data};
+}
+
+void print(const Json &data, Page &page) {
+    Json head = data;
+    head.erase("tsgs");
+    print_fields(head, page);
+    page.line("");
+    print_table(data["tsgs"],
+                {"runlist", "tsg", "engines", "timeslice_us", "channels", "enabled_channels"}, true,
+                page);
+}
+
+// --- which are meant ---
+
+std::uint32_t parent_of(std::uint32_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    std::getline(file, line);
+    std::uint32_t parent = 0;
+    const std::size_t name_end = line.rfind(')');
+    constexpr std::size_t state = 4; // ") S "
+    if (name_end != line.npos && name_end + state < line.size())
+        std::from_chars(line.data() + name_end + state, line.data() + line.size(), parent);
+    return parent;
+}
+
+bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
+    constexpr int deepest = 1000;
+    for (int depth = 0; depth < deepest && pid; depth++, pid = parent_of(pid))
+        if (pid == ancestor)
+            return true;
+    return false;
+}
+
+constexpr std::array<std::string_view, 4> selections = {"--container", "--cgroup", "--command",
+                                                        "--all-of"};
+
+bool is_selected(const Context &context, const nvdebug::Process &process) {
+    const auto is = [&](std::string_view option, auto fits) {
+        const auto wanted = context.value(option);
+        return !wanted || fits(*wanted);
+    };
+    return is("--container",
+              [&](const std::string &prefix) {
+                  const auto container = nvdebug::container_of(process);
+                  return container && container->starts_with(prefix);
+              }) &&
+           is("--cgroup",
+              [&](const std::string &path) {
+                  const std::string own = process.cgroup.value_or("");
+                  return own == path || own.starts_with(path.ends_with('/') ? path : path + "/");
+              }) &&
+           is("--command", [&](const std::string &name) { return process.command == name; }) &&
+           is("--all-of",
+              [&](const std::string &pid) { return descends_from(process.pid, *parse_id(pid)); });
+}
+
+/** Pids that were typed, or those with a context that the options select. */
+Outcome<Pids> selected(Context &context) {
+    Pids pids;
+    for (const std::string &word : context.words("PID"))
+        pids.push_back(*parse_id(word));
+    if (!pids.empty())
+        return pids;
+    const auto owners = context.gpu().owners();
+    if (!owners)
+        return tl::unexpected(Failure(owners.error()));
+    for (const nvdebug::Process &process : owners->processes)
+        if (is_selected(context, process) && !tasks_of(*owners, process).empty())
+            pids.push_back(process.pid);
+    if (!pids.empty())
+        return pids;
+    std::vector<std::string> said;
+    for (const std::string_view option : selections)
+        if (const auto value = context.value(option))
+            said.push_back(fmt::format("{} {}", option, *value));
+    return fail(ErrorCode::not_found, fmt::format("no process with a GPU context on {} fits {}; {}",
+                                                  context.gpu().folder(), fmt::join(said, " "),
+                                                  those_there_are(*owners)));
+}
+
+Outcome<void> check_selection(const Context &context) {
+    const bool by_option = std::ranges::any_of(
+        selections, [&](std::string_view option) { return context.value(option).has_value(); });
+    for (const std::string &word : context.words("PID"))
+        if (!parse_id(word))
+            return usage(fmt::format("'{}' is no process: write its number (PID); 'nvdebugctl task "
+                                     "list' lists them",
+                                     word));
+    if (const auto pid = context.value("--all-of"); pid && !parse_id(*pid))
+        return usage(fmt::format("--all-of takes the number of a process, not '{}'", *pid));
+    if (context.words("PID").empty() == !by_option)
+        return usage(by_option ? "name processes either by PID or by options, not both"
+                               : "which process? Write its PID, --container, --cgroup, --command "
+                                 "or --all-of; 'nvdebugctl task list' lists them");
+    return {};
+}
+
+Outcome<void> check_control(const Context &context) {
+    if (auto selection = check_selection(context); !selection)
+        return selection;
+    return check_lease_time(context);
+}
+
+Outcome<void> check_pid(const Context &context) {
+    return check_selection(context);
+}
+
+// --- what changes ---
+
+/** Of each process something that its TSGs and channels have; where lists may not be read, only
+ * what the driver tells. */
+template <typename Look>
+Observe observe(Context &context, Pids pids, const char *property, Look look,
+                Detail detail = Detail::brief) {
+    return [&context, pids = std::move(pids), property, look,
+            detail]() -> Outcome<std::vector<Observation>> {
+        auto owners = context.gpu().owners();
+        if (!owners)
+            return tl::unexpected(Failure(owners.error()));
+        Scene scene{std::move(*owners), {}, {}};
+        if (const auto info = context.gpu().info(); info)
+            for (const std::uint32_t id : info->runlists)
+                if (auto list = context.gpu().runlist(id, detail))
+                    scene.lists.push_back(std::move(*list));
+        scene.places = find_listed(scene.lists, scene.owners);
+        std::vector<Observation> seen;
+        for (const std::uint32_t pid : pids) {
+            const auto process =
+                std::ranges::find(scene.owners.processes, pid, &nvdebug::Process::pid);
+            const auto tasks = process == scene.owners.processes.end()
+                                   ? std::vector<Task>()
+                                   : tasks_of(scene.owners, *process);
+            seen.push_back({Observation::Kind::task,
+                            {std::nullopt, pid},
+                            property,
+                            tasks.empty() ? Json() : look(scene, tasks)});
+        }
+        return seen;
+    };
+}
+
+Json enabled_channels(const Scene &scene, const std::vector<Task> &tasks) {
+    Json count;
+    for (const Task &task : tasks)
+        for (const OwnedChannel *channel : task)
+            if (const auto at = scene.places.find(channel);
+                at != scene.places.end() && at->second.channel->enabled)
+                count = (count.is_null() ? 0U : count.get<std::uint32_t>()) +
+                        (*at->second.channel->enabled ? 1U : 0U);
+    return count;
+}
+
+/** How often lists have its TSGs. */
+Json entries(const Scene &scene, const std::vector<Task> &tasks) {
+    Json count;
+    for (const Listed *const place : places_of(scene, tasks))
+        for (const Runlist &list : scene.lists)
+            for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(list))
+                if (list.id == place->runlist && tsg.id == place->tsg)
+                    count = (count.is_null() ? 0U : count.get<std::uint32_t>()) +
+                            static_cast<std::uint32_t>(tsg.headers.size());
+    return count;
+}
+
+Json compute_preemptions(const Scene &scene, const std::vector<Task> &tasks) {
+    std::vector<Json> modes;
+    for (const Task &task : tasks)
+        for (const OwnedChannel *channel : task)
+            if (const auto at = scene.places.find(channel); at != scene.places.end())
+                if (const auto &instance = at->second.channel->instance;
+                    instance && instance->context)
+                    modes.push_back(or_null(instance->context->compute_preemption));
+    Json found = distinct(modes);
+    return found.empty() ? Json() : found;
+}
+
+Outcome<Document> steer(Context &context, const nvdebug::Request &request,
+                        const Observe &observation) {
+    auto document = carry_out(context, request, observation);
+    if (document && context.gpu().info()->runlists.empty())
+        context.note(
+            "whether it shows on the GPU is for root to see: this is what the driver says");
+    return document;
+}
+
+Outcome<Document> pause(Context &context) {
+    const auto pids = selected(context);
+    if (!pids)
+        return tl::unexpected(pids.error());
+    return steer(context, nvdebug::pause_tasks(*pids),
+                 observe(context, *pids, "enabled_channels", enabled_channels));
+}
+
+Outcome<Document> resume(Context &context) {
+    const auto pids = selected(context);
+    if (!pids)
+        return tl::unexpected(pids.error());
+    return steer(context, nvdebug::resume_tasks(*pids),
+                 observe(context, *pids, "enabled_channels", enabled_channels));
+}
+
+Outcome<Document> preempt(Context &context) {
+    const auto pids = selected(context);
+    if (!pids)
+        return tl::unexpected(pids.error());
+    return steer(context, nvdebug::preempt_tasks(*pids),
+                 observe(context, *pids, "enabled_channels", enabled_channels));
+}
+
+constexpr std::array<const char *, 3> level_words = {"low", "medium", "high"},
+                                      mode_words = {"wfi", "cta", "cilp"};
+
+template <typename T>
+T index_in(const std::array<const char *, 3> &words, const std::string &word) {
+    return static_cast<T>(std::ranges::find(words, word) - words.begin());
+}
+
+Outcome<Document> set(Context &context) {
+    const auto pids = selected(context);
+    if (!pids)
+        return tl::unexpected(pids.error());
+    if (const auto time = context.value("--timeslice"))
+        return steer(context, nvdebug::set_task_timeslice(*pids, *parse_timespan_ns(*time)),
+                     observe(context, *pids, "timeslice_us", timeslices_of));
+    if (const auto level = context.value("--interleave"))
+        return steer(
+            context,
+            nvdebug::set_task_interleave(*pids, index_in<nvdebug::Interleave>(level_words, *level)),
+            observe(context, *pids, "entries", entries));
+    const auto mode = *context.value("--preemption");
+    return steer(
+        context,
+        nvdebug::set_task_preemption(*pids, index_in<nvdebug::PreemptionMode>(mode_words, mode)),
+        observe(context, *pids, "compute_preemption", compute_preemptions, Detail::full));
+}
+
+Outcome<void> check_set(const Context &context) {
+    std::size_t given = 0;
+    for (const char *const option : {"--timeslice", "--interleave", "--preemption"})
+        given += context.value(option).has_value();
+    if (given != 1)
+        return usage(given ? "one thing at a time: --timeslice, --interleave or --preemption"
+                           : "set what? --timeslice TIME, --interleave LEVEL or --preemption MODE");
+    if (const auto time = context.value("--timeslice")) {
+        constexpr std::uint64_t us = 1000, longest_us = 8'556'380;
+        const auto ns = parse_timespan_ns(*time);
+        if (!ns)
+            return usage(fmt::format(
+                "'{}' is no time: write 500us, 2ms, 1.5ms or plain microseconds", *time));
+        if (*ns < us || *ns > longest_us * us || *ns % us)
+            return usage(fmt::format("a timeslice is 1us to 8.556380s in whole microseconds, and "
+                                     "{} is not",
+                                     *time));
+    }
+    return check_control(context);
+}
+
+std::vector<Option> selection_options() {
+    return {{"--container", "processes in the container whose id begins so", "ID"},
+            {"--cgroup", "processes in this cgroup or below it", "PATH"},
+            {"--command", "processes of this name", "NAME"},
+            {"--all-of", "this process and all that descend from it", "PID"}};
+}
+
+} // namespace
+
+std::vector<Command> task_commands() {
+    const Argument pids{"PID", Argument::Kind::text, "number of a process; or an option says which",
+                        Argument::Count::any};
+    std::vector<Option> set_options = selection_options();
+    set_options.insert(
+        set_options.end(),
+        {{"--timeslice", "how long a turn of each of its TSGs is: 500us, 2ms; 1us to 8.556380s",
+          "TIME"},
+         {"--interleave",
+          "how often a round of its runlists has it (takes CAP_SYS_NICE)",
+          "LEVEL",
+          "",
+          {"low", "medium", "high"}},
+         {"--preemption",
+          "at which points its compute work may be interrupted (takes root)",
+          "MODE",
+          "",
+          {"wfi", "cta", "cilp"}}});
+    const std::string rights = "It takes the rights to trace the process (ptrace): root with "
+                               "CAP_SYS_PTRACE, or its own user where kernel.yama.ptrace_scope is "
+                               "0. All of it is done, or nothing.";
+    using Means = Command::Means;
+    return {
+        {.object = "task",
+         .verb = "list",
+         .help = "processes with a GPU context: their TSGs and timeslices",
+         .columns =
+             {{"pid", "number of the process", "uint"},
+              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+              {"container", "id of the container that its cgroup names; null: none", "string?",
+               false},
+              {"cgroup", "its cgroup; null: not known", "string?", false},
+              {"tsgs", "its TSGs in runlists, as RUNLIST:TSG; null: none is, or not known",
+               "[string]?"},
+              {"engines", "the first engine of each of these runlists; null: not known",
+               "[string]?"},
+              {"channels", "how many channels it made", "uint"},
+              {"timeslice_us",
+               "timeslices of its TSGs, each once, in microseconds: as lists have them, or as the "
+               "driver was asked for them",
+               "[number]"},
+              {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
+              {"tpcs", "how many TPCs it is limited to; null: not known", "uint?", false}},
+         .data = "processes, the oldest first",
+         .means = Means::driver,
+         .notes = {"Root sees every process; others see their own, without TSGs and engines."},
+         .examples = {{"sudo nvdebugctl task list", "who competes for this GPU"}},
+         .run = list},
+        {.object = "task",
+         .verb = "show",
+         .help = "one process: each of its TSGs",
+         .arguments = {{"PID", Argument::Kind::text, "number of a process"}},
+         .fields =
+             {{"pid", "number of the process", "uint"},
+              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+              {"container", "id of the container that its cgroup names; null: none", "string?"},
+              {"cgroup", "its cgroup; null: not known", "string?"},
+              {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
+              {"tpcs", "how many TPCs it is limited to; null: not known", "uint?"},
+              {"tsgs",
+               "its TSGs",
+               "[object]",
+               {{"runlist", "runlist that holds it; null: none does now, or not known", "uint?"},
+                {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
+                {"engines", "engines that the runlist serves; null: not known", "[string]?"},
+                {"timeslice_us",
+                 "its timeslice in microseconds: as the list has it, or as the driver was "
+                 "asked for it; null: not known",
+                 "number?"},
+                {"channels", "how many channels the process made in it", "uint"},
+                {"enabled_channels", "how many of them are enabled; null: not known", "uint?"},
+                {"client", "the driver's name of the process' client", "address"},
+                {"client_tsg", "the client's name of the TSG, no hardware id; null: none",
+                 "address"}}}},
+         .means = Means::driver,
+         .examples = {{"sudo nvdebugctl task show 4711", "what a process has on this GPU"}},
+         .check = check_pid,
+         .run = show,
+         .text = print},
+        {.object = "task",
+         .verb = "set",
+         .help = "how long, how often and how interruptibly processes run",
+         .arguments = {pids},
+         .options = set_options,
+         .control = true,
+         .leasable = true,
+         .means = Means::driver,
+         .notes = {rights,
+                   "One of --timeslice, --interleave and --preemption. It is for the TSGs that "
+                   "there are now; of those that share one (MPS) all are to be named."},
+         .examples = {{"sudo nvdebugctl task set 4711 --timeslice 500us", "short turns"},
+                      {"sudo nvdebugctl task set --container 3f2a --timeslice 8ms --for 60",
+                       "long turns for a container, for a minute"}},
+         .check = check_set,
+         .run = set,
+         .text = show_control},
+        {.object = "task",
+         .verb = "pause",
+         .help = "keep processes off the GPU, whatever they do; their work stays pending",
+         .arguments = {pids},
+         .options = selection_options(),
+         .control = true,
+         .leasable = true,
+         .means = Means::driver,
+         .notes = {rights, "All channels that they have now are disabled."},
+         .examples = {{"sudo nvdebugctl task pause 4711 --for 10", "for ten seconds"}},
+         .check = check_control,
+         .run = pause,
+         .text = show_control},
+        {.object = "task",
+         .verb = "resume",
+         .help = "let processes that were paused go on",
+         .arguments = {pids},
+         .options = selection_options(),
+         .control = true,
+         .leasable = true,
+         .means = Means::driver,
+         .notes = {rights},
+         .examples = {{"sudo nvdebugctl task resume 4711", "let it go on"}},
+         .check = check_control,
+         .run = resume,
+         .text = show_control},
+        {.object = "task",
+         .verb = "preempt",
+         .help = "take processes off the engines now; each runs again when it is its turn",
+         .arguments = {pids},
+         .options = selection_options(),
+         .control = true,
+         .means = Means::driver,
+         .notes = {rights, "Waits until the GPU has done so, one second at most for each TSG."},
+         .examples = {{"sudo nvdebugctl task preempt 4711", "take the engines from it, once"}},
+         .check = check_selection,
+         .run = preempt,
+         .text = show_control},
+    };
+}
+
+} // namespace nvdebugctl
