@@ -239,7 +239,7 @@ static_assert(sizeof(DisableChannels) == 536 && offsetof(DisableChannels, client
 /** Of a subdevice, NV2080_CTRL_CMD_GR_SET_CTXSW_PREEMPTION_MODE: ctrl2080gr.h. */
 struct SetPreemptionMode {
     static constexpr std::uint32_t command = 0x20801210, set_compute = 1;
-    std::uint32_t flags, channel, graphics, compute; ///< compute: wfi, cta, cilp
+    std::uint32_t flags, channel, graphics, compute; ///< channel: or a TSG; compute: wfi, cta, cilp
     std::uint32_t route_flags;                       // NV0080_CTRL_GR_ROUTE_INFO
     std::uint64_t route;
 };

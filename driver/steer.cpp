@@ -58,8 +58,8 @@ struct Asking {
 
 constexpr std::array<std::string_view, 3> levels = {"low", "medium", "high"},
                                           modes = {"wfi", "cta", "cilp"};
-/** More than that no generation's runlist can hold: docs/proc.md. */
-constexpr std::uint64_t longest_timeslice_us = 8'556'380;
+/** The driver takes any. A switch takes 84 us on an H100, and a runlist holds 8.5 s at most. */
+constexpr std::uint64_t shortest_timeslice_us = 100, longest_timeslice_us = 1'000'000;
 
 /** Whole microseconds, of which the RM takes no parts; decimals are cut off. */
 std::optional<std::uint64_t> microseconds(std::string_view word) {
@@ -133,9 +133,11 @@ Result<Asking> parse(const Control &control, std::string_view text) {
         return tl::unexpected(senseless(text, "it names nothing"));
     if (control.verb == Verb::timeslice)
         for (const std::uint64_t us : asking.values)
-            if (us < 1 || us > longest_timeslice_us)
-                return tl::unexpected(Error{ErrorCode::invalid, ERANGE, "",
-                                            "a timeslice is 1 to 8556380 whole microseconds here"});
+            if (us < shortest_timeslice_us || us > longest_timeslice_us)
+                return tl::unexpected(
+                    Error{ErrorCode::invalid, ERANGE, "",
+                          "through NVIDIA's driver a timeslice is 100 us to 1 s: a switch alone "
+                          "takes 84 us"});
     return asking;
 }
 
@@ -387,14 +389,15 @@ Error not_known(const std::string &who, const std::string &what) {
                 " is not known, so that it could not be put back; nothing was changed"};
 }
 
-std::optional<std::uint32_t> interleave_of(Kernel &kernel, const Scene &scene,
-                                           const OwnedChannel &channel) {
+/** Some drivers do not tell (580.159.04): then it is as TSGs are made (OGKM,
+ * kernel_channel_group_api.c). */
+std::uint32_t interleave_of(Kernel &kernel, const Scene &scene, const OwnedChannel &channel) {
+    constexpr std::uint32_t medium = 1;
     rm::Interleave now{~std::uint32_t{0}};
     const Answer answer =
         ask_rm(kernel, scene.process(channel).controls[channel.control].here.number(),
                channel.client, channel.tsg, rm::Interleave::command, &now, sizeof(now));
-    return answer.ok() && now.level <= rm::Interleave::highest ? std::optional(now.level)
-                                                               : std::nullopt;
+    return answer.ok() && now.level <= rm::Interleave::highest ? now.level : medium;
 }
 
 /** The channel, and its mode by its context image. */
@@ -438,7 +441,7 @@ Result<Plan> plan_modes(const Scene &scene, const Asking &asking, const std::vec
             continue; // copies have none
         rm::SetPreemptionMode request{};
         request.flags = rm::SetPreemptionMode::set_compute;
-        request.channel = context->channel->channel;
+        request.channel = context->channel->tsg; // measured: of a TSG it shows in the image
         request.compute = static_cast<std::uint32_t>(asking.values.front());
         plan.calls.push_back(call_of(*context->channel, context->channel->subdevice, request));
         request.compute = context->mode;
@@ -486,12 +489,10 @@ Result<Plan> make_plan(Kernel &kernel, const Scene &scene, const Asking &asking,
             plan.calls.push_back(call_of(one, one.tsg, rm::SetTimeslice{value}));
             plan.undo.push_back(call_of(one, one.tsg, rm::SetTimeslice{*one.timeslice_us}));
         } else {
-            const auto level = interleave_of(kernel, scene, one);
-            if (!level)
-                return tl::unexpected(not_known(named(scene.process(one)), "the interleave level"));
             plan.calls.push_back(
                 call_of(one, one.tsg, rm::SetInterleave{static_cast<std::uint32_t>(value)}));
-            plan.undo.push_back(call_of(one, one.tsg, rm::SetInterleave{*level}));
+            plan.undo.push_back(
+                call_of(one, one.tsg, rm::SetInterleave{interleave_of(kernel, scene, one)}));
         }
     }
     return plan;
@@ -584,14 +585,29 @@ std::string unseen(const Scene &scene, const Asking &asking,
     return "";
 }
 
+/** How often lists have each TSG. */
+std::vector<std::size_t> entries_of(const Scene &scene,
+                                    const std::vector<const OwnedChannel *> &channels) {
+    std::vector<std::size_t> entries;
+    for (const Task &task : tasks_of(channels)) {
+        const Listed *const at = scene.listed(task);
+        for (const Runlist &list : scene.lists())
+            for (const nvdebug::ListedTsg &tsg : tsgs_of(list))
+                if (at && list.id == at->runlist && tsg.id == at->tsg)
+                    entries.push_back(tsg.headers.size());
+    }
+    return entries;
+}
+
 /** Looks a few times, for what a moment may take. */
 Result<void> judge(Scene &scene, const Asking &asking,
                    const std::vector<const OwnedChannel *> &channels, const Look &look) {
     constexpr int looks = 10;
     constexpr timespec moment{0, 10'000'000};
     const Verb verb = asking.control.verb;
-    if (scene.lists().empty() || verb == Verb::preempt || verb == Verb::interleave)
+    if (scene.lists().empty() || verb == Verb::preempt)
         return {};
+    const auto before = entries_of(scene, channels);
     std::string what;
     for (int n = 0; n < looks; n++) {
         if (n)
@@ -601,6 +617,8 @@ Result<void> judge(Scene &scene, const Asking &asking,
             return tl::unexpected(lists.error());
         scene.look(*lists);
         what = unseen(scene, asking, channels);
+        if (verb == Verb::interleave && entries_of(scene, channels) == before)
+            what = "lists have the TSGs as often as before";
         if (what.empty())
             return {};
     }

@@ -253,6 +253,8 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
         return rm::ok;
     }
     if (asked.command == rm::Interleave::command && object->object_class == rm::class_tsg) {
+        if (!tells_interleave)
+            return rm::not_supported;
         at<rm::Interleave>(asked.params)->level = static_cast<std::uint32_t>(
             latest(asked, rm::SetInterleave::command, object->interleave));
         return rm::ok;
@@ -325,7 +327,9 @@ std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) 
         const auto &mode = *at<rm::SetPreemptionMode>(asked.params);
         if (mode.flags != rm::SetPreemptionMode::set_compute || mode.compute > 2)
             wrong("a preemption mode that is none");
-        if (!objects.contains(mode.channel))
+        // Of a channel it is taken, too, and nothing comes of it.
+        if (!objects.contains(mode.channel) ||
+            objects.at(mode.channel).object_class != rm::class_tsg)
             return rm::object_not_found;
         made.object = mode.channel;
         made.value = mode.compute;

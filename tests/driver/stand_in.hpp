@@ -85,6 +85,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// The one whose status is this.
     std::uint64_t deny = 0;
     std::uint32_t deny_with = 0;
+    bool tells_interleave = true; ///< not with 580.159.04
     /// Changes are answered as if they had been made.
     bool takes_without_effect = false;
     /// Of the changes, from 1, the one that is refused with this status.

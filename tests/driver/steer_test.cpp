@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Controls through the stand-in for NVIDIA's driver. The processes of the tasks are its own; who
 // keeps a lease is a process that is really forked.
-#include "bench.hpp"
+#include "steering.hpp"
 
 #include "lib/tree.hpp"
 #include "nvdebug/gpu.hpp"
@@ -17,140 +17,8 @@
 namespace driver_test {
 namespace {
 
-using nvdebug::Detail;
 using nvdebug::ErrorCode;
 using nvdebug::Target;
-
-// dev_runlist.ref.txt: from a runlist's base, and what is written to a channel's word.
-constexpr std::uint32_t channel_config = 4, channel_ram_place = 0xfffffff0, enable_channel = 2,
-                        disable_channel = 3;
-
-/// Of Linux: the pids of keepers that live now.
-std::set<pid_t> keepers() {
-    std::set<pid_t> found;
-    for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
-        std::ifstream file(entry.path() / "stat");
-        std::string pid, name, state;
-        if (file >> pid >> name >> state && name == "(nvdebug-keeper)" && state != "Z")
-            found.insert(std::stoi(entry.path().filename()));
-    }
-    return found;
-}
-
-/// Waits for what another process does, and fails where it never does.
-template <typename Condition>
-bool comes_true(Condition condition) {
-    for (int n = 0; n < 1000; n++) {
-        if (condition())
-            return true;
-        ::usleep(5000);
-    }
-    return false;
-}
-
-class Steering : public Driver {
-  protected:
-    /// 557 has TSG 0 with channels 0 and 1, 558 TSG 1 with 2 and 3; TSG 2 is the driver's own.
-    Steering() : gpu(bench.tree(), 0), first_keepers(keepers()) {
-        const auto list = gpu.runlist(0).value();
-        std::vector<std::uint64_t> instances;
-        std::uint32_t index = 0;
-        for (const nvdebug::Tsg &tsg : tsgs(list)) {
-            headers.push_back(*list.place.address + std::uint64_t{index} * 16);
-            index += 1 + static_cast<std::uint32_t>(tsg.channels.size());
-            for (const nvdebug::Channel &channel : tsg.channels)
-                instances.push_back(*channel.instance_place.address);
-        }
-        first = kernel.add_process(557, {instances[0], instances[1]});
-        second = kernel.add_process(558, {instances[2], instances[3]});
-        for (const std::uint32_t client : {first, second})
-            for (auto &[name, object] : kernel.others[client])
-                object.timeslice_us = 2000; // as the list has it
-        kernel.processes[557].command = "one";
-        kernel.processes[558].command = "two";
-        kernel.processes[557].started = 10;
-        kernel.processes[558].started = 20;
-        const auto engines = gpu.engines().value();
-        const std::uint32_t base =
-            *std::ranges::find(engines, "GR0", &nvdebug::Engine::name)->runlist_base;
-        channel_ram = *kernel.registers(base + channel_config) & channel_ram_place;
-        for (std::uint32_t id = 0; id < 4; id++)
-            ids[instances[id]] = id;
-        const auto memory = kernel.memory;
-        kernel.memory = [this, memory](std::uint64_t address) {
-            const auto word = words.find(address);
-            return word == words.end() ? memory(address) : word->second;
-        };
-        kernel.effect = [this](const StandIn::Change &change) { come_of(change); };
-    }
-
-    ~Steering() override {
-        EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; })) << "a keeper is left";
-    }
-
-    static std::vector<nvdebug::Tsg> tsgs(const nvdebug::Runlist &list) {
-        std::vector<nvdebug::Tsg> found;
-        for (const auto &item : list.items)
-            if (const auto *const tsg = std::get_if<nvdebug::Tsg>(&item))
-                found.push_back(*tsg);
-        return found;
-    }
-
-    /// The GPU as the driver leaves it.
-    void come_of(const StandIn::Change &change) {
-        const StandIn::Object &object = kernel.others.at(change.client).at(change.object);
-        if (change.command == rm::DisableChannels::command) {
-            const std::uint32_t id = ids.at(object.instance.address);
-            bench.gpu.bar_write(nvmodel::Bar::registers, channel_ram + 4 * id,
-                                change.value ? enable_channel : disable_channel, 4);
-        } else if (change.command == rm::SetTimeslice::command) {
-            // As measured: 512 us are 250 << 1.
-            std::uint64_t timeout = change.value * 1000 / 1024, scale = 0;
-            for (; timeout > 255; timeout >>= 1)
-                scale++;
-            const std::uint64_t at = headers[change.client == first ? 0 : 1];
-            words[at] = static_cast<std::uint32_t>(timeout << 24 | scale << 16 |
-                                                   (kernel.memory(at) & 0xffff));
-        }
-    }
-
-    std::vector<bool> enabled() const {
-        std::vector<bool> found;
-        for (const auto &listed : nvdebug::channels_of(gpu.runlist(0, Detail::brief).value()))
-            found.push_back(*listed.channel->enabled);
-        return found;
-    }
-
-    std::vector<std::uint64_t> timeslices_us() const {
-        std::vector<std::uint64_t> found;
-        for (const nvdebug::Tsg &tsg : tsgs(gpu.runlist(0, Detail::brief).value()))
-            found.push_back(tsg.timeslice_ns / 1000);
-        return found;
-    }
-
-    template <typename T>
-    static void expect_error(const nvdebug::Result<T> &result, ErrorCode code,
-                             const std::string &part) {
-        ASSERT_FALSE(result) << part;
-        EXPECT_EQ(result.error().code, code) << result.error().sentence;
-        EXPECT_NE(result.error().sentence.find(part), std::string::npos) << result.error().sentence;
-    }
-
-    static nvdebug::Request pause(std::vector<std::uint32_t> pids) {
-        return nvdebug::pause_tasks(pids);
-    }
-    static nvdebug::Request timeslice(std::vector<std::uint32_t> pids, std::uint64_t us) {
-        return nvdebug::set_task_timeslice(pids, us * 1000);
-    }
-
-    const std::vector<bool> all_on = {true, true, true, true, true, true};
-    const nvdebug::Gpu gpu;
-    const std::set<pid_t> first_keepers;
-    std::uint32_t first = 0, second = 0, channel_ram = 0;
-    std::vector<std::uint64_t> headers;           // where a list has its TSGs
-    std::map<std::uint64_t, std::uint32_t> ids;   // of channels, by instance block
-    std::map<std::uint64_t, std::uint32_t> words; // of memory, that have changed
-};
 
 // --- by the hardware's ids ---
 
@@ -255,18 +123,38 @@ TEST_F(Steering, ATaskIsPausedAndResumed) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-TEST_F(Steering, ATaskGetsATimesliceAndAnInterleaveLevel) {
+TEST_F(Steering, ATaskGetsATimeslice) {
     const std::vector<std::uint32_t> one = {557};
     ASSERT_TRUE(gpu.perform(timeslice(one, 512)));
     EXPECT_EQ(timeslices_us()[0], 512U);
-    ASSERT_TRUE(gpu.perform(nvdebug::set_task_interleave(one, nvdebug::Interleave::high)));
-    EXPECT_EQ(kernel.changes().back().command, StandIn::closed);
-    const auto changes = kernel.changes();
-    const auto set =
-        std::ranges::find(changes, rm::SetInterleave::command, &StandIn::Change::command);
-    ASSERT_NE(set, changes.end());
-    EXPECT_EQ(set->value, 2U);
     ASSERT_TRUE(gpu.perform(nvdebug::preempt_tasks(one)));
+}
+
+/// Measured on an H100: it is taken, its GET is not, and lists stay as they were.
+TEST_F(Steering, AnInterleaveLevelThatShowsNowhereIsPutBack) {
+    const std::vector<std::uint32_t> one = {557};
+    for (const bool tells : {true, false}) {
+        kernel.tells_interleave = tells;
+        const std::size_t before = kernel.changes().size();
+        expect_error(gpu.perform(nvdebug::set_task_interleave(one, nvdebug::Interleave::high)),
+                     ErrorCode::unsupported, "lists have the TSGs as often as before");
+        std::vector<std::uint64_t> set;
+        const auto changes = kernel.changes();
+        for (std::size_t n = before; n < changes.size(); n++)
+            if (changes[n].command == rm::SetInterleave::command)
+                set.push_back(changes[n].value);
+        EXPECT_EQ(set, (std::vector<std::uint64_t>{2, tells ? 0U : 1U}));
+    }
+}
+
+TEST_F(Steering, ATimesliceHasLimits) {
+    for (const std::uint64_t us : {0U, 99U, 1'000'001U}) {
+        expect_error(gpu.perform(timeslice({557}, us)), ErrorCode::invalid, "100 us to 1 s");
+        expect_error(gpu.perform(nvdebug::set_timeslice({0, 0}, us * 1000)), ErrorCode::invalid,
+                     "100 us to 1 s");
+    }
+    EXPECT_TRUE(gpu.perform(timeslice({557}, 100)));
+    EXPECT_TRUE(gpu.perform(timeslice({557}, 1'000'000)));
 }
 
 TEST_F(Steering, WithoutRootOwnTasksAreSteeredAllTheSame) {
@@ -413,8 +301,7 @@ TEST_F(Steering, MayFailAtEachCall) {
         {"disable_channel", "0:1 0:2"},
         {"set_timeslice", "0:0 512.000"},
         {"pause_task", "557 558"},
-        {"set_task_timeslice", "512.000 557 558"},
-        {"set_task_interleave", "high 557"}};
+        {"set_task_timeslice", "512.000 557 558"}};
     for (const auto &[file, text] : requests) {
         kernel.ioctls = 0;
         ASSERT_TRUE(gpu.perform({file, text, true}));
@@ -457,6 +344,11 @@ TEST_F(Steering, ManyTasks) {
     const auto done = gpu.perform(pause(pids));
     ASSERT_TRUE(done) << done.error().sentence;
     EXPECT_EQ(kernel.asked_to_change, 64U * 2) << "up to 64 channels a call";
+    std::set<std::pair<std::uint32_t, std::uint32_t>> disabled;
+    for (const auto &change : kernel.changes())
+        if (change.command == rm::DisableChannels::command && !change.value)
+            disabled.insert({change.client, change.object});
+    EXPECT_EQ(disabled.size(), 64U * 70);
     auto lease = gpu.lease(timeslice(pids, 600));
     ASSERT_TRUE(lease) << lease.error().sentence;
     lease->end();

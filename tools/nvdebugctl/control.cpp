@@ -39,9 +39,10 @@ class LeaseTime {
     /**
      * Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes (unless it is
      * ignored, as under nohup): then there is somebody to be told what became of the lease.
+     * @param each_second is called meanwhile, if there is one
      * @return the time since the start
      */
-    Seconds wait() const;
+    Seconds wait(const std::function<void()> &each_second = nullptr) const;
 
   private:
     Seconds elapsed() const { return std::chrono::steady_clock::now() - start_; }
@@ -109,12 +110,19 @@ LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-Seconds LeaseTime::wait() const {
+Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
     const HeldSignals signals;
-    const auto left = [this] { return limit_ ? std::optional(*limit_ - elapsed()) : std::nullopt; };
-    while (!signals.came(left()))
+    const auto left = [&]() -> std::optional<Seconds> {
+        const auto all = limit_ ? std::optional(*limit_ - elapsed()) : std::nullopt;
+        constexpr Seconds second(1);
+        return each_second ? std::min(all.value_or(second), second) : all;
+    };
+    while (!signals.came(left())) {
         if (limit_ && elapsed() >= *limit_)
             break;
+        if (each_second)
+            each_second();
+    }
     // the timer may have gone off just after
     std::signal(SIGALRM, SIG_IGN);
     return elapsed();
@@ -288,7 +296,10 @@ Json changes(const Observations &before, const Observations &after) {
 /** After a lease: is everything as it was before it? */
 Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
-        if (before[i].value != now[i].value)
+        if (now[i].gone)
+            say(fmt::format("{} {} has ended: of it there is nothing to undo",
+                            noun_of(before[i].kind), to_string(before[i].target)));
+        else if (before[i].value != now[i].value)
             return fail(nvdebug::ErrorCode::busy,
                         fmt::format("the lease is over, but {} {} has {} {} and had {} before: "
                                     "something else changed it, or it could not be put back "
@@ -306,10 +317,19 @@ struct Held {
     nvdebug::Lease lease;
     Observations before;
     Observe observe;
+    const Gpu &gpu;
+    Renew renew;
+    bool renewed = false;
+    std::optional<nvdebug::Request> wanted = std::nullopt; // and not granted yet
 
     Outcome<void> see_through() {
-        const LeaseTime::Seconds waited = time.wait();
+        const LeaseTime::Seconds waited = renew ? time.wait([this] { look(); }) : time.wait();
         lease.end();
+        // What there is by now, is not what there was before.
+        if (renewed) {
+            say(fmt::format("undone after {:.1f} s", waited.count()));
+            return {};
+        }
         const auto now = observe();
         if (!now)
             return tl::unexpected(now.error());
@@ -317,6 +337,20 @@ struct Held {
             return same;
         say(fmt::format("undone after {:.1f} s", waited.count()));
         return {};
+    }
+
+    void look() {
+        if (auto request = renew())
+            wanted = std::move(request);
+        if (!wanted)
+            return;
+        renewed = true;
+        lease.end();
+        auto next = gpu.lease(*wanted);
+        if (!next)
+            return say(fmt::format("tried again in a second: {}", next.error().sentence));
+        lease = std::move(*next);
+        wanted.reset();
     }
 };
 
@@ -532,8 +566,10 @@ Failure particular(nvdebug::Error error, const std::optional<std::string> &refus
 } // namespace
 
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
-                            const Observe &observe) {
-    const auto lease_text = context.value("--for");
+                            const Observe &observe, const Renew &renew) {
+    auto lease_text = context.value("--for");
+    if (renew && !lease_text)
+        lease_text = "0";
     std::optional<LeaseTime::Seconds> limit;
     if (lease_text)
         limit = *parse_lease_time(*lease_text);
@@ -550,7 +586,7 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         return tl::unexpected(std::move(failure));
     }
 
-    const bool by_module = context.tree().source() == nvdebug::Source::module;
+    const bool by_module = context.gpu().tree().source() == nvdebug::Source::module;
     const std::optional<std::string> refused =
         by_module ? controls_refused("") : std::optional<std::string>();
     Document document;
@@ -569,8 +605,8 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         auto lease = context.gpu().lease(request);
         if (!lease)
             return tl::unexpected(particular(lease.error(), refused));
-        const auto held =
-            std::make_shared<Held>(Held{LeaseTime(limit), std::move(*lease), *before, observe});
+        const auto held = std::make_shared<Held>(
+            Held{LeaseTime(limit), std::move(*lease), *before, observe, context.gpu(), renew});
         document.then = [held] { return held->see_through(); };
     } else if (auto answer = context.gpu().perform(request); !answer) {
         return tl::unexpected(particular(answer.error(), refused));

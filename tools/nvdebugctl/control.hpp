@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Observation {
     nvdebug::Target target; ///< of a runlist: its id; of a task: its pid
     std::string property;   ///< `enabled`, `timeslice_us`: as a key of JSON, with its unit
     Json value;             ///< null: not known
+    bool gone = false;      ///< it is there no more
 };
 
 /** Looks; fails also if the request makes no sense for what is there. */
@@ -28,9 +30,15 @@ using Observe = std::function<Outcome<std::vector<Observation>>()>;
 /** Command::check of a control with leases: what --for says. */
 Outcome<void> check_lease_time(const Context &context);
 
-/** Does what --dry-run and --for ask of it. */
+/** What a lease is to be of now; empty: what it is of. */
+using Renew = std::function<std::optional<nvdebug::Request>()>;
+
+/**
+ * Does what --dry-run and --for ask of it. With @p renew it is a lease in any case, of what that
+ * says each second.
+ */
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
-                            const Observe &observe);
+                            const Observe &observe, const Renew &renew = nullptr);
 
 /** What a control's document says to a person. */
 void show_control(const Json &data, Page &page);

@@ -2,14 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "control.hpp"
 #include "page.hpp"
+#include "shares.hpp"
 #include "state.hpp"
 #include "tasks.hpp"
 #include "text.hpp"
@@ -332,7 +334,8 @@ Observe observe(Context &context, Pids pids, const char *property, Look look,
             seen.push_back({Observation::Kind::task,
                             {std::nullopt, pid},
                             property,
-                            tasks.empty() ? Json() : look(scene, tasks)});
+                            tasks.empty() ? Json() : look(scene, tasks),
+                            process == scene.owners.processes.end()});
         }
         return seen;
     };
@@ -347,6 +350,21 @@ Json enabled_channels(const Scene &scene, const std::vector<Task> &tasks) {
                 count = (count.is_null() ? 0U : count.get<std::uint32_t>()) +
                         (*at->second.channel->enabled ? 1U : 0U);
     return count;
+}
+
+/** That its TSGs are on now; null: not known. */
+Json on_engines(const Context &context, const Scene &scene, const std::vector<Task> &tasks) {
+    const auto states = context.gpu().engine_states();
+    const auto places = places_of(scene, tasks);
+    if (!states || places.empty())
+        return nullptr;
+    Json engines = Json::array();
+    for (const nvdebug::EngineState &state : *states)
+        for (const Listed *const place : places)
+            if (place->tsg && state.runlist == place->runlist &&
+                state.current == nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, *place->tsg})
+                engines.push_back(state.engine);
+    return engines;
 }
 
 /** How often lists have its TSGs. */
@@ -403,7 +421,142 @@ Outcome<Document> preempt(Context &context) {
     if (!pids)
         return tl::unexpected(pids.error());
     return steer(context, nvdebug::preempt_tasks(*pids),
-                 observe(context, *pids, "enabled_channels", enabled_channels));
+                 observe(context, *pids, "on_engines",
+                         [&context](const Scene &scene, const std::vector<Task> &tasks) {
+                             return on_engines(context, scene, tasks);
+                         }));
+}
+
+// --- shares ---
+
+/** Those that compete for GR0's runlist, and who of them is a tenant. */
+Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &owners,
+                                             const Pids &pids) {
+    const auto engines = context.gpu().engines();
+    if (!engines)
+        return tl::unexpected(Failure(engines.error()));
+    const auto gr0 = std::ranges::find(*engines, "GR0", &nvdebug::Engine::name);
+    if (gr0 == engines->end() || !gr0->runlist)
+        return fail(ErrorCode::unsupported, "no runlist of GR0 is known here");
+    auto list = context.gpu().runlist(*gr0->runlist, Detail::brief);
+    if (!list)
+        return tl::unexpected(Failure(list.error()));
+    if (list->torn)
+        return fail(ErrorCode::busy, "the runlist kept moving while it was read; try again");
+    const bool together =
+        context.value("--container") || context.value("--cgroup") || context.value("--all-of");
+    const std::vector<Runlist> lists{std::move(*list)};
+    const Places places = find_listed(lists, owners);
+    std::vector<Competitor> found;
+    for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(lists.front())) {
+        std::set<std::uint32_t> who;
+        for (const auto &[channel, place] : places)
+            if (place.tsg == tsg.id)
+                who.insert(channel->pid);
+        // The driver's own have next to no work, and cannot be set.
+        if (who.empty())
+            continue;
+        std::set<std::size_t> tenants;
+        bool others = false;
+        for (const std::uint32_t pid : who) {
+            const auto at = std::ranges::find(pids, pid);
+            if (at == pids.end())
+                others = true;
+            else
+                tenants.insert(together ? 0 : static_cast<std::size_t>(at - pids.begin()));
+        }
+        if (tenants.size() + others > 1)
+            return fail(ErrorCode::invalid,
+                        fmt::format("TSG {}:{} is shared by processes {} (MPS): they have one "
+                                    "share together, so select all of them by --container, "
+                                    "--cgroup or --all-of",
+                                    lists.front().id, tsg.id, fmt::join(who, ", ")));
+        found.push_back({{lists.front().id, tsg.id},
+                         tsg.headers.front()->timeslice_ns,
+                         static_cast<std::uint32_t>(tsg.headers.size()),
+                         others ? std::nullopt : std::optional(*tenants.begin())});
+    }
+    return found;
+}
+
+/** What their timeslices are; those of TSGs that are gone are not known. */
+Observe timeslices_of_all(const nvdebug::Gpu &gpu, std::vector<nvdebug::TsgTimeslice> slices) {
+    return [&gpu, slices = std::move(slices)]() -> Outcome<std::vector<Observation>> {
+        const auto list = gpu.runlist(*slices.front().tsg.runlist, Detail::brief);
+        if (!list)
+            return tl::unexpected(Failure(list.error()));
+        const auto tsgs = nvdebug::tsgs_of(*list);
+        std::vector<Observation> seen;
+        for (const auto &[tsg, ns] : slices) {
+            const auto at = std::ranges::find(tsgs, tsg.id, &nvdebug::ListedTsg::id);
+            seen.push_back(
+                {Observation::Kind::tsg, tsg, "timeslice_us",
+                 at == tsgs.end() ? Json() : microseconds(at->headers.front()->timeslice_ns),
+                 at == tsgs.end()});
+        }
+        return seen;
+    };
+}
+
+/** Shares by what timeslices were before anything was set. */
+class Sharing {
+  public:
+    Sharing(Context &context, double share) : context_(context), share_(share) {}
+
+    Outcome<std::vector<nvdebug::TsgTimeslice>> look() {
+        const auto pids = selected(context_);
+        if (!pids)
+            return tl::unexpected(pids.error());
+        const auto owners = context_.gpu().owners();
+        if (!owners)
+            return tl::unexpected(Failure(owners.error()));
+        auto all = competitors(context_, *owners, *pids);
+        if (!all)
+            return tl::unexpected(all.error());
+        Key key;
+        for (Competitor &one : *all) {
+            one.ns = before_.try_emplace(one.tsg.id, one.ns).first->second;
+            key.push_back({one.tsg.id, one.tenant});
+        }
+        // Ids are given again: of those that are gone nothing is remembered.
+        std::erase_if(before_, [&](const auto &old) {
+            return std::ranges::none_of(
+                *all, [&](const Competitor &one) { return one.tsg.id == old.first; });
+        });
+        changed_ = key != key_;
+        key_ = std::move(key);
+        return timeslices_for(*all, share_);
+    }
+
+    /** Are there others than at the look before? */
+    bool changed() const { return changed_; }
+
+  private:
+    using Key = std::vector<std::pair<std::uint32_t, std::optional<std::size_t>>>;
+
+    Context &context_;
+    const double share_;
+    std::map<std::uint32_t, std::uint64_t> before_; // ns, by TSG
+    Key key_;
+    bool changed_ = false;
+};
+
+Outcome<Document> share(Context &context) {
+    const auto sharing =
+        std::make_shared<Sharing>(context, *parse_share(*context.value("--share")));
+    const auto slices = sharing->look();
+    if (!slices)
+        return tl::unexpected(slices.error());
+    Renew renew;
+    if (context.flag("--hold"))
+        renew = [sharing]() -> std::optional<nvdebug::Request> {
+            const auto now = sharing->look();
+            if (!now || !sharing->changed())
+                return std::nullopt;
+            return nvdebug::set_timeslices(*now);
+        };
+    return carry_out(context, nvdebug::set_timeslices(*slices),
+                     timeslices_of_all(context.gpu(), *slices), renew);
 }
 
 constexpr std::array<const char *, 3> level_words = {"low", "medium", "high"},
@@ -415,6 +568,8 @@ T index_in(const std::array<const char *, 3> &words, const std::string &word) {
 }
 
 Outcome<Document> set(Context &context) {
+    if (context.value("--share"))
+        return share(context);
     const auto pids = selected(context);
     if (!pids)
         return tl::unexpected(pids.error());
@@ -435,22 +590,27 @@ Outcome<Document> set(Context &context) {
 
 Outcome<void> check_set(const Context &context) {
     std::size_t given = 0;
-    for (const char *const option : {"--timeslice", "--interleave", "--preemption"})
+    for (const char *const option : {"--timeslice", "--share", "--interleave", "--preemption"})
         given += context.value(option).has_value();
     if (given != 1)
-        return usage(given ? "one thing at a time: --timeslice, --interleave or --preemption"
-                           : "set what? --timeslice TIME, --interleave LEVEL or --preemption MODE");
+        return usage(given ? "one thing at a time: --timeslice, --share, --interleave or "
+                             "--preemption"
+                           : "set what? --timeslice TIME, --share PERCENT, --interleave LEVEL or "
+                             "--preemption MODE");
     if (const auto time = context.value("--timeslice")) {
-        constexpr std::uint64_t us = 1000, longest_us = 8'556'380;
+        constexpr std::uint64_t us = 1000, shortest = 100 * us, longest = 1'000'000 * us;
         const auto ns = parse_timespan_ns(*time);
-        if (!ns)
-            return usage(fmt::format(
-                "'{}' is no time: write 500us, 2ms, 1.5ms or plain microseconds", *time));
-        if (*ns < us || *ns > longest_us * us || *ns % us)
-            return usage(fmt::format("a timeslice is 1us to 8.556380s in whole microseconds, and "
-                                     "{} is not",
+        if (!ns || !time->ends_with('s'))
+            return usage(fmt::format("'{}' is no time: write 500us, 2ms or 1.5ms", *time));
+        if (*ns < shortest || *ns > longest || *ns % us)
+            return usage(fmt::format("a timeslice is 100us to 1s in whole microseconds, since a "
+                                     "switch alone takes 84us (on an H100); {} is not",
                                      *time));
     }
+    if (const auto share = context.value("--share"); share && !parse_share(*share))
+        return usage(fmt::format("--share takes a part such as 25%, not '{}'", *share));
+    if (context.flag("--hold") && (!context.value("--share") || context.value("--for")))
+        return usage("--hold is for --share, and takes no --for");
     return check_control(context);
 }
 
@@ -469,8 +629,12 @@ std::vector<Command> task_commands() {
     std::vector<Option> set_options = selection_options();
     set_options.insert(
         set_options.end(),
-        {{"--timeslice", "how long a turn of each of its TSGs is: 500us, 2ms; 1us to 8.556380s",
-          "TIME"},
+        {{"--timeslice", "how long a turn of each of its TSGs is: 500us, 2ms; 100us to 1s", "TIME"},
+         {"--share",
+          "its part of GR0's time while all have work, as 25%; all that --container, --cgroup or "
+          "--all-of select have it together",
+          "PERCENT"},
+         {"--hold", "with --share: until interrupted, and anew as processes come and go"},
          {"--interleave",
           "how often a round of its runlists has it (takes CAP_SYS_NICE)",
           "LEVEL",
@@ -550,10 +714,13 @@ std::vector<Command> task_commands() {
          .control = true,
          .leasable = true,
          .means = Means::driver,
-         .notes = {rights,
-                   "One of --timeslice, --interleave and --preemption. It is for the TSGs that "
-                   "there are now; of those that share one (MPS) all are to be named."},
+         .notes =
+             {rights,
+              "One of --timeslice, --share, --interleave and --preemption. It is for the TSGs that "
+              "there are now; of those that share one (MPS) all are to be named."},
          .examples = {{"sudo nvdebugctl task set 4711 --timeslice 500us", "short turns"},
+                      {"sudo nvdebugctl task set 4711 --share 25% --hold",
+                       "a quarter of the time, until Ctrl-C"},
                       {"sudo nvdebugctl task set --container 3f2a --timeslice 8ms --for 60",
                        "long turns for a container, for a minute"}},
          .check = check_set,

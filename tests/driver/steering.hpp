@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Two processes whose tasks are steered through the stand-in for NVIDIA's driver.
+#pragma once
+
+#include "bench.hpp"
+
+#include "nvdebug/gpu.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+namespace driver_test {
+
+// dev_runlist.ref.txt: from a runlist's base, and what is written to a channel's word.
+inline constexpr std::uint32_t channel_config = 4, channel_ram_place = 0xfffffff0,
+                               enable_channel = 2, disable_channel = 3;
+
+/// Of Linux: the pids of keepers that live now.
+inline std::set<pid_t> keepers() {
+    std::set<pid_t> found;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "stat");
+        std::string pid, name, state;
+        if (file >> pid >> name >> state && name == "(nvdebug-keeper)" && state != "Z")
+            found.insert(std::stoi(entry.path().filename()));
+    }
+    return found;
+}
+
+/// Waits for what another process does, and fails where it never does.
+template <typename Condition>
+bool comes_true(Condition condition) {
+    for (int n = 0; n < 1000; n++) {
+        if (condition())
+            return true;
+        ::usleep(5000);
+    }
+    return false;
+}
+
+class Steering : public Driver {
+  protected:
+    /// 557 has TSG 0 with channels 0 and 1, 558 TSG 1 with 2 and 3; TSG 2 is the driver's own.
+    Steering() : gpu(bench.tree(), 0), first_keepers(keepers()) {
+        const auto list = gpu.runlist(0).value();
+        std::uint32_t index = 0;
+        for (const nvdebug::Tsg &tsg : tsgs(list)) {
+            headers.push_back(*list.place.address + std::uint64_t{index} * 16);
+            index += 1 + static_cast<std::uint32_t>(tsg.channels.size());
+            for (const nvdebug::Channel &channel : tsg.channels)
+                instances.push_back(*channel.instance_place.address);
+        }
+        first = kernel.add_process(557, {instances[0], instances[1]});
+        second = kernel.add_process(558, {instances[2], instances[3]});
+        for (const std::uint32_t client : {first, second})
+            for (auto &[name, object] : kernel.others[client])
+                object.timeslice_us = 2000; // as the list has it
+        kernel.processes[557].command = "one";
+        kernel.processes[558].command = "two";
+        kernel.processes[557].started = 10;
+        kernel.processes[558].started = 20;
+        const auto engines = gpu.engines().value();
+        const std::uint32_t base =
+            *std::ranges::find(engines, "GR0", &nvdebug::Engine::name)->runlist_base;
+        channel_ram = *kernel.registers(base + channel_config) & channel_ram_place;
+        for (std::uint32_t id = 0; id < 6; id++)
+            ids[instances[id]] = id;
+        const auto memory = kernel.memory;
+        kernel.memory = [this, memory](std::uint64_t address) {
+            const auto word = words.find(address);
+            return word == words.end() ? memory(address) : word->second;
+        };
+        kernel.effect = [this](const StandIn::Change &change) { come_of(change); };
+    }
+
+    ~Steering() override {
+        EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; })) << "a keeper is left";
+    }
+
+    static std::vector<nvdebug::Tsg> tsgs(const nvdebug::Runlist &list) {
+        std::vector<nvdebug::Tsg> found;
+        for (const auto &item : list.items)
+            if (const auto *const tsg = std::get_if<nvdebug::Tsg>(&item))
+                found.push_back(*tsg);
+        return found;
+    }
+
+    /// The GPU as the driver leaves it.
+    void come_of(const StandIn::Change &change) {
+        const StandIn::Object &object = kernel.others.at(change.client).at(change.object);
+        if (change.command == rm::DisableChannels::command) {
+            const std::uint32_t id = ids.at(object.instance.address);
+            bench.gpu.bar_write(nvmodel::Bar::registers, channel_ram + 4 * id,
+                                change.value ? enable_channel : disable_channel, 4);
+        } else if (change.command == rm::SetTimeslice::command) {
+            // As measured: 512 us are 250 << 1.
+            std::uint64_t timeout = change.value * 1000 / 1024, scale = 0;
+            for (; timeout > 255; timeout >>= 1)
+                scale++;
+            const std::uint64_t at = headers[change.client == first    ? 0
+                                             : change.client == second ? 1
+                                                                       : 2];
+            words[at] = static_cast<std::uint32_t>(timeout << 24 | scale << 16 |
+                                                   (kernel.memory(at) & 0xffff));
+        }
+    }
+
+    std::vector<bool> enabled() const {
+        std::vector<bool> found;
+        for (const auto &listed :
+             nvdebug::channels_of(gpu.runlist(0, nvdebug::Detail::brief).value()))
+            found.push_back(*listed.channel->enabled);
+        return found;
+    }
+
+    std::vector<std::uint64_t> timeslices_us() const {
+        std::vector<std::uint64_t> found;
+        for (const nvdebug::Tsg &tsg : tsgs(gpu.runlist(0, nvdebug::Detail::brief).value()))
+            found.push_back(tsg.timeslice_ns / 1000);
+        return found;
+    }
+
+    template <typename T>
+    static void expect_error(const nvdebug::Result<T> &result, nvdebug::ErrorCode code,
+                             const std::string &part) {
+        ASSERT_FALSE(result) << part;
+        EXPECT_EQ(result.error().code, code) << result.error().sentence;
+        EXPECT_NE(result.error().sentence.find(part), std::string::npos) << result.error().sentence;
+    }
+
+    static nvdebug::Request pause(std::vector<std::uint32_t> pids) {
+        return nvdebug::pause_tasks(pids);
+    }
+    static nvdebug::Request timeslice(std::vector<std::uint32_t> pids, std::uint64_t us) {
+        return nvdebug::set_task_timeslice(pids, us * 1000);
+    }
+
+    const std::vector<bool> all_on = {true, true, true, true, true, true};
+    const nvdebug::Gpu gpu;
+    const std::set<pid_t> first_keepers;
+    std::uint32_t first = 0, second = 0, channel_ram = 0;
+    std::vector<std::uint64_t> instances;         // of channels, by id
+    std::vector<std::uint64_t> headers;           // where a list has its TSGs
+    std::map<std::uint64_t, std::uint32_t> ids;   // of channels, by instance block
+    std::map<std::uint64_t, std::uint32_t> words; // of memory, that have changed
+};
+
+} // namespace driver_test

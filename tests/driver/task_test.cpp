@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// `nvdebugctl task`, over the stand-in for NVIDIA's driver.
+#include "steering.hpp"
+
+#include "command.hpp"
+#include "context.hpp"
+#include "json.hpp"
+
+#include <csignal>
+#include <thread>
+
+namespace driver_test {
+namespace {
+
+using nvdebugctl::Json;
+using Options = std::map<std::string, std::string, std::less<>>;
+
+class Tasks : public Steering {
+  protected:
+    /// A command of the tool's, as if it had been typed.
+    struct Typed {
+        nvdebugctl::Invocation invocation;
+        std::unique_ptr<nvdebugctl::Context> context;
+
+        nvdebugctl::Outcome<nvdebugctl::Document> run() {
+            if (const auto check = invocation.command->check)
+                if (auto checked = check(*context); !checked)
+                    return tl::unexpected(checked.error());
+            return invocation.command->run(*context);
+        }
+    };
+
+    std::unique_ptr<Typed> type(const char *verb, std::vector<std::string> pids,
+                                Options options = {}) {
+        auto typed = std::make_unique<Typed>();
+        typed->invocation.command =
+            nvdebugctl::find_command(*nvdebugctl::find_object(objects, "task"), verb);
+        typed->invocation.arguments["PID"] = std::move(pids);
+        typed->invocation.options = std::move(options);
+        typed->context = std::make_unique<nvdebugctl::Context>(typed->invocation);
+        typed->context->about(gpu);
+        return typed;
+    }
+
+    static void wait_for(const nvdebugctl::Document &document) {
+        const auto ended = document.then();
+        EXPECT_TRUE(ended) << ended.error().error.sentence;
+    }
+
+    const std::vector<nvdebugctl::Object> objects = nvdebugctl::all_objects();
+    const std::vector<std::uint64_t> untouched_us = {1998, 1998, 1998};
+};
+
+TEST_F(Tasks, AreListed) {
+    const auto document = type("list", {})->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    ASSERT_EQ(document->data.size(), 2U);
+    EXPECT_EQ(document->data[1]["pid"], 558);
+    EXPECT_EQ(document->data[1]["tsgs"], Json::array({"0:1"}));
+    EXPECT_EQ(document->data[1]["mps"], false);
+}
+
+TEST_F(Tasks, ArePausedForAWhile) {
+    const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    EXPECT_EQ(document->data["changes"][0]["old"], 2);
+    EXPECT_EQ(document->data["changes"][0]["new"], 0);
+    wait_for(*document);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Tasks, ArePreempted) {
+    const auto document = type("preempt", {"558"})->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    EXPECT_EQ(document->data["changes"][0]["property"], "on_engines");
+}
+
+TEST_F(Tasks, AreShownAndNotChangedWithDryRun) {
+    const auto document = type("pause", {"558"}, {{"--dry-run", ""}})->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    EXPECT_EQ(document->data["write"]["text"], "558");
+    EXPECT_EQ(kernel.asked_to_change, 0U);
+}
+
+TEST_F(Tasks, ThatEndDuringALeaseLeaveNothingToUndo) {
+    const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    kernel.effect = nullptr;
+    kernel.end_process(558);
+    wait_for(*document);
+}
+
+TEST_F(Tasks, GetAShare) {
+    const auto typed = type("set", {"557"}, {{"--share", "25%"}, {"--for", "0.05"}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    const auto now = timeslices_us();
+    const auto turn = [&](std::size_t n) { return static_cast<double>(now[n]) + 103; };
+    EXPECT_NEAR(turn(0) / (turn(0) + turn(1)), 0.25, 0.01);
+    EXPECT_EQ(now[2], 1998U) << "the driver's own is left alone";
+    wait_for(*document);
+    EXPECT_EQ(timeslices_us(), untouched_us);
+}
+
+TEST_F(Tasks, GetNothingThatMakesNoSense) {
+    const std::vector<std::pair<std::vector<std::string>, Options>> all = {
+        {{"557", "558"}, {{"--share", "25%"}}}, // nobody else
+        {{"557"}, {{"--share", "100%"}}},
+        {{"557"}, {{"--share", "25%"}, {"--timeslice", "2ms"}}},
+        {{"557"}, {{"--hold", ""}, {"--timeslice", "2ms"}}},
+        {{"557"}, {{"--share", "25%"}, {"--hold", ""}, {"--for", "1"}}},
+        {{}, {{"--command", "none"}, {"--share", "25%"}}},
+        {{"557"}, {{"--timeslice", "500"}}},
+        {{"557"}, {{"--timeslice", "50us"}}},
+        {{"557"}, {{"--timeslice", "1001ms"}}}};
+    for (const auto &[pids, options] : all) {
+        const auto document = type("set", pids, options)->run();
+        ASSERT_FALSE(document) << options.begin()->second;
+        EXPECT_NE(document.error().error.sentence, "");
+    }
+    EXPECT_EQ(kernel.asked_to_change, 0U);
+}
+
+TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
+    const auto typed = type("set", {}, {{"--command", "one"}, {"--share", "50%"}, {"--hold", ""}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    EXPECT_EQ(timeslices_us()[0], timeslices_us()[1]);
+    // At a later look there is a third.
+    kernel.before_take = [&] {
+        if (kernel.processes.contains(559))
+            return;
+        const std::uint32_t third = kernel.add_process(559, {instances[4], instances[5]});
+        kernel.processes[559].started = 30;
+        for (auto &[name, object] : kernel.others[third])
+            object.timeslice_us = 2000;
+    };
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
+    std::thread user([] {
+        ::sleep(4);
+        ::kill(::getpid(), SIGINT);
+    });
+    wait_for(*document);
+    user.join();
+    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    kernel.before_take = nullptr;
+    EXPECT_EQ(timeslices_us(), untouched_us);
+    // What was set last, before it was put back.
+    std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
+    for (const auto &change : kernel.changes())
+        if (change.command == rm::SetTimeslice::command)
+            set[change.client].push_back(change.value);
+    ASSERT_EQ(set.size(), 3U);
+    double all = 0;
+    std::vector<double> turns;
+    for (const auto &[client, values] : set) {
+        ASSERT_GE(values.size(), 2U);
+        turns.push_back(static_cast<double>(values[values.size() - 2]) + 103);
+        all += turns.back();
+        EXPECT_EQ(values.back(), 2000U);
+    }
+    EXPECT_NEAR(turns[0] / all, 0.5, 0.01);
+    EXPECT_NEAR(turns[1], turns[2], 2);
+}
+
+} // namespace
+} // namespace driver_test
