@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file What is used of CUDA's driver API, looked up at run time: nothing of CUDA is needed to
+ * build. Names, arguments and numbers: NVIDIA's CUDA Driver API reference and cuda.h.
+ */
+#ifndef NVTASKSET_CUDA_HPP
+#define NVTASKSET_CUDA_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+
+namespace nvtaskset::cuda {
+
+using Handle = void *;
+using Address = unsigned long long;
+
+enum Result : int {
+    success = 0,
+    not_ready = 600,
+    cooperative_launch_too_large = 720,
+    graph_exec_update_failure = 910,
+};
+
+// CUdevice_attribute, CUfunction_attribute, CUlaunchAttributeID, CUgraphNodeType
+constexpr int sm_count = 16, major_capability = 75;
+constexpr unsigned launch_cluster = 4, launch_cooperative = 2;
+constexpr int node_kernel = 0, node_child_graph = 4;
+
+/** CUlaunchAttribute */
+struct LaunchAttribute {
+    std::uint32_t id, pad;
+    union {
+        char bytes[64];
+        std::uint32_t words[16];
+    };
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+/** CUlaunchConfig */
+struct LaunchConfig {
+    unsigned grid[3], block[3], shared_bytes;
+    Handle stream;
+    const LaunchAttribute *attributes;
+    unsigned attribute_count;
+};
+static_assert(offsetof(LaunchConfig, stream) == 32);
+
+/** CUDA_KERNEL_NODE_PARAMS, its second version. */
+struct KernelNode {
+    Handle function;
+    unsigned grid[3], block[3], shared_bytes;
+    void **arguments, **extra;
+    Handle kernel, context;
+};
+static_assert(sizeof(KernelNode) == 72);
+
+/** CUgraphExecUpdateResultInfo */
+struct UpdateResult {
+    int result;
+    Handle node, from;
+};
+
+class Library {
+  public:
+    Library() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {}
+    bool loaded() const { return library_; }
+
+    /** nullptr: this CUDA does not have it. */
+    template <typename... Arguments>
+    auto find(const char *name) const {
+        return reinterpret_cast<int (*)(Arguments...)>(library_ ? dlsym(library_, name) : nullptr);
+    }
+
+    /** The function's result; CUDA_ERROR_NOT_FOUND if there is no such function. */
+    template <typename... Arguments>
+    int call(const char *name, Arguments... arguments) const {
+        constexpr int not_found = 500;
+        const auto function = find<Arguments...>(name);
+        return function ? function(arguments...) : not_found;
+    }
+
+  private:
+    void *library_; // never closed: it may be the program's
+};
+
+} // namespace nvtaskset::cuda
+
+#endif

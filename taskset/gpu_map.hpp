@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file The TPCs of a GPU, as the probe found them: which bit of a mask is which TPC, and what SMs
+ * it has. Kept in a file for each GPU and driver.
+ */
+#ifndef NVTASKSET_GPU_MAP_HPP
+#define NVTASKSET_GPU_MAP_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "state.hpp"
+
+namespace nvtaskset {
+
+/** A result, or a sentence that says what is wrong and what to do. */
+template <typename T>
+using Outcome = tl::expected<T, std::string>;
+
+inline tl::unexpected<std::string> fail(std::string sentence) {
+    return tl::unexpected<std::string>(std::move(sentence));
+}
+
+struct Tpc {
+    std::uint32_t bit;
+    std::vector<std::uint32_t> sms; ///< by %smid, where no MPS server is between
+    std::uint32_t gpc;              ///< as nvdebug's gpc files count: logical
+    /** Where clusters can be: TPCs of one GPC that has the driver's virtual number. */
+    std::uint32_t cluster_group;
+    bool operator==(const Tpc &) const = default;
+};
+
+/** A TPC's number is its place here: by GPC, then by bit. */
+struct GpuMap {
+    Uuid uuid{};
+    std::string driver; ///< 580.159.04
+    std::vector<Tpc> tpcs;
+    bool operator==(const GpuMap &) const = default;
+};
+
+std::string map_text(const GpuMap &map);
+/** nullopt: it is no such text, or one that contradicts itself. */
+std::optional<GpuMap> parse_map(std::string_view text);
+
+/** Bits of all TPCs. */
+Bits exists(const GpuMap &map);
+/** GPCs in rising order. */
+std::vector<std::uint32_t> gpcs(const GpuMap &map);
+
+/** `0-3,7`, numbers below @p limit, in any order. @p what: `TPC`, for the sentence. */
+Outcome<std::vector<std::uint32_t>> parse_list(std::string_view text, const std::string &what,
+                                               std::uint32_t limit);
+/** The shortest way to write rising numbers: `0-3,7`. */
+std::string list_text(const std::vector<std::uint32_t> &numbers);
+
+/** TPCs of the GPCs. */
+Outcome<std::vector<std::uint32_t>> tpcs_of_gpcs(const GpuMap &map,
+                                                 const std::vector<std::uint32_t> &gpcs);
+
+/**
+ * @p count TPCs of those that are not in @p taken: whole GPCs first, then as few more as possible.
+ */
+Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
+                                           const std::vector<std::uint32_t> &taken);
+
+/** @p tpcs are of the map, at least one. */
+Partition partition_of(const GpuMap &map, const std::vector<std::uint32_t> &tpcs);
+/** The other way; TPCs that the map does not have are left out. */
+std::vector<std::uint32_t> tpcs_of(const GpuMap &map, const Partition &partition);
+
+} // namespace nvtaskset
+
+#endif

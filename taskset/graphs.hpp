@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file The executable graphs of a process. A graph's descriptors are built when it is launched
+ * first, and then stay as they are; they are built again for nodes whose parameters changed
+ * (measured, H100). So a graph is brought to another partition by updating it from a copy of it
+ * that is a little different, and from one that is not.
+ */
+#ifndef NVTASKSET_GRAPHS_HPP
+#define NVTASKSET_GRAPHS_HPP
+
+#include <map>
+#include <mutex>
+
+#include "cuda.hpp"
+#include "state.hpp"
+
+namespace nvtaskset {
+
+/** May be used by several threads. */
+class Graphs {
+  public:
+    explicit Graphs(const cuda::Library &cuda) : cuda_(cuda) {}
+
+    /** @p exec has been made of @p graph, or is now as @p graph. */
+    void add(cuda::Handle exec, cuda::Handle graph);
+    void remove(cuda::Handle exec);
+    /** The program has changed it in a way that no copy follows. */
+    void changed(cuda::Handle exec);
+
+    /**
+     * Before @p exec is launched on a GPU for which @p generation of partitions holds.
+     * @param counts nullptr: the GPU has no partition
+     * @param sms that may be used; 0: all
+     */
+    struct Prepared {
+        int result = cuda::success; ///< what the launch is to fail with
+        bool kept = true;           ///< false: it might never end if it were kept to the partition
+    };
+    Prepared prepare(cuda::Handle exec, std::uint32_t generation, std::uint32_t sms, Counts *counts);
+
+  private:
+    struct Graph {
+        cuda::Handle copy = nullptr;  ///< nullptr: there is none
+        std::uint32_t generation = 0; ///< of its descriptors; 0: it has none
+        bool cooperative = false;     ///< has such a node, or may have
+        bool old = false;             ///< counted as one that keeps an older partition
+        Counts *counts = nullptr;     ///< where it is counted
+    };
+
+    void forget(Graph &graph);
+    void set_old(Graph &graph, bool old);
+    /** Has it a node that must run all at once, with more blocks than fit on @p sms? */
+    bool too_large(cuda::Handle graph, std::uint32_t sms) const;
+    /** Changes each kernel node of @p graph. False: one cannot be. */
+    bool alter(cuda::Handle graph) const;
+    int bring_along(cuda::Handle exec, const Graph &graph, bool &done) const;
+
+    const cuda::Library &cuda_;
+    std::mutex mutex_;
+    std::map<cuda::Handle, Graph> graphs_;
+};
+
+} // namespace nvtaskset
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file libnvtaskset.so: CUDA loads it into each process that calls cuInit() while
+ * CUDA_INJECTION64_PATH names it. It writes the partition's mask into the descriptor of each launch,
+ * and has those launches fail that could never end on it.
+ */
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "cooperative.hpp"
+#include "descriptor.hpp"
+#include "graphs.hpp"
+#include "hooks.hpp"
+#include "page.hpp"
+
+namespace nvtaskset {
+namespace {
+
+constexpr int gpus_max = 64;
+/** The exit status of a process that cannot be kept to its partition; timeout(1) has the same. */
+constexpr int failed_status = 125;
+
+/** A GPU's partition as this thread saw it last. */
+struct View {
+    bool known = false; ///< what follows holds
+    std::uint32_t generation = 0;
+    bool kept = false; ///< the GPU has a partition
+    Partition partition;
+    Slot *slot = nullptr;
+};
+
+struct Thread {
+    std::array<View, gpus_max> views;
+    /** In a call of CUDA's that this library makes. */
+    bool ours = false;
+    /** In a call that was checked against views: they stay as they are. */
+    bool pinned = false;
+    /** In the launch of a graph that must not be kept to a partition. */
+    bool free = false;
+};
+
+thread_local Thread thread;
+
+/** Calls of CUDA's in its lifetime are not the program's. */
+class Ours {
+  public:
+    Ours() : before_(std::exchange(thread.ours, true)) {}
+    ~Ours() { thread.ours = before_; }
+    Ours(const Ours &) = delete;
+    Ours &operator=(const Ours &) = delete;
+
+  private:
+    bool before_;
+};
+
+struct Gpu {
+    Uuid uuid;
+    int major;
+};
+
+bool any(const Bits &bits) {
+    return std::ranges::any_of(bits, [](std::uint32_t word) { return word != 0; });
+}
+
+class Injection {
+  public:
+    Injection(cuda::Library cuda, Page page) : cuda_(cuda), page_(std::move(page)), graphs_(cuda_) {}
+
+    /** Why it cannot; nullptr: it did. */
+    const char *attach();
+    const Page &page() const { return page_; }
+
+    void launch(const hooks::Launch &launch);
+    void before(const hooks::Api &call);
+    void after(const hooks::Api &call);
+
+  private:
+    /** Of the current context; nullptr: there is none. */
+    const View *view();
+    const View *view_of(int device);
+    std::optional<Gpu> gpu(int device);
+    void count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why);
+    void refuse(const hooks::Api &call, const View &view, int result);
+    void cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
+                     const unsigned (&block)[3], unsigned shared_bytes);
+
+    cuda::Library cuda_;
+    Page page_;
+    Graphs graphs_;
+    std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
+    std::array<Uuid, gpus_max> uuids_{};
+    std::mutex gpus_;
+    std::atomic<bool> warned_ = false;
+};
+
+/** Lives as long as the process: CUDA may call until its end. */
+Injection *injection;
+
+void callback(void *, int domain, int id, const void *params) {
+    if (thread.ours || !injection)
+        return;
+    const int error = errno;
+    if (domain == hooks::domain_launch && id == hooks::launch) {
+        injection->launch(*static_cast<const hooks::Launch *>(params));
+    } else if (domain == hooks::domain_api) {
+        const auto &call = *static_cast<const hooks::Api *>(params);
+        if (call.after)
+            injection->after(call);
+        else
+            injection->before(call);
+    }
+    errno = error;
+}
+
+const char *Injection::attach() {
+    const void *table = nullptr;
+    if (cuda_.call("cuGetExportTable", &table, static_cast<const void *>(hooks::table_id)) || !table)
+        return "this CUDA has no callbacks for launches (cuGetExportTable)";
+    const auto &entries = *static_cast<const hooks::Table *>(table);
+    if (entries.bytes < sizeof(entries))
+        return "this CUDA's table of callbacks is another one";
+    void *subscriber = nullptr;
+    const int result = entries.subscribe(&subscriber, callback, nullptr);
+    if (result == hooks::already_subscribed)
+        return "another library of the process has CUDA's callbacks (a profiler?)";
+    if (result)
+        return "CUDA refuses callbacks";
+    if (entries.enable(1, subscriber, hooks::domain_launch, hooks::launch))
+        return "CUDA refuses the callback of launches";
+    for (const int id :
+         {hooks::device_get_attribute, hooks::launch_cooperative, hooks::launch_cooperative_ptsz,
+          hooks::launch_ex, hooks::launch_ex_ptsz, hooks::graph_instantiate,
+          hooks::graph_instantiate_v2, hooks::graph_instantiate_with_flags,
+          hooks::graph_instantiate_with_params, hooks::graph_instantiate_with_params_ptsz,
+          hooks::graph_launch, hooks::graph_launch_ptsz, hooks::graph_upload,
+          hooks::graph_upload_ptsz, hooks::graph_exec_destroy, hooks::graph_exec_update,
+          hooks::graph_exec_update_v2})
+        if (entries.enable(1, subscriber, hooks::domain_api, id))
+            return "CUDA refuses the callback of a function";
+    // A CUDA that lacks one of them cannot call it either.
+    for (const int id : hooks::graph_exec_changes)
+        entries.enable(1, subscriber, hooks::domain_api, id);
+    return nullptr;
+}
+
+std::optional<Gpu> Injection::gpu(int device) {
+    if (device < 0 || device >= gpus_max)
+        return std::nullopt;
+    const auto at = static_cast<std::size_t>(device);
+    if (!majors_[at]) {
+        const std::lock_guard lock(gpus_);
+        int major = 0;
+        if (cuda_.call("cuDeviceGetUuid_v2", uuids_[at].data(), device) ||
+            cuda_.call("cuDeviceGetAttribute", &major, cuda::major_capability, device))
+            return std::nullopt;
+        majors_[at] = major;
+    }
+    return Gpu{uuids_[at], majors_[at]};
+}
+
+const View *Injection::view_of(int device) {
+    const Ours ours;
+    const auto known = gpu(device);
+    if (!known)
+        return nullptr;
+    View &view = thread.views[static_cast<std::size_t>(device)];
+    const std::uint32_t generation = page_.state().generation;
+    if (view.known && (thread.pinned || view.generation == generation))
+        return &view;
+    Slot *const slot = page_.find(known->uuid);
+    const auto partition = slot ? read_partition(*slot) : std::nullopt;
+    // With nothing left a launch would never end. The tool does not set that.
+    const bool usable = partition && any([&] {
+        Bits left{};
+        for (std::size_t word = 0; word < left.size(); word++)
+            left[word] = partition->exists[word] & ~partition->disabled[word];
+        return left;
+    }());
+    view = {true, generation, usable, partition.value_or(Partition{}), slot};
+    return &view;
+}
+
+const View *Injection::view() {
+    const Ours ours;
+    int device = 0;
+    return cuda_.call("cuCtxGetDevice", &device) ? nullptr : view_of(device);
+}
+
+void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why) {
+    (view.slot->counts.*counter)++;
+    if (why && !warned_.exchange(true))
+        std::fprintf(stderr, "nvtaskset: process %d: %s; 'nvtaskset -p %d' counts them\n", getpid(), why,
+                     getpid());
+}
+
+void Injection::launch(const hooks::Launch &launch) {
+    const View *const view = this->view();
+    if (!view || !view->kept || thread.free)
+        return;
+    const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];
+    const Layout *const layout = layout_of(major, launch.descriptor);
+    if (!layout)
+        count(&Counts::unknown, *view, "launches of an unknown kind are not kept to the partition");
+    else if (cluster_blocks(*layout, launch.descriptor) > view->partition.largest_gpc)
+        count(&Counts::cluster, *view,
+              "launches with clusters larger than the partition's GPCs are not kept to it");
+    else {
+        set_disabled(*layout, launch.descriptor, view->partition.disabled);
+        count(&Counts::kept, *view, nullptr);
+    }
+}
+
+void Injection::refuse(const hooks::Api &call, const View &view, int result) {
+    if (view.slot)
+        view.slot->counts.refused++;
+    *call.result = result;
+    *call.skip = 1;
+}
+
+void Injection::cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
+                            const unsigned (&block)[3], unsigned shared_bytes) {
+    const View *const view = this->view();
+    if (!view || !view->kept)
+        return;
+    const Ours ours;
+    if (fits(cuda_, function, grid, block, shared_bytes, view->partition.sms)) {
+        // The partition must not shrink until the descriptor has it.
+        thread.pinned = true;
+        return;
+    }
+    refuse(call, *view, cuda::cooperative_launch_too_large);
+}
+
+/** Arguments as CUDA lays them out: in order, each aligned. */
+struct CooperativeArguments {
+    cuda::Handle function;
+    unsigned grid[3], block[3], shared_bytes;
+};
+struct ExArguments {
+    const cuda::LaunchConfig *config;
+    cuda::Handle function;
+};
+struct GraphLaunchArguments {
+    cuda::Handle exec, stream;
+};
+struct InstantiateArguments {
+    cuda::Handle *exec, graph;
+};
+struct UpdateArguments {
+    cuda::Handle exec, graph;
+};
+struct AttributeArguments {
+    int *value, attribute, device;
+};
+
+void Injection::before(const hooks::Api &call) {
+    switch (call.id) {
+    case hooks::launch_cooperative:
+    case hooks::launch_cooperative_ptsz: {
+        const auto &made = *static_cast<const CooperativeArguments *>(call.arguments);
+        return cooperative(call, made.function, made.grid, made.block, made.shared_bytes);
+    }
+    case hooks::launch_ex:
+    case hooks::launch_ex_ptsz: {
+        const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
+        for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++)
+            if (config->attributes[n].id == cuda::launch_cooperative && config->attributes[n].words[0])
+                cooperative(call, function, config->grid, config->block, config->shared_bytes);
+        return;
+    }
+    case hooks::graph_launch:
+    case hooks::graph_launch_ptsz:
+    case hooks::graph_upload:
+    case hooks::graph_upload_ptsz: {
+        const View *const view = this->view();
+        if (!view)
+            return;
+        const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
+        const Ours ours;
+        // 0 is a graph that has not been launched.
+        const auto [result, kept] =
+            graphs_.prepare(made.exec, view->generation + 1, view->kept ? view->partition.sms : 0,
+                            view->slot ? &view->slot->counts : nullptr);
+        if (result)
+            return refuse(call, *view, result);
+        thread.pinned = true;
+        thread.free = !kept;
+        return;
+    }
+    case hooks::graph_exec_destroy:
+        return graphs_.remove(*static_cast<const cuda::Handle *>(call.arguments));
+    default:
+        return;
+    }
+}
+
+void Injection::after(const hooks::Api &call) {
+    thread.pinned = thread.free = false;
+    if (*call.result != cuda::success)
+        return;
+    const Ours ours;
+    switch (call.id) {
+    case hooks::device_get_attribute: {
+        const auto &[value, attribute, device] = *static_cast<const AttributeArguments *>(call.arguments);
+        const View *const view = attribute == cuda::sm_count ? view_of(device) : nullptr;
+        if (view && view->kept)
+            *value = static_cast<int>(view->partition.sms);
+        return;
+    }
+    case hooks::graph_instantiate:
+    case hooks::graph_instantiate_v2:
+    case hooks::graph_instantiate_with_flags:
+    case hooks::graph_instantiate_with_params:
+    case hooks::graph_instantiate_with_params_ptsz: {
+        const auto &[exec, graph] = *static_cast<const InstantiateArguments *>(call.arguments);
+        return graphs_.add(*exec, graph);
+    }
+    case hooks::graph_exec_update:
+    case hooks::graph_exec_update_v2: {
+        const auto &[exec, graph] = *static_cast<const UpdateArguments *>(call.arguments);
+        return graphs_.add(exec, graph);
+    }
+    default:
+        if (std::ranges::count(hooks::graph_exec_changes, static_cast<int>(call.id)))
+            graphs_.changed(*static_cast<const cuda::Handle *>(call.arguments));
+    }
+}
+
+/** That of the task: inherited, or that of the process which has it. */
+std::optional<Page> find_page() {
+    const char *const named = std::getenv(page_variable);
+    int pid = 0, descriptor = -1;
+    unsigned long long inode = 0;
+    if (!named || std::sscanf(named, "%d:%d:%llu", &pid, &descriptor, &inode) != 3)
+        return std::nullopt;
+    const auto open_if_it = [inode](int number) -> std::optional<Page> {
+        struct stat file {};
+        return fstat(number, &file) == 0 && file.st_ino == inode ? Page::open(number) : std::nullopt;
+    };
+    if (auto page = open_if_it(descriptor))
+        return page;
+    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
+    const int other = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (other < 0)
+        return std::nullopt;
+    auto page = open_if_it(other);
+    // It stays open: others find the page by it.
+    if (!page)
+        close(other);
+    return page;
+}
+
+/** A page of the process' own. */
+std::optional<Page> make_page() {
+    auto page = Page::make();
+    const char *const named = std::getenv(partitions_variable);
+    std::string_view rest = named ? named : "";
+    while (page && !rest.empty()) {
+        const std::string_view text = rest.substr(0, rest.find(';'));
+        rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+        const auto partition = parse_partition(text);
+        if (!partition || !page->set(*partition))
+            return std::nullopt;
+    }
+    return page;
+}
+
+bool asked_for(const Page &page) {
+    return std::ranges::any_of(page.state().slots, [](const Slot &slot) { return slot.used != 0; });
+}
+
+[[noreturn]] void fail_hard() {
+    std::fprintf(stderr, "nvtaskset: it was ended; --best-effort lets such processes go on\n");
+    std::_Exit(failed_status);
+}
+
+void fail(const char *why) {
+    std::fprintf(stderr, "nvtaskset: process %d is not kept to its partition: %s\n", getpid(), why);
+    if (!std::getenv(best_effort_variable))
+        fail_hard();
+}
+
+} // namespace
+} // namespace nvtaskset
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+    using namespace nvtaskset;
+    if (injection)
+        return 1;
+    auto page = find_page();
+    if (!page)
+        page = make_page();
+    if (!page) {
+        if (std::getenv(page_variable) || std::getenv(partitions_variable))
+            fail("its partition is not known");
+        return 0;
+    }
+    auto *const made = new Injection(cuda::Library(), std::move(*page));
+    State &state = made->page().state();
+    if (const char *const why = made->attach()) {
+        state.failed++;
+        if (asked_for(made->page()))
+            fail(why);
+        delete made;
+        return 0;
+    }
+    state.attached++;
+    injection = made;
+    return 1;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file What nvtaskset and the library that CUDA loads share: one page of memory, a memfd that
+ * nvtaskset makes and the command and its children inherit, so that they are one task. Who may open
+ * /proc/PID/fd/N, that is who may look into the process, may change the task's partitions. The page
+ * ends with the last process that has it.
+ */
+#ifndef NVTASKSET_STATE_HPP
+#define NVTASKSET_STATE_HPP
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace nvtaskset {
+
+/** The memfd's name: the link /proc/PID/fd/N is `/memfd:nvtaskset (deleted)`. */
+inline constexpr const char *state_name = "nvtaskset";
+/** `PID:FD`: the page, as a descriptor of the process that nvtaskset started. */
+inline constexpr const char *page_variable = "NVTASKSET_PAGE";
+/** For a process that finds no page: its partitions, partition_text() for each, `;` between. */
+inline constexpr const char *partitions_variable = "NVTASKSET_PARTITIONS";
+/** If set, a process that cannot be kept to its partition goes on, with a warning. */
+inline constexpr const char *best_effort_variable = "NVTASKSET_BEST_EFFORT";
+/** What CUDA loads into each process. */
+inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";
+
+using Uuid = std::array<std::uint8_t, 16>;
+/** A bit for each TPC, at the place that the hardware gives it. */
+using Bits = std::array<std::uint32_t, 8>;
+
+/** The TPCs of a GPU that a process may use. */
+struct Partition {
+    Uuid uuid{};
+    Bits disabled{}; ///< 1: must not be used
+    Bits exists{};   ///< 1: the GPU has it
+    std::uint32_t sms = 0;         ///< that may be used
+    std::uint32_t largest_gpc = 0; ///< of them in the GPC that has most: where a cluster must fit
+    bool operator==(const Partition &) const = default;
+};
+
+/** What became of the launches on a GPU; only the task's processes write. */
+struct Counts {
+    std::atomic<std::uint64_t> kept;        ///< launches with the mask
+    std::atomic<std::uint64_t> cluster;     ///< without: a cluster that might never fit
+    std::atomic<std::uint64_t> unknown;     ///< without: the descriptor has another layout
+    std::atomic<std::uint64_t> refused;     ///< cooperative launches that do not fit: an error
+    std::atomic<std::uint32_t> graphs;      ///< executable graphs that there are
+    std::atomic<std::uint32_t> old_graphs;  ///< of them, those that keep an older partition
+};
+
+struct Slot {
+    /** Odd: the partition is being written. */
+    std::atomic<std::uint32_t> sequence;
+    /** 0: nothing is kept to anything here. */
+    std::atomic<std::uint32_t> used;
+    Partition partition;
+    Counts counts;
+};
+
+struct State {
+    static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 1;
+    static constexpr std::size_t slots_max = 16;
+
+    std::uint32_t magic, version;
+    /** Processes that see each of their launches, and those that see none; both may have ended. */
+    std::atomic<std::uint32_t> attached, failed;
+    /** Counts changes of any slot. */
+    std::atomic<std::uint32_t> generation;
+    Slot slots[slots_max];
+};
+static_assert(sizeof(State) <= 4096);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+} // namespace nvtaskset
+
+#endif
