@@ -75,6 +75,14 @@ bool any(const Bits &bits) {
     return std::ranges::any_of(bits, [](std::uint32_t word) { return word != 0; });
 }
 
+/** TPCs that there are and that are not disabled. */
+Bits left(const Bits &exists, const Bits &disabled) {
+    Bits bits{};
+    for (std::size_t word = 0; word < bits.size(); word++)
+        bits[word] = exists[word] & ~disabled[word];
+    return bits;
+}
+
 class Injection {
   public:
     Injection(cuda::Library cuda, Page page) : cuda_(cuda), page_(std::move(page)), graphs_(cuda_) {}
@@ -183,12 +191,7 @@ const View *Injection::view_of(int device) {
     Slot *const slot = page_.find(known->uuid);
     const auto partition = slot ? read_partition(*slot) : std::nullopt;
     // With nothing left a launch would never end. The tool does not set that.
-    const bool usable = partition && any([&] {
-        Bits left{};
-        for (std::size_t word = 0; word < left.size(); word++)
-            left[word] = partition->exists[word] & ~partition->disabled[word];
-        return left;
-    }());
+    const bool usable = partition && any(left(partition->exists, partition->disabled));
     view = {true, generation, usable, partition.value_or(Partition{}), slot};
     return &view;
 }
@@ -212,12 +215,14 @@ void Injection::launch(const hooks::Launch &launch) {
         return;
     const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];
     const Layout *const layout = layout_of(major, launch.descriptor);
-    if (!layout)
+    if (!layout) {
         count(&Counts::unknown, *view, "launches of an unknown kind are not kept to the partition");
-    else if (cluster_blocks(*layout, launch.descriptor) > view->partition.largest_gpc)
+    } else if (cluster_blocks(*layout, launch.descriptor) > view->partition.largest_gpc) {
         count(&Counts::cluster, *view,
               "launches with clusters larger than the partition's GPCs are not kept to it");
-    else {
+    } else {
+        // A mask that it comes with is an older one of this library: with its callbacks on, CUDA makes
+        // no green contexts (measured).
         set_disabled(*layout, launch.descriptor, view->partition.disabled);
         count(&Counts::kept, *view, nullptr);
     }

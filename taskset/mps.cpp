@@ -26,8 +26,8 @@ constexpr const char *control = "nvidia-cuda-mps-control";
 /** Channels as without MPS: its default of fewer makes streams wait for each other (ECRTS 2025, pitfall 4). */
 constexpr const char *connections_variable = "CUDA_DEVICE_MAX_CONNECTIONS", *connections = "8";
 
-std::string own_folder() {
-    return "/tmp/nvtaskset-mps-" + std::to_string(geteuid());
+std::string own_folder(std::uint32_t server) {
+    return "/tmp/nvtaskset-mps-" + std::to_string(geteuid()) + "-" + std::to_string(server);
 }
 
 /** In /tmp, where others might have made it. */
@@ -95,11 +95,15 @@ bool answers(const std::string &pipes) {
 
 } // namespace
 
-Outcome<void> join_mps() {
+bool has_other_mps() {
+    return std::getenv(pipe_variable) || answers(default_pipes);
+}
+
+Outcome<void> join_mps(std::uint32_t server) {
     setenv(connections_variable, connections, 0);
-    if (std::getenv(pipe_variable) || answers(default_pipes))
+    if (has_other_mps())
         return {};
-    const std::string folder = own_folder();
+    const std::string folder = own_folder(server);
     if (const auto made = make_folder(folder); !made)
         return made;
     // Two that start at the same time: the second finds the first's.
@@ -122,12 +126,17 @@ Outcome<void> join_mps() {
 }
 
 Outcome<bool> quit_mps() {
-    const std::string folder = own_folder();
-    if (!answers(folder))
-        return false;
-    if (run_control({}, "quit\n", folder))
-        return fail(std::string(control) + " does not quit; its log is in " + folder);
-    return true;
+    bool any = false;
+    struct stat found {};
+    for (std::uint32_t server = 1; lstat(own_folder(server).c_str(), &found) == 0; server++) {
+        const std::string folder = own_folder(server);
+        if (!answers(folder))
+            continue;
+        if (run_control({}, "quit\n", folder))
+            return fail(std::string(control) + " does not quit; its log is in " + folder);
+        any = true;
+    }
+    return any;
 }
 
 } // namespace nvtaskset

@@ -177,7 +177,7 @@ bool descends(pid_t pid, pid_t root) {
  * A process beside the command, as long as that runs: CUDA says nothing where it does not load the
  * library. It is nobody's child.
  */
-void watch() {
+void watch(std::optional<Page> &page) {
     const pid_t command = getpid();
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
     if (pidfd < 0)
@@ -191,8 +191,10 @@ void watch() {
     if (child < 0 || fork() > 0)
         std::_Exit(0);
     setsid();
-    for (const int standard : {STDIN_FILENO, STDOUT_FILENO})
-        close(standard);
+    // It is no part of the task.
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, page->descriptor()})
+        close(descriptor);
+    page.reset();
     constexpr int first_ms = 500, longest_ms = 8000;
     std::set<pid_t> suspects, named;
     for (int period_ms = first_ms;; period_ms = std::min(2 * period_ms, longest_ms)) {
@@ -217,13 +219,25 @@ void watch() {
     }
 }
 
+/** The first of nvtaskset's MPS servers that has room. */
+std::uint32_t free_server(const std::vector<Task> &others) {
+    for (std::uint32_t server = 1;; server++) {
+        const auto clients = std::ranges::count_if(others, [server](const Task &task) {
+            return task.page->state().mps_server == server;
+        });
+        if (clients < clients_max)
+            return server;
+    }
+}
+
 int run(const Wish &wish) {
     std::vector<Partition> partitions;
     std::optional<Page> page;
     {
         const Turn turn;
+        const std::vector<Task> others = tasks();
         if (!wish.prepare) {
-            auto wished = wished_partitions(wish, tasks());
+            auto wished = wished_partitions(wish, others);
             if (!wished)
                 return say(wished.error());
             partitions = std::move(*wished);
@@ -234,10 +248,18 @@ int run(const Wish &wish) {
         for (const Partition &partition : partitions)
             if (!page->set(partition))
                 return say("there are too many GPUs");
+        if (wish.mps && !wish.prepare) {
+            const bool other = has_other_mps();
+            const std::uint32_t server = free_server(others);
+            if (const auto joined = join_mps(server); !joined)
+                return say(joined.error());
+            page->state().mps_server = other ? 0 : server;
+            if (!other && server > 1)
+                note(wish, "an MPS server takes " + std::to_string(clients_max) +
+                               " tasks; this one is at server " + std::to_string(server) +
+                               ", and tasks of different servers take turns");
+        }
     }
-    if (wish.mps && !wish.prepare)
-        if (const auto joined = join_mps(); !joined)
-            return say(joined.error());
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
         return say("the library that keeps programs to a partition is missing: " + library);
@@ -258,7 +280,7 @@ int run(const Wish &wish) {
     setenv(partitions_variable, texts.c_str(), 1);
     if (wish.best_effort)
         setenv(best_effort_variable, "1", 1);
-    watch();
+    watch(page);
     // Now the command may have it.
     fcntl(page->descriptor(), F_SETFD, 0);
     std::vector<char *> words;

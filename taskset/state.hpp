@@ -67,6 +67,8 @@ struct State {
     std::atomic<std::uint32_t> attached, failed;
     /** Counts changes of any slot. */
     std::atomic<std::uint32_t> generation;
+    /** From 1, which of nvtaskset's MPS servers the task is at; 0: none of them. */
+    std::atomic<std::uint32_t> mps_server;
     Slot slots[slots_max];
 };
 static_assert(sizeof(State) <= 4096);
