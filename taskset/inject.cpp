@@ -29,7 +29,7 @@
 namespace nvtaskset {
 namespace {
 
-constexpr int gpus_max = 64;
+constexpr int gpus_max = 32;
 /** The exit status of a process that cannot be kept to its partition; timeout(1) has the same. */
 constexpr int failed_status = 125;
 
@@ -85,7 +85,9 @@ Bits left(const Bits &exists, const Bits &disabled) {
 
 class Injection {
   public:
-    Injection(cuda::Library cuda, Page page) : cuda_(cuda), page_(std::move(page)), graphs_(cuda_) {}
+    Injection(cuda::Library cuda, Page page)
+        : cuda_(cuda), page_(std::move(page)), graphs_(cuda_),
+          get_device_(cuda_.find<int *>("cuCtxGetDevice")) {}
 
     /** Why it cannot; nullptr: it did. */
     const char *attach();
@@ -108,6 +110,7 @@ class Injection {
     cuda::Library cuda_;
     Page page_;
     Graphs graphs_;
+    int (*const get_device_)(int *device); ///< cuCtxGetDevice(), asked at each launch
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
     std::mutex gpus_;
@@ -165,8 +168,6 @@ const char *Injection::attach() {
 }
 
 std::optional<Gpu> Injection::gpu(int device) {
-    if (device < 0 || device >= gpus_max)
-        return std::nullopt;
     const auto at = static_cast<std::size_t>(device);
     if (!majors_[at]) {
         const std::lock_guard lock(gpus_);
@@ -180,14 +181,16 @@ std::optional<Gpu> Injection::gpu(int device) {
 }
 
 const View *Injection::view_of(int device) {
-    const Ours ours;
-    const auto known = gpu(device);
-    if (!known)
+    if (device < 0 || device >= gpus_max)
         return nullptr;
     View &view = thread.views[static_cast<std::size_t>(device)];
     const std::uint32_t generation = page_.state().generation;
     if (view.known && (thread.pinned || view.generation == generation))
         return &view;
+    const Ours ours;
+    const auto known = gpu(device);
+    if (!known)
+        return nullptr;
     Slot *const slot = page_.find(known->uuid);
     const auto partition = slot ? read_partition(*slot) : std::nullopt;
     // With nothing left a launch would never end. The tool does not set that.
@@ -199,7 +202,7 @@ const View *Injection::view_of(int device) {
 const View *Injection::view() {
     const Ours ours;
     int device = 0;
-    return cuda_.call("cuCtxGetDevice", &device) ? nullptr : view_of(device);
+    return !get_device_ || get_device_(&device) ? nullptr : view_of(device);
 }
 
 void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why) {
@@ -210,6 +213,9 @@ void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &v
 }
 
 void Injection::launch(const hooks::Launch &launch) {
+    // A task that was only prepared.
+    if (!page_.state().generation)
+        return;
     const View *const view = this->view();
     if (!view || !view->kept || thread.free)
         return;

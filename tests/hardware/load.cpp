@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is measured by.
+//
+//   load compute|memory SECONDS           one after the other, each awaited
+//   load launch COUNT                     what queuing an empty kernel takes
+//   load start                            CUDA's start, one kernel, the end
+//   load green SMS compute|memory compute|memory SECONDS
+//                                         two green contexts: the first of SMS, the second has the rest
+//
+// Prints one line of JSON; of green the first one's. Times are in microseconds. Needs libcuda.so.1 alone.
+// Each kernel ends by itself; the program ends by an alarm.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using Handle = void *;
+using Address = unsigned long long;
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned sm_count = 16; // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+constexpr std::size_t memory_bytes = std::size_t{1} << 30;
+constexpr unsigned compute_turns = 20'000, compute_blocks = 4224, threads = 256;
+
+// compute: four chains of multiply-adds. memory: reads all of it once, 16 bytes at a time.
+const char *const ptx = R"(
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry compute(.param .u64 data, .param .u32 turns)
+{
+    .reg .u64 %a;
+    .reg .u32 %n, %t;
+    .reg .f32 %f<5>;
+    .reg .pred %p;
+    ld.param.u64 %a, [data];
+    ld.param.u32 %n, [turns];
+    mov.u32 %t, %tid.x;
+    cvt.rn.f32.u32 %f0, %t;
+    mov.f32 %f1, %f0;
+    mov.f32 %f2, %f0;
+    mov.f32 %f3, %f0;
+    mov.f32 %f4, 0f3F7FFFFE;
+again:
+    fma.rn.f32 %f0, %f0, %f4, %f4;
+    fma.rn.f32 %f1, %f1, %f4, %f4;
+    fma.rn.f32 %f2, %f2, %f4, %f4;
+    fma.rn.f32 %f3, %f3, %f4, %f4;
+    sub.u32 %n, %n, 1;
+    setp.ne.u32 %p, %n, 0;
+    @%p bra again;
+    add.f32 %f0, %f0, %f1;
+    add.f32 %f2, %f2, %f3;
+    add.f32 %f0, %f0, %f2;
+    setp.eq.f32 %p, %f0, 0f00000000;
+    @!%p bra done;
+    st.global.f32 [%a], %f0;
+done:
+    ret;
+}
+.visible .entry memory(.param .u64 data, .param .u64 bytes)
+{
+    .reg .u64 %a, %end, %step;
+    .reg .u32 %n<4>, %v<5>;
+    .reg .pred %p;
+    ld.param.u64 %a, [data];
+    ld.param.u64 %end, [bytes];
+    add.u64 %end, %end, %a;
+    mov.u32 %n0, %ctaid.x;
+    mov.u32 %n1, %ntid.x;
+    mov.u32 %n2, %tid.x;
+    mad.lo.u32 %n0, %n0, %n1, %n2;
+    mul.wide.u32 %step, %n0, 16;
+    add.u64 %a, %a, %step;
+    mov.u32 %n3, %nctaid.x;
+    mul.lo.u32 %n3, %n3, %n1;
+    mul.wide.u32 %step, %n3, 16;
+    mov.u32 %v4, 0;
+again:
+    setp.ge.u64 %p, %a, %end;
+    @%p bra done;
+    ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%a];
+    xor.b32 %v0, %v0, %v1;
+    xor.b32 %v2, %v2, %v3;
+    xor.b32 %v0, %v0, %v2;
+    xor.b32 %v4, %v4, %v0;
+    add.u64 %a, %a, %step;
+    bra again;
+done:
+    setp.ne.u32 %p, %v4, 0;
+    @!%p bra out;
+    ld.param.u64 %a, [data];
+    st.global.u32 [%a], %v4;
+out:
+    ret;
+}
+)";
+
+[[noreturn]] void stop(const char *what, int error) {
+    std::printf("{\"error\": \"%s\", \"number\": %d}\n", what, error);
+    std::exit(1);
+}
+
+Handle library() {
+    static Handle const opened = dlopen("libcuda.so.1", RTLD_NOW);
+    return opened ? opened : (stop("libcuda.so.1", 0), nullptr);
+}
+
+template <typename... Arguments>
+void call(const char *name, Arguments... arguments) {
+    auto *const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library(), name));
+    if (!function)
+        stop(name, 0);
+    if (const int error = function(arguments...))
+        stop(name, error);
+}
+
+/// Kernels and memory in the current context.
+class Load {
+  public:
+    Load() {
+        call("cuModuleLoadData", &module_, static_cast<const void *>(ptx));
+        call("cuModuleGetFunction", &compute_, module_, "compute");
+        call("cuModuleGetFunction", &memory_, module_, "memory");
+        call("cuMemAlloc_v2", &data_, memory_bytes);
+        call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), memory_bytes);
+    }
+
+    void queue(const std::string &kind, Handle stream, unsigned blocks = compute_blocks, unsigned turns = compute_turns) {
+        unsigned times = turns;
+        std::size_t bytes = memory_bytes;
+        const bool is_memory = kind == "memory";
+        std::array<void *, 2> arguments{&data_, is_memory ? static_cast<void *>(&bytes) : &times};
+        call("cuLaunchKernel", is_memory ? memory_ : compute_, blocks, 1U, 1U, threads, 1U, 1U, 0U, stream,
+             arguments.data(), static_cast<void **>(nullptr));
+    }
+
+    /// How long each kernel took, until @p seconds are over or @p enough.
+    std::vector<double> run(const std::string &kind, Handle stream, double seconds, const std::atomic<bool> &enough) {
+        std::vector<double> took;
+        const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+        for (auto begin = Clock::now(); begin < end && !enough;) {
+            queue(kind, stream);
+            call("cuStreamSynchronize", stream);
+            const auto now = Clock::now();
+            took.push_back(std::chrono::duration<double, std::micro>(now - begin).count());
+            begin = now;
+        }
+        return took;
+    }
+
+  private:
+    Handle module_ = nullptr, compute_ = nullptr, memory_ = nullptr;
+    Address data_ = 0;
+};
+
+void print(std::vector<double> took, int sms) {
+    if (took.empty())
+        stop("no kernel ended in this time", 0);
+    std::sort(took.begin(), took.end());
+    const auto at = [&](double part) { return took[static_cast<std::size_t>(part * static_cast<double>(took.size() - 1))]; };
+    double sum = 0;
+    for (const double us : took)
+        sum += us;
+    std::printf("{\"kernels\": %zu, \"mean\": %.2f, \"min\": %.2f, \"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"sms\": %d}\n",
+                took.size(), sum / static_cast<double>(took.size()), at(0), at(0.5), at(0.99), at(1), sms);
+}
+
+/// CUdevResource of cuda.h, of which the number of SMs is used.
+struct Resource {
+    std::uint32_t type, pad[23], sms, more[11];
+};
+static_assert(sizeof(Resource) == 144);
+
+/// A stream of a green context of @p resource, whose context is now current.
+Handle green_stream(Resource &resource) {
+    constexpr unsigned default_stream = 1, non_blocking = 1;
+    Handle description = nullptr, green = nullptr, context = nullptr, stream = nullptr;
+    call("cuDevResourceGenerateDesc", &description, &resource, 1U);
+    call("cuGreenCtxCreate", &green, description, 0, default_stream);
+    call("cuCtxFromGreenCtx", &context, green);
+    call("cuCtxSetCurrent", context);
+    call("cuGreenCtxStreamCreate", &stream, green, non_blocking, 0);
+    return stream;
+}
+
+int green(char **words) {
+    constexpr int of_sms = 1;
+    Resource all{}, first{}, rest{};
+    unsigned groups = 1;
+    call("cuDeviceGetDevResource", 0, &all, of_sms);
+    call("cuDevSmResourceSplitByCount", &first, &groups, static_cast<const Resource *>(&all), &rest, 0U,
+         static_cast<unsigned>(std::atoi(words[0])));
+    std::atomic<bool> enough = false, ready = false;
+    std::thread other([&] {
+        Handle const stream = green_stream(rest);
+        Load load;
+        ready = true;
+        load.run(words[2], stream, 60, enough);
+    });
+    Handle const stream = green_stream(first);
+    Load load;
+    while (!ready)
+        std::this_thread::yield();
+    const std::atomic<bool> never = false;
+    const auto took = load.run(words[1], stream, std::atof(words[3]), never);
+    enough = true;
+    other.join();
+    print(took, static_cast<int>(first.sms));
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    alarm(90);
+    const std::string what = argc > 1 ? argv[1] : "";
+    Handle context = nullptr, stream = nullptr;
+    int sms = 0;
+    call("cuInit", 0U);
+    call("cuDeviceGetAttribute", &sms, sm_count, 0);
+    call("cuDevicePrimaryCtxRetain", &context, 0);
+    call("cuCtxSetCurrent", context);
+    if (what == "green" && argc == 6)
+        return green(argv + 2);
+    call("cuStreamCreate", &stream, 1U);
+    Load load;
+    if ((what == "compute" || what == "memory") && argc == 3) {
+        const std::atomic<bool> never = false;
+        load.run(what, stream, 0.1, never);
+        std::fprintf(stderr, "ready\n");
+        print(load.run(what, stream, std::atof(argv[2]), never), sms);
+        return 0;
+    }
+    if (what == "launch" && argc == 3) {
+        constexpr int at_once = 100; // so that none waits for room in the queue
+        std::vector<double> took;
+        for (int n = 0; n < std::atoi(argv[2]); n++) {
+            const auto begin = Clock::now();
+            load.queue("compute", stream, 1, 1);
+            took.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+            if (n % at_once == at_once - 1)
+                call("cuStreamSynchronize", stream);
+        }
+        print(took, sms);
+        return 0;
+    }
+    if (what == "start" && argc == 2) {
+        load.queue("compute", stream, 1, 1);
+        call("cuStreamSynchronize", stream);
+        return 0;
+    }
+    std::fprintf(stderr, "load: compute|memory SECONDS, launch COUNT, start, green SMS KIND KIND SECONDS\n");
+    return 1;
+}
