@@ -108,7 +108,7 @@ OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
-	$(call cmake_build,$(BUILD)/release,"library and tool",nvdebug nvdebug_static nvdebugctl)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
@@ -149,7 +149,7 @@ model: cmake ## build the GPU model into build/cmake/model
 
 .PHONY: tool
 tool: cmake ## build nvdebugctl into build/cmake/tools
-	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <getopt.h>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <set>
 #include <sys/file.h>
@@ -35,7 +36,7 @@ struct Wish {
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          quiet = false;
     pid_t pid = 0;
-    bool list = false, probe = false, quit_mps = false, help = false, version = false;
+    bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
     std::vector<std::string> command;
 
     bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
@@ -316,10 +317,73 @@ std::string describe(const GpuMap &map, const Slot &slot) {
     return text;
 }
 
-int show(const Task &task) {
+using Json = nlohmann::ordered_json;
+
+/** What a task has on a GPU; null: no partition there. */
+Json json_of(const GpuMap &map, const Slot *slot) {
+    const auto partition = slot ? read_partition(*slot) : std::nullopt;
+    if (!partition)
+        return nullptr;
+    const Counts &counts = slot->counts;
+    return {{"tpcs", tpcs_of(map, *partition)},
+            {"sms", partition->sms},
+            {"launches_kept", counts.kept.load()},
+            {"launches_refused", counts.refused.load()},
+            {"launches_with_large_clusters", counts.cluster.load()},
+            {"launches_of_unknown_kind", counts.unknown.load()},
+            {"graphs", counts.graphs.load()},
+            {"graphs_with_older_partition", counts.old_graphs.load()}};
+}
+
+Json json_of(const std::vector<Process> &processes) {
+    Json rows = Json::array();
+    for (const Process &process : processes)
+        rows.push_back({{"pid", process.pid},
+                        {"command", process.command},
+                        {"uses_gpu", process.uses_gpu},
+                        {"kept", process.injected}});
+    return rows;
+}
+
+/** Names of commands may be any bytes. */
+int print(const Json &document) {
+    std::printf("%s\n", document.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    return std::fflush(stdout) ? say("cannot write") : 0;
+}
+
+/** The GPU and its TPCs; of @p tasks those that have a partition there. */
+Json json_of(const Gpu &gpu, std::size_t number, const GpuMap &map, const std::vector<const Task *> &tasks) {
+    Json tpcs = Json::array(), rows = Json::array();
+    for (std::size_t n = 0; n < map.tpcs.size(); n++)
+        tpcs.push_back({{"tpc", n}, {"gpc", map.tpcs[n].gpc}, {"bit", map.tpcs[n].bit}, {"sms", map.tpcs[n].sms}});
+    for (const Task *task : tasks)
+        if (Json partition = json_of(map, task->page->find(map.uuid)); !partition.is_null())
+            rows.push_back({{"processes", json_of(task->processes)}, {"partition", std::move(partition)}});
+    return {{"gpu", number},
+            {"name", gpu.name},
+            {"pci_address", gpu.pci_address},
+            {"uuid", uuid_text(gpu.uuid)},
+            {"tpcs", std::move(tpcs)},
+            {"tasks", std::move(rows)}};
+}
+
+int print_json(const Wish &wish, const std::vector<Gpu> &all, const std::vector<const Task *> &tasks) {
+    Json gpus = Json::array();
+    for (std::size_t n = 0; n < all.size(); n++) {
+        const auto map = map_of(all[n], wish.probe);
+        if (!map)
+            return say(map.error());
+        gpus.push_back(json_of(all[n], n, *map, tasks));
+    }
+    return print({{"schema_version", "1.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+}
+
+int show(const Wish &wish, const Task &task) {
     const auto all = gpus();
     if (!all)
         return say(all.error());
+    if (wish.json)
+        return print_json(wish, *all, {&task});
     bool any = false;
     for (std::size_t n = 0; n < all->size(); n++) {
         const Slot *const slot = task.page->find((*all)[n].uuid);
@@ -346,7 +410,7 @@ int change(const Wish &wish) {
     if (!task)
         return say(task.error());
     if (!wish.names_tpcs() && !wish.whole)
-        return show(*task);
+        return show(wish, *task);
     const Turn turn;
     if (wish.whole) {
         const auto all = gpus();
@@ -380,6 +444,12 @@ int list(const Wish &wish) {
     if (!all)
         return say(all.error());
     const std::vector<Task> running = tasks();
+    if (wish.json) {
+        std::vector<const Task *> each;
+        for (const Task &task : running)
+            each.push_back(&task);
+        return print_json(wish, *all, each);
+    }
     for (std::size_t n = 0; n < all->size(); n++) {
         const auto map = map_of((*all)[n], wish.probe);
         std::printf("GPU %zu: %s, %s, %s\n", n, (*all)[n].name.c_str(), (*all)[n].pci_address.c_str(),
@@ -438,6 +508,7 @@ Tasks:
       --quit-mps     end nvtaskset's MPS server, and with it its clients' work
 
   -l, --list         with --probe: find out again which TPCs there are
+  -j, --json         with --list or -p
   -q, --quiet        errors only
   -h, --help, -V, --version
 
@@ -461,6 +532,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
                                      {"quit-mps", no_argument, nullptr, quit_mps},
                                      {"list", no_argument, nullptr, 'l'},
                                      {"probe", no_argument, nullptr, probe},
+                                     {"json", no_argument, nullptr, 'j'},
                                      {"quiet", no_argument, nullptr, 'q'},
                                      {"help", no_argument, nullptr, 'h'},
                                      {"version", no_argument, nullptr, 'V'},
@@ -468,7 +540,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
     bool of_task = false;
     opterr = 0;
     for (;;) {
-        const int given = getopt_long(argc, argv, "+:t:g:s:i:xplqhV", options, nullptr);
+        const int given = getopt_long(argc, argv, "+:t:g:s:i:xpljqhV", options, nullptr);
         switch (given) {
         case 't':
             wish.tpcs = optarg;
@@ -508,6 +580,9 @@ std::string parse(int argc, char **argv, Wish &wish) {
             break;
         case probe:
             wish.probe = wish.list = true;
+            break;
+        case 'j':
+            wish.json = true;
             break;
         case 'q':
             wish.quiet = true;
@@ -550,6 +625,8 @@ std::string contradiction(const Wish &wish) {
         return "--whole is for a task that runs: -p PID";
     if (wish.prepare && wish.pid)
         return "--prepare is for a COMMAND; a process that runs cannot be prepared any more";
+    if (wish.json && !wish.list && (!wish.pid || ways || wish.whole))
+        return "--json is for --list, and for -p that shows a task";
     if (!jobs)
         return ways || wish.prepare ? "what to run is missing" : "what to do is missing";
     if (!wish.command.empty() && !ways && !wish.prepare)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+complete -c nvtaskset -x -a '(__fish_complete_subcommand)'
+complete -c nvtaskset -x -s t -l tpcs -d 'these TPCs'
+complete -c nvtaskset -x -s g -l gpcs -d 'all TPCs of these GPCs'
+complete -c nvtaskset -x -s s -l sms -d 'so many SMs, or percent'
+complete -c nvtaskset -x -s i -l gpu -a 'all 0 1 2 3 4 5 6 7' -d 'on this GPU'
+complete -c nvtaskset -s x -l exclusive -d 'none that another task has'
+complete -c nvtaskset -x -s p -l pid -a '(__fish_complete_pids)' -d 'a task that runs'
+complete -c nvtaskset -l whole -d 'the whole GPU again'
+complete -c nvtaskset -l prepare -d 'the whole GPU; TPCs can be set later'
+complete -c nvtaskset -l no-mps -d 'tasks take turns'
+complete -c nvtaskset -l best-effort -d 'let processes go on that cannot be kept'
+complete -c nvtaskset -l quit-mps -d 'end the MPS servers'
+complete -c nvtaskset -s l -l list -d 'TPCs, and who has them'
+complete -c nvtaskset -l probe -d 'find out again'
+complete -c nvtaskset -s j -l json -d 'JSON'
+complete -c nvtaskset -s q -l quiet -d 'errors only'
+complete -c nvtaskset -s h -l help -d help
+complete -c nvtaskset -s V -l version -d version

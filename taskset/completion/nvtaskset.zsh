@@ -1,0 +1,28 @@
+#compdef nvtaskset
+# SPDX-License-Identifier: MIT OR GPL-2.0
+_nvtaskset() {
+	_arguments -S \
+		'(-t --tpcs)'{-t,--tpcs}'[these TPCs]:TPCs: ' \
+		'(-g --gpcs)'{-g,--gpcs}'[all TPCs of these GPCs]:GPCs: ' \
+		'(-s --sms)'{-s,--sms}'[so many SMs, or percent]:SMs: ' \
+		'(-i --gpu)'{-i,--gpu}'[on this GPU]:GPU:(all 0 1 2 3 4 5 6 7)' \
+		'(-x --exclusive)'{-x,--exclusive}'[none that another task has]' \
+		'(-p --pid)'{-p,--pid}'[a task that runs]:PID:_pids' \
+		'--whole[the whole GPU again]' \
+		'--prepare[the whole GPU; TPCs can be set later]' \
+		'--no-mps[tasks take turns]' \
+		'--best-effort[let processes go on that cannot be kept]' \
+		'--quit-mps[end the MPS servers]' \
+		'(-l --list)'{-l,--list}'[TPCs, and who has them]' \
+		'--probe[find out again]' \
+		'(-j --json)'{-j,--json}'[JSON]' \
+		'(-q --quiet)'{-q,--quiet}'[errors only]' \
+		'(-h --help)'{-h,--help}'[help]' \
+		'(-V --version)'{-V,--version}'[version]' \
+		'*::command:_normal'
+}
+if [[ "${funcstack[1]}" == _nvtaskset ]]; then
+	_nvtaskset "$@"
+else
+	compdef _nvtaskset nvtaskset
+fi

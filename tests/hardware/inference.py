@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""PyTorch inference beside PyTorch training on one GPU: what each way to share it does to the 99th percentile.
+
+    inference.py NVTASKSET FOLDER [NVDEBUGCTL]
+
+On a GPU that nobody else uses, with PyTorch. NVDEBUGCTL (as root): also by timeslices. Writes
+FOLDER/inference.json. The models are made up and not trained for anything: a transformer of 12 layers, asked with
+one sentence of 128 tokens every 20 ms, beside one of 24 layers that learns from noise.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+SECONDS = float(os.environ.get("SECONDS_EACH", "6"))
+PERIOD = 0.020
+
+
+def model(layers, width, torch):
+    layer = torch.nn.TransformerEncoderLayer(width, width // 64, 4 * width, batch_first=True, dropout=0)
+    return torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).cuda().to(torch.bfloat16)
+
+
+def infer():
+    """A request each period, however long the one before took; ms from when it was due to its answer."""
+    import torch
+    with torch.no_grad():
+        asked, net = torch.randn(1, 128, 768, device="cuda", dtype=torch.bfloat16), model(12, 768, torch).eval()
+        for _ in range(20):
+            net(asked)
+        torch.cuda.synchronize()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        took, due = [], time.monotonic()
+        end = due + SECONDS
+        while due < end:
+            time.sleep(max(0, due - time.monotonic()))
+            net(asked)
+            torch.cuda.synchronize()
+            took.append((time.monotonic() - due) * 1000)
+            due += PERIOD
+    took.sort()
+    print(json.dumps({"requests": len(took), "median_ms": round(took[len(took) // 2], 2),
+                      "p99_ms": round(took[int(len(took) * 0.99)], 2), "max_ms": round(took[-1], 2)}), flush=True)
+
+
+def train():
+    """Steps, counted from the word to the end of its input."""
+    import select
+    import torch
+    net = model(24, 1024, torch).train()
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-5)
+    batch = torch.randn(32, 512, 1024, device="cuda", dtype=torch.bfloat16)
+
+    def step():
+        optimizer.zero_grad()
+        net(batch).square().mean().backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+    for _ in range(3):
+        step()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    begin, steps = time.monotonic(), 0
+    while not select.select([sys.stdin], [], [], 0)[0] and time.monotonic() - begin < 60:
+        step()
+        steps += 1
+    print(json.dumps({"steps_per_s": round(steps / (time.monotonic() - begin), 2)}), flush=True)
+
+
+class Task:
+    def __init__(self, role, env, prefix):
+        self.process = subprocess.Popen([*prefix, sys.executable, __file__, role], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ready(self):
+        if self.process.stdout.readline() != "ready\n":
+            sys.exit("a task did not start")
+
+    def go(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        found = json.loads(self.process.stdout.readline())
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        return found
+
+    def stop(self):
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+
+
+def environment(**more):
+    return os.environ | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
+
+
+@contextlib.contextmanager
+def mps():
+    with tempfile.TemporaryDirectory() as folder:
+        place = environment(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
+        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True)
+        try:
+            yield place
+        finally:
+            subprocess.run(["nvidia-cuda-mps-control"], env=place, input="quit\n", text=True, check=True,
+                           stdout=subprocess.DEVNULL)
+
+
+def together(env, of_infer=(), of_train=(), both=True, meanwhile=lambda infer, train: None):
+    tasks = []
+    try:
+        asked = Task("infer", env, of_infer)
+        tasks.append(asked)
+        other = Task("train", env, of_train) if both else None
+        if other:
+            tasks.append(other)
+        for task in tasks:
+            task.ready()
+        undo = meanwhile(asked.process.pid, other.process.pid if other else None)
+        for task in tasks:
+            task.go()
+        found = asked.answer()
+        if other:
+            other.go()
+            found |= other.answer()
+        if undo:
+            undo.terminate()
+            undo.wait()
+        return found
+    finally:
+        for task in tasks:
+            task.stop()
+
+
+def main():
+    nvtaskset, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    tool = sys.argv[3] if len(sys.argv) > 3 else None
+
+    def percent(n):
+        return ("env", f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={n}")
+
+    def keep(*words):
+        return (nvtaskset, "-q", *words)
+
+    rows = []
+
+    def say(way, found):
+        rows.append({"way": way} | found)
+        print("  ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
+
+    say("inference alone", together(environment(), both=False))
+    say("time slices, as it is", together(environment()))
+    with mps() as server:
+        say("MPS", together(server))
+        say("MPS percentage 25 : 75", together(server, percent(25), percent(75)))
+        say("nvtaskset -g 0,1 : -g 2-7", together(server, keep("-g", "0,1"), keep("-g", "2-7")))
+        say("nvtaskset -g 0-3 : -g 4-7", together(server, keep("-g", "0-3"), keep("-g", "4-7")))
+    if tool:
+        def slices(asked, other):
+            for pid, slice_of in ((asked, "16ms"), (other, "500us")):
+                subprocess.run([tool, "--from", "driver", "task", "set", str(pid), "--timeslice", slice_of], check=True,
+                               stdout=subprocess.DEVNULL)
+        say("timeslices 16 ms : 500 us", together(environment(), meanwhile=slices))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "inference.json").write_text("[" + ",\n".join(json.dumps(row) for row in rows) + "]\n", encoding="utf-8")
+
+
+{"infer": infer, "train": train}.get(sys.argv[1], main)()
