@@ -2,6 +2,8 @@
 // Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is measured by.
 //
 //   load compute|memory SECONDS           one after the other, each awaited
+//   load queue SECONDS                    kernels of 200 us, always some of them queued
+//   load small SECONDS                    a kernel of 1 ms each 10 ms
 //   load launch COUNT                     what queuing an empty kernel takes
 //   load start                            CUDA's start, one kernel, the end
 //   load green SMS compute|memory compute|memory SECONDS
@@ -177,6 +179,18 @@ void print(std::vector<double> took, int sms) {
                 took.size(), sum / static_cast<double>(took.size()), at(0), at(0.5), at(0.99), at(1), sms);
 }
 
+/// An event that has passed when what was queued before the last call of this has.
+Handle event(Handle stream) {
+    static std::array<Handle, 2> events{};
+    static std::size_t now = 0;
+    for (Handle &each : events)
+        if (!each)
+            call("cuEventCreate", &each, 0U);
+    call("cuEventRecord", events[now], stream);
+    now ^= 1;
+    return events[now];
+}
+
 /// CUdevResource of cuda.h, of which the number of SMs is used.
 struct Resource {
     std::uint32_t type, pad[23], sms, more[11];
@@ -243,6 +257,37 @@ int main(int argc, char **argv) {
         print(load.run(what, stream, std::atof(argv[2]), never), sms);
         return 0;
     }
+    const auto after = [](double seconds) {
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    };
+    // One wave on any GPU, so that turns are time: about 0.75 ms for compute_turns on an H100.
+    const unsigned wave = 8 * static_cast<unsigned>(sms);
+    if (what == "queue" && argc == 3) {
+        constexpr int queued = 16;
+        std::fprintf(stderr, "ready\n");
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            for (int n = 0; n < queued; n++)
+                load.queue("compute", stream, wave, compute_turns / 4);
+            // As long as the other half is queued there is something to run.
+            call("cuEventSynchronize", event(stream));
+        }
+        call("cuStreamSynchronize", stream);
+        return 0;
+    }
+    if (what == "small" && argc == 3) {
+        std::fprintf(stderr, "ready\n");
+        std::vector<double> took;
+        const auto end = after(std::atof(argv[2]));
+        for (auto due = Clock::now(); due < end; due += std::chrono::milliseconds(10)) {
+            std::this_thread::sleep_until(due);
+            const auto begin = Clock::now();
+            load.queue("compute", stream, wave, compute_turns * 4 / 3);
+            call("cuStreamSynchronize", stream);
+            took.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+        }
+        print(took, sms);
+        return 0;
+    }
     if (what == "launch" && argc == 3) {
         constexpr int at_once = 100; // so that none waits for room in the queue
         std::vector<double> took;
@@ -261,6 +306,6 @@ int main(int argc, char **argv) {
         call("cuStreamSynchronize", stream);
         return 0;
     }
-    std::fprintf(stderr, "load: compute|memory SECONDS, launch COUNT, start, green SMS KIND KIND SECONDS\n");
+    std::fprintf(stderr, "load: compute|memory|queue|small SECONDS, launch COUNT, start, green SMS KIND KIND SECONDS\n");
     return 1;
 }

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Timeslices of a real GPU: shares asked for and shares got, what switching costs, and what a small task waits for.
+
+    timeslices.py NVDEBUGCTL LOAD FOLDER
+
+As root, on a GPU that nobody else uses, with NVIDIA's driver and without the module. LOAD is load.cpp, built.
+Shares are those of the driver's own record of context switches (class 0x90cd). Writes FOLDER/timeslices.json.
+"""
+
+import contextlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+from rm import Ours
+
+TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+
+
+@contextlib.contextmanager
+def loads(count, *how):
+    processes = []
+    try:
+        for _ in range(count):
+            processes.append(subprocess.Popen([LOAD, *(how or ("queue", "80"))], stdout=subprocess.DEVNULL,
+                                              stderr=subprocess.PIPE, text=True))
+        for process in processes:
+            while process.stderr.readline() not in ("ready\n", ""):
+                pass
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def task(*words):
+    done = subprocess.run([TOOL, "--from", "driver", "task", *map(str, words)], capture_output=True, text=True,
+                          timeout=60, check=False)
+    if done.returncode:
+        sys.exit(f"task {' '.join(map(str, words))}: {done.stderr}")
+
+
+def record(ours, seconds):
+    """Each slice as (pid, begin, end), in ns."""
+    _, switches = ours.switches(lambda: time.sleep(seconds))
+    return [(a[3], a[0], b[0]) for a, b in zip(switches, switches[1:]) if a[1] and not b[1] and a[2:] == b[2:]]
+
+
+def shares(ours, processes, seconds=0.8):
+    slices = record(ours, seconds)
+    pids = [process.pid for process in processes]
+    took = {pid: [end - begin for who, begin, end in slices if who == pid] for pid in pids}
+    span = slices[-1][2] - slices[0][1]
+    total = sum(map(sum, took.values()))
+    between = [b[1] - a[2] for a, b in zip(slices, slices[1:]) if a[0] != b[0]]
+    return {"share": [round(100 * sum(took[pid]) / total, 2) for pid in pids],
+            "slice_us": [round(statistics.median(took[pid]) / 1000, 1) if took[pid] else None for pid in pids],
+            "switch_us": round(statistics.median(between) / 1000, 1) if between else None,
+            "lost": round(100 * (1 - total / span), 2)}
+
+
+def sweep(ours):
+    for slices in ((300, 300), (500, 500), (1000, 1000), (2048, 2048), (4000, 4000), (16000, 16000), (500, 1500), (500, 4500),
+                   (1000, 3000), (16000, 500), (300, 16000), (1000, 2000, 3000), (2048,) * 4,
+                   (500, 1000, 1500, 2000, 2500, 3000), (1000,) * 8, tuple(500 * n for n in range(1, 9))):
+        with loads(len(slices)) as processes:
+            for process, us in zip(processes, slices):
+                task("set", process.pid, "--timeslice", f"{us}us")
+            found = shares(ours, processes)
+        asked = [round(100 * us / sum(slices), 2) for us in slices]
+        yield {"timeslices_us": slices, "asked": asked} | found
+
+
+def wished(ours):
+    """--share, by the tool alone."""
+    for wish in ((25,), (10,), (60, 20), (40, 30, 20), (5, 5, 5, 5, 5, 5, 5)):
+        with loads(len(wish) + 1) as processes:
+            for process, percent in zip(processes, wish):
+                task("set", process.pid, "--share", f"{percent}%")
+            found = shares(ours, processes)
+        yield {"asked": [*wish, 100 - sum(wish)]} | found
+
+
+def latency():
+    """A kernel of a millisecond now and then, beside a task with work queued at all times."""
+    def ask(prepare, after=lambda pid: None):
+        with loads(1) as (heavy,), subprocess.Popen([LOAD, "small", "3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                                    text=True) as small:
+            while small.stderr.readline() != "ready\n":
+                pass
+            prepare(small.pid, heavy.pid)
+            found = json.loads(small.stdout.readline())
+            after(heavy.pid)
+            return found
+
+    def nothing(_, __):
+        pass
+
+    def slices(small, heavy):
+        task("set", small, "--timeslice", "16ms")
+        task("set", heavy, "--timeslice", "500us")
+
+    def slices_turned(small, heavy):
+        task("set", small, "--timeslice", "500us")
+        task("set", heavy, "--timeslice", "16ms")
+
+    with subprocess.Popen([LOAD, "small", "3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as small:
+        yield {"way": "alone"} | json.loads(small.stdout.readline())
+    yield {"way": "as it is"} | ask(nothing)
+    yield {"way": "16 ms : 500 us"} | ask(slices)
+    yield {"way": "500 us : 16 ms"} | ask(slices_turned)
+    yield {"way": "heavy one paused"} | ask(lambda _, heavy: task("pause", heavy), lambda heavy: task("resume", heavy))
+
+
+def show(title, rows):
+    print(f"\n{title}")
+    found = []
+    for row in rows:
+        print("  " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        found.append(row)
+    return found
+
+
+def main():
+    ours = Ours()
+    found = {
+        "gpu": subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                              capture_output=True, text=True, check=True).stdout.strip(),
+        "sweep": show("timeslices, and shares by the driver's record (percent)", sweep(ours)),
+        "latency": show("a kernel of 1 ms each 10 ms beside a heavy task; us from queuing to its end", latency()),
+    }
+    if "--share" in subprocess.run([TOOL, "task", "set", "--help"], capture_output=True, text=True, check=False).stdout:
+        found["wished"] = show("--share, and shares got (percent)", wished(ours))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    lists = ",\n".join(
+        f'"{key}": ' + (json.dumps(value) if isinstance(value, str) else
+                        "[\n" + ",\n".join(json.dumps(row) for row in value) + "]") for key, value in found.items())
+    (FOLDER / "timeslices.json").write_text("{" + lists + "}\n", encoding="utf-8")
+
+
+main()
