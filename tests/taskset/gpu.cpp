@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "gpu.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace stand_in {
+
+namespace {
+
+struct Product {
+    const char *key, *name;
+    const Layout *layout;
+    int major, minor, threads_per_sm;
+    std::vector<unsigned> gpcs;    // TPCs of each
+    unsigned stride;               // from the first bit of a GPC to the next one's
+    std::vector<unsigned> singles; // bits of TPCs that are alone in their GPC
+};
+
+// The H100 is as measured. Of an H200 64 of 66 TPCs were seen, which are not these: it is one with
+// others missing. The rest stands for generations that nobody measured.
+const std::vector<Product> products = {
+    {"h100",
+     "NVIDIA H100 80GB HBM3",
+     &v04_00,
+     9,
+     0,
+     2048,
+     {4, 8, 8, 8, 8, 8, 9, 9},
+     9,
+     {75, 78, 81, 83}},
+    {"h200", "NVIDIA H200", &v04_00, 9, 0, 2048, {8, 9, 7, 8, 8, 6, 8, 8}, 9, {75, 78, 81, 83}},
+    {"volta", "NVIDIA TITAN V (stand-in)", &v02_02, 7, 0, 2048, {4, 4}, 4, {}},
+    {"turing", "NVIDIA T4 (stand-in)", &v02_03, 7, 5, 1024, {4, 4}, 4, {}},
+    {"ampere", "NVIDIA RTX A2000 (stand-in)", &v03_00, 8, 6, 1536, {4, 4}, 4, {}},
+    {"blackwell",
+     "NVIDIA B200 (stand-in)",
+     &v05_00,
+     10,
+     0,
+     2048,
+     {9, 9, 8, 9, 9, 10, 10, 10},
+     16,
+     {}},
+    {"unknown", "NVIDIA GPU of tomorrow (stand-in)", &unknown, 12, 9, 2048, {8, 8}, 9, {}},
+};
+
+Gpu make(const Product &product, unsigned place) {
+    Gpu gpu = {.layout = product.layout,
+               .name = product.name,
+               .major = product.major,
+               .minor = product.minor,
+               .threads_per_sm = product.threads_per_sm,
+               .tpcs = {},
+               .uuid = {{0x57, 0xa2, 0xd1, 0x20}},
+               .address = {}};
+    // SMs are numbered round robin: the first TPC of each GPC, then the second of each.
+    const auto add = [&](unsigned bit, unsigned gpc) { gpu.tpcs.push_back({bit, gpc, gpu.sms()}); };
+    const unsigned most = *std::max_element(product.gpcs.begin(), product.gpcs.end());
+    for (unsigned tpc = 0; tpc < most; tpc++)
+        for (unsigned gpc = 0; gpc < product.gpcs.size(); gpc++)
+            if (tpc < product.gpcs[gpc])
+                add(gpc * product.stride + tpc, gpc);
+    unsigned gpc = product.gpcs.size();
+    for (const unsigned bit : product.singles)
+        add(bit, gpc++);
+    gpu.uuid.bytes[14] = static_cast<unsigned char>(&product - products.data());
+    gpu.uuid.bytes[15] = static_cast<unsigned char>(place);
+    char address[16];
+    std::snprintf(address, sizeof(address), "0000:%02x:00.0", place + 1);
+    gpu.address = address;
+    return gpu;
+}
+
+std::vector<std::string> split(const std::string &text, char by) {
+    std::vector<std::string> words;
+    std::istringstream in(text);
+    for (std::string word; std::getline(in, word, by);)
+        words.push_back(word);
+    return words;
+}
+
+std::string text_of(const cuda::Uuid &uuid) {
+    std::string text = "GPU-";
+    for (unsigned i = 0; i < 16; i++) {
+        char digits[4];
+        std::snprintf(digits, sizeof(digits), "%s%02x",
+                      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
+        text += digits;
+    }
+    return text;
+}
+
+/// As the driver does: numbers or beginnings of UUIDs, up to the first that is neither.
+std::vector<Gpu> visible(const std::vector<Gpu> &all, const std::string &wanted) {
+    std::vector<Gpu> some;
+    for (const std::string &word : split(wanted, ',')) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const Gpu &gpu) {
+            return word == std::to_string(&gpu - all.data()) ||
+                   (word.starts_with("GPU-") && text_of(gpu.uuid).starts_with(word));
+        });
+        if (found == all.end())
+            break;
+        some.push_back(*found);
+    }
+    return some;
+}
+
+} // namespace
+
+std::vector<Gpu> gpus_of_environment() {
+    const char *const names = std::getenv("STAND_IN_GPUS");
+    std::vector<Gpu> all;
+    for (const std::string &name : split(names ? names : "h100", ',')) {
+        const auto product = std::find_if(products.begin(), products.end(),
+                                          [&](const Product &each) { return name == each.key; });
+        if (product == products.end())
+            throw std::invalid_argument("STAND_IN_GPUS: no GPU " + name);
+        all.push_back(make(*product, all.size()));
+    }
+    // What the GPU is said to do, and does not.
+    const char *const lies = std::getenv("STAND_IN_LIES");
+    for (const std::string &lie : split(lies ? lies : "", ',')) {
+        const auto words = split(lie, ':');
+        for (Gpu &gpu : all)
+            for (Tpc &tpc : gpu.tpcs)
+                if (words.size() == 2 && words[0] == "deaf" && tpc.bit == std::stoul(words[1]))
+                    tpc.deaf = true;
+                else if (words.size() == 3 && words[0] == "swap" && tpc.bit == std::stoul(words[1]))
+                    tpc.bit = std::stoul(words[2]);
+                else if (words.size() == 3 && words[0] == "swap" && tpc.bit == std::stoul(words[2]))
+                    tpc.bit = std::stoul(words[1]);
+    }
+    const char *const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
+    return wanted ? visible(all, wanted) : all;
+}
+
+unsigned Gpu::blocks_per_sm(unsigned threads, std::size_t shared_bytes) const {
+    // A block takes whole warps, and 1 KiB more shared memory than it asks for, of Hopper's 228.
+    const std::size_t warps = (threads + 31) / 32;
+    const std::size_t by_threads = warps ? threads_per_sm / 32 / warps : 0;
+    return std::min({std::size_t{32}, by_threads, 228 * 1024 / (shared_bytes + 1024)});
+}
+
+std::vector<unsigned> Gpu::run(const Launch &launch, const Mask &disabled, std::string &why) const {
+    std::vector<unsigned> usable;
+    std::map<unsigned, unsigned> of_gpc;
+    for (const Tpc &tpc : tpcs)
+        if (tpc.deaf || !disabled[tpc.bit]) {
+            usable.insert(usable.end(), {tpc.first_sm, tpc.first_sm + 1});
+            of_gpc[tpc.gpc] += 2;
+        }
+    unsigned most = 0;
+    for (const auto &[gpc, count] : of_gpc)
+        most = std::max(most, count);
+    const std::uint64_t each = blocks_per_sm(launch.threads(), launch.shared_bytes);
+    if (usable.empty())
+        why = "no TPC that it may use";
+    else if (launch.cooperative && launch.blocks() > each * usable.size())
+        why = "cooperative, and " + std::to_string(each * usable.size()) + " blocks fit";
+    else if (launch.cluster_blocks() > 1 && launch.cluster_blocks() > each * most)
+        why = "a cluster of " + std::to_string(launch.cluster_blocks()) + " blocks, and " +
+              std::to_string(each * most) + " fit in a GPC";
+    if (launch.blocks() < usable.size())
+        usable.resize(launch.blocks());
+    return usable;
+}
+
+} // namespace stand_in

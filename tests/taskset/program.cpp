@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A CUDA program that does what it is told, by its arguments or, after the last of them, by lines
+// on stdin if that is `-`; it answers each with a line. It finds CUDA as others do, so a real GPU
+// does, too.
+//
+//   device N              the GPU to use, before anything else of it
+//   context               makes another context and uses that
+//   use N                 the Nth context again, from 0
+//   attribute N           of the GPU
+//   occupancy THREADS     blocks per SM
+//   launch [BLOCKS]       which SMs does it get?
+//   cooperative BLOCKS [THREADS]    the same, of a launch whose blocks are all there at once
+//   cluster SIZE [BLOCKS] the same, in clusters
+//   graph [BLOCKS [cooperative]]    instantiates one, after the others, with an empty node in front
+//   graph-launch N        launches the Nth
+//   graph-update N BLOCKS makes its kernel that large
+//   graph-destroy N       ends the Nth
+//   storm THREADS TIMES   that many threads launch so often: which numbers of SMs did they get?
+//   subscribe             to callbacks, as a profiler does
+//   fork                  a child does the rest
+#include "cuda.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+// Each block says on which SM it is, and stays there for some time, so that others go elsewhere.
+constexpr char kernel_ptx[] = R"(.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry where(.param .u64 array, .param .u64 ns)
+{
+    .reg .u64 %a<8>;
+    .reg .u32 %r<4>;
+    .reg .pred %p;
+    ld.param.u64 %a1, [array];
+    ld.param.u64 %a2, [ns];
+    cvta.to.global.u64 %a1, %a1;
+    mov.u32 %r1, %smid;
+    mul.wide.u32 %a3, %r1, 4;
+    add.u64 %a3, %a1, %a3;
+    mov.u32 %r2, 1;
+    st.global.u32 [%a3], %r2;
+    mov.u64 %a4, %globaltimer;
+again:
+    mov.u64 %a5, %globaltimer;
+    sub.u64 %a6, %a5, %a4;
+    setp.lt.u64 %p, %a6, %a2;
+    @%p bra again;
+    ret;
+}
+)";
+constexpr std::size_t most_sms = 1024;
+constexpr unsigned many_blocks = 1024;
+
+struct Cuda {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    Cuda() {
+        if (!library) {
+            std::fprintf(stderr, "program: no libcuda.so.1\n");
+            std::exit(1);
+        }
+    }
+    template <typename... Arguments>
+    int operator()(const char *name, Arguments... arguments) const {
+        void *const function = dlsym(library, name);
+        if (!function) {
+            std::fprintf(stderr, "program: no %s\n", name);
+            std::exit(1);
+        }
+        return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
+    }
+};
+
+struct Task {
+    cuda::Context context = nullptr;
+    cuda::Function where = nullptr;
+};
+
+struct Graph {
+    cuda::Graph graph = nullptr;
+    cuda::Node node = nullptr;
+    cuda::Exec exec = nullptr;
+};
+
+/// SMs as `0-3,8`.
+std::string text_of(const std::vector<unsigned> &sms) {
+    std::string text;
+    for (std::size_t i = 0; i < sms.size(); i++) {
+        if (i && sms[i] == sms[i - 1] + 1 && i + 1 < sms.size() && sms[i + 1] == sms[i] + 1)
+            continue;
+        const bool goes_on = i && sms[i] == sms[i - 1] + 1;
+        text += (i ? goes_on ? "-" : "," : "") + std::to_string(sms[i]);
+    }
+    return text.empty() ? "-" : text;
+}
+
+class Program {
+  public:
+    /// The answer to a line.
+    std::string answer(const std::string &line) {
+        std::istringstream words(line);
+        std::string verb;
+        words >> verb;
+        const auto number = [&](std::uint64_t otherwise) {
+            std::uint64_t value;
+            return words >> value ? value : otherwise;
+        };
+        if (verb == "device") {
+            device_ = static_cast<int>(number(0));
+            return "ok";
+        }
+        if (verb == "subscribe")
+            return subscribe();
+        if (const int error = start())
+            return failed(error);
+        if (verb == "context")
+            return done(make_context());
+        if (verb == "use") {
+            current_ = tasks_.at(number(0));
+            return done(cuda_("cuCtxSetCurrent", current_.context));
+        }
+        if (verb == "attribute") {
+            int value = -1;
+            const int which = static_cast<int>(number(cuda::multiprocessors));
+            const int error = cuda_("cuDeviceGetAttribute", &value, which, device_);
+            return error ? failed(error) : std::to_string(value);
+        }
+        if (verb == "occupancy") {
+            int blocks = -1;
+            const int error = cuda_("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks,
+                                    current_.where, static_cast<int>(number(1024)), std::size_t{0});
+            return error ? failed(error) : std::to_string(blocks);
+        }
+        if (verb == "launch") {
+            const unsigned blocks = number(many_blocks);
+            return sms([&](void **params) { return launch(blocks, params); });
+        }
+        if (verb == "cooperative") {
+            const unsigned blocks = number(1), threads = number(1024);
+            return sms([&](void **params) {
+                return cuda_("cuLaunchCooperativeKernel", current_.where, blocks, 1U, 1U, threads,
+                             1U, 1U, 0U, cuda::Stream{}, params);
+            });
+        }
+        if (verb == "cluster") {
+            const unsigned size = number(2), blocks = number(64 * size);
+            return sms([&](void **params) { return launch_clusters(size, blocks, params); });
+        }
+        if (verb == "graph") {
+            const unsigned blocks = number(many_blocks);
+            words.clear();
+            std::string how;
+            words >> how;
+            return make_graph(blocks, how == "cooperative");
+        }
+        if (verb == "graph-launch") {
+            const Graph &graph = graphs_.at(number(0));
+            return sms([&](void **) { return cuda_("cuGraphLaunch", graph.exec, cuda::Stream{}); });
+        }
+        if (verb == "graph-update") {
+            const Graph &graph = graphs_.at(number(0));
+            return update(graph, number(many_blocks));
+        }
+        if (verb == "graph-destroy")
+            return done(cuda_("cuGraphExecDestroy", graphs_.at(number(0)).exec));
+        if (verb == "storm") {
+            const unsigned threads = number(1), times = number(1);
+            return storm(threads, times);
+        }
+        std::fprintf(stderr, "program: what is '%s'?\n", line.c_str());
+        std::exit(1);
+    }
+
+  private:
+    std::string failed(int error) const {
+        const char *name = nullptr;
+        cuda_("cuGetErrorName", error, &name);
+        return "error " + std::to_string(error) + " " + (name ? name : "?");
+    }
+    std::string done(int error) const { return error ? failed(error) : "ok"; }
+
+    int start() {
+        if (!tasks_.empty())
+            return 0;
+        if (const int error = cuda_("cuInit", 0U))
+            return error;
+        return make_context();
+    }
+
+    int make_context() {
+        Task task;
+        cuda::Module module;
+        int error = cuda_("cuCtxCreate_v2", &task.context, 0U, device_);
+        if (!error)
+            error = cuda_("cuModuleLoadData", &module, &kernel_ptx[0]);
+        if (!error)
+            error = cuda_("cuModuleGetFunction", &task.where, module, "where");
+        if (!error)
+            tasks_.push_back(current_ = task);
+        return error;
+    }
+
+    int launch(unsigned blocks, void **params) const {
+        return cuda_("cuLaunchKernel", current_.where, blocks, 1U, 1U, 256U, 1U, 1U, 0U,
+                     cuda::Stream{}, params, static_cast<void **>(nullptr));
+    }
+
+    int launch_clusters(unsigned size, unsigned blocks, void **params) const {
+        cuda::Attribute attribute{};
+        attribute.id = cuda::Attribute::cluster_dimension;
+        attribute.value.cluster = {size, 1, 1};
+        cuda::LaunchConfig config{};
+        config.grid[0] = blocks;
+        config.block[0] = 1024;
+        config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+        config.attributes = &attribute;
+        config.attribute_count = 1;
+        return cuda_("cuLaunchKernelEx", &config, current_.where, params,
+                     static_cast<void **>(nullptr));
+    }
+
+    /// Memory for the answers of launches of this context.
+    int array(cuda::DevicePointer *array) const {
+        const int error = cuda_("cuMemAlloc_v2", array, 4 * most_sms);
+        return error ? error : cuda_("cuMemsetD32_v2", *array, 0U, most_sms);
+    }
+
+    /// Does it with the kernel's parameters, and says which SMs it got.
+    template <typename Work>
+    int sms_of(Work work, std::vector<unsigned> &sms, cuda::DevicePointer memory) const {
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory, &ns};
+        std::vector<unsigned> used(most_sms);
+        int error = cuda_("cuMemsetD32_v2", memory, 0U, most_sms);
+        if (!error)
+            error = work(params);
+        if (!error)
+            error = cuda_("cuCtxSynchronize");
+        if (!error)
+            error =
+                cuda_("cuMemcpyDtoH_v2", static_cast<void *>(used.data()), memory, 4 * most_sms);
+        for (unsigned sm = 0; sm < most_sms; sm++)
+            if (used[sm])
+                sms.push_back(sm);
+        return error;
+    }
+
+    template <typename Work>
+    std::string sms(Work work) {
+        cuda::DevicePointer &memory = memory_[current_.context];
+        std::vector<unsigned> sms;
+        int error = memory ? 0 : array(&memory);
+        if (!error)
+            error = sms_of(work, sms, memory);
+        return error ? failed(error) : std::to_string(sms.size()) + " " + text_of(sms);
+    }
+
+    cuda::KernelNodeParams node_params(unsigned blocks, void **params) const {
+        cuda::KernelNodeParams node{};
+        node.function = current_.where;
+        node.grid[0] = blocks;
+        node.block[0] = 256;
+        node.grid[1] = node.grid[2] = node.block[1] = node.block[2] = 1;
+        node.params = params;
+        return node;
+    }
+
+    std::string make_graph(unsigned blocks, bool cooperative) {
+        cuda::DevicePointer &memory = memory_[current_.context];
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory, &ns};
+        cuda::Node empty;
+        Graph graph;
+        int error = memory ? 0 : array(&memory);
+        const auto node = node_params(blocks, params);
+        const std::size_t none = 0;
+        if (!error)
+            error = cuda_("cuGraphCreate", &graph.graph, 0U);
+        if (!error)
+            error = cuda_("cuGraphAddEmptyNode", &empty, graph.graph,
+                          static_cast<cuda::Node *>(nullptr), none);
+        if (!error)
+            error = cuda_("cuGraphAddKernelNode_v2", &graph.node, graph.graph, &empty,
+                          std::size_t{1}, &node);
+        if (!error && cooperative) {
+            cuda::AttributeValue value{};
+            value.cooperative = 1;
+            error = cuda_("cuGraphKernelNodeSetAttribute", graph.node,
+                          int{cuda::Attribute::is_cooperative}, &value);
+        }
+        if (!error)
+            error = cuda_("cuGraphInstantiateWithFlags", &graph.exec, graph.graph, 0ULL);
+        if (!error)
+            graphs_.push_back(graph);
+        return done(error);
+    }
+
+    std::string update(const Graph &graph, unsigned blocks) {
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory_[current_.context], &ns};
+        const auto node = node_params(blocks, params);
+        cuda::UpdateResult result;
+        int error = cuda_("cuGraphKernelNodeSetParams_v2", graph.node, &node);
+        if (!error)
+            error = cuda_("cuGraphExecUpdate_v2", graph.exec, graph.graph, &result);
+        return done(error);
+    }
+
+    std::string storm(unsigned threads, unsigned times) const {
+        std::mutex lock;
+        std::set<std::size_t> counts;
+        std::atomic<int> error = 0;
+        std::vector<std::thread> all;
+        for (unsigned i = 0; i < threads; i++)
+            all.emplace_back([&] {
+                cuda::DevicePointer memory = 0;
+                int failure = cuda_("cuCtxSetCurrent", current_.context);
+                if (!failure)
+                    failure = array(&memory);
+                for (unsigned n = 0; !failure && n < times; n++) {
+                    std::vector<unsigned> sms;
+                    const auto work = [&](void **params) { return launch(many_blocks, params); };
+                    failure = sms_of(work, sms, memory);
+                    const std::lock_guard guard(lock);
+                    counts.insert(sms.size());
+                }
+                if (failure)
+                    error = failure;
+            });
+        for (std::thread &each : all)
+            each.join();
+        std::string text;
+        for (const std::size_t count : counts)
+            text += (text.empty() ? "" : ",") + std::to_string(count);
+        return error ? failed(error) : text;
+    }
+
+    std::string subscribe() const {
+        const void *const *table = nullptr;
+        void *handle = nullptr;
+        if (const int error = cuda_("cuGetExportTable", &table, &cuda::tools_table))
+            return failed(error);
+        const auto function =
+            reinterpret_cast<cuda::Subscribe>(const_cast<void *>(table[cuda::subscribe_entry]));
+        return done(function(
+            &handle, [](void *, int, int, const void *) {}, nullptr));
+    }
+
+    Cuda cuda_;
+    int device_ = 0;
+    Task current_;
+    std::vector<Task> tasks_;
+    std::vector<Graph> graphs_;
+    std::map<cuda::Context, cuda::DevicePointer> memory_;
+};
+
+/// The parent's part: it ends as the child does.
+void follow_child() {
+    const pid_t child = fork();
+    if (!child)
+        return;
+    int status = 0;
+    waitpid(child, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    Program program;
+    const auto obey = [&](const std::string &line) {
+        if (line == "fork")
+            follow_child();
+        else
+            std::cout << program.answer(line) << std::endl;
+    };
+    for (int i = 1; i < argc; i++)
+        if (std::string(argv[i]) != "-")
+            obey(argv[i]);
+        else
+            for (std::string line; std::getline(std::cin, line);)
+                obey(line);
+}
