@@ -19,7 +19,6 @@ struct Tpc {
 
 /// What of a launch matters here.
 struct Launch {
-    std::string kernel;
     Dimensions grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
     unsigned shared_bytes = 0;
     bool cooperative = false;
