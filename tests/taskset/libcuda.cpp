@@ -423,8 +423,8 @@ cuda::Result cuGetProcAddress_v2(const char *name, void **function, int version,
     dladdr(reinterpret_cast<void *>(cuInit), &here);
     void *const self = dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     *function = nullptr;
-    for (const char *suffix : {"_ptsz", "_v2", ""})
-        if (!*function && (suffix[1] != 'p' || flags & 2)) // PER_THREAD_DEFAULT_STREAM
+    for (const std::string suffix : {"_ptsz", "_v2", ""})
+        if (!*function && (suffix != "_ptsz" || flags & 2)) // PER_THREAD_DEFAULT_STREAM
             *function = dlsym(self, (symbol(name, version) + suffix).c_str());
     dlclose(self);
     if (status)
