@@ -59,15 +59,19 @@ Gpu make(const Product &product, unsigned place) {
                .uuid = {{0x57, 0xa2, 0xd1, 0x20}},
                .address = {}};
     // SMs are numbered round robin: the first TPC of each GPC, then the second of each.
-    const auto add = [&](unsigned bit, unsigned gpc) { gpu.tpcs.push_back({bit, gpc, gpu.sms()}); };
+    // Which logical GPC a virtual one is, is made up: it is not the same number.
+    const unsigned gpcs = product.gpcs.size();
+    const auto add = [&](unsigned bit, unsigned gpc) {
+        gpu.tpcs.push_back({bit, gpc, gpc < gpcs ? gpcs - 1 - gpc : gpcs - 1, gpu.sms()});
+    };
     const unsigned most = *std::max_element(product.gpcs.begin(), product.gpcs.end());
     for (unsigned tpc = 0; tpc < most; tpc++)
-        for (unsigned gpc = 0; gpc < product.gpcs.size(); gpc++)
+        for (unsigned gpc = 0; gpc < gpcs; gpc++)
             if (tpc < product.gpcs[gpc])
                 add(gpc * product.stride + tpc, gpc);
-    unsigned gpc = product.gpcs.size();
+    // Their virtual GPCs begin with 8, at bit 72.
     for (const unsigned bit : product.singles)
-        add(bit, gpc++);
+        add(bit, bit - 72 + 8);
     gpu.uuid.bytes[14] = static_cast<unsigned char>(&product - products.data());
     gpu.uuid.bytes[15] = static_cast<unsigned char>(place);
     char address[16];
@@ -95,24 +99,9 @@ std::string text_of(const cuda::Uuid &uuid) {
     return text;
 }
 
-/// As the driver does: numbers or beginnings of UUIDs, up to the first that is neither.
-std::vector<Gpu> visible(const std::vector<Gpu> &all, const std::string &wanted) {
-    std::vector<Gpu> some;
-    for (const std::string &word : split(wanted, ',')) {
-        const auto found = std::find_if(all.begin(), all.end(), [&](const Gpu &gpu) {
-            return word == std::to_string(&gpu - all.data()) ||
-                   (word.starts_with("GPU-") && text_of(gpu.uuid).starts_with(word));
-        });
-        if (found == all.end())
-            break;
-        some.push_back(*found);
-    }
-    return some;
-}
-
 } // namespace
 
-std::vector<Gpu> gpus_of_environment() {
+std::vector<Gpu> all_gpus() {
     const char *const names = std::getenv("STAND_IN_GPUS");
     std::vector<Gpu> all;
     for (const std::string &name : split(names ? names : "h100", ',')) {
@@ -135,8 +124,26 @@ std::vector<Gpu> gpus_of_environment() {
                 else if (words.size() == 3 && words[0] == "swap" && tpc.bit == std::stoul(words[2]))
                     tpc.bit = std::stoul(words[1]);
     }
+    return all;
+}
+
+/// As the driver does: numbers or beginnings of UUIDs, up to the first that is neither.
+std::vector<Gpu> visible_gpus() {
+    const auto all = all_gpus();
     const char *const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
-    return wanted ? visible(all, wanted) : all;
+    if (!wanted)
+        return all;
+    std::vector<Gpu> some;
+    for (const std::string &word : split(wanted, ',')) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const Gpu &gpu) {
+            return word == std::to_string(&gpu - all.data()) ||
+                   (word.starts_with("GPU-") && text_of(gpu.uuid).starts_with(word));
+        });
+        if (found == all.end())
+            break;
+        some.push_back(*found);
+    }
+    return some;
 }
 
 unsigned Gpu::blocks_per_sm(unsigned threads, std::size_t shared_bytes) const {

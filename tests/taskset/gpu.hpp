@@ -12,7 +12,8 @@ namespace stand_in {
 
 struct Tpc {
     unsigned bit; ///< in the mask
-    unsigned gpc;
+    unsigned gpc; ///< virtual: where clusters are
+    unsigned logical_gpc;
     unsigned first_sm; ///< of two
     bool deaf = false; ///< to its bit
 };
@@ -44,8 +45,9 @@ class Gpu {
     std::vector<unsigned> run(const Launch &launch, const Mask &disabled, std::string &why) const;
 };
 
-/// Those of STAND_IN_GPUS that CUDA_VISIBLE_DEVICES leaves, e.g. `h100,h200`. Throws
-/// std::invalid_argument.
-std::vector<Gpu> gpus_of_environment();
+/// Those of STAND_IN_GPUS, e.g. `h100,h200`. Throws std::invalid_argument.
+std::vector<Gpu> all_gpus();
+/// Of them, those that CUDA_VISIBLE_DEVICES leaves.
+std::vector<Gpu> visible_gpus();
 
 } // namespace stand_in

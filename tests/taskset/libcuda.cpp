@@ -3,7 +3,7 @@
 // measured to do, as far as that is known, and a launch is over when it returns.
 //
 // Of the environment: STAND_IN_GPUS, STAND_IN_LIES (`deaf:BIT`, `swap:BIT:BIT`; gpu.cpp),
-// STAND_IN_LOG.
+// STAND_IN_LOG, STAND_IN_DEVICE (a file to have open, as the real one has /dev/nvidia-uvm).
 #include "callback.hpp"
 #include "driver.hpp"
 #include "log.hpp"
@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 using namespace stand_in;
 
@@ -135,12 +136,16 @@ cuda::Result cuInit(unsigned flags) {
     if (driver().process)
         return cuda::not_initialized;
     try {
-        driver().gpus = gpus_of_environment();
+        driver().gpus = visible_gpus();
     } catch (const std::exception &error) {
         die(std::string("WRONG ") + error.what());
     }
     if (driver().gpus.empty())
         return cuda::no_device;
+    // What shows that a process uses the GPU; never closed.
+    if (const char *const device = std::getenv("STAND_IN_DEVICE"))
+        if (open(device, O_RDWR | O_CLOEXEC) < 0)
+            die(std::string("WRONG STAND_IN_DEVICE ") + device);
     driver().process = getpid();
     lock.unlock();
     inject();

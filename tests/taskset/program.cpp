@@ -3,6 +3,7 @@
 // on stdin if that is `-`; it answers each with a line. It finds CUDA as others do, so a real GPU
 // does, too.
 //
+//   gpus                  each GPU's PCI address, UUID and name, `;` between
 //   device N              the GPU to use, before anything else of it
 //   context               makes another context and uses that
 //   use N                 the Nth context again, from 0
@@ -129,6 +130,8 @@ class Program {
             return subscribe();
         if (const int error = start())
             return failed(error);
+        if (verb == "gpus")
+            return gpus();
         if (verb == "context")
             return done(make_context());
         if (verb == "use") {
@@ -214,6 +217,27 @@ class Program {
         if (!error)
             tasks_.push_back(current_ = task);
         return error;
+    }
+
+    std::string gpus() const {
+        int count = 0;
+        std::string text;
+        cuda_("cuDeviceGetCount", &count);
+        for (int n = 0; n < count; n++) {
+            char address[32] = {}, name[64] = {}, digits[4];
+            cuda::Uuid uuid{};
+            cuda_("cuDeviceGetPCIBusId", &address[0], 32, n);
+            cuda_("cuDeviceGetUuid_v2", &uuid, n);
+            cuda_("cuDeviceGetName", &name[0], 64, n);
+            text += (n ? ";" : "") + std::string(address) + " GPU-";
+            for (unsigned i = 0; i < 16; i++) {
+                const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+                std::snprintf(digits, sizeof(digits), "%s%02x", dash ? "-" : "", uuid.bytes[i]);
+                text += digits;
+            }
+            text += " " + std::string(name);
+        }
+        return text;
     }
 
     int launch(unsigned blocks, void **params) const {
