@@ -1,0 +1,725 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvtaskset on programs of a stand-in for CUDA, whose launches say which SMs they got: no GPU, no VM."""
+
+import contextlib
+import dataclasses
+import functools
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from throwaway_root import needs_root
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILT = ROOT / "build/cmake"
+STAND_INS = BUILT / "tests/taskset"
+TOOL, LIBRARY = BUILT / "taskset/nvtaskset", BUILT / "taskset/libnvtaskset.so"
+PROGRAM = STAND_INS / "program"
+TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
+# A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
+NOT_KEPT, HUNG = 125, 99
+TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
+PATIENCE_S = 60
+
+
+def first_sms():
+    """The first SM of each TPC of the H100, in the tool's order: by GPC, then by bit of the mask."""
+    sizes, tpcs = (4, 8, 8, 8, 8, 8, 9, 9), []
+    # SMs are numbered round robin; GPCs, in the stand-in, the other way round.
+    for tpc in range(max(sizes)):
+        tpcs += [(7 - gpc, 9 * gpc + tpc) for gpc, size in enumerate(sizes) if tpc < size]
+    tpcs += [(7, bit) for bit in (75, 78, 81, 83)]
+    return [2 * tpcs.index(tpc) for tpc in sorted(tpcs)]
+
+
+FIRST_SMS = first_sms()
+ALL = range(132)
+GPC_TPCS = {0: range(9), 1: range(9, 18), 2: range(18, 26), 7: range(58, 66)}
+
+
+def sms_of(*tpcs):
+    return sorted(sm for tpc in tpcs for sm in (FIRST_SMS[tpc], FIRST_SMS[tpc] + 1))
+
+
+def numbers(text):
+    """`0-3,8` as numbers."""
+    found = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def sms_in(answer):
+    """Of a launch: the SMs that it got."""
+    count, _, ids = answer.partition(" ")
+    sms = numbers(ids)
+    assert len(sms) == int(count)
+    return sms
+
+
+@functools.cache
+def build():
+    """Up to date (NVDEBUG_NO_BUILD: taken on trust); a lock, since xdist's workers start at once."""
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        (ROOT / "build").mkdir(exist_ok=True)
+        subprocess.run(["flock", ROOT / "build/tool.lock", "sh", "-c",
+                        f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+@dataclasses.dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def answers(self):
+        return self.out.splitlines()
+
+
+class Running:
+    """A program that waits for what it is to do."""
+
+    def __init__(self, words, env, err):
+        self.err = err
+        with open(err, "wb") as to:
+            self.process = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=to, text=True, bufsize=1, start_new_session=True)
+        self.pid = self.process.pid
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+
+    def hear(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+        line = self.process.stdout.readline() if ready else ""
+        assert line, f"no answer: {self.err.read_text()}"
+        return line.rstrip("\n")
+
+    def ask(self, line):
+        self.say(line)
+        return self.hear()
+
+    def launch(self):
+        return sms_in(self.ask("launch"))
+
+    def end(self):
+        """Its exit status."""
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE_S)
+
+    def kill(self):
+        """With its children."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE_S)
+
+
+class Desk:
+    """GPUs, and programs that use them."""
+
+    def __init__(self, folder, gpus):
+        self.folder, self.running = folder, []
+        self.log_file = folder / "log"
+        self.env = {**os.environ,
+                    "LD_LIBRARY_PATH": str(STAND_INS / "libcuda"),
+                    "LD_PRELOAD": str(STAND_INS / "librm_stand_in.so"),
+                    "XDG_CACHE_HOME": str(folder / "cache"),
+                    "NVTASKSET_DRIVER_FOLDER": str(folder / "driver"),
+                    "STAND_IN_LOG": str(self.log_file),
+                    "STAND_IN_GPUS": gpus}
+        for name in ("CUDA_INJECTION64_PATH", "CUDA_VISIBLE_DEVICES", "STAND_IN_LIES"):
+            self.env.pop(name, None)
+        self.uuids = []
+        self.describe_driver()
+
+    def describe_driver(self):
+        """As /proc/driver/nvidia does."""
+        (self.folder / "driver").mkdir()
+        (self.folder / "driver/version").write_text(
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
+        for gpu in self.command(PROGRAM, "gpus").out.strip().split(";"):
+            address, uuid, name = gpu.split(" ", 2)
+            self.uuids.append(uuid)
+            place = self.folder / "driver/gpus" / address
+            place.mkdir(parents=True)
+            (place / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\n")
+
+    def command(self, *words, **env):
+        done = subprocess.run([str(word) for word in words], env={**self.env, **env}, check=False, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        assert done.returncode != HUNG, done.stderr
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def tool(self, *options, **env):
+        return self.command(TOOL, *options, **env)
+
+    def done(self, *options, **env):
+        """What it says of what it did."""
+        result = self.tool(*options, **env)
+        assert result.status == 0, result.err
+        return result.out
+
+    def run(self, options, *actions, **env):
+        """A program that does all of it at once."""
+        return self.tool("--no-mps", *options.split(), PROGRAM, *actions, **env)
+
+    def refused(self, options, sentence, *actions, **env):
+        """With one sentence, and before anything happened."""
+        launches = self.launches()
+        result = self.tool(*options.split(), *actions, **env)
+        assert result.status == 1 and not result.out
+        assert result.err.startswith("nvtaskset: ") and sentence in result.err
+        assert len(result.err.splitlines()) == 1
+        assert self.launches() == launches
+
+    def start(self, options, *actions, **env):
+        return self.start_command(f"--no-mps {options}", PROGRAM, *actions, "-", **env)
+
+    def start_command(self, options, *words, **env):
+        program = Running([str(word) for word in (TOOL, *options.split(), *words)], {**self.env, **env},
+                          self.folder / f"err{len(self.running)}")
+        self.running.append(program)
+        return program
+
+    def launches(self):
+        """The programs' launches: not those of the probe, in contexts of its own."""
+        text = self.log_file.read_text() if self.log_file.exists() else ""
+        return [line for line in text.splitlines() if "blocks=1056" not in line]
+
+    def end(self):
+        for program in self.running:
+            program.kill()
+        log = self.log_file.read_text() if self.log_file.exists() else ""
+        assert not re.search("^(HANG|WRONG)", log, re.MULTILINE), log
+
+
+@contextlib.contextmanager
+def desk_of(folder, gpus="h100"):
+    build()
+    made = Desk(folder, gpus)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with desk_of(tmp_path) as made:
+        yield made
+
+
+# --- sizes ---
+
+@pytest.mark.parametrize("options, tpcs", (
+    ("-t 0", [0]), ("-t 0-3", range(4)), ("-t 65,5,0", [0, 5, 65]), ("-t 0-65", range(66)),
+    ("-g 0", GPC_TPCS[0]), ("-g 7", GPC_TPCS[7]), ("-g 2,1", [*GPC_TPCS[1], *GPC_TPCS[2]])))
+def test_tpcs_by_name(desk, options, tpcs):
+    result = desk.run(options, "launch", "attribute 16", "attribute 39", "launch")
+    assert result.status == 0 and not result.err
+    first, attribute, other, second = result.answers
+    assert sms_in(first) == sms_in(second) == sms_of(*tpcs)
+    assert int(attribute) == 2 * len(tpcs) and int(other) == 2048
+
+
+@pytest.mark.parametrize("size, count", (("2", 2), ("1", 2), ("3", 4), ("16", 16), ("132", 132), ("25%", 34), ("100%", 132)))
+def test_so_many_sms(desk, size, count):
+    """Never fewer than asked for."""
+    assert len(sms_in(desk.run(f"-s {size}", "launch").answers[0])) == count
+
+
+@pytest.mark.parametrize("size, gpcs", ((16, 1), (18, 1), (36, 2), (34, 2)))
+def test_whole_gpcs_first(desk, size, gpcs):
+    sms = sms_in(desk.run(f"-s {size}", "launch").answers[0])
+    used = {FIRST_SMS.index(sm) for sm in sms if not sm % 2}
+    rows = re.findall(r"GPC \d+ +TPCs (\S+)", desk.done("--list"))
+    touched = [row for row in rows if used & set(numbers(row))]
+    assert len(touched) == gpcs and used == {tpc for row in touched for tpc in numbers(row)}
+
+
+@pytest.mark.parametrize("options, sentence", (
+    ("-t 66", "there is no TPC 66: this GPU has 0 to 65"),
+    ("-t 3-1", "'3-1' is no list of TPCs"),
+    ("-t x", "'x' is no list of TPCs"),
+    ("-t ,", "',' is no list of TPCs"),
+    ("-t 99999999999999999999", "is no list of TPCs"),
+    ("-g 8", "there is no GPC 8"),
+    ("-s 0", "--sms 0: this GPU has 132 SMs"),
+    ("-s 134", "this GPU has 132 SMs"),
+    ("-s 101%", "this GPU has 132 SMs"),
+    ("-s -4", "not '-4'"),
+    ("-s x", "--sms takes a number of SMs"),
+    ("-i 1 -t 0", "there is no GPU '1'"),
+    ("-t 0 -g 0", "--gpcs"),
+    ("-t 0 --prepare", "--prepare"),
+    ("--whole", "--pid"),
+    ("", "which TPCs is missing")))
+def test_wishes_that_cannot_be(desk, options, sentence):
+    desk.refused(f"--no-mps {options}", sentence, PROGRAM, "launch")
+
+
+def test_an_empty_list(desk):
+    desk.refused("--no-mps", "is no list of TPCs", "-t", "", PROGRAM, "launch")
+
+
+def test_the_commands_own_status(desk):
+    assert desk.tool("--no-mps", "-t", "0", "sh", "-c", "exit 7").status == 7
+    result = desk.tool("--no-mps", "-t", "0", "/nonexistent")
+    assert result.status == 127 and "No such file" in result.err
+    result = desk.tool("--no-mps", "-t", "0", "/etc/passwd")
+    assert result.status == 126 and "Permission denied" in result.err
+    desk.refused("--no-mps -t 0", "what to run is missing")
+
+
+# --- while it runs ---
+
+def test_a_running_one_follows(desk):
+    program = desk.start("-t 0-3")
+    assert program.launch() == sms_of(*range(4))
+    for options, tpcs in (("-t 8-10", range(8, 11)), ("-g 7", GPC_TPCS[7]), ("-t 65", [65]), ("-s 132", range(66))):
+        assert not desk.done("-p", program.pid, *options.split())
+        assert program.launch() == sms_of(*tpcs)
+        assert int(program.ask("attribute 16")) == 2 * len(tpcs)
+    desk.done("-p", program.pid, "-t", "1")
+    desk.done("-p", program.pid, "--whole")
+    assert program.launch() == list(ALL) and program.ask("attribute 16") == "132"
+    assert program.end() == 0
+
+
+def test_one_that_was_prepared(desk):
+    program = desk.start("--prepare")
+    assert program.launch() == list(ALL)
+    desk.done("-p", program.pid, "-t", "2,3")
+    assert program.launch() == sms_of(2, 3)
+
+
+def test_a_change_before_cuda_is_used(desk):
+    program = desk.start("-t 0")
+    result = desk.tool("-p", program.pid, "-t", "7")
+    assert result.status == 0 and "has not used CUDA yet" in result.err
+    assert program.launch() == sms_of(7)
+
+
+def test_each_launch_sees_one_partition_or_the_other(desk):
+    """Masks are several words: TPCs 0 and 65 are in different ones."""
+    program = desk.start("-t 0-2,60-65")
+    program.say("storm 4 4000")
+    changes = 0
+    while not select.select([program.process.stdout], [], [], 0)[0] or changes < 20:
+        desk.done("-p", program.pid, "-t", "0-2,60-65" if changes % 2 else "3-40")
+        changes += 1
+    assert set(program.hear().split(",")) <= {"18", "76"}
+
+
+def test_what_is_said_of_a_task(desk):
+    program = desk.start("-t 0-3,10")
+    for _ in range(3):
+        program.launch()
+    told = desk.done("-p", program.pid)
+    assert "TPCs 0-3,10 of 0-65, 10 SMs; 3 launches" in told
+    assert f"process {program.pid} (program): kept" in told
+    told = desk.done("--list")
+    assert re.search(r"^  GPC 0 .* A A A A \. \. \. \. \.$", told, re.MULTILINE)
+    assert re.search(r"^  GPC 1 .* \. A \. \. ", told, re.MULTILINE)
+    assert f"{program.pid} (program)" in told
+    other = desk.start("-t 3")
+    assert other.launch() == sms_of(3)
+    assert re.search(r"^  GPC 0 .* A A A \* \. ", desk.done("--list"), re.MULTILINE)
+
+
+# --- what would hang ---
+
+@pytest.mark.parametrize("tpcs, fit", (("0", 4), ("0-3", 16), ("0,20,40", 12)))
+def test_cooperative_launches(desk, tpcs, fit):
+    """Two blocks of 1,024 threads fit on an SM."""
+    sms = sms_of(*numbers(tpcs))
+    fine, too_large, small, huge = desk.run(
+        f"-t {tpcs}", f"cooperative {fit}", f"cooperative {fit + 1}", f"cooperative {fit * 4} 256",
+        "cooperative 1000").answers
+    assert sms_in(fine) == sms and sms_in(small) == sms
+    assert too_large == TOO_LARGE and huge == TOO_LARGE
+
+
+def test_cooperative_launches_follow(desk):
+    program = desk.start("-t 0-3")
+    assert program.ask("cooperative 17") == TOO_LARGE
+    desk.done("-p", program.pid, "-t", "0-4")
+    assert sms_in(program.ask("cooperative 17")) == sms_of(*range(5))
+    desk.done("-p", program.pid, "-t", "0")
+    assert program.ask("cooperative 17") == TOO_LARGE
+    assert "2 refused" in desk.done("-p", program.pid)
+    assert program.ask("cooperative 265") == TOO_LARGE, "which CUDA itself says"
+
+
+def test_clusters_that_fit(desk):
+    """Eight blocks of 1,024 threads take four SMs of a GPC."""
+    assert [sms_in(answer) for answer in desk.run("-t 0,1", "cluster 8", "cluster 2").answers] == 2 * [sms_of(0, 1)]
+
+
+def test_clusters_that_do_not_fit(desk):
+    """They run all the same, somewhere, and that is said."""
+    program = desk.start("-t 0,9,18")
+    assert sms_in(program.ask("cluster 2")) == sms_of(0, 9, 18)
+    assert sms_in(program.ask("cluster 8")) == list(ALL)
+    assert program.launch() == sms_of(0, 9, 18)
+    assert "clusters" in desk.done("-p", program.pid)
+    assert "clusters" in program.err.read_text()
+
+
+def test_clusters_of_tpcs_that_are_alone(desk):
+    """TPCs 62 to 65 are one GPC to the driver, each its own to clusters."""
+    assert sms_in(desk.run("-t 62-65", "cluster 8").answers[0]) == list(ALL)
+    assert sms_in(desk.run("-t 58-61", "cluster 8").answers[0]) == sms_of(*range(58, 62))
+
+
+# --- graphs ---
+
+def test_graphs_follow(desk):
+    program = desk.start("-t 0-3")
+    assert program.ask("graph") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
+    for tpcs in ("8-10", "65", "8-10", "0-65"):
+        desk.done("-p", program.pid, "-t", tpcs)
+        for _ in range(2):
+            assert sms_in(program.ask("graph-launch 0")) == sms_of(*numbers(tpcs))
+    desk.done("-p", program.pid, "--whole")
+    assert sms_in(program.ask("graph-launch 0")) == list(ALL)
+
+
+def test_graphs_made_before_their_first_launch(desk):
+    program = desk.start("-t 0-3")
+    assert program.ask("graph") == "ok"
+    desk.done("-p", program.pid, "-t", "9")
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(9)
+
+
+def test_graphs_that_are_updated(desk):
+    """They stay what the program made of them."""
+    program = desk.start("-t 0-3")
+    assert [program.ask(line) for line in ("graph", "graph", "graph-update 0 5")] == 3 * ["ok"]
+    desk.done("-p", program.pid, "-t", "9-20")
+    assert len(sms_in(program.ask("graph-launch 0"))) == 5
+    assert sms_in(program.ask("graph-launch 1")) == sms_of(*range(9, 21))
+    desk.done("-p", program.pid, "-t", "1,2")
+    assert program.ask("graph-update 0 1024") == "ok"
+    assert [sms_in(program.ask(f"graph-launch {n}")) for n in (0, 1)] == 2 * [sms_of(1, 2)]
+    assert program.ask("graph-destroy 0") == "ok"
+    desk.done("-p", program.pid, "-t", "5")
+    assert sms_in(program.ask("graph-launch 1")) == sms_of(5)
+    assert "1 CUDA graphs" in desk.done("-p", program.pid)
+    assert not [line for line in desk.launches() if not re.search(" blocks=(5|1024) ", line)]
+
+
+def test_cooperative_graphs(desk):
+    """48 blocks of 256 threads take six SMs."""
+    program = desk.start("-t 0-3")
+    assert program.ask("graph 48 cooperative") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
+    desk.done("-p", program.pid, "-t", "0,1")
+    assert program.ask("graph-launch 0") == TOO_LARGE
+    desk.done("-p", program.pid, "-t", "0-2")
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(3))
+
+
+# --- whose it is ---
+
+def test_no_such_process(desk):
+    desk.refused("-p 4000000 -t 0", "there is no process 4000000")
+    program = desk.start("-t 0")
+    program.launch()
+    os.kill(program.pid, signal.SIGKILL)
+    program.process.wait()
+    desk.refused(f"-p {program.pid} -t 0", f"there is no process {program.pid}")
+    assert "(program)" not in desk.done("--list")
+
+
+def test_one_that_is_not_ours(desk, tmp_path):
+    needs_root()
+    program = desk.start("-t 0-3")
+    assert program.launch() == sms_of(*range(4))
+    tmp_path.chmod(0o755)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", TOOL)
+    for options in (("-p", program.pid, "-t", "0"), ("-p", program.pid)):
+        result = desk.command(*nobody, *options, XDG_CACHE_HOME="/nonexistent")
+        assert result.status == 1 and f"process {program.pid} is not yours" in result.err
+    result = desk.command(*nobody, "--no-mps", "-t", "5", PROGRAM, "launch", XDG_CACHE_HOME="/nonexistent",
+                          STAND_IN_LOG="/dev/null")
+    assert sms_in(result.answers[0]) == sms_of(5)
+    assert program.launch() == sms_of(*range(4))
+
+
+def test_one_that_was_started_by_others(desk):
+    desk.refused(f"-p {os.getpid()} -t 0", f"process {os.getpid()} was not started by nvtaskset")
+
+
+@contextlib.contextmanager
+def shell(desk, script):
+    """A command of nvtaskset's that waits for the program."""
+    program = desk.start_command("--no-mps -t 0-3", "sh", "-c", script, "sh", PROGRAM)
+    yield program
+    program.kill()
+
+
+def test_children_belong_to_it(desk):
+    program = desk.start("-t 0-3", "fork")
+    assert program.launch() == sms_of(*range(4))
+    desk.done("-p", program.pid, "-t", "9")
+    assert program.launch() == sms_of(9)
+    told = desk.done("-p", program.pid)
+    children = [int(pid) for pid in re.findall(r"process (\d+)", told)]
+    assert len(children) == 2 and program.pid in children
+    desk.done("-p", max(children, key=lambda pid: pid != program.pid), "-t", "8")
+    assert program.launch() == sms_of(8)
+
+
+def test_a_child_without_its_descriptors(desk):
+    """As Python starts children; it is changed with the others all the same."""
+    start = "import subprocess, sys; sys.exit(subprocess.run([sys.argv[1], '-'], close_fds=True).returncode)"
+    program = desk.start_command("--no-mps -t 0-3", sys.executable, "-c", start, PROGRAM)
+    assert program.launch() == sms_of(*range(4))
+    desk.done("-p", program.pid, "-t", "9")
+    assert program.launch() == sms_of(9)
+    assert "2 launches" in desk.done("-p", program.pid)
+
+
+def test_a_child_that_is_left_alone(desk):
+    """Nobody has the page: it keeps to what was asked for at the start."""
+    script = f"exec {TOOL} --no-mps -t 4 sh -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
+             "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + str(PROGRAM)
+    result = desk.command("sh", "-c", script)
+    assert sms_in(result.answers[-1]) == sms_of(4), result.err
+
+
+# --- what may go wrong ---
+
+def test_another_has_cudas_callbacks(desk):
+    result = desk.run("-t 0", "subscribe", "launch")
+    assert result.status == NOT_KEPT and result.answers == ["ok"]
+    assert "another library of the process has CUDA's callbacks" in result.err
+    result = desk.run("--best-effort -t 0", "subscribe", "launch", "attribute 16")
+    assert result.status == 0 and sms_in(result.answers[1]) == list(ALL) and result.answers[2] == "132"
+    assert "is not kept to its partition" in result.err
+    assert desk.run("-t 0", "launch", "subscribe").answers[1] == "error 210 CUDA_ERROR_ALREADY_ACQUIRED"
+
+
+def test_another_library_is_to_be_loaded(desk):
+    desk.refused("--no-mps -t 0", "CUDA loads one library alone", PROGRAM, "launch",
+                 CUDA_INJECTION64_PATH="/profiler.so")
+
+
+def test_the_library_is_missing(desk, tmp_path):
+    desk.done("--list")
+    alone = tmp_path / "alone/bin"
+    alone.mkdir(parents=True)
+    shutil.copy(TOOL, alone)
+    result = desk.command(alone / "nvtaskset", "--no-mps", "-t", "0", PROGRAM, "launch")
+    assert result.status == 1 and not result.out
+    assert "missing" in result.err and str(tmp_path / "alone/lib/nvdebug/libnvtaskset.so") in result.err
+
+
+def test_cuda_does_not_load_it(desk, tmp_path):
+    """The program takes the variable away, and uses the GPU."""
+    needs_root()
+    uses = tmp_path / "inside"
+    uses.write_text(f"""
+        set -e
+        mount -t tmpfs tmpfs /dev
+        mknod -m 666 /dev/null c 1 3
+        : > /dev/nvidia-uvm
+        export STAND_IN_DEVICE=/dev/nvidia-uvm
+        mkfifo {tmp_path}/fifo
+        exec 3<> {tmp_path}/fifo
+        {TOOL} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM} launch - <&3 2> {tmp_path}/told &
+        n=0
+        until [ -s {tmp_path}/told ] || [ $n = 200 ]; do sleep 0.1; n=$((n + 1)); done
+        {TOOL} -p $!
+        kill $!
+        """)
+    result = desk.command("unshare", "--mount", "sh", uses)
+    assert result.status == 0, result.err
+    assert "uses the GPU and is NOT kept to the partition: CUDA did not load" in (tmp_path / "told").read_text()
+    assert "uses the GPU and is NOT kept" in result.out
+
+
+def test_no_driver(desk):
+    desk.refused("--list", "NVIDIA's driver", NVTASKSET_DRIVER_FOLDER="/nonexistent")
+    shutil.rmtree(desk.folder / "driver/gpus")
+    desk.refused("--no-mps -t 0", "has no GPU", PROGRAM, "launch")
+
+
+def test_no_cuda(desk):
+    desk.refused("--no-mps -t 0", "CUDA (libcuda.so.1", PROGRAM, "launch", LD_LIBRARY_PATH="")
+
+
+# --- others ---
+
+def test_exclusive(desk):
+    program = desk.start("-t 0-9")
+    assert program.launch() == sms_of(*range(10))
+    sentence = f"TPCs 5-9 are of task {program.pid} (program)"
+    desk.refused("--no-mps -x -t 5-12", sentence, PROGRAM, "launch")
+    desk.refused("--no-mps -x -g 0", "TPCs 0-8 are of task", PROGRAM, "launch")
+    desk.refused("--no-mps -x -s 114", "57 TPCs are asked for and 56 of 66 are free", PROGRAM, "launch")
+    assert sms_in(desk.run("-x -t 10-12", "launch").answers[0]) == sms_of(10, 11, 12)
+    assert sms_in(desk.run("-t 5-12", "launch").answers[0]) == sms_of(*range(5, 13))
+    other = desk.start("-x -s 112")
+    assert other.launch() == sms_of(*range(10, 66))
+    desk.refused(f"-x -p {other.pid} -t 9", f"TPCs 9 are of task {program.pid}")
+    desk.done("-x", "-p", other.pid, "-t", "10-20")
+    assert other.launch() == sms_of(*range(10, 21))
+
+
+def test_free_ones_before_others(desk):
+    first, second = desk.start("-s 66"), desk.start("-s 66")
+    mine, others = first.launch(), second.launch()
+    assert len(mine) == len(others) == 66 and not set(mine) & set(others)
+    assert len(desk.start("-s 18").launch()) == 18, "and these if there is nothing else"
+
+
+def test_many_at_once(desk):
+    """Each has a TPC of its own, also if all choose at the same time."""
+    desk.done("--list")
+    programs = [desk.start("-x -s 2", "launch") for _ in range(64)]
+    used = [sm for program in programs for sm in sms_in(program.hear())]
+    assert len(used) == 128 == len(set(used))
+    desk.done("-x", "-p", programs[0].pid, "-s", "6")
+    desk.refused("--no-mps -x -s 2", "are free", PROGRAM, "launch")
+    # What one had is free when it is gone.
+    lost = programs[5].launch()
+    programs[5].kill()
+    assert sms_in(desk.run("-x -s 2", "launch").answers[0]) == lost
+    assert desk.done("--list").count("(program)") == 63
+
+
+# --- GPUs ---
+
+@pytest.mark.parametrize("gpu", ("volta", "turing", "ampere", "blackwell"))
+def test_generations(tmp_path, gpu):
+    with desk_of(tmp_path, gpu) as desk:
+        program = desk.start("-t 1-3")
+        first = program.launch()
+        assert len(first) == 6 and program.ask("attribute 16") == "6"
+        desk.done("-p", program.pid, "-t", "0,4-7")
+        second = program.launch()
+        assert len(second) == 10 and not set(first) & set(second)
+
+
+@pytest.mark.parametrize("gpus, gpu", (("unknown", 0), ("h100,unknown", 1)))
+def test_a_generation_that_is_not_known(tmp_path, gpus, gpu):
+    with desk_of(tmp_path, gpus) as desk:
+        desk.refused(f"--no-mps -i {gpu} -t 0", "of a kind that is not known", PROGRAM, "launch")
+
+
+def test_several_gpus(tmp_path):
+    with desk_of(tmp_path, "h100,h200") as desk:
+        one = ("launch", "attribute 16"), ("device 1", "launch", "attribute 16")
+        assert sms_in(desk.run("-t 0-3", *one[0]).answers[0]) == sms_of(*range(4))
+        assert sms_in(desk.run("-t 0-3", *one[1]).answers[1]) == list(ALL), "another GPU than asked for"
+        assert sms_in(desk.run("-i 1 -t 0-3", *one[0]).answers[0]) == list(ALL)
+        for name in ("1", desk.uuids[1], "02:00.0"):
+            ok, sms, attribute = desk.run(f"-i {name} -t 0-3", *one[1]).answers
+            assert ok == "ok" and len(sms_in(sms)) == 8 and attribute == "8"
+            assert sms_in(sms) != sms_of(*range(4)), "another one has them elsewhere"
+        for name in ("all", "0,1"):
+            assert [len(sms_in(desk.run(f"-i {name} -s 10", *which).answers[-2])) for which in one] == [10, 10]
+        # CUDA may count them in another way.
+        seen = {"CUDA_VISIBLE_DEVICES": "1,0"}
+        assert sms_in(desk.run("-i 0 -t 0-3", *one[1], **seen).answers[1]) == sms_of(*range(4))
+        assert sms_in(desk.run("-i 0 -t 0-3", *one[0], **seen).answers[0]) == list(ALL)
+        desk.refused("--no-mps -i 2 -t 0", "there is no GPU '2'", PROGRAM, "launch")
+        desk.refused("--no-mps -i GPU- -t 0", "more than one GPU", PROGRAM, "launch")
+
+
+def test_several_gpus_of_a_running_one(tmp_path):
+    with desk_of(tmp_path, "h100,h200") as desk:
+        program = desk.start("-i all -s 10")
+        assert len(program.launch()) == 10
+        desk.done("-p", program.pid, "-i", "1", "-t", "0")
+        assert program.ask("device 1") == "ok" and program.ask("context") == "ok"
+        assert len(program.launch()) == 2 and program.ask("attribute 16") == "2"
+        assert program.ask("use 0") == "ok" and len(program.launch()) == 10
+        desk.done("-p", program.pid, "-i", "0", "--whole")
+        assert len(program.launch()) == 132
+        assert program.ask("use 1") == "ok" and len(program.launch()) == 2
+
+
+def test_contexts_of_a_process(desk):
+    program = desk.start("-t 0-3")
+    assert program.launch() == sms_of(*range(4)) and program.ask("context") == "ok"
+    assert program.launch() == sms_of(*range(4))
+    desk.done("-p", program.pid, "-t", "9")
+    assert program.launch() == sms_of(9) and program.ask("use 0") == "ok"
+    assert program.launch() == sms_of(9)
+
+
+# --- what GPUs are said to do, and do not ---
+
+@pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83"))
+def test_a_mask_that_does_nothing(desk, lies):
+    desk.refused("--no-mps -t 0", "so none is used", PROGRAM, "launch", STAND_IN_LIES=lies)
+
+
+def test_bits_are_measured_and_not_supposed(desk):
+    """A GPU whose bits are others is used as they are."""
+    swapped = {"STAND_IN_LIES": "swap:63:0,swap:71:83"}
+    assert sms_in(desk.run("-t 0,65", "launch", **swapped).answers[0]) != sms_of(0, 65)
+    assert len(sms_in(desk.run("-t 0,65", "launch", **swapped).answers[0])) == 4
+
+
+def test_a_probe_is_kept_for_this_driver(desk):
+    """It is a launch for each bit."""
+    desk.done("--list")
+    probes = desk.log_file.read_text().count("blocks=1056")
+    assert probes > 128
+    desk.run("-t 0", "launch")
+    assert desk.log_file.read_text().count("blocks=1056") == probes
+    desk.done("--list", "--probe")
+    assert desk.log_file.read_text().count("blocks=1056") == 2 * probes
+    version = desk.folder / "driver/version"
+    version.write_text(version.read_text().replace("580.159.04", "580.160.01"))
+    assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)
+    assert desk.log_file.read_text().count("blocks=1056") == 3 * probes
+
+
+@pytest.mark.parametrize("damage", (lambda text: text[:len(text) // 2], lambda text: text.replace("tpc 64 ", "tpc 65 "),
+                                    lambda text: text.replace("14,15", "14,999999"), lambda text: ""))
+def test_a_damaged_probe_is_made_anew(desk, damage):
+    desk.done("--list")
+    (kept,) = (desk.folder / "cache/nvtaskset").iterdir()
+    text = kept.read_text()
+    kept.write_text(damage(text))
+    assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)
+    assert kept.read_text() == text
+
+
+# --- MPS ---
+
+@pytest.fixture
+def own_mps():
+    """The place of the user's own server, as it was."""
+    place = pathlib.Path(f"/tmp/nvtaskset-mps-{os.geteuid()}")
+    there = place.exists()
+    yield place
+    if not there:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def test_no_mps_server_can_be_started(desk, own_mps, tmp_path):
+    (tmp_path / "bin").mkdir()
+    result = desk.tool("-t", "0", PROGRAM, "launch", PATH=str(tmp_path / "bin"))
+    assert result.status == 1 and "--no-mps" in result.err and not result.out
+
+
+def test_mps_is_the_users(desk):
+    result = desk.tool("-t", "0", "sh", "-c", "echo $CUDA_MPS_PIPE_DIRECTORY", CUDA_MPS_PIPE_DIRECTORY="/mine")
+    assert result.status == 0 and result.out == "/mine\n"
