@@ -21,6 +21,7 @@ namespace {
 Layout like(const Layout &layout, std::uint8_t version) {
     Layout other = layout;
     other.version = version;
+    other.other_value = 0;
     return other;
 }
 
