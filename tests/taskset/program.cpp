@@ -15,6 +15,7 @@
 //   graph [BLOCKS [cooperative]]    instantiates one, after the others, with an empty node in front
 //   graph-launch N        launches the Nth
 //   graph-update N BLOCKS makes its kernel that large
+//   graph-set N BLOCKS    the same, in the executable graph alone
 //   graph-destroy N       ends the Nth
 //   storm THREADS TIMES   that many threads launch so often: which numbers of SMs did they get?
 //   subscribe             to callbacks, as a profiler does
@@ -180,6 +181,10 @@ class Program {
             const Graph &graph = graphs_.at(number(0));
             return update(graph, number(many_blocks));
         }
+        if (verb == "graph-set") {
+            const Graph &graph = graphs_.at(number(0));
+            return set(graph, number(many_blocks));
+        }
         if (verb == "graph-destroy")
             return done(cuda_("cuGraphExecDestroy", graphs_.at(number(0)).exec));
         if (verb == "storm") {
@@ -344,6 +349,13 @@ class Program {
         if (!error)
             error = cuda_("cuGraphExecUpdate_v2", graph.exec, graph.graph, &result);
         return done(error);
+    }
+
+    std::string set(const Graph &graph, unsigned blocks) {
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory_[current_.context], &ns};
+        const auto node = node_params(blocks, params);
+        return done(cuda_("cuGraphExecKernelNodeSetParams_v2", graph.exec, graph.node, &node));
     }
 
     std::string storm(unsigned threads, unsigned times) const {
