@@ -63,6 +63,7 @@ void Graphs::add(Handle exec, Handle graph) {
     const std::lock_guard lock(mutex_);
     Graph &known = graphs_[exec];
     forget(known);
+    known.checked = false;
     // On no SM no cooperative node fits.
     known.cooperative = too_large(graph, 0);
     if (cuda_.call("cuGraphClone", &known.copy, graph))
@@ -83,8 +84,11 @@ void Graphs::remove(Handle exec) {
 
 void Graphs::changed(Handle exec) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = graphs_.find(exec); found != graphs_.end())
-        forget(found->second);
+    const auto found = graphs_.find(exec);
+    if (found == graphs_.end())
+        return;
+    forget(found->second);
+    found->second.checked = false;
 }
 
 bool Graphs::too_large(Handle graph, std::uint32_t sms) const {
@@ -164,19 +168,22 @@ Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, std::uin
         graph.counts = counts;
         counts->graphs++;
     }
-    if (graph.generation == generation)
-        return {};
-    const bool fresh = graph.generation == 0;
+    const bool same = graph.generation == generation;
+    if (same && graph.checked)
+        return {.kept = graph.kept};
+    // What has no descriptor yet gets the mask that holds.
+    const bool fresh = same || graph.generation == 0;
     if (sms && graph.copy && too_large(graph.copy, sms))
         return {.result = cuda::cooperative_launch_too_large};
     bool done = fresh;
     if (!fresh && graph.copy)
         if (const int result = bring_along(exec, graph, done))
             return {.result = result};
-    const bool kept = graph.copy || !graph.cooperative;
-    set_old(graph, !done || !kept);
+    graph.kept = graph.copy || !graph.cooperative;
+    set_old(graph, !done || !graph.kept);
     graph.generation = generation;
-    return {.kept = kept};
+    graph.checked = true;
+    return {.kept = graph.kept};
 }
 
 } // namespace nvtaskset

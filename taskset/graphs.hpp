@@ -42,6 +42,8 @@ class Graphs {
     struct Graph {
         cuda::Handle copy = nullptr;  ///< nullptr: there is none
         std::uint32_t generation = 0; ///< of its descriptors; 0: it has none
+        bool checked = false;         ///< that it fits, since it was last changed
+        bool kept = true;             ///< as prepare() said then
         bool cooperative = false;     ///< has such a node, or may have
         bool old = false;             ///< counted as one that keeps an older partition
         Counts *counts = nullptr;     ///< where it is counted
