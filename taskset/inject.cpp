@@ -114,7 +114,6 @@ class Injection {
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
     std::mutex gpus_;
-    std::atomic<bool> warned_ = false;
 };
 
 /** Lives as long as the process: CUDA may call until its end. */
@@ -207,7 +206,7 @@ const View *Injection::view() {
 
 void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why) {
     (view.slot->counts.*counter)++;
-    if (why && !warned_.exchange(true))
+    if (why && !page_.state().warned.exchange(1))
         std::fprintf(stderr, "nvtaskset: process %d: %s; 'nvtaskset -p %d' counts them\n", getpid(), why,
                      getpid());
 }

@@ -256,6 +256,7 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
     struct stat file {};
     if (!page || fstat(page->descriptor(), &file) < 0)
         return fail("no memory to share with CUDA's process");
+    page->state().warned = 1; // find_tpcs() counts them itself
     const std::string name = "0:" + std::to_string(page->descriptor()) + ":" + std::to_string(file.st_ino);
     setenv(injection_variable, library.c_str(), 1);
     setenv(page_variable, name.c_str(), 1);

@@ -69,6 +69,8 @@ struct State {
     std::atomic<std::uint32_t> generation;
     /** From 1, which of nvtaskset's MPS servers the task is at; 0: none of them. */
     std::atomic<std::uint32_t> mps_server;
+    /** That launches are not kept to the partition was said; once for all of the task's processes. */
+    std::atomic<std::uint32_t> warned;
     Slot slots[slots_max];
 };
 static_assert(sizeof(State) <= 4096);
