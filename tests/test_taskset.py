@@ -441,6 +441,49 @@ def test_cooperative_graphs(desk):
     assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(3))
 
 
+@pytest.mark.parametrize("before", (("graph-launch 0",), ()))
+def test_cooperative_graphs_that_grow(desk, before):
+    """200 blocks of 256 threads take 25 SMs."""
+    program = desk.start("-t 0-3")
+    assert program.ask("graph 48 cooperative") == "ok"
+    for line in before:
+        assert sms_in(program.ask(line)) == sms_of(*range(4))
+    assert program.ask("graph-update 0 200") == "ok"
+    assert program.ask("graph-launch 0") == TOO_LARGE
+    desk.change(program.pid, "-t 0-20")
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(21))
+    assert program.ask("graph-update 0 48") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(21))
+
+
+@pytest.mark.parametrize("before", (("graph-launch 0",), ()))
+def test_cooperative_graphs_that_the_program_changed(desk, before):
+    """What such a graph is, cannot be asked: it runs, where it may."""
+    program = desk.start("-t 0-3")
+    assert program.ask("graph 48 cooperative") == "ok"
+    for line in before:
+        assert sms_in(program.ask(line)) == sms_of(*range(4))
+    for blocks in (200, 300):
+        assert program.ask(f"graph-set 0 {blocks}") == "ok"
+        assert sms_in(program.ask("graph-launch 0")) == list(ALL)
+    assert "1 of them with an older partition" in desk.told(program.pid)
+
+
+def test_graphs_that_the_program_changed(desk):
+    """A change after that does not reach them, which is said."""
+    program = desk.start("-t 0-3")
+    assert program.ask("graph") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
+    assert program.ask("graph-set 0 900") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
+    assert "older" not in desk.told(program.pid)
+    desk.change(program.pid, "-t 9")
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
+    assert "1 of them with an older partition" in desk.told(program.pid)
+    assert program.ask("graph-update 0 1024") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(9)
+
+
 # --- whose it is ---
 
 def test_no_such_process(desk):
