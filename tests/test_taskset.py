@@ -200,10 +200,10 @@ class Desk:
         self.running.append(program)
         return program
 
-    def launches(self):
-        """The programs' launches: not those of the probe, in contexts of its own."""
-        text = self.log_file.read_text() if self.log_file.exists() else ""
-        return [line for line in text.splitlines() if "blocks=1056" not in line]
+    def launches(self, command="program"):
+        """Those of programs, or of the tool, when it asks a GPU for its TPCs."""
+        log = self.log_file.read_text() if self.log_file.exists() else ""
+        return [line for line in log.splitlines() if f" command={command} " in line]
 
     def end(self):
         for program in self.running:
@@ -733,16 +733,16 @@ def test_bits_are_measured_and_not_supposed(desk):
 def test_a_probe_is_kept_for_this_driver(desk):
     """It is a launch for each bit."""
     desk.done("--list")
-    probes = desk.log_file.read_text().count("blocks=1056")
+    probes = len(desk.launches("nvtaskset"))
     assert probes > 128
     desk.run("-t 0", "launch")
-    assert desk.log_file.read_text().count("blocks=1056") == probes
+    assert len(desk.launches("nvtaskset")) == probes
     desk.done("--list", "--probe")
-    assert desk.log_file.read_text().count("blocks=1056") == 2 * probes
+    assert len(desk.launches("nvtaskset")) == 2 * probes
     version = desk.folder / "driver/version"
     version.write_text(version.read_text().replace("580.159.04", "580.160.01"))
     assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)
-    assert desk.log_file.read_text().count("blocks=1056") == 3 * probes
+    assert len(desk.launches("nvtaskset")) == 3 * probes
 
 
 @pytest.mark.parametrize("damage", (lambda text: text[:len(text) // 2], lambda text: text.replace("tpc 64 ", "tpc 65 "),

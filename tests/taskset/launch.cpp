@@ -4,6 +4,7 @@
 #include "log.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace stand_in {
@@ -78,10 +79,11 @@ void run(const Work &work, const Descriptor &descriptor, const char *how) {
     std::string why;
     const auto sms = context.gpu->run(work.launch, mask, why);
     const std::string line =
-        std::string(how) + " pid=" + std::to_string(getpid()) +
-        " gpu=" + std::to_string(context.device) + " context=" + std::to_string(context.number) +
-        " kernel=" + work.function->name + " blocks=" + std::to_string(work.launch.blocks()) +
-        " count=" + std::to_string(sms.size()) + " sms=" + ranges(sms) + " mask=" + hex(mask);
+        std::string(how) + " command=" + program_invocation_short_name +
+        " pid=" + std::to_string(getpid()) + " gpu=" + std::to_string(context.device) +
+        " context=" + std::to_string(context.number) + " kernel=" + work.function->name +
+        " blocks=" + std::to_string(work.launch.blocks()) + " count=" + std::to_string(sms.size()) +
+        " sms=" + ranges(sms) + " mask=" + hex(mask);
     if (!why.empty())
         die("HANG " + line + ": " + why);
     log(line);
