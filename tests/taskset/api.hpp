@@ -70,6 +70,10 @@ CUDA_API cuGraphNodeGetType(cuda::Node node, int *type);
 CUDA_API cuGraphNodeFindInClone(cuda::Node *node, cuda::Node original, cuda::Graph clone);
 CUDA_API cuGraphAddEmptyNode(cuda::Node *node, cuda::Graph graph, const cuda::Node *dependencies,
                              std::size_t count);
+CUDA_API cuGraphAddChildGraphNode(cuda::Node *node, cuda::Graph graph,
+                                  const cuda::Node *dependencies, std::size_t count,
+                                  cuda::Graph child);
+CUDA_API cuGraphChildGraphNodeGetGraph(cuda::Node node, cuda::Graph *child);
 CUDA_API cuGraphAddKernelNode_v2(cuda::Node *node, cuda::Graph graph,
                                  const cuda::Node *dependencies, std::size_t count,
                                  const cuda::KernelNodeParams *params);

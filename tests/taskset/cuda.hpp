@@ -77,7 +77,7 @@ struct KernelNodeParams { // _v2
     Context context;
 };
 
-enum NodeType { kernel_node = 0, empty_node = 5 };
+enum NodeType { kernel_node = 0, child_graph_node = 4, empty_node = 5 };
 
 struct InstantiateParams {
     std::uint64_t flags;

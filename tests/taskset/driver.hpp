@@ -50,6 +50,7 @@ struct Work {
 struct CUgraphNode_ {
     CUgraphNode_ *original; // of a clone's node
     stand_in::Work work;
+    CUgraph_ *child; // of a child graph's node, and its own
     std::map<int, std::string> attributes;
     std::vector<void *> pointers; // to the arguments, for who asks
 };

@@ -153,25 +153,32 @@ unsigned Gpu::blocks_per_sm(unsigned threads, std::size_t shared_bytes) const {
     return std::min({std::size_t{32}, by_threads, 228 * 1024 / (shared_bytes + 1024)});
 }
 
+std::uint64_t Gpu::room(const Launch &launch, const Mask &disabled) const {
+    std::map<unsigned, unsigned> sms_of_gpc;
+    for (const Tpc &tpc : tpcs)
+        if (tpc.deaf || !disabled[tpc.bit])
+            sms_of_gpc[tpc.gpc] += 2;
+    const std::uint64_t each = blocks_per_sm(launch.threads(), launch.shared_bytes);
+    const unsigned in_cluster = launch.cluster_blocks();
+    std::uint64_t blocks = 0;
+    for (const auto &[gpc, sms] : sms_of_gpc)
+        blocks += in_cluster > 1 ? sms * each / in_cluster * in_cluster : sms * each;
+    return blocks;
+}
+
 std::vector<unsigned> Gpu::run(const Launch &launch, const Mask &disabled, std::string &why) const {
     std::vector<unsigned> usable;
-    std::map<unsigned, unsigned> of_gpc;
     for (const Tpc &tpc : tpcs)
-        if (tpc.deaf || !disabled[tpc.bit]) {
+        if (tpc.deaf || !disabled[tpc.bit])
             usable.insert(usable.end(), {tpc.first_sm, tpc.first_sm + 1});
-            of_gpc[tpc.gpc] += 2;
-        }
-    unsigned most = 0;
-    for (const auto &[gpc, count] : of_gpc)
-        most = std::max(most, count);
-    const std::uint64_t each = blocks_per_sm(launch.threads(), launch.shared_bytes);
+    const std::uint64_t fit = room(launch, disabled);
     if (usable.empty())
         why = "no TPC that it may use";
-    else if (launch.cooperative && launch.blocks() > each * usable.size())
-        why = "cooperative, and " + std::to_string(each * usable.size()) + " blocks fit";
-    else if (launch.cluster_blocks() > 1 && launch.cluster_blocks() > each * most)
-        why = "a cluster of " + std::to_string(launch.cluster_blocks()) + " blocks, and " +
-              std::to_string(each * most) + " fit in a GPC";
+    else if (!fit)
+        why = "a cluster of " + std::to_string(launch.cluster_blocks()) +
+              " blocks, and no GPC takes it";
+    else if (launch.cooperative && launch.blocks() > fit)
+        why = "cooperative, and " + std::to_string(fit) + " blocks fit";
     if (launch.blocks() < usable.size())
         usable.resize(launch.blocks());
     return usable;

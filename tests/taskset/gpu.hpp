@@ -41,7 +41,9 @@ class Gpu {
 
     unsigned sms() const { return 2 * tpcs.size(); }
     unsigned blocks_per_sm(unsigned threads, std::size_t shared_bytes) const;
-    /// The SMs that the launch gets, ascending; or with none `why` it would never end.
+    /// How many of the launch's blocks fit at once; a cluster is within a GPC.
+    std::uint64_t room(const Launch &launch, const Mask &disabled) const;
+    /// The SMs that the launch gets, ascending; or `why` it would never end.
     std::vector<unsigned> run(const Launch &launch, const Mask &disabled, std::string &why) const;
 };
 

@@ -24,6 +24,9 @@ CUgraphNode_ *node_of(cuda::Node node) {
 /// For an executable graph, which has its own of everything.
 cuda::Result steps_of(std::vector<CUgraphExec_::Step> &steps, const CUgraph_ &graph) {
     for (const auto &node : graph.nodes) {
+        if (node->child)
+            if (const auto error = steps_of(steps, *node->child))
+                return error;
         const Work &work = node->work;
         // When the real one checks that, nobody measured.
         if (work.function)
@@ -117,8 +120,27 @@ cuda::Result work_of(Work &work, const cuda::KernelNodeParams &params,
 
 cuda::Node add_node(CUgraph_ &graph, Work work) {
     graph.nodes.push_back(
-        std::make_unique<CUgraphNode_>(CUgraphNode_{nullptr, std::move(work), {}, {}}));
+        std::make_unique<CUgraphNode_>(CUgraphNode_{nullptr, std::move(work), nullptr, {}, {}}));
     return graph.nodes.back().get();
+}
+
+CUgraph_ *clone_of(const CUgraph_ &graph) {
+    CUgraph_ *const clone = driver().graphs.add({});
+    for (const auto &node : graph.nodes) {
+        CUgraphNode_ &added = *add_node(*clone, node->work);
+        added.original = node.get();
+        added.attributes = node->attributes;
+        if (node->child)
+            added.child = clone_of(*node->child);
+    }
+    return clone;
+}
+
+void end_graph(CUgraph_ *graph) {
+    for (const auto &node : graph->nodes)
+        if (node->child)
+            end_graph(node->child);
+    driver().graphs.remove(graph);
 }
 
 template <typename Body>
@@ -141,7 +163,10 @@ cuda::Result cuGraphCreate(cuda::Graph *graph, unsigned flags) {
 
 cuda::Result cuGraphDestroy(cuda::Graph graph) {
     return locked([&](Lock &) {
-        return driver().graphs.remove(graph) ? cuda::success : cuda::invalid_value;
+        if (!driver().graphs.has(graph))
+            return cuda::invalid_value;
+        end_graph(graph);
+        return cuda::success;
     });
 }
 
@@ -149,12 +174,7 @@ cuda::Result cuGraphClone(cuda::Graph *clone, cuda::Graph graph) {
     return locked([&](Lock &) {
         if (!clone || !driver().graphs.has(graph))
             return cuda::invalid_value;
-        *clone = driver().graphs.add({});
-        for (const auto &node : graph->nodes) {
-            CUgraphNode_ &added = *add_node(**clone, node->work);
-            added.original = node.get();
-            added.attributes = node->attributes;
-        }
+        *clone = clone_of(*graph);
         return cuda::success;
     });
 }
@@ -175,7 +195,9 @@ cuda::Result cuGraphNodeGetType(cuda::Node node, int *type) {
     return locked([&](Lock &) {
         if (!type || !node_of(node))
             return cuda::invalid_value;
-        *type = node->work.function ? cuda::kernel_node : cuda::empty_node;
+        *type = node->child           ? cuda::child_graph_node
+                : node->work.function ? cuda::kernel_node
+                                      : cuda::empty_node;
         return cuda::success;
     });
 }
@@ -199,6 +221,26 @@ cuda::Result cuGraphAddEmptyNode(cuda::Node *node, cuda::Graph graph, const cuda
         if (!node || !driver().graphs.has(graph))
             return cuda::invalid_value;
         *node = add_node(*graph, {});
+        return cuda::success;
+    });
+}
+
+cuda::Result cuGraphAddChildGraphNode(cuda::Node *node, cuda::Graph graph, const cuda::Node *,
+                                      std::size_t, cuda::Graph child) {
+    return locked([&](Lock &) {
+        if (!node || !driver().graphs.has(graph) || !driver().graphs.has(child) || child == graph)
+            return cuda::invalid_value;
+        *node = add_node(*graph, {});
+        (*node)->child = clone_of(*child);
+        return cuda::success;
+    });
+}
+
+cuda::Result cuGraphChildGraphNodeGetGraph(cuda::Node node, cuda::Graph *child) {
+    return locked([&](Lock &) {
+        if (!child || !node_of(node) || !node->child)
+            return cuda::invalid_value;
+        *child = node->child;
         return cuda::success;
     });
 }

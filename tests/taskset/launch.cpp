@@ -11,20 +11,16 @@ namespace stand_in {
 
 cuda::Result check(const Gpu &gpu, const Launch &launch) {
     const unsigned in_cluster = launch.cluster_blocks();
-    if (!launch.blocks() || !launch.threads() || launch.threads() > 1024 ||
+    if (!in_cluster || !launch.blocks() || !launch.threads() || launch.threads() > 1024 ||
         !gpu.blocks_per_sm(launch.threads(), launch.shared_bytes))
-        return cuda::invalid_value;
-    if (launch.cooperative &&
-        launch.blocks() >
-            std::uint64_t{gpu.sms()} * gpu.blocks_per_sm(launch.threads(), launch.shared_bytes))
-        return cuda::too_large;
-    if (!in_cluster)
         return cuda::invalid_value;
     if (in_cluster > 1 && (gpu.major < 9 || in_cluster > 8))
         return cuda::invalid_cluster_size;
     for (unsigned i = 0; i < 3; i++)
         if (launch.grid[i] % launch.cluster[i])
             return cuda::invalid_value;
+    if (launch.cooperative && launch.blocks() > gpu.room(launch, {}))
+        return cuda::too_large;
     return cuda::success;
 }
 

@@ -10,14 +10,19 @@
 //   attribute N           of the GPU
 //   occupancy THREADS     blocks per SM
 //   launch [BLOCKS]       which SMs does it get?
-//   cooperative BLOCKS [THREADS]    the same, of a launch whose blocks are all there at once
-//   cluster SIZE [BLOCKS] the same, in clusters
-//   graph [BLOCKS [cooperative]]    instantiates one, after the others, with an empty node in front
+//   cooperative BLOCKS [THREADS [CALL]]    the same, of a launch whose blocks are all there at
+//   once;
+//                         CALL: cuLaunchCooperativeKernel_ptsz, cuLaunchKernelEx, ...
+//   cluster SIZE [BLOCKS [cooperative]]    the same, in clusters
+//   graph [BLOCKS [cooperative] [child]]    instantiates one, after the others, with an empty node
+//   in
+//                         front, as the child of another one
 //   graph-launch N        launches the Nth
 //   graph-update N BLOCKS makes its kernel that large
 //   graph-set N BLOCKS    the same, in the executable graph alone
 //   graph-destroy N       ends the Nth
 //   storm THREADS TIMES   that many threads launch so often: which numbers of SMs did they get?
+//   repeat TIMES LINE     the answers that there were, `;` between
 //   subscribe             to callbacks, as a profiler does
 //   fork                  a child does the rest
 #include "cuda.hpp"
@@ -123,6 +128,17 @@ class Program {
             std::uint64_t value;
             return words >> value ? value : otherwise;
         };
+        if (verb == "repeat") {
+            const auto times = number(1);
+            std::string again, text;
+            std::getline(words >> std::ws, again);
+            std::set<std::string> answers;
+            for (std::uint64_t n = 0; n < times; n++)
+                answers.insert(answer(again));
+            for (const std::string &each : answers)
+                text += (text.empty() ? "" : ";") + each;
+            return text;
+        }
         if (verb == "device") {
             device_ = static_cast<int>(number(0));
             return "ok";
@@ -157,21 +173,35 @@ class Program {
         }
         if (verb == "cooperative") {
             const unsigned blocks = number(1), threads = number(1024);
+            words.clear();
+            std::string call = "cuLaunchCooperativeKernel";
+            words >> call;
             return sms([&](void **params) {
-                return cuda_("cuLaunchCooperativeKernel", current_.where, blocks, 1U, 1U, threads,
-                             1U, 1U, 0U, cuda::Stream{}, params);
+                if (call.starts_with("cuLaunchKernelEx"))
+                    return launch_ex(call.c_str(), blocks, threads, 1, true, params);
+                return cuda_(call.c_str(), current_.where, blocks, 1U, 1U, threads, 1U, 1U, 0U,
+                             cuda::Stream{}, params);
             });
         }
         if (verb == "cluster") {
             const unsigned size = number(2), blocks = number(64 * size);
-            return sms([&](void **params) { return launch_clusters(size, blocks, params); });
+            words.clear();
+            std::string how;
+            words >> how;
+            return sms([&](void **params) {
+                return launch_ex("cuLaunchKernelEx", blocks, 1024, size, how == "cooperative",
+                                 params);
+            });
         }
         if (verb == "graph") {
             const unsigned blocks = number(many_blocks);
             words.clear();
-            std::string how;
-            words >> how;
-            return make_graph(blocks, how == "cooperative");
+            bool cooperative = false, child = false;
+            for (std::string how; words >> how;) {
+                cooperative = cooperative || how == "cooperative";
+                child = child || how == "child";
+            }
+            return make_graph(blocks, cooperative, child);
         }
         if (verb == "graph-launch") {
             const Graph &graph = graphs_.at(number(0));
@@ -250,18 +280,20 @@ class Program {
                      cuda::Stream{}, params, static_cast<void **>(nullptr));
     }
 
-    int launch_clusters(unsigned size, unsigned blocks, void **params) const {
-        cuda::Attribute attribute{};
-        attribute.id = cuda::Attribute::cluster_dimension;
-        attribute.value.cluster = {size, 1, 1};
+    int launch_ex(const char *call, unsigned blocks, unsigned threads, unsigned in_cluster,
+                  bool cooperative, void **params) const {
+        cuda::Attribute attributes[2]{};
+        attributes[0].id = cuda::Attribute::cluster_dimension;
+        attributes[0].value.cluster = {in_cluster, 1, 1};
+        attributes[1].id = cuda::Attribute::is_cooperative;
+        attributes[1].value.cooperative = cooperative;
         cuda::LaunchConfig config{};
         config.grid[0] = blocks;
-        config.block[0] = 1024;
+        config.block[0] = threads;
         config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
-        config.attributes = &attribute;
-        config.attribute_count = 1;
-        return cuda_("cuLaunchKernelEx", &config, current_.where, params,
-                     static_cast<void **>(nullptr));
+        config.attributes = attributes;
+        config.attribute_count = 2;
+        return cuda_(call, &config, current_.where, params, static_cast<void **>(nullptr));
     }
 
     /// Memory for the answers of launches of this context.
@@ -310,7 +342,7 @@ class Program {
         return node;
     }
 
-    std::string make_graph(unsigned blocks, bool cooperative) {
+    std::string make_graph(unsigned blocks, bool cooperative, bool child) {
         cuda::DevicePointer &memory = memory_[current_.context];
         std::uint64_t ns = 200'000;
         void *params[] = {&memory, &ns};
@@ -332,6 +364,14 @@ class Program {
             value.cooperative = 1;
             error = cuda_("cuGraphKernelNodeSetAttribute", graph.node,
                           int{cuda::Attribute::is_cooperative}, &value);
+        }
+        if (!error && child) {
+            cuda::Graph parent;
+            error = cuda_("cuGraphCreate", &parent, 0U);
+            if (!error)
+                error = cuda_("cuGraphAddChildGraphNode", &empty, parent,
+                              static_cast<cuda::Node *>(nullptr), none, graph.graph);
+            graph.graph = parent;
         }
         if (!error)
             error = cuda_("cuGraphInstantiateWithFlags", &graph.exec, graph.graph, 0ULL);

@@ -124,12 +124,14 @@ class StandIn : public testing::Test {
     int launch_cooperative(unsigned blocks) {
         return cuLaunchCooperativeKernel(where, blocks, 1, 1, 1024, 1, 1, 0, nullptr, params);
     }
-    int launch_cluster(unsigned size) {
-        cuda::Attribute attribute{};
-        attribute.id = cuda::Attribute::cluster_dimension;
-        attribute.value.cluster = {size, 1, 1};
-        const cuda::LaunchConfig config = {{64 * size, 1, 1}, {1024, 1, 1}, 0,
-                                           nullptr,           &attribute,   1};
+    int launch_cluster(unsigned size, unsigned cooperative_blocks = 0) {
+        cuda::Attribute attributes[2]{};
+        attributes[0].id = cuda::Attribute::cluster_dimension;
+        attributes[0].value.cluster = {size, 1, 1};
+        attributes[1].id = cuda::Attribute::is_cooperative;
+        attributes[1].value.cooperative = cooperative_blocks != 0;
+        const unsigned blocks = cooperative_blocks ? cooperative_blocks : 64 * size;
+        const cuda::LaunchConfig config = {{blocks, 1, 1}, {1024, 1, 1}, 0, nullptr, attributes, 2};
         return cuLaunchKernelEx(&config, where, params, nullptr);
     }
     /// A graph of one launch.
@@ -279,7 +281,11 @@ TEST_F(StandInDeath, Clusters) {
     EXPECT_EQ(launch_cluster(8), 0);
     only(hopper, {0, 9, 18}); // 2 in each
     EXPECT_EQ(launch_cluster(4), 0);
-    EXPECT_EXIT(launch_cluster(5), testing::ExitedWithCode(99), "HANG .*4 fit in a GPC");
+    EXPECT_EXIT(launch_cluster(5), testing::ExitedWithCode(99), "HANG .*a cluster of 5 blocks");
+    // Of 12 blocks in each of two GPCs, two clusters of five.
+    only(hopper, {9, 10, 11, 18, 19, 20});
+    EXPECT_EQ(launch_cluster(5, 20), 0);
+    EXPECT_EXIT(launch_cluster(5, 25), testing::ExitedWithCode(99), "HANG .*20 blocks fit");
     use(ampere);
     EXPECT_EQ(launch_cluster(2), cuda::invalid_cluster_size);
 }
