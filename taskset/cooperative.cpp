@@ -4,7 +4,7 @@
 namespace nvtaskset {
 
 bool fits(const cuda::Library &cuda, cuda::Handle function, const unsigned (&grid)[3],
-          const unsigned (&block)[3], unsigned shared_bytes, std::uint32_t sms) {
+          const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster, Room room) {
     const auto product = [](const unsigned (&sides)[3]) {
         return std::uint64_t{sides[0]} * sides[1] * sides[2];
     };
@@ -13,7 +13,9 @@ bool fits(const cuda::Library &cuda, cuda::Handle function, const unsigned (&gri
     if (cuda.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks, function,
                   static_cast<int>(product(block)), std::size_t{shared_bytes}))
         return false;
-    return product(grid) <= static_cast<std::uint64_t>(blocks) * sms;
+    const auto each = static_cast<std::uint64_t>(blocks);
+    return product(grid) <= (in_cluster > 1 ? each * room.largest_gpc / in_cluster * in_cluster
+                                            : each * room.sms);
 }
 
 } // namespace nvtaskset

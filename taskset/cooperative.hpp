@@ -7,9 +7,19 @@
 
 namespace nvtaskset {
 
-/** Do all blocks fit on @p sms at the same time? False also if CUDA does not say. */
+/** SMs of a partition. */
+struct Room {
+    std::uint32_t sms = 0;
+    std::uint32_t largest_gpc = 0; ///< of them in the GPC that has most
+};
+
+/**
+ * Do all blocks fit at the same time? False also if CUDA does not say.
+ * @param in_cluster blocks of a cluster, which is within a GPC; all of them have to fit in the
+ * largest, as no more is known of the others
+ */
 bool fits(const cuda::Library &cuda, cuda::Handle function, const unsigned (&grid)[3],
-          const unsigned (&block)[3], unsigned shared_bytes, std::uint32_t sms);
+          const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster, Room room);
 
 } // namespace nvtaskset
 

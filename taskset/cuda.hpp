@@ -37,6 +37,11 @@ struct LaunchAttribute {
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
+/** Of an attribute launch_cluster; 0: it is not set. */
+constexpr std::uint64_t blocks_of(const LaunchAttribute &cluster) {
+    return std::uint64_t{cluster.words[0]} * cluster.words[1] * cluster.words[2];
+}
+
 /** CUlaunchConfig */
 struct LaunchConfig {
     unsigned grid[3], block[3], shared_bytes;

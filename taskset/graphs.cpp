@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "graphs.hpp"
-#include "cooperative.hpp"
 
 #include <optional>
 #include <vector>
@@ -65,7 +64,7 @@ void Graphs::add(Handle exec, Handle graph) {
     forget(known);
     known.checked = false;
     // On no SM no cooperative node fits.
-    known.cooperative = too_large(graph, 0);
+    known.cooperative = too_large(graph, {});
     if (cuda_.call("cuGraphClone", &known.copy, graph))
         known.copy = nullptr;
 }
@@ -91,12 +90,12 @@ void Graphs::changed(Handle exec) {
     found->second.checked = false;
 }
 
-bool Graphs::too_large(Handle graph, std::uint32_t sms) const {
+bool Graphs::too_large(Handle graph, Room room) const {
     for (const Handle node : nodes_of(cuda_, graph)) {
         const auto type = type_of(cuda_, node);
         if (type == cuda::node_child_graph) {
             const Handle child = graph_of(cuda_, node);
-            if (child && too_large(child, sms))
+            if (child && too_large(child, room))
                 return true;
         }
         if (type != cuda::node_kernel || !attribute_of(cuda_, node, cuda::launch_cooperative).words[0])
@@ -104,8 +103,9 @@ bool Graphs::too_large(Handle graph, std::uint32_t sms) const {
         cuda::KernelNode kernel{};
         if (cuda_.call("cuGraphKernelNodeGetParams_v2", node, &kernel))
             return true;
+        const auto cluster = attribute_of(cuda_, node, cuda::launch_cluster);
         if (!fits(cuda_, kernel.function ? kernel.function : kernel.kernel, kernel.grid, kernel.block,
-                  kernel.shared_bytes, sms))
+                  kernel.shared_bytes, cuda::blocks_of(cluster), room))
             return true;
     }
     return false;
@@ -157,7 +157,7 @@ int Graphs::bring_along(Handle exec, const Graph &graph, bool &done) const {
     return result;
 }
 
-Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, std::uint32_t sms,
+Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, const Room *room,
                                  Counts *counts) {
     const std::lock_guard lock(mutex_);
     const auto found = graphs_.find(exec);
@@ -173,7 +173,7 @@ Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, std::uin
         return {.kept = graph.kept};
     // What has no descriptor yet gets the mask that holds.
     const bool fresh = same || graph.generation == 0;
-    if (sms && graph.copy && too_large(graph.copy, sms))
+    if (room && graph.copy && too_large(graph.copy, *room))
         return {.result = cuda::cooperative_launch_too_large};
     bool done = fresh;
     if (!fresh && graph.copy)

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+#include "cooperative.hpp"
 #include "cuda.hpp"
 #include "state.hpp"
 
@@ -30,13 +31,13 @@ class Graphs {
     /**
      * Before @p exec is launched on a GPU for which @p generation of partitions holds.
      * @param counts nullptr: the GPU has no partition
-     * @param sms that may be used; 0: all
+     * @param room nullptr: all of the GPU
      */
     struct Prepared {
         int result = cuda::success; ///< what the launch is to fail with
         bool kept = true;           ///< false: it might never end if it were kept to the partition
     };
-    Prepared prepare(cuda::Handle exec, std::uint32_t generation, std::uint32_t sms, Counts *counts);
+    Prepared prepare(cuda::Handle exec, std::uint32_t generation, const Room *room, Counts *counts);
 
   private:
     struct Graph {
@@ -51,8 +52,8 @@ class Graphs {
 
     void forget(Graph &graph);
     void set_old(Graph &graph, bool old);
-    /** Has it a node that must run all at once, with more blocks than fit on @p sms? */
-    bool too_large(cuda::Handle graph, std::uint32_t sms) const;
+    /** Has it a node that must run all at once, with more blocks than fit? */
+    bool too_large(cuda::Handle graph, Room room) const;
     /** Changes each kernel node of @p graph. False: one cannot be. */
     bool alter(cuda::Handle graph) const;
     int bring_along(cuda::Handle exec, const Graph &graph, bool &done) const;

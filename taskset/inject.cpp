@@ -83,6 +83,10 @@ Bits left(const Bits &exists, const Bits &disabled) {
     return bits;
 }
 
+Room room_of(const Partition &partition) {
+    return {partition.sms, partition.largest_gpc};
+}
+
 class Injection {
   public:
     Injection(cuda::Library cuda, Page page)
@@ -105,7 +109,7 @@ class Injection {
     void count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why);
     void refuse(const hooks::Api &call, const View &view, int result);
     void cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
-                     const unsigned (&block)[3], unsigned shared_bytes);
+                     const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
 
     cuda::Library cuda_;
     Page page_;
@@ -241,12 +245,13 @@ void Injection::refuse(const hooks::Api &call, const View &view, int result) {
 }
 
 void Injection::cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
-                            const unsigned (&block)[3], unsigned shared_bytes) {
+                            const unsigned (&block)[3], unsigned shared_bytes,
+                            std::uint64_t in_cluster) {
     const View *const view = this->view();
     if (!view || !view->kept)
         return;
     const Ours ours;
-    if (fits(cuda_, function, grid, block, shared_bytes, view->partition.sms)) {
+    if (fits(cuda_, function, grid, block, shared_bytes, in_cluster, room_of(view->partition))) {
         // The partition must not shrink until the descriptor has it.
         thread.pinned = true;
         return;
@@ -281,14 +286,22 @@ void Injection::before(const hooks::Api &call) {
     case hooks::launch_cooperative:
     case hooks::launch_cooperative_ptsz: {
         const auto &made = *static_cast<const CooperativeArguments *>(call.arguments);
-        return cooperative(call, made.function, made.grid, made.block, made.shared_bytes);
+        return cooperative(call, made.function, made.grid, made.block, made.shared_bytes, 1);
     }
     case hooks::launch_ex:
     case hooks::launch_ex_ptsz: {
         const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
-        for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++)
-            if (config->attributes[n].id == cuda::launch_cooperative && config->attributes[n].words[0])
-                cooperative(call, function, config->grid, config->block, config->shared_bytes);
+        bool is_cooperative = false;
+        std::uint64_t in_cluster = 1;
+        for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
+            const cuda::LaunchAttribute &attribute = config->attributes[n];
+            if (attribute.id == cuda::launch_cooperative)
+                is_cooperative = attribute.words[0];
+            else if (attribute.id == cuda::launch_cluster)
+                in_cluster = cuda::blocks_of(attribute);
+        }
+        if (is_cooperative)
+            cooperative(call, function, config->grid, config->block, config->shared_bytes, in_cluster);
         return;
     }
     case hooks::graph_launch:
@@ -301,8 +314,9 @@ void Injection::before(const hooks::Api &call) {
         const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
         const Ours ours;
         // 0 is a graph that has not been launched.
+        const Room room = room_of(view->partition);
         const auto [result, kept] =
-            graphs_.prepare(made.exec, view->generation + 1, view->kept ? view->partition.sms : 0,
+            graphs_.prepare(made.exec, view->generation + 1, view->kept ? &room : nullptr,
                             view->slot ? &view->slot->counts : nullptr);
         if (result)
             return refuse(call, *view, result);
