@@ -4,6 +4,7 @@
 import contextlib
 import dataclasses
 import functools
+import json
 import os
 import pathlib
 import re
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
 import pytest
 from throwaway_root import needs_root
 
@@ -90,20 +92,27 @@ class Running:
     """A program that waits for what it is to do."""
 
     def __init__(self, words, env, err):
-        self.err = err
+        self.err, self.heard = err, b""
         with open(err, "wb") as to:
             self.process = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=to, text=True, bufsize=1, start_new_session=True)
+                                            stderr=to, bufsize=0, start_new_session=True)
         self.pid = self.process.pid
 
     def say(self, line):
-        self.process.stdin.write(line + "\n")
+        self.process.stdin.write(f"{line}\n".encode())
+
+    def answers(self):
+        """Whether it has said something since."""
+        return bool(self.heard) or bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def hear(self):
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
-        line = self.process.stdout.readline() if ready else ""
-        assert line, f"no answer: {self.err.read_text()}"
-        return line.rstrip("\n")
+        while b"\n" not in self.heard:
+            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+            more = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+            assert more, f"no answer: {self.err.read_text()}"
+            self.heard += more
+        line, _, self.heard = self.heard.partition(b"\n")
+        return line.decode()
 
     def ask(self, line):
         self.say(line)
@@ -324,7 +333,7 @@ def test_each_launch_sees_one_partition_or_the_other(desk):
     program = desk.start("-t 0-2,60-65")
     program.say("storm 4 4000")
     changes = 0
-    while not select.select([program.process.stdout], [], [], 0)[0] or changes < 20:
+    while not program.answers() or changes < 20:
         desk.change(program.pid, "-t 0-2,60-65" if changes % 2 else "-t 3-40")
         changes += 1
     assert set(program.hear().split(",")) == {"18", "76"}
@@ -344,6 +353,28 @@ def test_what_is_said_of_a_task(desk):
     other = desk.start("-t 3")
     assert other.launch() == sms_of(3)
     assert re.search(r"^  GPC 0 .* A A A \* \. ", desk.done("--list"), re.MULTILINE)
+
+
+def document(text):
+    """Held against its schema."""
+    found = json.loads(text)
+    jsonschema.validate(found, json.loads((ROOT / "taskset/nvtaskset.json").read_text()))
+    return found
+
+
+def test_the_same_as_json(desk):
+    program = desk.start("-t 0-3,10", "graph", "graph-launch 0", "cooperative 100")
+    assert [program.hear() for _ in range(3)][::2] == ["ok", TOO_LARGE]
+    (listed,), (one,) = (document(desk.done(*options))["gpus"] for options in (("--list", "-j"), ("-j", "-p", program.pid)))
+    assert listed == one
+    assert [tpc["sms"] for tpc in one["tpcs"]] == [[sm, sm + 1] for sm in FIRST_SMS]
+    assert [tpc["gpc"] for tpc in one["tpcs"]][::9][:2] == [0, 1]
+    assert (one["uuid"], one["name"]) == (desk.uuids[0], "NVIDIA H100 80GB HBM3")
+    (task,) = one["tasks"]
+    assert [(process["pid"], process["kept"]) for process in task["processes"]] == [(program.pid, True)]
+    partition = task["partition"]
+    assert (partition["tpcs"], partition["sms"]) == ([0, 1, 2, 3, 10], 10)
+    assert (partition["launches_kept"], partition["launches_refused"], partition["graphs"]) == (1, 1, 1)
 
 
 # --- what would hang ---
@@ -384,6 +415,34 @@ def test_clusters_that_do_not_fit(desk):
     assert program.launch() == sms_of(0, 9, 18)
     assert "1 NOT (clusters larger" in desk.told(program.pid)
     assert "launches with clusters larger than the partition's GPCs are not kept" in program.err.read_text()
+
+
+@pytest.mark.parametrize("call", ("cuLaunchCooperativeKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz"))
+def test_cooperative_launches_by_other_calls(desk, call):
+    fine, too_large = desk.run("-t 0-3", f"cooperative 16 1024 {call}", f"cooperative 17 1024 {call}").answers
+    assert sms_in(fine) == sms_of(*range(4)) and too_large == TOO_LARGE
+
+
+def test_cooperative_launches_in_clusters(desk):
+    """A GPC with 6 SMs takes 12 blocks, which are two clusters of five: of more GPCs nothing is supposed."""
+    fine, too_large, more = desk.run("-t 0-2,9-11,18-20", "cluster 5 10 cooperative", "cluster 5 35 cooperative",
+                                     "cluster 5 40").answers
+    assert set(sms_in(fine)) <= set(sms_of(0, 1, 2, 9, 10, 11, 18, 19, 20)) and too_large == TOO_LARGE
+    assert sms_in(more) == sms_of(0, 1, 2, 9, 10, 11, 18, 19, 20)
+
+
+@pytest.mark.parametrize("line", ("cooperative 17", "graph-launch 0"))
+def test_what_fits_is_decided_once_for_a_launch(desk, line):
+    """Also if the partition changes between that and the descriptor."""
+    program = desk.start("-t 0-20")
+    assert program.ask("graph 48 cooperative") == "ok"
+    program.say(f"repeat 6000 {line}")
+    changes = 0
+    while not program.answers() or changes < 20:
+        desk.change(program.pid, "-t 0-20" if changes % 2 else "-t 30")
+        changes += 1
+    count = {"cooperative 17": 17, "graph-launch 0": 42}[line]
+    assert {answer.split()[0] for answer in program.hear().split(";")} == {"error", str(count)}
 
 
 def test_clusters_of_tpcs_that_are_alone(desk):
@@ -439,6 +498,17 @@ def test_cooperative_graphs(desk):
     assert program.ask("graph-launch 0") == TOO_LARGE
     desk.change(program.pid, "-t 0-2")
     assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(3))
+
+
+def test_graphs_in_graphs(desk):
+    program = desk.start("-t 0-3")
+    assert [program.ask(line) for line in ("graph 1024 child", "graph 48 cooperative child")] == ["ok", "ok"]
+    assert [sms_in(program.ask(f"graph-launch {n}")) for n in (0, 1)] == 2 * [sms_of(*range(4))]
+    desk.change(program.pid, "-t 9,10")
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(9, 10)
+    assert program.ask("graph-launch 1") == TOO_LARGE
+    desk.change(program.pid, "-t 1-9")
+    assert [sms_in(program.ask(f"graph-launch {n}")) for n in (0, 1)] == 2 * [sms_of(*range(1, 10))]
 
 
 @pytest.mark.parametrize("before", (("graph-launch 0",), ()))
@@ -724,10 +794,13 @@ def test_a_mask_that_does_nothing(desk, lies):
 
 
 def test_bits_are_measured_and_not_supposed(desk):
-    """A GPU whose bits are others is used as they are."""
-    swapped = {"STAND_IN_LIES": "swap:63:0,swap:71:83"}
-    assert sms_in(desk.run("-t 0,65", "launch", **swapped).answers[0]) != sms_of(0, 65)
-    assert len(sms_in(desk.run("-t 0,65", "launch", **swapped).answers[0])) == 4
+    """A GPU whose bits are others is used as they are; one that has changed, after --probe."""
+    swapped = {"STAND_IN_LIES": "swap:63:0,swap:70:83"}
+    for gpc in (0, 7):
+        assert sms_in(desk.run(f"-g {gpc}", "launch", **swapped).answers[0]) == sms_of(*GPC_TPCS[gpc])
+    desk.done("--list", "--probe")
+    for gpc in (0, 7):
+        assert sms_in(desk.run(f"-g {gpc}", "launch").answers[0]) == sms_of(*GPC_TPCS[gpc])
 
 
 def test_a_probe_is_kept_for_this_driver(desk):
