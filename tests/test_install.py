@@ -118,13 +118,14 @@ def test_what_is_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
-    expected |= {"bin/nvdebugctl", "share/bash-completion/completions/nvdebugctl",
-                 "share/fish/vendor_completions.d/nvdebugctl.fish",
-                 "share/zsh/vendor-completions/_nvdebugctl"}
+    for tool in ("nvdebugctl", "nvtaskset"):
+        expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
+                     f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
+    expected |= {"lib/nvdebug/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"
-                 for path in (ROOT / "docs/man").glob("nvdebugctl*.1")}
+                 for path in (ROOT / "docs/man").glob("*.1")}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import secrets
 import select
 import shutil
 import signal
@@ -145,7 +146,8 @@ class Desk:
                     "XDG_CACHE_HOME": str(folder / "cache"),
                     "NVTASKSET_DRIVER_FOLDER": str(folder / "driver"),
                     "STAND_IN_LOG": str(self.log_file),
-                    "STAND_IN_GPUS": gpus}
+                    "STAND_IN_GPUS": gpus,
+                    "STAND_IN_SEED": str(secrets.randbits(32))}
         for name in ("CUDA_INJECTION64_PATH", "CUDA_VISIBLE_DEVICES", "STAND_IN_LIES"):
             self.env.pop(name, None)
         self.uuids = []

@@ -2,8 +2,10 @@
 #include "gpu.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -72,6 +74,11 @@ Gpu make(const Product &product, unsigned place) {
     // Their virtual GPCs begin with 8, at bit 72.
     for (const unsigned bit : product.singles)
         add(bit, bit - 72 + 8);
+    // Tasks of others on this machine, with their own stand-ins, have other GPUs.
+    if (const char *const seed = std::getenv("STAND_IN_SEED")) {
+        const auto number = static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10));
+        std::memcpy(&gpu.uuid.bytes[4], &number, sizeof(number));
+    }
     gpu.uuid.bytes[14] = static_cast<unsigned char>(&product - products.data());
     gpu.uuid.bytes[15] = static_cast<unsigned char>(place);
     char address[16];
