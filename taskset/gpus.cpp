@@ -198,8 +198,8 @@ std::string injection_path() {
     const fs::path beside = tool.parent_path() / name;
     if (!error && fs::exists(beside, error))
         return beside;
-    // PREFIX/bin and PREFIX/lib/nvdebug
-    return tool.parent_path().parent_path() / "lib/nvdebug" / name;
+    // PREFIX/bin and PREFIX/lib/nvtaskset
+    return tool.parent_path().parent_path() / "lib/nvtaskset" / name;
 }
 
 Outcome<GpuMap> map_of(const Gpu &gpu, bool anew) {

@@ -650,7 +650,7 @@ def test_the_library_is_missing(desk, tmp_path):
     shutil.copy(TOOL, alone)
     result = desk.command(alone / "nvtaskset", "--no-mps", "-t", "0", PROGRAM, "launch")
     assert result.status == 1 and not result.out
-    assert "missing" in result.err and str(tmp_path / "alone/lib/nvdebug/libnvtaskset.so") in result.err
+    assert "missing" in result.err and str(tmp_path / "alone/lib/nvtaskset/libnvtaskset.so") in result.err
 
 
 def test_cuda_does_not_load_it(desk, tmp_path):
