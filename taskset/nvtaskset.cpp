@@ -35,6 +35,7 @@ struct Wish {
     std::string tpcs, gpcs, size, gpu = "0";
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          quiet = false;
+    std::uint32_t turn = 0; ///< 0: any
     pid_t pid = 0;
     bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
     std::vector<std::string> command;
@@ -220,15 +221,23 @@ void watch(std::optional<Page> &page) {
     }
 }
 
-/** The first of nvtaskset's MPS servers that has room. */
-std::uint32_t free_server(const std::vector<Task> &others) {
-    for (std::uint32_t server = 1;; server++) {
-        const auto clients = std::ranges::count_if(others, [server](const Task &task) {
-            return task.page->state().mps_server == server;
-        });
-        if (clients < clients_max)
-            return server;
-    }
+std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        others, [server](const Task &task) { return task.page->state().mps_server == server; }));
+}
+
+/** That of the turn, else the first of nvtaskset's MPS servers that has room. */
+Outcome<std::uint32_t> choose_server(const Wish &wish, const std::vector<Task> &others) {
+    if (wish.turn && has_other_mps())
+        return fail("--turn is for nvtaskset's own MPS servers, and another one is named "
+                    "(CUDA_MPS_PIPE_DIRECTORY) or at NVIDIA's own place");
+    if (wish.turn && clients_of(wish.turn, others) >= clients_max)
+        return fail("turn " + std::to_string(wish.turn) + " has " + std::to_string(clients_max) +
+                    " tasks, which is all that an MPS server takes");
+    std::uint32_t server = wish.turn ? wish.turn : 1;
+    while (clients_of(server, others) >= clients_max)
+        server++;
+    return server;
 }
 
 int run(const Wish &wish) {
@@ -251,11 +260,14 @@ int run(const Wish &wish) {
                 return say("there are too many GPUs");
         if (wish.mps && !wish.prepare) {
             const bool other = has_other_mps();
-            const std::uint32_t server = free_server(others);
+            const auto chosen = choose_server(wish, others);
+            if (!chosen)
+                return say(chosen.error());
+            const std::uint32_t server = *chosen;
             if (const auto joined = join_mps(server); !joined)
                 return say(joined.error());
             page->state().mps_server = other ? 0 : server;
-            if (!other && server > 1)
+            if (!other && server > 1 && !wish.turn)
                 note(wish, "an MPS server takes " + std::to_string(clients_max) +
                                " tasks; this one is at server " + std::to_string(server) +
                                ", and tasks of different servers take turns");
@@ -504,6 +516,7 @@ Tasks:
       --whole        with -p: the whole GPU again
       --prepare      run COMMAND with the whole GPU; -p can set TPCs later
       --no-mps       tasks take turns, instead of running at the same time (NVIDIA's MPS)
+      --turn N       at the same time as other tasks of turn N (1 to 9); turns take turns
       --best-effort  let processes go on that cannot be kept to their TPCs
       --quit-mps     end nvtaskset's MPS server, and with it its clients' work
 
@@ -518,7 +531,7 @@ its TPCs and was ended; 126, 127: COMMAND cannot be run, or is not there. Manual
 
 /** What is wrong with the words; empty: nothing. */
 std::string parse(int argc, char **argv, Wish &wish) {
-    enum Long { whole = 256, prepare, no_mps, best_effort, quit_mps, probe };
+    enum Long { whole = 256, prepare, no_mps, turn, best_effort, quit_mps, probe };
     static const option options[] = {{"tpcs", required_argument, nullptr, 't'},
                                      {"gpcs", required_argument, nullptr, 'g'},
                                      {"sms", required_argument, nullptr, 's'},
@@ -528,6 +541,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
                                      {"whole", no_argument, nullptr, whole},
                                      {"prepare", no_argument, nullptr, prepare},
                                      {"no-mps", no_argument, nullptr, no_mps},
+                                     {"turn", required_argument, nullptr, turn},
                                      {"best-effort", no_argument, nullptr, best_effort},
                                      {"quit-mps", no_argument, nullptr, quit_mps},
                                      {"list", no_argument, nullptr, 'l'},
@@ -568,6 +582,11 @@ std::string parse(int argc, char **argv, Wish &wish) {
             break;
         case no_mps:
             wish.mps = false;
+            break;
+        case turn:
+            if (std::strlen(optarg) != 1 || *optarg < '1' || *optarg > '9')
+                return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
+            wish.turn = static_cast<std::uint32_t>(*optarg - '0');
             break;
         case best_effort:
             wish.best_effort = true;
@@ -625,6 +644,8 @@ std::string contradiction(const Wish &wish) {
         return "--whole is for a task that runs: -p PID";
     if (wish.prepare && wish.pid)
         return "--prepare is for a COMMAND; a process that runs cannot be prepared any more";
+    if (wish.turn && (!wish.mps || wish.command.empty() || wish.prepare))
+        return "--turn is for a COMMAND with TPCs, and with MPS";
     if (wish.json && !wish.list && (!wish.pid || ways || wish.whole))
         return "--json is for --list, and for -p that shows a task";
     if (!jobs)

@@ -9,6 +9,7 @@ complete -c nvtaskset -x -s p -l pid -a '(__fish_complete_pids)' -d 'a task that
 complete -c nvtaskset -l whole -d 'the whole GPU again'
 complete -c nvtaskset -l prepare -d 'the whole GPU; TPCs can be set later'
 complete -c nvtaskset -l no-mps -d 'tasks take turns'
+complete -c nvtaskset -x -l turn -a '1 2 3 4 5 6 7 8 9' -d 'at the same time as others of this turn'
 complete -c nvtaskset -l best-effort -d 'let processes go on that cannot be kept'
 complete -c nvtaskset -l quit-mps -d 'end the MPS servers'
 complete -c nvtaskset -s l -l list -d 'TPCs, and who has them'

@@ -11,6 +11,7 @@ _nvtaskset() {
 		'--whole[the whole GPU again]' \
 		'--prepare[the whole GPU; TPCs can be set later]' \
 		'--no-mps[tasks take turns]' \
+		'--turn[at the same time as others of this turn]:turn:(1 2 3 4 5 6 7 8 9)' \
 		'--best-effort[let processes go on that cannot be kept]' \
 		'--quit-mps[end the MPS servers]' \
 		'(-l --list)'{-l,--list}'[TPCs, and who has them]' \
