@@ -44,6 +44,13 @@ void set_disabled(const Layout &layout, std::uint8_t *descriptor, const Bits &di
             static_cast<std::uint8_t>(descriptor[layout.valid_bit / 8] | 1U << layout.valid_bit % 8);
 }
 
+void clear_disabled(const Layout &layout, std::uint8_t *descriptor) {
+    std::memset(descriptor + layout.mask_byte, 0, layout.mask_words * sizeof(Bits::value_type));
+    if (layout.valid_bit >= 0)
+        descriptor[layout.valid_bit / 8] =
+            static_cast<std::uint8_t>(descriptor[layout.valid_bit / 8] & ~(1U << layout.valid_bit % 8));
+}
+
 std::uint32_t cluster_blocks(const Layout &layout, const std::uint8_t *descriptor) {
     if (layout.type_bit < 0)
         return 1;

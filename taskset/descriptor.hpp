@@ -30,6 +30,9 @@ const Layout *layout_of(int major, const std::uint8_t *descriptor);
 /** Writes the mask of TPCs that must not be used. */
 void set_disabled(const Layout &layout, std::uint8_t *descriptor, const Bits &disabled);
 
+/** Takes out a mask that it may have. */
+void clear_disabled(const Layout &layout, std::uint8_t *descriptor);
+
 /** Blocks that must run in one GPC at the same time: 1 without clusters. */
 std::uint32_t cluster_blocks(const Layout &layout, const std::uint8_t *descriptor);
 

@@ -220,21 +220,28 @@ void Injection::launch(const hooks::Launch &launch) {
     if (!page_.state().generation)
         return;
     const View *const view = this->view();
-    if (!view || !view->kept || thread.free)
+    if (!view)
         return;
     const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];
     const Layout *const layout = layout_of(major, launch.descriptor);
+    const bool kept = view->kept && !thread.free;
     if (!layout) {
-        count(&Counts::unknown, *view, "launches of an unknown kind are not kept to the partition");
-    } else if (cluster_blocks(*layout, launch.descriptor) > view->partition.largest_gpc) {
-        count(&Counts::cluster, *view,
-              "launches with clusters larger than the partition's GPCs are not kept to it");
-    } else {
-        // A mask that it comes with is an older one of this library: with its callbacks on, CUDA makes
-        // no green contexts (measured).
+        if (kept)
+            count(&Counts::unknown, *view, "launches of an unknown kind are not kept to the partition");
+        return;
+    }
+    const bool fits = cluster_blocks(*layout, launch.descriptor) <= view->partition.largest_gpc;
+    if (kept && fits) {
         set_disabled(*layout, launch.descriptor, view->partition.disabled);
         count(&Counts::kept, *view, nullptr);
+        return;
     }
+    // A graph's descriptor that is built again has the mask that it had (measured). It is this library's:
+    // with its callbacks on, CUDA makes no green contexts (measured).
+    clear_disabled(*layout, launch.descriptor);
+    if (kept)
+        count(&Counts::cluster, *view,
+              "launches with clusters larger than the partition's GPCs are not kept to it");
 }
 
 void Injection::refuse(const hooks::Api &call, const View &view, int result) {

@@ -26,6 +26,9 @@ constexpr const char *control = "nvidia-cuda-mps-control";
 /** Channels as without MPS: its default of fewer makes streams wait for each other (ECRTS 2025, pitfall 4). */
 constexpr const char *connections_variable = "CUDA_DEVICE_MAX_CONNECTIONS", *connections = "8";
 
+/** No GPU runs as many tasks. */
+constexpr std::uint32_t servers_max = 100;
+
 std::string own_folder(std::uint32_t server) {
     return "/tmp/nvtaskset-mps-" + std::to_string(geteuid()) + "-" + std::to_string(server);
 }
@@ -128,9 +131,9 @@ Outcome<void> join_mps(std::uint32_t server) {
 Outcome<bool> quit_mps() {
     bool any = false;
     struct stat found {};
-    for (std::uint32_t server = 1; lstat(own_folder(server).c_str(), &found) == 0; server++) {
+    for (std::uint32_t server = 1; server <= servers_max; server++) {
         const std::string folder = own_folder(server);
-        if (!answers(folder))
+        if (lstat(folder.c_str(), &found) < 0 || !answers(folder))
             continue;
         if (run_control({}, "quit\n", folder))
             return fail(std::string(control) + " does not quit; its log is in " + folder);

@@ -5,6 +5,9 @@
 //   load queue SECONDS                    kernels of 200 us, always some of them queued
 //   load small SECONDS                    a kernel of 1 ms each 10 ms
 //   load launch COUNT                     what queuing an empty kernel takes
+//   load where                            one kernel on as many SMs as there are: how many it got
+//   load follow SECONDS                   the same again and again, as launches and as a CUDA graph: each change
+//   load together BLOCKS CLUSTER          a cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks
 //   load start                            CUDA's start, one kernel, the end
 //   load green SMS compute|memory compute|memory SECONDS
 //                                         two green contexts: the first of SMS, the second has the rest
@@ -35,11 +38,35 @@ constexpr unsigned sm_count = 16; // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 constexpr unsigned compute_turns = 20'000, compute_blocks = 4224, threads = 256;
 
+// where: each block writes down its SM and stays for 20 us, so that others go elsewhere; bounded.
 // compute: four chains of multiply-adds. memory: reads all of it once, 16 bytes at a time.
 const char *const ptx = R"(
 .version 6.0
 .target sm_60
 .address_size 64
+.visible .entry where(.param .u64 data, .param .u32 turns)
+{
+    .reg .u64 %a, %b, %t<3>;
+    .reg .u32 %n<3>;
+    .reg .pred %p, %q;
+    ld.param.u64 %a, [data];
+    ld.param.u32 %n2, [turns];
+    mov.u32 %n0, %smid;
+    mul.wide.u32 %b, %n0, 4;
+    add.u64 %a, %a, %b;
+    mov.u32 %n1, 1;
+    st.global.u32 [%a], %n1;
+    mov.u64 %t0, %globaltimer;
+again:
+    mov.u64 %t1, %globaltimer;
+    sub.u64 %t1, %t1, %t0;
+    sub.u32 %n2, %n2, 1;
+    setp.lt.u64 %p, %t1, 20000;
+    setp.ne.u32 %q, %n2, 0;
+    and.pred %p, %p, %q;
+    @%p bra again;
+    ret;
+}
 .visible .entry compute(.param .u64 data, .param .u32 turns)
 {
     .reg .u64 %a;
@@ -135,6 +162,7 @@ class Load {
         call("cuModuleLoadData", &module_, static_cast<const void *>(ptx));
         call("cuModuleGetFunction", &compute_, module_, "compute");
         call("cuModuleGetFunction", &memory_, module_, "memory");
+        call("cuModuleGetFunction", &where_, module_, "where");
         call("cuMemAlloc_v2", &data_, memory_bytes);
         call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), memory_bytes);
     }
@@ -162,9 +190,56 @@ class Load {
         return took;
     }
 
+    /// SMs that a kernel got since the last call. Under MPS these are not the GPU's own numbers.
+    int sms() {
+        std::array<std::uint32_t, 1024> seen{};
+        call("cuMemcpyDtoH_v2", static_cast<void *>(seen.data()), data_, sizeof(seen));
+        call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), sizeof(seen));
+        return static_cast<int>(std::count(seen.begin(), seen.end(), 1U));
+    }
+
+    void queue_where(Handle stream, unsigned blocks) {
+        call("cuLaunchKernel", where_, blocks, 1U, 1U, 1024U, 1U, 1U, 0U, stream, where_arguments_.data(),
+             static_cast<void **>(nullptr));
+    }
+
+    /// CUDA's answer to a launch with an attribute (CUlaunchAttribute).
+    int queue_with(Handle stream, unsigned blocks, std::uint32_t id, std::array<std::uint32_t, 3> value) {
+        struct {
+            std::uint32_t id, pad, words[16];
+        } attribute{id, 0, {value[0], value[1], value[2]}};
+        struct {
+            unsigned grid[3], block[3], shared;
+            Handle stream;
+            void *attributes;
+            unsigned count;
+        } config{{blocks, 1, 1}, {1024, 1, 1}, 0, stream, &attribute, 1};
+        using Launch = int (*)(void *, Handle, void **, void **);
+        return reinterpret_cast<Launch>(dlsym(library(), "cuLaunchKernelEx"))(&config, where_, where_arguments_.data(),
+                                                                             nullptr);
+    }
+
+    /// An executable graph of one such kernel; its graph is gone.
+    Handle graph(unsigned blocks) {
+        struct {
+            Handle function;
+            unsigned grid[3], block[3], shared;
+            void **arguments, **extra;
+            Handle kernel, context;
+        } node{where_, {blocks, 1, 1}, {1024, 1, 1}, 0, where_arguments_.data(), nullptr, nullptr, nullptr};
+        Handle graph = nullptr, added = nullptr, exec = nullptr;
+        call("cuGraphCreate", &graph, 0U);
+        call("cuGraphAddKernelNode_v2", &added, graph, static_cast<Handle *>(nullptr), std::size_t{0}, &node);
+        call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL);
+        call("cuGraphDestroy", graph);
+        return exec;
+    }
+
   private:
-    Handle module_ = nullptr, compute_ = nullptr, memory_ = nullptr;
+    Handle module_ = nullptr, compute_ = nullptr, memory_ = nullptr, where_ = nullptr;
     Address data_ = 0;
+    unsigned patience_ = 1'000'000;
+    std::array<void *, 2> where_arguments_{&data_, &patience_};
 };
 
 void print(std::vector<double> took, int sms) {
@@ -301,11 +376,47 @@ int main(int argc, char **argv) {
         print(took, sms);
         return 0;
     }
+    const unsigned everywhere = 8 * static_cast<unsigned>(sms); // of 1,024 threads: four waves
+    if (what == "where" && argc == 2) {
+        load.queue_where(stream, everywhere);
+        call("cuStreamSynchronize", stream);
+        std::printf("{\"sms\": %d, \"attribute\": %d}\n", load.sms(), sms);
+        return 0;
+    }
+    if (what == "follow" && argc == 3) {
+        Handle const graph = load.graph(everywhere);
+        std::array<int, 2> last{};
+        std::setvbuf(stdout, nullptr, _IOLBF, 0);
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            load.queue_where(stream, everywhere);
+            call("cuStreamSynchronize", stream);
+            const int launched = load.sms();
+            call("cuGraphLaunch", graph, stream);
+            call("cuStreamSynchronize", stream);
+            const std::array<int, 2> now{launched, load.sms()};
+            if (now != last)
+                std::printf("{\"launch\": %d, \"graph\": %d}\n", now[0], now[1]);
+            last = now;
+        }
+        return 0;
+    }
+    if (what == "together" && argc == 4) {
+        constexpr std::uint32_t cooperative = 2, cluster = 4; // CUlaunchAttributeID
+        const auto blocks = static_cast<unsigned>(std::atoi(argv[2])), side = static_cast<unsigned>(std::atoi(argv[3]));
+        const int first = load.queue_with(stream, blocks, cooperative, {1, 0, 0});
+        call("cuStreamSynchronize", stream);
+        const int on = load.sms();
+        const int second = load.queue_with(stream, 64 * side, cluster, {side, 1, 1});
+        call("cuStreamSynchronize", stream);
+        std::printf("{\"cooperative\": %d, \"sms\": %d, \"cluster\": %d, \"cluster_sms\": %d}\n", first, on, second,
+                    load.sms());
+        return 0;
+    }
     if (what == "start" && argc == 2) {
         load.queue("compute", stream, 1, 1);
         call("cuStreamSynchronize", stream);
         return 0;
     }
-    std::fprintf(stderr, "load: compute|memory|queue|small SECONDS, launch COUNT, start, green SMS KIND KIND SECONDS\n");
+    std::fprintf(stderr, "load: compute|memory|queue|small|follow SECONDS, launch COUNT, where, together BLOCKS CLUSTER, start, green SMS KIND KIND SECONDS\n");
     return 1;
 }
