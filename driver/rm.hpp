@@ -63,6 +63,7 @@ class Client {
   private:
     friend class Gpu;
     friend class Window;
+    friend class Switches;
     Client(std::shared_ptr<Kernel> kernel, int descriptor);
 
     Result<void> read_version();

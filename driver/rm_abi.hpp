@@ -250,6 +250,77 @@ constexpr bool is_channel_class(std::uint32_t object_class) {
     return (object_class & 0xff) == 0x6f && object_class >= 0xa06f && object_class <= 0xffff;
 }
 
+// Context switches of the graphics engine, as the driver records them.
+
+// class/cl90cd.h; 0x90ce is memory of no device, which only the driver may write
+constexpr std::uint32_t class_events = 0x90cd, class_event_memory = 0x90ce;
+
+/** NV_MEMORY_ALLOCATION_PARAMS of nvos.h, since 550; until then without the last word and what pads
+ * it. */
+struct MemoryParams {
+    static constexpr std::size_t old_bytes = 120;
+    static constexpr std::uint32_t cached = 1U << 29,    // NVOS32_ATTR_COHERENCY
+        user_read_only = 1U << 22;                       // NVOS32_ATTR2_PROTECTION_USER
+    std::uint32_t owner, type, flags, width, height, pitch, attributes, more_attributes, format,
+        compression, zcull;
+    std::uint64_t range_low, range_high, bytes, alignment, offset, limit, address;
+    std::uint32_t tag_offset, space, internal_flags, tag, numa;
+};
+static_assert(sizeof(MemoryParams) == 128 && offsetof(MemoryParams, numa) == 120);
+
+/** NV_EVENT_BUFFER_ALLOC_PARAMETERS of cl90cd.h. */
+struct EventParams {
+    std::uint64_t header_address, records_address;
+    std::uint32_t record_bytes, record_count;
+    std::uint64_t more_address;
+    std::uint32_t more_bytes, records_free;
+    std::uint64_t notified;
+    std::uint32_t more_free, subdevice, flags, header, records, more;
+};
+static_assert(sizeof(EventParams) == 72);
+
+/** NV_EVENT_BUFFER_HEADER of cl90cd.h: full where get is put + 1. */
+struct EventHeader {
+    std::uint32_t get, put;
+    std::uint64_t count, dropped, more_dropped;
+};
+static_assert(sizeof(EventHeader) == 32);
+
+/** NV_EVENT_BUFFER_RECORD_HEADER of cl90cd.h and NV_EVENT_BUFFER_FECS_RECORD_V2 of cl90cdfecs.h. */
+struct SwitchRecord {
+    static constexpr std::uint8_t starts = 6, ends = 7;
+    std::uint16_t type, subtype;
+    std::uint32_t more;
+    std::uint8_t tag, vm;
+    std::uint16_t sequence;
+    std::uint32_t context, pid;
+    std::uint16_t reserved;
+    std::uint8_t gpu_instance, compute_instance;
+    std::uint64_t ns;
+};
+static_assert(sizeof(SwitchRecord) == 32 && offsetof(SwitchRecord, ns) == 24);
+
+/** Of a subdevice, NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2: ctrl2080gr.h. */
+struct BindSwitches {
+    static constexpr std::uint32_t command = 0x20801238, fecs_bytes = 24, simple = 1;
+    std::uint32_t events, record_bytes, detail, filter;
+    std::uint8_t all_users;
+    std::uint32_t reason;
+};
+static_assert(sizeof(BindSwitches) == 24);
+
+// Of the events: ctrl/ctrl90cd.h.
+struct EnableEvents {
+    static constexpr std::uint32_t command = 0x90cd0101, keep_oldest = 1;
+    std::uint8_t enable;
+    std::uint32_t flags;
+};
+struct TakeEvents {
+    static constexpr std::uint32_t command = 0x90cd0102;
+    std::uint32_t get, more_get;
+};
+constexpr std::uint32_t flush_events = 0x90cd0104;
+
 // Status: src/common/sdk/nvidia/inc/nvstatuscodes.h
 enum Status : std::uint32_t {
     ok = 0,

@@ -7,6 +7,7 @@
 #include "owners.hpp"
 #include "rm.hpp"
 #include "steer.hpp"
+#include "switches.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +77,20 @@ class Unit {
         if (asleep())
             return tl::unexpected(left_asleep());
         return driver::owners(kernel_, card_);
+    }
+
+    Result<std::string> switches(const std::string &text) {
+        constexpr std::uint64_t longest_ms = 10'000;
+        const auto ms = text::number(text);
+        if (!ms || *ms > longest_ms)
+            return tl::unexpected(Error{ErrorCode::invalid, EINVAL, "",
+                                        "context_switches takes milliseconds, 10000 at most"});
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return record_switches(kernel_, card_, *ms, [this] {
+            const auto now = machine().read("ptimer");
+            return now ? now->substr(0, now->find('\n')) : std::string("-");
+        });
     }
 
     Result<Performed> steer(std::string_view file, const std::string &text,
@@ -203,6 +218,10 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
             if (is_control(file))
                 return unit.steer(file, text, [&](Detail detail) {
                     return lists(unit, parse(name)->gpu, detail);
+                });
+            if (file == "context_switches")
+                return unit.switches(text).map([](std::string answer) {
+                    return Performed{nullptr, std::move(answer)};
                 });
             if (file != "translate")
                 return tl::unexpected(Error{

@@ -196,6 +196,19 @@ Result<Translation> Gpu::translate(const std::string &request) const {
     });
 }
 
+Result<ContextSwitches> Gpu::context_switches(std::uint32_t ms) const {
+    const std::string file = "context_switches";
+    if (tree_.source() != Source::driver)
+        return tl::unexpected(Error{ErrorCode::unsupported, 0, path(file),
+                                    "only NVIDIA's driver records context switches, and " +
+                                        tree_.path() + " is not from it"});
+    return write_request(*this, file, std::to_string(ms)).and_then([&](const Performed &performed) {
+        return parse_context_switches(performed.answer).map_error([&](Error error) {
+            return in_file(*this, file, std::move(error));
+        });
+    });
+}
+
 Result<std::string> Gpu::perform(const Request &request) const {
     return write_request(*this, request.file, request.text).map([](Performed performed) {
         return std::move(performed.answer);

@@ -20,6 +20,7 @@
 #include "nvdebug/info.hpp"
 #include "nvdebug/owner.hpp"
 #include "nvdebug/runlist.hpp"
+#include "nvdebug/switches.hpp"
 #include "nvdebug/translation.hpp"
 #include "nvdebug/tree.hpp"
 
@@ -59,6 +60,13 @@ class NVDEBUG_API Gpu {
      * `PDB[:APERTURE] VA [OPTION]…` or `RUNLIST:CHANNEL VA [base]`.
      */
     Result<Translation> translate(const std::string &request) const;
+
+    /**
+     * Context switches of GR0 in the next @p ms milliseconds, for which it waits: of all users for
+     * root, of own processes for others. ErrorCode::unsupported where NVIDIA's driver is not the
+     * source (Source::driver).
+     */
+    Result<ContextSwitches> context_switches(std::uint32_t ms) const;
 
     /** Makes a request; the result is what the control answered, mostly nothing. */
     Result<std::string> perform(const Request &request) const;

@@ -22,6 +22,7 @@
 #include "nvdebug/info.hpp"
 #include "nvdebug/owner.hpp"
 #include "nvdebug/runlist.hpp"
+#include "nvdebug/switches.hpp"
 #include "nvdebug/translation.hpp"
 
 namespace nvdebug {
@@ -36,6 +37,8 @@ NVDEBUG_API Result<std::vector<AddressSpaceUse>> parse_contexts(std::string_view
 NVDEBUG_API Result<std::vector<LogicalCopyEngine>> parse_copy_topology(std::string_view text);
 /** `owners`, which only NVIDIA's driver as the source has (docs/nvdebugctl.md). */
 NVDEBUG_API Result<Owners> parse_owners(std::string_view text);
+/** What `context_switches` answers. */
+NVDEBUG_API Result<ContextSwitches> parse_context_switches(std::string_view text);
 NVDEBUG_API Result<std::vector<Sm>> parse_sm_map(std::string_view text);
 NVDEBUG_API Result<WorkDistributor> parse_work_distributor(std::string_view text);
 NVDEBUG_API Result<std::map<std::uint32_t, bool>> parse_scheduling(std::string_view text);

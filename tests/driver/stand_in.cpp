@@ -61,6 +61,7 @@ void StandIn::close(int descriptor) {
     if (!open_.erase(descriptor))
         wrong("close() of what is not open");
     ready_.erase(descriptor);
+    event_maps_.erase(descriptor);
     objects_.erase(descriptor);
     if (held_.erase(descriptor))
         ::close(descriptor);
@@ -178,6 +179,22 @@ std::uint32_t StandIn::make(int descriptor, std::uint32_t parent, std::uint32_t 
             return rm::insufficient_permissions;
         static_cast<rm::PhysicalMemoryParams *>(params)->bytes = memory_bytes;
         return 0;
+    case rm::class_event_memory: {
+        const auto &memory = *static_cast<rm::MemoryParams *>(params);
+        if (memory.more_attributes != rm::MemoryParams::user_read_only)
+            wrong("memory of events that can be written");
+        event_memory_[object] = memory.bytes;
+        return 0;
+    }
+    case rm::class_events: {
+        const auto &made = *static_cast<rm::EventParams *>(params);
+        if (!event_memory_.contains(made.header) ||
+            event_memory_[made.records] < std::uint64_t{made.record_bytes} * made.record_count)
+            return rm::invalid_argument;
+        event_header_ = made.header;
+        event_records_ = made.records;
+        return 0;
+    }
     default:
         wrong("an object of class " + std::to_string(which));
         return 0x22; // NV_ERR_INVALID_CLASS
@@ -206,6 +223,8 @@ std::uint32_t StandIn::control(int descriptor, const rm::Control &asked) {
         at<rm::IdInfo>(asked.params)->device = 0;
         return 0;
     }
+    if (asked.command == rm::BindSwitches::command || asked.command >> 16 == rm::class_events)
+        return events(asked);
     if (asked.command == rm::RegisterOps::command && asked.params_size == sizeof(rm::RegisterOps))
         return read_registers(*at<rm::RegisterOps>(asked.params));
     wrong("control " + std::to_string(asked.command));
@@ -273,6 +292,25 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
     }
     wrong("question " + std::to_string(asked.command) + " to another process' client");
     return rm::not_supported;
+}
+
+std::uint32_t StandIn::events(const rm::Control &asked) {
+    if (asked.command == rm::BindSwitches::command)
+        return at<rm::BindSwitches>(asked.params)->all_users && !root ? rm::insufficient_permissions
+                                                                      : rm::ok;
+    if (asked.command == rm::EnableEvents::command || asked.command == rm::TakeEvents::command)
+        return rm::ok;
+    if (asked.command != rm::flush_events || !event_words_.contains(event_header_)) {
+        wrong("events asked for in another way");
+        return rm::invalid_argument;
+    }
+    auto *const header = reinterpret_cast<rm::EventHeader *>(event_words_[event_header_]->data());
+    auto *const records =
+        reinterpret_cast<rm::SwitchRecord *>(event_words_[event_records_]->data());
+    std::ranges::copy(switches, records);
+    header->put = static_cast<std::uint32_t>(switches.size()) + put_beyond;
+    header->dropped = dropped;
+    return rm::ok;
 }
 
 // --- what changes ---
@@ -395,6 +433,12 @@ std::uint32_t StandIn::prepare(rm::Map &map) {
     mappings++;
     if (map.flags != rm::Map::read_only)
         wrong("a mapping that can be written");
+    if (event_memory_.contains(map.memory)) {
+        if (map.offset || map.length != event_memory_[map.memory])
+            wrong("a part of the memory of events mapped");
+        event_maps_[map.descriptor] = map.memory;
+        return 0;
+    }
     if (map.offset > memory_bytes || map.length > memory_bytes - map.offset || map.offset % 4096 ||
         map.length % 4096)
         return rm::invalid_argument;
@@ -408,6 +452,15 @@ std::uint32_t StandIn::prepare(rm::Map &map) {
 
 const void *StandIn::map(int descriptor, std::size_t bytes) {
     take_effect();
+    if (const auto events = event_maps_.find(descriptor); events != event_maps_.end()) {
+        if (cannot_map)
+            return nullptr;
+        auto words = std::make_unique<std::vector<std::uint64_t>>(bytes / sizeof(std::uint64_t));
+        const void *const address = words->data();
+        event_words_[events->second] = words.get();
+        event_mapped_.emplace(address, std::move(words));
+        return address;
+    }
     const auto ready = ready_.find(descriptor);
     if (ready == ready_.end() || ready->second.bytes != bytes) {
         wrong("mmap() of what was not prepared");
@@ -428,7 +481,7 @@ void StandIn::fill(Mapped &mapped) const {
 }
 
 void StandIn::unmap(const void *address, std::size_t) {
-    if (!mapped_.erase(address))
+    if (!mapped_.erase(address) && !event_mapped_.erase(address))
         wrong("munmap() of what is not mapped");
 }
 

@@ -69,6 +69,10 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// Of Change::command: a descriptor of process `client` was closed.
     static constexpr std::uint32_t closed = 0;
     [[nodiscard]] std::vector<Change> changes() const;
+    /// Context switches that the driver records, from when it is asked to; and how it goes wrong.
+    std::vector<rm::SwitchRecord> switches;
+    std::uint32_t put_beyond = 0; ///< added to where it says that it is
+    std::uint64_t dropped = 0;
     /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
     std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
@@ -101,7 +105,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::size_t most_at_once = 0;
     std::vector<std::string> wrongs; ///< what a reader must not ask
     std::size_t open_files() const { return open_.size(); }
-    std::size_t mapped() const { return mapped_.size(); }
+    std::size_t mapped() const { return mapped_.size() + event_mapped_.size(); }
     std::size_t driver_mappings() const { return prepared_.size(); }
     /// Those of clients that ended without.
     void forget_mappings() { prepared_.clear(); }
@@ -129,6 +133,7 @@ class StandIn final : public nvdebug::driver::Kernel {
                        std::uint32_t which, void *params);
     std::uint32_t control(int descriptor, const rm::Control &control);
     std::uint32_t question(const rm::Control &control);
+    std::uint32_t events(const rm::Control &control);
     std::uint32_t change(const rm::Control &control, const Objects &objects);
     std::uint32_t disable(const rm::Control &control, const Objects &objects);
     void keep(const Change &change);
@@ -163,6 +168,11 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::vector<std::uint32_t> words;
     };
     std::map<const void *, Mapped> mapped_;
+    std::map<std::uint32_t, std::uint64_t> event_memory_; // bytes, by name
+    std::map<int, std::uint32_t> event_maps_;             // name, by the descriptor it is for
+    std::map<std::uint32_t, std::vector<std::uint64_t> *> event_words_;
+    std::map<const void *, std::unique_ptr<std::vector<std::uint64_t>>> event_mapped_;
+    std::uint32_t event_header_ = 0, event_records_ = 0;
     void fill(Mapped &mapped) const;
     std::uint64_t next_linear_ = 0x7f0000000000;
 };

@@ -58,6 +58,7 @@ TEST_F(Tasks, AreListed) {
     EXPECT_EQ(document->data[1]["pid"], 558);
     EXPECT_EQ(document->data[1]["tsgs"], Json::array({"0:1"}));
     EXPECT_EQ(document->data[1]["mps"], false);
+    EXPECT_EQ(document->data[0]["share_percent"], 0) << "nobody came or went";
 }
 
 TEST_F(Tasks, ArePausedForAWhile) {

@@ -100,8 +100,48 @@ std::size_t channels_of(const std::vector<Task> &tasks) {
     return count;
 }
 
+using Parts = std::map<std::uint32_t, double>; // of GR0's time, by pid
+
+/** Those of the next second; empty: not known. */
+std::optional<Parts> parts_of_gr0(Context &context, const Scene &scene) {
+    constexpr std::uint32_t second = 1000;
+    if (context.gpu().tree().source() != nvdebug::Source::driver || scene.owners.channels.empty())
+        return std::nullopt;
+    const auto record = context.gpu().context_switches(second);
+    if (!record) {
+        context.note("shares are not known: " + record.error().sentence);
+        return std::nullopt;
+    }
+    if (record->dropped) {
+        context.note(fmt::format("shares are not known: there were {} context switches more than "
+                                 "are kept",
+                                 record->dropped));
+        return std::nullopt;
+    }
+    if (!record->switches.empty())
+        return nvdebug::residency(*record);
+    // Nobody came or went: whoever is there was there all the time.
+    const auto states = context.gpu().engine_states();
+    if (!states)
+        return std::nullopt;
+    Parts parts;
+    for (const nvdebug::EngineState &state : *states)
+        for (const auto &[channel, place] : scene.places)
+            if (state.engine == "GR0" && place.tsg && state.runlist == place.runlist &&
+                state.current == nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, *place.tsg})
+                parts[channel->pid] = 1;
+    return parts;
+}
+
+Json part_of(const std::optional<Parts> &parts, std::uint32_t pid) {
+    if (!parts)
+        return nullptr;
+    const auto part = parts->find(pid);
+    return percent(part == parts->end() ? 0.0 : std::min(part->second, 1.0));
+}
+
 Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
-            const std::optional<EngineNames> &names) {
+            const std::optional<EngineNames> &names, const std::optional<Parts> &parts) {
     Json tsgs, engines;
     for (const Listed *const place : places_of(scene, tasks))
         if (place->tsg) {
@@ -115,6 +155,7 @@ Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vect
                 {"engines", std::move(engines)},
                 {"channels", channels_of(tasks)},
                 {"timeslice_us", timeslices_of(scene, tasks)},
+                {"share_percent", part_of(parts, process.pid)},
                 {"mps", is_shared(scene, tasks)},
                 {"tpcs", nullptr}});
     return row;
@@ -139,10 +180,11 @@ Outcome<Document> list(Context &context) {
     std::optional<EngineNames> names;
     if (!scene->places.empty())
         names = read_engine_names(context);
+    const auto parts = parts_of_gr0(context, *scene);
     Json rows = Json::array();
     for (const nvdebug::Process &process : scene->owners.processes)
         if (const auto tasks = tasks_of(scene->owners, process); !tasks.empty())
-            rows.push_back(row_of(*scene, process, tasks, names));
+            rows.push_back(row_of(*scene, process, tasks, names, parts));
     return Document{rows};
 }
 
@@ -195,8 +237,12 @@ Outcome<Document> show(Context &context) {
                         {"client", hex(task.front()->client)},
                         {"client_tsg", hex(task.front()->tsg)}});
     }
+    const auto parts = parts_of_gr0(context, *scene);
     Json data = head_of(*process);
-    data.update({{"mps", is_shared(*scene, tasks)}, {"tpcs", nullptr}, {"tsgs", tsgs}});
+    data.update({{"share_percent", part_of(parts, pid)},
+                 {"mps", is_shared(*scene, tasks)},
+                 {"tpcs", nullptr},
+                 {"tsgs", tsgs}});
     return Document{data};
 }
 
@@ -669,6 +715,11 @@ std::vector<Command> task_commands() {
                "driver was asked for them",
                "[number]"},
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
+              {"share_percent",
+               "part of a second that its context was on GR0, with work or without, by the "
+               "driver's "
+               "record; null: not known",
+               "percent?"},
               {"tpcs", "how many TPCs it is limited to; null: not known", "uint?", false}},
          .data = "processes, the oldest first",
          .means = Means::driver,
@@ -684,6 +735,11 @@ std::vector<Command> task_commands() {
               {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
               {"container", "id of the container that its cgroup names; null: none", "string?"},
               {"cgroup", "its cgroup; null: not known", "string?"},
+              {"share_percent",
+               "part of a second that its context was on GR0, with work or without, by the "
+               "driver's "
+               "record; null: not known",
+               "percent?"},
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
               {"tpcs", "how many TPCs it is limited to; null: not known", "uint?"},
               {"tsgs",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The driver's own record of context switches of the graphics engine GR0.
+#ifndef NVDEBUG_DRIVER_SWITCHES_HPP
+#define NVDEBUG_DRIVER_SWITCHES_HPP
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel.hpp"
+#include "nvdebug/error.hpp"
+#include "nvdebug/switches.hpp"
+#include "rm.hpp"
+
+namespace nvdebug::driver {
+
+/** Switches from now on, of all users for root, of own processes for others. */
+class Switches {
+  public:
+    static Result<std::unique_ptr<Switches>> start(const std::shared_ptr<Kernel> &kernel,
+                                                   const Card &card);
+    Switches(const Switches &) = delete;
+    Switches &operator=(const Switches &) = delete;
+    ~Switches();
+
+    /** Adds those since the last call, oldest first. @returns how many the driver has dropped since
+     * the start, since they were not read in time: it keeps 65,535. */
+    Result<std::uint64_t> read(std::vector<ContextSwitch> &switches);
+
+  private:
+    Switches(std::shared_ptr<Kernel> kernel, std::shared_ptr<Client> client)
+        : kernel_(std::move(kernel)), client_(std::move(client)) {}
+
+    Result<void> make_objects(const Card &card);
+    Result<const void *> make_memory(std::uint32_t handle, std::size_t bytes);
+    Result<void> bind();
+    /** Fails also where the RM says no. */
+    Result<void> control(std::uint32_t object, std::uint32_t command, void *params,
+                         std::size_t bytes);
+
+    std::shared_ptr<Kernel> kernel_;
+    std::shared_ptr<Client> client_;
+    int node_ = -1; // what is asked of the GPU is asked by who has it open
+    const rm::EventHeader *header_ = nullptr;
+    const rm::SwitchRecord *records_ = nullptr;
+    std::uint32_t get_ = 0;
+};
+
+/** The text of an answer: those of so many milliseconds. @p clock: the GPU's, if it may be read. */
+Result<std::string> record_switches(const std::shared_ptr<Kernel> &kernel, const Card &card,
+                                    std::uint64_t ms, const std::function<std::string()> &clock);
+
+} // namespace nvdebug::driver
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file
+ * @brief Context switches of the graphics engine GR0, as NVIDIA's driver records them.
+ */
+#ifndef NVDEBUG_SWITCHES_HPP
+#define NVDEBUG_SWITCHES_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "nvdebug/export.hpp"
+
+namespace nvdebug {
+
+struct ContextSwitch {
+    std::uint64_t ns;      ///< by the GPU's clock
+    bool starts;           ///< else it ends
+    std::uint32_t context; ///< the driver's name of the TSG or channel; 0: hidden
+    std::uint32_t pid;     ///< 0: hidden from this user; 0xffffffff: the driver's own
+    bool operator==(const ContextSwitch &) const = default;
+};
+
+struct ContextSwitches {
+    std::uint64_t dropped = 0; ///< switches that were not kept
+    /** When it began and ended by the GPU's clock; empty: only root may read that. */
+    std::optional<std::uint64_t> begin_ns, end_ns;
+    std::vector<ContextSwitch> switches; ///< oldest first
+};
+
+/**
+ * Which part of the time each process' contexts were on the engine, from 0 to 1, by pid. A context
+ * is on it until another comes, also when it has no work. Without a beginning and an end the time
+ * is that from the first to the last switch. Empty where nothing was switched, or some were
+ * dropped.
+ */
+NVDEBUG_API std::map<std::uint32_t, double> residency(const ContextSwitches &record);
+
+} // namespace nvdebug
+
+#endif
