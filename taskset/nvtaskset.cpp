@@ -185,18 +185,19 @@ void watch(std::optional<Page> &page) {
     if (pidfd < 0)
         return;
     const pid_t child = fork();
-    if (child > 0) {
+    if (child != 0) {
         close(pidfd);
-        waitpid(child, nullptr, 0);
+        if (child > 0)
+            waitpid(child, nullptr, 0);
         return;
     }
-    if (child < 0 || fork() > 0)
-        std::_Exit(0);
-    setsid();
-    // It is no part of the task.
+    // It is no part of the task, from before the command begins.
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, page->descriptor()})
         close(descriptor);
     page.reset();
+    setsid();
+    if (fork() != 0)
+        std::_Exit(0);
     constexpr int first_ms = 500, longest_ms = 8000;
     std::set<pid_t> suspects, named;
     for (int period_ms = first_ms;; period_ms = std::min(2 * period_ms, longest_ms)) {
