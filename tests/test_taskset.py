@@ -433,17 +433,17 @@ def test_cooperative_launches_in_clusters(desk):
     assert sms_in(more) == sms_of(0, 1, 2, 9, 10, 11, 18, 19, 20)
 
 
-@pytest.mark.parametrize("line", ("cooperative 17", "graph-launch 0"))
-def test_what_fits_is_decided_once_for_a_launch(desk, line):
+@pytest.mark.parametrize("line, times, count, pause_us", (
+    ("cooperative 17", 300, 17, 2_000), ("graph-launch 0", 20_000, 42, 20_000)))
+def test_what_fits_is_decided_once_for_a_launch(desk, line, times, count, pause_us):
     """Also if the partition changes between that and the descriptor."""
-    program = desk.start("-t 0-20")
+    program = desk.start("-t 0-20", STAND_IN_PAUSE_US=str(pause_us))
     assert program.ask("graph 48 cooperative") == "ok"
-    program.say(f"repeat 6000 {line}")
+    program.say(f"repeat {times} {line}")
     changes = 0
     while not program.answers() or changes < 20:
         desk.change(program.pid, "-t 0-20" if changes % 2 else "-t 30")
         changes += 1
-    count = {"cooperative 17": 17, "graph-launch 0": 42}[line]
     assert {answer.split()[0] for answer in program.hear().split(";")} == {"error", str(count)}
 
 
@@ -677,6 +677,22 @@ def test_cuda_does_not_load_it(desk, tmp_path):
     assert "uses the GPU and is NOT kept" in result.out
 
 
+def test_there_may_be_no_more_processes(open_desk):
+    """Then none watches; the command runs."""
+    needs_root()
+    open_desk.done("--list")
+    result = open_desk.command("prlimit", "--nproc=1", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                               TOOL, "--no-mps", "-t", "5", PROGRAM, "launch", STAND_IN_LOG="/dev/null")
+    assert result.status == 0 and sms_in(result.answers[0]) == sms_of(5)
+
+
+def test_the_watcher_is_no_part_of_the_task(desk):
+    """Not for a moment."""
+    for _ in range(10):
+        program = desk.start("--prepare")
+        assert re.findall(r"process (\d+)", desk.told(program.pid)) == [str(program.pid)]
+
+
 def test_no_driver(desk):
     desk.refused("--list", "NVIDIA's driver", NVTASKSET_DRIVER_FOLDER="/nonexistent")
     shutil.rmtree(desk.folder / "driver/gpus")
@@ -790,8 +806,8 @@ def test_contexts_of_a_process(desk):
 
 # --- what GPUs are said to do, and do not ---
 
-@pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83"))
-def test_a_mask_that_does_nothing(desk, lies):
+@pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83", "weak:64", "weak:40"))
+def test_masks_that_do_nothing(desk, lies):
     desk.refused("--no-mps -t 0", "so none is used", PROGRAM, "launch", STAND_IN_LIES=lies)
 
 

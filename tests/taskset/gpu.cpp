@@ -59,7 +59,8 @@ Gpu make(const Product &product, unsigned place) {
                .threads_per_sm = product.threads_per_sm,
                .tpcs = {},
                .uuid = {{0x57, 0xa2, 0xd1, 0x20}},
-               .address = {}};
+               .address = {},
+               .most_disabled = Mask().size()};
     // SMs are numbered round robin: the first TPC of each GPC, then the second of each.
     // Which logical GPC a virtual one is, is made up: it is not the same number.
     const unsigned gpcs = product.gpcs.size();
@@ -122,14 +123,16 @@ std::vector<Gpu> all_gpus() {
     const char *const lies = std::getenv("STAND_IN_LIES");
     for (const std::string &lie : split(lies ? lies : "", ',')) {
         const auto words = split(lie, ':');
-        for (Gpu &gpu : all)
+        const auto number = [&](std::size_t n) { return std::stoul(words.at(n)); };
+        for (Gpu &gpu : all) {
+            if (words[0] == "weak")
+                gpu.most_disabled = number(1);
             for (Tpc &tpc : gpu.tpcs)
-                if (words.size() == 2 && words[0] == "deaf" && tpc.bit == std::stoul(words[1]))
+                if (words[0] == "deaf" && tpc.bit == number(1))
                     tpc.deaf = true;
-                else if (words.size() == 3 && words[0] == "swap" && tpc.bit == std::stoul(words[1]))
-                    tpc.bit = std::stoul(words[2]);
-                else if (words.size() == 3 && words[0] == "swap" && tpc.bit == std::stoul(words[2]))
-                    tpc.bit = std::stoul(words[1]);
+                else if (words[0] == "swap" && (tpc.bit == number(1) || tpc.bit == number(2)))
+                    tpc.bit = number(1) + number(2) - tpc.bit;
+        }
     }
     return all;
 }
@@ -160,10 +163,14 @@ unsigned Gpu::blocks_per_sm(unsigned threads, std::size_t shared_bytes) const {
     return std::min({std::size_t{32}, by_threads, 228 * 1024 / (shared_bytes + 1024)});
 }
 
+bool Gpu::usable(const Tpc &tpc, const Mask &disabled) const {
+    return tpc.deaf || disabled.count() > most_disabled || !disabled[tpc.bit];
+}
+
 std::uint64_t Gpu::room(const Launch &launch, const Mask &disabled) const {
     std::map<unsigned, unsigned> sms_of_gpc;
     for (const Tpc &tpc : tpcs)
-        if (tpc.deaf || !disabled[tpc.bit])
+        if (usable(tpc, disabled))
             sms_of_gpc[tpc.gpc] += 2;
     const std::uint64_t each = blocks_per_sm(launch.threads(), launch.shared_bytes);
     const unsigned in_cluster = launch.cluster_blocks();
@@ -174,21 +181,21 @@ std::uint64_t Gpu::room(const Launch &launch, const Mask &disabled) const {
 }
 
 std::vector<unsigned> Gpu::run(const Launch &launch, const Mask &disabled, std::string &why) const {
-    std::vector<unsigned> usable;
+    std::vector<unsigned> sms;
     for (const Tpc &tpc : tpcs)
-        if (tpc.deaf || !disabled[tpc.bit])
-            usable.insert(usable.end(), {tpc.first_sm, tpc.first_sm + 1});
+        if (usable(tpc, disabled))
+            sms.insert(sms.end(), {tpc.first_sm, tpc.first_sm + 1});
     const std::uint64_t fit = room(launch, disabled);
-    if (usable.empty())
+    if (sms.empty())
         why = "no TPC that it may use";
     else if (!fit)
         why = "a cluster of " + std::to_string(launch.cluster_blocks()) +
               " blocks, and no GPC takes it";
     else if (launch.cooperative && launch.blocks() > fit)
         why = "cooperative, and " + std::to_string(fit) + " blocks fit";
-    if (launch.blocks() < usable.size())
-        usable.resize(launch.blocks());
-    return usable;
+    if (launch.blocks() < sms.size())
+        sms.resize(launch.blocks());
+    return sms;
 }
 
 } // namespace stand_in

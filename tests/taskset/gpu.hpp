@@ -38,6 +38,7 @@ class Gpu {
     std::vector<Tpc> tpcs;
     cuda::Uuid uuid;
     std::string address;
+    std::size_t most_disabled; ///< by masks that it obeys
 
     unsigned sms() const { return 2 * tpcs.size(); }
     unsigned blocks_per_sm(unsigned threads, std::size_t shared_bytes) const;
@@ -45,6 +46,9 @@ class Gpu {
     std::uint64_t room(const Launch &launch, const Mask &disabled) const;
     /// The SMs that the launch gets, ascending; or `why` it would never end.
     std::vector<unsigned> run(const Launch &launch, const Mask &disabled, std::string &why) const;
+
+  private:
+    bool usable(const Tpc &tpc, const Mask &disabled) const;
 };
 
 /// Those of STAND_IN_GPUS, e.g. `h100,h200`. Throws std::invalid_argument.

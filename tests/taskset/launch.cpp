@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace stand_in {
@@ -62,6 +63,8 @@ Descriptor descriptor_for(const Work &work, Lock &lock) {
     plain.build(*context.gpu->layout, work.launch.grid, work.launch.block, work.launch.cluster);
     Descriptor descriptor = plain;
     lock.unlock();
+    if (const char *const pause = std::getenv("STAND_IN_PAUSE_US"))
+        usleep(static_cast<useconds_t>(std::stoul(pause)));
     call_back_for_launch(context.of_driver, descriptor.words());
     lock.lock();
     if (!descriptor.same_but_mask(*context.gpu->layout, plain))

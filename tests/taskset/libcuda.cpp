@@ -2,8 +2,14 @@
 // A stand-in for libcuda: there is no GPU; it answers as CUDA 13.0 of driver 580.159.04 was
 // measured to do, as far as that is known, and a launch is over when it returns.
 //
-// Of the environment: STAND_IN_GPUS, STAND_IN_SEED (of UUIDs), STAND_IN_LIES (`deaf:BIT`, `swap:BIT:BIT`; gpu.cpp),
-// STAND_IN_LOG, STAND_IN_DEVICE (a file to have open, as the real one has /dev/nvidia-uvm).
+// Of the environment:
+//   STAND_IN_GPUS      h100,h200,... (gpu.cpp); by default h100
+//   STAND_IN_SEED      of UUIDs
+//   STAND_IN_LIES      deaf:BIT has no effect; swap:BIT:BIT is the other; masks of more bits than
+//                      weak:BITS have none
+//   STAND_IN_LOG       a file for a line a launch
+//   STAND_IN_PAUSE_US  from the callback before a launch to the one with the descriptor
+//   STAND_IN_DEVICE    a file to have open, as the real one has /dev/nvidia-uvm
 #include "callback.hpp"
 #include "driver.hpp"
 #include "log.hpp"
