@@ -45,12 +45,25 @@ std::optional<pid_t> pid_of(const std::string &text) {
                                                                     : std::nullopt;
 }
 
+/** How an nvtaskset opens the pages of tasks that it looks at: for a page it means nothing else. */
+constexpr int only_looks = O_NONBLOCK;
+
+/** Is @p descriptor, of a process, one that only looks? Then the process is no part of the task. */
+bool is_looking(pid_t pid, const fs::path &descriptor) {
+    std::ifstream about(folder_of(pid) / "fdinfo" / descriptor.filename());
+    int flags = 0;
+    for (std::string word; about >> word;)
+        if (word == "flags:" && about >> std::oct >> flags)
+            break;
+    return flags & only_looks;
+}
+
 /** Its page, open. */
 std::optional<Task> open_page(pid_t pid) {
     for (const fs::path &path : descriptors_of(pid)) {
-        if (link_of(path) != page_link)
+        if (link_of(path) != page_link || is_looking(pid, path))
             continue;
-        const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+        const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | only_looks);
         struct stat file {};
         if (descriptor < 0 || fstat(descriptor, &file) < 0)
             continue;
