@@ -423,7 +423,7 @@ class Program {
             each.join();
         std::string text;
         for (const std::size_t count : counts)
-            text += (text.empty() ? "" : ",") + std::to_string(count);
+            text += (text.empty() ? "" : ";") + std::to_string(count);
         return error ? failed(error) : text;
     }
 
