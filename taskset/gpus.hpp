@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file GPUs of NVIDIA's driver, and what is known of their TPCs. */
+/** @file GPUs of NVIDIA's driver. */
 #ifndef NVTASKSET_GPUS_HPP
 #define NVTASKSET_GPUS_HPP
 
@@ -23,15 +23,6 @@ Outcome<std::string> driver_version();
 
 /** Which of @p all: `0`, `GPU-…` (its begin is enough), `01:00.0`, or `all`. */
 Outcome<std::vector<Gpu>> select(const std::vector<Gpu> &all, const std::string &words);
-
-/** The injected library: beside the tool, or where it is installed. */
-std::string injection_path();
-
-/**
- * Its TPCs: from the file that an earlier probe has left, or by a probe in a process of its own.
- * @param anew probe in any case
- */
-Outcome<GpuMap> map_of(const Gpu &gpu, bool anew);
 
 } // namespace nvtaskset
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "gpus.hpp"
+#include "map_file.hpp"
 #include "mps.hpp"
 #include "page.hpp"
 #include "tasks.hpp"

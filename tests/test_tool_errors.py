@@ -127,10 +127,10 @@ def test_no_words_at_all():
 
 
 @pytest.mark.parametrize("short, whole", [
-    ("g l", "gpu list"), ("run sh 0", "runlist show 0"), ("-g 1 ru -j s 0 --brief",
+    ("g l", "gpu list"), ("runl sh 0", "runlist show 0"), ("-g 1 runl -j s 0 --brief",
                                                        "-g 1 runlist -j show 0 --brief"),
     ("en l --csv", "engine list --csv"), ("top s", "topology show"), ("che", "check"),
-    ("runl t", "runlist tree"), ("ru sh -h", "runlist show -h")])
+    ("runl t", "runlist tree"), ("runl sh -h", "runlist show -h")])
 def test_words_cut_short(tree, short, whole):
     expected = ctl(whole, tree)
     assert ctl(short, tree) == expected and expected.out

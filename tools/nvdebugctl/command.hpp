@@ -101,6 +101,7 @@ struct Command {
     std::vector<Field> fields = {};
     bool control = false;                ///< changes the GPU: takes --dry-run, and live GPUs only
     bool leasable = false;               ///< takes --for
+    bool passes_on = false; ///< what follows is for another program, its options too
     /** What it can be done through. Reading: the driver alone, or a capture made through it. */
     enum class Means { module, driver, either } means = Means::module;
     std::vector<std::string> notes = {}; ///< more sentences for its help
@@ -139,6 +140,7 @@ std::vector<Command> gpu_commands();
 std::vector<Command> help_commands();
 std::vector<Command> memory_commands();
 std::vector<Command> process_commands();
+std::vector<Command> run_commands();
 std::vector<Command> runlist_commands();
 std::vector<Command> task_commands();
 std::vector<Command> topology_commands();

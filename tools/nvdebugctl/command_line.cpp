@@ -348,6 +348,25 @@ void complete_words(const std::vector<Object> &objects, std::vector<std::string>
     }
 }
 
+/** Takes the words from @p words that are for another program. */
+std::vector<std::string> take_passed_on(const std::vector<Object> &objects,
+                                        std::vector<std::string> &words) {
+    const std::map<std::string, Option> options = every_option(objects);
+    std::size_t n = 0;
+    while (n < words.size() && words[n].starts_with('-'))
+        n += option_with_value(options, words[n]) ? 2 : 1;
+    const Object *const object = n < words.size() ? find_object(objects, words[n]) : nullptr;
+    if (!object || !object->commands.front().passes_on)
+        return {};
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(n) + 1;
+    // Its own help, where nothing else is asked for.
+    if (words.end() - first == 1 && (*first == "--help" || *first == "-h"))
+        return {};
+    std::vector<std::string> passed(first, words.end());
+    words.erase(first, words.end());
+    return passed;
+}
+
 /** CLI11's parser, with what it found. */
 struct Parser {
     CLI::App app;
@@ -417,6 +436,7 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
                                  Invocation &invocation) {
     Parser parser(objects);
     complete_words(objects, words);
+    std::vector<std::string> passed = take_passed_on(objects, words);
     const std::string flag = flag_with_value(objects, words);
     const std::string value = wrong_value(objects, words);
     std::string trouble;
@@ -465,7 +485,9 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
             return chosen;
     if (invocation.instead != Invocation::Instead::nothing)
         return {};
-    return assign_arguments(parser.words[invocation.command], invocation);
+    return assign_arguments(invocation.command->passes_on ? passed
+                                                          : parser.words[invocation.command],
+                            invocation);
 }
 
 } // namespace nvdebugctl

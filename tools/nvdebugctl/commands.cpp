@@ -15,6 +15,7 @@ std::vector<Object> all_objects() {
         {"process", "processes that use the GPU", process_commands()},
         {"task", "time on the GPU for a process that runs, through NVIDIA's driver",
          task_commands()},
+        {"run", "run a CUDA program on some TPCs", run_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "context.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+/** nvtaskset beside this tool, else the one in PATH. */
+std::string nvtaskset_path() {
+    std::error_code error;
+    const auto beside =
+        std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "nvtaskset";
+    return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : "nvtaskset";
+}
+
+/** Becomes nvtaskset. */
+Outcome<Exit> run_program(Context &context, Output &) {
+    const std::string path = nvtaskset_path();
+    std::vector<char *> words{const_cast<char *>("nvtaskset")};
+    for (const std::string &word : context.words("WORD"))
+        words.push_back(const_cast<char *>(word.c_str()));
+    words.push_back(nullptr);
+    execvp(path.c_str(), words.data());
+    const int number = errno;
+    return fail(nvdebug::code_of_errno(number),
+                fmt::format("nvtaskset, which this tool is to become, cannot be run: {}; it is of "
+                            "the same package",
+                            std::strerror(number)));
+}
+
+} // namespace
+
+std::vector<Command> run_commands() {
+    return {
+        {.object = "run",
+         .help = "run a CUDA program on some TPCs of a GPU",
+         .scope = Scope::nothing,
+         .arguments = {{"WORD", Argument::Kind::text,
+                        "options of nvtaskset(1), then the program and its arguments",
+                        Argument::Count::some}},
+         .json = false,
+         .passes_on = true,
+         .notes = {"This is nvtaskset(1), under another name: options that follow are its, and the "
+                   "tool becomes the program.",
+                   "What runs then is changed with 'nvtaskset -p'."},
+         .examples = {{"nvdebugctl run --gpcs 0,1 python3 train.py", "on two GPCs alone"},
+                      {"nvdebugctl run --prepare ./server", "TPCs can be set later"}},
+         .stream = run_program},
+    };
+}
+
+} // namespace nvdebugctl
