@@ -165,6 +165,13 @@ int fork_keeper(Work &work) {
 } // namespace
 
 Answer make_call(Kernel &kernel, int descriptor, Call &call) {
+    if (call.only_while_us) {
+        rm::Timeslice now{};
+        const Answer answer = ask_rm(kernel, descriptor, call.client, call.object,
+                                     rm::Timeslice::command, &now, sizeof(now));
+        if (answer.ok() && now.us != *call.only_while_us)
+            return answer;
+    }
     return ask_rm(kernel, descriptor, call.client, call.object, call.command, call.params.data(),
                   call.params.size());
 }

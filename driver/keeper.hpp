@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "processes.hpp"
@@ -18,6 +19,8 @@ struct Call {
     std::size_t process, control; ///< of the processes, and of its descriptors
     std::uint32_t client, object, command;
     std::vector<std::byte> params;
+    /** Of a timeslice: it is made only while the TSG has this one; else somebody else has set it. */
+    std::optional<std::uint64_t> only_while_us = std::nullopt;
 };
 
 template <typename Params>

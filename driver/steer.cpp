@@ -488,6 +488,7 @@ Result<Plan> make_plan(Kernel &kernel, const Scene &scene, const Asking &asking,
                 return tl::unexpected(not_known(named(scene.process(one)), "a timeslice"));
             plan.calls.push_back(call_of(one, one.tsg, rm::SetTimeslice{value}));
             plan.undo.push_back(call_of(one, one.tsg, rm::SetTimeslice{*one.timeslice_us}));
+            plan.undo.back().only_while_us = value;
         } else {
             plan.calls.push_back(
                 call_of(one, one.tsg, rm::SetInterleave{static_cast<std::uint32_t>(value)}));

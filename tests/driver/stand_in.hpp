@@ -69,6 +69,10 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// Of Change::command: a descriptor of process `client` was closed.
     static constexpr std::uint32_t closed = 0;
     [[nodiscard]] std::vector<Change> changes() const;
+    /// What a process does to its own TSG: by 0.
+    void set_timeslice(std::uint32_t client, std::uint32_t tsg, std::uint64_t us) {
+        keep({client, tsg, rm::SetTimeslice::command, us, 0});
+    }
     /// Context switches that the driver records, from when it is asked to; and how it goes wrong.
     std::vector<rm::SwitchRecord> switches;
     std::uint32_t put_beyond = 0; ///< added to where it says that it is

@@ -130,10 +130,11 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
     ASSERT_TRUE(document) << document.error().error.sentence;
     EXPECT_EQ(timeslices_us()[0], timeslices_us()[1]);
     // At a later look there is a third.
+    std::uint32_t third = 0;
     kernel.before_take = [&] {
         if (kernel.processes.contains(559))
             return;
-        const std::uint32_t third = kernel.add_process(559, {instances[4], instances[5]});
+        third = kernel.add_process(559, {instances[4], instances[5]});
         kernel.processes[559].started = 30;
         for (auto &[name, object] : kernel.others[third])
             object.timeslice_us = 2000;
@@ -167,6 +168,39 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
     }
     EXPECT_NEAR(turns[0] / all, 0.5, 0.01);
     EXPECT_NEAR(turns[1], turns[2], 2);
+}
+
+
+TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
+    const auto typed = type("set", {"557"}, {{"--share", "50%"}, {"--hold", ""}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    ASSERT_EQ(timeslices_us()[0], timeslices_us()[1]);
+    // As CUDA does with its own, after it was set here.
+    for (auto &[name, object] : kernel.others[second])
+        if (object.object_class == rm::class_tsg)
+            kernel.set_timeslice(second, name, 8000);
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
+    std::thread user([] {
+        ::sleep(3);
+        ::kill(::getpid(), SIGINT);
+    });
+    wait_for(*document);
+    user.join();
+    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    // What was set last, before it was put back.
+    std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
+    for (const auto &change : kernel.changes())
+        if (change.command == rm::SetTimeslice::command && change.by)
+            set[change.client].push_back(change.value);
+    ASSERT_GE(set[first].size(), 2U);
+    ASSERT_GE(set[second].size(), 2U);
+    EXPECT_EQ(set[first][set[first].size() - 2], set[second][set[second].size() - 2]) << "halves again";
+    EXPECT_EQ(set[first].back(), 2000U);
+    EXPECT_EQ(set[second].back(), 8000U) << "as its own process has set it";
 }
 
 } // namespace

@@ -560,8 +560,16 @@ class Sharing {
         if (!all)
             return tl::unexpected(all.error());
         Key key;
+        bool set_by_others = false;
         for (Competitor &one : *all) {
-            one.ns = before_.try_emplace(one.tsg.id, one.ns).first->second;
+            const auto [known, fresh] = before_.try_emplace(one.tsg.id, one.ns);
+            const auto set = set_.find(one.tsg.id);
+            // CUDA makes a TSG with another timeslice than it gives it then.
+            if (!is_about(one.ns, set == set_.end() ? known->second : set->second)) {
+                known->second = one.ns;
+                set_by_others = true;
+            }
+            one.ns = known->second;
             key.push_back({one.tsg.id, one.tenant});
         }
         // Ids are given again: of those that are gone nothing is remembered.
@@ -569,20 +577,32 @@ class Sharing {
             return std::ranges::none_of(
                 *all, [&](const Competitor &one) { return one.tsg.id == old.first; });
         });
-        changed_ = key != key_;
+        changed_ = key != key_ || set_by_others;
         key_ = std::move(key);
-        return timeslices_for(*all, share_);
+        auto slices = timeslices_for(*all, share_);
+        set_.clear();
+        if (slices)
+            for (const nvdebug::TsgTimeslice &slice : *slices)
+                set_[slice.tsg.id] = slice.ns;
+        return slices;
     }
 
-    /** Are there others than at the look before? */
+    /** Are there others than at the look before, or with other timeslices than were set? */
     bool changed() const { return changed_; }
 
   private:
     using Key = std::vector<std::pair<std::uint32_t, std::optional<std::size_t>>>;
 
+    /** Lists have timeslices in steps of up to 1/128. */
+    static bool is_about(std::uint64_t ns, std::uint64_t asked) {
+        constexpr std::uint64_t shortest_step = 2000;
+        const std::uint64_t apart = ns > asked ? ns - asked : asked - ns;
+        return apart <= asked / 32 + shortest_step;
+    }
+
     Context &context_;
     const double share_;
-    std::map<std::uint32_t, std::uint64_t> before_; // ns, by TSG
+    std::map<std::uint32_t, std::uint64_t> before_, set_; // ns, by TSG
     Key key_;
     bool changed_ = false;
 };
