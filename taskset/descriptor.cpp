@@ -31,10 +31,15 @@ const Layout *layout_of(int major, const std::uint8_t *descriptor) {
     const auto *const generation = std::ranges::find(generations, major, &Generation::major);
     if (generation == std::end(generations))
         return nullptr;
-    for (const Layout &layout : generation->layouts)
-        if (descriptor[layout.version_byte] == layout.version)
-            return &layout;
-    return nullptr;
+    const Layout *found = nullptr;
+    for (const Layout &layout : generation->layouts) {
+        if (descriptor[layout.version_byte] != layout.version)
+            continue;
+        if (found)
+            return nullptr; // another field of the one is where the other has its version
+        found = &layout;
+    }
+    return found;
 }
 
 void set_disabled(const Layout &layout, std::uint8_t *descriptor, const Bits &disabled) {

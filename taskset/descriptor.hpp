@@ -24,7 +24,7 @@ struct Layout {
     std::uint16_t cluster_byte; ///< GPC_CGA_WIDTH, _HEIGHT, _DEPTH: 6 bits in a byte each
 };
 
-/** nullptr: a layout that is not known. @p major of the GPU's compute capability. */
+/** nullptr: a layout that is not known, or that might be either of two. @p major of the GPU's compute capability. */
 const Layout *layout_of(int major, const std::uint8_t *descriptor);
 
 /** Writes the mask of TPCs that must not be used. */

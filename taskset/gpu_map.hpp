@@ -38,7 +38,7 @@ struct Tpc {
 /** A TPC's number is its place here: by GPC, then by bit. */
 struct GpuMap {
     Uuid uuid{};
-    std::string driver; ///< 580.159.04
+    std::string driver; ///< as driver_version()
     std::vector<Tpc> tpcs;
     bool operator==(const GpuMap &) const = default;
 };

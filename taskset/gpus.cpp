@@ -27,6 +27,10 @@ std::string read_file(const fs::path &path) {
     return text.str();
 }
 
+std::string first_word(const std::string &text) {
+    return text.substr(0, text.find_first_of(" \n"));
+}
+
 /** `GPU UUID: \t GPU-…` */
 std::string field(const std::string &text, std::string_view key) {
     std::istringstream lines(text);
@@ -46,7 +50,7 @@ Outcome<std::string> driver_version() {
     std::istringstream words(text);
     for (std::string word; words >> word;)
         if (std::ranges::count(word, '.') && word.find_first_not_of("0123456789.") == word.npos)
-            return word;
+            return word + "@" + first_word(read_file("/proc/sys/kernel/random/boot_id"));
     return fail("NVIDIA's driver is not loaded (" + driver_folder() + "/version)");
 }
 

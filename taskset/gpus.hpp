@@ -18,7 +18,7 @@ struct Gpu {
 
 /** By PCI address, as nvidia-smi counts them. */
 Outcome<std::vector<Gpu>> gpus();
-/** 580.159.04 */
+/** `580.159.04@BOOT`: what a GPU's TPCs are may differ with each. */
 Outcome<std::string> driver_version();
 
 /** Which of @p all: `0`, `GPU-…` (its begin is enough), `01:00.0`, or `all`. */

@@ -34,8 +34,9 @@ constexpr int domain_api = 6, domain_launch = 0xb;
 constexpr int launch = 1;
 
 struct Launch {
-    std::uint64_t bytes; ///< the lower half
-    void *other[3];
+    std::uint64_t bytes;  ///< the lower half
+    cuda::Handle context; ///< that it is launched in, which need not be the current one
+    void *other[2];
     std::uint8_t *descriptor;
 };
 

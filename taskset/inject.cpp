@@ -91,7 +91,8 @@ class Injection {
   public:
     Injection(cuda::Library cuda, Page page)
         : cuda_(cuda), page_(std::move(page)), graphs_(cuda_),
-          get_device_(cuda_.find<int *>("cuCtxGetDevice")) {}
+          get_device_(cuda_.find<int *>("cuCtxGetDevice")),
+          get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")) {}
 
     /** Why it cannot; nullptr: it did. */
     const char *attach();
@@ -104,6 +105,7 @@ class Injection {
   private:
     /** Of the current context; nullptr: there is none. */
     const View *view();
+    const View *view_in(cuda::Handle context);
     const View *view_of(int device);
     std::optional<Gpu> gpu(int device);
     void count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why);
@@ -114,7 +116,9 @@ class Injection {
     cuda::Library cuda_;
     Page page_;
     Graphs graphs_;
-    int (*const get_device_)(int *device); ///< cuCtxGetDevice(), asked at each launch
+    // Asked at each launch.
+    int (*const get_device_)(int *device);
+    int (*const get_current_)(cuda::Handle *context);
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
     std::mutex gpus_;
@@ -208,6 +212,17 @@ const View *Injection::view() {
     return !get_device_ || get_device_(&device) ? nullptr : view_of(device);
 }
 
+const View *Injection::view_in(cuda::Handle context) {
+    const Ours ours;
+    cuda::Handle current = nullptr;
+    if (!get_current_ || get_current_(&current) || current == context ||
+        cuda_.call("cuCtxSetCurrent", context))
+        return view();
+    const View *const found = view();
+    cuda_.call("cuCtxSetCurrent", current);
+    return found;
+}
+
 void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why) {
     (view.slot->counts.*counter)++;
     if (why && !page_.state().warned.exchange(1))
@@ -219,7 +234,7 @@ void Injection::launch(const hooks::Launch &launch) {
     // A task that was only prepared.
     if (!page_.state().generation)
         return;
-    const View *const view = this->view();
+    const View *const view = view_in(launch.context);
     if (!view)
         return;
     const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];

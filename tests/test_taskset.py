@@ -799,6 +799,15 @@ def test_several_gpus_of_a_running_one(tmp_path):
         assert len(program.launch()) == 132
         assert program.ask("use 1") == "ok" and len(program.launch()) == 2
 
+def test_a_graph_of_another_gpu_than_the_current_one(tmp_path):
+    with desk_of(tmp_path, "h100,h200") as desk:
+        program = desk.start("-i all -s 10")
+        assert program.ask("graph") == "ok"
+        desk.change(program.pid, "-i 1 -t 0")
+        assert program.ask("device 1") == "ok" and program.ask("context") == "ok"
+        assert len(sms_in(program.ask("graph-launch 0"))) == 10
+        assert len(program.launch()) == 2
+
 
 def test_contexts_of_a_process(desk):
     program = desk.start("-t 0-3")

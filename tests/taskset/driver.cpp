@@ -11,7 +11,7 @@ Driver &driver() {
 thread_local CUctx *current_context = nullptr;
 
 CUctx *make_context(cuda::Device device) {
-    return driver().contexts.add({&driver().gpus[device], device, ++driver().contexts_made, {}});
+    return driver().contexts.add({&driver().gpus[device], device, ++driver().contexts_made});
 }
 
 void end_context(CUctx *context) {

@@ -19,7 +19,6 @@ struct CUctx {
     const stand_in::Gpu *gpu;
     cuda::Device device;
     unsigned number;
-    char of_driver[16]; // what descriptors are said to belong to: not what programs know it by
 };
 struct CUfunc {
     CUmod *module;

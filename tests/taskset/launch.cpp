@@ -65,7 +65,7 @@ Descriptor descriptor_for(const Work &work, Lock &lock) {
     lock.unlock();
     if (const char *const pause = std::getenv("STAND_IN_PAUSE_US"))
         usleep(static_cast<useconds_t>(std::stoul(pause)));
-    call_back_for_launch(context.of_driver, descriptor.words());
+    call_back_for_launch(&context, descriptor.words());
     lock.lock();
     if (!descriptor.same_but_mask(*context.gpu->layout, plain))
         die("WRONG something else than the mask was changed in a descriptor");
