@@ -103,6 +103,13 @@ Mask Descriptor::disabled(const Layout &layout) const {
     return mask;
 }
 
+void Descriptor::take_mask(const Layout &layout, const Descriptor &other) {
+    for (unsigned bit = layout.mask.low; bit <= layout.mask.high; bit++)
+        set({bit, bit}, other.get({bit, bit}));
+    if (layout.valid)
+        set({layout.valid, layout.valid}, other.get({layout.valid, layout.valid}));
+}
+
 bool Descriptor::same_but_mask(const Layout &layout, const Descriptor &other) const {
     Descriptor mine = *this, theirs = other;
     for (Descriptor *each : {&mine, &theirs}) {

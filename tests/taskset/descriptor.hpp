@@ -38,6 +38,8 @@ class Descriptor {
                const Dimensions &cluster);
     /// The TPCs that are not to be used.
     Mask disabled(const Layout &layout) const;
+    /// The mask of another one, and whether it holds.
+    void take_mask(const Layout &layout, const Descriptor &other);
     /// Whether there is no difference but in the mask and the bit that makes it valid.
     bool same_but_mask(const Layout &layout, const Descriptor &other) const;
     std::uint32_t get(Bits field) const;

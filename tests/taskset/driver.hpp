@@ -62,6 +62,7 @@ struct CUgraphExec_ {
         stand_in::Work work;
         std::map<int, std::string> attributes;
         std::optional<stand_in::Descriptor> descriptor; // once it was launched
+        std::optional<stand_in::Descriptor> before;     // it was changed
     };
     std::vector<Step> steps;
 };

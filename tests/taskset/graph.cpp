@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace stand_in;
 
@@ -32,7 +33,7 @@ cuda::Result steps_of(std::vector<CUgraphExec_::Step> &steps, const CUgraph_ &gr
         if (work.function)
             if (const auto error = check(*work.function->module->context->gpu, work.launch))
                 return error;
-        steps.push_back({node.get(), work, node->attributes, std::nullopt});
+        steps.push_back({node.get(), work, node->attributes, std::nullopt, std::nullopt});
     }
     return cuda::success;
 }
@@ -56,7 +57,8 @@ void change(CUgraphExec_::Step &step, const Work &work,
         return;
     step.work = work;
     step.attributes = attributes;
-    step.descriptor.reset();
+    if (step.descriptor)
+        step.before = std::exchange(step.descriptor, std::nullopt);
 }
 
 cuda::Result update(cuda::Exec exec, cuda::Graph graph, cuda::UpdateResult *result) {
@@ -92,7 +94,7 @@ cuda::Result launch_graph(cuda::Exec exec, cuda::Stream stream) {
             if (!step.work.function)
                 continue;
             if (!step.descriptor)
-                step.descriptor = descriptor_for(step.work, lock);
+                step.descriptor = descriptor_for(step.work, lock, step.before);
             run(step.work, *step.descriptor, "graph");
         }
         return cuda::success;

@@ -57,10 +57,12 @@ std::string hex(const Mask &mask) {
 
 } // namespace
 
-Descriptor descriptor_for(const Work &work, Lock &lock) {
+Descriptor descriptor_for(const Work &work, Lock &lock, const std::optional<Descriptor> &before) {
     CUctx &context = *work.function->module->context;
     Descriptor plain;
     plain.build(*context.gpu->layout, work.launch.grid, work.launch.block, work.launch.cluster);
+    if (before)
+        plain.take_mask(*context.gpu->layout, *before);
     Descriptor descriptor = plain;
     lock.unlock();
     if (const char *const pause = std::getenv("STAND_IN_PAUSE_US"))

@@ -2,6 +2,8 @@
 // Launches: what the GPU is given, and what it does with it.
 #pragma once
 
+#include <optional>
+
 #include "driver.hpp"
 
 namespace stand_in {
@@ -14,7 +16,8 @@ void apply(Launch &launch, int attribute, const cuda::AttributeValue &value);
 cuda::Result work_of(Work &work, CUctx &context, cuda::Function function, Launch launch,
                      void **params);
 /// What a subscriber makes of it. It may use the driver meanwhile.
-Descriptor descriptor_for(const Work &work, Lock &lock);
+/// One that is built again has the mask of the one before (measured, H100).
+Descriptor descriptor_for(const Work &work, Lock &lock, const std::optional<Descriptor> &before = {});
 void run(const Work &work, const Descriptor &descriptor, const char *how);
 
 } // namespace stand_in

@@ -239,7 +239,7 @@ TEST_F(StandIn, DescriptorsOfEachGeneration) {
         use(each.device);
         on_callback = [&](int, int, Words words) {
             EXPECT_EQ(words[0] & 0xffffffff, 0x58u);
-            EXPECT_NE(words[1], reinterpret_cast<std::uintptr_t>(context));
+            EXPECT_EQ(words[1], reinterpret_cast<std::uintptr_t>(context));
             EXPECT_EQ(at<std::uint8_t>(words[4])[each.version_byte], each.version);
             EXPECT_EQ(at<std::uint32_t>(words[4])[each.width / 32], 77u);
             allow(at<std::uint32_t>(words[4]), each.place, {0});
