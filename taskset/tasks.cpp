@@ -125,6 +125,11 @@ std::vector<Task> tasks() {
     return found;
 }
 
+std::shared_ptr<Page> page_of(pid_t pid) {
+    const auto task = open_page(pid);
+    return task ? task->page : nullptr;
+}
+
 Outcome<Task> task_of(pid_t pid) {
     const std::string who = "process " + std::to_string(pid);
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))

@@ -34,6 +34,9 @@ struct Task {
     ~Task();
 };
 
+/** That of a process; nullptr: it has none, or this user may not look. */
+std::shared_ptr<Page> page_of(pid_t pid);
+
 /** Those that this user may look into, by their oldest pid. */
 std::vector<Task> tasks();
 /** That of a process; the sentence says what it lacks. */

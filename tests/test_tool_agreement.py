@@ -89,6 +89,8 @@ def test_help_has_everything(command):
 
 
 def test_columns_help(command):
+    if name_of(command) == "run":
+        return  # what follows is nvtaskset's
     result = ctl([*name_of(command).split(), "--columns", "help"])
     if not command["columns"]:
         assert result.status == 1 and "does not take --columns" in result.err

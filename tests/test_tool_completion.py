@@ -52,7 +52,7 @@ def offered(words, from_=None):
                                           "--columns=engine,runlist_base"]),
     ("runlist show --brief=|", []),
     ("--bogus=|", []),
-    ("ru|", ["run", "runlist"]),
+    ("ru|", ["runlist", "run"]),
     ("runlist sh|", ["show"]),
     ("bogus |", []),
     ("runlist bogus |", []),

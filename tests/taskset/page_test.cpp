@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A partition is many words: who reads it while it is written has all of the one or of the other.
-#include "page.hpp"
+#include "taskset/page.hpp"
 
 #include <gtest/gtest.h>
 

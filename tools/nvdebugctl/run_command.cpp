@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "context.hpp"
+#include "tpcs.hpp"
 
 namespace nvdebugctl {
 namespace {
-
-/** nvtaskset beside this tool, else the one in PATH. */
-std::string nvtaskset_path() {
-    std::error_code error;
-    const auto beside =
-        std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "nvtaskset";
-    return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : "nvtaskset";
-}
 
 /** Becomes nvtaskset. */
 Outcome<Exit> run_program(Context &context, Output &) {

@@ -15,6 +15,7 @@
 #include "state.hpp"
 #include "tasks.hpp"
 #include "text.hpp"
+#include "tpcs.hpp"
 
 namespace nvdebugctl {
 
@@ -140,8 +141,17 @@ Json part_of(const std::optional<Parts> &parts, std::uint32_t pid) {
     return percent(part == parts->end() ? 0.0 : std::min(part->second, 1.0));
 }
 
+/** Pids of a capture are nobody's any more. */
+Json tpcs_of_process(const Context &context, std::uint32_t pid) {
+    const auto info = context.gpu().info();
+    return context.gpu().tree().source() == nvdebug::Source::driver && info && info->pci_address
+               ? tpcs_of(pid, *info->pci_address)
+               : Json();
+}
+
 Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
-            const std::optional<EngineNames> &names, const std::optional<Parts> &parts) {
+            const std::optional<EngineNames> &names, const std::optional<Parts> &parts,
+            const Json &tpcs) {
     Json tsgs, engines;
     for (const Listed *const place : places_of(scene, tasks))
         if (place->tsg) {
@@ -157,7 +167,7 @@ Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vect
                 {"timeslice_us", timeslices_of(scene, tasks)},
                 {"share_percent", part_of(parts, process.pid)},
                 {"mps", is_shared(scene, tasks)},
-                {"tpcs", nullptr}});
+                {"tpcs", tpcs}});
     return row;
 }
 
@@ -184,7 +194,8 @@ Outcome<Document> list(Context &context) {
     Json rows = Json::array();
     for (const nvdebug::Process &process : scene->owners.processes)
         if (const auto tasks = tasks_of(scene->owners, process); !tasks.empty())
-            rows.push_back(row_of(*scene, process, tasks, names, parts));
+            rows.push_back(row_of(*scene, process, tasks, names, parts,
+                                  tpcs_of_process(context, process.pid)));
     return Document{rows};
 }
 
@@ -241,7 +252,7 @@ Outcome<Document> show(Context &context) {
     Json data = head_of(*process);
     data.update({{"share_percent", part_of(parts, pid)},
                  {"mps", is_shared(*scene, tasks)},
-                 {"tpcs", nullptr},
+                 {"tpcs", tpcs_of_process(context, pid)},
                  {"tsgs", tsgs}});
     return Document{data};
 }
@@ -633,12 +644,50 @@ T index_in(const std::array<const char *, 3> &words, const std::string &word) {
     return static_cast<T>(std::ranges::find(words, word) - words.begin());
 }
 
+constexpr std::array<const char *, 3> tpc_options = {"--tpcs", "--gpcs", "--sms"};
+
+/** As a control's document, though nvtaskset does it and no file is written. */
+Outcome<Document> set_tpcs_of_all(Context &context, const Pids &pids, const std::string &option,
+                                  const std::string &value) {
+    const auto info = context.gpu().info();
+    if (!info || !info->pci_address)
+        return fail(ErrorCode::unsupported, "a GPU without a PCI address has no partitions");
+    const bool dry = context.flag("--dry-run");
+    Json changes = Json::array();
+    for (const std::uint32_t pid : pids) {
+        const Json old = tpcs_of_process(context, pid);
+        if (!dry)
+            if (auto set = set_tpcs(pid, *info->pci_address, option, value); !set)
+                return tl::unexpected(set.error());
+        changes.push_back({{"object", "task"},
+                           {"runlist", nullptr},
+                           {"id", pid},
+                           {"property", "tpcs"},
+                           {"old", old},
+                           {"new", dry ? Json() : tpcs_of_process(context, pid)}});
+    }
+    Document document;
+    document.data = {
+        {"dry_run", dry},
+        {"refused", nullptr},
+        {"write",
+         {{"file", "nvtaskset"},
+          {"text", fmt::format("-p {} {} {}", option, value, fmt::join(pids, " "))}}},
+        {"lease", false},
+        {"lease_seconds", nullptr},
+        {"changes", std::move(changes)}};
+    return document;
+}
+
 Outcome<Document> set(Context &context) {
     if (context.value("--share"))
         return share(context);
     const auto pids = selected(context);
     if (!pids)
         return tl::unexpected(pids.error());
+    for (const char *const option : tpc_options)
+        if (const auto value = context.value(option))
+            return set_tpcs_of_all(context, *pids, option, *value);
     if (const auto time = context.value("--timeslice"))
         return steer(context, nvdebug::set_task_timeslice(*pids, *parse_timespan_ns(*time)),
                      observe(context, *pids, "timeslice_us", timeslices_of));
@@ -656,13 +705,18 @@ Outcome<Document> set(Context &context) {
 
 Outcome<void> check_set(const Context &context) {
     std::size_t given = 0;
-    for (const char *const option : {"--timeslice", "--share", "--interleave", "--preemption"})
+    for (const char *const option : {"--timeslice", "--share", "--interleave", "--preemption",
+                                     "--tpcs", "--gpcs", "--sms"})
         given += context.value(option).has_value();
     if (given != 1)
-        return usage(given ? "one thing at a time: --timeslice, --share, --interleave or "
-                             "--preemption"
-                           : "set what? --timeslice TIME, --share PERCENT, --interleave LEVEL or "
-                             "--preemption MODE");
+        return usage(given ? "one thing at a time: --timeslice, --share, --interleave, "
+                             "--preemption, --tpcs, --gpcs or --sms"
+                           : "set what? --timeslice TIME, --share PERCENT, --interleave LEVEL, "
+                             "--preemption MODE, --tpcs LIST, --gpcs LIST or --sms N");
+    if (context.value("--for") && std::ranges::any_of(tpc_options, [&](const char *option) {
+            return context.value(option).has_value();
+        }))
+        return usage("TPCs stay as they are set: --for is not for them");
     if (const auto time = context.value("--timeslice")) {
         constexpr std::uint64_t us = 1000, shortest = 100 * us, longest = 1'000'000 * us;
         const auto ns = parse_timespan_ns(*time);
@@ -710,7 +764,10 @@ std::vector<Command> task_commands() {
           "at which points its compute work may be interrupted (takes root)",
           "MODE",
           "",
-          {"wfi", "cta", "cilp"}}});
+          {"wfi", "cta", "cilp"}},
+         {"--tpcs", "run on these TPCs, if nvtaskset(1) started it: 0-7,12", "LIST"},
+         {"--gpcs", "the same, on all TPCs of these GPCs", "LIST"},
+         {"--sms", "the same, on so many SMs, or percent", "N"}});
     const std::string rights = "It takes the rights to trace the process (ptrace): root with "
                                "CAP_SYS_PTRACE, or its own user where kernel.yama.ptrace_scope is "
                                "0. All of it is done, or nothing.";
@@ -740,7 +797,7 @@ std::vector<Command> task_commands() {
                "driver's "
                "record; null: not known",
                "percent?"},
-              {"tpcs", "how many TPCs it is limited to; null: not known", "uint?", false}},
+              {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"}},
          .data = "processes, the oldest first",
          .means = Means::driver,
          .notes = {"Root sees every process; others see their own, without TSGs and engines."},
@@ -761,7 +818,7 @@ std::vector<Command> task_commands() {
                "record; null: not known",
                "percent?"},
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
-              {"tpcs", "how many TPCs it is limited to; null: not known", "uint?"},
+              {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
               {"tsgs",
                "its TSGs",
                "[object]",
@@ -792,8 +849,8 @@ std::vector<Command> task_commands() {
          .means = Means::driver,
          .notes =
              {rights,
-              "One of --timeslice, --share, --interleave and --preemption. It is for the TSGs that "
-              "there are now; of those that share one (MPS) all are to be named."},
+              "One thing at a time. It is for the TSGs that there are now; of those that share one "
+              "(MPS) all are to be named. TPCs are of what the process launches from then on."},
          .examples = {{"sudo nvdebugctl task set 4711 --timeslice 500us", "short turns"},
                       {"sudo nvdebugctl task set 4711 --share 25% --hold",
                        "a quarter of the time, until Ctrl-C"},

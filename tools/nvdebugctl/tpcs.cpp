@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "tpcs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "json.hpp"
+#include "taskset/gpus.hpp"
+#include "taskset/tasks.hpp"
+
+namespace nvdebugctl {
+
+std::string nvtaskset_path() {
+    std::error_code error;
+    const auto beside =
+        std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "nvtaskset";
+    return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : "nvtaskset";
+}
+
+Json tpcs_of(std::uint32_t pid, const std::string &pci_address) {
+    const auto gpus = nvtaskset::gpus();
+    const auto page = nvtaskset::page_of(static_cast<pid_t>(pid));
+    if (!gpus || !page)
+        return nullptr;
+    const auto gpu = std::ranges::find(*gpus, pci_address, &nvtaskset::Gpu::pci_address);
+    const nvtaskset::Slot *const slot = gpu == gpus->end() ? nullptr : page->find(gpu->uuid);
+    const auto partition = slot ? nvtaskset::read_partition(*slot) : std::nullopt;
+    if (!partition)
+        return nullptr;
+    int tpcs = 0;
+    for (std::size_t word = 0; word < partition->exists.size(); word++)
+        tpcs += std::popcount(partition->exists[word] & ~partition->disabled[word]);
+    return tpcs;
+}
+
+Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,
+                       const std::string &value) {
+    const std::string path = nvtaskset_path();
+    std::vector<std::string> words{"nvtaskset", "-p",        "-q", "-i", pci_address,
+                                   option,      value,       std::to_string(pid)};
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t child = -1;
+    if (const int number =
+            posix_spawnp(&child, path.c_str(), nullptr, nullptr, arguments.data(), environ))
+        return fail(nvdebug::code_of_errno(number),
+                    fmt::format("nvtaskset, which sets TPCs, cannot be run: {}; it is of the same "
+                                "package",
+                                std::strerror(number)));
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status)
+        return fail(nvdebug::ErrorCode::invalid,
+                    fmt::format("the TPCs of process {} are as they were", pid));
+    return {};
+}
+
+} // namespace nvdebugctl

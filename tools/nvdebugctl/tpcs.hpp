@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file The TPCs that nvtaskset(1) keeps a process to. */
+#ifndef NVDEBUGCTL_TPCS_HPP
+#define NVDEBUGCTL_TPCS_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "command.hpp"
+#include "failure.hpp"
+
+namespace nvdebugctl {
+
+/** How many of the GPU at @p pci_address; null: all, or not known. */
+Json tpcs_of(std::uint32_t pid, const std::string &pci_address);
+
+/** Runs `nvtaskset -p OPTION VALUE PID`, which says for itself what is wrong. */
+Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,
+                       const std::string &value);
+
+/** nvtaskset beside this tool, else the one in PATH. */
+std::string nvtaskset_path();
+
+} // namespace nvdebugctl
+
+#endif
