@@ -78,12 +78,11 @@ def sweep(ours):
 
 def wished(ours):
     """--share, by the tool alone."""
-    for wish in ((25,), (10,), (60, 20), (40, 30, 20), (5, 5, 5, 5, 5, 5, 5)):
-        with loads(len(wish) + 1) as processes:
-            for process, percent in zip(processes, wish):
-                task("set", process.pid, "--share", f"{percent}%")
+    for percent, others in ((25, 1), (10, 1), (5, 1), (50, 2), (40, 3), (10, 4), (30, 7)):
+        with loads(others + 1) as processes:
+            task("set", processes[0].pid, "--share", f"{percent}%")
             found = shares(ours, processes)
-        yield {"asked": [*wish, 100 - sum(wish)]} | found
+        yield {"asked": [percent] + [round((100 - percent) / others, 2)] * others} | found
 
 
 def latency():
