@@ -72,9 +72,13 @@ constexpr Place hopper = {2432, 128, 31}, old = {672, 64, 0}, newest = {2240, 25
 void allow(std::uint32_t *descriptor, const Place &place, const std::vector<unsigned> &tpcs) {
     if (place.valid)
         set_bit(descriptor, place.valid);
-    for (unsigned bit = 0; bit < place.bits; bit++)
+    // It may come with the mask that it had.
+    for (unsigned bit = 0; bit < place.bits; bit++) {
+        const unsigned at = place.mask + bit;
+        descriptor[at / 32] &= ~(1U << at % 32);
         if (std::find(tpcs.begin(), tpcs.end(), bit) == tpcs.end())
-            set_bit(descriptor, place.mask + bit);
+            set_bit(descriptor, at);
+    }
 }
 
 class StandIn : public testing::Test {
