@@ -5,7 +5,7 @@
 //   load queue SECONDS                    kernels of 200 us, always some of them queued
 //   load small SECONDS                    a kernel of 1 ms each 10 ms
 //   load launch COUNT                     what queuing an empty kernel takes
-//   load where                            one kernel on as many SMs as there are: how many it got
+//   load where                            kernels on as many SMs as there are: how many they got
 //   load follow SECONDS                   the same again and again, as launches and as a CUDA graph: each change
 //   load together BLOCKS CLUSTER          a cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks
 //   load start                            CUDA's start, one kernel, the end
@@ -378,7 +378,9 @@ int main(int argc, char **argv) {
     }
     const unsigned everywhere = 8 * static_cast<unsigned>(sms); // of 1,024 threads: four waves
     if (what == "where" && argc == 2) {
-        load.queue_where(stream, everywhere);
+        constexpr int times = 5; // beside others one may pass an SM by
+        for (int n = 0; n < times; n++)
+            load.queue_where(stream, everywhere);
         call("cuStreamSynchronize", stream);
         std::printf("{\"sms\": %d, \"attribute\": %d}\n", load.sms(), sms);
         return 0;

@@ -110,7 +110,7 @@ def at_once(count):
     found = [process.communicate(timeout=100) for process in processes]
     good = [json.loads(out).get("sms") for out, _ in found if out]
     say("many at once", good == [6] * count,
-        f"{len([n for n in good if n == 6])} of {count} tasks, started together, got 6 SMs each; "
+        f"{good.count(6)} of {count} tasks, started together, got 6 SMs each, others {[n for n in good if n != 6]}; "
         f"{'; '.join(sorted({err.strip() for _, err in found if err}))}")
     run(NVTASKSET, "--quit-mps")
 
