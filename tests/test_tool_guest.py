@@ -38,7 +38,7 @@ def allowed(board, workload, name):
     """The exit statuses that a verb may end with."""
     if name.startswith("copy ") and board not in COPY_WIRING:
         return {UNSUPPORTED}
-    if name in ("process list", "task list"):
+    if name == "process list":
         return {UNSUPPORTED}   # only NVIDIA's driver knows processes
     found = {DONE}
     if name in ("engine shared", "check", "memory translate"):
