@@ -164,7 +164,7 @@ class Load {
         call("cuModuleGetFunction", &memory_, module_, "memory");
         call("cuModuleGetFunction", &where_, module_, "where");
         call("cuMemAlloc_v2", &data_, memory_bytes);
-        call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), memory_bytes);
+        clear(memory_bytes);
     }
 
     void queue(const std::string &kind, Handle stream, unsigned blocks = compute_blocks, unsigned turns = compute_turns) {
@@ -194,7 +194,7 @@ class Load {
     int sms() {
         std::array<std::uint32_t, 1024> seen{};
         call("cuMemcpyDtoH_v2", static_cast<void *>(seen.data()), data_, sizeof(seen));
-        call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), sizeof(seen));
+        clear(sizeof(seen));
         return static_cast<int>(std::count(seen.begin(), seen.end(), 1U));
     }
 
@@ -236,6 +236,12 @@ class Load {
     }
 
   private:
+    /// Streams of ours do not wait for the default one, in which this is.
+    void clear(std::size_t bytes) {
+        call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), bytes);
+        call("cuCtxSynchronize");
+    }
+
     Handle module_ = nullptr, compute_ = nullptr, memory_ = nullptr, where_ = nullptr;
     Address data_ = 0;
     unsigned patience_ = 1'000'000;
@@ -378,9 +384,7 @@ int main(int argc, char **argv) {
     }
     const unsigned everywhere = 8 * static_cast<unsigned>(sms); // of 1,024 threads: four waves
     if (what == "where" && argc == 2) {
-        constexpr int times = 5; // beside others one may pass an SM by
-        for (int n = 0; n < times; n++)
-            load.queue_where(stream, everywhere);
+        load.queue_where(stream, everywhere);
         call("cuStreamSynchronize", stream);
         std::printf("{\"sms\": %d, \"attribute\": %d}\n", load.sms(), sms);
         return 0;
