@@ -42,7 +42,7 @@ const char *aperture_name(std::uint32_t aperture) {
 
 std::string row(const Process &process, const std::string &channel) {
     return std::to_string(process.pid) + " " + word(process.command) + " " + word(process.cgroup) +
-           " " + channel + "\n";
+           " " + channel + " " + (process.uid ? std::to_string(*process.uid) : "-") + "\n";
 }
 
 std::string row(const Process &process, const OwnedChannel &channel) {
@@ -76,7 +76,7 @@ Result<std::string> owners(const std::shared_ptr<Kernel> &kernel, const Card &ca
     const Count &count = owned->count;
     return line("hidden", count.hidden) + line("denied", count.denied) +
            line("ended", count.ended) + line("refused", count.refused) +
-           "\n# pid command cgroup client tsg timeslice_us channel address aperture\n" + rows;
+           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid\n" + rows;
 }
 
 } // namespace nvdebug::driver

@@ -54,6 +54,20 @@ std::string cgroup_of(Kernel &kernel, std::uint32_t pid) {
     return longest;
 }
 
+/** proc_pid_status(5): real, effective, saved, of file systems. */
+std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid) {
+    constexpr std::string_view key = "\nUid:";
+    const std::string status = kernel.read(folder_of(pid) + "status");
+    const std::size_t begin = status.find(key);
+    if (begin == status.npos)
+        return std::nullopt;
+    std::string_view numbers = std::string_view(status).substr(begin + key.size());
+    numbers = text::take_until(numbers, '\n');
+    text::take_until(numbers, '\t');
+    text::take_until(numbers, '\t');
+    return whole_number<std::uint32_t>(text::take_until(numbers, '\t'));
+}
+
 // --- processes ---
 
 /** Those that have the GPU open. */
@@ -102,6 +116,7 @@ class Processes {
         const auto started = start_of(kernel_, pid);
         Process process{pid,
                         started.value_or(0),
+                        uid_of(kernel_, pid),
                         command_of(kernel_, pid),
                         cgroup_of(kernel_, pid),
                         Taken(shared_, kernel_.process(pid)),
@@ -198,7 +213,11 @@ class Asked {
     }
 
     std::uint32_t parent_of(std::uint32_t object) {
-        return static_cast<std::uint32_t>(info(object, rm::HandleInfo::parent).value_or(0));
+        const auto [known, fresh] = parents_.try_emplace(object);
+        if (fresh)
+            known->second =
+                static_cast<std::uint32_t>(info(object, rm::HandleInfo::parent).value_or(0));
+        return known->second;
     }
 
     bool find_object(std::uint32_t object) {
@@ -287,6 +306,7 @@ class Asked {
     Count &count_;
     bool over_ = false;
     std::map<std::uint32_t, std::uint32_t> objects_; // name to class
+    std::map<std::uint32_t, std::uint32_t> parents_;
     std::map<std::uint32_t, std::optional<std::uint64_t>> timeslices_;
 };
 

@@ -49,6 +49,7 @@ struct Count {
 struct Process {
     std::uint32_t pid;
     std::uint64_t started; ///< in ticks since the machine was
+    std::optional<std::uint32_t> uid; ///< the effective one, as this process sees it
     std::string command, cgroup;
     Taken held; ///< the process (Kernel::process())
     struct Control {

@@ -67,6 +67,11 @@ constexpr text::Key<Row> columns[] = {
     key<&Row::instance_place, &Place::aperture>("aperture"),
 };
 
+/** Texts of older versions have none. */
+constexpr text::Key<Row> later_columns[] = {
+    key<&Row::process, &Process::uid>("uid"),
+};
+
 void add(const Row &row, Owners &owners) {
     if (std::ranges::find(owners.processes, row.process.pid, &Process::pid) ==
         owners.processes.end())
@@ -86,7 +91,7 @@ Result<Owners> parse_owners(std::string_view text) {
     const std::string_view head = text.substr(0, end + 1);
     const std::string_view table = text.substr(std::min(end + 2, text.size()));
     return text::parse_record<Owners>(head, counts).and_then([&](Owners owners) {
-        return text::parse_table<Row>(table, columns).map([&](const std::vector<Row> &rows) {
+        return text::parse_table<Row>(table, columns, later_columns).map([&](const std::vector<Row> &rows) {
             for (const Row &row : rows)
                 add(row, owners);
             return std::move(owners);

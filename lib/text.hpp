@@ -185,7 +185,8 @@ Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys) {
 
 /** A text of lines with the table's columns, under a header line that names them. */
 template <typename T>
-Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>> columns) {
+Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>> columns,
+                                   std::span<const Key<T>> later = {}) {
     Scanner scanner(text);
     std::vector<T> rows;
     std::string_view line;
@@ -195,11 +196,17 @@ Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>
         if (take_word(line) != column.name)
             scanner.fail("the header has no column '" + std::string(column.name) +
                          "' where it should be");
+    std::vector<Key<T>> present(columns.begin(), columns.end());
+    for (const Key<T> &column : later)
+        if (take_word(line) == column.name)
+            present.push_back(column);
+        else
+            break;
     while (scanner.next(line)) {
         if (line.starts_with('#'))
             continue;
         T &row = rows.emplace_back();
-        for (const Key<T> &column : columns) {
+        for (const Key<T> &column : present) {
             const std::string_view word = take_word(line);
             if (word.empty()) {
                 scanner.fail("there is no '" + std::string(column.name) + "'");

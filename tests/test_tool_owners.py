@@ -9,7 +9,7 @@ import pytest
 from ctl import ctl, write_gpu
 
 CONTAINER = "0123456789ab" + "f" * 52
-HEADER = "# pid command cgroup client tsg timeslice_us channel address aperture\n"
+HEADER = "# pid command cgroup client tsg timeslice_us channel address aperture uid\n"
 
 
 def owners(rows, hidden=0, denied=0, ended=0, refused=0):
@@ -38,11 +38,11 @@ def fixture_owned(tree, channels):
     """The first two are 557's, the others but the last 558's, and 559 has none."""
     def row(pid, command, cgroup, tsg, channel):
         return (pid, command, cgroup, "0xc1d0002e", tsg, 2048, hex(channel["channel"]),
-                channel["instance_address"], channel["instance_aperture"])
+                channel["instance_address"], channel["instance_aperture"], 1000)
     rows = [row(557, "my\\x20task", f"/docker/{CONTAINER}", "0x5c000015", channel)
             for channel in channels[:2]]
     rows += [row(558, "other", "/user", "0x5c000016", channel) for channel in channels[2:-1]]
-    rows.append((559, "idle", "-", *["-"] * 6))
+    rows.append((559, "idle", "-", *["-"] * 7))
     (tree / "gpu0" / "owners").write_text(owners(rows))
     return [557, 557, *[558] * (len(channels) - 3), None]
 
@@ -54,7 +54,7 @@ def pid(process):
 def test_channel_list(tree, owned):
     data = ctl("channel list 0 -j", tree).data
     assert [pid(row["process"]) for row in data] == owned
-    assert data[0]["process"] == {"pid": 557, "command": "my task", "container": CONTAINER,
+    assert data[0]["process"] == {"pid": 557, "uid": 1000, "command": "my task", "container": CONTAINER,
                                   "cgroup": f"/docker/{CONTAINER}"}
     result = ctl("channel list 0", tree)
     assert (result.status, result.err) == (0, "")
@@ -70,7 +70,7 @@ def test_channel_list(tree, owned):
 def test_channel_show(tree, owned, channels):
     name = f"0:{channels[0]['channel']}"
     assert pid(ctl(f"channel show {name} -j", tree).data["process"]) == owned[0]
-    assert re.search(r"^process:\n  pid: 557\n  command: my task\n", ctl(f"channel show {name}", tree).out,
+    assert re.search(r"^process:\n  pid: 557\n  uid: 1000\n  command: my task\n", ctl(f"channel show {name}", tree).out,
                      re.MULTILINE)
 
 
@@ -114,13 +114,14 @@ def test_process_list(tree, owned, channels):
         (557, owned.count(557), 2048), (558, owned.count(558), 2048), (559, None, None)]
     assert (rows[0]["runlist"], rows[0]["tsg"]) == (0, channels[0]["tsg"])
     assert rows[0]["client_tsg"] == "0x5c000015"
+    assert [(row["uid"], row["user"]) for row in rows] == [(1000, "1000"), (1000, "1000"), (None, None)]
     assert "my task" in ctl("process list", tree).out
 
 
 def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     """As a user who is not root has it."""
     assert owned
-    text = re.sub(r"0x\w+ vid$", "- -", (tree / "gpu0" / "owners").read_text(), flags=re.MULTILINE)
+    text = re.sub(r"0x\w+ vid 1000$", "- - 1000", (tree / "gpu0" / "owners").read_text(), flags=re.MULTILINE)
     (tree / "gpu0" / "owners").write_text(text.replace("hidden: 0", "hidden: 9"))
     for file in (tree / "gpu0").glob("runlist*"):
         file.chmod(0)

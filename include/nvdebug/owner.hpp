@@ -19,9 +19,10 @@ namespace nvdebug {
 
 /** A process that has the GPU open. */
 struct Process {
-    std::uint32_t pid;                  ///< as the process that read it sees it
-    std::optional<std::string> command; ///< `/proc/PID/comm`, at most 15 bytes of any kind
-    std::optional<std::string> cgroup;  ///< the longest path of `/proc/PID/cgroup`
+    std::uint32_t pid;                     ///< as the process that read it sees it
+    std::optional<std::string> command;    ///< `/proc/PID/comm`, at most 15 bytes of any kind
+    std::optional<std::string> cgroup;     ///< the longest path of `/proc/PID/cgroup`
+    std::optional<std::uint32_t> uid = {}; ///< its effective user; empty also in older captures
     bool operator==(const Process &) const = default;
 };
 

@@ -173,6 +173,7 @@ class Ownership : public Driver {
         kernel.processes[557].cgroup = "12:pids:/docker/" + id + "\n0::/init\n";
         kernel.processes[557].started = 10;
         kernel.processes[558].started = 20;
+        kernel.processes[558].status = "Name:\tUid:\nUid:\t7\tx\n";
     }
 
     /// Their pids, in the list's order; 0: nobody's.
@@ -208,6 +209,8 @@ TEST_F(Ownership, IsOfWhoHasTheInstanceBlock) {
     const nvdebug::Process &process = owners->processes.front();
     EXPECT_EQ(process.command, "a b\\c");
     EXPECT_EQ(process.cgroup, "/docker/" + id);
+    EXPECT_EQ(process.uid, 8U);
+    EXPECT_EQ(owners->processes.back().uid, std::nullopt);
     EXPECT_EQ(nvdebug::container_of(process), id);
     EXPECT_EQ(nvdebug::container_of(owners->processes.back()), std::nullopt);
     EXPECT_EQ(owners->channels.front().client, first);
@@ -364,6 +367,7 @@ TEST_F(Ownership, MayBeAnything) {
         }
         kernel.processes[557].command = std::string(random() % 16, static_cast<char>(random()));
         kernel.processes[557].cgroup = random() % 2 ? "no line\n" : "::\n";
+        kernel.processes[557].status = random() % 2 ? "\nUid:" : "\nUid:\t\t-1\t\n";
         const auto owners = gpu.owners();
         ASSERT_TRUE(owners) << owners.error().sentence;
         const auto found = pids(*owners);

@@ -529,6 +529,8 @@ std::string StandIn::read(const std::string &path) {
             return process->command + "\n";
         if (name == "cgroup")
             return process->cgroup;
+        if (name == "status")
+            return process->status;
         if (name == "stat")
             // The name is no word, and 22 is the field.
             return "5 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " +

@@ -50,6 +50,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     struct Process {
         std::string command = "task", cgroup = "0::/task\n";
         std::uint64_t started = 1;
+        std::string status = "Name:\ttask\nUid:\t7\t8\t9\t10\nGid:\t1\t1\t1\t1\n";
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
     };

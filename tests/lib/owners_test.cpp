@@ -36,6 +36,17 @@ TEST(Owners, AreRead) {
     EXPECT_EQ(owners.channels[1].tsg, std::nullopt);
 }
 
+TEST(Owners, HaveAUserInNewerTexts) {
+    std::string columns = header;
+    columns.insert(columns.size() - 1, " uid");
+    const std::string start = row.substr(0, row.size() - 1);
+    EXPECT_EQ(parse_owners(counts + columns + start + " 1000\n")->processes[0].uid, 1000U);
+    EXPECT_EQ(parse_owners(counts + columns + start + " -\n")->processes[0].uid, std::nullopt);
+    EXPECT_EQ(parse_owners(counts + header + row)->processes[0].uid, std::nullopt);
+    EXPECT_FALSE(parse_owners(counts + columns + start + " me\n"));
+    EXPECT_FALSE(parse_owners(counts + columns + row));
+}
+
 TEST(Owners, MayBeNone) {
     EXPECT_TRUE(parse_owners(counts + header)->processes.empty());
 }

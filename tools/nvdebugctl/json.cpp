@@ -72,6 +72,7 @@ Json process(const nvdebug::Process *process) {
     if (!process)
         return nullptr;
     return {{"pid", process->pid},
+            {"uid", or_null(process->uid)},
             {"command", or_null(process->command)},
             {"container", or_null(nvdebug::container_of(*process))},
             {"cgroup", or_null(process->cgroup)}};

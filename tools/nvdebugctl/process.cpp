@@ -11,20 +11,19 @@ namespace {
 
 using nvdebug::OwnedChannel;
 
-Json row(const nvdebug::Process &process, const Task &task, const Places &lists) {
+Json row(const Context &context, const nvdebug::Process &process, const Task &task,
+         const Places &lists) {
     const OwnedChannel *const first = task.empty() ? nullptr : task.front();
     const Listed *const listed = place_of(task, lists);
-    return {{"pid", process.pid},
-            {"command", or_null(process.command)},
-            {"container", or_null(nvdebug::container_of(process))},
-            {"cgroup", or_null(process.cgroup)},
-            {"runlist", listed ? Json(listed->runlist) : Json()},
+    Json row = head_of(context, process);
+    row.update({{"runlist", listed ? Json(listed->runlist) : Json()},
             {"tsg", listed ? or_null(listed->tsg) : Json()},
             {"timeslice_us",
              first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
             {"channels", first ? Json(task.size()) : Json()},
             {"client", first ? hex(first->client) : Json()},
-            {"client_tsg", first ? hex(first->tsg) : Json()}};
+            {"client_tsg", first ? hex(first->tsg) : Json()}});
+    return row;
 }
 
 Outcome<Document> list(Context &context) {
@@ -39,9 +38,9 @@ Outcome<Document> list(Context &context) {
     for (const nvdebug::Process &process : owners->processes) {
         const std::vector<Task> tasks = tasks_of(*owners, process);
         if (tasks.empty())
-            rows.push_back(row(process, {}, listed));
+            rows.push_back(row(context, process, {}, listed));
         for (const Task &task : tasks)
-            rows.push_back(row(process, task, listed));
+            rows.push_back(row(context, process, task, listed));
     }
     return Document{rows};
 }
@@ -55,6 +54,8 @@ std::vector<Command> process_commands() {
          .help = "processes that have the GPU open, and the TSGs that they made",
          .columns =
              {{"pid", "number of the process", "uint"},
+              {"user", "its effective user, by name or number; null: not known", "string?"},
+              {"uid", "number of that user; null: not known", "uint?", false},
               {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
               {"container", "id of the container that its cgroup names; null: none", "string?",
                false},

@@ -100,6 +100,7 @@ std::vector<Field> common_definitions() {
          "a process that made a channel",
          "object",
          {{"pid", "its number", "uint"},
+          {"uid", "number of its effective user; null: not known", "uint?"},
           {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
           {"container", "id of the container that its cgroup names; null: none", "string?"},
           {"cgroup", "its cgroup; null: not known", "string?"}}},

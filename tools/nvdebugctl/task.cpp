@@ -87,13 +87,6 @@ Json timeslices_of(const Scene &scene, const std::vector<Task> &tasks) {
     return distinct(values);
 }
 
-Json head_of(const nvdebug::Process &process) {
-    return {{"pid", process.pid},
-            {"command", or_null(process.command)},
-            {"container", or_null(nvdebug::container_of(process))},
-            {"cgroup", or_null(process.cgroup)}};
-}
-
 std::size_t channels_of(const std::vector<Task> &tasks) {
     std::size_t count = 0;
     for (const Task &task : tasks)
@@ -149,7 +142,7 @@ Json tpcs_of_process(const Context &context, std::uint32_t pid) {
                : Json();
 }
 
-Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
+Json row_of(const Context &context, const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
             const std::optional<EngineNames> &names, const std::optional<Parts> &parts,
             const Json &tpcs) {
     Json tsgs, engines;
@@ -160,7 +153,7 @@ Json row_of(const Scene &scene, const nvdebug::Process &process, const std::vect
             if (!all.empty())
                 engines.push_back(all.front());
         }
-    Json row = head_of(process);
+    Json row = head_of(context, process);
     row.update({{"tsgs", std::move(tsgs)},
                 {"engines", std::move(engines)},
                 {"channels", channels_of(tasks)},
@@ -194,7 +187,7 @@ Outcome<Document> list(Context &context) {
     Json rows = Json::array();
     for (const nvdebug::Process &process : scene->owners.processes)
         if (const auto tasks = tasks_of(scene->owners, process); !tasks.empty())
-            rows.push_back(row_of(*scene, process, tasks, names, parts,
+            rows.push_back(row_of(context, *scene, process, tasks, names, parts,
                                   tpcs_of_process(context, process.pid)));
     return Document{rows};
 }
@@ -249,7 +242,7 @@ Outcome<Document> show(Context &context) {
                         {"client_tsg", hex(task.front()->tsg)}});
     }
     const auto parts = parts_of_gr0(context, *scene);
-    Json data = head_of(*process);
+    Json data = head_of(context, *process);
     data.update({{"share_percent", part_of(parts, pid)},
                  {"mps", is_shared(*scene, tasks)},
                  {"tpcs", tpcs_of_process(context, pid)},
@@ -778,6 +771,8 @@ std::vector<Command> task_commands() {
          .help = "processes with a GPU context: their TSGs and timeslices",
          .columns =
              {{"pid", "number of the process", "uint"},
+              {"user", "its effective user, by name or number; null: not known", "string?"},
+              {"uid", "number of that user; null: not known", "uint?", false},
               {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
               {"container", "id of the container that its cgroup names; null: none", "string?",
                false},
@@ -809,6 +804,8 @@ std::vector<Command> task_commands() {
          .arguments = {{"PID", Argument::Kind::text, "number of a process"}},
          .fields =
              {{"pid", "number of the process", "uint"},
+              {"user", "its effective user, by name or number; null: not known", "string?"},
+              {"uid", "number of that user; null: not known", "uint?"},
               {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
               {"container", "id of the container that its cgroup names; null: none", "string?"},
               {"cgroup", "its cgroup; null: not known", "string?"},

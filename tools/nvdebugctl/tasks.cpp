@@ -2,14 +2,44 @@
 #include "tasks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <pwd.h>
 
+#include "json.hpp"
 #include "state.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 
 using nvdebug::OwnedChannel;
 using nvdebug::Owners;
 using nvdebug::Runlist;
+
+namespace {
+
+/** Its name where there is one, as ps(1) has it. */
+std::string user_name(std::uint32_t uid) {
+    constexpr std::size_t longest = 4096;
+    std::array<char, longest> text{};
+    passwd entry{}, *found = nullptr;
+    getpwuid_r(uid, &entry, text.data(), text.size(), &found);
+    return found ? printable(found->pw_name) : std::to_string(uid);
+}
+
+} // namespace
+
+Json head_of(const Context &context, const nvdebug::Process &process) {
+    const bool here = context.gpu().tree().source() == nvdebug::Source::driver;
+    Json user;
+    if (process.uid)
+        user = here ? user_name(*process.uid) : std::to_string(*process.uid);
+    return {{"pid", process.pid},
+            {"user", user},
+            {"uid", or_null(process.uid)},
+            {"command", or_null(process.command)},
+            {"container", or_null(nvdebug::container_of(process))},
+            {"cgroup", or_null(process.cgroup)}};
+}
 
 Places find_listed(const std::vector<Runlist> &lists, const Owners &owners) {
     Places found;

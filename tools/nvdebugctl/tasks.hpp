@@ -36,6 +36,9 @@ std::vector<Task> tasks_of(const nvdebug::Owners &owners, const nvdebug::Process
 /** The first of its channels that is in a list; nullptr: none is. */
 const Listed *place_of(const Task &task, const Places &places);
 
+/** Who it is: the columns before those about its TSGs. Users of a capture have no names here. */
+Json head_of(const Context &context, const nvdebug::Process &process);
+
 /** Lists that can be read; none is no failure: that is for root, the rest is not. */
 std::vector<nvdebug::Runlist> lists_of_tasks(Context &context);
 
