@@ -52,6 +52,46 @@ std::optional<Tpc> parse_tpc(const std::vector<std::string_view> &words) {
     return tpc;
 }
 
+using FreeTpcs = std::map<std::uint32_t, std::vector<std::uint32_t>>; // by GPC
+
+std::vector<std::uint32_t> pack(FreeTpcs free, std::size_t count) {
+    std::vector<std::uint32_t> chosen;
+    while (chosen.size() < count) {
+        const std::size_t wanted = count - chosen.size();
+        // The largest that is used up; else the smallest that has enough.
+        auto best = free.end();
+        for (auto gpc = free.begin(); gpc != free.end(); ++gpc) {
+            const std::size_t size = gpc->second.size();
+            if (best == free.end()) {
+                best = gpc;
+                continue;
+            }
+            const std::size_t found = best->second.size();
+            const bool whole = size <= wanted, best_whole = found <= wanted;
+            if (whole != best_whole ? whole : whole ? size > found : size < found)
+                best = gpc;
+        }
+        const std::size_t n = std::min(wanted, best->second.size());
+        chosen.insert(chosen.end(), best->second.begin(),
+                      best->second.begin() + static_cast<std::ptrdiff_t>(n));
+        free.erase(best);
+    }
+    return chosen;
+}
+
+std::vector<std::uint32_t> spread(FreeTpcs free, std::size_t count) {
+    constexpr std::size_t at_once = 4;
+    std::vector<std::uint32_t> chosen;
+    while (chosen.size() < count)
+        for (auto &[gpc, tpcs] : free) {
+            const std::size_t n = std::min({at_once, tpcs.size(), count - chosen.size()});
+            const auto end = tpcs.begin() + static_cast<std::ptrdiff_t>(n);
+            chosen.insert(chosen.end(), tpcs.begin(), end);
+            tpcs.erase(tpcs.begin(), end);
+        }
+    return chosen;
+}
+
 } // namespace
 
 std::string map_text(const GpuMap &map) {
@@ -166,8 +206,9 @@ Outcome<std::vector<std::uint32_t>> tpcs_of_gpcs(const GpuMap &map,
 }
 
 Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
-                                           const std::vector<std::uint32_t> &taken) {
-    std::map<std::uint32_t, std::vector<std::uint32_t>> free; // by GPC
+                                           const std::vector<std::uint32_t> &taken,
+                                           Placement placement) {
+    FreeTpcs free;
     std::size_t left = 0;
     for (std::uint32_t n = 0; n < map.tpcs.size(); n++)
         if (!std::ranges::count(taken, n)) {
@@ -178,27 +219,8 @@ Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
         return fail(std::to_string(count) + " TPCs are asked for and " +
                               std::to_string(left) + " of " + std::to_string(map.tpcs.size()) +
                               " are free");
-    std::vector<std::uint32_t> chosen;
-    while (chosen.size() < count) {
-        const std::size_t wanted = count - chosen.size();
-        // The largest that is used up; else the smallest that has enough.
-        auto best = free.end();
-        for (auto gpc = free.begin(); gpc != free.end(); ++gpc) {
-            const std::size_t size = gpc->second.size();
-            if (best == free.end()) {
-                best = gpc;
-                continue;
-            }
-            const std::size_t found = best->second.size();
-            const bool whole = size <= wanted, best_whole = found <= wanted;
-            if (whole != best_whole ? whole : whole ? size > found : size < found)
-                best = gpc;
-        }
-        const std::size_t n = std::min(wanted, best->second.size());
-        chosen.insert(chosen.end(), best->second.begin(),
-                      best->second.begin() + static_cast<std::ptrdiff_t>(n));
-        free.erase(best);
-    }
+    auto chosen = placement == Placement::packed ? pack(std::move(free), count)
+                                                 : spread(std::move(free), count);
     std::ranges::sort(chosen);
     return chosen;
 }

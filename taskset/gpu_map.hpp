@@ -62,11 +62,16 @@ std::string list_text(const std::vector<std::uint32_t> &numbers);
 Outcome<std::vector<std::uint32_t>> tpcs_of_gpcs(const GpuMap &map,
                                                  const std::vector<std::uint32_t> &gpcs);
 
-/**
- * @p count TPCs of those that are not in @p taken: whole GPCs first, then as few more as possible.
- */
+/** Of which GPCs TPCs are chosen. */
+enum class Placement {
+    packed, ///< whole GPCs first, then as few more as possible
+    spread, ///< four of each (8 SMs, what any cluster fits on), then four more
+};
+
+/** @p count TPCs of those that are not in @p taken. */
 Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
-                                           const std::vector<std::uint32_t> &taken);
+                                           const std::vector<std::uint32_t> &taken,
+                                           Placement placement = Placement::packed);
 
 /** @p tpcs are of the map, at least one. */
 Partition partition_of(const GpuMap &map, const std::vector<std::uint32_t> &tpcs);

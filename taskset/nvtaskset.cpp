@@ -34,6 +34,7 @@ constexpr int failed = 1, cannot_run = 126, not_found = 127;
 
 struct Wish {
     std::string tpcs, gpcs, size, gpu = "0";
+    Placement placement = Placement::packed;
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          quiet = false;
     std::uint32_t turn = 0; ///< 0: any
@@ -94,9 +95,9 @@ Outcome<Tpcs> wished_tpcs(const Wish &wish, const GpuMap &map, const std::vector
         if (!count)
             return fail(count.error());
         // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
-        if (const auto free = choose(map, *count, used); free || wish.exclusive)
+        if (const auto free = choose(map, *count, used, wish.placement); free || wish.exclusive)
             return free;
-        return choose(map, *count, {});
+        return choose(map, *count, {}, wish.placement);
     }
     Outcome<Tpcs> tpcs;
     if (!wish.tpcs.empty()) {
@@ -510,6 +511,7 @@ Which TPCs (two SMs each):
   -t, --tpcs LIST    these: 0-15,20
   -g, --gpcs LIST    all of these GPCs: 0,2
   -s, --sms N|N%     so many SMs: whole GPCs first, free ones before those of others
+      --spread       with -s: some of each GPC instead, for bandwidth; beside others it keeps less
   -i, --gpu GPU      on this GPU, or several: 0,1; GPU-UUID; PCI address; all (default: 0)
   -x, --exclusive    none that another task has
 
@@ -533,10 +535,11 @@ its TPCs and was ended; 126, 127: COMMAND cannot be run, or is not there. Manual
 
 /** What is wrong with the words; empty: nothing. */
 std::string parse(int argc, char **argv, Wish &wish) {
-    enum Long { whole = 256, prepare, no_mps, turn, best_effort, quit_mps, probe };
+    enum Long { whole = 256, prepare, no_mps, turn, best_effort, quit_mps, probe, spread };
     static const option options[] = {{"tpcs", required_argument, nullptr, 't'},
                                      {"gpcs", required_argument, nullptr, 'g'},
                                      {"sms", required_argument, nullptr, 's'},
+                                     {"spread", no_argument, nullptr, spread},
                                      {"gpu", required_argument, nullptr, 'i'},
                                      {"exclusive", no_argument, nullptr, 'x'},
                                      {"pid", no_argument, nullptr, 'p'},
@@ -566,6 +569,9 @@ std::string parse(int argc, char **argv, Wish &wish) {
             break;
         case 's':
             wish.size = optarg;
+            break;
+        case spread:
+            wish.placement = Placement::spread;
             break;
         case 'i':
             wish.gpu = optarg;
@@ -642,6 +648,8 @@ std::string contradiction(const Wish &wish) {
                    : "one thing at a time: a COMMAND, -p, --list or --quit-mps";
     if (ways + wish.whole + wish.prepare > 1)
         return "one of -t, -g, -s, --whole and --prepare says which TPCs";
+    if (wish.placement == Placement::spread && wish.size.empty())
+        return "--spread is for so many SMs: -s";
     if (wish.whole && !wish.pid)
         return "--whole is for a task that runs: -p PID";
     if (wish.prepare && wish.pid)

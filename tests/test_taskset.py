@@ -284,6 +284,8 @@ def test_whole_gpcs_first(desk, size, gpcs):
     ("-i 1 -t 0", "there is no GPU '1'"),
     ("-t 0 -g 0", "one of -t, -g, -s, --whole and --prepare"),
     ("-t 0 --prepare", "one of -t, -g, -s, --whole and --prepare"),
+    ("-t 0 --spread", "--spread is for so many SMs"),
+    ("--prepare --spread", "--spread is for so many SMs"),
     ("--whole", "--whole is for a task that runs"),
     ("", "which TPCs is missing")))
 def test_wishes_that_cannot_be(desk, options, sentence):
@@ -731,6 +733,16 @@ def test_free_ones_before_others(desk):
     mine, others = first.launch(), second.launch()
     assert len(mine) == len(others) == 66 and not set(mine) & set(others)
     assert len(desk.start("-s 18").launch()) == 18, "and these if there is nothing else"
+
+
+def test_spread(desk):
+    """Four of each GPC, then the next four; first those that nobody has."""
+    alone = desk.run("-s 32 --spread", "launch").answers[0]
+    assert sms_in(alone) == sms_of(0, 1, 2, 3, 9, 10, 11, 12, 18, 19, 20, 21, 26, 27, 28, 29)
+    most = desk.run("-s 70 --spread", "launch").answers[0]
+    assert set(sms_in(most)) >= set(sms_of(*range(7), *range(58, 62))) and len(sms_in(most)) == 70
+    desk.start("-t 0-6")
+    assert sms_in(desk.run("-s 14 --spread", "launch").answers[0]) == sms_of(7, 8, 9, 10, 11, 12, 18)
 
 
 def test_many_at_once(desk):

@@ -15,7 +15,7 @@ _nvtaskset() {
 		esac
 	done
 	if [[ "$current" == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "--tpcs --gpcs --sms --gpu --exclusive --pid --whole --prepare --no-mps --turn
+		mapfile -t COMPREPLY < <(compgen -W "--tpcs --gpcs --sms --spread --gpu --exclusive --pid --whole --prepare --no-mps --turn
 			--best-effort --quit-mps --list --probe --json --quiet --help --version" -- "$current")
 	else
 		mapfile -t COMPREPLY < <(compgen -c -- "$current")

@@ -5,6 +5,7 @@ _nvtaskset() {
 		'(-t --tpcs)'{-t,--tpcs}'[these TPCs]:TPCs: ' \
 		'(-g --gpcs)'{-g,--gpcs}'[all TPCs of these GPCs]:GPCs: ' \
 		'(-s --sms)'{-s,--sms}'[so many SMs, or percent]:SMs: ' \
+		--spread'[some of each GPC, instead of whole ones]' \
 		'(-i --gpu)'{-i,--gpu}'[on this GPU]:GPU:(all 0 1 2 3 4 5 6 7)' \
 		'(-x --exclusive)'{-x,--exclusive}'[none that another task has]' \
 		'(-p --pid)'{-p,--pid}'[a task that runs]:PID:_pids' \
