@@ -194,10 +194,16 @@ TEST_F(DoctorTest, DriverAndFirmware) {
     put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
         "Model: \t\t A100\nGPU Firmware: \t N/A\n");
     EXPECT_EQ(findings().back().answer, "driver nvidia, without GSP firmware");
+    EXPECT_EQ(nvdebugctl::controls_undone(root_, "0000:01:00.0"), std::nullopt);
     put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
         "Model: \t\t A100\nGPU Firmware: \t 550.54.14\n");
     EXPECT_EQ(findings().back().verdict, Verdict::attention);
     EXPECT_NE(findings().back().answer.find("550.54.14"), std::string::npos);
+    EXPECT_TRUE(nvdebugctl::controls_undone(root_, "0000:01:00.0")
+                    .value()
+                    .starts_with("GSP firmware 550.54.14"));
+    EXPECT_EQ(nvdebugctl::controls_undone(root_, "0000:02:00.0"), std::nullopt)
+        << "NVIDIA's driver has not it";
     bind("vfio-pci");
     EXPECT_TRUE(findings().back().answer.starts_with("vfio-pci"));
 }

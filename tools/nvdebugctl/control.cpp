@@ -563,6 +563,14 @@ Failure particular(nvdebug::Error error, const std::optional<std::string> &refus
     return Failure(std::move(error));
 }
 
+/** Of a control that goes through the module. */
+void note_who_undoes(Context &context) {
+    const auto info = context.gpu().info();
+    if (const auto who = info && info->pci_address ? controls_undone("", *info->pci_address)
+                                                   : std::optional<std::string>())
+        context.note(*who);
+}
+
 } // namespace
 
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
@@ -589,6 +597,8 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
     const bool by_module = context.gpu().tree().source() == nvdebug::Source::module;
     const std::optional<std::string> refused =
         by_module ? controls_refused("") : std::optional<std::string>();
+    if (by_module)
+        note_who_undoes(context);
     Document document;
     document.data = {{"dry_run", dry},
                      {"refused", or_null(refused)},

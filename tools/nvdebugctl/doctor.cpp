@@ -545,6 +545,16 @@ Findings judge(const Machine &machine) {
     return findings;
 }
 
+std::optional<std::string> controls_undone(const std::string &root,
+                                           const std::string &pci_address) {
+    const auto firmware = gsp_firmware(root, pci_address);
+    if (!firmware)
+        return std::nullopt;
+    return fmt::format("GSP firmware {} runs this GPU and may undo what the module writes; with "
+                       "--from driver the firmware is asked to do it",
+                       *firmware);
+}
+
 std::optional<std::string> controls_refused(const std::string &root) {
     Machine machine;
     machine.kernel = kernel_facts(root);

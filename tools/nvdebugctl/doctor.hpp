@@ -77,6 +77,9 @@ std::vector<Finding> judge(const Machine &machine);
 /** Why the kernel would refuse controls of this process now, and what to do; empty: it may not. */
 std::optional<std::string> controls_refused(const std::string &root);
 
+/** Who may undo what the module writes to this GPU; empty: nobody known. */
+std::optional<std::string> controls_undone(const std::string &root, const std::string &pci_address);
+
 } // namespace nvdebugctl
 
 #endif
