@@ -231,3 +231,10 @@ class Theirs:
         if us is None:
             return struct.unpack("<Q", rm.control(client, handle, 0xa06c0104, bytes(8)))[0]
         return rm.control(client, handle, 0xa06c0103, struct.pack("<Q", us))
+
+    @staticmethod
+    def preempt(tsg):
+        """NVA06C_CTRL_CMD_PREEMPT; returns once it is off the engine."""
+        rm, client, handle, _ = tsg
+        wait, own_timeout, timeout_us = 1, 1, 1_000_000
+        rm.control(client, handle, 0xa06c0105, struct.pack("<BBxxI", wait, own_timeout, timeout_us))

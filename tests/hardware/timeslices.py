@@ -14,9 +14,10 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
-from rm import Ours
+from rm import Ours, Theirs
 
 TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
@@ -85,35 +86,56 @@ def wished(ours):
         yield {"asked": [percent] + [round((100 - percent) / others, 2)] * others} | found
 
 
-def latency():
+def latency(ours):
     """A kernel of a millisecond now and then, beside a task with work queued at all times."""
-    def ask(prepare, after=lambda pid: None):
+    @contextlib.contextmanager
+    def as_it_is(_, __):
+        yield {}
+
+    def slices(of_small, of_heavy):
+        @contextlib.contextmanager
+        def way(small, heavy):
+            task("set", small, "--timeslice", of_small)
+            task("set", heavy, "--timeslice", of_heavy)
+            yield {}
+        return way
+
+    @contextlib.contextmanager
+    def preempted(_, heavy):
+        theirs, over, found, began = Theirs(heavy, ours.client), threading.Event(), {"preempts": 0}, time.monotonic()
+
+        def preempt():
+            while not over.wait(0.001):
+                for tsg in theirs.tsgs:
+                    theirs.preempt(tsg)
+                found["preempts"] += 1
+        thread = threading.Thread(target=preempt)
+        thread.start()
+        try:
+            yield found
+        finally:
+            over.set()
+            thread.join()
+            found["preempts_per_s"] = round(found.pop("preempts") / (time.monotonic() - began))
+
+    @contextlib.contextmanager
+    def paused(_, heavy):
+        task("pause", heavy)
+        yield {}
+        task("resume", heavy)
+
+    with subprocess.Popen([LOAD, "small", "3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as small:
+        yield {"way": "alone"} | json.loads(small.stdout.readline())
+    for name, way in (("as it is", as_it_is), ("16 ms : 500 us", slices("16ms", "500us")),
+                      ("500 us : 16 ms", slices("500us", "16ms")), ("heavy one preempted each ms", preempted),
+                      ("heavy one paused", paused)):
         with loads(1) as (heavy,), subprocess.Popen([LOAD, "small", "3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                     text=True) as small:
             while small.stderr.readline() != "ready\n":
                 pass
-            prepare(small.pid, heavy.pid)
-            found = json.loads(small.stdout.readline())
-            after(heavy.pid)
-            return found
-
-    def nothing(_, __):
-        pass
-
-    def slices(small, heavy):
-        task("set", small, "--timeslice", "16ms")
-        task("set", heavy, "--timeslice", "500us")
-
-    def slices_turned(small, heavy):
-        task("set", small, "--timeslice", "500us")
-        task("set", heavy, "--timeslice", "16ms")
-
-    with subprocess.Popen([LOAD, "small", "3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as small:
-        yield {"way": "alone"} | json.loads(small.stdout.readline())
-    yield {"way": "as it is"} | ask(nothing)
-    yield {"way": "16 ms : 500 us"} | ask(slices)
-    yield {"way": "500 us : 16 ms"} | ask(slices_turned)
-    yield {"way": "heavy one paused"} | ask(lambda _, heavy: task("pause", heavy), lambda heavy: task("resume", heavy))
+            with way(small.pid, heavy.pid) as more:
+                found = {"way": name} | json.loads(small.stdout.readline())
+            yield found | more
 
 
 def show(title, rows):
@@ -131,7 +153,7 @@ def main():
         "gpu": subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                               capture_output=True, text=True, check=True).stdout.strip(),
         "sweep": show("timeslices, and shares by the driver's record (percent)", sweep(ours)),
-        "latency": show("a kernel of 1 ms each 10 ms beside a heavy task; us from queuing to its end", latency()),
+        "latency": show("a kernel of 1 ms each 10 ms beside a heavy task; us from queuing to its end", latency(ours)),
     }
     if "--share" in subprocess.run([TOOL, "task", "set", "--help"], capture_output=True, text=True, check=False).stdout:
         found["wished"] = show("--share, and shares got (percent)", wished(ours))
