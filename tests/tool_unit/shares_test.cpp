@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <unistd.h>
 
 namespace nvdebugctl {
 namespace {
@@ -33,16 +34,16 @@ Competitor one(std::uint32_t id, std::uint64_t slice_us, std::optional<std::size
 }
 
 TEST(Shares, AreParsed) {
-    EXPECT_EQ(parse_share("25%"), 0.25);
-    EXPECT_EQ(parse_share("0.5%"), 0.005);
-    for (const char *const text :
-         {"25", "0%", "100%", "-1%", "%", "x%", "1e1%", "25 %", "nan%", ""})
-        EXPECT_EQ(parse_share(text), std::nullopt) << text;
+    EXPECT_EQ(parse_shares("25%"), Shares{0.25});
+    EXPECT_EQ(parse_shares("0.5%,50%"), (Shares{0.005, 0.5}));
+    for (const char *const text : {"25", "0%", "100%", "-1%", "%", "x%", "1e1%", "25 %", "nan%", "",
+                                   ",25%", "25%,", "25%,,25%", "25% 25%"})
+        EXPECT_EQ(parse_shares(text), std::nullopt) << text;
 }
 
 TEST(Shares, OfOneAmongTwo) {
     const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048)};
-    const auto slices = timeslices_for(all, 0.25);
+    const auto slices = timeslices_for(all, {0.25});
     ASSERT_TRUE(slices);
     // (2048 + 103) * 2 is 4302
     EXPECT_EQ(slices->at(0).ns, 973 * us);
@@ -52,7 +53,7 @@ TEST(Shares, OfOneAmongTwo) {
 
 TEST(Shares, OthersKeepTheirWeights) {
     const std::vector<Competitor> all = {one(0, 1897, 0), one(1, 897), one(2, 2897)};
-    const auto slices = timeslices_for(all, 0.5);
+    const auto slices = timeslices_for(all, {0.5});
     ASSERT_TRUE(slices);
     EXPECT_EQ(slices->at(0).ns, 2897 * us);
     EXPECT_EQ(slices->at(1).ns, 647 * us);
@@ -61,10 +62,10 @@ TEST(Shares, OthersKeepTheirWeights) {
 
 TEST(Shares, WhoForksGetsNoMore) {
     const auto few = parts({one(0, 2048, 0), one(1, 2048)},
-                           *timeslices_for({one(0, 2048, 0), one(1, 2048)}, 0.25));
+                           *timeslices_for({one(0, 2048, 0), one(1, 2048)}, {0.25}));
     const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 0), one(2, 2048, 0),
                                          one(3, 2048)};
-    const auto slices = timeslices_for(all, 0.25);
+    const auto slices = timeslices_for(all, {0.25});
     ASSERT_TRUE(slices);
     EXPECT_NEAR(parts(all, *slices)[0], few.at(0), 1e-3);
     EXPECT_EQ(slices->at(0).ns, slices->at(2).ns);
@@ -72,7 +73,7 @@ TEST(Shares, WhoForksGetsNoMore) {
 
 TEST(Shares, WhatARoundHasTwiceGetsHalfATurn) {
     const std::vector<Competitor> all = {one(0, 2000, 0, 2), one(1, 2000)};
-    const auto slices = timeslices_for(all, 0.5);
+    const auto slices = timeslices_for(all, {0.5});
     ASSERT_TRUE(slices);
     EXPECT_NEAR(static_cast<double>((slices->at(0).ns + overrun) * 2),
                 static_cast<double>(slices->at(1).ns + overrun), 2 * us);
@@ -80,18 +81,52 @@ TEST(Shares, WhatARoundHasTwiceGetsHalfATurn) {
 
 TEST(Shares, NoTurnIsTooShort) {
     const std::vector<Competitor> all = {one(0, 500, 0), one(1, 500)};
-    const auto slices = timeslices_for(all, 0.01);
+    const auto slices = timeslices_for(all, {0.01});
     ASSERT_TRUE(slices);
     EXPECT_EQ(slices->at(0).ns, 500 * us);
     EXPECT_EQ(slices->at(1).ns, (603 * 99 - 103) * us);
 }
 
 TEST(Shares, AreRefusedWhereTheyCannotBe) {
-    EXPECT_FALSE(timeslices_for({one(0, 2048, 0)}, 0.5)) << "nobody else";
-    EXPECT_FALSE(timeslices_for({one(0, 2048)}, 0.5)) << "no tenant";
-    EXPECT_FALSE(timeslices_for({}, 0.5));
-    EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048, 1), one(2, 2048)}, 0.5));
-    EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048)}, 0.00001)) << "more than 1 s";
+    EXPECT_FALSE(timeslices_for({one(0, 2048, 0)}, {0.5})) << "nobody else";
+    EXPECT_FALSE(timeslices_for({one(0, 2048)}, {0.5})) << "no tenant";
+    EXPECT_FALSE(timeslices_for({}, {0.5}));
+    EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048, 1), one(2, 2048)}, {0.5}));
+    EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048)}, {0.00001})) << "more than 1 s";
+}
+
+TEST(Shares, OfEachItsOwn) {
+    std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 1), one(2, 2048, 1), one(3, 900),
+                                   one(4, 1100)};
+    const auto slices = timeslices_for(all, {0.2, 0.5});
+    ASSERT_TRUE(slices);
+    const auto found = parts(all, *slices);
+    EXPECT_NEAR(found.at(0), 0.2, 1e-3);
+    EXPECT_NEAR(found.at(1), 0.5, 1e-3);
+    EXPECT_NEAR(found.at(-4) + found.at(-5), 0.3, 1e-3);
+    EXPECT_NEAR(found.at(-5) / found.at(-4), 1203.0 / 1003, 1e-2);
+}
+
+TEST(Shares, AreAllOfItWhereNobodyElseIs) {
+    const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 1)};
+    const auto slices = timeslices_for(all, {0.3, 0.7});
+    ASSERT_TRUE(slices);
+    EXPECT_NEAR(parts(all, *slices).at(0), 0.3, 1e-3);
+    EXPECT_NE(timeslices_for(all, {0.3, 0.6}).error().error.sentence.find("not 90%"),
+              std::string::npos);
+    EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048, 1), one(2, 2048)}, {0.3, 0.7}));
+}
+
+TEST(Shares, AreGivenByOneAtATime) {
+    const std::string folder = ::testing::TempDir(), name = "test-" + std::to_string(::getpid());
+    auto claim = claim_shares(folder, name);
+    ASSERT_TRUE(claim);
+    ASSERT_FALSE(claim_shares(folder, name));
+    EXPECT_EQ(claim_shares(folder, name).error().error.code, nvdebug::ErrorCode::busy);
+    EXPECT_TRUE(claim_shares(folder, name + "1")) << "another GPU";
+    claim->reset();
+    EXPECT_TRUE(claim_shares(folder, name));
+    EXPECT_TRUE(claim_shares("/nonexistent", name));
 }
 
 TEST(Shares, ComeOutWhateverThereIs) {
@@ -108,7 +143,7 @@ TEST(Shares, ComeOutWhateverThereIs) {
             all.push_back(one(n, 100 + random() % 20'000, tenant, 1 + random() % 3));
         }
         const double share = 0.01 + static_cast<double>(random() % 30) / 100;
-        const auto slices = timeslices_for(all, share);
+        const auto slices = timeslices_for(all, {share});
         if (!slices) {
             EXPECT_GE(share * static_cast<double>(tenants), 0.8);
             continue;

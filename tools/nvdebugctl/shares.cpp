@@ -2,10 +2,15 @@
 #include "shares.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace nvdebugctl {
 
@@ -20,8 +25,7 @@ double turn_of(const Competitor &one) {
     return (static_cast<double>(one.ns) / 1000 + overrun_us) * one.headers;
 }
 
-} // namespace
-
+/** `25%`, `0.5%` */
 std::optional<double> parse_share(const std::string &text) {
     double percent = 0;
     if (!text.ends_with('%'))
@@ -33,8 +37,27 @@ std::optional<double> parse_share(const std::string &text) {
     return percent / 100;
 }
 
+} // namespace
+
+std::optional<Shares> parse_shares(const std::string &text) {
+    Shares shares;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const auto share = parse_share(text.substr(begin, end - begin));
+        if (!share)
+            return std::nullopt;
+        shares.push_back(*share);
+        begin = end + 1;
+    }
+    return shares;
+}
+
 Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Competitor> &all,
-                                                           double share) {
+                                                           const Shares &shares) {
+    constexpr double rounding = 1e-9;
+    const auto share_of = [&](std::size_t tenant) {
+        return shares.size() > 1 ? shares.at(tenant) : shares.front();
+    };
     std::map<std::size_t, std::uint32_t> tsgs; // of each tenant
     double round = 0, others = 0;
     for (const Competitor &one : all) {
@@ -44,31 +67,58 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
         else
             others += turn_of(one);
     }
-    const double left = 1 - share * static_cast<double>(tsgs.size());
-    if (tsgs.empty() || others <= 0)
+    double wanted = 0;
+    for (const auto &[tenant, count] : tsgs)
+        wanted += share_of(tenant);
+    const double left = 1 - wanted;
+    if (tsgs.empty() || (others <= 0 && tsgs.size() == 1))
         return fail(nvdebug::ErrorCode::not_found,
                     "nobody else competes for the runlist: alone it has all of the time");
-    if (left <= 0)
+    if (others <= 0 && std::abs(left) > rounding)
         return fail(nvdebug::ErrorCode::invalid,
-                    fmt::format("{} tenants with {:g}% each leave nothing for the others",
-                                tsgs.size(), share * 100));
+                    fmt::format("nobody else competes for the runlist: the shares of these {} have "
+                                "to be 100% together, not {:g}%",
+                                tsgs.size(), wanted * 100));
+    if (others > 0 && left <= rounding)
+        return fail(nvdebug::ErrorCode::invalid,
+                    fmt::format("{} tenants with {:g}% together leave nothing for the others",
+                                tsgs.size(), wanted * 100));
     // Turns of a round of length 1.
     std::vector<double> turns;
     for (const Competitor &one : all)
-        turns.push_back((one.tenant ? share / tsgs[*one.tenant] : left * turn_of(one) / others) /
+        turns.push_back((one.tenant ? share_of(*one.tenant) / tsgs[*one.tenant]
+                                    : left * turn_of(one) / others) /
                         one.headers);
     const auto [least, most] = std::ranges::minmax(turns);
     round = std::max(round, (shortest_us + overrun_us) / least);
     if (most * round - overrun_us > longest_us)
         return fail(nvdebug::ErrorCode::invalid,
                     fmt::format("{:g}% takes a timeslice of 500us beside others longer than 1s",
-                                share * 100));
+                                std::ranges::min(shares) * 100));
     std::vector<nvdebug::TsgTimeslice> slices;
     for (std::size_t n = 0; n < all.size(); n++)
         slices.push_back(
             {all[n].tsg,
              static_cast<std::uint64_t>(std::llround(turns[n] * round - overrun_us)) * 1000});
     return slices;
+}
+
+Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
+                                                  const std::string &gpu) {
+    struct Claim {
+        explicit Claim(const std::string &path)
+            : file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)) {}
+        Claim(const Claim &) = delete;
+        ~Claim() { ::close(file); }
+        int file;
+    };
+    // Left there: who removes it may remove another's.
+    auto claim = std::make_shared<const Claim>(folder + "/nvdebug-shares-" + gpu);
+    if (::flock(claim->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return fail(nvdebug::ErrorCode::busy,
+                    "another 'task set --share' is at work on this GPU (--hold or --for): give all "
+                    "shares in one, or end it first");
+    return claim;
 }
 
 } // namespace nvdebugctl

@@ -4,6 +4,7 @@
 #define NVDEBUGCTL_SHARES_HPP
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,18 +23,28 @@ struct Competitor {
     std::optional<std::size_t> tenant;
 };
 
-/** `25%`, `0.5%`: a part between 0 and 1, both not included. */
-std::optional<double> parse_share(const std::string &text);
+/** Parts of the time between 0 and 1, both not included: everybody's, or each tenant's. */
+using Shares = std::vector<double>;
+
+/** `25%`, or `25%,0.5%`. */
+std::optional<Shares> parse_shares(const std::string &text);
 
 /**
- * Timeslices in whole microseconds, so that while all have work each tenant has @p share of the
+ * Timeslices in whole microseconds, so that while all have work each tenant has its share of the
  * time, divided evenly among its TSGs, and the others have what is left as they had it among
  * themselves. A turn is 103 us longer than its timeslice (measured on an H100), and that is
  * counted. A round takes as long as before, or longer if a timeslice were shorter than 500 us: of
  * such turns too much would be lost to switches (84 us each). Fails if it cannot be.
  */
 Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Competitor> &all,
-                                                           double share);
+                                                           const Shares &shares);
+
+/**
+ * Who gives shares of a GPU is the only one as long as the result lives. @p gpu: its PCI address,
+ * locked by a file in @p folder; where that cannot be written nobody is kept away.
+ */
+Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
+                                                  const std::string &gpu);
 
 } // namespace nvdebugctl
 

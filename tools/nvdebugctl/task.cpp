@@ -551,7 +551,8 @@ Observe timeslices_of_all(const nvdebug::Gpu &gpu, std::vector<nvdebug::TsgTimes
 /** Shares by what timeslices were before anything was set. */
 class Sharing {
   public:
-    Sharing(Context &context, double share) : context_(context), share_(share) {}
+    Sharing(Context &context, Shares shares, std::shared_ptr<const void> claim)
+        : context_(context), shares_(std::move(shares)), claim_(std::move(claim)) {}
 
     Outcome<std::vector<nvdebug::TsgTimeslice>> look() {
         const auto pids = selected(context_);
@@ -583,7 +584,7 @@ class Sharing {
         });
         changed_ = key != key_ || set_by_others;
         key_ = std::move(key);
-        auto slices = timeslices_for(*all, share_);
+        auto slices = timeslices_for(*all, shares_);
         set_.clear();
         if (slices)
             for (const nvdebug::TsgTimeslice &slice : *slices)
@@ -605,15 +606,20 @@ class Sharing {
     }
 
     Context &context_;
-    const double share_;
+    const Shares shares_;
+    const std::shared_ptr<const void> claim_;
     std::map<std::uint32_t, std::uint64_t> before_, set_; // ns, by TSG
     Key key_;
     bool changed_ = false;
 };
 
 Outcome<Document> share(Context &context) {
-    const auto sharing =
-        std::make_shared<Sharing>(context, *parse_share(*context.value("--share")));
+    const auto info = context.gpu().info();
+    auto claim = claim_shares("/run", info ? info->pci_address.value_or("") : "");
+    if (!claim)
+        return tl::unexpected(claim.error());
+    const auto sharing = std::make_shared<Sharing>(
+        context, *parse_shares(*context.value("--share")), std::move(*claim));
     const auto slices = sharing->look();
     if (!slices)
         return tl::unexpected(slices.error());
@@ -720,8 +726,16 @@ Outcome<void> check_set(const Context &context) {
                                      "switch alone takes 84us (on an H100); {} is not",
                                      *time));
     }
-    if (const auto share = context.value("--share"); share && !parse_share(*share))
-        return usage(fmt::format("--share takes a part such as 25%, not '{}'", *share));
+    if (const auto text = context.value("--share")) {
+        const auto shares = parse_shares(*text);
+        const std::size_t pids = context.words("PID").size();
+        if (!shares)
+            return usage(fmt::format("--share takes a part such as 25%, not '{}'", *text));
+        if (shares->size() > 1 && shares->size() != pids)
+            return usage(fmt::format("--share has {} parts for {} PIDs: one for all, or one for "
+                                     "each in this order",
+                                     shares->size(), pids));
+    }
     if (context.flag("--hold") && (!context.value("--share") || context.value("--for")))
         return usage("--hold is for --share, and takes no --for");
     return check_control(context);
@@ -745,7 +759,7 @@ std::vector<Command> task_commands() {
         {{"--timeslice", "how long a turn of each of its TSGs is: 500us, 2ms; 100us to 1s", "TIME"},
          {"--share",
           "its part of GR0's time while all have work, as 25%; all that --container, --cgroup or "
-          "--all-of select have it together",
+          "--all-of select have it together; one for each PID: 25%,50%",
           "PERCENT"},
          {"--hold", "with --share: until interrupted, and anew as processes come and go"},
          {"--interleave",
