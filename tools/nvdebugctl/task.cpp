@@ -631,8 +631,11 @@ Outcome<Document> share(Context &context) {
                 return std::nullopt;
             return nvdebug::set_timeslices(*now);
         };
-    return carry_out(context, nvdebug::set_timeslices(*slices),
-                     timeslices_of_all(context.gpu(), *slices), renew);
+    // A lease keeps what it is observed by, and so the claim.
+    const auto observe = [sharing, all = timeslices_of_all(context.gpu(), *slices)] {
+        return all();
+    };
+    return carry_out(context, nvdebug::set_timeslices(*slices), observe, renew);
 }
 
 constexpr std::array<const char *, 3> level_words = {"low", "medium", "high"},
