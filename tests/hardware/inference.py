@@ -16,8 +16,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
+
+from common import environment, mps
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "12"))
 PERIOD = 0.020
@@ -141,22 +142,6 @@ class Task:
         with contextlib.suppress(OSError):
             self.process.kill()
         self.process.wait()
-
-
-def environment(**more):
-    return os.environ | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
-
-
-@contextlib.contextmanager
-def mps():
-    with tempfile.TemporaryDirectory() as folder:
-        place = environment(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
-        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True)
-        try:
-            yield place
-        finally:
-            subprocess.run(["nvidia-cuda-mps-control"], env=place, input="quit\n", text=True, check=True,
-                           stdout=subprocess.DEVNULL)
 
 
 def together(env, of_infer=(), of_train=(), both=True, meanwhile=lambda infer, train: None):

@@ -15,30 +15,13 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+
+from common import environment, mps, show, write
 
 NVTASKSET, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 SECONDS = float(os.environ.get("SECONDS_EACH", "1"))
 STARTS = 15
-
-
-def environment(**more):
-    """Without an MPS server, whatever the user has."""
-    return os.environ | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
-
-
-@contextlib.contextmanager
-def mps():
-    """An MPS server of NVIDIA's, as it is; yields what its clients have in their environment."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = environment(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
-        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True)
-        try:
-            yield place
-        finally:
-            subprocess.run(["nvidia-cuda-mps-control"], env=place, input="quit\n", text=True, check=True,
-                           stdout=subprocess.DEVNULL)
 
 
 def answer(words, env, prefix=()):
@@ -127,15 +110,6 @@ def granularity(all_sms):
                     ("compute", 0.2), server, ("env", f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={share}"))
 
 
-def show(title, rows):
-    print(f"\n{title}")
-    found = []
-    for row in rows:
-        print("  " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        found.append(row)
-    return found
-
-
 def main():
     listed = subprocess.run([NVTASKSET, "--list"], capture_output=True, text=True, check=True).stdout
     print(listed)
@@ -154,11 +128,7 @@ def main():
                             enforcement(f"0-{gpcs - 1}", tpcs, 2 * tpcs, all_sms)),
         "granularity": show("the same work on so many TPCs; us", granularity(all_sms)),
     }
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    lists = ",\n".join(
-        f'"{key}": ' + (json.dumps(value) if isinstance(value, str) else
-                        "[\n" + ",\n".join(json.dumps(row) for row in value) + "]") for key, value in found.items())
-    (FOLDER / "partitions.json").write_text("{" + lists + "}\n", encoding="utf-8")
+    write(FOLDER / "partitions.json", found)
 
 
 main()

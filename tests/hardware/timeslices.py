@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 
+from common import show, write
 from rm import Ours, Theirs
 
 TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -138,15 +139,6 @@ def latency(ours):
             yield found | more
 
 
-def show(title, rows):
-    print(f"\n{title}")
-    found = []
-    for row in rows:
-        print("  " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        found.append(row)
-    return found
-
-
 def main():
     ours = Ours()
     found = {
@@ -157,11 +149,7 @@ def main():
     }
     if "--share" in subprocess.run([TOOL, "task", "set", "--help"], capture_output=True, text=True, check=False).stdout:
         found["wished"] = show("--share, and shares got (percent)", wished(ours))
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    lists = ",\n".join(
-        f'"{key}": ' + (json.dumps(value) if isinstance(value, str) else
-                        "[\n" + ",\n".join(json.dumps(row) for row in value) + "]") for key, value in found.items())
-    (FOLDER / "timeslices.json").write_text("{" + lists + "}\n", encoding="utf-8")
+    write(FOLDER / "timeslices.json", found)
 
 
 main()

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What the scripts of this folder share: an MPS server for their tasks, and where their rows go."""
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+
+
+def environment(**more):
+    """Without an MPS server, whatever the user has."""
+    return os.environ | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
+
+
+@contextlib.contextmanager
+def mps():
+    """An MPS server of NVIDIA's, as it is; yields what its clients have in their environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = environment(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
+        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True)
+        try:
+            yield place
+        finally:
+            subprocess.run(["nvidia-cuda-mps-control"], env=place, input="quit\n", text=True, check=True,
+                           stdout=subprocess.DEVNULL)
+
+
+def show(title, rows):
+    """Prints rows as they come; returns them."""
+    print(f"\n{title}")
+    found = []
+    for row in rows:
+        print("  " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        found.append(row)
+    return found
+
+
+def write(path, found):
+    """Texts, and lists of rows: a row each line, so that changes are seen."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lists = ",\n".join(
+        f'"{key}": ' + (json.dumps(value) if isinstance(value, str) else
+                        "[\n" + ",\n".join(json.dumps(row) for row in value) + "]") for key, value in found.items())
+    path.write_text("{" + lists + "}\n", encoding="utf-8")
