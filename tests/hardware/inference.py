@@ -20,7 +20,7 @@ import time
 
 from common import environment, mps
 
-SECONDS = float(os.environ.get("SECONDS_EACH", "12"))
+SECONDS = float(os.environ.get("SECONDS_EACH", "6"))
 PERIOD = 0.020
 
 
