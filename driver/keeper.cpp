@@ -102,8 +102,11 @@ void let_go(Work &work, std::size_t process) {
 /** True: the calls are to be made. */
 bool keep(Work &work) {
     for (;;) {
-        if (::poll(work.awaited.data(), work.awaited.size(), -1) < 0)
-            continue;
+        if (::poll(work.awaited.data(), work.awaited.size(), -1) < 0) {
+            if (errno == EINTR)
+                continue;
+            return true; // nothing can be waited for: better undone than never
+        }
         for (std::size_t n = 1; n < work.awaited.size(); n++)
             if (work.awaited[n].revents)
                 let_go(work, n - 1);

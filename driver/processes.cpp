@@ -17,12 +17,17 @@ constexpr const char *control_path = "/dev/nvidiactl";
 /** Of the RM's names of clients, the youngest so many are tried: 3.5 us each. */
 constexpr std::uint32_t clients_tried = 0x40000;
 /**
- * Of names of objects, until so many in a row are none's; and in all. Objects come in groups: after
- * the first that are none's every fourth is tried. Who chose names does not have the RM choose
- * others.
+ * Of names of objects, until so many in a row are none's; and in all. Who chose names does not have
+ * the RM choose others.
  */
-constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, all_missed = 0x40,
-                        some_missed = 4;
+constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, all_missed = 0x40;
+
+/** A context's TSGs and channels come with some dozens of objects: the fewer are tried the longer
+ * none is found. */
+constexpr std::uint32_t step_after(std::uint32_t missed) {
+    constexpr std::uint32_t fourths = all_missed, sixteenths = 0x100;
+    return missed < fourths ? 1 : missed < sixteenths ? 4 : 16;
+}
 /** A channel is in a TSG, in a device, in its client. */
 constexpr int deepest = 4;
 /** More than a TSG can have, by far. */
@@ -237,7 +242,7 @@ class Asked {
             } else {
                 missed += step;
             }
-            step = missed < all_missed ? 1 : some_missed;
+            step = step_after(missed);
         }
     }
 

@@ -18,6 +18,15 @@ const char *nvdebug_mode_name(enum nvdebug_mode mode)
 	return name[mode];
 }
 
+static void expect_mode(struct nvdebug_gpu *gpu,
+			const struct nvdebug_mode_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; ops && i < ARRAY_SIZE(ops->bit) && ops->bit[i].reg; i++)
+		nvdebug_reg_expect(gpu, ops->bit[i].reg);
+}
+
 /* On if any bit is set, off if all are clear. */
 static enum nvdebug_mode read_mode(struct nvdebug_gpu *gpu,
 				   const struct nvdebug_mode_ops *ops)
@@ -40,6 +49,8 @@ static enum nvdebug_mode read_mode(struct nvdebug_gpu *gpu,
 const char *nvdebug_modes_read(struct nvdebug_gpu *gpu,
 			       struct nvdebug_modes *modes)
 {
+	expect_mode(gpu, gpu->chip->mig);
+	expect_mode(gpu, gpu->chip->cc);
 	modes->mig = read_mode(gpu, gpu->chip->mig);
 	modes->cc = read_mode(gpu, gpu->chip->cc);
 	if (modes->cc == NVDEBUG_MODE_ON)

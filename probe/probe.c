@@ -30,6 +30,9 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 	u32 boot0 = 0;
 	int ret;
 
+	nvdebug_reg_expect(gpu, NV_PMC_BOOT_0);
+	nvdebug_reg_expect(gpu, NV_PMC_BOOT_42);
+	nvdebug_reg_expect(gpu, NV_PMC_BOOT_1);
 	/* accept any value, to print it */
 	ret = nvdebug_reg_read_address(gpu, NV_PMC_BOOT_0, U32_MAX, &boot0);
 	if (!ret)
