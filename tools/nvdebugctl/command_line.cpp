@@ -87,8 +87,10 @@ std::vector<Option> options_of(const Command &command) {
 namespace {
 
 /** All options of all commands by name: they may stand anywhere, so one parser must know them. */
-std::map<std::string, Option> every_option(const std::vector<Object> &objects) {
-    std::map<std::string, Option> options;
+using Options = std::map<std::string, Option>;
+
+Options every_option(const std::vector<Object> &objects) {
+    Options options;
     for (const Option &option : common_options())
         options.emplace(option.name, option);
     for (const Object &object : objects)
@@ -280,9 +282,7 @@ Outcome<void> unknown_word(const std::vector<Object> &objects, const std::vector
 }
 
 /** The flag among @p words that has a value, as in `--json=false`; empty: none. */
-std::string flag_with_value(const std::vector<Object> &objects,
-                            const std::vector<std::string> &words) {
-    const std::map<std::string, Option> options = every_option(objects);
+std::string flag_with_value(const Options &options, const std::vector<std::string> &words) {
     for (const std::string &word : words) {
         const auto option = options.find(word.substr(0, word.find('=')));
         if (word.find('=') != word.npos && option != options.end() && option->second.value.empty())
@@ -292,8 +292,7 @@ std::string flag_with_value(const std::vector<Object> &objects,
 }
 
 /** The option of this name, if it takes a value. */
-const Option *option_with_value(const std::map<std::string, Option> &options,
-                                const std::string &name) {
+const Option *option_with_value(const Options &options, const std::string &name) {
     const auto found = std::ranges::find_if(options, [&](const auto &entry) {
         const Option &option = entry.second;
         return !option.value.empty() && (option.name == name || option.short_name == name);
@@ -301,7 +300,7 @@ const Option *option_with_value(const std::map<std::string, Option> &options,
     return found == options.end() ? nullptr : &found->second;
 }
 
-bool is_option(const std::map<std::string, Option> &options, const std::string &word) {
+bool is_option(const Options &options, const std::string &word) {
     return std::ranges::any_of(options, [&](const auto &entry) {
         const Option &option = entry.second;
         return option.name == word.substr(0, word.find('=')) ||
@@ -310,8 +309,7 @@ bool is_option(const std::map<std::string, Option> &options, const std::string &
 }
 
 /** An option among @p words without its value, with an empty one, or given twice; empty: none. */
-std::string wrong_value(const std::vector<Object> &objects, const std::vector<std::string> &words) {
-    const std::map<std::string, Option> options = every_option(objects);
+std::string wrong_value(const Options &options, const std::vector<std::string> &words) {
     std::set<std::string> given;
     for (std::size_t n = 0; n < words.size() && words[n] != "--"; n++) {
         const std::size_t end = words[n].starts_with("--") ? words[n].find('=') : words[n].npos;
@@ -331,8 +329,8 @@ std::string wrong_value(const std::vector<Object> &objects, const std::vector<st
 }
 
 /** Object and verb in full, where their beginnings leave no doubt. */
-void complete_words(const std::vector<Object> &objects, std::vector<std::string> &words) {
-    const std::map<std::string, Option> options = every_option(objects);
+void complete_words(const std::vector<Object> &objects, const Options &options,
+                    std::vector<std::string> &words) {
     const Object *object = nullptr;
     for (std::size_t n = 0; n < words.size(); n++) {
         if (words[n].starts_with('-')) {
@@ -349,9 +347,8 @@ void complete_words(const std::vector<Object> &objects, std::vector<std::string>
 }
 
 /** Takes the words from @p words that are for another program. */
-std::vector<std::string> take_passed_on(const std::vector<Object> &objects,
+std::vector<std::string> take_passed_on(const std::vector<Object> &objects, const Options &options,
                                         std::vector<std::string> &words) {
-    const std::map<std::string, Option> options = every_option(objects);
     std::size_t n = 0;
     while (n < words.size() && words[n].starts_with('-'))
         n += option_with_value(options, words[n]) ? 2 : 1;
@@ -375,11 +372,11 @@ struct Parser {
     std::map<const Command *, CLI::App *> commands;
     std::map<const Object *, CLI::App *> objects;
 
-    explicit Parser(const std::vector<Object> &table) {
+    Parser(const std::vector<Object> &table, const Options &options) {
         app.set_help_flag();
         app.allow_extras();
         app.require_subcommand(0, 1);
-        for (const auto &[name, option] : every_option(table)) {
+        for (const auto &[name, option] : options) {
             const std::string names =
                 option.short_name.empty() ? name : option.short_name + "," + name;
             if (option.value.empty())
@@ -434,11 +431,12 @@ std::optional<std::uint32_t> parse_id(const std::string &word) {
 
 Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
                                  Invocation &invocation) {
-    Parser parser(objects);
-    complete_words(objects, words);
-    std::vector<std::string> passed = take_passed_on(objects, words);
-    const std::string flag = flag_with_value(objects, words);
-    const std::string value = wrong_value(objects, words);
+    const Options options = every_option(objects);
+    Parser parser(objects, options);
+    complete_words(objects, options, words);
+    std::vector<std::string> passed = take_passed_on(objects, options, words);
+    const std::string flag = flag_with_value(options, words);
+    const std::string value = wrong_value(options, words);
     std::string trouble;
     try {
         std::ranges::reverse(words);
@@ -453,7 +451,7 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
     for (const auto &[command, app] : parser.commands)
         if (app->parsed() && invocation.object)
             invocation.command = command;
-    for (const auto &[name, option] : every_option(objects))
+    for (const auto &[name, option] : options)
         if (const CLI::Option *const given = parser.app.get_option(name); given->count() > 0)
             invocation.options[name] = parser.values[name];
 
