@@ -246,6 +246,16 @@ pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
 demo: deps ## the main job on a modelled GTX 1060, in a VM
 	@demo/run
 
+# --- the lab ---
+
+.PHONY: lab
+lab: $(if $(GPU),lab-programs) ## the papers' rules as experiments: a replay, or on this machine's GPU (GPU=1, as root; NAMES=)
+	@lab/run $(if $(GPU),--gpu) $(NAMES)
+
+.PHONY: lab-programs
+lab-programs: cmake
+	$(call cmake_build,$(BUILD)/cmake,"instruments and nvdebugctl",instrument nvdebugctl)
+
 # --- tests ---
 
 .PHONY: kselftest

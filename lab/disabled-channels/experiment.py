@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""R1: whatever uses an engine goes through a channel; while a task's channels are disabled, all of it waits."""
+
+import time
+
+from nvdlab import spans
+from nvdlab.bench import now_us
+from nvdlab.claim import Claim
+from nvdlab.picture import Panel
+
+RULES = ("R1",)
+TITLE = "Disabled channels stop everything"
+PAPER = ("RTAS 2024, Sec. V.B (no figure; nine GPUs): with all channels of a task disabled, no kernel, copy or "
+         "allocation of "
+         "memory that is mapped for the GPU completes until they are enabled again")
+ENGINES = ("launch", "h2d", "d2h", "d2d", "set")     # operations that take an engine
+MEMORY = ("alloc", "managed", "host")                # allocations: measured, whatever comes of it
+NAMES = {"launch": "kernel", "h2d": "copy to the GPU", "d2h": "copy to the "
+                                                              "host", "d2d": "copy on the GPU", "set": "memset",
+         "alloc": "cuMemAlloc", "managed": "cuMemAllocManaged", "host": "cuMemHostAlloc"}
+# Which operation is under way when channels are disabled may still end.
+SETTLED_US = 20_000
+
+
+def of(channel, pid):
+    return bool(channel["process"]) and channel["process"]["pid"] == pid
+
+
+def measure(bench):
+    kinds = ENGINES + MEMORY
+    with bench.ready(*(("ops", {"ms": 4000, "kind": kind, "pause_us": 4000}) for kind in kinds)) as running:
+        pids = [each.pid for each in running]
+        begin = now_us()
+        for each in running:
+            each.go()
+        time.sleep(0.4)
+        bench.tool("task", "pause", *pids)
+        paused = now_us()
+        time.sleep(0.5)
+        channels = bench.data("channel", "list")
+        resumes = now_us()
+        bench.tool("task", "resume", *pids)
+        found = [each.finish() for each in running]
+    return {
+        "paused": [paused - begin, resumes - begin],
+        # of each task [enabled, in lists]
+        "channels": {kind: [sum(channel["enabled"] for channel in channels if of(channel, pid)),
+                            sum(of(channel, pid) for channel in channels)] for kind, pid in zip(kinds, pids)},
+        "operations": {kind: [(start / 1000 - begin, end / 1000 - begin) for start, end in each["spans"]]
+                       for kind, each in zip(kinds, found)},
+    }
+
+
+def over(data, kind, begin, end):
+    return [op for op in data["operations"][kind] if begin <= op[1] < end]
+
+
+def conclude(data):
+    begin, end = data["paused"]
+    meanwhile = {kind: len(over(data, kind, begin + SETTLED_US, end)) for kind in data["operations"]}
+    around = {kind: min(len(over(data, kind, 0, begin)), len(over(data, kind, end, 1e12)))
+              for kind in data["operations"]}
+    waited = [kind for kind in MEMORY if not meanwhile[kind]]
+    went_on = [kind for kind in MEMORY if meanwhile[kind]]
+    return [
+        Claim("off", f"meanwhile {sum(enabled for enabled, _ in data['channels'].values())} of their "
+              f"{sum(listed for _, listed in data['channels'].values())} channels on lists are enabled",
+              all(enabled == 0 < listed for enabled, listed in data["channels"].values())),
+        Claim("stops", f"in {(end - begin - SETTLED_US) / 1000:.0f} ms without channels "
+              + ", ".join(f"{meanwhile[kind]} {NAMES[kind]}" for kind in ENGINES) + " operations ended",
+              not any(meanwhile[kind] for kind in ENGINES)),
+        Claim("goes_on", f"each kind ended at least {min(around[kind] for kind in ENGINES)} times before, and so often "
+                         f"after",
+              all(around[kind] for kind in ENGINES)),
+        Claim("allocations", "of allocations " + (", ".join(NAMES[kind] for kind in waited) or "none") + " waited, "
+              + (", ".join(NAMES[kind] for kind in went_on) or "none") + " went on; in the paper all of memory that is "
+                                                                         "mapped for "
+              "the GPU waited", all(around[kind] for kind in MEMORY)),
+    ]
+
+
+def picture(data):
+    begin, end = data["paused"]
+    rows = list(data["operations"])
+    last = end + begin
+    panel = Panel("Operations, each by a process of its own; channels are disabled in the shaded "
+                  "time", (0, last / 1000), "ms",
+                  rows=[NAMES[kind] for kind in rows])
+    for row, kind in enumerate(rows):
+        for start, stop in spans.merged(data["operations"][kind], gap=0):
+            panel.bar(start / 1000, max(stop, start + 300) / 1000, row, 0 if kind in ENGINES else 2,
+                      "takes an engine" if kind in ENGINES else "allocates")
+    panel.shade(begin / 1000, end / 1000, 1)
+    return [panel]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""docs/lab.md, docs/lab/*.svg and lab/evidence.csv, from the records and nothing else."""
+
+import pathlib
+import textwrap
+
+from nvdlab import record
+from nvdlab.picture import render
+
+DOCS = record.LAB.parent / "docs"
+# The order of the page; what is not named comes last.
+ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
+         "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
+         "copy-behind-copies", "preemption", "context-switch", "default-timeslices", "overhead")
+INTRO = """# The lab
+
+The papers' rules and figures as experiments: each is a folder of [lab](../lab) with a procedure, an analysis that
+asserts what it concludes, and the data of each machine on which it was measured. `make lab` (no GPU) replays the
+analyses on the recorded data and makes this page and its pictures from them; `sudo make lab GPU=1` measures on this
+machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. A verdict of `holds` means that every conclusion of
+the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did otherwise than in
+the paper, conclusions were written with data at hand: that they hold elsewhere is for other machines to show.
+
+Papers: RTAS 2024 is Bakita and Anderson, *Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management*; ECRTS
+2025 the same, *Hardware Compute Partitioning on NVIDIA GPUs for Composable Systems*. Their figures are cited, not
+copied.
+
+"""
+
+
+def names():
+    found = record.names()
+    return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+
+def everything():
+    """(name, experiment, [(machine, record, claims), …]) of each experiment."""
+    for name in names():
+        experiment = record.experiment(name)
+        found = []
+        for machine, path in record.records(name).items():
+            one = record.load(path)
+            found.append((machine, one, experiment.conclude(one["data"])))
+        yield name, experiment, found
+
+
+def verdict(experiment, claims):
+    failed = [claim.key for claim in claims if not claim.holds]
+    part = getattr(experiment, "PART", "")
+    return "does not hold: " + ", ".join(failed) if failed else f"in part: {part}" if part else "holds"
+
+
+def caption(one):
+    return f"{one['gpu']}, driver {one['driver']}, {one['measured']}: {one['command']}"
+
+
+def picture(name, experiment, one):
+    return render(experiment.picture(one["data"]), [f"{experiment.TITLE} (lab/{name}; hardware)", caption(one)])
+
+
+def markdown(found):
+    out = [INTRO, "| | experiment | paper | measured on | verdict | command |\n|---|---|---|---|---|---|\n"]
+    for name, experiment, machines in found:
+        where = "<br>".join(f"{one['gpu']}, {one['driver']}" for _, one, _ in machines) or "nothing yet"
+        verdicts = "<br>".join(verdict(experiment, claims) for _, _, claims in machines) or "-"
+        out.append(f"| {', '.join(experiment.RULES)} | [{experiment.TITLE}](#{anchor(experiment.TITLE)}) | "
+                   f"{figure(experiment)} | "
+                   f"{where} | {verdicts} | `make lab GPU=1 NAMES={name}` |\n")
+    for name, experiment, machines in found:
+        out.append(f"\n## {experiment.TITLE}\n" + wrapped(f"{experiment.__doc__.strip()} Procedure and caveats: "
+                   f"[lab/{name}](../lab/{name}/README.md).") + "\n" + wrapped(f"Paper: {experiment.PAPER}."))
+        for machine, one, claims in machines:
+            out.append(f"\n{one['gpu']}, driver {one['driver']}, measured on hardware {one['measured']}:\n\n")
+            out += [wrapped(f"* {'' if claim.holds else '**does not hold:** '}{claim.sentence}.").replace("\n", "\n  ")
+                    .removesuffix("  ") for claim in claims]
+            out.append(f"\n![{experiment.TITLE}](lab/{name}-{machine}.svg)\n\n" + wrapped(
+                f"*`{one['command']}`: {one['gpu']}, driver {one['driver']}; data: "
+                f"[{machine}.json](../lab/{name}/{machine}.json).*"))
+    return "".join(out)
+
+
+def figure(experiment):
+    """Which figure of which paper, and its GPU."""
+    return experiment.PAPER.partition(":")[0].partition("; users")[0]
+
+
+def wrapped(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def anchor(title):
+    return "".join(letter for letter in title.lower().replace(" ", "-") if letter.isalnum() or letter == "-")
+
+
+def evidence(found):
+    """Of each rule that was measured; nvdebugctl check is built with it."""
+    rows = {(rule, one["generation"], machine, verdict(experiment, claims).partition(":")[0])
+            for _, experiment, machines in found for machine, one, claims in machines for rule in experiment.RULES
+            if rule.startswith("R") and rule[1:].isdigit()}
+    return "rule,generation,machine,found\n" + "".join(",".join(row) + "\n" for row in sorted(rows))
+
+
+def files():
+    """What write() writes: path and text."""
+    found = list(everything())
+    made = {DOCS / "lab.md": markdown(found), record.LAB / "evidence.csv": evidence(found)}
+    for name, experiment, machines in found:
+        for machine, one, _ in machines:
+            made[DOCS / "lab" / f"{name}-{machine}.svg"] = picture(name, experiment, one)
+    return made
+
+
+def write():
+    made = files()
+    (DOCS / "lab").mkdir(exist_ok=True)
+    for path in (DOCS / "lab").glob("*.svg"):
+        if path not in made:
+            path.unlink()
+    for path, text in made.items():
+        pathlib.Path(path).write_text(text, encoding="utf-8")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Plots as SVG: the same data give the same bytes."""
+
+import math
+from xml.sax.saxutils import escape
+
+PAPER, INK, FAINT, GRID = "#ffffff", "#1b1f24", "#57606a", "#d8dee4"
+COLORS = ("#0969da", "#cf222e", "#1a7f37", "#8250df", "#9a6700", "#1b7c83", "#bf3989", "#57606a", "#0a3069", "#a40e26")
+FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
+WIDTH, RIGHT, TOP, BETWEEN = 860, 20, 34, 62
+
+
+def _number(value):
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+def ticks(low, high, wanted=6):
+    """Round numbers from LOW to HIGH."""
+    if high <= low:
+        return [low]
+    step = 10 ** math.floor(math.log10((high - low) / wanted))
+    for factor in (1, 2, 5, 10):
+        if (high - low) / (step * factor) <= wanted:
+            step *= factor
+            break
+    first = math.ceil(low / step - 1e-9)
+    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _tick(value):
+    return f"{value:,.10g}"
+
+
+class Panel:
+    """An x axis in numbers; y is numbers, or rows with names (from the top)."""
+
+    def __init__(self, title, x, xlabel, y=None, ylabel="", rows=None, height=None):
+        self.title, self.x, self.xlabel, self.ylabel, self.rows = title, x, xlabel, ylabel, rows
+        self.y = (len(rows), 0) if rows else y
+        self.height = height or (max(60, 22 * len(rows)) if rows else 200)
+        self.xticks = [(value, _tick(value)) for value in ticks(*x)]
+        self.parts, self.legend = [], []
+        self.left = max([100] + [int(6.7 * len(row)) + 16 for row in rows or ()])
+        self.wide = WIDTH - self.left - RIGHT
+
+    def at(self, x, y):
+        (x0, x1), (y0, y1) = self.x, self.y
+        return ((x - x0) / (x1 - x0) * self.wide, self.height - (y - y0) / (y1 - y0) * self.height)
+
+    def named(self, name, color):
+        if name and (name, color) not in self.legend:
+            self.legend.append((name, color))
+
+    def bar(self, begin, end, row, color, name=None, text=None, share=(0.12, 0.88)):
+        """In ROW, from BEGIN to END; what is outside of the axis is cut off."""
+        begin, end = max(begin, self.x[0]), min(end, self.x[1])
+        if end <= begin:
+            return
+        x0, y0 = self.at(begin, row + share[0])
+        x1, y1 = self.at(end, row + share[1])
+        self.parts.append(f'<rect x="{_number(x0)}" y="{_number(min(y0, y1))}" width="{_number(max(x1 - x0, 0.4))}" '
+                          f'height="{_number(abs(y1 - y0))}" fill="{COLORS[color]}"/>')
+        if text and x1 - x0 > 8 * len(text):
+            self.parts.append(f'<text x="{_number((x0 + x1) / 2)}" y="{_number((y0 + y1) / 2 + 4)}" fill="{PAPER}" '
+                              f'font-size="11" text-anchor="middle">{escape(text)}</text>')
+        self.named(name, color)
+
+    def shade(self, begin, end, color):
+        """Behind all else, over the whole height."""
+        begin, end = max(begin, self.x[0]), min(end, self.x[1])
+        if end > begin:
+            x0, x1 = self.at(begin, self.y[0])[0], self.at(end, self.y[0])[0]
+            self.parts.insert(0, f'<rect x="{_number(x0)}" y="0" width="{_number(x1 - x0)}" height="{self.height}" '
+                                 f'fill="{COLORS[color]}" opacity="0.12"/>')
+
+    def line(self, points, color, name=None):
+        text = " ".join(",".join(map(_number, self.at(*point))) for point in points)
+        self.parts.append(f'<polyline points="{text}" fill="none" stroke="{COLORS[color]}" stroke-width="1.5"/>')
+        self.named(name, color)
+
+    def dots(self, points, color, name=None):
+        for point in points:
+            x, y = self.at(*point)
+            self.parts.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="2.4" fill="{COLORS[color]}"/>')
+        self.named(name, color)
+
+    def words(self, x, row, text, color=None):
+        """In the middle of ROW, to the right of X."""
+        at = self.at(x, row + 0.5)
+        self.parts.append(f'<text x="{_number(at[0] + 5)}" y="{_number(at[1] + 4)}" font-size="11" '
+                          f'fill="{COLORS[color] if color is not None else INK}">{escape(text)}</text>')
+
+    def svg(self, top):
+        right = self.wide
+        out = [f'<g transform="translate({self.left} {top})">',
+               f'<text x="0" y="-10" font-size="13" font-weight="bold" fill="{INK}">{escape(self.title)}</text>']
+        for value, name in self.xticks:
+            x = _number(self.at(value, self.y[0])[0])
+            out.append(f'<line x1="{x}" y1="0" x2="{x}" y2="{self.height}" stroke="{GRID}"/>'
+                       f'<text x="{x}" y="{self.height + 15}" font-size="11" fill="{FAINT}" '
+                       f'text-anchor="middle">{name}</text>')
+        if self.rows:
+            for row, name in enumerate(self.rows):
+                y = _number(self.at(self.x[0], row + 0.5)[1] + 4)
+                out.append(f'<text x="-8" y="{y}" font-size="11" fill="{INK}" text-anchor="end">{escape(name)}</text>')
+        else:
+            for value in ticks(*self.y, wanted=max(2, self.height // 35)):
+                y = self.at(self.x[0], value)[1]
+                out.append(f'<line x1="0" y1="{_number(y)}" x2="{right}" y2="{_number(y)}" stroke="{GRID}"/>'
+                           f'<text x="-8" y="{_number(y + 4)}" font-size="11" fill="{FAINT}" '
+                           f'text-anchor="end">{_tick(value)}</text>')
+            out.append(f'<text transform="translate(-70 {self.height / 2:g}) rotate(-90)" font-size="11" fill="{INK}" '
+                       f'text-anchor="middle">{escape(self.ylabel)}</text>')
+        out += self.parts
+        out.append(f'<rect x="0" y="0" width="{right}" height="{self.height}" fill="none" stroke="{FAINT}"/>')
+        out.append(f'<text x="{right / 2:g}" y="{self.height + 30}" font-size="11" fill="{INK}" '
+                   f'text-anchor="middle">{escape(self.xlabel)}</text>')
+        x = right
+        for name, color in reversed(self.legend):
+            x -= 7 * len(name) + 26
+            out.append(f'<rect x="{x + 4}" y="{self.height + 20}" width="11" height="11" fill="{COLORS[color]}"/>'
+                       f'<text x="{x + 19}" y="{self.height + 30}" font-size="11" fill="{INK}">{escape(name)}</text>')
+        return [*out, "</g>"]
+
+
+def render(panels, caption):
+    """CAPTION: lines below, and what the picture is called."""
+    body, top = [], TOP
+    for panel in panels:
+        body += panel.svg(top)
+        top += panel.height + BETWEEN
+    height = top - TOP + 16 * len(caption) + 14
+    lines = [f'<text x="{RIGHT}" y="{top - 14 + 16 * n}" font-size="11" fill="{FAINT}">{escape(text)}</text>'
+             for n, text in enumerate(caption)]
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'role="img" {FONT}>', f"<title>{escape(caption[0])}</title>",
+        f'<rect width="100%" height="100%" rx="6" fill="{PAPER}" stroke="#d0d7de"/>', *body, *lines, "</svg>", ""])

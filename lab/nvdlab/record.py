@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Experiments, and what was measured with them: lab/NAME/experiment.py, lab/NAME/CARD-DRIVER.json."""
+
+import importlib.util
+import json
+import pathlib
+
+LAB = pathlib.Path(__file__).resolve().parents[1]
+
+
+def names():
+    return sorted(path.parent.name for path in LAB.glob("*/experiment.py"))
+
+
+def experiment(name):
+    spec = importlib.util.spec_from_file_location(f"lab_{name.replace('-', '_')}", LAB / name / "experiment.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def records(name):
+    """Paths, by machine: h100-580.159.04 and so on."""
+    return {path.stem: path for path in sorted((LAB / name).glob("*-*.json"))}
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _rounded(value):
+    if isinstance(value, float):
+        return round(value, 1) if abs(value) >= 100 else float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(each) for each in value]
+    return value
+
+
+def _lines(value, depth):
+    """JSON with a line for each item of the outer levels."""
+    if depth and isinstance(value, dict) and value:
+        return "{" + ",\n".join(f"{json.dumps(key)}: {_lines(each, depth - 1)}" for key, each in value.items()) + "}"
+    if depth and isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        return "[\n" + ",\n".join(_lines(each, depth - 1) for each in value) + "]"
+    return json.dumps(value, separators=(",", ":"))
+
+
+def text(record):
+    return _lines(_rounded(record), 3) + "\n"
+
+
+def machine(record):
+    """h100-580.159.04: the GPU's model and the driver."""
+    gpu = record["gpu"].removeprefix("NVIDIA ").split()
+    return f"{'-'.join(gpu[:2] if gpu[0] in ('GeForce', 'Tesla', 'Quadro') else gpu[:1]).lower()}-{record['driver']}"

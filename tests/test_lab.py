@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The lab without a GPU: what experiments conclude from recorded data, and that they notice if a rule does not hold."""
+
+import copy
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from nvdvm import paths
+
+LAB = paths.ROOT / "lab"
+sys.path.insert(0, str(LAB))
+
+# pylint: disable=wrong-import-position
+from nvdlab import page, record, spans  # noqa: E402
+from nvdlab.picture import ticks  # noqa: E402
+
+RECORDS = [(name, machine) for name in record.names() for machine in record.records(name)]
+
+
+def recorded(name, machine):
+    return record.load(record.records(name)[machine])
+
+
+@pytest.mark.parametrize("name, machine", RECORDS)
+def test_replay(name, machine):
+    """Each conclusion, and a picture of the data."""
+    one = recorded(name, machine)
+    assert one["experiment"] == name and record.machine(one) == machine
+    experiment = record.experiment(name)
+    claims = experiment.conclude(one["data"])
+    assert len({claim.key for claim in claims}) == len(claims) > 1
+    assert [claim.sentence for claim in claims if not claim.holds] == []
+    assert page.picture(name, experiment, one) == page.picture(name, experiment, one)
+
+
+# --- data that was altered so that a rule is broken ---
+
+def shift(all_of, us):
+    return [[begin + us, end + us, *rest] for begin, end, *rest in all_of]
+
+
+def shift_blocks(blocks, us):
+    return [shift(ran, us) for ran in blocks]
+
+
+def at(data, *path):
+    for key in path:
+        data = data[key]
+    return data
+
+
+def put(*path, value):
+    def alter(data):
+        at(data, *path[:-1])[path[-1]] = value(at(data, *path)) if callable(value) else value
+    return alter
+
+
+def both(*alterations):
+    def alter(data):
+        for one in alterations:
+            one(data)
+    return alter
+
+
+def scaled(factor):
+    return lambda values: [value * factor for value in values]
+
+
+def delayed(run, stream, us, kernels="kernels"):
+    """The kernels of a stream start later."""
+    def alter(data):
+        for kernel in at(data, *run)[kernels] if kernels else at(data, *run):
+            if kernel["stream"] == stream:
+                kernel["ran"] = [time + us for time in kernel["ran"]]
+    return alter
+
+
+def no_late_stream(data):
+    for kernel in data["runs"][0]["kernels"]:
+        if kernel["stream"] == 8:
+            kernel["ran"] = [time - 60_000 for time in kernel["ran"]]
+
+
+def in_order(data):
+    """Of ten streams the last one starts after all others."""
+    for kernel in data["runs"][2]["kernels"]:
+        if kernel["stream"] == 9:
+            kernel["ran"] = [time + 1e6 for time in kernel["ran"]]
+
+
+def copies_while_it_computes_alone(data):
+    task = data["tasks"]["both"]
+    task["copy"] = [[begin, end] for begin, end in
+                    spans.common(spans.merged(task["copy"]), spans.merged(task["compute"]))]
+
+
+def ends_meanwhile(data):
+    begin, end = data["paused"]
+    data["operations"]["set"].append([begin + 100_000, (begin + end) / 2])
+
+
+def ends_with_the_pause(data):
+    data["operations"]["h2d"] = [op for op in data["operations"]["h2d"] if op[1] < data["paused"][0]]
+
+
+def rates(task, beside, factor):
+    def alter(data):
+        for pair in data["pairs"]:
+            if (pair["task"], pair["beside"]) == (task, beside):
+                pair["rate"] = [rate * factor for rate in pair["rate"]]
+    return alter
+
+
+def third_as_if_alone(data):
+    data["three"][2] = copy.deepcopy(data["two"][1])
+
+
+def slower_in_time(data):
+    data["running"] = [[begin, end + (20_000 if begin > data["changed"] else 0), sms]
+                       for begin, end, sms in data["running"]]
+
+
+def whole_blocks(mode):
+    return put(mode, "blocks", value=lambda blocks: [[[block[0][0], block[-1][1]]] for block in blocks])
+
+
+def as_if_small(data):
+    small = data["1 block of 32 threads"]["slices"]
+    for one in data.values():
+        one["slices"] = small
+
+
+def long_gaps(data):
+    one = data["1 block of 32 threads"]
+    one["slices"] = [[[begin, last, stop, end - 300] for begin, last, stop, end in task] for task in one["slices"]]
+
+
+H2D, D2H = "copy to the GPU", "copy to the host"
+ALTERATIONS = {
+    "timeslices": {
+        "exclusive": put("compute", 1, value=lambda blocks: shift_blocks(blocks, 500)),
+        "alternate": put("compute", 1, value=lambda blocks: [ran[::3] for ran in blocks]),
+        "timeslice": put("timeslice_us", value=[1024, 1024]),
+        "copies": put("copies", 1, value=lambda all_of: shift(all_of, 500)),
+    },
+    "disabled-channels": {
+        "off": put("channels", "d2d", value=[3, 20]),
+        "stops": ends_meanwhile,
+        "goes_on": ends_with_the_pause,
+        "allocations": put("operations", "host", value=[]),
+    },
+    "unlisted-tasks": {
+        "enabled_are_listed": put("lists", 0, "enabled", value=lambda enabled: [*enabled, 2000]),
+        "tsg": put("attempts", 0, "listed", value=[4, 0, 4]),
+        "channel": put("attempts", 1, "listed", value=[4, 4, 4]),
+    },
+    "false-dependencies": {
+        "false": no_late_stream,
+        "none": delayed(("runs", 1), 8, 70_000),
+        "limit": put("runs", 5, "channels", value=5),
+        "dispatched": delayed(("runs", 0), 8, 5_000),
+        "order": in_order,
+    },
+    "independent-runlists": {
+        "list_by_list": put("tasks", "both", "compute", value=lambda all_of: shift(all_of, 500)),
+        "independent": copies_while_it_computes_alone,
+        "no_turns": put("rate_beside", value=lambda rate: rate / 2),
+    },
+    "shared-runlist": {
+        "several": put("engines", value=lambda engines: [
+            each | {"runlist": 50 + n} if each["engine"].startswith("LCE") else each
+            for n, each in enumerate(engines)]),
+        "one": put("engines", value=lambda engines: [*engines, {"engine": "GR0", "runlist": 5}]),
+        "coupled": lambda data: data.update(texture_beside=data["texture_alone"]),
+        "apart": put("copy_beside", value=scaled(2)),
+    },
+    "shared-copy-engines": {
+        "wiring": put("wiring", value=lambda lces: [lce | {"borrows_from": None} for lce in lces]),
+        "engines": put("engines", D2H, value={"LCE2": [12, 12]}),
+        "same_engine": rates(D2H, D2H, 2),
+        "other_engine": rates(H2D, D2H, 0.5),
+        "graphics_queue": rates(H2D, "Vulkan, to the GPU", 3),
+        "grce": put("engines", "Vulkan, on the GPU", "LCE1", value=[12, 5]),
+    },
+    "mps-one-task": {
+        "one_tsg": put("tsgs", 1, value=[99]),
+        "together": put("tasks", 1, value=lambda task: shift(task, 1_000)),
+        "alternate": put("tasks", 2, value=lambda task: shift(task, 500)),
+        "one_timeslice": put("tasks", 2, value=lambda task: task[::2] + task[-1:]),
+    },
+    "mps-streams": {
+        "without": delayed(("runs", "without MPS"), 3, 30_000, None),
+        "with": delayed(("runs", "with MPS"), 2, -15_000, None),
+        "connections": delayed(("runs", "with MPS, CUDA_DEVICE_MAX_CONNECTIONS=8"), 3, 30_000, None),
+    },
+    "mps-sm-ids": {
+        "one_each": put("alone", value=lambda blocks: [*blocks[1:], blocks[1]]),
+        "fake": put("clients", 1, value=lambda blocks: [block | {"sm": block["sm"] + 200} for block in blocks]),
+        "not_from_zero": put("clients", 0, 0, "sm", value=0),
+    },
+    "mps-partitions": {
+        "two_fit": put("three", 0, "ended", value=lambda ended: ended[:60] + [count / 2 for count in ended[60:]]),
+        "left": third_as_if_alone,
+        "static": slower_in_time,
+        "of_the_start": lambda data: data.update(started_later=data["running"]),
+    },
+    "copy-behind-copies": {
+        "one": put("small_us", "1 queued", value=scaled(10)),
+        "starves": put("small_us", "4 queued", value=scaled(0.01)),
+        "priority": put("small_us", "4 queued, urgent stream", value=[700.0]),
+        "pieces": put("small_us", "4 queued, of 1 MiB each", value=[90.0]),
+        "other_ways": put("small_us", "4 queued the other way", value=scaled(100)),
+        "process": put("small_us", "4 queued by another process", value=scaled(100)),
+    },
+    "preemption": {
+        "mid_kernel": whole_blocks("as it is"),
+        "bounded": put("as it is", "waits_us", value=scaled(10)),
+        "cilp": whole_blocks("cilp"),
+        "cta": put("cta", "waits_us", value=scaled(0.1)),
+        "wfi": put("wfi", "waits_us", value=scaled(0.1)),
+    },
+    "context-switch": {
+        "seen": put("2 of 1,024", "slices", value=lambda tasks: [task[:4] for task in tasks]),
+        "small": long_gaps,
+        "grows": as_if_small,
+        "threads": as_if_small,
+    },
+    "default-timeslices": {
+        "compute": put("CUDA", 0, "timeslice_us", value=1048.6),
+        "copy": put("CUDA", 1, "timeslice_us", value=2097.2),
+        "graphics": put("OpenGL", value=[]),
+    },
+    "overhead": {
+        "launch": put("with MPS", "launch_us", value=lambda turns: [scaled(2)(five) for five in turns]),
+        "start": put("without MPS", "start_us", value=scaled(100)),
+    },
+}
+
+
+@pytest.mark.parametrize("name, machine", RECORDS)
+def test_data_that_break_a_rule_are_noticed(name, machine):
+    one = recorded(name, machine)["data"]
+    experiment = record.experiment(name)
+    assert sorted(ALTERATIONS[name]) == sorted(claim.key for claim in experiment.conclude(one)), \
+        "each conclusion, and how data would look if it did not hold"
+    for key, alter in ALTERATIONS[name].items():
+        altered = copy.deepcopy(one)
+        alter(altered)
+        failed = {claim.key for claim in experiment.conclude(altered) if not claim.holds}
+        assert key in failed, f"{key} still holds of altered data"
+
+
+def test_every_experiment_is_recorded_and_described():
+    assert {name for name, _ in RECORDS} == set(record.names()) == set(page.ORDER)
+    for name in record.names():
+        text = (LAB / name / "README.md").read_text(encoding="utf-8")
+        assert all(f"**{part}.**" in text for part in ("Procedure", "Expected", "Caveats")), name
+
+
+def test_page_pictures_and_evidence_are_of_the_records():
+    """make lab makes them anew."""
+    made = page.files()
+    different = [str(path.relative_to(paths.ROOT)) for path, text in made.items()
+                 if not path.exists() or path.read_text(encoding="utf-8") != text]
+    assert not different, "run 'make lab'"
+    assert set((page.DOCS / "lab").iterdir()) == {path for path in made if path.suffix == ".svg"}
+
+
+def test_a_replay_says_so():
+    done = subprocess.run([LAB / "run", "timeslices"], capture_output=True, text=True, timeout=60, check=True)
+    assert "replay of what was measured on" in done.stdout and "no GPU was used" in done.stdout
+
+
+def test_a_broken_rule_ends_the_replay_with_1(tmp_path):
+    shutil.copytree(LAB, tmp_path / "lab", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "docs").mkdir()
+    path = next((tmp_path / "lab/timeslices").glob("*-*.json"))
+    one = json.loads(path.read_text(encoding="utf-8"))
+    one["data"]["timeslice_us"] = [1024, 1024]
+    path.write_text(json.dumps(one), encoding="utf-8")
+    done = subprocess.run([tmp_path / "lab/run", "timeslices"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "FAIL  timeslice" in done.stdout
+    assert "R4,Hopper,h100-580.159.04,does not hold" in (tmp_path / "lab/evidence.csv").read_text(encoding="utf-8")
+
+
+def test_the_kernels_are_what_clang_makes(tmp_path):
+    subprocess.run([LAB / "kernels/make", tmp_path / "kernels.ptx"], check=True, timeout=60)
+    made = (tmp_path / "kernels.ptx").read_text(encoding="utf-8")
+    assert made == (LAB / "kernels/kernels.ptx").read_text(encoding="utf-8"), "run 'lab/kernels/make'"
+    # What every driver since 2017 translates, for every GPU since Pascal.
+    assert "\n.version 6.0\n.target sm_60\n" in made
+
+
+def test_spans():
+    assert spans.merged([(5, 6), (0, 2), (1, 3)]) == [(0, 3), (5, 6)]
+    assert spans.merged([(0, 2), (4, 5)], gap=2) == [(0, 5)]
+    assert spans.common([(0, 3), (5, 9)], [(2, 6), (8, 10)]) == [(2, 3), (5, 6), (8, 9)]
+    assert spans.cut([(0, 4)], 1, 2) == [(1, 2)]
+    assert spans.turns({"a": [(0, 1), (2, 3)], "b": [(4, 5)]}) == [(0, 3, "a"), (4, 5, "b")]
+    assert (spans.total([(0, 2), (3, 4)]), spans.median([3, 1, 2]), spans.part([1, 2, 3, 4], 0.5)) == (3, 2, 3)
+
+
+def test_ticks():
+    assert ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert len(ticks(0, 123_456)) in range(3, 8)
