@@ -45,6 +45,19 @@ def test_every_rule_is_answered_with_evidence(case):
         assert answers["R8"]["verdict"] == ("ok" if copies else "unknown")
 
 
+def test_where_the_rules_were_measured(case):
+    """lab/evidence.csv, of which Hopper alone is there so far."""
+    board, _, source = case
+    hopper = board in ("h100", "h200", "gh200")
+    for rule, each in findings(source).items():
+        assert each["measured"]["where"] == ("this_generation" if hopper else "other_generation")
+        assert {one["generation"] for one in each["measured"]["on"]} == {"Hopper"}
+        assert {one["found"] for one in each["measured"]["on"]} == {"in part" if rule == "R8" else "holds"}
+    text = " ".join(ctl("check", source).out.split())
+    assert f"Measured on {'this' if hopper else 'another'} generation" in text and "R1-7: holds on h100-" in text
+    assert "; R8: in part on h100-" in text or ": R8: in part on h100-" in text
+
+
 def test_text_says_the_same(case):
     _, _, source = case
     text, data = ctl("check", source), ctl("-j check", source)

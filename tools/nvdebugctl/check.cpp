@@ -3,7 +3,10 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 
+#include "evidence.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "page.hpp"
@@ -86,15 +89,65 @@ namespace {
 constexpr std::array verdicts = {Verdict::ok, Verdict::note, Verdict::unknown, Verdict::attention,
                                  Verdict::trouble};
 
-Json json_of(const Rule &rule, const Finding &finding) {
-    Json evidence = Json::array();
+const char *name_of(Measured::Where where) {
+    static constexpr const char *names[] = {"this_generation", "other_generation", "never"};
+    return names[static_cast<int>(where)];
+}
+
+Json json_of(const Measured &measured) {
+    Json on = Json::array();
+    for (const Measurement &one : measured.on)
+        on.push_back(
+            {{"machine", one.machine}, {"generation", one.generation}, {"found", one.found}});
+    return {{"where", name_of(measured.where)}, {"on", std::move(on)}};
+}
+
+/** What was found of a rule, and where: `holds on h100-580.159.04 (Hopper)`. */
+std::string in_words(const Json &measurements) {
+    std::map<std::string, std::vector<std::string>> machines;
+    for (const Json &one : measurements)
+        machines[one["found"].get<std::string>()].push_back(fmt::format(
+            "{} ({})", one["machine"].get<std::string>(), one["generation"].get<std::string>()));
+    std::vector<std::string> parts;
+    for (const auto &[found, names] : machines)
+        parts.push_back(fmt::format("{} on {}", found, fmt::join(names, ", ")));
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/** Which rules were measured on GPUs of this generation, on others, or never: a sentence each. */
+std::vector<std::string> measured_in_words(const Json &findings) {
+    static constexpr std::pair<Measured::Where, const char *> beginnings[] = {
+        {Measured::Where::this_generation, "Measured on this generation"},
+        {Measured::Where::other_generation, "Measured on another generation, not on this one"},
+        {Measured::Where::never, "Not measured so far"}};
+    std::vector<std::string> sentences;
+    for (const auto &[where, beginning] : beginnings) {
+        std::map<std::string, std::vector<std::uint32_t>> rules;
+        for (const Json &finding : findings)
+            if (finding["measured"]["where"] == name_of(where))
+                rules[in_words(finding["measured"]["on"])].push_back(static_cast<std::uint32_t>(
+                    std::stoul(finding["rule"].get<std::string>().substr(1))));
+        std::vector<std::string> parts;
+        for (const auto &[found, numbers] : rules)
+            parts.push_back(
+                fmt::format("R{}{}{}", fold_ids(numbers), found.empty() ? "" : ": ", found));
+        if (!parts.empty())
+            sentences.push_back(fmt::format("{}: {}.", beginning, fmt::join(parts, "; ")));
+    }
+    return sentences;
+}
+
+Json json_of(const Rule &rule, const Finding &finding,
+             const std::optional<std::string> &generation) {
+    Json files = Json::array();
     for (const Evidence &item : finding.evidence)
-        evidence.push_back({{"file", item.file}, {"values", item.values}});
+        files.push_back({{"file", item.file}, {"values", item.values}});
     return {{"rule", rule.name},
             {"question", finding.subject},
             {"verdict", name_of(finding.verdict)},
             {"answer", finding.answer},
-            {"evidence", std::move(evidence)}};
+            {"evidence", std::move(files)},
+            {"measured", json_of(nearest(evidence(), rule.name, generation))}};
 }
 
 void print_wrapped(Page &page, const std::string &text, std::size_t indent,
@@ -127,6 +180,8 @@ void print(const Json &data, Page &page) {
         if (count != 0)
             counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), verdict);
     page.line(counts);
+    for (const std::string &sentence : measured_in_words(data["findings"]))
+        print_wrapped(page, sentence, 0, terminal);
 }
 
 /** The verdict of each rule. */
@@ -147,7 +202,7 @@ Outcome<Document> run(Context &context) {
     Json findings = Json::array();
     for (const Rule &rule : rules()) {
         const Finding finding = rule.find(facts);
-        findings.push_back(json_of(rule, finding));
+        findings.push_back(json_of(rule, finding, facts.state.info->generation));
         ++counts.at(static_cast<std::size_t>(finding.verdict));
     }
     Json by_verdict = Json::object();
@@ -184,7 +239,17 @@ std::vector<Command> check_commands() {
                  "what the answer comes from",
                  "[object]",
                  {{"file", "path of the file", "string"},
-                  {"values", "what it says, as far as it matters here", "string"}}}}},
+                  {"values", "what it says, as far as it matters here", "string"}}},
+                {"measured",
+                 "on which GPUs an experiment of this project found the rule to hold",
+                 "object",
+                 {{"where", "the nearest to this GPU", "this_generation|other_generation|never"},
+                  {"on",
+                   "the experiments there",
+                   "[object]",
+                   {{"machine", "GPU and driver, as in docs/lab.md", "string"},
+                    {"generation", "the GPU's generation", "string"},
+                    {"found", "what was found there", "holds|in part|does not hold"}}}}}}},
               {"verdicts",
                "how many findings have each verdict",
                "object",
@@ -202,6 +267,9 @@ std::vector<Command> check_commands() {
               "it may be intended. unknown: cannot be read, or not public on this chip. trouble: "
               "work "
               "is stuck, or the state contradicts itself.",
+              "measured: whether the rule itself was found to hold by an experiment (docs/lab.md), "
+              "on a GPU "
+              "of this generation, of another, or never.",
               "Exit status: 2 if there is trouble, else 4 if a file cannot be read or a list is "
               "torn, else 0."},
          .examples = {{"nvdebugctl check", "read before you trust a response-time analysis"},
