@@ -277,7 +277,7 @@ def test_a_replay_says_so():
 def test_a_broken_rule_ends_the_replay_with_1(tmp_path):
     shutil.copytree(LAB, tmp_path / "lab", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "docs").mkdir()
-    path = next((tmp_path / "lab/timeslices").glob("*-*.json"))
+    path = tmp_path / "lab/timeslices/h100-580.159.04.json"
     one = json.loads(path.read_text(encoding="utf-8"))
     one["data"]["timeslice_us"] = [1024, 1024]
     path.write_text(json.dumps(one), encoding="utf-8")
@@ -292,6 +292,17 @@ def test_the_kernels_are_what_clang_makes(tmp_path):
     assert made == (LAB / "kernels/kernels.ptx").read_text(encoding="utf-8"), "run 'lab/kernels/make'"
     # What every driver since 2017 translates, for every GPU since Pascal.
     assert "\n.version 6.0\n.target sm_60\n" in made
+
+
+def test_an_instrument_says_what_it_wants():
+    program = paths.ROOT / "build/cmake/lab/instruments/instrument"
+
+    def asked(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True, timeout=60, check=False)
+    usage = asked()
+    assert usage.returncode == 1 and all(f"  {name} " in usage.stderr for name in ("exec", "streams", "copies"))
+    wrong = asked("exec", "fast")
+    assert (wrong.returncode, wrong.stdout, wrong.stderr) == (1, "", "instrument: 'fast' is not NAME=VALUE\n")
 
 
 def test_spans():

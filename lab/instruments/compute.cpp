@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <thread>
 #include <unistd.h>
 
 namespace lab {

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -46,7 +47,10 @@ class Instrument:
         out, err = self.process.communicate(timeout=PATIENCE_S)
         if self.process.returncode:
             raise Failed(f"instrument {self.name}: {err.strip()}")
-        return json.loads(out)
+        found = json.loads(out)
+        if any(block["cut"] for block in found.get("blocks", ())):
+            raise Failed(f"instrument {self.name}: its blocks were interrupted more often than they can write down")
+        return found
 
     def end(self):
         self.process.kill()
@@ -134,6 +138,8 @@ class Bench:
     @contextlib.contextmanager
     def mps(self):
         """An MPS server of NVIDIA's, as it is; yields what its clients have in their environment, and its control."""
+        if not shutil.which("nvidia-cuda-mps-control"):
+            raise Failed("there is no nvidia-cuda-mps-control, NVIDIA's MPS server, which comes with its driver")
         with tempfile.TemporaryDirectory() as folder:
             place = without_mps(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
 
