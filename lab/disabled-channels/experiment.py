@@ -66,16 +66,15 @@ def conclude(data):
         Claim("off", f"meanwhile {sum(enabled for enabled, _ in data['channels'].values())} of their "
               f"{sum(listed for _, listed in data['channels'].values())} channels on lists are enabled",
               all(enabled == 0 < listed for enabled, listed in data["channels"].values())),
-        Claim("stops", f"in {(end - begin - SETTLED_US) / 1000:.0f} ms without channels "
-              + ", ".join(f"{meanwhile[kind]} {NAMES[kind]}" for kind in ENGINES) + " operations ended",
+        Claim("stops", f"operations that ended in {(end - begin - SETTLED_US) / 1000:.0f} ms without channels: "
+              + ", ".join(f"{NAMES[kind]} {meanwhile[kind]}" for kind in ENGINES),
               not any(meanwhile[kind] for kind in ENGINES)),
         Claim("goes_on", f"each kind ended at least {min(around[kind] for kind in ENGINES)} times before, and so often "
                          f"after",
               all(around[kind] for kind in ENGINES)),
-        Claim("allocations", "of allocations " + (", ".join(NAMES[kind] for kind in waited) or "none") + " waited, "
-              + (", ".join(NAMES[kind] for kind in went_on) or "none") + " went on; in the paper all of memory that is "
-                                                                         "mapped for "
-              "the GPU waited", all(around[kind] for kind in MEMORY)),
+        Claim("allocations", f"allocations that waited: {', '.join(NAMES[kind] for kind in waited) or 'none'}; that went "
+              f"on: {', '.join(NAMES[kind] for kind in went_on) or 'none'} (in the paper, all of memory that is mapped for "
+              "the GPU waited)", all(around[kind] for kind in MEMORY)),
     ]
 
 

@@ -7,9 +7,8 @@ from nvdlab.picture import Panel
 
 RULES = ("R6", "R7")
 TITLE = "Engines on one list are coupled"
-PAPER = ("RTAS 2024, Tables II to IV (GR0 with two copy engines on runlist 0, every other engine alone on its own) and "
-         "Fig. 9 "
-         "(Jetson TX2: copies of 1024 us, then gaps of 1000 us, beside a task that only computes)")
+PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 0 with two copy engines, every other engine "
+         "alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only computes")
 MS = 500
 
 
