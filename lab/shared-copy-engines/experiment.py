@@ -96,8 +96,8 @@ def conclude(data):
               f"{found[d2h, vulkan[0]]:.2f} and "
               f"{found[d2h, vulkan[1]]:.2f} (beside copies to the GPU and to the host)",
               min(found[copy, other] for copy in COPIES for other in vulkan) > 1.7),
-        Claim("grce", f"in {looks} looks no copy of CUDA, OpenGL or Vulkan was made by "
-                      f"{' or '.join(shared)}", not on_grce),
+        Claim("grce", f"in {looks} looks at copies of CUDA, OpenGL and Vulkan {' and '.join(shared)} were never busy",
+              not on_grce),
     ]
 
 

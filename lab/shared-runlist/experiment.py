@@ -7,7 +7,8 @@ from nvdlab.picture import Panel
 
 RULES = ("R6", "R7")
 TITLE = "Engines on one list are coupled"
-PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 0 with two copy engines, every other engine "
+PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 0 with two copy engines, every other "
+         "engine "
          "alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only computes")
 MS = 500
 
