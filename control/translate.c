@@ -215,8 +215,9 @@ static void put_translation(struct seq_buf *s, const struct va_space *space,
 	u8 i;
 
 	seq_buf_printf(s, "virtual_address: %#llx\n", w->va);
+	/* of a directory the same code is no aperture */
 	seq_buf_printf(s, "page_directory: %#llx %s\n", space->pdb,
-		       aperture_name(space->aperture));
+		       nvdebug_aperture_name(space->aperture));
 	seq_buf_printf(s, "page_tables: %u\n", space->format->version);
 	for (i = 0; i < w->steps; i++)
 		put_step(s, &w->step[i], w->state == NVDEBUG_WALK_BAD_TABLE &&

@@ -14,6 +14,8 @@ extern "C" {
 
 struct shim {
 	bool killed;	/* a fatal signal is pending */
+	int lacks;	/* the one capability that the caller has not; 0: none */
+	bool locked_down;
 
 	u64 now_ns;	/* the clock */
 	/* Somebody slept, the clock has gone on: or NULL. */

@@ -2,6 +2,8 @@
 #ifndef SHIM_LINUX_SECURITY_H
 #define SHIM_LINUX_SECURITY_H
 
-#define security_locked_down(what)	false
+#include <shim.h>
+
+#define security_locked_down(what)	(shim.locked_down)
 
 #endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What `translate` answers, to the letter: page tables of each version, written down by hand.
+#include "bench.hpp"
+
+extern "C" {
+#include "hw/ramin.h"
+}
+#include <linux/capability.h>
+
+#include <array>
+
+namespace core {
+namespace {
+
+constexpr std::uint64_t pdb = 0x200100000;
+constexpr const char *va = "0x123456789abcd";
+
+class Translate : public testing::Test {
+  protected:
+    explicit Translate(const std::string &board, const std::string &workload = "three-tasks")
+        : bench(board, workload) {}
+    ~Translate() override {
+        shim.lacks = 0;
+        shim.locked_down = false;
+    }
+
+    /// An entry of 64 bits, or of 128 with its high half.
+    void put(std::uint64_t address, std::uint64_t low, const std::string &aperture = "vid") {
+        bench.poke(
+            {{"address", hex(address)}, {"aperture", aperture}}, 0,
+            std::array{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32)});
+    }
+    void put(std::uint64_t address, std::uint64_t low, std::uint64_t high) {
+        put(address, low);
+        put(address + 8, high);
+    }
+    Text ask(const std::string &request) { return bench.write("translate", request); }
+    void expect(const std::string &request, const std::string &answer) {
+        const Text got = ask(request);
+        EXPECT_EQ(got.error, 0) << request;
+        EXPECT_EQ(got.text, answer) << request;
+    }
+
+    Bench bench;
+};
+
+// --- version 2 ---
+
+/// PD3 to PD0 are at `pdb` and the next pages, PT64K and PT4K where PD0's entry says.
+class Version2 : public Translate {
+  protected:
+    Version2() : Translate("titan-v") {
+        put(pd3, 0x20010102);
+        put(pd2, 0x20010202);
+        put(pd1, 0x20010302);
+        put(pd0, 0x20010412, 0x20010502);
+        put(big, 0);
+        put(small, 0);
+    }
+    /// Up to the entry that a test is about.
+    [[nodiscard]] static std::string lines(int count) {
+        static const std::array<std::string, 6> all{
+            std::string("virtual_address: ") + va +
+                "\npage_directory: 0x200100000 vid\npage_tables: 2\n",
+            "PD3[2]: 0x200100010 vid 0x0000000020010102 table 0x200101000 vid\n",
+            "PD2[141]: 0x200101468 vid 0x0000000020010202 table 0x200102000 vid\n",
+            "PD1[43]: 0x200102158 vid 0x0000000020010302 table 0x200103000 vid\n",
+            "PD0[60]: 0x2001033c0 vid 0x00000000200105020000000020010412 big 0x200104100 vid small "
+            "0x200105000 vid\n",
+            "PT64K[9]: 0x200104148 vid 0x0000000000000000 invalid\n"};
+        std::string text;
+        for (int i = 0; i <= count; i++)
+            text += all.at(static_cast<std::size_t>(i));
+        return text;
+    }
+    /// `entry` is the last line, and why there is no page.
+    void expect_end(int count, const std::string &entry, const std::string &error) {
+        expect(request, lines(count) + entry +
+                            "\nresult: -\npage_size: -\nflags: -\nerror: " + error + "\n");
+    }
+    void expect_page(int count, const std::string &entry, const std::string &result,
+                     const std::string &size, const std::string &flags) {
+        expect(request, lines(count) + entry + "\nresult: " + result + "\npage_size: " + size +
+                            "\nflags: " + flags + "\nerror: -\n");
+    }
+
+    static constexpr std::uint64_t pd3 = 0x200100010, pd2 = 0x200101468, pd1 = 0x200102158,
+                                   pd0 = 0x2001033c0, big = 0x200104148, small = 0x2001054d0;
+    const std::string request = hex(pdb) + " " + va;
+};
+
+TEST_F(Version2, ASmallPage) {
+    put(small, 0x7f65430d);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x000000007f65430d page 0x7f6543000 coh",
+                "0x7f6543bcd coh", "4096", "volatile");
+    put(small, 0x21000001);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x0000000021000001 page 0x210000000 vid",
+                "0x210000bcd vid", "4096", "-");
+    put(small, 0x210000e1);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x00000000210000e1 page 0x210000000 vid",
+                "0x210000bcd vid", "4096", "privileged read-only no-atomics");
+    put(small, 0xfe00001021000001);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0xfe00001021000001 page 0x210000000 vid",
+                "0x210000bcd vid", "4096", "compressed kind=254");
+    put(small, 0xfe00000021000001);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0xfe00000021000001 page 0x210000000 vid",
+                "0x210000bcd vid", "4096", "kind=254");
+}
+
+TEST_F(Version2, APageOfAnotherGpu) {
+    put(small, 0x612345603);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x0000000612345603 page 0x123456000 peer",
+                "0x123456bcd peer", "4096", "peer=3");
+    put(small, 0x61234560b);
+    expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x000000061234560b page 0x123456000 peer",
+                "0x123456bcd peer", "4096", "volatile peer=3");
+}
+
+/// Bits of the address below the page's size mean nothing.
+TEST_F(Version2, LargerPages) {
+    put(big, 0x21001301);
+    expect_page(4, "PT64K[9]: 0x200104148 vid 0x0000000021001301 page 0x210010000 vid",
+                "0x21001abcd vid", "65536", "-");
+    put(pd0, 0x21000001, 0);
+    expect_page(3,
+                "PD0[60]: 0x2001033c0 vid 0x00000000000000000000000021000001 page 0x210000000 vid",
+                "0x21009abcd vid", "2097152", "-");
+}
+
+TEST_F(Version2, ATableInSystemMemory) {
+    const auto lent = bench.machine.lend(4096);
+    ASSERT_EQ(lent, 0x40000000U);
+    put(pd1, 0x400000c);
+    put(0x400003c0, 0x21000001, "coh");
+    put(0x400003c8, 0, "coh");
+    expect(request, lines(2) + "PD1[43]: 0x200102158 vid 0x000000000400000c table 0x40000000 coh\n"
+                               "PD0[60]: 0x400003c0 coh 0x00000000000000000000000021000001 page "
+                               "0x210000000 vid\n"
+                               "result: 0x21009abcd vid\npage_size: 2097152\nflags: -\nerror: -\n");
+}
+
+TEST_F(Version2, OneTableOfTwo) {
+    put(pd0, 0, 0x20010502);
+    put(small, 0x21000001);
+    expect_page(
+        3,
+        "PD0[60]: 0x2001033c0 vid 0x00000000200105020000000000000000 small 0x200105000 vid\n"
+        "PT4K[154]: 0x2001054d0 vid 0x0000000021000001 page 0x210000000 vid",
+        "0x210000bcd vid", "4096", "-");
+    put(pd0, 0x20010412, 0);
+    expect_end(3,
+               "PD0[60]: 0x2001033c0 vid 0x00000000000000000000000020010412 big 0x200104100 vid\n"
+               "PT64K[9]: 0x200104148 vid 0x0000000000000000 invalid",
+               "PT64K[9] is invalid");
+}
+
+TEST_F(Version2, EntriesThatMapNothing) {
+    expect_end(5, "PT4K[154]: 0x2001054d0 vid 0x0000000000000000 invalid", "PT4K[154] is invalid");
+    put(small, 8);
+    expect_end(5, "PT4K[154]: 0x2001054d0 vid 0x0000000000000008 sparse", "PT4K[154] is sparse");
+    put(big, 0x20);
+    expect_end(4, "PT64K[9]: 0x200104148 vid 0x0000000000000020 no-small",
+               "PT64K[9] is invalid, and small pages are ruled out");
+    put(pd2, 0);
+    expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000000000000 invalid", "PD2[141] is invalid");
+    put(pd2, 8);
+    expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000000000008 sparse", "PD2[141] is sparse");
+}
+
+/// A TITAN V has 12 GiB.
+TEST_F(Version2, TablesOutsideOfMemory) {
+    put(pd0, 0x20010412, 0x40000002);
+    expect_end(3,
+               "PD0[60]: 0x2001033c0 vid 0x00000000400000020000000020010412 big 0x200104100 vid "
+               "small 0x400000000 vid\n"
+               "PT64K[9]: 0x200104148 vid 0x0000000000000000 invalid",
+               "PT64K[9] leads to a table outside of memory");
+    put(pd2, 0x40000002);
+    expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000040000002 bad",
+               "PD2[141] leads to a table outside of memory");
+    const std::string answer = "virtual_address: 0x1000\npage_directory: 0x400000000 vid\n"
+                               "page_tables: 2\nresult: -\npage_size: -\nflags: -\n"
+                               "error: the page directory is outside of memory\n";
+    expect("0x400000000 0x1000", answer);
+}
+
+TEST_F(Version2, TablesWhereNoMemoryIs) {
+    put(pd2, 0x5000004);
+    expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000005000004 table 0x50000000 coh",
+               "PD2[141] is or leads to no memory");
+    expect("0x50000000:coh 0x1000",
+           "virtual_address: 0x1000\npage_directory: 0x50000000 coh\npage_tables: 2\n"
+           "result: -\npage_size: -\nflags: -\n"
+           "error: the page directory is or leads to no memory\n");
+}
+
+TEST_F(Version2, WhatIsNoRequest) {
+    EXPECT_EQ(ask("").error, -EINVAL);
+    EXPECT_EQ(ask(hex(pdb)).error, -EINVAL);
+    EXPECT_EQ(ask("77:2 0x1000").error, -EINVAL); // no such runlist
+    EXPECT_EQ(ask("0:9 0x1000").error, -EINVAL);  // no such channel in it
+    EXPECT_EQ(ask("0:5000 0x1000").error, -EINVAL);
+    EXPECT_EQ(ask(hex(pdb) + " 0x1ffffffffffff").error, 0);
+    EXPECT_EQ(ask(hex(pdb) + " 0x2000000000000").error, -ERANGE);
+    EXPECT_EQ(ask(hex(pdb) + " 0xffff000000000000").error, 0); // as CPUs extend the sign
+    EXPECT_EQ(ask(hex(pdb) + " 0x1000 v1").error, -EINVAL);
+    EXPECT_EQ(ask(hex(pdb) + " 0x1000 128k").error, -EINVAL);
+}
+
+TEST_F(Version2, RightsItTakes) {
+    EXPECT_EQ(ask(request).error, 0);
+    for (const int capability : {CAP_SYS_ADMIN, CAP_SYS_RAWIO}) {
+        shim.lacks = capability;
+        EXPECT_EQ(ask(request).error, -EPERM);
+    }
+    shim.lacks = 0;
+    shim.locked_down = true;
+    EXPECT_EQ(ask(request).error, -EPERM);
+    EXPECT_EQ(ask("x").error, -EPERM);
+}
+
+/// An answer is not cut off in the middle of a line.
+TEST_F(Version2, AGpuThatSleeps) {
+    bench.machine.asleep = true;
+    EXPECT_EQ(ask(request).error, -ENODEV);
+    bench.machine.asleep = false;
+    EXPECT_EQ(ask(request).error, 0);
+}
+
+// --- version 3 ---
+
+class Version3 : public Translate {
+  protected:
+    Version3() : Translate("h200") {}
+};
+
+TEST_F(Version3, ASmallPage) {
+    put(pdb, 0x200101002);
+    put(0x200101010, 0x200102002);
+    put(0x200102468, 0x200103002);
+    put(0x200103158, 0x200104002);
+    put(0x2001043c0, 0x200105002, 0x200106002);
+    put(0x200105048, 0);
+    put(0x2001064d0, 0x7f654367d);
+    expect(hex(pdb) + " " + va,
+           "virtual_address: 0x123456789abcd\n"
+           "page_directory: 0x200100000 vid\n"
+           "page_tables: 3\n"
+           "PD4[0]: 0x200100000 vid 0x0000000200101002 table 0x200101000 vid\n"
+           "PD3[2]: 0x200101010 vid 0x0000000200102002 table 0x200102000 vid\n"
+           "PD2[141]: 0x200102468 vid 0x0000000200103002 table 0x200103000 vid\n"
+           "PD1[43]: 0x200103158 vid 0x0000000200104002 table 0x200104000 vid\n"
+           "PD0[60]: 0x2001043c0 vid 0x00000002001060020000000200105002 big 0x200105000 vid small "
+           "0x200106000 vid\n"
+           "PT64K[9]: 0x200105048 vid 0x0000000000000000 invalid\n"
+           "PT4K[154]: 0x2001064d0 vid 0x00000007f654367d page 0x7f6543000 coh\n"
+           "result: 0x7f6543bcd coh\n"
+           "page_size: 4096\n"
+           "flags: privileged read-only no-atomics volatile kind=6\n"
+           "error: -\n");
+}
+
+// --- version 1 ---
+
+class Version1 : public Translate {
+  protected:
+    Version1() : Translate("gtx980") {}
+
+    /// Of the first channel of runlist 0.
+    [[nodiscard]] Json block() {
+        const Json layout = bench.layout();
+        for (const Json &channel : layout.at("channels"))
+            if (channel.at("runlist") == 0 && channel.at("channel") == 0)
+                return channel.at("instance");
+        ADD_FAILURE() << "no channel 0:0";
+        return {};
+    }
+};
+
+TEST_F(Version1, ASmallPage) {
+    put(0x10000240, 0x0010010100100011);
+    put(0x10002a28, 0);
+    put(0x1002a2b0, 0x00000fe100200007);
+    expect("0x10000000 0x123456789 64k",
+           "virtual_address: 0x123456789\n"
+           "page_directory: 0x10000000 vid\n"
+           "page_tables: 1\n"
+           "PD0[72]: 0x10000240 vid 0x0010010100100011 big 0x10001000 vid small 0x10010000 vid\n"
+           "PT64K[837]: 0x10002a28 vid 0x0000000000000000 invalid\n"
+           "PT4K[13398]: 0x1002a2b0 vid 0x00000fe100200007 page 0x20000000 vid\n"
+           "result: 0x20000789 vid\n"
+           "page_size: 4096\n"
+           "flags: privileged read-only volatile kind=254\n"
+           "error: -\n");
+}
+
+TEST_F(Version1, ItEndsAtTheChannelsLimit) {
+    bench.poke(block(), 4ULL * NV_RAMIN_ADR_LIMIT, std::array{0x00fff000U, 0U});
+    const Text beyond = ask("0:0 0x1000000");
+    EXPECT_EQ(beyond.error, 0);
+    EXPECT_TRUE(beyond.text.ends_with("page_tables: 1\nresult: -\npage_size: -\nflags: -\n"
+                                      "error: beyond the channel's limit\n"))
+        << beyond.text;
+    const Text within = ask("0:0 0xffffff");
+    EXPECT_EQ(within.error, 0);
+    EXPECT_NE(within.text.find("\nPD0[0]: "), std::string::npos) << within.text;
+    // that is the channel's, not the tables'
+    const std::string directory = within.text.substr(within.text.find("page_directory: ") + 16);
+    EXPECT_NE(ask(directory.substr(0, directory.find(' ')) + " 0x1000000").text.find("\nPD0[0]: "),
+              std::string::npos);
+}
+
+TEST_F(Version1, APageDirectoryWithoutAnAperture) {
+    const std::uint32_t was = bench.peek(block(), 4ULL * NV_RAMIN_PAGE_DIR_BASE, 1)[0];
+    bench.poke(block(), 4ULL * NV_RAMIN_PAGE_DIR_BASE, std::array{(was & ~3U) | 1});
+    const Text got = ask("0:0 0x1000");
+    EXPECT_EQ(got.error, 0);
+    EXPECT_TRUE(got.text.ends_with("error: the page directory has an undefined aperture\n"))
+        << got.text;
+    EXPECT_NE(got.text.find(" invalid\npage_tables: 1\n"), std::string::npos) << got.text;
+}
+
+} // namespace
+} // namespace core
