@@ -75,6 +75,8 @@ int Machine::begin(bool undo) {
     if (!undo && shim.killed)
         return -EINTR;
     open_ = true;
+    if (on_begin)
+        on_begin();
     return 0;
 }
 
@@ -154,7 +156,9 @@ int nvdebug_reg_read_address(nvdebug_gpu *gpu, u32 offset, u32 bits, u32 *value)
     return error == -EIO && is_register(offset) && *value != ~0U && !(*value & ~bits) ? 0 : error;
 }
 
-void nvdebug_reg_expect(nvdebug_gpu *, u32) {}
+void nvdebug_reg_expect(nvdebug_gpu *gpu, u32 offset) {
+    Machine::of(gpu).expected.push_back(offset);
+}
 
 void nvdebug_reg_write(nvdebug_gpu *gpu, u32 offset, u32 value) {
     Machine &machine = Machine::of(gpu);
@@ -201,6 +205,8 @@ bool in_video(const nvdebug_gpu *gpu, u8 aperture) {
 
 /// Could there be such memory?
 int check_range(const nvdebug_gpu *gpu, u8 aperture, u64 addr, u64 bytes) {
+    if (in_video(gpu, aperture) && gpu->lock.held)
+        core::wrong("video memory with the lock held");
     if (addr % 4 != 0 || addr + bytes < addr)
         return -EFAULT;
     if (nvdebug_mem_place(gpu, aperture) == NVDEBUG_PLACE_NONE)
@@ -375,9 +381,9 @@ void nvdebug_err_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_end(args);
 }
 
-void nvdebug_warn(nvdebug_gpu *, const char *fmt, ...) {
+void nvdebug_warn(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    static_cast<void>(line(fmt, args));
+    Machine::of(gpu).warnings.push_back(line(fmt, args));
     va_end(args);
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ extern "C" {
 namespace core {
 
 /// A GPU's registers and memory. What the core does wrong ends the program: an access outside of
-/// begin() and end(), or with a lock held that must not be.
+/// begin() and end(), or to video memory with the lock held, which access/ takes for that.
 class Machine {
   public:
     Machine();
@@ -55,6 +56,8 @@ class Machine {
     /// The GPU is being removed, or sleeps.
     bool leaving = false;
     bool asleep = false;
+    /// Asked whenever the GPU is taken into use.
+    std::function<void()> on_begin;
 
     // --- for the functions of core/machine.h ---
     int begin(bool undo);
@@ -64,6 +67,8 @@ class Machine {
     std::uint64_t requests = 0;
     std::vector<std::string> errors; // lines in the log
     std::vector<std::string> done;   // and those that say what was done
+    std::vector<std::string> warnings;
+    std::vector<std::uint32_t> expected; // registers that were announced
 
   private:
     struct Attached {

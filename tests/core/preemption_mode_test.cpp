@@ -11,6 +11,7 @@ extern "C" {
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,13 @@ class PreemptionMode : public testing::TestWithParam<std::string> {
         machine.done.clear();
     }
 
+    [[nodiscard]] u8 aperture_of_options() {
+        for (const u8 aperture : {0, 2, 3})
+            if (machine.Model::memory_read(aperture, options) == cta)
+                return aperture;
+        ADD_FAILURE() << "nowhere";
+        return 0;
+    }
     /// Word `number` of the image, in place of its contents from now on.
     void becomes(u64 number, u32 value) {
         const u64 at = options + 4 * number - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
@@ -160,6 +168,123 @@ TEST_P(PreemptionMode, IsOneWordAtTheEnd) {
     EXPECT_EQ(Open(machine, file).write("x wfi").error, -EINVAL);
     EXPECT_EQ(Open(machine, file).write("").error, -EINVAL);
     EXPECT_EQ(writes, 0);
+}
+
+TEST_P(PreemptionMode, ThatHasNoNameIsPutBackAsItWas) {
+    const u32 unnamed = cta | 3;
+    machine.Model::memory_write(aperture_of_options(), options, unnamed);
+    {
+        Open open(machine, file);
+        EXPECT_EQ(open.write("lease 0:2 wfi").error, 0);
+        EXPECT_EQ(last, cta & ~3U);
+    }
+    EXPECT_EQ(last, unnamed);
+    EXPECT_EQ(machine.done.back(),
+              "lease over: set the preemption mode of 1 channel: 0:2 as it was (by uid 0)\n");
+}
+
+/// Which it is is said each time anew.
+TEST_P(PreemptionMode, IsSaid) {
+    EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
+    EXPECT_EQ(Open(machine, file).write("0:1 cta").error, 0);
+    EXPECT_EQ(machine.done, (std::vector<std::string>{
+                                "set the preemption mode of 1 channel: 0:2 wfi (by uid 0)\n",
+                                "set the preemption mode of 1 channel: 0:1 cta (by uid 0)\n"}));
+}
+
+TEST_P(PreemptionMode, BetweenInstructionsTakesASaveArea) {
+    const u64 header = options - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
+    const u64 low = header + 4 * NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR;
+    const u64 high = header + 4 * NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI;
+    const auto pointer_is = [&](u32 value) {
+        machine.on_memory_read = [=](u64 address) -> std::optional<u32> {
+            return address == low    ? std::optional(value)
+                   : address == high ? std::optional(0U)
+                                     : std::nullopt;
+        };
+    };
+    pointer_is(0);
+    EXPECT_EQ(Open(machine, file).write("0:2 cilp").error, -EOPNOTSUPP);
+    EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
+    EXPECT_EQ(writes, 1);
+    pointer_is(0x1000);
+    EXPECT_EQ(Open(machine, file).write("0:2 cilp").error, 0);
+    EXPECT_EQ(last & 3, 2U);
+}
+
+/// Only graphics engines have such contexts, whatever the instance block of another's channel says.
+TEST_P(PreemptionMode, IsOfGraphicsChannels) {
+    const Json layout = Json::parse(machine.answer("layout"));
+    std::map<bool, Json> channel;
+    for (const Json &one : layout.at("channels"))
+        if (one.at("runlist") != 0 || one.at("channel") == 2)
+            channel[one.at("runlist") == 0] = one;
+    ASSERT_EQ(channel.size(), 2U);
+    const auto place = [&](bool graphics, u64 word) {
+        return nvmodel::PhysicalAddress{channel.at(graphics).at("instance").at("aperture") == "vid"
+                                            ? nvmodel::Aperture::video
+                                            : nvmodel::Aperture::coherent,
+                                        number(channel.at(graphics).at("instance").at("address")) +
+                                            4 * word};
+    };
+    for (u64 word = 0; word < 1024; word++)
+        EXPECT_TRUE(machine.model().memory().write_value(
+            place(false, word), *machine.model().memory().read_value(place(true, word), 4), 4));
+    const std::string copies =
+        channel.at(false).at("runlist").dump() + ":" + channel.at(false).at("channel").dump();
+    EXPECT_EQ(Open(machine, file).write(copies + " wfi").error, -EINVAL);
+    EXPECT_EQ(writes, 0);
+}
+
+/// It was an image when it was looked for.
+TEST_P(PreemptionMode, OfAnImageThatGoesMeanwhileIsLeftAlone) {
+    const u64 magic = options + 4 * (NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE -
+                                     NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS);
+    bool seen = false;
+    machine.on_memory_read = [&](u64 address) {
+        return address == magic && std::exchange(seen, true) ? std::optional(0U) : std::nullopt;
+    };
+    EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EBUSY);
+    EXPECT_EQ(writes, 0);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// The write is lost: there is nothing to put back, and nothing to say.
+TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {
+    machine.on_memory_write = [](u64, u32) { return true; };
+    EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EIO);
+    EXPECT_TRUE(machine.errors.empty());
+    EXPECT_TRUE(machine.done.empty());
+}
+
+/// A write that cannot be checked is undone even for a task that dies, and it is said if that
+/// fails.
+TEST_P(PreemptionMode, ThatCannotBeCheckedIsUndoneForADyingTask) {
+    for (const bool works : {true, false}) {
+        writes = 0;
+        machine.errors.clear();
+        machine.on_memory_write = [&](u64 address, u32 value) {
+            if (writes++ == 0) {
+                shim.killed = true;
+                machine.on_memory_read = [address, seen = false](u64 at) mutable {
+                    return at == address && !std::exchange(seen, true) ? std::optional(0xbadf1100)
+                                                                       : std::nullopt;
+                };
+                return false;
+            }
+            last = value;
+            return !works;
+        };
+        EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EIO);
+        shim.killed = false;
+        machine.on_memory_read = nullptr;
+        machine.on_memory_write = nullptr;
+        EXPECT_EQ(writes, 2) << works;
+        EXPECT_EQ(last, cta) << works;
+        EXPECT_EQ(machine.errors.size(), works ? 0U : 1U);
+        EXPECT_EQ(has(machine.errors, "channel 2: failed to restore the preemption mode (-5)"),
+                  !works);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, PreemptionMode,

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Probing a GPU whose registers are not as usual: what is taken from its tables, what is left out,
+// and what `info` says of it.
+#include "bench.hpp"
+#include "meddled.hpp"
+
+extern "C" {
+#include "chips/chips.h"
+#include "decode/bar.h"
+#include "hw/bar.h"
+#include "hw/pfifo.h"
+#include "hw/pmc.h"
+#include "hw/ptop.h"
+#include "hw/runlist.h"
+#include "hw/usermode.h"
+#include "probe/info.h"
+}
+#include <linux/seq_file.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace core {
+namespace {
+
+class Probe : public testing::TestWithParam<std::string> {
+  protected:
+    explicit Probe(const std::string &board = GetParam()) : machine(board, "three-tasks") {}
+
+    [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
+    /// The lines of `info` that begin with this.
+    std::vector<std::string> info(const std::string &key) {
+        nvdebug_attachment attachment{};
+        attachment.identified = true;
+        attachment.driver = "-";
+        seq_file m{};
+        nvdebug_info_show(&m, gpu(), &attachment);
+        std::vector<std::string> found;
+        std::istringstream text(std::string(m.buf, m.count));
+        for (std::string line; std::getline(text, line);)
+            if (line.starts_with(key + ": "))
+                found.push_back(line.substr(key.size() + 2));
+        std::free(m.buf);
+        return found;
+    }
+    /// These registers have these values, whatever they have.
+    void lie(std::map<u32, u32> values) {
+        machine.on_read = [values = std::move(values)](u32 offset) {
+            const auto found = values.find(offset);
+            return found == values.end() ? std::nullopt : std::optional(found->second);
+        };
+    }
+    void expect_runlists(const std::string &said) {
+        EXPECT_EQ(info("runlists"), std::vector<std::string>{said});
+    }
+    int probe() {
+        machine.forget();
+        machine.warnings.clear();
+        return machine.probe();
+    }
+    /// A file, or the error of opening it.
+    Text open(const std::string &name) {
+        const std::vector<File> all = files(machine);
+        const auto found = std::ranges::find(all, name, &File::name);
+        return found == all.end() ? Text{-ENOENT, {}} : read(machine, *found);
+    }
+
+    Meddled machine;
+};
+
+constexpr u32 error_word = 0xbadf1100;
+
+class AnyProbe : public Probe {};
+
+/// What is announced is read, and the tables of devices are announced.
+TEST_P(AnyProbe, ReadsWhatItAnnounced) {
+    std::map<u32, std::size_t> announced; // and how many were by then
+    std::set<u32> unread;
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        for (const u32 one : std::exchange(machine.expected, {}))
+            unread.insert(one), announced.emplace(one, announced.size());
+        unread.erase(offset);
+        const bool row = offset >= NV_PTOP_DEVICE_INFO(0) && offset <= NV_PTOP_DEVICE_INFO(63);
+        const bool map = offset >= NV_PFIFO_PBDMA_MAP(0) && offset < NV_PFIFO_PBDMA_MAP(14);
+        EXPECT_TRUE(!(row || map) || machine.gpu()->chip->channel->per_runlist ||
+                    announced.contains(offset))
+            << hex(offset);
+        return std::nullopt;
+    };
+    ASSERT_EQ(probe(), 0);
+    EXPECT_TRUE(unread.empty()) << hex(*unread.begin());
+    EXPECT_TRUE(machine.expected.empty());
+    EXPECT_FALSE(announced.empty());
+    for (const auto &[offset, number] : announced)
+        EXPECT_TRUE(offset % 4 == 0 && offset < (16U << 20)) << hex(offset);
+    for (u32 i = 0; i < gpu()->topology.runlists; i++) {
+        const auto *const block = gpu()->chip->runlist->block;
+        const u32 base = gpu()->topology.runlist[i].base;
+        if (block == nullptr)
+            continue;
+        for (const u32 offset :
+             std::initializer_list<u32>{block->doorbell_config, block->channel_config,
+                                        block->pbdma_config, block->pbdma_config + 4U})
+            EXPECT_TRUE(announced.contains(base + offset)) << hex(base + offset);
+    }
+    EXPECT_TRUE(machine.warnings.empty());
+}
+
+/// Without memory for one of its tables a GPU is not probed by half.
+TEST_P(AnyProbe, TakesMemory) {
+    const u64 before = shim.in_use;
+    for (u64 n = 1;; n++) {
+        shim.asked = 0;
+        shim.refuse = n;
+        const int error = probe();
+        shim.refuse = 0;
+        machine.forget();
+        EXPECT_EQ(shim.in_use, before);
+        if (shim.asked < n) {
+            EXPECT_EQ(error, 0);
+            break;
+        }
+        EXPECT_EQ(error, -ENOMEM) << n;
+    }
+}
+
+TEST_P(AnyProbe, OfAnotherChip) {
+    const u32 chip = 0x1f7;
+    lie({{NV_PMC_BOOT_0, chip << 20 | 0xa1}, {NV_PMC_BOOT_42, chip << 20 | 0xa1 << 12}});
+    EXPECT_EQ(probe(), 0);
+    EXPECT_EQ(info("chip"), std::vector<std::string>{"unknown"});
+    EXPECT_EQ(info("chip_id"), std::vector<std::string>{"0x1f7"});
+    EXPECT_EQ(info("feature runlist"), std::vector<std::string>{"no (unknown chip)"});
+    EXPECT_EQ(info("feature pram_window"), std::vector<std::string>{"no (unknown chip)"});
+    expect_runlists("-");
+    const char *name = nullptr;
+    EXPECT_EQ(nvdebug_chip_find(chip, &name), nullptr);
+    EXPECT_EQ(files(machine).size(), 0U);
+}
+
+/// Each row of each table of devices is empty.
+TEST_P(AnyProbe, WithoutDevices) {
+    machine.on_read = [](u32 offset) -> std::optional<u32> {
+        const bool row =
+            (offset >= NV_PTOP_DEVICE_INFO(0) && offset <= NV_PTOP_DEVICE_INFO(63)) ||
+            (offset >= NV_PTOP_DEVICE_INFO2(0) && offset < NV_PTOP_DEVICE_INFO2(1024)) ||
+            (offset >= NV_PTOP_DEVICE_INFO2_DIE1(0) && offset < NV_PTOP_DEVICE_INFO2_DIE1(1024));
+        return row ? std::optional(0U) : std::nullopt;
+    };
+    EXPECT_EQ(probe(), 0);
+    EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"no (device table empty)"});
+    EXPECT_EQ(info("feature runlist"), std::vector<std::string>{"no (device table empty)"});
+    EXPECT_EQ(info("feature runlist_control"), std::vector<std::string>{"no (device table empty)"});
+    expect_runlists("-");
+    EXPECT_EQ(open("device_info").error, -ENOENT);
+    ASSERT_EQ(machine.warnings.size(), 1U);
+    EXPECT_EQ(machine.warnings[0], "no device_info or runlists: device table empty\n");
+}
+
+TEST_P(AnyProbe, WhoseDevicesCannotBeRead) {
+    for (const u32 row : {NV_PTOP_DEVICE_INFO(1), NV_PTOP_DEVICE_INFO2(1)}) {
+        lie({{row, error_word}});
+        EXPECT_EQ(probe(), 0);
+        if ((row == NV_PTOP_DEVICE_INFO(1)) == (gpu()->chip->runlist->block == nullptr)) {
+            EXPECT_EQ(info("feature device_info"),
+                      std::vector<std::string>{"no (device table unreadable)"});
+            EXPECT_EQ(machine.warnings.at(0),
+                      "no device_info or runlists: device table unreadable\n");
+            expect_runlists("-");
+        } else {
+            EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"yes"});
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AnyProbe, testing::ValuesIn(all_boards()), name_of_board);
+
+// --- PBDMAs up to Turing ---
+
+class PbdmaMap : public Probe {
+  protected:
+    [[nodiscard]] std::vector<std::vector<u32>> pbdmas() {
+        std::vector<std::vector<u32>> all;
+        for (u32 i = 0; i < gpu()->topology.runlists; i++) {
+            const nvdebug_runlist &list = gpu()->topology.runlist[i];
+            all.emplace_back();
+            for (u32 p = 0; p < list.pbdmas; p++)
+                all.back().push_back(list.pbdma[p].number);
+        }
+        return all;
+    }
+};
+
+TEST_P(PbdmaMap, WithOneThatCannotBeRead) {
+    ASSERT_EQ(probe(), 0);
+    std::vector<std::vector<u32>> wanted = pbdmas();
+    ASSERT_FALSE(wanted.at(0).empty());
+    const u32 first = wanted[0][0];
+    for (std::vector<u32> &list : wanted)
+        std::erase(list, first);
+    lie({{NV_PFIFO_PBDMA_MAP(first), error_word}});
+    ASSERT_EQ(probe(), 0);
+    EXPECT_EQ(pbdmas(), wanted);
+    EXPECT_TRUE(machine.warnings.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, PbdmaMap, testing::Values("quadro-k5000", "gtx980", "rtx2080ti"),
+                         name_of_board);
+
+// --- runlists from Ampere on ---
+
+class Blocks : public Probe {
+  protected:
+    Blocks() {
+        EXPECT_EQ(machine.probe(), 0);
+        block = gpu()->chip->runlist->block;
+        // in the order of the table
+        for (u32 i = 0; i < gpu()->topology.engines; i++) {
+            const nvdebug_engine &engine = gpu()->topology.engine[i];
+            if (!nvdebug_engine_has(&engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
+                continue;
+            if (!std::ranges::count(bases, engine.runlist_base)) {
+                bases.push_back(engine.runlist_base);
+                ids.push_back(engine.runlist);
+            }
+        }
+    }
+    [[nodiscard]] u32 doorbell(std::size_t n) const { return bases.at(n) + block->doorbell_config; }
+    [[nodiscard]] static u32 is(u32 id) { return id << 16; }
+    std::string listed(std::vector<u32> some) {
+        std::ranges::sort(some);
+        std::string text;
+        for (const u32 id : some)
+            text += (text.empty() ? "" : " ") + std::to_string(id);
+        return text;
+    }
+    [[nodiscard]] std::map<u32, u32> base_of_id() {
+        std::map<u32, u32> all;
+        for (u32 i = 0; i < gpu()->topology.runlists; i++)
+            all[gpu()->topology.runlist[i].id] = gpu()->topology.runlist[i].base;
+        return all;
+    }
+
+    const nvdebug_runlist_block *block = nullptr;
+    std::vector<u32> bases, ids;
+};
+
+TEST_P(Blocks, OneThatDoesNotTellItsIdIsDropped) {
+    for (const std::size_t n : {std::size_t{0}, bases.size() / 2, bases.size() - 1}) {
+        lie({{doorbell(n), error_word}});
+        ASSERT_EQ(probe(), 0);
+        std::vector<u32> others = ids;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(n));
+        expect_runlists(listed(others) + " (and 1 that do not tell their id)");
+        for (const auto &[id, base] : base_of_id())
+            EXPECT_EQ(
+                ids.at(static_cast<std::size_t>(std::ranges::find(bases, base) - bases.begin())),
+                id);
+        ASSERT_GE(machine.warnings.size(), 1U);
+        EXPECT_EQ(machine.warnings[0], std::to_string(ids.size() - 1) + " of " +
+                                           std::to_string(ids.size()) +
+                                           " runlists tell their id\n");
+    }
+}
+
+/// Doorbells have seven bits for it, and all of them are none.
+TEST_P(Blocks, TheLargestId) {
+    lie({{doorbell(0), is(0x7e)}});
+    ASSERT_EQ(probe(), 0);
+    EXPECT_EQ(base_of_id().at(0x7e), bases[0]);
+    lie({{doorbell(0), is(0x7f)}});
+    ASSERT_EQ(probe(), 0);
+    EXPECT_EQ(base_of_id().size(), bases.size() - 1);
+    lie({{doorbell(0), is(0x100)}});
+    ASSERT_EQ(probe(), 0);
+    EXPECT_EQ(base_of_id().size(), bases.size() - 1);
+}
+
+/// If two have the same, or none has one, they are numbered as the table names them.
+TEST_P(Blocks, WithoutIdsTheyAreCounted) {
+    std::map<u32, u32> wanted;
+    for (u32 i = 0; i < bases.size(); i++)
+        wanted[i] = bases[i];
+    const std::string counted = " (order of the table: DOORBELL_CONFIG unusable)";
+    std::vector<u32> order;
+    std::map<u32, u32> none;
+    for (std::size_t n = 0; n < bases.size(); n++) {
+        order.push_back(static_cast<u32>(n));
+        none[doorbell(n)] = error_word;
+    }
+    lie(none);
+    ASSERT_EQ(probe(), 0);
+    expect_runlists(listed(order) + counted);
+    EXPECT_EQ(base_of_id(), wanted);
+    EXPECT_EQ(machine.warnings.at(0),
+              "0 of " + std::to_string(ids.size()) + " runlists tell their id\n");
+    // the first one does not tell it, either
+    lie({{doorbell(0), error_word}, {doorbell(1), is(5)}, {doorbell(2), is(5)}});
+    ASSERT_EQ(probe(), 0);
+    expect_runlists(listed(order) + counted);
+    EXPECT_EQ(base_of_id(), wanted);
+    EXPECT_EQ(machine.warnings.at(0), std::to_string(ids.size() - 1) + " of " +
+                                          std::to_string(ids.size()) +
+                                          " runlists tell their id, but two the same\n");
+}
+
+TEST_P(Blocks, PbdmasThatAreNone) {
+    const u32 config = gpu()->topology.runlist[0].base + block->pbdma_config;
+    const u32 usual = gpu()->topology.runlist[0].pbdmas;
+    ASSERT_GE(usual, 1U);
+    const u32 was = machine.peek(config);
+    for (const u32 value :
+         std::initializer_list<u32>{error_word, was & 0x7fffffff, 0x8003fc00U, 0x80000000U}) {
+        lie({{config, value}});
+        ASSERT_EQ(probe(), 0);
+        EXPECT_EQ(gpu()->topology.runlist[0].pbdmas, usual - 1) << hex(value);
+    }
+    lie({{config, 0x80040000}});
+    ASSERT_EQ(probe(), 0);
+    EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].base, 0x40000U);
+    EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].number, 0U);
+}
+
+/// Its channel RAM is within BAR0, and has as many channels as the chip has.
+TEST_P(Blocks, ChannelRamThatCannotBeIsNotBelieved) {
+    const u32 config = gpu()->topology.runlist[0].base + block->channel_config;
+    const u32 right = machine.peek(config), log2 = right & 0xf;
+    constexpr u32 bar0 = 16U << 20;
+    const bool fixed = gpu()->chip->runlist->channels != 0;
+    const std::map<u32, bool> cases{{right, true},
+                                    {right & ~0xfU, false},         // one channel
+                                    {(right & ~0xfU) | 13, false},  // more than ids have bits
+                                    {(right & ~0xfU) | 12, !fixed}, // as many
+                                    {(right & ~0xfU) | 1, !fixed},  // two
+                                    {log2, false},                  // nowhere
+                                    {1, false},
+                                    {(bar0 - (4U << log2)) | log2, true}, // the last that fits
+                                    {(bar0 - (4U << log2) + 16) | log2, false},
+                                    {0xffffff00 | log2, false},
+                                    {error_word, false}};
+    for (const auto &[value, good] : cases) {
+        lie({{config, value}});
+        ASSERT_EQ(probe(), 0);
+        EXPECT_EQ(gpu()->topology.runlist[0].channels != 0, good) << hex(value);
+        EXPECT_EQ(machine.warnings.size(), good ? 0U : 1U) << hex(value);
+        if (!good) {
+            EXPECT_EQ(machine.warnings.at(0), "runlist 0 does not answer yet\n");
+            EXPECT_EQ(open("runlist0_brief").error, -EIO) << hex(value);
+            // it is looked at again at the next use
+            machine.on_read = nullptr;
+            EXPECT_EQ(open("runlist0_brief").error, 0) << hex(value);
+        }
+    }
+}
+
+/// Registers of an engine that its runlist's block has no room for are not read.
+TEST_P(Blocks, AnEngineOfASlotThatIsNotThere) {
+    nvdebug_engine *const engine = gpu()->topology.engine;
+    const nvdebug_status_ops *const status = gpu()->chip->status;
+    const u32 first = engine->runlist_base + block->engine_status0;
+    engine->rleng = block->engines - 1;
+    EXPECT_EQ(status->engine_reg(gpu(), engine), first + 0x40 * (block->engines - 1));
+    const u32 channel = status->channel_reg(gpu(), engine, 1);
+    EXPECT_EQ(channel != 0, block->engine_status_channel != 0);
+    EXPECT_EQ(status->channel_reg(gpu(), engine, 2), 0U); // there are two PBDMAs
+    engine->rleng = block->engines;
+    EXPECT_EQ(status->engine_reg(gpu(), engine), 0U);
+    EXPECT_EQ(status->channel_reg(gpu(), engine, 0), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Blocks, testing::Values("a100", "h200", "b200", "rtx5090"),
+                         name_of_board);
+
+// --- what BAR1 and BAR2 show, for access/ ---
+
+class Bars : public Probe {
+  protected:
+    Bars() { EXPECT_EQ(machine.probe(), 0); }
+
+    /// What a BAR shows, or the error.
+    nvdebug_bar_block block(int bar, int error = 0) {
+        nvdebug_bar_block found{};
+        EXPECT_EQ(machine.locked([&] { return gpu()->chip->bars->block(gpu(), bar, &found); }),
+                  error)
+            << bar;
+        return found;
+    }
+    void expect(int bar, u64 inst, u8 aperture, bool is_virtual, bool busy, bool halved) {
+        const nvdebug_bar_block got = block(bar);
+        EXPECT_EQ(got.inst, inst) << bar;
+        EXPECT_EQ(got.aperture, aperture) << bar;
+        EXPECT_EQ(got.is_virtual, is_virtual) << bar;
+        EXPECT_EQ(got.busy, busy) << bar;
+        EXPECT_EQ(got.halved, halved) << bar;
+    }
+};
+
+class OldBars : public Bars {};
+
+TEST_P(OldBars, EachHasItsRegisters) {
+    const bool turing = GetParam() != "gtx980";
+    const u32 bar1 = turing ? NV_VF_BAR1_BLOCK : NV_PBUS_BAR1_BLOCK;
+    const u32 bar2 = turing ? NV_VF_BAR2_BLOCK : NV_PBUS_BAR2_BLOCK;
+    const u32 bind = turing ? NV_VF_BIND_STATUS : NV_PBUS_BIND_STATUS;
+    lie({{bar1, 0x80012345}, {bar2, 0xe0054321}, {bind, 0x4}});
+    expect(1, 0x12345000, 0, true, false, false);
+    expect(2, 0x54321000, 2, true, true, true);
+    lie({{bar1, 0x40012345}, {bar2, 0x00054321}, {bind, 0x1}});
+    expect(1, 0x12345000, 0, false, true, false);
+    expect(2, 0x54321000, 0, false, false, false);
+}
+
+TEST_P(OldBars, ARegisterThatCannotBeRead) {
+    for (const u32 reg : {NV_PBUS_BAR1_BLOCK, NV_PBUS_BIND_STATUS}) {
+        lie({{NV_VF_BAR1_BLOCK, error_word}, {reg, error_word}});
+        block(1, -EIO);
+    }
+    // from Turing on PBUS has it, too, but need not tell what is so now
+    if (GetParam() == "gtx980")
+        return;
+    for (const u32 reg : {NV_VF_BAR1_BLOCK, NV_VF_BIND_STATUS}) {
+        lie({{reg, error_word}, {NV_PBUS_BAR1_BLOCK, 0x80012345}, {NV_PBUS_BIND_STATUS, 0}});
+        expect(1, 0x12345000, 0, true, false, false);
+        lie({{reg, error_word}, {NV_PBUS_BAR1_BLOCK, 0x00012345}, {NV_PBUS_BIND_STATUS, 0}});
+        block(1, -EIO);
+    }
+    machine.on_read = [](u32) { return std::optional(~0U); };
+    block(1, -ENODEV);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, OldBars, testing::Values("gtx980", "rtx2080ti", "a100"),
+                         name_of_board);
+
+class NewBars : public Bars {};
+
+TEST_P(NewBars, EachHasItsRegisters) {
+    lie({{NV_VF_FUNC_BAR1_BLOCK_LOW, 0x12345201},
+         {NV_VF_FUNC_BAR1_BLOCK_HIGH, 0x1},
+         {NV_VF_FUNC_BAR2_BLOCK_LOW, 0x54321800},
+         {NV_VF_FUNC_BAR2_BLOCK_HIGH, 0x2}});
+    expect(1, 0x112345000, 0, true, true, false);
+    expect(2, 0x254321000, 2, false, false, false);
+}
+
+TEST_P(NewBars, ARegisterThatCannotBeRead) {
+    lie({{NV_VF_FUNC_BAR1_BLOCK_HIGH, error_word}});
+    block(1, -EIO);
+    // the low one may look like that
+    lie({{NV_VF_FUNC_BAR1_BLOCK_LOW, 0xbadf1200}, {NV_VF_FUNC_BAR1_BLOCK_HIGH, 0}});
+    expect(1, 0xbadf1000, 0, true, false, false);
+    lie({{NV_VF_FUNC_BAR1_BLOCK_LOW, ~0U}, {NV_VF_FUNC_BAR1_BLOCK_HIGH, 0}});
+    block(1, -EIO);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, NewBars, testing::Values("h200", "rtx5090"), name_of_board);
+
+// --- where memory is ---
+
+TEST_P(AnyProbe, AnApertureIsOneOfFour) {
+    ASSERT_EQ(probe(), 0);
+    EXPECT_NE(nvdebug_mem_place(gpu(), 2), NVDEBUG_PLACE_NONE);
+    EXPECT_NE(nvdebug_mem_place(gpu(), 3), NVDEBUG_PLACE_NONE);
+    for (const u8 aperture : {1, 4, 5, 255})
+        EXPECT_EQ(nvdebug_mem_place(gpu(), aperture), NVDEBUG_PLACE_NONE) << unsigned{aperture};
+}
+
+} // namespace
+} // namespace core
