@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Instance blocks, subcontexts, contexts and address spaces: what is printed is what the workload
+// asked for, and where the modelled driver put it; and what is said of a block or a context that
+// cannot be read.
+#include "bench.hpp"
+#include "meddled.hpp"
+#include "text.hpp"
+
+extern "C" {
+#include "chips/chips.h"
+#include "hw/ctxsw.h"
+#include "hw/mmu.h"
+#include "hw/pfifo.h"
+#include "hw/ram.h"
+#include "hw/ramin.h"
+#include "state/instances.h"
+}
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+#include <vector>
+
+namespace core {
+namespace {
+
+using Place = std::pair<std::uint64_t, std::string>;
+using Key = std::pair<unsigned, unsigned>; // runlist, channel
+
+Place place(const Json &at) {
+    return {number(at.at("address")), at.at("aperture")};
+}
+
+std::string flag(const Json &value) {
+    return value.is_null()      ? "-"
+           : value.is_boolean() ? value.get<bool>() ? "1" : "0"
+                                : value.dump();
+}
+
+std::uint64_t address(const Fields &fields, const std::string &name) {
+    return std::stoull(fields.at(name), nullptr, 16);
+}
+
+std::map<Key, Json> by_channel(const Json &layout) {
+    std::map<Key, Json> all;
+    for (const Json &channel : layout.at("channels"))
+        all[{channel.at("runlist"), channel.at("channel")}] = channel;
+    return all;
+}
+
+/// The page directory that the channel's compute work uses.
+Place space_of(const Json &channel) {
+    if (!channel.at("subcontexts").is_null())
+        for (const Json &entry : channel.at("subcontexts"))
+            if (entry.at("veid") == channel.at("veid"))
+                return place(entry);
+    return place(channel.at("page_directory"));
+}
+
+/// A row of `contexts`, without its first line.
+std::vector<std::vector<std::string>> rows(const std::string &text) {
+    std::vector<std::vector<std::string>> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("#"))
+            continue;
+        std::istringstream words(line);
+        all.emplace_back();
+        for (std::string word; words >> word;)
+            all.back().push_back(word);
+    }
+    return all;
+}
+
+// --- as the workload has them ---
+
+const std::vector<std::string> everywhere{"fig6",        "mixed", "sysmem",
+                                          "page-tables", "bars",  "many-64"};
+const std::vector<std::string> volta_on{"fig7", "mps-many", "preemption"};
+
+std::vector<std::tuple<std::string, std::string>> cases() {
+    std::vector<std::tuple<std::string, std::string>> all;
+    for (const std::string &board : cards)
+        for (const std::string &workload : everywhere)
+            all.emplace_back(board, workload);
+    for (const std::string &board : cards_since("titan-v"))
+        for (const std::string &workload : volta_on)
+            all.emplace_back(board, workload);
+    for (const std::string board : {"gtx1060-3gb", "gtx1080ti"})
+        all.emplace_back(board, "preemption");
+    // so many that some of their hashes are the same
+    all.emplace_back("titan-v", "many-1000");
+    return all;
+}
+
+class Contexts : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+  protected:
+    Contexts() : bench(std::get<0>(GetParam()), std::get<1>(GetParam())) {
+        bench.machine.model().advance(20000 * nvmodel::ns_per_us);
+    }
+    void compare_instance(const Fields &fields, const Json &wanted);
+    void compare_directory(const Fields &fields, const Json &wanted);
+    void compare_subcontexts(const Instance &shown, const Json &wanted);
+    void compare_context(const Instance &shown, const Json &wanted, const Json &later);
+
+    Bench bench;
+    std::map<std::vector<std::pair<unsigned, Place>>, unsigned> tables;
+    std::map<Place, unsigned> images;
+};
+
+void Contexts::compare_directory(const Fields &fields, const Json &wanted) {
+    EXPECT_EQ(Place(address(fields, "Page Directory"), fields.at("Page Directory Aperture")),
+              place(wanted));
+    EXPECT_EQ(fields.at("Page Directory Volatile"), flag(wanted.at("volatile")));
+}
+
+void Contexts::compare_instance(const Fields &fields, const Json &wanted) {
+    EXPECT_EQ(fields.at("Page Tables"), wanted.at("page_tables").dump());
+    if (wanted.at("page_tables") == 1) {
+        EXPECT_EQ(fields.at("Big Page Size (KiB)"), wanted.at("big_page_kib").dump());
+    }
+    compare_directory(fields, wanted.at("page_directory"));
+    EXPECT_EQ(fields.at("VEID"), flag(wanted.at("veid")));
+    EXPECT_EQ(fields.at("PASID"), flag(wanted.at("pasid")));
+    EXPECT_EQ(fields.at("ATS"), flag(wanted.at("ats")));
+    const bool has_ramfc = !bench.since("h200");
+    EXPECT_EQ(fields.at("Target Engine"), has_ramfc ? wanted.at("target_engine").dump() : "-");
+    EXPECT_EQ(fields.at("Privileged"), has_ramfc ? flag(wanted.at("privileged")) : "-");
+    const Json &pointer = wanted.at("engine_context");
+    if (pointer.is_null()) {
+        EXPECT_EQ(fields.at("Engine WFI Pointer"), "-");
+        EXPECT_EQ(fields.at("Engine WFI Aperture"), "-");
+        EXPECT_EQ(fields.at("Engine WFI Mode"), "-");
+        return;
+    }
+    EXPECT_EQ(address(fields, "Engine WFI Pointer"), number(pointer.at("address")));
+    EXPECT_EQ(fields.at("Engine WFI Mode"), pointer.at("mode"));
+    EXPECT_EQ(fields.at("Engine WFI Aperture"), pointer.at("aperture"));
+}
+
+/// A table is printed once; after that the box names the channel where it is.
+void Contexts::compare_subcontexts(const Instance &shown, const Json &wanted) {
+    const std::string &said = shown.fields.at("Subcontexts");
+    const Json &entries = wanted.at("subcontexts");
+    if (entries.is_null()) {
+        EXPECT_EQ(said, "-");
+        EXPECT_TRUE(shown.subcontexts.empty());
+        return;
+    }
+    std::vector<std::pair<unsigned, Place>> contents;
+    for (const Json &entry : entries)
+        contents.emplace_back(entry.at("veid"), place(entry));
+    const auto [found, is_new] = tables.emplace(contents, shown.channel);
+    if (!is_new) {
+        EXPECT_EQ(said, "as Channel " + std::to_string(found->second));
+        EXPECT_TRUE(shown.subcontexts.empty());
+        return;
+    }
+    EXPECT_EQ(said, std::to_string(entries.size()));
+    ASSERT_EQ(shown.subcontexts.size(), entries.size());
+    for (const Json &entry : entries) {
+        const Fields &box = shown.subcontexts.at(entry.at("veid"));
+        compare_directory(box, entry);
+        EXPECT_EQ(box.at("PASID"), flag(entry.at("pasid")));
+        EXPECT_EQ(box.at("ATS"), flag(entry.at("ats")));
+    }
+}
+
+/// Time goes on while a file is read, so a counter may, too.
+void Contexts::compare_context(const Instance &shown, const Json &wanted, const Json &later) {
+    const std::string &said = shown.fields.at("Context");
+    const Json &context = wanted.at("context");
+    if (context.is_null()) {
+        EXPECT_TRUE(said == "none" || said == "-") << said;
+        EXPECT_FALSE(shown.context);
+        return;
+    }
+    const Place image = place(context.at("image"));
+    const auto [found, is_new] = images.emplace(image, shown.channel);
+    if (!is_new) {
+        EXPECT_EQ(said, "as Channel " + std::to_string(found->second));
+        EXPECT_FALSE(shown.context);
+        return;
+    }
+    EXPECT_EQ(said, "below");
+    ASSERT_TRUE(shown.context);
+    const Fields &fields = *shown.context;
+    EXPECT_EQ(Place(address(fields, "Image Address"), fields.at("Image Aperture")), image);
+    EXPECT_EQ(address(fields, "Image"), number(context.at("image_va")));
+    EXPECT_EQ(fields.at("Context ID"), context.at("id").dump());
+    for (const auto &[name, key] :
+         std::map<std::string, std::string>{{"Saves", "saves"},
+                                            {"Restores", "restores"},
+                                            {"WFI Saves", "wfi_saves"},
+                                            {"CTA Saves", "cta_saves"},
+                                            {"GFXP Saves", "gfxp_saves"},
+                                            {"CILP Saves", "cilp_saves"}}) {
+        if (context.at(key).is_null()) {
+            EXPECT_EQ(fields.at(name), "-") << name;
+            continue;
+        }
+        const auto count = std::stoull(fields.at(name));
+        EXPECT_GE(count, context.at(key).get<std::uint64_t>()) << name;
+        EXPECT_LE(count, later.at("context").at(key).get<std::uint64_t>()) << name;
+    }
+    // before Pascal the image says nothing of it
+    const bool modes = bench.since("gtx1060-3gb");
+    for (const auto &[name, key] : {std::pair("Graphics Preemption", "graphics_preemption"),
+                                    std::pair("Compute Preemption", "compute_preemption")})
+        EXPECT_EQ(fields.at(name), modes ? context.at(key).get<std::string>() : "-");
+}
+
+TEST_P(Contexts, AreBelowEachChannel) {
+    const Json layout = bench.layout();
+    const std::map<Key, Json> wanted = by_channel(layout);
+    std::map<unsigned, std::string> texts;
+    for (const Json &list : layout.at("runlists"))
+        if (list.at("entries") != 0)
+            texts[list.at("id")] = bench.text("runlist" + list.at("id").dump());
+    const std::map<Key, Json> later = by_channel(bench.layout());
+    std::set<Key> seen;
+    for (const auto &[runlist, text] : texts) {
+        tables.clear();
+        images.clear();
+        for (const Instance &shown : instances(text)) {
+            const Key key{runlist, shown.channel};
+            if (!seen.insert(key).second) {
+                EXPECT_EQ(shown.fields,
+                          (Fields{{"Same as Channel", std::to_string(shown.channel)}}));
+                continue;
+            }
+            SCOPED_TRACE("channel " + std::to_string(runlist) + ":" +
+                         std::to_string(shown.channel));
+            compare_instance(shown.fields, wanted.at(key));
+            compare_subcontexts(shown, wanted.at(key));
+            compare_context(shown, wanted.at(key), later.at(key));
+        }
+    }
+    EXPECT_EQ(seen.size(), wanted.size());
+}
+
+TEST_P(Contexts, AreTheStructure) {
+    // runlist, TSG, page directory, VEID: their channels, each in the order of the first one
+    using Veids = std::vector<std::pair<std::string, std::string>>;
+    using Spaces = std::vector<std::pair<Place, Veids>>;
+    std::map<unsigned, std::vector<std::pair<std::string, Spaces>>> lists;
+    const auto slot = [](auto &all, const auto &key) -> auto & {
+        const auto found = std::ranges::find(all, key, [](const auto &one) { return one.first; });
+        if (found != all.end())
+            return found->second;
+        all.emplace_back(key, typename std::decay_t<decltype(all)>::value_type::second_type{});
+        return all.back().second;
+    };
+    const Json layout = bench.layout();
+    for (const Json &channel : layout.at("channels")) {
+        auto &spaces = slot(lists[channel.at("runlist")], flag(channel.at("tsg")));
+        auto &veids = slot(spaces, space_of(channel));
+        std::string &channels = slot(veids, flag(channel.at("veid")));
+        channels += (channels.empty() ? "" : ",") + channel.at("channel").dump();
+    }
+    std::vector<std::vector<std::string>> wanted;
+    for (const auto &[runlist, tsgs] : lists)
+        for (const auto &[tsg, spaces] : tsgs)
+            for (const auto &[space, veids] : spaces)
+                for (const auto &[veid, channels] : veids) {
+                    std::array<char, 32> directory{};
+                    std::snprintf(directory.data(), directory.size(), "0x%010lx", space.first);
+                    wanted.push_back({std::to_string(runlist), tsg,
+                                      spaces.size() > 1 ? "yes" : "no",
+                                      std::to_string(spaces.size()), directory.data(), space.second,
+                                      veid, channels, "-"});
+                }
+    EXPECT_EQ(rows(bench.text("contexts")), wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Contexts, testing::ValuesIn(cases()), [](const auto &on) {
+    std::string name = std::get<0>(on.param) + "_" + std::get<1>(on.param);
+    std::erase(name, '-');
+    return name;
+});
+
+// --- figures of the ECRTS'25 paper ---
+
+class Figures : public OnBoard {
+  protected:
+    /// TSG, shared, VEID and channels of each row of the graphics runlist.
+    std::vector<std::vector<std::string>> graphics() {
+        std::vector<std::vector<std::string>> all;
+        for (const auto &row : rows(bench.text("contexts")))
+            if (row.at(0) == "0")
+                all.push_back({row.at(1), row.at(2), row.at(6), row.at(7)});
+        return all;
+    }
+};
+
+/// Three tasks: three TSGs of two channels, each with an address space of its own.
+TEST_P(Figures, Six) {
+    bench.machine.restart("fig6");
+    const std::string veid = bench.since("titan-v") ? "0" : "-";
+    EXPECT_EQ(graphics(),
+              (std::vector<std::vector<std::string>>{
+                  {"0", "no", veid, "0,1"}, {"1", "no", veid, "2,3"}, {"2", "no", veid, "4,5"}}));
+    std::set<Place> spaces;
+    for (const auto &row : rows(bench.text("contexts")))
+        spaces.emplace(std::stoull(row.at(4), nullptr, 16), row.at(5));
+    EXPECT_EQ(spaces.size(), 3U);
+}
+
+/// Task 1 alone; tasks 2 and 3 as clients of an MPS server, in its TSG.
+TEST_P(Figures, Seven) {
+    if (!bench.since("titan-v"))
+        return;
+    bench.machine.restart("fig7");
+    EXPECT_EQ(graphics(), (std::vector<std::vector<std::string>>{{"0", "no", "0", "0,1"},
+                                                                 {"1", "yes", "0", "2"},
+                                                                 {"1", "yes", "1", "3,4"},
+                                                                 {"1", "yes", "2", "5,6"}}));
+    std::map<unsigned, Instance> below;
+    for (const Instance &one : instances(bench.text("runlist0")))
+        below.emplace(one.channel, one);
+    EXPECT_EQ(below.at(0).subcontexts.size(), 1U);
+    EXPECT_EQ(below.at(2).fields.at("Subcontexts"), "3");
+    for (const unsigned channel : {3U, 4U, 5U, 6U})
+        EXPECT_EQ(below.at(channel).fields.at("Subcontexts"), "as Channel 2");
+    for (const auto &[channel, veid] :
+         std::map<unsigned, unsigned>{{2, 0}, {3, 1}, {4, 1}, {5, 2}, {6, 2}}) {
+        EXPECT_EQ(below.at(channel).fields.at("VEID"), std::to_string(veid));
+        // copies use the client's own tables
+        EXPECT_EQ(below.at(channel).fields.at("Page Directory"),
+                  below.at(2).subcontexts.at(veid).at("Page Directory"));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Figures, testing::ValuesIn(cards), name_of_board);
+
+// --- what cannot be read ---
+
+class Unreadable : public testing::TestWithParam<std::string> {
+  protected:
+    Unreadable() : machine(GetParam(), "fig6") {
+        EXPECT_EQ(machine.probe(), 0);
+        all = files(machine);
+        machine.model().advance(5000 * nvmodel::ns_per_us);
+        channel = by_channel(Json::parse(machine.answer("layout"))).at({0, 0});
+        subcontexts = !channel.at("subcontexts").is_null();
+        global = !machine.gpu()->chip->channel->per_runlist;
+    }
+    [[nodiscard]] const File &file(const std::string &name) {
+        return *std::ranges::find(all, name, &File::name);
+    }
+    [[nodiscard]] bool has(const std::string &name) {
+        return std::ranges::find(all, name, &File::name) != all.end();
+    }
+    [[nodiscard]] static nvmodel::PhysicalAddress at(const Json &place, u64 word) {
+        const std::string aperture = place.at("aperture");
+        const auto kind = aperture == "vid"   ? nvmodel::Aperture::video
+                          : aperture == "coh" ? nvmodel::Aperture::coherent
+                                              : nvmodel::Aperture::noncoherent;
+        return {kind, number(place.at("address")) + 4 * word};
+    }
+    [[nodiscard]] u32 peek(const Json &place, u64 word) {
+        return static_cast<u32>(*machine.model().memory().read_value(at(place, word), 4));
+    }
+    void poke(const Json &place, u64 word, u32 value) {
+        EXPECT_TRUE(machine.model().memory().write_value(at(place, word), value, 4));
+    }
+    [[nodiscard]] const Json &block() { return channel.at("instance"); }
+    [[nodiscard]] const Json &header() { return channel.at("context").at("header"); }
+    [[nodiscard]] const Json &image() { return channel.at("context").at("image"); }
+    void point_at(u64 va, bool is_virtual = true, u32 aperture = 0) {
+        poke(block(), NV_RAMIN_ENGINE_WFI, static_cast<u32>(va) | (is_virtual ? 4 : 0) | aperture);
+        poke(block(), NV_RAMIN_ENGINE_WFI_HI, static_cast<u32>(va >> 32));
+    }
+    Instance first() { return instances(read(machine, file("runlist0")).text).at(0); }
+    int request(const std::string &name, const std::string &text) {
+        return Open(machine, file(name)).write(text).error;
+    }
+    /// Of the first channel; the others are as ever.
+    void expect_context(const std::string &said, int error) {
+        const std::vector<Instance> shown = instances(read(machine, file("runlist0")).text);
+        EXPECT_EQ(shown.at(0).fields.at("Context"), said);
+        EXPECT_FALSE(shown.at(0).context);
+        EXPECT_EQ(shown.at(2).fields.at("Context"), "below");
+        EXPECT_EQ(shown.at(3).fields.at("Context"), "as Channel 2");
+        if (has("preemption_mode")) {
+            EXPECT_EQ(request("preemption_mode", "0:0 wfi"), error);
+        }
+        // it is no error of the address space
+        EXPECT_EQ(rows(read(machine, file("contexts")).text).at(0).back(), "-");
+    }
+    /// The whole block.
+    void expect_block(const std::string &said, int error) {
+        EXPECT_EQ(first().fields, (Fields{{"Error", said}}));
+        EXPECT_TRUE(first().subcontexts.empty());
+        std::string word = said;
+        std::ranges::replace(word, ' ', '-');
+        const auto listed = rows(read(machine, file("contexts")).text);
+        EXPECT_EQ(std::ranges::count(listed, std::vector<std::string>{"0", "0", "-", "-", "-", "-",
+                                                                      "-", "0", word}),
+                  1)
+            << word;
+        EXPECT_EQ(request("translate", "0:0 0x1000"), error);
+        if (has("preemption_mode")) {
+            EXPECT_EQ(request("preemption_mode", "0:0 wfi"), error);
+        }
+    }
+
+    Meddled machine;
+    std::vector<File> all;
+    Json channel;
+    bool subcontexts = false, global = false;
+};
+
+TEST_P(Unreadable, AChannelWithoutAContext) {
+    point_at(0);
+    expect_context("none", -EINVAL);
+    EXPECT_EQ(first().fields.at("Engine WFI Pointer"), "-");
+    EXPECT_EQ(first().fields.at("Engine WFI Mode"), "-");
+}
+
+TEST_P(Unreadable, AContextThatIsNotMapped) {
+    point_at(0xfe54321000);
+    expect_context("not mapped", -EFAULT);
+}
+
+/// Of another size than its alignment, if that is how it is reached.
+TEST_P(Unreadable, AContextWithAnotherMagicWord) {
+    poke(image(), NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE, 0x600dc0df);
+    expect_context("bad magic", -EIO);
+}
+
+TEST_P(Unreadable, AContextWhereNoMemoryIs) {
+    point_at(0x50000000, false, NV_APERTURE_COH);
+    expect_context("no such memory", -EFAULT);
+}
+
+TEST_P(Unreadable, AContextWhoseWordsAreErrors) {
+    const u64 from = number(image().at("address"));
+    machine.on_memory_read = [from](u64 address) {
+        return address - from < 4 * NV_CTXSW_MAIN_IMAGE_WORDS ? std::optional(0xbadf1100)
+                                                              : std::nullopt;
+    };
+    // for Volta and newer that is first of all the header
+    expect_context("unreadable", -EIO);
+}
+
+/// Page tables of the channel that lead elsewhere.
+TEST_P(Unreadable, AContextBehindOtherPageTables) {
+    const Json directory =
+        subcontexts ? channel.at("subcontexts").at(0) : channel.at("page_directory");
+    const unsigned version = channel.at("page_tables");
+    const auto fill = [&](u64 entry, u32 word) {
+        for (u64 i = 0; i < 1024; i += 2) {
+            poke(directory, i, version == 1 ? word : static_cast<u32>(entry));
+            poke(directory, i + 1, version == 1 ? word : static_cast<u32>(entry >> 32));
+        }
+    };
+    // a table in system memory, where there is none; and one behind the end of video memory
+    const u64 nowhere = 0x50000000, beyond = 0x3f00000000;
+    fill((version == 2 ? nowhere >> 4 : nowhere) | 4, static_cast<u32>(nowhere >> 8) | 2);
+    expect_context("no such memory", -EFAULT);
+    if (machine.gpu()->video_memory) {
+        fill((version == 2 ? beyond >> 4 : beyond) | 2, static_cast<u32>(beyond >> 8) | 1);
+        expect_context("no such memory", -EFAULT);
+    }
+    fill(0, 0);
+    expect_context("not mapped", -EFAULT);
+}
+
+TEST_P(Unreadable, AHeaderThatLeadsNowhere) {
+    if (!subcontexts)
+        return;
+    const u32 was = peek(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 0x10);
+    expect_context("bad magic", -EIO);
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 0x80); // half of an image
+    expect_context("bad magic", -EIO);
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was ^ 0x40000000);
+    expect_context("not mapped", -EFAULT);
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was);
+    EXPECT_EQ(first().fields.at("Context"), "below");
+}
+
+/// The pointer may lead to an image without a header before it; two channels may lead to one image.
+TEST_P(Unreadable, AnImageWithoutAHeaderCanBeRead) {
+    const u64 va = number(channel.at("context").at("image_va"));
+    const Fields was = *first().context;
+    point_at(va);
+    const Instance shown = first();
+    EXPECT_EQ(shown.fields.at("Context"), "below");
+    ASSERT_TRUE(shown.context);
+    EXPECT_EQ(*shown.context, was);
+    // and by its address
+    point_at(number(image().at("address")), false, image().at("aperture") == "vid" ? 0 : 2);
+    const Instance physical = first();
+    ASSERT_TRUE(physical.context);
+    Fields without = was;
+    without["Image"] = "-";
+    EXPECT_EQ(*physical.context, without);
+    EXPECT_EQ(physical.fields.at("Engine WFI Mode"), "physical");
+    EXPECT_EQ(instances(read(machine, file("runlist0")).text).at(1).fields.at("Context"),
+              "as Channel 0");
+}
+
+TEST_P(Unreadable, AChannelWithoutABlock) {
+    if (global) {
+        const u32 inst = machine.peek(0x800000);
+        machine.on_read = [inst](u32 offset) {
+            return offset == 0x800000 ? std::optional(inst & 0x7fffffff) : std::nullopt;
+        };
+    } else {
+        const Json layout = Json::parse(machine.answer("layout"));
+        for (const Json &list : layout.at("runlists"))
+            if (list.at("id") == 0) {
+                poke(list, 4 + 2, 0);
+                poke(list, 4 + 3, 0);
+            }
+    }
+    expect_block("not bound", -EINVAL);
+}
+
+/// The register says another block after it was read, or none.
+TEST_P(Unreadable, ABlockThatIsChanging) {
+    if (!global)
+        return;
+    const u32 inst = machine.peek(0x800000);
+    for (const u32 later : {inst + 1, inst ^ 0x20000000, inst & 0x7fffffff}) {
+        // each file reads it for the list, and then again
+        bool seen = false;
+        machine.on_read = [&, later](u32 offset) -> std::optional<u32> {
+            if (offset != 0x800000)
+                return std::nullopt;
+            return std::exchange(seen, true) ? later : inst;
+        };
+        EXPECT_EQ(first().fields, (Fields{{"Error", "changing"}})) << hex(later);
+        seen = false;
+        EXPECT_EQ(rows(read(machine, file("contexts")).text).at(1),
+                  (std::vector<std::string>{"0", "0", "-", "-", "-", "-", "-", "0", "changing"}));
+        seen = false;
+        EXPECT_EQ(request("translate", "0:0 0x1000"), -EBUSY);
+        seen = false;
+        if (has("preemption_mode")) {
+            EXPECT_EQ(request("preemption_mode", "0:0 wfi"), -EBUSY);
+        }
+    }
+}
+
+TEST_P(Unreadable, ABlockOfErrors) {
+    const u64 from = number(block().at("address"));
+    machine.on_memory_read = [from](u64 address) {
+        return address - from < 4096 ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    expect_block("unreadable", -EIO);
+}
+
+/// One word of it, alone in what is read at once.
+TEST_P(Unreadable, ABlockWithOneWordOfOnes) {
+    if (GetParam() == "h200" || GetParam() == "rtx5090")
+        return;
+    poke(block(), NV_RAMFC_TARGET, ~0U);
+    expect_block("unreadable", -EIO);
+}
+
+TEST_P(Unreadable, SubcontextsOfErrors) {
+    if (!subcontexts)
+        return;
+    const u64 from = number(block().at("address")) + 4ULL * NV_RAMIN_SC(0);
+    machine.on_memory_read = [from](u64 address) {
+        return address - from < 12 ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    expect_block("unreadable", -EIO);
+    // one of them is enough; the first error is the one that is shown
+    machine.on_memory_read = nullptr;
+    poke(block(), NV_RAMIN_SC_PDB_VALID, 3);
+    for (const u64 word : {0, 1, 2})
+        poke(block(), NV_RAMIN_SC(1) + word, peek(block(), NV_RAMIN_SC(0) + word));
+    EXPECT_EQ(first().fields.at("Subcontexts"), "2");
+    poke(block(), NV_RAMIN_SC(1) + 1, 0xbadf1100);
+    expect_block("unreadable", -EIO);
+}
+
+/// What has no page directory is no subcontext, whatever the bit says.
+TEST_P(Unreadable, SubcontextsThatAreNone) {
+    if (!subcontexts)
+        return;
+    poke(block(), NV_RAMIN_SC_PDB_VALID, 0xb);
+    for (const u64 n : {1, 3})
+        for (const u64 word : {0, 1, 2})
+            poke(block(), NV_RAMIN_SC(n) + word, n == 1 ? 0 : peek(block(), NV_RAMIN_SC(0) + word));
+    const Instance shown = first();
+    EXPECT_EQ(shown.fields.at("Subcontexts"), "2");
+    EXPECT_EQ(shown.subcontexts.size(), 2U);
+    EXPECT_TRUE(shown.subcontexts.contains(3));
+    // none at all
+    poke(block(), NV_RAMIN_SC_PDB_VALID, 2);
+    EXPECT_EQ(first().fields.at("Subcontexts"), "0");
+    poke(block(), NV_RAMIN_SC_PDB_VALID, 0);
+    EXPECT_EQ(first().fields.at("Subcontexts"), "0");
+}
+
+TEST_P(Unreadable, TheSizeOfBigPages) {
+    if (channel.at("page_tables") != 1)
+        return;
+    machine.on_read = [](u32 offset) {
+        return offset == NV_PFB_PRI_MMU_CTRL ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(read(machine, file("runlist0")).error, 0);
+    EXPECT_EQ(read(machine, file("contexts")).error, 0);
+    const std::string said = first().fields.at("Big Page Size (KiB)");
+    EXPECT_TRUE(said == "-" || GetParam() == "gtx980") << said;
+    machine.on_read = [](u32) { return std::optional(~0U); };
+    EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Unreadable,
+                         testing::Values("quadro-k5000", "gtx980", "gtx1080ti", "titan-v", "a100",
+                                         "h200", "rtx5090"),
+                         name_of_board);
+
+// --- what a GPU has ---
+
+TEST(ContextFeatures, WithoutAGraphicsEngine) {
+    Bench bench("a100");
+    nvdebug_gpu *const gpu = bench.machine.gpu();
+    for (u32 i = 0; i < gpu->topology.engines; i++)
+        if (gpu->topology.engine[i].type == 0)
+            gpu->topology.engine[i].type = 1;
+    nvdebug_instances_survey(gpu);
+    EXPECT_EQ(gpu->missing[NVDEBUG_FEATURE_CONTEXTS], nullptr);
+    EXPECT_STREQ(gpu->missing[NVDEBUG_FEATURE_CONTEXT_STATE], "no graphics engine");
+    EXPECT_STREQ(gpu->missing[NVDEBUG_FEATURE_PREEMPTION_MODE], "no graphics engine");
+}
+
+} // namespace
+} // namespace core
