@@ -25,8 +25,8 @@ std::vector<T> some(std::vector<T> all, std::size_t first = 2) {
 }
 
 /// How an access fails: a fault of the model, from the n-th access on or for that one alone.
-const auto faults = some<std::string>({"all-ones-after %", "wrong-after % 0xbadf1100",
-                                       "all-ones-after % 1", "wrong-after % 0"});
+const auto faults = some<std::string>(
+    {"all-ones-after %", "wrong-after % 0xbadf1100", "all-ones-after % 1", "wrong-after % 0"});
 /// The same for a read of memory as a whole.
 const auto errors = some<int>({-EIO, -ENODEV, -EFAULT, -EOPNOTSUPP, -EBUSY, -EINTR});
 
@@ -62,6 +62,7 @@ class Failures : public testing::TestWithParam<On> {
     std::string check(const File &file) {
         points_++;
         const Text got = read(machine_, file);
+        error_ = got.error;
         if (shim.in_use != in_use_)
             return "memory is lost";
         if (got.error && !allowed.contains(got.error))
@@ -75,6 +76,7 @@ class Failures : public testing::TestWithParam<On> {
     std::vector<File> files_;
     std::uint64_t in_use_ = 0;
     std::uint64_t points_ = 0; // reads that were tried
+    int error_ = 0;            // of the last one
 };
 
 TEST_P(Failures, OfAccesses) {
@@ -102,6 +104,9 @@ TEST_P(Failures, OfMemory) {
                 machine_.refuse++;
                 machine_.requests = 0;
                 ASSERT_EQ(check(file), "") << file.name << ", " << machine_.refuse << ", " << error;
+                if (nvdebug_mem_error_is_fatal(error) && machine_.requests >= machine_.refuse) {
+                    ASSERT_EQ(error_, error) << file.name << ", " << machine_.refuse;
+                }
             } while (machine_.requests >= machine_.refuse);
             machine_.refuse = 0;
         }
@@ -169,7 +174,8 @@ TEST_P(Failures, OfProbing) {
 
 INSTANTIATE_TEST_SUITE_P(All, Failures,
                          testing::Combine(testing::ValuesIn(all_boards()),
-                                          testing::ValuesIn(some<std::string>({"mixed", "fig6"}, 1))),
+                                          testing::ValuesIn(some<std::string>({"mixed", "fig6"},
+                                                                              1))),
                          [](const auto &on) {
                              std::string name = std::get<0>(on.param) + "_" + std::get<1>(on.param);
                              std::erase(name, '-');

@@ -249,6 +249,148 @@ TEST_P(Requests, WhoseLeaseIsRefusedKeepNothing) {
     });
 }
 
+// --- which runlist it is ---
+
+TEST_P(Requests, OfATsgThatNoListHas) {
+    // ids have 12 bits, whatever the number of channels
+    for (const char *const text : {"0:3000", "3000", "0:4095"})
+        EXPECT_EQ(write("preempt_tsg", text), -EINVAL) << text;
+    EXPECT_EQ(write("preempt_tsg", "0:4096"), -ERANGE);
+}
+
+/// Most runlists are empty: one read each, and of a list the words with ids.
+TEST_P(Requests, LookForAnIdInEachList) {
+    u64 reads = 0;
+    machine.on_read = [&](u32) { return reads++, std::nullopt; };
+    machine.words_read.emplace();
+    EXPECT_EQ(write("preempt_tsg", "77"), -EINVAL);
+    EXPECT_LE(reads, machine.gpu()->topology.runlists + 16);
+    // three TSGs of two channels: of two words the first, of four the first and the third
+    EXPECT_EQ(machine.words_read->words, GetParam() == "gtx1080ti" ? 9U : 18U);
+    EXPECT_EQ(machine.words_read->again, 0U);
+    machine.words_read.reset();
+}
+
+/// What did not answer when the GPU was probed is asked for again.
+TEST_P(Requests, OfARunlistThatAnswersLate) {
+    const auto *const block = machine.gpu()->chip->runlist->block;
+    if (block == nullptr)
+        return;
+    const auto config_of = [&](std::size_t n) {
+        return machine.gpu()->topology.runlist[n].base + block->channel_config;
+    };
+    const u32 graphics = config_of(0), other = config_of(1);
+    machine.on_read = [=](u32 offset) {
+        return offset == graphics || offset == other ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    machine.forget();
+    ASSERT_EQ(machine.probe(), 0);
+    EXPECT_EQ(write("translate", "0:2 0x1000"), -EIO);
+    EXPECT_EQ(write("disable_channel", "0:2"), -EIO);
+    EXPECT_EQ(write("disable_channel", "2"), -EIO);
+    EXPECT_EQ(write("preemption_mode", "0:2 wfi"), -EIO);
+    machine.on_read = [=](u32 offset) {
+        return offset == other ? std::optional(0xbadf1100) : std::nullopt;
+    };
+    EXPECT_EQ(write("translate", "0:2 0x1000"), 0);
+    EXPECT_EQ(write("preemption_mode", "0:2 wfi"), 0);
+    // it may be of the other one, too
+    EXPECT_EQ(write("disable_channel", "2"), -EIO);
+    EXPECT_TRUE(machine.written.empty());
+    leave_alone();
+    EXPECT_EQ(write("disable_channel", "2"), 0);
+}
+
+/// An id may be more than another runlist has, and not than its own.
+TEST_P(Requests, OfAnIdThatNotAllRunlistsCanHave) {
+    const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
+    if (ops->block == nullptr || ops->channels)
+        return;
+    const u32 config = machine.gpu()->topology.runlist[0].base + ops->block->channel_config;
+    const u32 other = machine.gpu()->topology.runlist[1].base + ops->block->channel_config;
+    machine.on_read = [=, this](u32 offset) {
+        return offset == other ? std::optional((machine.peek(config) & ~0xfU) | 1) : std::nullopt;
+    };
+    machine.forget();
+    ASSERT_EQ(machine.probe(), 0);
+    EXPECT_EQ(machine.gpu()->topology.runlist[1].channels, 2U);
+    EXPECT_EQ(write("disable_channel", "2"), 0);
+    EXPECT_EQ(
+        write("disable_channel", std::to_string(machine.gpu()->topology.runlist[1].id) + ":2"),
+        -ERANGE);
+}
+
+/// No memory has that aperture.
+TEST_P(Requests, OfAListThatIsNowhere) {
+    const u32 reg = machine.gpu()->chip->runlist->registers(&machine.gpu()->topology.runlist[0]);
+    const bool in_pages = GetParam() == "gtx1080ti" || GetParam() == "titan-v";
+    machine.on_read = [=, this](u32 offset) {
+        return offset == reg ? std::optional((machine.peek(reg) & ~(in_pages ? 3U << 28 : 3U)) |
+                                             (in_pages ? 1U << 28 : 1U))
+                             : std::nullopt;
+    };
+    for (const char *const name : {"preempt_tsg", "switch_to_tsg"})
+        EXPECT_EQ(write(name, "0:1"), -EIO) << name;
+    EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EIO);
+    EXPECT_EQ(read(machine, *find("contexts")).error, -EIO);
+    const Text shown = read(machine, *find("runlist0_brief"));
+    EXPECT_EQ(shown.error, 0);
+    EXPECT_NE(shown.text.find(" invalid |"), std::string::npos) << shown.text;
+    EXPECT_EQ(shown.text.find("TSG Entry"), std::string::npos) << shown.text;
+    EXPECT_TRUE(machine.written.empty());
+}
+
+// --- lists in system memory ---
+
+/// It may be freed once it is not current: it is looked at again under the lock.
+TEST_P(Requests, ReadAListInSystemMemoryWhereItIs) {
+    machine.restart("sysmem");
+    machine.model().advance(5000 * nvmodel::ns_per_us);
+    const nvdebug_runlist *const list = &machine.gpu()->topology.runlist[0];
+    const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
+    nvdebug_runlist_location loc{};
+    ASSERT_EQ(machine.locked([&] { return ops->location(machine.gpu(), list, &loc); }), 0);
+    const u32 reg = ops->registers(list), shown = machine.peek(reg);
+    const bool in_pages = GetParam() == "gtx1080ti" || GetParam() == "titan-v";
+    const u64 bytes = 4ULL * loc.entries * ops->entry_words;
+    const std::string usual = read(machine, *find("runlist0_brief")).text;
+    int looks = 0;
+    bool read_old = false;
+    machine.on_read = [&](u32 offset) {
+        return offset == reg && looks++ ? std::optional(shown + (in_pages ? 16 : 0x10000))
+                                        : std::nullopt;
+    };
+    machine.on_memory_read = [&](u64 address) -> std::optional<u32> {
+        read_old |= address - loc.addr < bytes;
+        EXPECT_TRUE(machine.gpu()->lock.held);
+        return address - loc.addr - 0x10000 < bytes
+                   ? machine.Model::memory_read(loc.aperture, address - 0x10000)
+                   : std::nullopt;
+    };
+    EXPECT_EQ(read(machine, *find("runlist0_brief")).error, 0);
+    EXPECT_FALSE(read_old);
+    EXPECT_GT(looks, 2);
+}
+
+TEST_P(Requests, ForAListInSystemMemoryOfWhoIsKilled) {
+    of_each([&](const Request &request) {
+        for (u64 n = 0, reads = n + 1; n < reads; n++) {
+            begin();
+            machine.restart("sysmem");
+            machine.model().advance(5000 * nvmodel::ns_per_us);
+            reads = 0;
+            machine.on_read = [&](u32) {
+                shim.killed = shim.killed || reads == n;
+                return reads++, std::nullopt;
+            };
+            const int error = write(request.file, request.text);
+            leave_alone();
+            EXPECT_TRUE(!error || error == -EINTR)
+                << request.file << ", read " << n << ": " << error;
+        }
+    });
+}
+
 // --- lists that move ---
 
 /// The driver's list, in two places with the same words: the registers say in which one it is.

@@ -126,6 +126,13 @@ TEST_P(Switch, IsUndoneWithItsLease) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
+/// A request about the list in force.
+TEST_P(Switch, OthersAreNotListedMeanwhile) {
+    ASSERT_EQ(switch_to("0:1"), 0);
+    EXPECT_EQ(Open(machine, file("preempt_tsg")).write("0:2").error, -EINVAL);
+    EXPECT_EQ(Open(machine, file("preempt_tsg")).write("0:1").error, 0);
+}
+
 /// With fewer channels than the header says it is not known which are missing.
 TEST_P(Switch, TakesACompleteTsg) {
     set_length(3, 3);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A register that answers with an error once is never taken for an answer: the file cannot be
+// opened, or says that it does not know.
+#include "bench.hpp"
+#include "meddled.hpp"
+
+extern "C" {
+#include "hw/mmu.h"
+}
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace core {
+namespace {
+
+class Errors : public testing::TestWithParam<std::string> {
+  protected:
+    Errors() : machine(GetParam(), "mixed") { EXPECT_EQ(machine.probe(), 0); }
+
+    /// At the same time of the GPU, with no error or at this read.
+    Text open(const File &file, std::optional<u64> wrong) {
+        machine.restart("mixed");
+        machine.model().advance(5000 * nvmodel::ns_per_us);
+        reads = 0;
+        machine.on_read = [this, wrong](u32 offset) {
+            // what it is for, each context may say itself
+            if (offset == NV_PFB_PRI_MMU_CTRL)
+                return std::optional<u32>();
+            return reads++ == wrong ? std::optional<u32>(0xbadf1104) : std::nullopt;
+        };
+        const Text got = read(machine, file);
+        machine.on_read = nullptr;
+        return got;
+    }
+
+    Meddled machine;
+    u64 reads = 0;
+};
+
+TEST_P(Errors, AreNoAnswers) {
+    for (const File &file : files(machine)) {
+        // what is on engines is read until it is the same twice
+        if (file.view == nullptr || !file.view->live || file.name == "engines")
+            continue;
+        const Text usual = open(file, std::nullopt);
+        if (usual.error)
+            continue; // as a pair of engines that the board has not
+        const u64 count = reads;
+        for (u64 n = 0; n < count; n++) {
+            const Text got = open(file, n);
+            EXPECT_TRUE(got.error == -EIO || (!got.error && got.text != usual.text))
+                << file.name << ", read " << n << ": " << got.error;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Errors,
+                         testing::Values("gtx980", "titan-v", "a100", "h200", "rtx5090"),
+                         name_of_board);
+
+} // namespace
+} // namespace core
