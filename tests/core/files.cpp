@@ -55,10 +55,11 @@ std::vector<File> files(Machine &machine) {
     return all;
 }
 
-Text read(Machine &machine, const File &file) {
+Text read(Machine &machine, const File &file, bool hide) {
     nvdebug_snapshot *const snapshot = take(machine, file);
     if (IS_ERR(snapshot))
         return {static_cast<int>(PTR_ERR(snapshot)), {}};
+    snapshot->hide = hide;
     seq_file m{};
     for (size_t record = 0; record < snapshot->records; record++)
         file.view->show(&m, machine.gpu(), snapshot, record);

@@ -31,8 +31,8 @@ struct Text {
     std::string text;
 };
 
-/// The file is opened, read to its end and closed.
-[[nodiscard]] Text read(Machine &machine, const File &file);
+/// The file is opened, read to its end and closed, by one who may or may not know addresses.
+[[nodiscard]] Text read(Machine &machine, const File &file, bool hide = false);
 /// A file that is open for writing, with the leases that go with it.
 class Open {
   public:
