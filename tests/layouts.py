@@ -6,15 +6,6 @@ def number(text):
     return int(text, 16)
 
 
-def address(fields, name):
-    """The address that a box shows under `name`."""
-    return int(fields[name], 16)
-
-
-def flag(value):
-    return "-" if value is None else str(int(value))
-
-
 def place(at):
     """An address and an aperture of a layout, comparable."""
     return number(at["address"]), at["aperture"]
@@ -22,24 +13,6 @@ def place(at):
 
 def by_channel(layout):
     return {(entry["runlist"], entry["channel"]): entry for entry in layout["channels"]}
-
-
-def space_of(channel):
-    """The page directory that the channel's compute work uses."""
-    for entry in channel["subcontexts"] or ():
-        if entry["veid"] == channel["veid"]:
-            return place(entry)
-    return place(channel["page_directory"])
-
-
-def structure(layout):
-    """{runlist: {tsg: {page directory: {veid: [channels]}}}}, in the order of the channels."""
-    lists = {}
-    for channel in layout["channels"]:
-        spaces = lists.setdefault(channel["runlist"], {}).setdefault(channel["tsg"], {})
-        veids = spaces.setdefault(space_of(channel), {})
-        veids.setdefault(channel["veid"], []).append(channel["channel"])
-    return lists
 
 
 def entry_of(model, channel):

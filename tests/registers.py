@@ -87,11 +87,6 @@ def device_table(board):
     return [die + 0x800 + 4 * row for die in _device_tables(board) for row in rows]
 
 
-def device_table_lengths(board):
-    """The registers that say how many rows there are, Ampere and newer."""
-    return [die + 0x4fc for die in _device_tables(board)]
-
-
 def _device_tables(board):
     dies = {row.get("die", 0) for row in facts(board, "engines")["rows"]}
     return [0x22000 + 0x10000 * die for die in sorted(dies)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """What runlist0 shows: where the list is, its timeslices, its channels."""
 
-from text import boxes, channels, table
+from text import boxes, channels
 
 
 def location(bench, board):
@@ -25,9 +25,3 @@ def mode(bench, board):
     """The preemption mode of channel 2."""
     text = bench.read(board, "runlist0")
     return text[text.index("Channel Info 2 -"):].split("Compute Preemption:")[1].split()[0]
-
-
-def copy_runlist(bench, board):
-    """Where LCE2 is, which the same-ids workload uses beside GR0."""
-    return next(row["runlist"] for row in table(bench.read(board, "device_info"))
-                if row["engine"] + row["inst"] == "LCE2")

@@ -3,7 +3,6 @@
 bounded."""
 
 import pytest
-from boards import BOARDS
 from nvdvm.machine import Gpu, Machine
 from sample import EVERYTHING
 
@@ -27,7 +26,7 @@ def test_every_way_at_some_accesses(module, kselftests, gpus, ways):
 
 # The log
 
-REQUESTS = 10_000 if EVERYTHING else 2_000
+REQUESTS = 10_000 if EVERYTHING else 600
 
 
 @pytest.mark.parametrize("text, complaint", (("0:1", "cannot disable channel"),
@@ -51,7 +50,7 @@ def test_the_log_stays_bounded(bench, text, complaint):
     bench.check("sleep 5")
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ("gtx980", "h200"))
 def test_what_reads_say_stays_out_of_the_log(bench, board):
     bench.check("dmesg -c > /dev/null")
     bench.model(board).request("fault", "pri-error")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Controls of TSGs and runlists: what the files say, and what the GPU does."""
+"""Controls of TSGs and runlists: what takes a kernel. What the GPU does, on every board:
+tests/core/tasks_test.cpp."""
 
 import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
-from registers import lie, list_length, list_pending, list_port, stick
-from runlist import copy_runlist, location, slice_of
-from tasks import SLICE_US, TSGS, even, gained, on_engine, only, shares
+from registers import list_pending, list_port, stick
+from runlist import location, slice_of
+from tasks import SLICE_US, even, on_engine, only, shares
 from text import boxes, tsgs
 from tracepoints import events, trace
 
@@ -16,6 +17,8 @@ pytestmark = pytest.mark.sample
 # Requests that are fine in three-tasks.
 FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000",
         "preempt_runlist": "0", "resubmit_runlist": "0", "scheduling": "0 off"}
+# Of each way to move the window into video memory.
+WINDOWS = ("gtx1060-3gb", "h200")
 # One register for all runlists up to Turing, then one in each runlist's block.
 SCHED_DISABLE = 0x2630
 
@@ -29,8 +32,8 @@ def set_timeslice(bench, board, text):
 
 # set_timeslice
 
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("factor", [2, 8])
+@pytest.mark.parametrize("board", WINDOWS)
+@pytest.mark.parametrize("factor", [2])
 def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
     answer = set_timeslice(bench, board, f"0x1 {factor * SLICE_US:.3f}")
     assert answer["old_us"] == "1998.848"
@@ -43,16 +46,7 @@ def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_every_header_of_a_tsg_is_changed(bench, board):
-    bench.restart(board, "mixed")
-    assert len(slice_of(bench, board, 10)) == 2
-    assert set_timeslice(bench, board, "0:10 5000")["headers"] == "2"
-    assert slice_of(bench, board, 10) == ["4980.736"] * 2
-    assert slice_of(bench, board, 12) == ["999.424"]
-
-
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", WINDOWS)
 def test_timeslices_of_a_list_in_system_memory(bench, board):
     bench.restart(board, "sysmem")
     assert location(bench, board)[1] == "coh"
@@ -62,16 +56,7 @@ def test_timeslices_of_a_list_in_system_memory(bench, board):
         pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_driver_that_submits_undoes_it(bench, board):
-    set_timeslice(bench, board, "0:1 9000")
-    bench.model(board).request("submit", 0)
-    bench.model(board).request("advance", 100)
-    assert slice_of(bench, board, 1) == ["1998.848"]
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", before("ampere-ga100"))
+@pytest.mark.parametrize("board", ["gtx980"])
 def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
     """Host never says that it has taken the list."""
     with trace(bench) as lines:
@@ -85,17 +70,9 @@ def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_list_that_keeps_moving(bench, board):
-    bench.model(board).request("fault", "move-runlist 0 1")
-    bench.refused(board, "set_timeslice", "0:1 9000", "busy")
-    bench.model(board).request("fault", "none")
-    assert slice_of(bench, board, 1) == ["1998.848"]
-
-
 # switch_to_tsg
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", WINDOWS)
 def test_all_others_starve_until_the_list_comes_back(bench, board):
     where = location(bench, board)
     bench.write_ok(board, "switch_to_tsg", "0:1\n")
@@ -105,36 +82,6 @@ def test_all_others_starve_until_the_list_comes_back(bench, board):
     bench.write_ok(board, "resubmit_runlist", "0")
     assert location(bench, board) == where
     assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_asked_again_it_replaces_the_tsg(bench, board):
-    where = location(bench, board)
-    bench.write_ok(board, "switch_to_tsg", "1")
-    bench.write_ok(board, "switch_to_tsg", "0:2")
-    assert only(bench, board, 2)
-    bench.write_ok(board, "resubmit_runlist", "0")
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_lists_of_several_runlists(bench, board):
-    """That of one goes without the others: what Host reads stays the module's, and comes back."""
-    bench.restart(board, "mixed")
-    lists = {}
-    for runlist in re.search(r"^runlists: (.*)$", bench.read(board, "info"), re.M)[1].split():
-        text = bench.read(board, f"runlist{runlist}_brief")
-        if tsgs(text):
-            lists[int(runlist)] = text
-    assert len(lists) > 1
-    for runlist, text in lists.items():
-        bench.write_ok(board, "switch_to_tsg", f"{runlist}:{tsgs(text)[0][0]}")
-    for runlist, text in lists.items():
-        bench.write_ok(board, "resubmit_runlist", f"{runlist}")
-        assert tsgs(bench.read(board, f"runlist{runlist}_brief")) == tsgs(text)
-        assert boxes(bench.read(board, f"runlist{runlist}_brief"))[0].fields["Address"] == \
-            boxes(text)[0].fields["Address"]
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -173,17 +120,6 @@ def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_other_engines_and_other_runlists(bench, board):
-    """Who else is on the runlist is taken off all of its engines; other runlists do not notice."""
-    bench.restart(board, "mixed")
-    bench.write_ok(board, "switch_to_tsg", "0:11")
-    gain = gained(bench, board, 20 * SLICE_US)
-    assert gain.pop((0, 11)) > 0
-    assert not any(value for (runlist, _), value in gain.items() if runlist == 0)
-    assert any(value for (runlist, _), value in gain.items() if runlist != 0)
-
-
-@pytest.mark.parametrize("board", BOARDS)
 def test_bus_mastering_is_borrowed(bench, board):
     def command():
         config = f"/sys/bus/pci/devices/{bench.address(board)}/config"
@@ -215,7 +151,7 @@ def test_a_gate_that_somebody_else_undoes(bench, board):
 
 # preempt_tsg, preempt_runlist
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", WINDOWS)
 @pytest.mark.parametrize("name, text", [("preempt_tsg", "0:1"), ("preempt_runlist", "0")])
 def test_a_preempt_ends_a_timeslice(bench, board, name, text):
     bench.write_ok(board, "resubmit_runlist", "0")
@@ -226,29 +162,6 @@ def test_a_preempt_ends_a_timeslice(bench, board, name, text):
     # a list that is submitted again begins with its first TSG
     again = {0} if name == "preempt_runlist" and board in before("volta") else {2}
     assert on_engine(bench, board) == again
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_preempting_who_does_not_run(bench, board):
-    bench.model(board).request("advance", 500)
-    running = on_engine(bench, board)
-    other = next(tsg for tsg in TSGS if tsg not in running)
-    bench.write_ok(board, "preempt_tsg", f"{other} 0:{other}")
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_the_gate_is_left_as_it_was(bench, board):
-    gates = bench.read(board, "scheduling")
-    bench.write_ok(board, "preempt_tsg", "0:0 0:1 0:2")
-    assert bench.read(board, "scheduling") == gates
-    bench.write_ok(board, "scheduling", "0 off")
-    closed = bench.read(board, "scheduling")
-    bench.write_ok(board, "preempt_tsg", "0:0 0:1 0:2")
-    assert bench.read(board, "scheduling") == closed
-    assert not on_engine(bench, board)
-    bench.write_ok(board, "scheduling", "0 on")
     assert even(bench, board)
 
 
@@ -291,46 +204,7 @@ def tsgs_with_timeslices(bench, board):
 
 # scheduling, resubmit_runlist
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_closed_gate_lets_what_runs_go_on(bench, board):
-    bench.model(board).request("advance", 500)
-    (running,) = on_engine(bench, board)
-    bench.write_ok(board, "scheduling", "0 off")
-    assert only(bench, board, running)
-    bench.write_ok(board, "preempt_runlist", "0")
-    bench.model(board).request("advance", 100)
-    if board in since("volta"):
-        assert not any(gained(bench, board, 10 * SLICE_US).values())
-    bench.write_ok(board, "scheduling", "0 on")
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", since("ampere-ga100"))
-def test_gates_are_put_back_if_one_does_not_follow(bench, board):
-    rows = [line.split() for line in bench.read(board, "device_info").splitlines()[1:]]
-    base = next(int(row[3], 16) for row in rows if row[2] == "1")
-    gate = base + (0x10 if GENERATION[board] == "blackwell-gb20x" else 0x94)
-    bench.model(board).request("fault", f"stuck {gate:#x}")
-    bench.refused(board, "scheduling", "0 off 1 off", "Input/output error")
-    bench.model(board).request("fault", "none")
-    assert "off" not in bench.read(board, "scheduling")
-    assert "failed to restore" not in bench.check("dmesg | tail -n 2")
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_all_lists_can_be_submitted_again(bench, board):
-    """Most of them are empty."""
-    info = bench.read(board, "info")
-    runlists = re.search(r"^runlists: (.*)$", info, re.M)[1]
-    lists = bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
-                        " 2>/dev/null | grep -E '(Address|Entries):'; true")
-    bench.write_ok(board, "resubmit_runlist", runlists)
-    assert lists == bench.check(f"cat {bench.proc(board)}runlist*_brief {bench.proc(board)}runlist?"
-                                " 2>/dev/null | grep -E '(Address|Entries):'; true")
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", ["h200", "b200"])
+@pytest.mark.parametrize("board", ["h200"])
 def test_a_write_that_is_lost(bench, board):
     """Half a submit is none: the list is the driver's, or the one that was asked for."""
     where = location(bench, board)
@@ -348,7 +222,7 @@ def test_a_write_that_is_lost(bench, board):
     assert failed and even(bench, board)
 
 
-@pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti", "h200"])
+@pytest.mark.parametrize("board", ["rtx2080ti"])
 def test_an_address_that_the_registers_do_not_take(bench, board):
     """The length after it, which has Host take the list, is not written."""
     where = location(bench, board)
@@ -360,20 +234,6 @@ def test_an_address_that_the_registers_do_not_take(bench, board):
     assert any(f"where=0x{address:x} " in line for line in lines)
     assert not any(f"where=0x{length:x} " in line for line in lines)
     assert location(bench, board) == where
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti", "h200"])
-def test_a_tsg_that_the_list_cuts_off(bench, board):
-    """A list of its own would have it run with half of its channels."""
-    where = location(bench, board)
-    last, channels = tsgs(bench.read(board, "runlist0_brief"))[-1]
-    assert len(channels) > 1
-    lie(bench.model(board), list_length(board, int(where[2]) - 1))
-    with trace(bench) as lines:
-        bench.refused(board, "switch_to_tsg", f"0:{last}", "Invalid argument")
-    bench.model(board).request("fault", "none")
-    assert not lines
     assert even(bench, board)
 
 
@@ -394,7 +254,7 @@ def test_one_read_that_fails(bench, board):
 
 # All of them
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ["titan-v"])
 def test_what_is_refused_writes_nothing(bench, board):
     """Also what is good as far as it goes. Which errors: proc_control `refused`."""
     bad = ["x", "0:77", "99:1", "0:5000", "1" + " " * 5000]
@@ -410,18 +270,6 @@ def test_what_is_refused_writes_nothing(bench, board):
             for text in texts:
                 assert bench.write(board, name, text).status, (name, text)
     assert not lines
-
-
-@pytest.mark.parametrize("board", since("ampere-ga100"))
-def test_a_bare_id_that_two_runlists_hold_is_refused(bench, board):
-    bench.restart(board, "same-ids")
-    copies = copy_runlist(bench, board)
-    held = [{tsg for tsg, _ in tsgs(bench.read(board, f"runlist{i}"))} for i in (0, copies)]
-    both = min(held[0] & held[1])
-    for name in ("preempt_tsg", "switch_to_tsg"):
-        bench.refused(board, name, f"{both}", "Invalid argument")
-        bench.write_ok(board, name, f"{copies}:{both}")
-    bench.refused(board, "set_timeslice", f"{both} 1500", "Invalid argument")
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -453,7 +301,7 @@ def test_every_write_raises_a_tracepoint(bench, board):
     assert int(fields[3], 16) ^ int(fields[4], 16) == 1
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", ["titan-v"])
 def test_the_log_says_what_was_done(bench, board):
     expected = {"preempt_tsg": "preempted 1 TSG: 0:1", "switch_to_tsg": "switched to 1 TSG: 0:1",
                 "set_timeslice": "set the timeslice of 1 TSG: 0:1 2998.272 us",

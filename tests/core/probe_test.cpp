@@ -153,11 +153,57 @@ TEST_P(AnyProbe, WithoutDevices) {
     EXPECT_EQ(probe(), 0);
     EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"no (device table empty)"});
     EXPECT_EQ(info("feature runlist"), std::vector<std::string>{"no (device table empty)"});
-    EXPECT_EQ(info("feature runlist_control"), std::vector<std::string>{"no (device table empty)"});
+    for (const char *const feature : {"runlist_control", "engines", "contexts", "context_state"})
+        EXPECT_EQ(info(std::string("feature ") + feature),
+                  std::vector<std::string>{"no (device table empty)"})
+            << feature;
     expect_runlists("-");
     EXPECT_EQ(open("device_info").error, -ENOENT);
     ASSERT_EQ(machine.warnings.size(), 1U);
     EXPECT_EQ(machine.warnings[0], "no device_info or runlists: device table empty\n");
+}
+
+/// Each row of a table says that there is another one; no row is read twice.
+TEST_P(AnyProbe, WithATableThatNeverEnds) {
+    std::map<u32, int> rows;
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        const bool row =
+            (offset >= NV_PTOP_DEVICE_INFO(0) && offset <= NV_PTOP_DEVICE_INFO(63)) ||
+            (offset >= NV_PTOP_DEVICE_INFO2(0) && offset < NV_PTOP_DEVICE_INFO2(1024)) ||
+            (offset >= NV_PTOP_DEVICE_INFO2_DIE1(0) && offset < NV_PTOP_DEVICE_INFO2_DIE1(1024));
+        if (!row)
+            return std::nullopt;
+        rows[offset]++;
+        return machine.peek(offset) | 0x80000000;
+    };
+    EXPECT_EQ(probe(), 0);
+    EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"no (device table empty)"});
+    EXPECT_EQ(info("feature runlist"), std::vector<std::string>{"no (device table empty)"});
+    EXPECT_FALSE(rows.empty());
+    for (const auto &[offset, count] : rows)
+        EXPECT_EQ(count, 1) << hex(offset);
+    for (const File &file : files(machine))
+        EXPECT_FALSE(file.name.starts_with("runlist") || file.name == "device_info") << file.name;
+}
+
+/// Longer than there is room for, or of a version that nobody knows.
+TEST_P(AnyProbe, WithATableThatCannotBe) {
+    for (const auto &[value, why] : {std::pair(0xfff00002U, "device table makes no sense"),
+                                     std::pair(0x0000000fU, "device table of an unknown version"),
+                                     std::pair(error_word, "device table unreadable")}) {
+        lie({{NV_PTOP_DEVICE_INFO_CFG, value}, {NV_PTOP_DEVICE_INFO_CFG_DIE1, value}});
+        EXPECT_EQ(probe(), 0);
+        if (gpu()->chip->runlist->block) {
+            EXPECT_EQ(info("feature device_info"),
+                      std::vector<std::string>{"no (" + std::string(why) + ")"});
+            EXPECT_EQ(info("feature runlist"),
+                      std::vector<std::string>{"no (" + std::string(why) + ")"});
+            EXPECT_EQ(info("feature context_state"),
+                      std::vector<std::string>{"no (" + std::string(why) + ")"});
+        } else {
+            EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"yes"});
+        }
+    }
 }
 
 TEST_P(AnyProbe, WhoseDevicesCannotBeRead) {
