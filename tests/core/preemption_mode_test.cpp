@@ -249,6 +249,25 @@ TEST_P(PreemptionMode, OfAnImageThatGoesMeanwhileIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
+/// Somebody sets it between the look at it and the write.
+TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
+    const u64 magic = options + 4 * (NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE -
+                                     NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS);
+    const u8 aperture = aperture_of_options();
+    constexpr u32 theirs = 0x5a5a5a5a;
+    bool seen = false;
+    machine.on_memory_read = [&](u64 address) -> std::optional<u32> {
+        // the last word that is read: first to find the image, then to see that it is still there
+        if (address == magic && std::exchange(seen, true))
+            machine.Model::memory_write(aperture, options, theirs);
+        return std::nullopt;
+    };
+    EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EBUSY);
+    EXPECT_EQ(writes, 0);
+    machine.on_memory_read = nullptr;
+    EXPECT_EQ(machine.Model::memory_read(aperture, options), theirs);
+}
+
 /// The write is lost: there is nothing to put back, and nothing to say.
 TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {
     machine.on_memory_write = [](u64, u32) { return true; };

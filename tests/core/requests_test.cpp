@@ -486,6 +486,23 @@ TEST_P(Moving, OnceItWasCopied) {
     }
 }
 
+/// What was the TSG's header is something else by the time it is written.
+TEST_P(Moving, WhoseHeaderIsOverwritten) {
+    const u64 header = loc.addr + 3ULL * 4 * machine.gpu()->chip->runlist->entry_words;
+    constexpr u32 theirs = 0x5a5a5a5a;
+    watch([&](int begun, bool first) {
+        if (begun >= 2 && !first)
+            machine.Model::memory_write(loc.aperture, header, theirs);
+        return false;
+    });
+    EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EBUSY);
+    leave_alone();
+    EXPECT_EQ(words, 0);
+    EXPECT_EQ(machine.Model::memory_read(loc.aperture, header), theirs);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+}
+
 /// The header is written, and then the list is another one: its memory is somebody else's.
 TEST_P(Moving, WhileItsTimesliceIsSet) {
     watch([this](int, bool) { return words > 0; });

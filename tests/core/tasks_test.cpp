@@ -316,6 +316,66 @@ TEST_P(Tasks, OfAllListsSubmittedAgain) {
     expect_even();
 }
 
+// --- leases ---
+
+/// Each is in force until it ends; then everybody gets what was theirs.
+TEST_P(Tasks, HaveTheirTimeAgainAfterALease) {
+    const Fields where = location();
+    const auto with = [&](const std::string &name, const std::string &text, const auto &meanwhile) {
+        {
+            const std::vector<File> all = files(bench.machine);
+            Open open(bench.machine, *std::ranges::find(all, name, &File::name));
+            EXPECT_EQ(open.write("lease " + text).error, 0) << name;
+            advance(3 * slice);
+            meanwhile();
+        }
+        advance(3 * slice);
+        EXPECT_EQ(location(), where) << name;
+        expect_even();
+    };
+    with("disable_channel", "0:2 0:3", [&] { EXPECT_EQ((gained(60 * slice)[{0, 1}]), 0); });
+    with("disable_channel", "0:0 0:1 0:2 0:3 0:4 0:5", [&] {
+        for (const auto &[key, value] : gained(10 * slice))
+            EXPECT_EQ(value, 0);
+    });
+    with("set_timeslice", "0:1 4000", [&] { expect_shares({slice, 2 * slice, slice}); });
+    with("switch_to_tsg", "0:1", [&] { expect_only(1); });
+    with("scheduling", "0 off",
+         [&] { EXPECT_NE(bench.text("scheduling").find("0 off"), std::string::npos); });
+    ok("disable_channel", "0:2 0:3");
+    {
+        const std::vector<File> all = files(bench.machine);
+        Open open(bench.machine, *std::ranges::find(all, "enable_channel", &File::name));
+        EXPECT_EQ(open.write("lease 0:2 0:3").error, 0);
+        EXPECT_GT((gained(10 * slice)[{0, 1}]), 0);
+    }
+    advance(3 * slice);
+    EXPECT_EQ((gained(10 * slice)[{0, 1}]), 0);
+}
+
+/// Headers in system memory, and several of one TSG.
+TEST_P(Tasks, OfSeveralHeadersAreAsBeforeAfterALease) {
+    for (const auto &[workload, tsg] : {std::pair("sysmem", 1U), std::pair("mixed", 10U)}) {
+        bench.machine.restart(workload);
+        const auto slices = [&] {
+            std::vector<std::string> all;
+            for (Box &box : of_kind(boxes(bench.text("runlist0_brief")), "TSG Entry"))
+                if (box.number == tsg)
+                    all.push_back(box.fields["Timeslice (us)"]);
+            return all;
+        };
+        const std::size_t headers = tsg == 10 ? 2 : 1;
+        EXPECT_EQ(slices(), std::vector<std::string>(headers, "1998.848"));
+        {
+            const std::vector<File> all = files(bench.machine);
+            Open open(bench.machine, *std::ranges::find(all, "set_timeslice", &File::name));
+            EXPECT_EQ(open.write("lease 0:" + std::to_string(tsg) + " 5000").error, 0);
+            EXPECT_EQ(slices(), std::vector<std::string>(headers, "4980.736"));
+        }
+        EXPECT_EQ(slices(), std::vector<std::string>(headers, "1998.848"));
+    }
+}
+
 // --- ids ---
 
 /// Where ids are per runlist, runlist 1's channel 2 exists, listed or not, and is not runlist 0's.
