@@ -37,9 +37,8 @@ const std::map<unsigned, std::uint32_t> image = {
 };
 
 TEST(Context, WordsAreBounded) {
-    for (const nvdebug_context_layout *layout :
-         {&nvdebug_context_gk104, &nvdebug_context_gp100, &nvdebug_context_gv100,
-          &nvdebug_context_gh100}) {
+    for (const nvdebug_context_layout *layout : {&nvdebug_context_gk104, &nvdebug_context_gp100,
+                                                 &nvdebug_context_gv100, &nvdebug_context_gh100}) {
         const Words words = pick(layout->runs, image);
         nvdebug_context context{};
         EXPECT_LE(words.size(), static_cast<size_t>(NVDEBUG_CONTEXT_WORDS));
@@ -141,6 +140,17 @@ TEST(Context, Names) {
     EXPECT_EQ(std::string(nvdebug_compute_preemption_name(0)), "WFI");
     EXPECT_EQ(std::string(nvdebug_compute_preemption_name(2)), "CILP");
     EXPECT_EQ(nvdebug_compute_preemption_name(3), nullptr);
+}
+
+TEST(Context, NamesOfTypes) {
+    EXPECT_STREQ(nvdebug_context_type_name(0x00), "undefined");
+    EXPECT_STREQ(nvdebug_context_type_name(0x08), "OpenGL");
+    EXPECT_STREQ(nvdebug_context_type_name(0x10), "DX9");
+    EXPECT_STREQ(nvdebug_context_type_name(0x11), "DX10");
+    EXPECT_STREQ(nvdebug_context_type_name(0x12), "DX11");
+    EXPECT_STREQ(nvdebug_context_type_name(0x20), "compute");
+    EXPECT_STREQ(nvdebug_context_type_name(0x21), "per-VEID header");
+    EXPECT_EQ(nvdebug_context_type_name(0x22), nullptr);
 }
 
 } // namespace
