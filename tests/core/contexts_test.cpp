@@ -77,9 +77,8 @@ std::vector<std::vector<std::string>> rows(const std::string &text) {
 
 // --- as the workload has them ---
 
-const std::vector<std::string> everywhere{"fig6",        "mixed", "sysmem",
-                                          "page-tables", "bars",  "many-64"};
-const std::vector<std::string> volta_on{"fig7", "mps-many", "preemption"};
+const std::vector<std::string> everywhere{"fig6", "mixed", "sysmem", "page-tables", "bars"};
+const std::vector<std::string> volta_on{"fig7", "preemption"};
 
 std::vector<std::tuple<std::string, std::string>> cases() {
     std::vector<std::tuple<std::string, std::string>> all;
@@ -92,7 +91,10 @@ std::vector<std::tuple<std::string, std::string>> cases() {
     for (const std::string board : {"gtx1060-3gb", "gtx1080ti"})
         all.emplace_back(board, "preemption");
     // so many that some of their hashes are the same
-    all.emplace_back("titan-v", "many-1000");
+    for (const auto &[board, workload] :
+         {std::pair("gtx980", "many-64"), std::pair("titan-v", "many-1000"),
+          std::pair("h200", "mps-many")})
+        all.emplace_back(board, workload);
     return all;
 }
 
