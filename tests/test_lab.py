@@ -175,6 +175,7 @@ ALTERATIONS = {
             for n, each in enumerate(engines)]),
         "one": put("engines", value=lambda engines: [*engines, {"engine": "GR0", "runlist": 5}]),
         "coupled": lambda data: data.update(texture_beside=data["texture_alone"]),
+        "by_gr0": put("texture_busy", "LCE0", value=[20, 5]),
         "apart": put("copy_beside", value=scaled(2)),
     },
     "shared-copy-engines": {

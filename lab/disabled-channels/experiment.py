@@ -72,8 +72,10 @@ def conclude(data):
         Claim("goes_on", f"each kind ended at least {min(around[kind] for kind in ENGINES)} times before, and so often "
                          f"after",
               all(around[kind] for kind in ENGINES)),
-        Claim("allocations", f"allocations that waited: {', '.join(NAMES[kind] for kind in waited) or 'none'}; that went "
-              f"on: {', '.join(NAMES[kind] for kind in went_on) or 'none'} (in the paper, all of memory that is mapped for "
+        Claim("allocations", f"allocations that waited: {', '.join(NAMES[kind] for kind in waited) or 'none'}; that "
+                             f"went "
+              f"on: {', '.join(NAMES[kind] for kind in went_on) or 'none'} (in the paper, all of memory that is mapped "
+              f"for "
               "the GPU waited)", all(around[kind] for kind in MEMORY)),
     ]
 
