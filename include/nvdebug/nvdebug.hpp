@@ -25,5 +25,6 @@
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/parse.hpp"
 #include "nvdebug/tree.hpp"
+#include "nvdebug/turns.hpp"
 
 #endif
