@@ -9,6 +9,8 @@ extern "C" {
 #include "core/gpu.h"
 #include "core/machine.h"
 #include "core/view.h"
+#include "decode/engine_status.h"
+#include "decode/ptop.h"
 #include "decode/register.h"
 #include "hw/pmc.h"
 #include "hw/ram.h"
@@ -245,6 +247,60 @@ Result<std::string> show(Machine::State &state, const nvdebug_view &view, u32 nu
     return text_of(m);
 }
 
+std::string name_of(const nvdebug_engine &engine) {
+    const char *const name = nvdebug_engine_type_name(engine.type);
+    if (!name)
+        return "TYPE-" + std::to_string(engine.type) + ":" + std::to_string(engine.inst);
+    const std::string text = name;
+    return text.back() >= '0' && text.back() <= '9' ? text : text + std::to_string(engine.inst);
+}
+
+std::string name_of(const nvdebug_ctx_owner &owner) {
+    return owner.there ? (owner.is_tsg ? "tsg:" : "channel:") + std::to_string(owner.id) : "-";
+}
+
+std::string state_of(const nvdebug_ctx_status &status) {
+    const char *const name = nvdebug_ctx_state_name(static_cast<nvdebug_ctx_state>(status.state));
+    return name ? name : "undefined-" + std::to_string(status.code);
+}
+
+/** As `engines`, of which it has what one register of each engine tells: a sample is one call. */
+Result<std::string> engines_brief(Machine::State &state) {
+    nvdebug_gpu *const gpu = &state.gpu;
+    if (state.away || gpu->missing[NVDEBUG_FEATURE_ENGINES])
+        return tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
+    const nvdebug_status_ops *const ops = gpu->chip->status;
+    const auto engines = std::span(gpu->topology.engine, gpu->topology.engines);
+    const auto is_driven = [](const nvdebug_engine &engine) {
+        return (engine.has & NVDEBUG_ENGINE_HAS_RUNLIST) != 0;
+    };
+    for (const nvdebug_engine &engine : engines)
+        if (const u32 reg = is_driven(engine) ? ops->engine_reg(gpu, &engine) : 0)
+            nvdebug_reg_expect(gpu, reg);
+    std::string text = "# engine runlist status current next busy faulted reload channel pbdmas "
+                       "pbdma_status pbdma_current pbdma_next pbdma_channel\n";
+    for (const nvdebug_engine &engine : engines) {
+        if (!is_driven(engine))
+            continue;
+        text += name_of(engine) + " " + std::to_string(engine.runlist);
+        const u32 reg = ops->engine_reg(gpu, &engine);
+        u32 word = 0;
+        const int error = reg ? nvdebug_reg_read(gpu, reg, &word) : 0;
+        // It may be that one that does not answer, or that none can be asked.
+        if (error && (error != -EIO || state.trouble))
+            return tl::unexpected(error_of(state, error));
+        nvdebug_engine_status status{};
+        ops->engine(word, &status);
+        if (!reg || error)
+            text += reg ? " unreadable - - -" : " - - - -";
+        else
+            text += " " + state_of(status.ctx) + " " + name_of(status.ctx.owner) + " " +
+                    name_of(status.ctx.next) + (status.busy ? " 1" : " 0");
+        text += " - - - - - - - -\n";
+    }
+    return text;
+}
+
 } // namespace
 
 Result<std::string> Machine::read(std::string_view file) {
@@ -252,6 +308,8 @@ Result<std::string> Machine::read(std::string_view file) {
     state_->forget();
     if (file == "info")
         return info(*state_);
+    if (file == "engines_brief")
+        return engines_brief(*state_);
     ReadAhead::Plan &plan = state_->plans[std::string(file)];
     state_->ahead.begin(std::move(plan));
     Result<std::string> text = tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});

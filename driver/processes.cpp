@@ -45,20 +45,6 @@ std::optional<T> whole_number(std::string_view text) {
                                                                     : std::nullopt;
 }
 
-/** The longest path: with version 1 of cgroups there is one for each controller. */
-std::string cgroup_of(Kernel &kernel, std::uint32_t pid) {
-    const std::string lines = kernel.read(folder_of(pid) + "cgroup");
-    std::string longest;
-    for (std::string_view rest = lines; !rest.empty();) {
-        std::string_view line = text::take_until(rest, '\n');
-        text::take_until(line, ':'); // number
-        text::take_until(line, ':'); // controllers
-        if (line.size() > longest.size())
-            longest = line;
-    }
-    return longest;
-}
-
 /** proc_pid_status(5): real, effective, saved, of file systems. */
 std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid) {
     constexpr std::string_view key = "\nUid:";
@@ -348,6 +334,19 @@ std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid) {
     for (int field = first; field < wanted; field++)
         text::take_word(rest);
     return whole_number<std::uint64_t>(text::take_word(rest));
+}
+
+std::string cgroup_of(Kernel &kernel, std::uint32_t pid) {
+    const std::string lines = kernel.read(folder_of(pid) + "cgroup");
+    std::string longest;
+    for (std::string_view rest = lines; !rest.empty();) {
+        std::string_view line = text::take_until(rest, '\n');
+        text::take_until(line, ':'); // number
+        text::take_until(line, ':'); // controllers
+        if (line.size() > longest.size())
+            longest = line;
+    }
+    return longest;
 }
 
 std::string command_of(Kernel &kernel, std::uint32_t pid) {

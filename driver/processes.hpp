@@ -90,6 +90,9 @@ Result<Owned> find_owned(const std::shared_ptr<Kernel> &kernel, const Card &card
  * ended. */
 std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
 
+/** The longest path of /proc/PID/cgroup: with version 1 of cgroups there is one for each
+ * controller. */
+std::string cgroup_of(Kernel &kernel, std::uint32_t pid);
 /** /proc/PID/comm, without its line break. */
 std::string command_of(Kernel &kernel, std::uint32_t pid);
 

@@ -309,6 +309,12 @@ struct BindSwitches {
 };
 static_assert(sizeof(BindSwitches) == 24);
 
+/** Of a subdevice, NV2080_CTRL_CMD_TIMER_GET_TIME: ctrl2080timer.h. The GPU's clock, for any user. */
+struct Time {
+    static constexpr std::uint32_t command = 0x20800403;
+    std::uint64_t ns;
+};
+
 // Of the events: ctrl/ctrl90cd.h.
 struct EnableEvents {
     static constexpr std::uint32_t command = 0x90cd0101, keep_oldest = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "switches.hpp"
+#include "processes.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -175,6 +176,20 @@ Result<std::uint64_t> Switches::read(std::vector<ContextSwitch> &switches) {
     if (auto taken = control(events_handle, rm::TakeEvents::command, &take, sizeof(take)); !taken)
         return tl::unexpected(std::move(taken).error());
     return __atomic_load_n(&header_->dropped, __ATOMIC_RELAXED);
+}
+
+Result<std::uint64_t> Switches::now_ns() {
+    rm::Time time{};
+    if (auto told = control(subdevice_handle, rm::Time::command, &time, sizeof(time)); !told)
+        return tl::unexpected(std::move(told).error());
+    return time.ns;
+}
+
+nvdebug::Process Switches::process(std::uint32_t pid) {
+    const auto told = [](std::string text) {
+        return text.empty() ? std::nullopt : std::optional(std::move(text));
+    };
+    return {pid, told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid))};
 }
 
 Result<std::string> record_switches(const std::shared_ptr<Kernel> &kernel, const Card &card,

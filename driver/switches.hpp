@@ -17,17 +17,17 @@
 namespace nvdebug::driver {
 
 /** Switches from now on, of all users for root, of own processes for others. */
-class Switches {
+class Switches final : public SwitchReader {
   public:
     static Result<std::unique_ptr<Switches>> start(const std::shared_ptr<Kernel> &kernel,
                                                    const Card &card);
     Switches(const Switches &) = delete;
     Switches &operator=(const Switches &) = delete;
-    ~Switches();
+    ~Switches() override;
 
-    /** Adds those since the last call, oldest first. @returns how many the driver has dropped since
-     * the start, since they were not read in time: it keeps 65,535. */
-    Result<std::uint64_t> read(std::vector<ContextSwitch> &switches);
+    Result<std::uint64_t> read(std::vector<ContextSwitch> &switches) override;
+    Result<std::uint64_t> now_ns() override;
+    nvdebug::Process process(std::uint32_t pid) override;
 
   private:
     Switches(std::shared_ptr<Kernel> kernel, std::shared_ptr<Client> client)

@@ -93,6 +93,14 @@ class Unit {
         });
     }
 
+    Result<std::unique_ptr<SwitchReader>> follow_switches() const {
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return Switches::start(kernel_, card_).map([](std::unique_ptr<Switches> switches) {
+            return std::unique_ptr<SwitchReader>(std::move(switches));
+        });
+    }
+
     Result<Performed> steer(std::string_view file, const std::string &text,
                             const Look &look) const {
         if (asleep())
@@ -239,6 +247,10 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
                     return error;
                 });
         });
+    }
+
+    Result<std::unique_ptr<SwitchReader>> follow_switches(std::string_view gpu) const override {
+        return ask(gpu, [](Unit &unit, std::string_view) { return unit.follow_switches(); });
     }
 
     std::string record(std::string_view name) const override {

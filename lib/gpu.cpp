@@ -148,7 +148,9 @@ Result<std::vector<Engine>> Gpu::engines() const {
     return parse_file(*this, "device_info", parse_device_info);
 }
 
-Result<std::vector<EngineState>> Gpu::engine_states() const {
+Result<std::vector<EngineState>> Gpu::engine_states(Detail detail) const {
+    if (detail == Detail::brief && tree_.source() == Source::driver)
+        return parse_file(*this, "engines_brief", parse_engines);
     return parse_file(*this, "engines", parse_engines);
 }
 
@@ -207,6 +209,10 @@ Result<ContextSwitches> Gpu::context_switches(std::uint32_t ms) const {
             return in_file(*this, file, std::move(error));
         });
     });
+}
+
+Result<std::unique_ptr<SwitchReader>> Gpu::follow_switches() const {
+    return tree_.impl().follow_switches(folder());
 }
 
 Result<std::string> Gpu::perform(const Request &request) const {

@@ -205,6 +205,12 @@ Result<Performed> Tree::Impl::request(std::string_view name, const std::string &
                                        "asked or changed there; use the live /proc"});
 }
 
+Result<std::unique_ptr<SwitchReader>> Tree::Impl::follow_switches(std::string_view gpu) const {
+    return tl::unexpected(
+        Error{ErrorCode::unsupported, 0, path_in(*this, std::string(gpu) + "/context_switches"),
+              "only NVIDIA's driver records context switches, and " + path + " is not from it"});
+}
+
 std::string Tree::Impl::record(std::string_view) const {
     return {};
 }

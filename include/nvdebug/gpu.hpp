@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +41,9 @@ class NVDEBUG_API Gpu {
 
     Result<Info> info() const;
     Result<std::vector<Engine>> engines() const;
-    Result<std::vector<EngineState>> engine_states() const;
+    /** Detail::brief through NVIDIA's driver: without PBDMAs and channels, `faulted` and `reload`,
+     * for one call of it; from elsewhere that is the same as the full state. */
+    Result<std::vector<EngineState>> engine_states(Detail detail = Detail::full) const;
     /** Detail::brief from `runlistY_brief`, or from `runlistY` in a folder that lacks it. */
     Result<Runlist> runlist(std::uint32_t id, Detail detail = Detail::full) const;
     Result<std::vector<AddressSpaceUse>> address_spaces() const;
@@ -67,6 +70,9 @@ class NVDEBUG_API Gpu {
      * source (Source::driver).
      */
     Result<ContextSwitches> context_switches(std::uint32_t ms) const;
+
+    /** The same as they happen, from now on. */
+    Result<std::unique_ptr<SwitchReader>> follow_switches() const;
 
     /** Makes a request; the result is what the control answered, mostly nothing. */
     Result<std::string> perform(const Request &request) const;

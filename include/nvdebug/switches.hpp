@@ -11,7 +11,9 @@
 #include <optional>
 #include <vector>
 
+#include "nvdebug/error.hpp"
 #include "nvdebug/export.hpp"
+#include "nvdebug/owner.hpp"
 
 namespace nvdebug {
 
@@ -28,6 +30,22 @@ struct ContextSwitches {
     /** When it began and ended by the GPU's clock; empty: only root may read that. */
     std::optional<std::uint64_t> begin_ns, end_ns;
     std::vector<ContextSwitch> switches; ///< oldest first
+};
+
+/**
+ * Switches as they happen (Gpu::follow_switches()), of all users for root, of own processes for
+ * others. While it lives the GPU stays powered up. One thread at a time.
+ */
+class SwitchReader {
+  public:
+    virtual ~SwitchReader() = default;
+    /** Adds those since the last call, oldest first. @returns how many the driver has dropped since
+     * the start: it keeps 65,535, and drops what comes when they have not been read. */
+    virtual Result<std::uint64_t> read(std::vector<ContextSwitch> &switches) = 0;
+    /** The GPU's clock now, by which switches are told. */
+    virtual Result<std::uint64_t> now_ns() = 0;
+    /** A process as it is now: with neither command nor cgroup it has ended, or is hidden. */
+    virtual Process process(std::uint32_t pid) = 0;
 };
 
 /**

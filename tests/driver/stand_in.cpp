@@ -225,6 +225,10 @@ std::uint32_t StandIn::control(int descriptor, const rm::Control &asked) {
     }
     if (asked.command == rm::BindSwitches::command || asked.command >> 16 == rm::class_events)
         return events(asked);
+    if (asked.command == rm::Time::command && asked.params_size == sizeof(rm::Time)) {
+        at<rm::Time>(asked.params)->ns = clock ? clock() : 0;
+        return clock ? rm::ok : rm::not_supported;
+    }
     if (asked.command == rm::RegisterOps::command && asked.params_size == sizeof(rm::RegisterOps))
         return read_registers(*at<rm::RegisterOps>(asked.params));
     wrong("control " + std::to_string(asked.command));
@@ -295,6 +299,8 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
 }
 
 std::uint32_t StandIn::events(const rm::Control &asked) {
+    if (asked.command == rm::BindSwitches::command && !has_switches)
+        return rm::not_supported;
     if (asked.command == rm::BindSwitches::command)
         return at<rm::BindSwitches>(asked.params)->all_users && !root ? rm::insufficient_permissions
                                                                       : rm::ok;

@@ -78,6 +78,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::vector<rm::SwitchRecord> switches;
     std::uint32_t put_beyond = 0; ///< added to where it says that it is
     std::uint64_t dropped = 0;
+    bool has_switches = true;            ///< else it does not record them
+    std::function<std::uint64_t()> clock; ///< of the GPU, in ns; none: it is not told
     /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
     std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
