@@ -53,7 +53,7 @@ def edit(path, pattern, replacement):
     ("gpu lsit", ["no verb 'lsit'", "did you mean 'list'?"]),
     ("rnulist list", ["no 'rnulist'", "did you mean 'runlist'?"]),
     ("c list", ["no 'c'", "it may be channel or copy or check or capture or completion"]),
-    ("t l", ["it may be tsg or task or topology"]),
+    ("t l", ["it may be tsg or task or topology or top"]),
     ("gpu list --bogus", ["--bogus"]),
     ("runlist show 0 --breif", ["--breif (did you mean '--brief'?); see"]),
     ("channel preemption 0:1 cliP", ["'cliP' is no MODE", "did you mean 'cilp'?"]),
@@ -129,7 +129,7 @@ def test_no_words_at_all():
 @pytest.mark.parametrize("short, whole", [
     ("g l", "gpu list"), ("runl sh 0", "runlist show 0"), ("-g 1 runl -j s 0 --brief",
                                                        "-g 1 runlist -j show 0 --brief"),
-    ("en l --csv", "engine list --csv"), ("top s", "topology show"), ("che", "check"),
+    ("en l --csv", "engine list --csv"), ("topo s", "topology show"), ("che", "check"),
     ("runl t", "runlist tree"), ("runl sh -h", "runlist show -h")])
 def test_words_cut_short(tree, short, whole):
     expected = ctl(whole, tree)

@@ -14,6 +14,7 @@
 #include <sys/time.h>
 
 #include "doctor.hpp"
+#include "marks.hpp"
 #include "nvdebug/nvdebug.hpp"
 #include "output.hpp"
 #include "page.hpp"
@@ -319,12 +320,14 @@ struct Held {
     Observe observe;
     const Gpu &gpu;
     Renew renew;
+    std::string what; // for recorders
     bool renewed = false;
     std::optional<nvdebug::Request> wanted = std::nullopt; // and not granted yet
 
     Outcome<void> see_through() {
         const LeaseTime::Seconds waited = renew ? time.wait([this] { look(); }) : time.wait();
         lease.end();
+        tell_recorders(gpu.folder(), "undone: " + what);
         // What there is by now, is not what there was before.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
@@ -616,11 +619,13 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         if (!lease)
             return tl::unexpected(particular(lease.error(), refused));
         const auto held = std::make_shared<Held>(
-            Held{LeaseTime(limit), std::move(*lease), *before, observe, context.gpu(), renew});
+            Held{LeaseTime(limit), std::move(*lease), *before, observe, context.gpu(), renew,
+                 request.file + " " + request.text});
         document.then = [held] { return held->see_through(); };
     } else if (auto answer = context.gpu().perform(request); !answer) {
         return tl::unexpected(particular(answer.error(), refused));
     }
+    tell_recorders(context.gpu().folder(), request.file + " " + request.text);
 
     if (auto after = observe())
         document.data["changes"] = changes(*before, *after);

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""`record` and `top` through the module, in the VM: three tasks that always have work."""
+
+import json
+
+import pytest
+from ctl import validate
+from tasks import SLICE_US, TSGS
+
+# The GPU's time goes on by a microsecond an access, so there are several samples a slice, however slow the VM is.
+BOARDS = ["gtx1060-3gb", "a100"]
+
+
+def document(text):
+    found = json.loads(text)
+    validate(found)
+    return found["data"]
+
+
+def gr0(data):
+    engine, = [engine for engine in data["engines"] if engine["engine"] == "GR0"]
+    return engine
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_record(bench, board):
+    name = f"nvdebugctl -g {bench.index(board)}"
+    seconds = 2 * bench.machine.slowness
+    text = bench.check(f"(sleep {seconds / 2:g}; {name} tsg timeslice 1 {SLICE_US}us) > /dev/null & "
+                       f"{name} record --for {seconds:g} --rate 1000 -j -o /tmp/run.ndjson; wait")
+    data = document(text)
+    engine = gr0(data)
+    assert engine["by"] == "samples" and {row["name"] for row in engine["holders"]} == {
+        f"TSG {tsg} of runlist 0" for tsg in TSGS}
+    for row in engine["holders"]:
+        # One may have had a slice more than others.
+        slices = data["seconds"] * 1e6 / SLICE_US
+        assert row["share_percent"] == pytest.approx(100 / len(TSGS), abs=100 / slices + 1), slices
+        # To a sample, and what a switch takes.
+        assert row["slice_median_us"] in (None, pytest.approx(SLICE_US, rel=0.2))
+    assert data["marks"] == 1, "the control is marked"
+    lines = [json.loads(line) for line in bench.check("cat /tmp/run.ndjson").splitlines()]
+    assert [line["text"].split()[0] for line in lines if line["kind"] == "mark"] == ["set_timeslice"]
+    assert [line["kind"] for line in lines].count("clock") == 2
+    again = document(bench.check("nvdebugctl recording show /tmp/run.ndjson -j"))
+    assert again == data | {"cost_percent": None}
+    for ending in ("pftrace", "csv", "html"):
+        bench.check(f"nvdebugctl recording show /tmp/run.ndjson -o /tmp/run.{ending} && rm /tmp/run.{ending}")
+    bench.check("rm /tmp/run.ndjson")
+
+
+def test_top(bench):
+    lines = bench.check(f"nvdebugctl -g {bench.index('gtx1060-3gb')} top -n 2 -s 1000 -j").splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert {row["tsgs"][0] for row in gr0(document(line))["holders"]} <= {f"0:{tsg}" for tsg in TSGS}
+

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Forms of a recording: each says all of it, and can be read where it was cut.
+#include "recording.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <protozero/pbf_reader.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::Holder;
+using nvdebug::Turn;
+
+constexpr std::uint64_t base = 1'763'860'000'123'456'789; // more than a double holds
+
+const Lane gr0{0, "GR0", Lane::Means::switches}, lce2{0, "LCE2", Lane::Means::samples};
+
+/// A process of a hostile name, two TSGs, one who is hidden, a loss and a mark.
+void tell(Sink &sink) {
+    const RecordedProcess first{7, "</script>,\"x\"", "/a", std::nullopt, {{0, 5, 2'048'000}}, 3},
+        second{8, "two", std::nullopt, std::nullopt, {}, 0};
+    sink.head({"2026-11-23T02:00:00.000Z", "driver", 50'000'000, {{0, "GH100", "0000:01:00.0"}}});
+    sink.clock(0, {base, 1000, base - 5, 2000, 3});
+    sink.process(0, first);
+    sink.process(0, second);
+    const Holder one{.pid = 7, .context = 12, .runlist = 0, .tsg = 5},
+        other{.pid = 8, .context = 13};
+    sink.turn(gr0, {one, base, base + 1'000'001, false, std::nullopt}, &first);
+    sink.turn(gr0, {other, base + 1'084'001, base + 2'084'001, true, 84'000}, &second);
+    sink.turn(gr0, {one, base + 2'168'001, base + 3'168'004, true, 84'000}, &first);
+    sink.mark({0, base + 2'500'000, 99, "task_timeslice 500us"});
+    sink.lost(gr0, base + 3'168'004, 17);
+    sink.turn(gr0, {{.pid = 0, .context = 0}, base + 5'000'000, base + 5'000'100, false, {}},
+              nullptr);
+    sink.turn(lce2, {{.runlist = 2, .tsg = 3}, base + 25'000'000, base + 75'000'000, true, {}},
+              nullptr);
+    sink.end(gr0, {base, base + 10'000'000});
+    sink.end(lce2, {base, base + 100'000'000, 3, 1, 100'000'000});
+}
+
+Json told_and_ended(Sink &sink) {
+    Totals totals;
+    Tee tee;
+    tee.add(totals);
+    tee.add(sink);
+    tell(tee);
+    const Json summary = totals.summary(0.005);
+    tee.end(summary);
+    return summary;
+}
+
+std::vector<std::string> lines_of(const std::string &text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+/// A file with that text while the test runs.
+class File {
+  public:
+    explicit File(const std::string &text)
+        : path_(std::filesystem::path(testing::TempDir()) /
+                ("recording-" + std::to_string(::getpid()) + ".ndjson")) {
+        std::ofstream(path_) << text;
+    }
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+    ~File() { std::filesystem::remove(path_); }
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
+    Totals totals;
+    tell(totals);
+    const Json summary = totals.summary(0.005);
+    EXPECT_EQ(summary["turns"], 5);
+    EXPECT_EQ(summary["marks"], 1);
+    EXPECT_EQ(summary["cost_percent"], 0.5);
+    const Json &engine = summary["engines"][0];
+    EXPECT_EQ(engine["lost_switches"], 17);
+    EXPECT_EQ(engine["switches"], 2);
+    EXPECT_EQ(engine["switch_median_us"], 84.0);
+    EXPECT_NEAR(engine["switching_percent"].get<double>(), 1.68, 0.001);
+    EXPECT_NEAR(engine["unknown_percent"].get<double>(), 100 - 30.00104 - 1.68, 0.01);
+    const Json &first = engine["holders"][0];
+    EXPECT_EQ(first["pid"], 7);
+    EXPECT_NEAR(first["share_percent"].get<double>(), 20.00004, 0.0001);
+    EXPECT_EQ(first["turns"], 2);
+    EXPECT_EQ(first["slice_median_us"], 1000.003) << "of the one that is whole";
+    EXPECT_EQ(first["away_median_us"], 1168.0);
+    EXPECT_EQ(first["timeslice_us"], Json::array({2048.0}));
+    EXPECT_EQ(first["tsgs"], Json::array({"0:5"}));
+    EXPECT_EQ(engine["holders"][2]["name"], "hidden");
+    const Json &copies = summary["engines"][1];
+    EXPECT_EQ(copies["by"], "samples");
+    EXPECT_EQ(copies["held_percent"], 50.0);
+    EXPECT_EQ(copies["missed_samples"], 1);
+    EXPECT_EQ(copies["holders"][0]["name"], "TSG 3 of runlist 2");
+}
+
+TEST(Ndjson, SaysAllAndIsReadAgain) {
+    const auto sink = make_ndjson();
+    const Json summary = told_and_ended(*sink);
+    for (const std::string &line : lines_of(sink->text()))
+        EXPECT_TRUE(Json::parse(line).contains("kind")) << line;
+    const File file(sink->text());
+    const auto again = make_ndjson();
+    Totals totals;
+    Tee tee;
+    tee.add(*again);
+    tee.add(totals);
+    RecordedFile recorded;
+    const auto whole = recorded.tell(file.path(), tee);
+    ASSERT_TRUE(whole) << whole.error().error.sentence;
+    EXPECT_TRUE(*whole);
+    again->end(summary);
+    EXPECT_EQ(again->text(), sink->text());
+    Json repeated = totals.summary(0.005);
+    EXPECT_EQ(repeated, summary) << "what is added up of a file is what was added up at first";
+}
+
+TEST(Ndjson, IsReadWhereItWasCut) {
+    const auto sink = make_ndjson();
+    told_and_ended(*sink);
+    const std::string text = sink->text();
+    for (std::size_t length = 0; length < text.size(); length += 7) {
+        const File file(text.substr(0, length));
+        Totals totals;
+        RecordedFile recorded;
+        const auto whole = recorded.tell(file.path(), totals);
+        EXPECT_EQ(whole.has_value(), length > 0) << length;
+        EXPECT_FALSE(whole.value_or(false)) << length;
+    }
+}
+
+TEST(Ndjson, OfOthersIsRefused) {
+    for (const char *const text :
+         {"{}\n", "x\n", "{\"kind\":\"turn\"}\n", "{\"kind\":\"clock\",\"gpu\":0}\n", "[1]\n",
+          "{\"kind\":\"recording\"}\n"}) {
+        const File file(text);
+        Totals totals;
+        const auto whole = RecordedFile().tell(file.path(), totals);
+        ASSERT_FALSE(whole) << text;
+        EXPECT_NE(whole.error().error.sentence.find("line 1 of"), std::string::npos);
+    }
+    Totals totals;
+    EXPECT_FALSE(RecordedFile().tell("/nonexistent", totals));
+    EXPECT_FALSE(RecordedFile().tell("/", totals));
+}
+
+TEST(CsvForm, HasALineForEach) {
+    const auto sink = make_csv();
+    told_and_ended(*sink);
+    const auto lines = lines_of(sink->text());
+    ASSERT_EQ(lines.size(), 10U);
+    EXPECT_EQ(lines[2], "turn,0,GR0," + std::to_string(base + 1'084'001) + "," +
+                            std::to_string(base + 2'084'001) + ",true,8,two,13,,,,,");
+    for (const std::string &line : lines) {
+        std::size_t commas = 0;
+        bool quoted = false;
+        for (const char letter : line) {
+            quoted ^= letter == '"';
+            commas += letter == ',' && !quoted;
+        }
+        EXPECT_EQ(commas, 13U) << line;
+    }
+}
+
+TEST(HtmlForm, HoldsTheLinesAndNoneEndsTheScript) {
+    const auto sink = make_html();
+    const Json summary = told_and_ended(*sink);
+    const std::string &text = sink->text();
+    const std::string begin = "type=\"application/x-ndjson\">\n";
+    const std::size_t at = text.find(begin);
+    ASSERT_NE(at, std::string::npos);
+    const std::string data = text.substr(at + begin.size());
+    EXPECT_EQ(data.find('<'), data.size() - std::string("</script>\n").size());
+    std::vector<std::string> kinds;
+    for (const std::string &line : lines_of(data))
+        if (line != "</script>")
+            kinds.push_back(Json::parse(line)["kind"]);
+    EXPECT_EQ(kinds.size(), 14U);
+    EXPECT_EQ(text.find("http://"), std::string::npos) << "it loads nothing";
+    EXPECT_EQ(text.find("https://"), std::string::npos);
+}
+
+// Numbers of fields are written down here again, from google/perfetto's .proto files.
+struct Event {
+    std::uint64_t ns = 0, track = 0;
+    unsigned type = 0, clock = 0;
+    std::string name;
+};
+struct Track {
+    std::uint64_t parent = 0;
+    std::string name;
+    std::int32_t pid = 0;
+};
+struct Trace {
+    std::vector<Event> events;
+    std::map<std::uint64_t, Track> tracks;
+    std::vector<std::map<unsigned, std::uint64_t>> clocks;
+};
+
+/// Throws where it is no protobuf.
+Trace read_trace(std::string_view text) {
+    Trace trace;
+    protozero::pbf_reader file(text.data(), text.size());
+    while (file.next(1)) {
+        protozero::pbf_reader packet = file.get_message();
+        Event event;
+        bool is_event = false;
+        while (packet.next()) {
+            switch (packet.tag()) {
+            case 8:
+                event.ns = packet.get_uint64();
+                break;
+            case 58:
+                event.clock = packet.get_uint32();
+                break;
+            case 11: {
+                is_event = true;
+                protozero::pbf_reader one = packet.get_message();
+                while (one.next()) {
+                    if (one.tag() == 9)
+                        event.type = static_cast<unsigned>(one.get_enum());
+                    else if (one.tag() == 11)
+                        event.track = one.get_uint64();
+                    else if (one.tag() == 23)
+                        event.name = one.get_string();
+                    else
+                        one.skip();
+                }
+                break;
+            }
+            case 60: {
+                protozero::pbf_reader one = packet.get_message();
+                std::uint64_t uuid = 0;
+                Track track;
+                while (one.next()) {
+                    if (one.tag() == 1) {
+                        uuid = one.get_uint64();
+                    } else if (one.tag() == 5) {
+                        track.parent = one.get_uint64();
+                    } else if (one.tag() == 2) {
+                        track.name = one.get_string();
+                    } else if (one.tag() == 3) {
+                        protozero::pbf_reader process = one.get_message();
+                        while (process.next()) {
+                            if (process.tag() == 1)
+                                track.pid = process.get_int32();
+                            else if (process.tag() == 6)
+                                track.name = process.get_string();
+                            else
+                                process.skip();
+                        }
+                    } else {
+                        one.skip();
+                    }
+                }
+                trace.tracks[uuid] = track;
+                break;
+            }
+            case 6: {
+                protozero::pbf_reader snapshot = packet.get_message();
+                trace.clocks.emplace_back();
+                while (snapshot.next(1)) {
+                    protozero::pbf_reader clock = snapshot.get_message();
+                    unsigned id = 0;
+                    while (clock.next())
+                        if (clock.tag() == 1)
+                            id = clock.get_uint32();
+                        else
+                            trace.clocks.back()[id] = clock.get_uint64();
+                }
+                break;
+            }
+            default:
+                packet.skip();
+            }
+        }
+        if (is_event)
+            trace.events.push_back(event);
+    }
+    return trace;
+}
+
+TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
+    const auto sink = make_perfetto();
+    told_and_ended(*sink);
+    const Trace trace = read_trace(sink->text());
+    ASSERT_EQ(trace.clocks.size(), 1U);
+    EXPECT_EQ(trace.clocks[0],
+              (std::map<unsigned, std::uint64_t>{{64, base}, {6, 2000}, {3, 1000}, {1, base - 5}}));
+    std::map<std::string, std::uint64_t> uuids;
+    for (const auto &[uuid, track] : trace.tracks)
+        uuids[track.name] = uuid;
+    for (const char *const name :
+         {"gpu0 GH100 0000:01:00.0", "GR0", "LCE2 (sampled)", "two", "gpu0 GR0 TSG 0:5",
+          "gpu0 GR0 context 13", "gpu0 LCE2 TSG 2:3", "controls", "</script>,\"x\""})
+        EXPECT_TRUE(uuids.contains(name)) << name;
+    EXPECT_EQ(trace.tracks.at(uuids["GR0"]).parent, uuids["gpu0 GH100 0000:01:00.0"]);
+    EXPECT_EQ(trace.tracks.at(uuids["two"]).pid, 8);
+    EXPECT_EQ(trace.tracks.at(uuids["gpu0 GR0 context 13"]).parent, uuids["two"]);
+
+    // Each slice of a track ends before the next begins.
+    std::map<std::uint64_t, std::optional<std::uint64_t>> open;
+    std::size_t slices = 0;
+    for (const Event &event : trace.events) {
+        EXPECT_EQ(event.clock, 64U);
+        EXPECT_TRUE(trace.tracks.contains(event.track));
+        if (event.type == 1) {
+            EXPECT_FALSE(open[event.track]);
+            open[event.track] = event.ns;
+        } else if (event.type == 2) {
+            ASSERT_TRUE(open[event.track]);
+            EXPECT_LE(*open[event.track], event.ns);
+            open[event.track].reset();
+            slices++;
+        }
+    }
+    EXPECT_EQ(slices, 10U) << "each turn on its engine's track and on its TSG's";
+    EXPECT_EQ(trace.events[0].ns, base);
+    EXPECT_EQ(trace.events[1].ns, base + 1'000'001);
+}
+
+TEST(PerfettoForm, IsReadPieceByPiece) {
+    const auto sink = make_perfetto();
+    std::string text;
+    tell(*sink);
+    // What is taken at any time is whole packets.
+    EXPECT_NO_THROW(read_trace(sink->text()));
+    std::swap(text, sink->text());
+    sink->turn(gr0, {{.pid = 8, .context = 13}, base + 6'000'000, base + 7'000'000, true, {}},
+               nullptr);
+    const std::size_t before = read_trace(text).events.size();
+    EXPECT_EQ(read_trace(text + sink->text()).events.size(), before + 4);
+}
+
+} // namespace
+} // namespace nvdebugctl

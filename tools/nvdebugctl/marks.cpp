@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "marks.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace nvdebugctl {
+namespace {
+
+// Sockets of no file (unix(7), "abstract"): they end with their process, and are listed with '@'.
+constexpr std::string_view prefix = "nvdebug-recorder-";
+
+/** @return the address' length. */
+socklen_t address_of(const std::string &name, sockaddr_un &address) {
+    address = {};
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
+    std::memcpy(address.sun_path + 1, name.data(), length);
+    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+std::uint64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+} // namespace
+
+void tell_recorders(const std::string &gpu, const std::string &text) {
+    const std::string message = fmt::format("{} {} {}", monotonic_ns(), gpu, text);
+    std::ifstream sockets("/proc/net/unix");
+    int descriptor = -1;
+    for (std::string line; std::getline(sockets, line);) {
+        const std::size_t at = line.rfind(" @");
+        if (at == line.npos || !line.substr(at + 2).starts_with(prefix))
+            continue;
+        if (descriptor < 0)
+            descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        sockaddr_un address;
+        const socklen_t length = address_of(line.substr(at + 2), address);
+        // Who does not listen any more is told nothing.
+        static_cast<void>(sendto(descriptor, message.data(), message.size(), 0,
+                                 reinterpret_cast<const sockaddr *>(&address), length));
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+Ear::Ear() : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    sockaddr_un address;
+    const socklen_t length = address_of(fmt::format("{}{}", prefix, getpid()), address);
+    const int yes = 1;
+    if (descriptor_ >= 0 &&
+        (setsockopt(descriptor_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) ||
+         bind(descriptor_, reinterpret_cast<const sockaddr *>(&address), length))) {
+        close(descriptor_);
+        descriptor_ = -1;
+    }
+}
+
+Ear::~Ear() {
+    if (descriptor_ >= 0)
+        close(descriptor_);
+}
+
+std::vector<Ear::Heard> Ear::take() {
+    std::vector<Heard> all;
+    for (;;) {
+        std::array<char, 4096> text{};
+        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+        iovec part{text.data(), text.size()};
+        msghdr message{};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        const ssize_t length = descriptor_ < 0 ? -1 : recvmsg(descriptor_, &message, 0);
+        if (length < 0)
+            return all;
+        ucred sender{};
+        for (cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one))
+            if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_CREDENTIALS)
+                std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
+        if (!sender.pid || (sender.uid != 0 && sender.uid != getuid()))
+            continue;
+        Heard heard{};
+        std::istringstream words(std::string(text.data(), static_cast<std::size_t>(length)));
+        if (!(words >> heard.monotonic_ns >> heard.gpu) ||
+            !std::getline(words >> std::ws, heard.text))
+            continue;
+        heard.pid = static_cast<std::uint32_t>(sender.pid);
+        all.push_back(std::move(heard));
+    }
+}
+
+} // namespace nvdebugctl

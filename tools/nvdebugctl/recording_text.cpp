@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Recordings as lines: NDJSON, CSV, and the page that shows NDJSON as a timeline.
+#include <fmt/format.h>
+#include <iterator>
+
+#include "json.hpp"
+#include "recording.hpp"
+#include "recording_page.hpp"
+#include "text.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::Holder;
+using nvdebug::Turn;
+
+std::string quoted(const Json &value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <typename T>
+std::string or_null_text(const std::optional<T> &value) {
+    return value ? fmt::format("{}", *value) : std::string("null");
+}
+
+/** The end of each line of a turn, made once for each that has one. */
+class Tails {
+  public:
+    template <typename Make>
+    const std::string &of(const Holder &who, const RecordedProcess *process, Make make) {
+        Tail &tail = tails_[{who, process != nullptr}];
+        // A process that has another program runs by the same number.
+        if (tail.text.empty() || (process && process->command != tail.command))
+            tail = {make(), process ? process->command : std::nullopt};
+        return tail.text;
+    }
+
+  private:
+    struct Tail {
+        std::string text;
+        std::optional<std::string> command;
+    };
+    std::map<std::pair<Holder, bool>, Tail> tails_;
+};
+
+class Ndjson final : public TextSink {
+  public:
+    void head(const RecordingHead &head) override {
+        Json gpus = Json::array();
+        for (const RecordedGpu &gpu : head.gpus)
+            gpus.push_back({{"gpu", gpu.index},
+                            {"chip", or_null(gpu.chip)},
+                            {"pci_address", or_null(gpu.pci_address)}});
+        add({{"kind", "recording"},
+             {"version", "1.0"},
+             {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
+             {"time", head.time},
+             {"source", head.source},
+             {"period_ns", head.period_ns},
+             {"gpus", std::move(gpus)}});
+    }
+
+    void clock(std::uint32_t gpu, const ClockReading &at) override {
+        add({{"kind", "clock"},
+             {"gpu", gpu},
+             {"gpu_ns", at.gpu_ns},
+             {"monotonic_ns", at.monotonic_ns},
+             {"realtime_ns", at.realtime_ns},
+             {"boottime_ns", at.boottime_ns},
+             {"within_ns", at.within_ns}});
+    }
+
+    void process(std::uint32_t gpu, const RecordedProcess &process) override {
+        Json tsgs = Json::array();
+        for (const RecordedProcess::Tsg &tsg : process.tsgs)
+            tsgs.push_back({{"runlist", tsg.runlist},
+                            {"tsg", tsg.id},
+                            {"timeslice_ns", or_null(tsg.timeslice_ns)}});
+        add({{"kind", "process"},
+             {"gpu", gpu},
+             {"pid", process.pid},
+             {"process", or_null(process.command)},
+             {"cgroup", or_null(process.cgroup)},
+             {"container", or_null(process.container)},
+             {"channels", process.channels},
+             {"tsgs", std::move(tsgs)}});
+    }
+
+    void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
+        const std::string &tail = tails_.of(turn.who, process, [&] {
+            const Holder &who = turn.who;
+            return fmt::format(
+                R"("pid":{},"process":{},"context":{},"runlist":{},"tsg":{},"channel":{}}})"
+                "\n",
+                or_null_text(who.pid), quoted(process ? or_null(process->command) : Json()),
+                or_null_text(who.context), or_null_text(who.runlist), or_null_text(who.tsg),
+                or_null_text(who.channel));
+        });
+        std::string &begin = begins_[&lane];
+        if (begin.empty())
+            begin = fmt::format(R"({{"kind":"turn","gpu":{},"engine":{},"begin_ns":)", lane.gpu,
+                                quoted(Json(lane.engine)));
+        text_ += begin;
+        fmt::format_to(std::back_inserter(text_), R"({},"end_ns":{},"whole":{},"gap_ns":)",
+                       turn.begin_ns, turn.end_ns, turn.whole);
+        if (turn.gap_ns)
+            fmt::format_to(std::back_inserter(text_), "{},", *turn.gap_ns);
+        else
+            text_ += "null,";
+        text_ += tail;
+    }
+
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        add({{"kind", "lost"},
+             {"gpu", lane.gpu},
+             {"engine", lane.engine},
+             {"after_ns", ns},
+             {"switches", count}});
+    }
+
+    void mark(const Mark &mark) override {
+        add({{"kind", "mark"},
+             {"gpu", mark.gpu},
+             {"ns", mark.ns},
+             {"pid", mark.pid},
+             {"text", mark.text}});
+    }
+
+    void end(const Lane &lane, const LaneEnd &end) override {
+        add({{"kind", "engine"},
+             {"gpu", lane.gpu},
+             {"engine", lane.engine},
+             {"by", lane.means == Lane::Means::samples ? "samples" : "switches"},
+             {"begin_ns", or_null(end.begin_ns)},
+             {"end_ns", or_null(end.end_ns)},
+             {"samples", end.samples},
+             {"missed_samples", end.missed},
+             {"known_ns", end.known_ns}});
+    }
+
+    void end(const Json &summary) override { add({{"kind", "summary"}, {"summary", summary}}); }
+
+  private:
+    void add(const Json &line) { text_ += quoted(line) + "\n"; }
+
+    std::map<const Lane *, std::string> begins_;
+    Tails tails_;
+};
+
+class Csv final : public TextSink {
+  public:
+    void head(const RecordingHead &) override {
+        text_ += "kind,gpu,engine,begin_ns,end_ns,whole,pid,process,context,runlist,tsg,channel,"
+                 "count,text\n";
+    }
+
+    void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
+        const std::string &tail = tails_.of(turn.who, process, [&] {
+            const Holder &who = turn.who;
+            return fmt::format(
+                "{},{},{},{},{},{},,\n", cell(who.pid),
+                process && process->command ? quoted_cell(*process->command) : std::string(),
+                cell(who.context), cell(who.runlist), cell(who.tsg), cell(who.channel));
+        });
+        fmt::format_to(std::back_inserter(text_), "turn,{},{},{},{},{},", lane.gpu, engine(lane),
+                       turn.begin_ns, turn.end_ns, turn.whole);
+        text_ += tail;
+    }
+
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        fmt::format_to(std::back_inserter(text_), "lost,{},{},{},,,,,,,,,{},\n", lane.gpu,
+                       engine(lane), ns, count);
+    }
+
+    void mark(const Mark &mark) override {
+        fmt::format_to(std::back_inserter(text_), "mark,{},,{},,,{},,,,,,,{}\n", mark.gpu, mark.ns,
+                       mark.pid, quoted_cell(mark.text));
+    }
+
+    void end(const Lane &lane, const LaneEnd &end) override {
+        fmt::format_to(std::back_inserter(text_), "engine,{},{},{},{},,,,,,,,{},{}\n", lane.gpu,
+                       engine(lane), cell(end.begin_ns), cell(end.end_ns),
+                       lane.means == Lane::Means::samples ? cell(std::optional(end.samples)) : "",
+                       lane.means == Lane::Means::samples ? "samples" : "switches");
+    }
+
+  private:
+    template <typename T>
+    static std::string cell(const std::optional<T> &value) {
+        return value ? fmt::format("{}", *value) : std::string();
+    }
+
+    static std::string quoted_cell(const std::string &raw) {
+        const std::string text = printable(raw);
+        if (text.find_first_of(",\"") == text.npos)
+            return text;
+        std::string quoted = "\"";
+        for (const char letter : text)
+            quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+        return quoted + "\"";
+    }
+
+    const std::string &engine(const Lane &lane) {
+        std::string &name = engines_[&lane];
+        if (name.empty())
+            name = quoted_cell(lane.engine);
+        return name;
+    }
+
+    std::map<const Lane *, std::string> engines_;
+    Tails tails_;
+};
+
+/** The page, its program, and behind it the lines of NDJSON: also what was cut short can be seen.
+ */
+class Html final : public TextSink {
+  public:
+    void head(const RecordingHead &head) override {
+        text_ += recording_page;
+        tell([&] { lines_.head(head); });
+    }
+    void clock(std::uint32_t gpu, const ClockReading &reading) override {
+        tell([&] { lines_.clock(gpu, reading); });
+    }
+    void process(std::uint32_t gpu, const RecordedProcess &process) override {
+        tell([&] { lines_.process(gpu, process); });
+    }
+    void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
+        tell([&] { lines_.turn(lane, turn, process); });
+    }
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        tell([&] { lines_.lost(lane, ns, count); });
+    }
+    void mark(const Mark &mark) override {
+        tell([&] { lines_.mark(mark); });
+    }
+    void end(const Lane &lane, const LaneEnd &end) override {
+        tell([&] { lines_.end(lane, end); });
+    }
+    void end(const Json &summary) override {
+        tell([&] { lines_.end(summary); });
+        text_ += "</script>\n";
+    }
+
+  private:
+    template <typename What>
+    void tell(What what) {
+        what();
+        // Names are of others: they must not end the script.
+        for (const char letter : lines_.text())
+            if (letter == '<')
+                text_ += "\\u003c";
+            else
+                text_ += letter;
+        lines_.text().clear();
+    }
+
+    Ndjson lines_;
+};
+
+} // namespace
+
+std::unique_ptr<TextSink> make_ndjson() {
+    return std::make_unique<Ndjson>();
+}
+
+std::unique_ptr<TextSink> make_csv() {
+    return std::make_unique<Csv>();
+}
+
+std::unique_ptr<TextSink> make_html() {
+    return std::make_unique<Html>();
+}
+
+} // namespace nvdebugctl
