@@ -3,6 +3,9 @@
 //
 //   load compute|memory SECONDS           one after the other, each awaited
 //   load queue SECONDS                    kernels of 200 us, always some of them queued
+//   load counted SECONDS                  the same, and each 50 ms a line: CLOCK_MONOTONIC in ns, kernels that ended
+//   load tiny SECONDS                     kernels of a few us, each awaited: the GPU goes over to others after each
+//   load copies SECONDS                   copies of 64 MiB from the host, always some of them queued
 //   load small SECONDS                    a kernel of 1 ms each 10 ms
 //   load launch COUNT                     what queuing an empty kernel takes
 //   load where                            kernels on as many SMs as there are: how many they got
@@ -343,13 +346,43 @@ int main(int argc, char **argv) {
     };
     // One wave on any GPU, so that turns are time: about 0.75 ms for compute_turns on an H100.
     const unsigned wave = 8 * static_cast<unsigned>(sms);
-    if (what == "queue" && argc == 3) {
+    if ((what == "queue" || what == "counted") && argc == 3) {
         constexpr int queued = 16;
         std::fprintf(stderr, "ready\n");
+        long ended = -queued; // what the first call waits for is nothing
+        auto told = Clock::now();
         for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
             for (int n = 0; n < queued; n++)
                 load.queue("compute", stream, wave, compute_turns / 4);
             // As long as the other half is queued there is something to run.
+            call("cuEventSynchronize", event(stream));
+            ended += queued;
+            if (const auto now = Clock::now(); what == "counted" && now - told > std::chrono::milliseconds(50)) {
+                std::printf("%lld %ld\n", static_cast<long long>(now.time_since_epoch().count()), ended);
+                told = now;
+            }
+        }
+        call("cuStreamSynchronize", stream);
+        return 0;
+    }
+    if (what == "tiny" && argc == 3) {
+        std::fprintf(stderr, "ready\n");
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            load.queue("compute", stream, 1, 1);
+            call("cuStreamSynchronize", stream);
+        }
+        return 0;
+    }
+    if (what == "copies" && argc == 3) {
+        constexpr std::size_t bytes = std::size_t{64} << 20;
+        void *host = nullptr;
+        Address there = 0;
+        call("cuMemAllocHost_v2", &host, bytes);
+        call("cuMemAlloc_v2", &there, bytes);
+        std::fprintf(stderr, "ready\n");
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            for (int n = 0; n < 4; n++)
+                call("cuMemcpyHtoDAsync_v2", there, static_cast<const void *>(host), bytes, stream);
             call("cuEventSynchronize", event(stream));
         }
         call("cuStreamSynchronize", stream);

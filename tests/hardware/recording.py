@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""`nvdebugctl record` and `top` on a real GPU: shares against what tasks count themselves, slices against timeslices,
+what recording costs, copy engines by samples.
+
+    recording.py NVDEBUGCTL LOAD FOLDER
+
+As root, on a GPU that nobody else uses, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
+built. Writes FOLDER/recording.json, and two seconds of three tasks as FOLDER/recording.ndjson. Ends with 1 if a share is
+wrong by 1 % or more.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import pty
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+
+
+def tool(*words, **options):
+    done = subprocess.run([TOOL, "--from", "driver", *map(str, words)], capture_output=True, text=True, timeout=60,
+                          check=False, **options)
+    if done.returncode not in (0, 4):
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr}")
+    return done
+
+
+@contextlib.contextmanager
+def loads(*how):
+    """One for each of `how`, whose words are those of load.cpp; at work."""
+    processes, files = [], []
+    try:
+        for words in how:
+            files.append(tempfile.TemporaryFile("w+"))
+            processes.append(subprocess.Popen([LOAD, *words], stdout=files[-1], stderr=subprocess.PIPE, text=True))
+        for process in processes:
+            while process.stderr.readline() not in ("ready\n", ""):
+                pass
+        for process, file in zip(processes, files):
+            process.told = file
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def at(told, ns):
+    """How many kernels had ended by then, between two lines."""
+    before = max((one for one in told if one[0] <= ns), default=told[0])
+    after = min((one for one in told if one[0] > ns), default=told[-1])
+    if after[0] == before[0]:
+        return before[1]
+    return before[1] + (after[1] - before[1]) * (ns - before[0]) / (after[0] - before[0])
+
+
+def gr0(summary):
+    return next(engine for engine in summary["engines"] if engine["engine"] == "GR0")
+
+
+def three_tasks(slices, seconds, keep=None):
+    """Shares as recorded, and as the tasks counted in the same time."""
+    with tempfile.TemporaryDirectory() as folder, loads(*[("counted", "60")] * 3) as tasks:
+        for task, us in zip(tasks, slices):
+            tool("task", "set", task.pid, "--timeslice", f"{us}us")
+        time.sleep(0.5)
+        path = pathlib.Path(folder) / "run.ndjson"
+        summary = json.loads(tool("record", "--for", f"{seconds}s", "-o", path, "-j").stdout)["data"]
+        time.sleep(0.2)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        told = []
+        for task in tasks:
+            task.kill()
+            task.wait()
+            task.told.seek(0)
+            told.append([tuple(map(int, line.split())) for line in task.told.read().splitlines() if line.count(" ") == 1])
+        if keep:
+            keep.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    clocks = [line for line in lines if line["kind"] == "clock"]
+    turns = [line for line in lines if line["kind"] == "turn" and line["engine"] == "GR0"]
+    # From the first whole turn to the last, by the host's clock.
+    begin, end = (clocks[n]["monotonic_ns"] + turns[n]["begin_ns"] - clocks[n]["gpu_ns"] for n in (0, -1))
+    counted = [at(each, end) - at(each, begin) for each in told]
+    held = {task.pid: sum(turn["end_ns"] - turn["begin_ns"] for turn in turns[:-1] if turn["pid"] == task.pid)
+            for task in tasks}
+    rows = {row["pid"]: row for row in gr0(summary)["holders"]}
+    engine = gr0(summary)
+    return {"timeslices_us": slices,
+            "recorded_percent": [round(100 * held[task.pid] / sum(held.values()), 3) for task in tasks],
+            "counted_percent": [round(100 * each / sum(counted), 3) for each in counted],
+            "slices": [{key: rows[task.pid][key] for key in rows[task.pid] if key.startswith(("slice_", "away_"))}
+                       for task in tasks],
+            "tsgs": [rows[task.pid]["tsgs"] for task in tasks], "names": [rows[task.pid]["name"] for task in tasks],
+            "joined": sum(turn["tsg"] is not None for turn in turns) / len(turns),
+            "clock_drift_ns": (clocks[-1]["gpu_ns"] - clocks[0]["gpu_ns"])
+            - (clocks[-1]["monotonic_ns"] - clocks[0]["monotonic_ns"]),
+            "clock_within_ns": [clock["within_ns"] for clock in clocks],
+            "switches": engine["switches"], "switch_median_us": engine["switch_median_us"],
+            "switching_percent": engine["switching_percent"], "unknown_percent": engine["unknown_percent"],
+            "lost_switches": engine["lost_switches"], "cost_percent": summary["cost_percent"]}
+
+
+def costs():
+    """Of a core, by how many switches there are a second."""
+    with tempfile.TemporaryDirectory() as folder, loads(*[("tiny", "60")] * 4):
+        for form in (None, "ndjson", "csv", "pftrace", "html"):
+            words = ["-o", f"{folder}/run.{form}"] if form else []
+            summary = json.loads(tool("record", "--for", "3s", "--rate", 0, "-j", *words).stdout)["data"]
+            engine = gr0(summary)
+            yield {"form": form, "switches_per_second": round(engine["switches"] / summary["seconds"]),
+                   "lost": engine["lost_switches"], "turns": summary["turns"], "cost_percent": summary["cost_percent"],
+                   "slice_median_us": engine["holders"][0]["slice_median_us"],
+                   "switch_median_us": engine["switch_median_us"]}
+    for rate in (0, 20, 100, 1000):
+        summary = json.loads(tool("record", "--for", "2s", "--rate", rate, "-j").stdout)["data"]
+        yield {"rate": rate, "cost_percent": summary["cost_percent"],
+               "missed": max((engine["missed_samples"] or 0 for engine in summary["engines"]), default=0)}
+
+
+def copies():
+    with loads(("copies", "20")) as (task,):
+        summary = json.loads(tool("record", "--for", "2s", "--rate", 200, "-j").stdout)["data"]
+        return [{"engine": engine["engine"], "held_percent": engine["held_percent"],
+                 "holders": [(row["name"], row["pid"] == task.pid, row["share_percent"]) for row in engine["holders"]]}
+                for engine in summary["engines"] if engine["holders"]]
+
+
+def top():
+    """Its screen for two seconds, as the terminal gets it."""
+    with loads(*[("queue", "20")] * 2):
+        master, slave = pty.openpty()
+        text = b""
+        with subprocess.Popen([TOOL, "--from", "driver", "top", "-s", "500", "-n", "4"], stdin=slave, stdout=slave,
+                              stderr=slave, env={**os.environ, "TERM": "xterm", "LINES": "30", "COLUMNS": "150"}) as live:
+            os.close(slave)
+            while live.poll() is None:
+                if select.select([master], [], [], 0.2)[0]:
+                    with contextlib.suppress(OSError):
+                        text += os.read(master, 65536)
+        os.close(master)
+        lines = tool("top", "-s", "500", "-n", "2").stdout
+        return {"status": live.returncode, "bytes": len(text), "screen": text[-1500:].decode("utf-8", "replace"),
+                "lines": lines}
+
+
+def as_user():
+    """Nobody's: own processes are there, others' are hidden."""
+    with loads(*[("queue", "20")] * 2):
+        done = subprocess.run([TOOL, "--from", "driver", "record", "--for", "1s", "-j"], capture_output=True, text=True,
+                              timeout=60, check=False, user=65534, group=65534)
+        return {"status": done.returncode, "err": done.stderr, "out": done.stdout[-1500:]}
+
+
+def marks():
+    with loads(*[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "run.ndjson"
+        with subprocess.Popen([TOOL, "--from", "driver", "record", "--for", "2s", "-o", path]) as recording:
+            time.sleep(0.7)
+            tool("task", "set", task.pid, "--timeslice", "500us")
+            recording.wait()
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        mark, = [line for line in lines if line["kind"] == "mark"]
+        slices = {early: sorted(turn["end_ns"] - turn["begin_ns"] for turn in lines
+                                if turn["kind"] == "turn" and turn["pid"] == task.pid and turn["whole"]
+                                and (turn["end_ns"] < mark["ns"]) == early) for early in (True, False)}
+        return {"text": mark["text"], "slices_us": [each[len(each) // 2] / 1000 for each in slices.values() if each]}
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    found = {}
+    wrong = False
+    for name, work in {
+            "three": lambda: [three_tasks((2048, 2048, 2048), 10), three_tasks((1000, 2000, 4000), 10),
+                              three_tasks((1000, 2000, 4000), 1, FOLDER / "recording.ndjson")],
+            "costs": lambda: list(costs()), "copies": copies, "marks": marks, "top": top, "user": as_user}.items():
+        begin = time.monotonic()
+        try:
+            found[name] = work()
+        except Exception as error:  # pylint: disable=broad-except # the rest is worth having all the same
+            found[name] = f"failed: {error!r}"
+            wrong = True
+        print(f"{name}, {time.monotonic() - begin:.1f} s: {json.dumps(found[name], indent=1)}", flush=True)
+        (FOLDER / "recording.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for run in found["three"] if isinstance(found["three"], list) else []:
+        for recorded, counted in zip(run["recorded_percent"], run["counted_percent"]):
+            if abs(recorded - counted) >= 1:
+                print(f"recording.py: recorded {recorded} %, but the task counted {counted} %", file=sys.stderr)
+                wrong = True
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
