@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "families.hpp"
+
+#include <map>
+#include <string>
+
+namespace nvdebug::exporter {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds(std::uint64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+/** A label is UTF-8; names of commands are any bytes. */
+std::string utf8(const std::string &bytes) {
+    std::string text;
+    for (const char c : bytes)
+        text += c >= ' ' && c < '\x7f' ? c : '?';
+    return text;
+}
+
+/** Families in the order in which they are first named. */
+class Families {
+  public:
+    void counter(const char *name, const char *help, Labels labels, double value) {
+        ClientMetric &metric = add(name, help, MetricType::Counter, std::move(labels));
+        metric.counter.value = value;
+    }
+
+    void gauge(const char *name, const char *help, Labels labels, double value) {
+        ClientMetric &metric = add(name, help, MetricType::Gauge, std::move(labels));
+        metric.gauge.value = value;
+    }
+
+    void summary(const char *name, const char *help, Labels labels, const Lengths &lengths) {
+        ClientMetric &metric = add(name, help, MetricType::Summary, std::move(labels));
+        metric.summary.sample_count = lengths.count();
+        metric.summary.sample_sum = seconds(lengths.sum());
+        if (lengths.count())
+            for (const double part : {0.5, 0.99, 1.0})
+                metric.summary.quantile.push_back({part, seconds(lengths.quantile(part))});
+    }
+
+    std::vector<MetricFamily> take() { return std::move(families_); }
+
+  private:
+    ClientMetric &add(const char *name, const char *help, MetricType type, Labels labels) {
+        const auto [at, fresh] = place_.try_emplace(name, families_.size());
+        if (fresh)
+            families_.push_back({name, help, type, {}});
+        ClientMetric &metric = families_[at->second].metric.emplace_back();
+        metric.label = std::move(labels);
+        return metric;
+    }
+
+    std::vector<MetricFamily> families_;
+    std::map<std::string, std::size_t> place_;
+};
+
+Labels with(Labels labels, const char *name, std::string value) {
+    labels.push_back({name, std::move(value)});
+    return labels;
+}
+
+void add_times(Families &to, const Labels &labels, const Times &times) {
+    to.counter("nvdebug_task_gpu_seconds_total",
+               "Time that a task's context was on the graphics engine, with work or without",
+               labels, seconds(times.ns));
+    to.counter("nvdebug_task_away_seconds_total",
+               "Time between a task's turns: it waited, or had no work", labels,
+               seconds(times.away_ns));
+    to.summary("nvdebug_task_slice_seconds", "Length of a task's turns, since the exporter began",
+               labels, times.slices);
+}
+
+void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
+    const Labels labels =
+        with(with(with(with(gpu, "pid", task.pid ? std::to_string(*task.pid) : ""), "command",
+                       utf8(task.command)),
+                  "container", utf8(task.container)),
+             "pod", utf8(task.pod));
+    add_times(to, labels, task.times);
+    if (task.channels)
+        to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
+                 static_cast<double>(*task.channels));
+    if (task.timeslice_ns)
+        to.gauge("nvdebug_task_timeslice_seconds", "Timeslice of a task's TSG on GR0's runlist",
+                 labels, seconds(*task.timeslice_ns));
+    if (task.tpcs)
+        to.gauge("nvdebug_task_tpcs", "TPCs that nvtaskset keeps a task to", labels, *task.tpcs);
+}
+
+void add_gpu(Families &to, const Facts &facts) {
+    const Labels gpu = {{"gpu", std::to_string(facts.gpu)}};
+    to.gauge("nvdebug_up", "1: the GPU's state can be read", gpu, facts.trouble ? 0 : 1);
+    to.counter("nvdebug_read_errors_total", "Reads of the GPU's state that failed", gpu,
+               static_cast<double>(facts.errors));
+    if (facts.trouble)
+        return;
+    to.gauge("nvdebug_gpu_info", "Always 1: what the labels say",
+             with(with(with(gpu, "chip", utf8(facts.chip)), "pci_address", utf8(facts.pci_address)),
+                  "source", facts.source),
+             1);
+    for (const TaskFacts &task : facts.tasks)
+        add_task(to, gpu, task);
+    if (facts.others.ns)
+        add_times(
+            to,
+            with(with(with(with(gpu, "pid", ""), "command", "others"), "container", ""), "pod", ""),
+            facts.others);
+    for (const EngineFacts &engine : facts.engines) {
+        const Labels labels = with(gpu, "engine", utf8(engine.name));
+        to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",
+                   labels, seconds(engine.busy_ns));
+        to.counter("nvdebug_engine_sampled_seconds_total", "Time that these samples cover", labels,
+                   seconds(engine.known_ns));
+    }
+    for (const ListFacts &list : facts.lists) {
+        const Labels labels = with(gpu, "runlist", std::to_string(list.id));
+        to.gauge("nvdebug_runlist_tsgs", "TSGs that a runlist holds", labels,
+                 static_cast<double>(list.tsgs));
+        to.gauge("nvdebug_runlist_channels", "Channels that a runlist holds", labels,
+                 static_cast<double>(list.channels));
+    }
+    if (facts.faulted_channels)
+        to.gauge("nvdebug_faulted_channels", "Channels with a fault that has not been cleared", gpu,
+                 static_cast<double>(*facts.faulted_channels));
+    if (!facts.has_switches)
+        return;
+    to.summary("nvdebug_switch_seconds",
+               "Time from one turn to the next, where that is at most a millisecond", gpu,
+               facts.switches);
+    to.counter("nvdebug_switches_lost_total", "Context switches that were not read in time", gpu,
+               static_cast<double>(facts.switches_lost));
+}
+
+} // namespace
+
+std::vector<MetricFamily> families(const std::vector<Facts> &gpus) {
+    Families found;
+    for (const Facts &facts : gpus)
+        add_gpu(found, facts);
+    return found.take();
+}
+
+} // namespace nvdebug::exporter

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Facts of GPUs as Prometheus has them. Names and labels are in docs/exporter.md. */
+#ifndef NVDEBUG_EXPORTER_FAMILIES_HPP
+#define NVDEBUG_EXPORTER_FAMILIES_HPP
+
+#include <prometheus/metric_family.h>
+#include <vector>
+
+#include "meter.hpp"
+
+namespace nvdebug::exporter {
+
+std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus);
+
+} // namespace nvdebug::exporter
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What tasks had of an engine: counters that only rise, for a bounded number of tasks. */
+#ifndef NVDEBUG_EXPORTER_TASK_TIMES_HPP
+#define NVDEBUG_EXPORTER_TASK_TIMES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "nvdebug/turns.hpp"
+
+namespace nvdebug::exporter {
+
+struct Times {
+    std::uint64_t ns = 0;      ///< on the engine
+    std::uint64_t away_ns = 0; ///< between its turns: it waited, or had no work
+    Lengths slices;            ///< of turns that were seen to begin and to end
+};
+
+class TaskTimes {
+  public:
+    /** @param most tasks have their own times; those of more are added up in others(). */
+    explicit TaskTimes(std::size_t most) : most_(most) {}
+
+    /** In the order of time. A task is a process where that is known, else a TSG or channel. */
+    void add(const Turn &turn);
+    /** Turns may be missing here: how long tasks were away is not known. */
+    void lose();
+    /** Forgets tasks, which make room. */
+    void forget_if(const std::function<bool(const Holder &)> &ended);
+
+    const std::map<Holder, Times> &tasks() const { return tasks_; }
+    const Times &others() const { return others_; }
+    /** From one turn to the next, where that was no more than Tally::longest_switch_ns. */
+    const Lengths &switches() const { return switches_; }
+
+  private:
+    const std::size_t most_;
+    std::map<Holder, Times> tasks_;
+    std::map<Holder, std::uint64_t> left_; // when its last turn ended; of tasks_ alone
+    Times others_;
+    Lengths switches_;
+};
+
+} // namespace nvdebug::exporter
+
+#endif

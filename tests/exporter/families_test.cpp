@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "exporter/families.hpp"
+
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+namespace nvdebug::exporter {
+namespace {
+
+std::string text(const std::vector<Facts> &gpus) {
+    return prometheus::TextSerializer().Serialize(families(gpus));
+}
+
+bool has(const std::string &all, const std::string &line) {
+    return ("\n" + all).find("\n" + line + "\n") != std::string::npos;
+}
+
+Facts facts() {
+    Facts facts;
+    facts.gpu = 3;
+    facts.chip = "GH100";
+    facts.pci_address = "0000:01:00.0";
+    facts.source = "driver";
+    facts.has_switches = true;
+    Times times{2'500'000'000, 1'000'000, {}};
+    times.slices.add(2'000'000);
+    facts.tasks.push_back({4711, "my \"task\"\n\xff", "c1", "p1", times, 16, 2'048'000, 8});
+    facts.engines.push_back({"LCE2", 500'000'000, 1'000'000'000});
+    facts.lists.push_back({0, 2, 33});
+    facts.faulted_channels = 1;
+    facts.switches_lost = 7;
+    return facts;
+}
+
+TEST(Families, HaveLabelsAndUnits) {
+    const std::string all = text({facts()});
+    const std::string task =
+        R"({gpu="3",pid="4711",command="my \"task\"??",container="c1",pod="p1"})";
+    for (
+        const std::string &line :
+        {std::string(R"(nvdebug_up{gpu="3"} 1)"),
+         std::string(
+             R"(nvdebug_gpu_info{gpu="3",chip="GH100",pci_address="0000:01:00.0",source="driver"} 1)"),
+         "nvdebug_task_gpu_seconds_total" + task + " 2.5",
+         "nvdebug_task_slice_seconds_count" + task + " 1", "nvdebug_task_channels" + task + " 16",
+         "nvdebug_task_timeslice_seconds" + task + " 0.002048", "nvdebug_task_tpcs" + task + " 8",
+         "nvdebug_task_away_seconds_total" + task + " 0.001",
+         std::string(R"(nvdebug_engine_busy_seconds_total{gpu="3",engine="LCE2"} 0.5)"),
+         std::string(R"(nvdebug_engine_sampled_seconds_total{gpu="3",engine="LCE2"} 1)"),
+         std::string(R"(nvdebug_runlist_channels{gpu="3",runlist="0"} 33)"),
+         std::string(R"(nvdebug_runlist_tsgs{gpu="3",runlist="0"} 2)"),
+         std::string(R"(nvdebug_faulted_channels{gpu="3"} 1)"),
+         std::string(R"(nvdebug_switches_lost_total{gpu="3"} 7)")})
+        EXPECT_TRUE(has(all, line)) << line << "\n" << all;
+    EXPECT_EQ(all.find("others"), std::string::npos);
+}
+
+TEST(Families, OfAGpuThatDoesNotAnswerSayOnlyThat) {
+    Facts broken = facts();
+    broken.trouble = "gone";
+    const std::string all = text({broken});
+    EXPECT_TRUE(has(all, R"(nvdebug_up{gpu="3"} 0)"));
+    EXPECT_EQ(all.find("nvdebug_task"), std::string::npos) << "old numbers are no numbers";
+}
+
+TEST(Families, WhatIsNotKnownIsMissing) {
+    Facts few = facts();
+    few.has_switches = false;
+    few.faulted_channels.reset();
+    few.tasks[0].tpcs.reset();
+    few.tasks[0].timeslice_ns.reset();
+    few.tasks[0].channels.reset();
+    const std::string all = text({few});
+    for (const char *const name : {"nvdebug_task_tpcs", "nvdebug_task_timeslice",
+                                   "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch"})
+        EXPECT_EQ(all.find(name), std::string::npos) << name;
+}
+
+TEST(Families, OthersAreOneTask) {
+    Facts many = facts();
+    many.others.ns = 1'000'000'000;
+    EXPECT_TRUE(has(
+        text({many}),
+        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",container="",pod=""} 1)"));
+}
+
+TEST(Families, OfSeveralGpusAreInOneFamily) {
+    Facts other = facts();
+    other.gpu = 4;
+    const std::string all = text({facts(), other});
+    EXPECT_EQ(all.find("# TYPE nvdebug_up"), all.rfind("# TYPE nvdebug_up"));
+    EXPECT_TRUE(has(all, R"(nvdebug_up{gpu="4"} 1)"));
+}
+
+TEST(Pods, AreInCgroups) {
+    const std::string uid = "0f5a1c2e-1111-4222-8333-abcdefabcdef",
+                      slice = "0f5a1c2e_1111_4222_8333_abcdefabcdef";
+    EXPECT_EQ(pod_of("/kubepods/burstable/pod" + uid + "/3f2a"), uid);
+    EXPECT_EQ(pod_of("/kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-3f2a.scope"),
+              uid);
+    for (const char *const none :
+         {"", "/", "/user.slice", "/podman/x", "/kubepods/pod0f5a1c2e-1111"})
+        EXPECT_EQ(pod_of(none), "") << none;
+}
+
+} // namespace
+} // namespace nvdebug::exporter
