@@ -108,11 +108,11 @@ OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset exporter)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
-	@for component in lib dev tool; do \
+	@for component in lib dev tool exporter; do \
 		DESTDIR="$(DESTDIR)" cmake --install $(BUILD)/release --strip --component $$component || exit 1; \
 	done
 	@test -n "$(DESTDIR)" -o "$$(id -u)" != 0 || ldconfig

@@ -126,6 +126,8 @@ def test_what_is_installed(prefix, libdir):
         "common.json", "error.json", *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"
                  for path in (ROOT / "docs/man").glob("*.1")}
+    expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
+                 "lib/systemd/system/nvdebug-exporter.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected
 

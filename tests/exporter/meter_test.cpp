@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A GPU that is watched, over the stand-in for NVIDIA's driver.
+#include "exporter/meter.hpp"
+
+#include "bench.hpp"
+
+#include <algorithm>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace nvdebug::exporter {
+namespace {
+
+namespace rm = nvdebug::driver::rm;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t ms = 1'000'000;
+
+class Metered : public ::testing::Test {
+  protected:
+    Metered() {
+        const Runlist list = Gpu(bench.tree(), 0).runlist(0).value();
+        for (const ListedChannel &channel : channels_of(list))
+            if (channel.tsg && channel.tsg->id == 0)
+                instances.push_back(*channel.channel->instance_place.address);
+        kernel.add_process(pid, instances);
+        kernel.processes[pid].command = "mine";
+        kernel.clock = [this] { return now; };
+    }
+
+    Meter meter(std::chrono::seconds keep_ended = 300s) {
+        return {Gpu(bench.tree(), 0),
+                200ms,
+                {.tasks = 8, .keep_ended = keep_ended, .shortest_look = 0ms, .own_look = 0s}};
+    }
+
+    static rm::SwitchRecord one(std::uint64_t ns, bool starts, std::uint32_t pid) {
+        rm::SwitchRecord record{};
+        record.tag = starts ? rm::SwitchRecord::starts : rm::SwitchRecord::ends;
+        record.ns = ns;
+        record.pid = pid;
+        record.context = pid;
+        return record;
+    }
+
+    static const TaskFacts *find(const Facts &facts, std::uint32_t pid) {
+        const auto found = std::ranges::find(facts.tasks, std::optional(pid), &TaskFacts::pid);
+        return found == facts.tasks.end() ? nullptr : &*found;
+    }
+
+    driver_test::Bench bench{"h200", "fig7"};
+    driver_test::StandIn &kernel = *bench.kernel;
+    const std::uint32_t pid = static_cast<std::uint32_t>(::getpid()); // lives as long as this does
+    std::vector<std::uint64_t> instances;
+    std::uint64_t now = 0;
+};
+
+TEST_F(Metered, TimesAreThoseOfSwitches) {
+    Meter watched = meter();
+    watched.step();
+    kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid),
+                       one(12 * ms + 84'000, true, 77), one(15 * ms, false, 77),
+                       one(15 * ms + 84'000, true, pid)};
+    now = 16 * ms;
+    watched.step();
+    now = 18 * ms;
+    watched.step(); // nothing came: who is on it has had it until now
+    const Facts facts = watched.facts();
+    ASSERT_FALSE(facts.trouble) << *facts.trouble;
+    EXPECT_TRUE(facts.has_switches);
+    EXPECT_EQ(facts.chip, "GH100");
+    const TaskFacts *const mine = find(facts, pid), *const other = find(facts, 77);
+    ASSERT_TRUE(mine && other);
+    EXPECT_EQ(mine->times.ns, 2 * ms + 3 * ms - 84'000);
+    EXPECT_EQ(mine->times.slices.count(), 1U);
+    EXPECT_EQ(mine->times.away_ns, 3 * ms + 84'000);
+    EXPECT_EQ(mine->command, "mine");
+    EXPECT_EQ(mine->channels, instances.size());
+    EXPECT_TRUE(mine->timeslice_ns);
+    EXPECT_EQ(other->times.ns, 3 * ms - 84'000);
+    EXPECT_EQ(facts.switches.count(), 2U);
+    EXPECT_EQ(facts.switches.max(), 84'000U);
+    EXPECT_FALSE(facts.lists.empty());
+    EXPECT_FALSE(facts.engines.empty());
+}
+
+TEST_F(Metered, WhatIsLostIsCounted) {
+    Meter watched = meter();
+    watched.step();
+    kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
+    kernel.dropped = 9;
+    watched.step();
+    EXPECT_EQ(watched.facts().switches_lost, 9U);
+    watched.step();
+    EXPECT_EQ(watched.facts().switches_lost, 9U) << "once";
+}
+
+TEST_F(Metered, WithoutSwitchesTimesAreThoseOfSamples) {
+    kernel.has_switches = false;
+    Meter watched = meter();
+    for (int n = 0; n < 4; n++) {
+        watched.step();
+        ::usleep(2000);
+    }
+    const Facts facts = watched.facts();
+    EXPECT_FALSE(facts.has_switches);
+    std::uint64_t held = 0;
+    for (const TaskFacts &task : facts.tasks)
+        held += task.times.ns;
+    EXPECT_GT(held, 0U);
+}
+
+TEST_F(Metered, WhoHasEndedIsForgotten) {
+    const pid_t child = ::fork();
+    if (child == 0)
+        ::_exit(0);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    const auto ended = static_cast<std::uint32_t>(child);
+    for (const auto keep : {300s, 0s}) {
+        Meter watched = meter(keep);
+        watched.step();
+        kernel.switches = {one(10 * ms, true, ended), one(12 * ms, false, ended)};
+        watched.step();
+        EXPECT_TRUE(find(watched.facts(), ended)) << "it had the GPU";
+        ::usleep(1000);
+        EXPECT_EQ(find(watched.facts(), ended) != nullptr, keep != 0s);
+    }
+}
+
+TEST_F(Metered, AGpuThatIsGoneIsSaid) {
+    Meter watched = meter();
+    watched.step();
+    EXPECT_FALSE(watched.facts().trouble);
+    kernel.registers = [](std::uint32_t) { return std::optional(~0U); };
+    watched.step();
+    const Facts facts = watched.facts();
+    EXPECT_TRUE(facts.trouble);
+    EXPECT_GT(facts.errors, 0U);
+}
+
+TEST_F(Metered, NotEverythingNeedsTheDriversPermission) {
+    kernel.root = false;
+    Meter watched = meter();
+    watched.step();
+    const Facts facts = watched.facts();
+    EXPECT_TRUE(facts.trouble || facts.has_switches)
+        << "it says why, or tells its own processes' times";
+}
+
+} // namespace
+} // namespace nvdebug::exporter
