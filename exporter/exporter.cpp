@@ -27,7 +27,7 @@ constexpr int failed = 1;
 constexpr unsigned rate_max = 100;
 
 struct Wish {
-    std::string listen = "127.0.0.1:9835", from;
+    std::string listen = "127.0.0.1:9745", from;
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
     bool once = false, help = false, version = false;
@@ -73,7 +73,7 @@ const char *const help = R"(Tells Prometheus who has this node's NVIDIA GPUs, an
 
   nvdebug-exporter [OPTION]...
 
-      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9835)
+      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9745)
       --from SOURCE          module, driver, a capture or a folder (default: what there is)
       --rate N               looks at engines N times a second, 1 to 100 (default: 5)
       --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
@@ -89,7 +89,7 @@ bool number(const char *text, std::size_t most, std::size_t &value) {
     return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
 }
 
-/** `9835` or `ADDRESS:9835`. */
+/** `9745` or `ADDRESS:9745`. */
 bool is_address(const std::string &text) {
     std::size_t port = 0;
     return number(text.substr(text.rfind(':') + 1).c_str(), 65535, port);

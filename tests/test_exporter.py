@@ -146,7 +146,7 @@ def test_a_port_that_is_taken():
     (["more"], "'more' is too much"),
     (["--from", "/nonexistent"], "/nonexistent"),
     (["--from", "/"], "no GPU"),
-    (["--from", CAPTURE, "--listen", "192.0.2.1:9835"], "cannot listen on 192.0.2.1:9835")))
+    (["--from", CAPTURE, "--listen", "192.0.2.1:9745"], "cannot listen on 192.0.2.1:9745")))
 def test_wrong_words(words, sentence):
     said = refused(*words)
     assert said.startswith("nvdebug-exporter: ") and sentence in said and said.count("\n") == 1
