@@ -220,9 +220,8 @@ struct table_run {
 };
 
 /*
- * Decode the words of all valid subcontexts of @block. *@word is moved past
- * them; @entry has room for one more, as decoding writes an entry before it is
- * known to be valid. Returns only fatal errors.
+ * Decode the words of all valid subcontexts of @block into @entry. *@word is
+ * moved past them. Returns only fatal errors.
  */
 static int block_keep_table(struct nvdebug_instances *set,
 			    struct nvdebug_block *block, const u32 **word,
@@ -302,8 +301,7 @@ static int read_tables(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 	run = kvcalloc(runs, sizeof(*run), GFP_KERNEL_ACCOUNT);
 	word = kvcalloc(entries, NV_RAMIN_SC_STRIDE * sizeof(*word),
 			GFP_KERNEL_ACCOUNT);
-	entry = kvcalloc(NV_RAMIN_SC__SIZE_1 + 1, sizeof(*entry),
-			 GFP_KERNEL_ACCOUNT);
+	entry = kvcalloc(NV_RAMIN_SC__SIZE_1, sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	ret = -ENOMEM;
 	if (!run || !word || !entry)
 		goto out;

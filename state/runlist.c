@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitfield.h>
-#include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 
@@ -235,7 +235,6 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	else if (copy.loc.entries && !copy.words)
 		ret = -EIO;
 
-	bitmap_zero(held, NVDEBUG_CHANNEL_IDS);
 	for (i = 0; !ret && i < copy.loc.entries; i++) {
 		ret = ops->decode(copy.words + i * ops->entry_words,
 				  ops->entry_words, &entry);
