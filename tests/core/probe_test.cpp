@@ -73,7 +73,10 @@ class Probe : public testing::TestWithParam<std::string> {
 
 constexpr u32 error_word = 0xbadf1100;
 
-class AnyProbe : public Probe {};
+class AnyProbe : public Probe {
+  protected:
+    [[nodiscard]] bool gpu_has_two_dies() { return probe() == 0 && gpu()->chip->ptop->two_dies; }
+};
 
 /// What is announced is read, and the tables of devices are announced.
 TEST_P(AnyProbe, ReadsWhatItAnnounced) {
@@ -220,6 +223,17 @@ TEST_P(AnyProbe, WhoseDevicesCannotBeRead) {
             EXPECT_EQ(info("feature device_info"), std::vector<std::string>{"yes"});
         }
     }
+}
+
+/// A table that can be read in part only is none: not even its engines are shown.
+TEST_P(AnyProbe, WithHalfATable) {
+    if (!gpu_has_two_dies())
+        return;
+    lie({{NV_PTOP_DEVICE_INFO2_DIE1(1), error_word}});
+    EXPECT_EQ(probe(), 0);
+    EXPECT_EQ(info("feature device_info"),
+              std::vector<std::string>{"no (device table unreadable)"});
+    EXPECT_EQ(open("copy_topology").text, "# engine runlist pces shares\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AnyProbe, testing::ValuesIn(all_boards()), name_of_board);

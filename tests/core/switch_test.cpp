@@ -192,6 +192,21 @@ TEST_P(Switch, WaitsForTheOthersToLeaveAnEngineOfTheRunlist) {
     EXPECT_EQ(switch_to("0:1"), 0);
 }
 
+/// No public register says what is on some engines: PBDMAs must suffice.
+TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
+    for (u32 i = 0; i < gpu()->topology.engines; i++) {
+        nvdebug_engine &one = gpu()->topology.engine[i];
+        one.has &= ~static_cast<u32>(NVDEBUG_ENGINE_HAS_ID);
+        one.rleng = 9;
+    }
+    ASSERT_EQ(engine(true), 0U);
+    EXPECT_EQ(switch_to("0:1"), 0);
+    machine.on_read = nullptr;
+    ASSERT_EQ(resubmit(), 0);
+    shows(pbdma(), valid(2));
+    EXPECT_EQ(switch_to("0:1"), -ETIMEDOUT);
+}
+
 /// Up to Turing a list may have channels outside of TSGs.
 TEST_P(Switch, WaitsForChannelsOutsideOfTsgs) {
     if (ampere)
