@@ -470,6 +470,8 @@ TEST_P(Unreadable, AContextBehindOtherPageTables) {
     }
     fill(0, 0);
     expect_context("not mapped", -EFAULT);
+    fill(8, 8); // sparse
+    expect_context("not mapped", -EFAULT);
 }
 
 TEST_P(Unreadable, AHeaderThatLeadsNowhere) {
@@ -478,11 +480,24 @@ TEST_P(Unreadable, AHeaderThatLeadsNowhere) {
     const u32 was = peek(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 0x10);
     expect_context("bad magic", -EIO);
-    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 0x80); // half of an image
+    // half an image on, though there is one
+    std::vector<u32> words;
+    for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
+        words.push_back(peek(image(), word));
+    for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
+        poke(image(), NV_CTXSW_MAIN_IMAGE_WORDS / 2 + word, words[word]);
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 2 * NV_CTXSW_MAIN_IMAGE_WORDS);
     expect_context("bad magic", -EIO);
+    for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
+        poke(image(), word, words[word]);
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was ^ 0x40000000);
     expect_context("not mapped", -EFAULT);
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was);
+    EXPECT_EQ(first().fields.at("Context"), "below");
+    // the next place where one may be
+    for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
+        poke(image(), NV_CTXSW_MAIN_IMAGE_WORDS + word, peek(image(), word));
+    poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 4 * NV_CTXSW_MAIN_IMAGE_WORDS);
     EXPECT_EQ(first().fields.at("Context"), "below");
 }
 
@@ -550,6 +565,20 @@ TEST_P(Unreadable, ABlockThatIsChanging) {
     }
 }
 
+/// The way to memory that it takes is not allowed, as a driver is bound.
+TEST_P(Unreadable, ABlockThatMayNotBeRead) {
+    bool seen = false;
+    machine.refuse_with = -EOPNOTSUPP;
+    for (u64 n = 1; n < 8 && !seen; n++) {
+        machine.requests = 0;
+        machine.refuse = n;
+        const Text got = read(machine, file("runlist0"));
+        seen = !got.error && instances(got.text).at(0).fields == Fields{{"Error", "not allowed"}};
+    }
+    machine.refuse = 0;
+    EXPECT_TRUE(seen);
+}
+
 TEST_P(Unreadable, ABlockOfErrors) {
     const u64 from = number(block().at("address"));
     machine.on_memory_read = [from](u64 address) {
@@ -601,6 +630,10 @@ TEST_P(Unreadable, SubcontextsThatAreNone) {
     EXPECT_EQ(first().fields.at("Subcontexts"), "0");
     poke(block(), NV_RAMIN_SC_PDB_VALID, 0);
     EXPECT_EQ(first().fields.at("Subcontexts"), "0");
+    // nor is that a table that two have
+    const Json other = by_channel(Json::parse(machine.answer("layout"))).at({0, 1}).at("instance");
+    poke(other, NV_RAMIN_SC_PDB_VALID, 0);
+    EXPECT_EQ(instances(read(machine, file("runlist0")).text).at(1).fields.at("Subcontexts"), "0");
 }
 
 TEST_P(Unreadable, TheSizeOfBigPages) {

@@ -386,6 +386,7 @@ TEST_P(Leases, OfGatesUndoOnlyWhatTheyDid) {
     // somebody has closed it since
     EXPECT_TRUE(machine.written.empty());
     EXPECT_NE(machine.peek(gate()), 0U);
+    EXPECT_TRUE(machine.done.back().starts_with("lease over: set scheduling of 0 runlists: ("));
 }
 
 TEST_P(Leases, AGateThatCannotBeRestoredIsSaid) {

@@ -200,6 +200,7 @@ TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
         one.rleng = 9;
     }
     ASSERT_EQ(engine(true), 0U);
+    shows(0, valid(2)); // nor is another register taken for it
     EXPECT_EQ(switch_to("0:1"), 0);
     machine.on_read = nullptr;
     ASSERT_EQ(resubmit(), 0);
