@@ -23,11 +23,11 @@ struct Request {
 };
 
 /// Each is fine in three-tasks.
-const std::vector<Request> fine{{"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"},
-                                {"enable_channel", "0:2"},        {"preempt_tsg", "0:1"},
-                                {"switch_to_tsg", "0:1"},         {"set_timeslice", "0:1 4000"},
-                                {"preempt_runlist", "0"},         {"resubmit_runlist", "0"},
-                                {"scheduling", "0 off"},          {"preemption_mode", "0:2 wfi"}};
+const std::vector<Request> fine{
+    {"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"}, {"enable_channel", "0:2"},
+    {"preempt_tsg", "0:1"},           {"preempt_tsg", "1"},           {"switch_to_tsg", "0:1"},
+    {"set_timeslice", "0:1 4000"},    {"preempt_runlist", "0"},       {"resubmit_runlist", "0"},
+    {"scheduling", "0 off"},          {"preemption_mode", "0:2 wfi"}};
 
 class Requests : public testing::TestWithParam<std::string> {
   protected:
