@@ -584,17 +584,29 @@ def open_desk():
             yield made
 
 
+def as_nobody(desk):
+    """How another user runs what is built, which may lie below a folder that is root's alone: words before the
+    tool's options, the program, and the environment."""
+    built = desk.folder / "built"
+    built.mkdir()
+    for file in (TOOL, LIBRARY, PROGRAM, STAND_INS / "librm_stand_in.so"):
+        shutil.copy2(file, built)
+    shutil.copytree(STAND_INS / "libcuda", built / "libcuda", symlinks=True)
+    return (("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
+            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
+
+
 def test_one_that_is_not_ours(open_desk):
     needs_root()
     desk = open_desk
+    nobody, copy, env = as_nobody(desk)
     program = desk.start("-t 0-3")
     assert program.launch() == sms_of(*range(4))
-    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", TOOL)
     for options in (("-t", "0", "-p", program.pid), ("-p", program.pid)):
-        result = desk.command(*nobody, *options, XDG_CACHE_HOME="/nonexistent")
+        result = desk.command(*nobody, *options, XDG_CACHE_HOME="/nonexistent", **env)
         assert result.status == 1 and f"process {program.pid} is not yours" in result.err
-    result = desk.command(*nobody, "--no-mps", "-t", "5", PROGRAM, "launch", XDG_CACHE_HOME="/nonexistent",
-                          STAND_IN_LOG="/dev/null")
+    result = desk.command(*nobody, "--no-mps", "-t", "5", copy, "launch", XDG_CACHE_HOME="/nonexistent",
+                          STAND_IN_LOG="/dev/null", **env)
     assert sms_in(result.answers[0]) == sms_of(5)
     assert program.launch() == sms_of(*range(4))
 
@@ -688,8 +700,9 @@ def test_there_may_be_no_more_processes(open_desk):
     """Then none watches; the command runs."""
     needs_root()
     open_desk.done("--list")
-    result = open_desk.command("prlimit", "--nproc=1", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                               TOOL, "--no-mps", "-t", "5", PROGRAM, "launch", STAND_IN_LOG="/dev/null")
+    nobody, copy, env = as_nobody(open_desk)
+    result = open_desk.command("prlimit", "--nproc=1", *nobody, "--no-mps", "-t", "5", copy, "launch",
+                               STAND_IN_LOG="/dev/null", **env)
     assert result.status == 0 and sms_in(result.answers[0]) == sms_of(5)
 
 

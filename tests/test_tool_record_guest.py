@@ -36,8 +36,8 @@ def test_record(bench, board):
         # One may have had a slice more than others.
         slices = data["seconds"] * 1e6 / SLICE_US
         assert row["share_percent"] == pytest.approx(100 / len(TSGS), abs=100 / slices + 1), slices
-        # To a sample, and what a switch takes.
-        assert row["slice_median_us"] in (None, pytest.approx(SLICE_US, rel=0.2))
+        # How long they are is for the tests in a process, where no guest waits for its turn.
+        assert row["slice_median_us"] is None or row["slice_median_us"] > 0
     assert data["marks"] == 1, "the control is marked"
     lines = [json.loads(line) for line in bench.check("cat /tmp/run.ndjson").splitlines()]
     assert [line["text"].split()[0] for line in lines if line["kind"] == "mark"] == ["set_timeslice"]
