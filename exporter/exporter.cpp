@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // nvdebug-exporter: who has the GPUs of this node, for Prometheus.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -30,7 +28,7 @@ struct Wish {
     std::string listen = "127.0.0.1:9745", from;
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
-    bool once = false, help = false, version = false;
+    bool help = false, version = false;
 };
 
 int say(const std::string &sentence) {

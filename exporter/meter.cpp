@@ -2,13 +2,11 @@
 #include "meter.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <set>
 
-#include "taskset/gpus.hpp"
 #include "taskset/tasks.hpp"
 
 namespace nvdebug::exporter {
@@ -29,22 +27,6 @@ std::uint64_t monotonic_ns() {
 /** Also of another user. */
 bool lives(std::uint32_t pid) {
     return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
-}
-
-std::optional<std::uint32_t> tpcs_of(std::uint32_t pid, const std::string &pci_address) {
-    const auto gpus = nvtaskset::gpus();
-    const auto page = nvtaskset::page_of(static_cast<pid_t>(pid));
-    if (!gpus || !page)
-        return std::nullopt;
-    const auto gpu = std::ranges::find(*gpus, pci_address, &nvtaskset::Gpu::pci_address);
-    const nvtaskset::Slot *const slot = gpu == gpus->end() ? nullptr : page->find(gpu->uuid);
-    const auto partition = slot ? nvtaskset::read_partition(*slot) : std::nullopt;
-    if (!partition)
-        return std::nullopt;
-    int tpcs = 0;
-    for (std::size_t word = 0; word < partition->exists.size(); word++)
-        tpcs += std::popcount(partition->exists[word] & ~partition->disabled[word]);
-    return static_cast<std::uint32_t>(tpcs);
 }
 
 } // namespace
@@ -312,7 +294,7 @@ TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
     facts.channels = look_up(channels_);
     facts.timeslice_ns = look_up(timeslice_ns_);
     if (gpu_.tree().source() == Source::driver)
-        facts.tpcs = tpcs_of(*who.pid, facts_.pci_address);
+        facts.tpcs = nvtaskset::tpcs_kept_to(static_cast<pid_t>(*who.pid), facts_.pci_address);
     return facts;
 }
 

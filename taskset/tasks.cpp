@@ -2,6 +2,7 @@
 #include "tasks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "gpus.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -103,6 +106,22 @@ std::optional<Process> look_at(pid_t pid) {
     for (const fs::path &path : descriptors_of(pid))
         process.uses_gpu = process.uses_gpu || link_of(path) == gpu_link;
     return process;
+}
+
+std::optional<std::uint32_t> tpcs_kept_to(pid_t pid, const std::string &pci_address) {
+    const auto all = gpus();
+    const auto page = page_of(pid);
+    if (!all || !page)
+        return std::nullopt;
+    const auto gpu = std::ranges::find(*all, pci_address, &Gpu::pci_address);
+    const Slot *const slot = gpu == all->end() ? nullptr : page->find(gpu->uuid);
+    const auto partition = slot ? read_partition(*slot) : std::nullopt;
+    if (!partition)
+        return std::nullopt;
+    int tpcs = 0;
+    for (std::size_t word = 0; word < partition->exists.size(); word++)
+        tpcs += std::popcount(partition->exists[word] & ~partition->disabled[word]);
+    return static_cast<std::uint32_t>(tpcs);
 }
 
 std::vector<Task> tasks() {

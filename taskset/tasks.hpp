@@ -37,6 +37,9 @@ struct Task {
 /** That of a process; nullptr: it has none, or this user may not look. */
 std::shared_ptr<Page> page_of(pid_t pid);
 
+/** How many TPCs of a GPU a process is kept to; nullopt: it is not, or this user may not look. */
+std::optional<std::uint32_t> tpcs_kept_to(pid_t pid, const std::string &pci_address);
+
 /** Those that this user may look into, by their oldest pid. */
 std::vector<Task> tasks();
 /** That of a process; the sentence says what it lacks. */

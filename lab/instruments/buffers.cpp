@@ -2,9 +2,9 @@
 // Copies of buffers by Vulkan, on the queue that also does graphics: its channels are on GR0's
 // runlist.
 #include "instruments.hpp"
+#include "spans.hpp"
 #include "vulkan.hpp"
 
-#include <array>
 #include <cstdio>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -113,20 +113,11 @@ void buffers(Options &options) {
         must("vkQueueSubmit", device.queue, std::uint32_t{1}, &submit_info, std::uint64_t{0});
         must("vkQueueWaitIdle", device.queue);
     };
-    once();
-    std::vector<std::array<std::uint64_t, 2>> spans;
-    ready();
-    const std::uint64_t end = host_now() + ms * 1'000'000;
-    while (host_now() < end) {
-        const std::uint64_t begin = host_now();
-        once();
-        spans.push_back({begin, host_now()});
-    }
-    std::printf("{\"instrument\": \"buffers\", \"pid\": %d, \"bytes\": %lu, \"spans\": [", getpid(),
+    const Spans spans = repeat(ms, once);
+    std::printf("{\"instrument\": \"buffers\", \"pid\": %d, \"bytes\": %lu, \"spans\": ", getpid(),
                 bytes);
-    for (std::size_t n = 0; n < spans.size(); n++)
-        std::printf("%s[%lu, %lu]", n ? ", " : "", spans[n][0], spans[n][1]);
-    std::printf("]}\n");
+    print(spans);
+    std::printf("}\n");
 }
 
 } // namespace lab

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "copy_watch.hpp"
 #include "instruments.hpp"
+#include "spans.hpp"
 
 #include <array>
 #include <atomic>
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::size_t piece = 4096, places = 4;
 constexpr std::uint64_t patience = 1'000'000'000;
-
-void print_spans(const std::vector<std::array<std::uint64_t, 2>> &spans) {
-    std::printf("[");
-    for (std::size_t n = 0; n < spans.size(); n++)
-        std::printf("%s[%lu, %lu]", n ? ", " : "", spans[n][0], spans[n][1]);
-    std::printf("]");
-}
 
 } // namespace
 
@@ -101,7 +95,7 @@ void copies(Options &options) {
     void *const here = pageable ? pages.data() : pinned(bytes);
     const Stream stream;
     std::vector<Event> events(depth);
-    std::vector<std::array<std::uint64_t, 2>> spans;
+    Spans spans;
     ready();
     // Each from the end of the one before it, or from its start if that is later.
     const std::uint64_t end = host_now() + ms * 1'000'000;
@@ -126,7 +120,7 @@ void copies(Options &options) {
     std::printf(
         "{\"instrument\": \"copies\", \"pid\": %d, \"kind\": \"%s\", \"bytes\": %zu, \"spans\": ",
         getpid(), kind.c_str(), bytes);
-    print_spans(spans);
+    print(spans);
     std::printf("}\n");
 }
 
@@ -151,7 +145,7 @@ void behind(Options &options) {
     call("cuCtxGetCurrent", &context);
     std::uint64_t count = bytes;
     std::array<void *, 3> arguments{&small, &mapped, &count};
-    std::vector<std::array<std::uint64_t, 2>> spans;
+    Spans spans;
     ready();
     std::atomic<bool> enough = false;
     const std::uint64_t end = host_now() + ms * 1'000'000;
@@ -183,7 +177,7 @@ void behind(Options &options) {
     call("cuCtxSynchronize");
     std::printf("{\"instrument\": \"behind\", \"pid\": %d, \"queued\": %zu, \"spans\": ", getpid(),
                 queued);
-    print_spans(spans);
+    print(spans);
     std::printf("}\n");
 }
 
@@ -222,19 +216,10 @@ void operations(Options &options) {
             stream.copy(kind, there, here, bytes);
         stream.wait();
     };
-    once();
-    std::vector<std::array<std::uint64_t, 2>> spans;
-    ready();
-    const std::uint64_t end = host_now() + ms * 1'000'000;
-    while (host_now() < end) {
-        const std::uint64_t begin = host_now();
-        once();
-        spans.push_back({begin, host_now()});
-        usleep(pause);
-    }
+    const Spans spans = repeat(ms, once, pause);
     std::printf("{\"instrument\": \"ops\", \"pid\": %d, \"kind\": \"%s\", \"spans\": ", getpid(),
                 kind.c_str());
-    print_spans(spans);
+    print(spans);
     std::printf("}\n");
 }
 

@@ -2,6 +2,7 @@
 // Texture uploads by OpenGL, without a display: EGL and GL of glvnd's libraries, looked up at run
 // time. Numbers are of Khronos' published headers.
 #include "instruments.hpp"
+#include "spans.hpp"
 
 #include <array>
 #include <cstdio>
@@ -119,20 +120,11 @@ void textures(Options &options) {
                how == "pbo" ? of_buffer : here);
         gl("glFinish");
     };
-    once();
-    std::vector<std::array<std::uint64_t, 2>> spans;
-    ready();
-    const std::uint64_t end = host_now() + ms * 1'000'000;
-    while (host_now() < end) {
-        const std::uint64_t begin = host_now();
-        once();
-        spans.push_back({begin, host_now()});
-    }
-    std::printf("{\"instrument\": \"textures\", \"pid\": %d, \"bytes\": %td, \"spans\": [",
-                getpid(), bytes);
-    for (std::size_t n = 0; n < spans.size(); n++)
-        std::printf("%s[%lu, %lu]", n ? ", " : "", spans[n][0], spans[n][1]);
-    std::printf("]}\n");
+    const Spans spans = repeat(ms, once);
+    std::printf("{\"instrument\": \"textures\", \"pid\": %d, \"bytes\": %td, \"spans\": ", getpid(),
+                bytes);
+    print(spans);
+    std::printf("}\n");
 }
 
 } // namespace lab

@@ -98,16 +98,19 @@ TEST_F(Metered, WhatIsLostIsCounted) {
 TEST_F(Metered, WithoutSwitchesTimesAreThoseOfSamples) {
     kernel.has_switches = false;
     Meter watched = meter();
+    const auto begin = std::chrono::steady_clock::now();
     for (int n = 0; n < 4; n++) {
         watched.step();
         ::usleep(2000);
     }
+    const std::chrono::nanoseconds watched_for = std::chrono::steady_clock::now() - begin;
     const Facts facts = watched.facts();
     EXPECT_FALSE(facts.has_switches);
     std::uint64_t held = 0;
     for (const TaskFacts &task : facts.tasks)
         held += task.times.ns;
-    EXPECT_GT(held, 0U);
+    EXPECT_GE(held, 3 * 2 * ms) << "somebody was on it at each of four looks";
+    EXPECT_LE(held, static_cast<std::uint64_t>(watched_for.count())) << "one at a time";
 }
 
 TEST_F(Metered, WhoHasEndedIsForgotten) {
@@ -142,9 +145,14 @@ TEST_F(Metered, NotEverythingNeedsTheDriversPermission) {
     kernel.root = false;
     Meter watched = meter();
     watched.step();
+    kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
+    watched.step();
     const Facts facts = watched.facts();
-    EXPECT_TRUE(facts.trouble || facts.has_switches)
-        << "it says why, or tells its own processes' times";
+    EXPECT_FALSE(facts.trouble) << *facts.trouble;
+    ASSERT_TRUE(find(facts, pid));
+    EXPECT_EQ(find(facts, pid)->times.ns, 2 * ms) << "switches of one's own processes are anybody's";
+    EXPECT_TRUE(facts.engines.empty() && facts.lists.empty()) << "registers are root's";
+    EXPECT_GT(facts.errors, 0U) << "that they are missing is counted";
 }
 
 } // namespace

@@ -62,6 +62,17 @@ Failure no_gpu(const nvdebug::Tree &tree) {
                                       tree.path())});
 }
 
+Outcome<std::vector<Gpu>> Context::gpus() const {
+    if (gpu_)
+        return std::vector{*gpu_};
+    auto all = nvdebug::gpus(*tree_);
+    if (!all)
+        return tl::unexpected(Failure(all.error()));
+    if (all->empty())
+        return tl::unexpected(no_gpu(*tree_));
+    return *all;
+}
+
 Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                                 const std::optional<std::string> &wanted) {
     const auto gpus = nvdebug::gpus(tree);

@@ -58,6 +58,8 @@ class Context {
     const nvdebug::Gpu &gpu() const { return *gpu_; }
     bool has_tree() const { return tree_.has_value(); }
     bool has_gpu() const { return gpu_.has_value(); }
+    /** That one; with none chosen, all of the tree. */
+    Outcome<std::vector<nvdebug::Gpu>> gpus() const;
     /** `-g all`: no GPU is chosen, until about() chooses one after the other. */
     bool all_gpus() const;
     void about(nvdebug::Gpu gpu) { gpu_ = std::move(gpu); }

@@ -227,17 +227,6 @@ Outcome<void> check_record(const Context &context) {
     return {};
 }
 
-Outcome<std::vector<nvdebug::Gpu>> gpus_of(const Context &context) {
-    if (context.has_gpu())
-        return std::vector{context.gpu()};
-    auto gpus = nvdebug::gpus(context.tree());
-    if (!gpus)
-        return tl::unexpected(Failure(gpus.error()));
-    if (gpus->empty())
-        return tl::unexpected(no_gpu(context.tree()));
-    return *gpus;
-}
-
 RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &gpus,
                       const RecordPlan &plan) {
     RecordingHead head{format_utc(std::chrono::system_clock::now()),
@@ -400,7 +389,7 @@ Document summary_document(const Context &context, Json summary) {
 Outcome<Document> record(Context &context) {
     const double before = processor_seconds();
     const RecordPlan plan = *plan_of(context);
-    const auto gpus = gpus_of(context);
+    const auto gpus = context.gpus();
     if (!gpus)
         return tl::unexpected(gpus.error());
     if (source_kind(context.tree()) == "capture")

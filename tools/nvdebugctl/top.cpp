@@ -309,33 +309,14 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
     }
 }
 
-std::unique_ptr<Screen> open_screen(const Context &context) {
-    const Invocation &invocation = context.invocation();
-    const bool rows = invocation.has("--csv") || invocation.has("--columns") ||
-                      invocation.has("--no-header") || invocation.json();
-    if (rows || !Output::is_terminal() || !isatty(STDIN_FILENO))
-        return nullptr;
-    // Of the characters' encoding, before curses asks.
-    static_cast<void>(this_terminal());
-    std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
-    if (!screen)
-        say("terminfo does not know how to draw on this terminal (TERM), so there is no live "
-            "view: lines for each interval");
-    return screen;
-}
-
 Outcome<void> check(const Context &context) {
     return plan_of(context).map([](const TopPlan &) {});
 }
 
 Outcome<Exit> stream(Context &context, Output &output) {
-    auto gpus = context.has_gpu()
-                    ? nvdebug::Result<std::vector<nvdebug::Gpu>>(std::vector{context.gpu()})
-                    : nvdebug::gpus(context.tree());
+    const auto gpus = context.gpus();
     if (!gpus)
-        return tl::unexpected(Failure(gpus.error()));
-    if (gpus->empty())
-        return tl::unexpected(no_gpu(context.tree()));
+        return tl::unexpected(gpus.error());
     if (source_kind(context.tree()) == "capture")
         return fail(nvdebug::ErrorCode::unsupported,
                     context.tree().path() +
@@ -343,18 +324,13 @@ Outcome<Exit> stream(Context &context, Output &output) {
     Top top(context, *plan_of(context));
     if (auto started = top.start(*gpus); !started)
         return tl::unexpected(started.error());
-    std::unique_ptr<Screen> screen = open_screen(context);
+    std::unique_ptr<Screen> screen = open_screen(context, "lines for each interval");
     if (!screen)
         return write_intervals(context, output, top);
     const auto signal = show(std::move(screen), top);
     if (!signal)
         return tl::unexpected(signal.error());
-    // The terminal is as it was; now the signal does what it does to every program.
-    if (*signal) {
-        std::signal(*signal, SIG_DFL);
-        std::raise(*signal);
-    }
-    return done;
+    return end_by(*signal);
 }
 
 std::vector<Column> columns() {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "tpcs.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "json.hpp"
-#include "taskset/gpus.hpp"
 #include "taskset/tasks.hpp"
 
 namespace nvdebugctl {
@@ -26,19 +23,7 @@ std::string nvtaskset_path() {
 }
 
 Json tpcs_of(std::uint32_t pid, const std::string &pci_address) {
-    const auto gpus = nvtaskset::gpus();
-    const auto page = nvtaskset::page_of(static_cast<pid_t>(pid));
-    if (!gpus || !page)
-        return nullptr;
-    const auto gpu = std::ranges::find(*gpus, pci_address, &nvtaskset::Gpu::pci_address);
-    const nvtaskset::Slot *const slot = gpu == gpus->end() ? nullptr : page->find(gpu->uuid);
-    const auto partition = slot ? nvtaskset::read_partition(*slot) : std::nullopt;
-    if (!partition)
-        return nullptr;
-    int tpcs = 0;
-    for (std::size_t word = 0; word < partition->exists.size(); word++)
-        tpcs += std::popcount(partition->exists[word] & ~partition->disabled[word]);
-    return tpcs;
+    return or_null(nvtaskset::tpcs_kept_to(static_cast<pid_t>(pid), pci_address));
 }
 
 Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,

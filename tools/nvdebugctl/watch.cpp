@@ -222,8 +222,9 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Watch &watch, bool still) {
     return show(*screen, watch, still);
 }
 
-/** nullptr: lines are wanted, or are all that can be done. */
-std::unique_ptr<Screen> open_screen(const Context &context) {
+} // namespace
+
+std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead) {
     const Invocation &invocation = context.invocation();
     for (const char *option : {"--csv", "--columns", "--no-header"})
         if (invocation.has(option))
@@ -236,24 +237,20 @@ std::unique_ptr<Screen> open_screen(const Context &context) {
     if (!screen) {
         const char *const name = std::getenv("TERM");
         say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
-                        "is no live view: one line an engine and sample",
-                        name ? name : ""));
+                        "is no live view: {}",
+                        name ? name : "", instead));
     }
     return screen;
 }
 
-Outcome<std::vector<nvdebug::Gpu>> gpus_of(const Context &context) {
-    if (!context.all_gpus())
-        return std::vector{context.gpu()};
-    auto gpus = nvdebug::gpus(context.tree());
-    if (!gpus)
-        return tl::unexpected(Failure(gpus.error()));
-    if (gpus->empty())
-        return tl::unexpected(no_gpu(context.tree()));
-    return *gpus;
+Exit end_by(int signal) {
+    if (signal) {
+        // Whatever handler curses has left.
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+    }
+    return done;
 }
-
-} // namespace
 
 Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     const bool still = is_still(context);
@@ -262,10 +259,10 @@ Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
                                          : context.tree().path() +
                                                " is not live: there is one sample; -s or -n asks "
                                                "for more");
-    const auto gpus = gpus_of(context);
+    const auto gpus = context.gpus();
     if (!gpus)
         return tl::unexpected(gpus.error());
-    std::unique_ptr<Screen> screen = open_screen(context);
+    std::unique_ptr<Screen> screen = open_screen(context, "one line an engine and sample");
     const bool json = context.invocation().json();
     // Rows are of engines alone.
     const auto list_pace =
@@ -276,13 +273,7 @@ Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     const auto signal = show(std::move(screen), watch, still);
     if (!signal)
         return tl::unexpected(signal.error());
-    // The terminal is as it was; now the signal does what it does to every program, whatever
-    // handler curses has left.
-    if (*signal) {
-        std::signal(*signal, SIG_DFL);
-        std::raise(*signal);
-    }
-    return done;
+    return end_by(*signal);
 }
 
 namespace {

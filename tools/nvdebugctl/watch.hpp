@@ -208,6 +208,14 @@ class Screen {
     std::unique_ptr<Terminal> terminal_;
 };
 
+/** nullptr: lines are wanted, or are all that can be done: then the user is told what there is
+ *  @p instead. */
+std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead);
+
+/** When the terminal is as it was: a signal that ended the view (0: none did) does what it does to
+ * every program. */
+Exit end_by(int signal);
+
 } // namespace nvdebugctl
 
 #endif
