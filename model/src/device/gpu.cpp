@@ -137,6 +137,11 @@ const Driver &Gpu::driver() const {
     return *driver_;
 }
 
+Driver &Gpu::driver() {
+    static_cast<void>(std::as_const(*this).driver());
+    return *driver_;
+}
+
 std::vector<Corruption::Flip> Gpu::corrupt(std::uint64_t seed, unsigned flips) {
     return corruption_.flip(memory_, driver().structures(), seed, flips);
 }

@@ -101,6 +101,9 @@ class Gpu final : public PciFunction {
     [[nodiscard]] Memory &memory() { return memory_; }
     /// Throws ConfigError if the workload is not started.
     [[nodiscard]] const Driver &driver() const;
+    [[nodiscard]] Driver &driver();
+    /// What programs do beside the registers.
+    [[nodiscard]] Host &host() { return chip_->host(); }
     [[nodiscard]] Statistics &statistics() { return statistics_; }
     [[nodiscard]] Violations &violations() { return violations_; }
     [[nodiscard]] Faults &faults() { return faults_; }

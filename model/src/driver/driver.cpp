@@ -28,7 +28,8 @@ constexpr std::uint64_t high_reserve = 1 * mib;
 using mmu::small_page;
 /// Copies of a runlist that a driver keeps, to build the next while one is in use.
 constexpr unsigned list_buffers = 4;
-/// The same of a list that changes its version: so many that a reader who is slow finds it elsewhere.
+/// The same of a list that changes its version: so many that a reader who is slow finds it
+/// elsewhere.
 constexpr unsigned rotating_buffers = 64;
 /// TIMEOUTs that can mark a version; 0 is the same timeslice as 1.
 constexpr unsigned marks = 255;
@@ -222,7 +223,7 @@ void Driver::build_channel(std::size_t index, ContextBuilder &builder) {
 
     port_->bind(channel.runlist, channel.id, built.instance);
     if (channel.enabled)
-        port_->enable(channel.runlist, channel.id);
+        port_->set_enabled(channel.runlist, channel.id, true);
 }
 
 unsigned Driver::entries_of(const PlannedEntry &entry) const {
@@ -264,23 +265,27 @@ void Driver::append(std::vector<std::uint32_t> &words, const PlannedEntry &entry
         return;
     }
     const PlannedTsg &tsg = plan_.tsgs[std::get<PlannedTsgEntry>(entry).tsg];
+    const auto left = static_cast<unsigned>(std::ranges::count_if(
+        tsg.channels, [this](std::size_t channel) { return unlisted_.contains(channel); }));
+    if (left == tsg.channels.size())
+        return;
     Timeslice timeslice = tsg.timeslice;
     if (version != 0)
         timeslice.timeout = version;
     const auto header =
-        encode_header(board_.generation->entry, tsg.id, timeslice, tsg.header_length);
+        encode_header(board_.generation->entry, tsg.id, timeslice, tsg.header_length - left);
     words.insert(words.end(), header.begin(), header.end());
     for (const std::size_t channel : tsg.channels)
-        append_channel(words, channel);
+        if (!unlisted_.contains(channel))
+            append_channel(words, channel);
 }
 
 void Driver::append_channel(std::vector<std::uint32_t> &words, std::size_t channel) const {
     const PlannedChannel &planned = plan_.channels[channel];
     const BuiltChannel &built = channels_[channel];
     const auto entry =
-        encode_channel(board_.generation->entry,
-                       {planned.id, planned.runqueue, built.instance, built.block.userd,
-                        planned.subcontext});
+        encode_channel(board_.generation->entry, {planned.id, planned.runqueue, built.instance,
+                                                  built.block.userd, planned.subcontext});
     words.insert(words.end(), entry.begin(), entry.end());
 }
 
@@ -342,6 +347,41 @@ unsigned Driver::rotate(unsigned runlist) {
     submit_in_next_buffer(runlist, list);
     memory_.write(left, words_of(entries, list.version % versions + 1));
     return list.version;
+}
+
+void Driver::set_enabled(std::span<const std::size_t> channels, bool enabled) {
+    for (const std::size_t channel : channels)
+        port_->set_enabled(plan_.channels[channel].runlist, plan_.channels[channel].id, enabled);
+    Host &host = chip_.host();
+    if (enabled) { // a list that has gone idle meanwhile has to be told
+        for (const std::size_t channel : channels) {
+            const PlannedChannel &planned = plan_.channels[channel];
+            if (host.channel(*host.channel_index(planned.runlist, planned.id)).has_work())
+                port_->ring(planned.runlist, planned.id);
+        }
+        return;
+    }
+    for (const PlannedTsg &tsg : plan_.tsgs)
+        if (std::ranges::any_of(tsg.channels, [channels](std::size_t channel) {
+                return std::ranges::find(channels, channel) != channels.end();
+            }))
+            host.preempt(*host.find_runlist(tsg.runlist), {true, tsg.id});
+}
+
+void Driver::set_listed(std::span<const std::size_t> channels, bool listed) {
+    std::set<unsigned> runlists;
+    for (const std::size_t channel : channels) {
+        if (listed)
+            unlisted_.erase(channel);
+        else
+            unlisted_.insert(channel);
+        runlists.insert(plan_.channels[channel].runlist);
+    }
+    for (const unsigned runlist : runlists) {
+        List &list = find_list(runlist);
+        list.words = words_of(plan_.lists.at(runlist), list.version);
+        submit_in_next_buffer(runlist, list);
+    }
 }
 
 void Driver::move_window() {

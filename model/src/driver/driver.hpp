@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,13 @@ class Driver {
     /// have a timeslice that says which version it is (docs/model.md). Returns the version; throws
     /// ConfigError as resubmit() does.
     unsigned rotate(unsigned runlist);
+
+    /// Enables channels of TSGs (indices into the plan), or disables them and takes their TSGs off
+    /// their engines.
+    void set_enabled(std::span<const std::size_t> channels, bool enabled);
+
+    /// Submits the channels' runlists anew, without these or with them again.
+    void set_listed(std::span<const std::size_t> channels, bool listed);
 
     /// Moves the PRAMIN window as a driver does for its own accesses: somewhere else each time.
     void move_window();
@@ -108,6 +116,7 @@ class Driver {
     std::vector<BuiltChannel> channels_;
     std::optional<BarSpaces> bars_;
     std::map<unsigned, List> lists_;
+    std::set<std::size_t> unlisted_; // channels that were taken off their lists
     unsigned window_moves_ = 0;
 };
 

@@ -31,12 +31,14 @@ class PccsrPort : public DriverPort {
                   pccsr::inst_target.put(target_of(instance.aperture)) | pccsr::inst_bind.mask());
     }
 
-    void enable(unsigned, unsigned channel) override {
-        write(pccsr::range_begin + pccsr::stride * channel + pccsr::channel,
-              pccsr::enable_set.mask());
+    void set_enabled(unsigned, unsigned channel, bool enabled) override {
+        write(pccsr::range_begin + pccsr::stride * channel + pccsr::channel, switch_word(enabled));
     }
 
   protected:
+    static std::uint32_t switch_word(bool enabled) {
+        return enabled ? pccsr::enable_set.mask() : pccsr::enable_clr.mask();
+    }
     void write(std::uint32_t offset, std::uint32_t value) { driver_write(chip_, offset, value); }
     Chip &chip() { return chip_; }
 
@@ -65,9 +67,9 @@ class KeplerPort final : public SharedPort {
   public:
     using SharedPort::SharedPort;
 
-    void enable(unsigned runlist, unsigned channel) override {
+    void set_enabled(unsigned runlist, unsigned channel, bool enabled) override {
         write(pccsr::range_begin + pccsr::stride * channel + pccsr::channel,
-              pccsr::enable_set.mask() | pccsr::runlist.put(runlist));
+              switch_word(enabled) | pccsr::runlist.put(runlist));
     }
 };
 
@@ -120,8 +122,9 @@ class AmperePort final : public DriverPort {
 
     void bind(unsigned, unsigned, PhysicalAddress) override {} // in the runlist entry
 
-    void enable(unsigned runlist, unsigned channel) override {
-        driver_write(chip_, row(runlist).chram + chram::stride * channel, chram::update_enable);
+    void set_enabled(unsigned runlist, unsigned channel, bool enabled) override {
+        driver_write(chip_, row(runlist).chram + chram::stride * channel,
+                     enabled ? chram::update_enable : chram::update_disable);
     }
 
     void submit(unsigned runlist, PhysicalAddress base, unsigned entries) override {

@@ -19,7 +19,7 @@ class DriverPort {
     virtual void open_doorbells() = 0;
     /// Gives a channel its instance block, if that is done through a register.
     virtual void bind(unsigned runlist, unsigned channel, PhysicalAddress instance) = 0;
-    virtual void enable(unsigned runlist, unsigned channel) = 0;
+    virtual void set_enabled(unsigned runlist, unsigned channel, bool enabled) = 0;
     virtual void submit(unsigned runlist, PhysicalAddress base, unsigned entries) = 0;
     /// Announces work.
     virtual void ring(unsigned runlist, unsigned channel) = 0;

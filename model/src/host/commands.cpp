@@ -53,6 +53,8 @@ void Host::set_enabled(std::size_t index, bool enabled) {
     if (channel.enabled == enabled)
         return;
     channel.enabled = enabled;
+    if (!rules_.disabled_stop)
+        return;
     if (enabled) {
         admit_late(index);
         if (board_.generation->enable_wakes && channel.runlist)
@@ -89,6 +91,11 @@ void Host::bind(std::size_t index, PhysicalAddress instance, std::uint32_t targe
     channel.instance = instance;
     channel.instance_target = target;
     channel.bound = bound;
+}
+
+void Host::end_switch(Runlist &runlist, Ns at) {
+    if (runlist.switched_at == SwitchTime::open)
+        runlist.switched_at = at;
 }
 
 void Host::ring(std::size_t index) {

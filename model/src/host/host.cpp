@@ -240,6 +240,19 @@ void Host::queue_work(std::size_t index, QueuedWork work) {
         arm_timer(index, now_ + what.offset);
 }
 
+void Host::set_busy(std::size_t index, bool busy) {
+    Channel &channel = channels_[index];
+    channel.work->what.kind = busy ? Work::Kind::busy : Work::Kind::idle;
+    if (busy) {
+        ring(index);
+        return;
+    }
+    channel.pending = false;
+    leave_unit(index);
+    if (channel.runlist)
+        leave_if_exhausted(*find_runlist(*channel.runlist));
+}
+
 /// Copy engines share; the others have their hardware to themselves.
 void Host::update_rates() {
     std::uint32_t running = 0;

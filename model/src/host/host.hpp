@@ -13,6 +13,7 @@
 #include "host/context_listener.hpp"
 #include "host/group.hpp"
 #include "host/pbdma.hpp"
+#include "host/switch_time.hpp"
 #include "memory/memory.hpp"
 
 #include <cstdint>
@@ -43,6 +44,13 @@ struct Engine {
     double rate = 1;                          // work per time, all channels together
 
     [[nodiscard]] bool busy() const { return !channels.empty() || context.changing(); }
+};
+
+/// Rules that can be broken, so that what looks for them can be seen to fail.
+struct HostRules {
+    bool disabled_stop = true; // broken: a channel's ENABLE is only a bit
+    bool unlisted_stop = true; // broken: who has left a list keeps its turn
+    bool timeslices = true;    // broken: they never end
 };
 
 enum class Preempting : std::uint8_t { none, tsg, runlist };
@@ -95,6 +103,10 @@ class Host {
 
     /// `listener` (not owned) is told of graphics contexts.
     void listen(ContextListener &listener) { listener_ = &listener; }
+    /// `times` (not owned) is asked what changes of context take; without it they take the board's
+    /// time.
+    void time_switches_by(SwitchTime &times) { switch_times_ = &times; }
+    void keep_to(const HostRules &rules) { rules_ = rules; }
 
     // --- time ---
     [[nodiscard]] Ns now() const { return now_; }
@@ -102,6 +114,8 @@ class Host {
     void advance(Ns by);
     /// Lets time pass until no submitted list is pending.
     void wait_for_lists();
+    /// When anything but the amount of work done changes next, as far as is known now.
+    [[nodiscard]] Ns next_event() const;
 
     // --- what there is ---
     [[nodiscard]] const std::vector<Runlist> &runlists() const { return runlists_; }
@@ -149,6 +163,11 @@ class Host {
 
     /// Gives a channel its work; it is not announced (see ring()).
     void queue_work(std::size_t index, QueuedWork work);
+    /// The channel has work from now on until this says that it has none; announces it.
+    void set_busy(std::size_t index, bool busy);
+
+    /// A change of context whose time was left open is over then.
+    void end_switch(Runlist &runlist, Ns at);
 
     /// The copy wiring changed.
     void update_rates();
@@ -166,7 +185,6 @@ class Host {
 
     // host.cpp: events
     void run_until(Ns time);
-    [[nodiscard]] Ns next_event() const;
     void process_events();
     void account(Ns to);
     void turn_pbdmas();
@@ -176,6 +194,11 @@ class Host {
     void arm_timer(std::size_t channel, Ns at);
 
     // schedule.cpp: who is next, and changing over to it
+    [[nodiscard]] bool enabled(const Channel &channel) const {
+        return channel.enabled || !rules_.disabled_stop;
+    }
+    [[nodiscard]] Ns switch_time(const Runlist &runlist) const;
+    void keep_unlisted(Runlist &runlist, const std::vector<Group> &before) const;
     [[nodiscard]] bool serviceable(const Channel &channel) const;
     [[nodiscard]] bool serviceable(const Runlist &runlist, const Group &group) const;
     std::optional<std::size_t> select(Runlist &runlist, std::size_t from);
@@ -221,6 +244,8 @@ class Host {
     const Memory &memory_;
     const CopyThroughput &copies_;
     ContextListener *listener_ = nullptr;
+    SwitchTime *switch_times_ = nullptr;
+    HostRules rules_;
     Ns now_ = 0;
     std::uint64_t timer_order_ = 0;
     std::vector<Runlist> runlists_;

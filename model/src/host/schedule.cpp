@@ -5,12 +5,13 @@
 #include "regs/ramin.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nvmodel {
 
 /// May be selected: enabled, bound, not faulted, known to have work and not merely waiting.
 bool Host::serviceable(const Channel &channel) const {
-    if (!channel.enabled || channel.faulted() || !channel.has_work())
+    if (!enabled(channel) || channel.faulted() || !channel.has_work())
         return false;
     if (board_.generation->channel_state == ChannelState::pccsr && !channel.bound)
         return false;
@@ -44,7 +45,7 @@ std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
             if (!usable(runlist, listed))
                 continue;
             Channel &channel = channels_[index_of(runlist, listed)];
-            if (!channel.enabled || !channel.pending)
+            if (!enabled(channel) || !channel.pending)
                 continue;
             if (!channel.has_work())
                 channel.pending = false;
@@ -76,7 +77,7 @@ void Host::end_slice(Runlist &runlist) {
     for (const unsigned e : runlist.engines) {
         const std::vector<std::size_t> running = engines_[e].channels;
         for (const std::size_t index : running)
-            if (!channels_[index].enabled)
+            if (!enabled(channels_[index]))
                 leave_unit(index);
     }
     const auto next = select(runlist, *runlist.current + 1);
@@ -120,10 +121,21 @@ void Host::switch_to(Runlist &runlist, std::optional<std::size_t> next, Ns slice
         runlist.cursor = *next;
     runlist.slice_left = slice;
     runlist.slice_end = never;
-    const Ns takes = engines_change  ? board_.timing.context_switch
+    const Ns takes = engines_change  ? switch_time(runlist)
                      : pbdmas_change ? board_.timing.channel_switch
                                      : 0;
-    runlist.switched_at = now_ + takes;
+    runlist.switched_at = takes == SwitchTime::open ? takes : now_ + takes;
+}
+
+/// Of the runlist's engines that change their context, the one that takes longest.
+Ns Host::switch_time(const Runlist &runlist) const {
+    if (switch_times_ == nullptr)
+        return board_.timing.context_switch;
+    Ns longest = 0;
+    for (const unsigned e : runlist.engines)
+        if (engines_[e].context.changing())
+            longest = std::max(longest, switch_times_->of(engines_[e]));
+    return longest;
 }
 
 /// Takes the runlist's channels off its PBDMAs. True if any PBDMA changes.
@@ -232,7 +244,7 @@ void Host::finish_switch(Runlist &runlist) {
 }
 
 void Host::start_slice(Runlist &runlist) {
-    runlist.slice_end = now_ + runlist.slice_left;
+    runlist.slice_end = rules_.timeslices ? now_ + runlist.slice_left : never;
     admit(runlist, runlist.groups[*runlist.current]);
     leave_if_exhausted(runlist); // all of it may have been disabled meanwhile
 }
@@ -282,6 +294,21 @@ Timeslice Host::timeslice_of_instance(const PhysicalAddress &instance) const {
     return {.timeout = fc_timeslice_timeout.get(word), .scale = fc_timeslice_scale.get(word)};
 }
 
+/// The broken rule: groups and channels that are on the list no more go on.
+void Host::keep_unlisted(Runlist &runlist, const std::vector<Group> &before) const {
+    for (const Group &old : before) {
+        const auto same = std::ranges::find(runlist.groups, old.id, &Group::id);
+        if (same == runlist.groups.end()) {
+            runlist.groups.push_back(old);
+            continue;
+        }
+        for (const ListedChannel &channel : old.channels)
+            if (std::ranges::find(same->channels, channel.id, &ListedChannel::id) ==
+                same->channels.end())
+                same->channels.push_back(channel);
+    }
+}
+
 /// Replaces the list. What ran gives way to the new list's first group, unless the gate is closed.
 void Host::apply_list(Runlist &runlist) {
     runlist.list_waits = false;
@@ -298,7 +325,9 @@ void Host::apply_list(Runlist &runlist) {
     DecodedList list = fetch_list(runlist);
     for (Group &group : list.groups)
         learn_channels(runlist, group);
-    runlist.groups = std::move(list.groups);
+    const std::vector<Group> before = std::exchange(runlist.groups, std::move(list.groups));
+    if (!rules_.unlisted_stop)
+        keep_unlisted(runlist, before);
     runlist.bad = list.bad;
     runlist.intr_bad_tsg = runlist.intr_bad_tsg || list.bad != BadTsg::none;
     const auto first = std::ranges::find_if(

@@ -61,7 +61,8 @@ class Programs {
 
     // --- what came of it ---
 
-    /// Of a kernel that executes now, blocks' last intervals end now.
+    /// Of what executes now the last interval's end is `never`; of copies on the graphics engine
+    /// its bytes are 0 until then.
     [[nodiscard]] const Operation &operation(std::size_t operation) const;
     [[nodiscard]] bool done(std::size_t operation) const;
     [[nodiscard]] std::size_t operations() const;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Copies that one copy engine has begun. Which of them progress, and how fast, is said from
+// outside.
+#pragma once
+
+#include "base/time.hpp"
+#include "programs/operation.hpp"
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace nvmodel {
+
+class CopyEngine {
+  public:
+    struct Current {
+        std::size_t number;
+        Operation *operation; // must stay in place until it has ended
+    };
+
+    /// From now on these progress, each with that part of a copy engine's speed.
+    void set_current(std::vector<Current> current, double share);
+    [[nodiscard]] bool working() const { return !current_.empty() && share_ > 0; }
+
+    /// When a copy ends next, as long as nothing changes.
+    [[nodiscard]] Ns next_end() const;
+    /// Lets time pass; appends what has ended to `ended`.
+    void advance(Ns to, std::vector<std::size_t> &ended);
+
+  private:
+    struct Left {
+        double setup; // ns, until the first byte
+        double bytes;
+    };
+    [[nodiscard]] double left_ns(const Current &one) const;
+    void progress(const Current &one, Ns to);
+
+    std::vector<Current> current_;
+    std::map<std::size_t, Left> left_; // of those that were begun
+    double share_ = 0;
+    Ns now_ = 0;
+};
+
+} // namespace nvmodel

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// How fast copies are when nothing else runs: from what was measured on an H100
+// (lab/shared-copy-engines, "alone": copies of 64 MiB and of 51,200 bytes).
+#pragma once
+
+#include "programs/operation.hpp"
+
+namespace nvmodel {
+
+struct CopySpeed {
+    double setup_ns;     // each copy, before its first byte
+    double bytes_per_ns; // afterwards
+};
+
+/// By a copy engine; CUDA's copies on the GPU by the graphics engine.
+[[nodiscard]] constexpr CopySpeed cuda_copy_speed(Direction direction) {
+    switch (direction) {
+    case Direction::to_gpu:
+        return {4500, 55.0};
+    case Direction::to_host:
+        return {4400, 52.6};
+    case Direction::on_gpu:
+        return {8650, 1740};
+    }
+    return {};
+}
+
+/// Vulkan's, by the graphics engine. Only copies of 64 MiB were measured: the setup is CUDA's.
+[[nodiscard]] constexpr CopySpeed graphics_copy_speed(Direction direction) {
+    switch (direction) {
+    case Direction::to_gpu:
+        return {4500, 48.3};
+    case Direction::to_host:
+        return {4400, 49.6};
+    case Direction::on_gpu:
+        return {8650, 308};
+    }
+    return {};
+}
+
+} // namespace nvmodel
