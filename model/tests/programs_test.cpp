@@ -1,24 +1,536 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What programs do on the modelled GPU, and each rule broken once.
+// What programs do on the modelled GPU. Each rule is seen kept and seen broken,
+// so that an experiment that looks for it can fail; numbers that were measured
+// on an H100 are those of lab/.
 #include "programs/programs.hpp"
 
 #include "support.hpp"
 
-#include <gtest/gtest.h>
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 
-namespace nvmodel {
+namespace nvmodel::test {
 namespace {
 
 constexpr Ns us = ns_per_us;
 constexpr Ns ms = 1000 * us;
+constexpr Ns patience = 2000 * ms;
+constexpr std::uint64_t mib = 1 << 20;
+constexpr Ns compute_slice = 2048 * 1024;
+constexpr Ns copy_slice = 1024 * 1024;
 
-TEST(Programs, KernelEnds) {
-    Programs programs(board("h200"), {{.name = "a"}});
+Programs on_h200(std::vector<Process> processes, const Rules &rules = {}) {
+    return {board("h200"), std::move(processes), rules};
+}
+
+/// When any block executed, or a copy progressed.
+std::vector<Interval> ran(const Operation &operation) {
+    std::vector<Interval> all;
+    for (const BlockRun &block : operation.blocks)
+        all.insert(all.end(), block.ran.begin(), block.ran.end());
+    for (const CopyProgress &part : operation.progress)
+        all.push_back(part.when);
+    std::ranges::sort(all, {}, &Interval::begin);
+    std::vector<Interval> merged;
+    for (const Interval &one : all)
+        if (!merged.empty() && one.begin <= merged.back().end)
+            merged.back().end = std::max(merged.back().end, one.end);
+        else
+            merged.push_back(one);
+    return merged;
+}
+
+Ns overlap(const Operation &one, const Operation &other) {
+    Ns sum = 0;
+    for (const Interval &a : ran(one))
+        for (const Interval &b : ran(other))
+            sum += std::max<Ns>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin));
+    return sum;
+}
+
+/// Runs all that was asked for; fails if it does not end.
+void finish(Programs &programs) {
+    for (std::size_t i = 0; i < programs.operations(); ++i)
+        ASSERT_TRUE(programs.wait(i, patience)) << "operation " << i << " did not end";
+}
+
+/// Two processes with a kernel each, four small blocks of 20 ms.
+std::pair<Operation, Operation> two_kernels(const Rules &rules) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+    for (const std::size_t process : {0U, 1U})
+        programs.launch(programs.open_stream(process), {.blocks = 4, .block = 20 * ms});
+    finish(programs);
+    return {programs.operation(0), programs.operation(1)};
+}
+
+TEST(Programs, TasksTakeTurnsBySlices) {
+    const auto [one, other] = two_kernels({});
+    EXPECT_EQ(overlap(one, other), 0);
+    const auto slices = ran(one);
+    ASSERT_GE(slices.size(), 8U);
+    for (std::size_t i = 0; i + 1 < slices.size(); ++i) {
+        EXPECT_EQ(slices[i].end - slices[i].begin, compute_slice);
+        // the other's slice, and two switches of 152 us
+        EXPECT_NEAR(to_us(slices[i + 1].begin - slices[i].end), to_us(compute_slice) + 304, 2);
+    }
+}
+
+TEST(Programs, BrokenOneTask) {
+    const auto [one, other] = two_kernels({.one_task = false});
+    EXPECT_GT(overlap(one, other), 19 * ms);
+}
+
+TEST(Programs, BrokenTimeslices) {
+    const auto [one, other] = two_kernels({.timeslices = false});
+    EXPECT_EQ(ran(one).size(), 1U);
+    EXPECT_GE(ran(other).front().begin, one.ended);
+}
+
+TEST(Programs, CopiesOfTwoProcessesTakeTurns) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}});
+    for (const std::size_t process : {0U, 1U})
+        programs.copy(programs.open_stream(process), Direction::to_host, 512 * mib);
+    finish(programs);
+    EXPECT_EQ(overlap(programs.operation(0), programs.operation(1)), 0);
+    const auto &progress = programs.operation(0).progress;
+    ASSERT_GE(progress.size(), 8U);
+    double bytes = 0;
+    for (const CopyProgress &part : progress)
+        bytes += part.bytes;
+    EXPECT_NEAR(bytes, 512.0 * mib, 1000);
+    for (std::size_t i = 1; i + 1 < progress.size(); ++i) {
+        EXPECT_EQ(progress[i].when.end - progress[i].when.begin, copy_slice);
+        EXPECT_NEAR(to_us(progress[i + 1].when.begin - progress[i].when.begin), 2107, 2);
+    }
+}
+
+TEST(Programs, CopiesAloneAreAsFastAsMeasured) {
+    // copies a millisecond: lab/shared-copy-engines, "alone"
+    const std::vector<std::tuple<Direction, std::uint64_t, double>> measured{
+        {Direction::to_gpu, 64 * mib, 0.8171}, {Direction::to_host, 64 * mib, 0.7814},
+        {Direction::on_gpu, 64 * mib, 21.19},  {Direction::to_gpu, 51200, 184.3},
+        {Direction::to_host, 51200, 186.1},    {Direction::on_gpu, 51200, 115.2}};
+    for (const auto &[direction, bytes, rate] : measured) {
+        Programs programs = on_h200({{.name = "a"}});
+        const auto stream = programs.open_stream(0);
+        for (int i = 0; i < 21; ++i)
+            programs.copy(stream, direction, bytes);
+        finish(programs);
+        const Ns took = programs.operation(20).ended - programs.operation(0).ended;
+        EXPECT_NEAR(20.0 * ms / static_cast<double>(took), rate, 0.02 * rate) << bytes;
+    }
+}
+
+/// Streams of four kernels of 20 ms; which of them began before the first one
+/// was wholly placed.
+std::vector<std::size_t> at_once(std::size_t streams, Process process, const Rules &rules,
+                                 std::vector<Ns> *began = nullptr) {
+    Programs programs = on_h200({std::move(process)}, rules);
+    for (std::size_t i = 0; i < streams; ++i) {
+        const auto stream = programs.open_stream(0);
+        for (int kernel = 0; kernel < 4; ++kernel)
+            programs.launch(stream, {.block = i == 0 && streams == 10 ? 40 * ms : 20 * ms});
+    }
+    finish(programs);
+    std::vector<std::size_t> first;
+    for (std::size_t i = 0; i < streams; ++i) {
+        const Ns begin = programs.operation(4 * i).blocks.front().ran.front().begin;
+        if (begin < 20 * ms)
+            first.push_back(i);
+        if (began != nullptr)
+            began->push_back(begin);
+    }
+    return first;
+}
+
+TEST(Programs, StreamsWaitForChannels) {
+    EXPECT_EQ(at_once(9, {.name = "a"}, {}).size(), 8U);
+    EXPECT_EQ(at_once(9, {.name = "a", .connections = 9}, {}).size(), 9U);
+    EXPECT_EQ(at_once(6, {.name = "a", .connections = 2}, {}).size(), 2U);
+    EXPECT_EQ(at_once(4, {.name = "a", .connections = 1}, {}).size(), 1U);
+    EXPECT_EQ(at_once(6, {.name = "a", .connections = 2}, {.channels_limit = false}).size(), 6U);
+}
+
+TEST(Programs, AStreamWaitsUntilTheOthersWorkIsPlacedNotDone) {
+    std::vector<Ns> began;
+    at_once(9, {.name = "a"}, {}, &began);
+    EXPECT_NEAR(to_us(began[8]), 60'000, 500) << "three kernels end before the last one is placed";
+    // the first stream's kernels are longer: the tenth stream comes before the
+    // ninth
+    began.clear();
+    at_once(10, {.name = "a"}, {}, &began);
+    EXPECT_LT(began[9], began[8]);
+}
+
+/// All kinds of operations of one process, and how many end in 100 ms while
+/// something was done to it.
+unsigned ended_meanwhile(const Rules &rules, void (Programs::*change)(std::size_t, bool),
+                         Ns *ended_after = nullptr) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+    (programs.*change)(0, false);
+    programs.advance(programs.now() + ms);
+    std::vector<std::size_t> all;
+    for (const Direction direction : {Direction::to_gpu, Direction::to_host, Direction::on_gpu})
+        all.push_back(programs.copy(programs.open_stream(0), direction, mib));
+    all.push_back(programs.launch(programs.open_stream(0), {.block = 100 * us}));
+    const auto others = programs.launch(programs.open_stream(1), {.block = 100 * us});
+    const Ns end = programs.now() + 100 * ms;
+    while (programs.now() < end)
+        programs.advance(end);
+    EXPECT_TRUE(programs.done(others));
+    unsigned ended = 0;
+    for (const std::size_t one : all)
+        ended += programs.done(one) ? 1 : 0;
+    (programs.*change)(0, true);
+    finish(programs);
+    if (ended_after != nullptr)
+        *ended_after = programs.now() - end;
+    return ended;
+}
+
+TEST(Programs, NothingEndsWhileChannelsAreDisabled) {
+    Ns after = 0;
+    EXPECT_EQ(ended_meanwhile({}, &Programs::set_enabled, &after), 0U);
+    EXPECT_LT(after, 3 * ms);
+    EXPECT_EQ(ended_meanwhile({.disabled_stop = false}, &Programs::set_enabled), 4U);
+}
+
+TEST(Programs, WhoIsNotListedDoesNotRun) {
+    Ns after = 0;
+    EXPECT_EQ(ended_meanwhile({}, &Programs::set_listed, &after), 0U);
+    EXPECT_LT(after, 3 * ms);
+    EXPECT_EQ(ended_meanwhile({.unlisted_stop = false}, &Programs::set_listed), 4U);
+}
+
+TEST(Programs, DisablingStopsAKernelInTheMiddle) {
+    Programs programs = on_h200({{.name = "a"}});
+    const auto kernel = programs.launch(programs.open_stream(0), {.block = 10 * ms});
+    programs.advance(5 * ms);
+    programs.set_enabled(0, false);
+    EXPECT_FALSE(programs.wait(kernel, 50 * ms));
+    programs.set_enabled(0, true);
+    EXPECT_TRUE(programs.wait(kernel, 70 * ms));
+    const auto pieces = ran(programs.operation(kernel));
+    ASSERT_EQ(pieces.size(), 2U);
+    EXPECT_LT(pieces[0].end, 6 * ms);
+    EXPECT_GE(pieces[1].begin, 50 * ms);
+}
+
+/// How long a copy of 256 MiB takes beside another task's kernel, over how long
+/// it takes alone.
+double copy_beside_kernel(const Rules &rules) {
+    double took[2];
+    for (const bool beside : {false, true}) {
+        Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+        if (beside)
+            programs.launch(programs.open_stream(1), {.blocks = 132, .block = 100 * ms});
+        const auto copy = programs.copy(programs.open_stream(0), Direction::to_gpu, 256 * mib);
+        EXPECT_TRUE(programs.wait(copy, patience));
+        took[beside] = to_us(programs.operation(copy).ended - programs.operation(copy).submitted);
+    }
+    return took[1] / took[0];
+}
+
+TEST(Programs, ListsAreIndependent) {
+    EXPECT_NEAR(copy_beside_kernel({}), 1, 0.01);
+    EXPECT_NEAR(copy_beside_kernel({.lists_independent = false}), 2, 0.3);
+}
+
+/// How long an upload by OpenGL takes beside a task that only computes, over
+/// how long alone.
+double upload_beside_kernel(const Rules &rules) {
+    double took[2];
+    for (const bool beside : {false, true}) {
+        Programs programs = on_h200({{.name = "a"}, {.name = "gl", .api = Api::opengl}}, rules);
+        if (beside)
+            programs.launch(programs.open_stream(0), {.blocks = 132, .block = 200 * ms});
+        const auto copy = programs.copy(programs.open_stream(1), Direction::to_gpu, 256 * mib);
+        EXPECT_TRUE(programs.wait(copy, patience));
+        took[beside] = to_us(programs.operation(copy).ended - programs.operation(copy).submitted);
+    }
+    return took[1] / took[0];
+}
+
+TEST(Programs, GraphicsTakeTurnsWithCompute) {
+    EXPECT_GT(upload_beside_kernel({}), 2.5);
+    EXPECT_LT(upload_beside_kernel({.graphics_turns = false}), 1.1);
+}
+
+/// How long a copy by CUDA takes beside copies to the GPU by GRCE0, over how
+/// long alone.
+double copy_beside_grce(Direction direction, const Rules &rules) {
+    double took[2];
+    for (const bool beside : {false, true}) {
+        Programs programs = on_h200(
+            {{.name = "a"}, {.name = "vk", .api = Api::vulkan, .copies = GraphicsCopies::by_grce}},
+            rules);
+        if (beside)
+            programs.copy(programs.open_stream(1), Direction::to_gpu, 4096 * mib);
+        programs.advance(ms);
+        EXPECT_EQ(programs.busy({EngineType::lce, 0}), beside);
+        const auto copy = programs.copy(programs.open_stream(0), direction, 256 * mib);
+        EXPECT_TRUE(programs.wait(copy, patience));
+        took[beside] = to_us(programs.operation(copy).ended - programs.operation(copy).submitted);
+    }
+    return took[1] / took[0];
+}
+
+TEST(Programs, CopyEnginesShareTheirPhysicalOnes) {
+    EXPECT_NEAR(copy_beside_grce(Direction::to_gpu, {}), 2, 0.02);
+    EXPECT_NEAR(copy_beside_grce(Direction::to_host, {}), 1, 0.02) << "by other physical ones";
+    EXPECT_NEAR(copy_beside_grce(Direction::to_gpu, {.shared_pces = false}), 1, 0.02);
+}
+
+std::vector<Process> two_clients_and_one() {
+    return {
+        {.name = "c1", .mps_server = "mps"}, {.name = "c2", .mps_server = "mps"}, {.name = "o"}};
+}
+
+TEST(Programs, ClientsOfMpsAreOneTask) {
+    for (const bool kept : {true, false}) {
+        Programs programs = on_h200(two_clients_and_one(), {.mps_one_task = kept});
+        for (const std::size_t process : {0U, 1U, 2U})
+            programs.launch(programs.open_stream(process), {.blocks = 4, .block = 20 * ms});
+        finish(programs);
+        EXPECT_EQ(programs.tsgs(0) == programs.tsgs(1), kept);
+        EXPECT_NE(programs.tsgs(0), programs.tsgs(2));
+        const Ns together = overlap(programs.operation(0), programs.operation(1));
+        EXPECT_NEAR(to_us(together), kept ? 20'000 : 0, 20);
+        EXPECT_EQ(overlap(programs.operation(0), programs.operation(2)), 0);
+        // half of the time, as of two tasks, or a third
+        EXPECT_NEAR(to_us(programs.operation(2).ended), kept ? 45'000 : 64'000, 4'000);
+    }
+}
+
+TEST(Programs, ClientsOfMpsHaveFewChannels) {
+    const Process client{.name = "c", .mps_server = "mps"};
+    EXPECT_EQ(at_once(4, client, {}).size(), 2U);
+    EXPECT_EQ(at_once(4, client, {.mps_channels = false}).size(), 4U);
+    EXPECT_EQ(at_once(4, {.name = "c", .connections = 8, .mps_server = "mps"}, {}).size(), 4U);
+    EXPECT_EQ(at_once(4, {.name = "c"}, {}).size(), 4U);
+}
+
+TEST(Programs, ClientsOfMpsAreToldOtherSms) {
+    for (const bool kept : {true, false}) {
+        Programs programs = on_h200(two_clients_and_one(), {.mps_sm_numbers = kept});
+        std::set<unsigned> sms, told;
+        for (const std::size_t process : {0U, 1U})
+            programs.launch(programs.open_stream(process),
+                            {.blocks = 48, .shared = 160 << 10, .block = 60 * ms});
+        finish(programs);
+        EXPECT_GT(overlap(programs.operation(0), programs.operation(1)), 50 * ms);
+        for (const std::size_t client : {0U, 1U})
+            for (const BlockRun &block : programs.operation(client).blocks) {
+                sms.insert(block.sm);
+                told.insert(block.told);
+                EXPECT_EQ(block.sm == block.told, !kept);
+            }
+        EXPECT_EQ(sms.size(), 96U) << "no two of these blocks fit on an SM";
+        EXPECT_EQ(told.size() == sms.size(), !kept);
+    }
+}
+
+TEST(Programs, PartitionsOfMps) {
+    std::vector<Process> processes;
+    for (const char *name : {"c1", "c2", "c3"})
+        processes.push_back({.name = name, .mps_server = "mps", .percentage = 50});
+    processes.push_back({.name = "c4", .mps_server = "mps", .percentage = 25});
+    processes.push_back({.name = "c5", .mps_server = "mps"});
+    const auto sms = [](const Programs &programs, std::size_t client) {
+        const auto all = programs.sms(client);
+        return std::set<unsigned>(all.begin(), all.end());
+    };
+    Programs programs = on_h200(processes);
+    EXPECT_EQ(sms(programs, 0).size(), 66U);
+    EXPECT_EQ(sms(programs, 3).size(), 32U);
+    EXPECT_EQ(sms(programs, 4).size(), 132U);
+    std::vector<unsigned> both;
+    std::ranges::set_intersection(sms(programs, 0), sms(programs, 1), std::back_inserter(both));
+    EXPECT_TRUE(both.empty());
+    EXPECT_EQ(sms(programs, 2), sms(programs, 0)) << "though the second one may end";
+    Programs broken = on_h200(processes, {.mps_partitions = false});
+    EXPECT_EQ(sms(broken, 0).size(), 132U);
+
+    for (const std::size_t client : {0U, 2U})
+        programs.launch(programs.open_stream(client),
+                        {.blocks = 4000, .threads = 256, .block = ms});
+    finish(programs);
+    // 66 SMs have room for 528 blocks; two clients share it
+    EXPECT_NEAR(to_us(programs.operation(0).ended), 2 * 4000.0 / 528 * 1000, 1200);
+    for (const BlockRun &block : programs.operation(1).blocks)
+        ASSERT_TRUE(sms(programs, 2).contains(block.sm));
+}
+
+/// How long another task's small kernel waits beside kernels of four waves of
+/// blocks of 12 ms.
+struct Waited {
+    Ns small;
+    std::size_t pieces; // of the first block
+};
+Waited small_beside_large(ComputePreemption mode, const Rules &rules) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+    programs.set_preemption(0, mode);
+    const auto large = programs.open_stream(0);
+    for (int i = 0; i < 2; ++i)
+        programs.launch(large, {.blocks = 8 * 132, .threads = 1024, .block = 12 * ms});
+    programs.advance(5 * ms);
+    const auto small = programs.launch(programs.open_stream(1), {.block = 10 * us});
+    finish(programs);
+    const Operation &one = programs.operation(small);
+    return {one.ended - one.submitted, programs.operation(0).blocks.front().ran.size()};
+}
+
+TEST(Programs, PreemptionByMode) {
+    const Waited cilp = small_beside_large(ComputePreemption::cilp, {});
+    EXPECT_LT(cilp.small, compute_slice + 500 * us);
+    EXPECT_GT(cilp.pieces, 1U);
+    const Waited cta = small_beside_large(ComputePreemption::cta, {});
+    EXPECT_NEAR(to_us(cta.small), 7'000, 500) << "the rest of blocks of 12 ms";
+    EXPECT_EQ(cta.pieces, 1U);
+    const Waited wfi = small_beside_large(ComputePreemption::wfi, {});
+    EXPECT_NEAR(to_us(wfi.small), 43'000, 500) << "the rest of a kernel of 48 ms, not of two";
+    EXPECT_EQ(wfi.pieces, 1U);
+    const Waited broken = small_beside_large(ComputePreemption::wfi, {.preemption_modes = false});
+    EXPECT_EQ(broken.small, cilp.small);
+}
+
+/// From one task's last look to the other's first one, when both hold the same.
+double switch_us(const Kernel &kernel, const Rules &rules) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+    for (const std::size_t process : {0U, 1U})
+        programs.launch(programs.open_stream(process), kernel);
+    finish(programs);
+    const auto one = ran(programs.operation(0));
+    const auto other = ran(programs.operation(1));
+    return to_us(one.at(1).begin - other.at(0).end);
+}
+
+TEST(Programs, SwitchesCostWhatWasMeasured) {
+    // lab/context-switch: medians of the time without any block
+    const unsigned sms = 132;
+    const std::uint64_t shared = 224 << 10;
+    const std::vector<std::pair<Kernel, double>> measured{
+        {{.blocks = 1}, 152.3},
+        {{.blocks = sms}, 154.3},
+        {{.blocks = sms, .threads = 1024}, 187.7},
+        {{.blocks = 2 * sms, .threads = 1024}, 219.1},
+        {{.blocks = sms, .threads = 256, .registers = 218}, 195.8},
+        {{.blocks = sms, .shared = shared}, 356.3},
+        {{.blocks = sms, .threads = 256, .registers = 218, .shared = shared}, 254.1}};
+    for (auto [kernel, took] : measured) {
+        kernel.block = 10 * ms;
+        EXPECT_NEAR(switch_us(kernel, {}), took, 0.02 * took);
+        EXPECT_NEAR(switch_us(kernel, {.switch_costs = false}), 20, 1);
+    }
+}
+
+/// How long a copy of 51,200 bytes takes while another stream has so many of 64
+/// MiB queued, for 100 ms.
+Ns small_copy(std::size_t queued, const Rules &rules, bool by_another_process = false) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
+    const auto large = programs.open_stream(by_another_process ? 1 : 0);
     const auto stream = programs.open_stream(0);
-    const auto kernel = programs.launch(stream, {.blocks = 4, .block = 5 * ms});
-    EXPECT_TRUE(programs.wait(kernel, 100 * ms));
-    EXPECT_EQ(programs.operation(kernel).blocks.size(), 4U);
+    std::size_t under_way = 0;
+    std::optional<std::size_t> small;
+    while (programs.now() < 100 * ms) {
+        for (; under_way < queued; ++under_way)
+            programs.copy(large, Direction::to_gpu, 64 * mib);
+        if (!small && programs.now() > 10 * ms)
+            small = programs.copy(stream, Direction::to_gpu, 51200);
+        for (const std::size_t ended : programs.advance(programs.now() + 10 * ms + 300 * us))
+            under_way -= programs.operation(ended).stream == large ? 1 : 0;
+    }
+    EXPECT_TRUE(programs.wait(*small, patience));
+    return programs.operation(*small).ended - programs.operation(*small).submitted;
+}
+
+TEST(Programs, AQueueOfCopiesKeepsOthersOut) {
+    EXPECT_LT(small_copy(0, {}), 20 * us);
+    EXPECT_LT(small_copy(1, {}), 1300 * us) << "it gets in between";
+    EXPECT_GT(small_copy(2, {}), 80 * ms) << "it waits until no more are queued";
+    EXPECT_LT(small_copy(4, {}, true), 1300 * us) << "another process has its timeslices";
+    EXPECT_LT(small_copy(4, {.copy_queues = false}), 50 * us);
+}
+
+TEST(Programs, DefaultTimeslices) {
+    for (const bool kept : {true, false}) {
+        const Programs programs = on_h200({{.name = "a"},
+                                           {.name = "gl", .api = Api::opengl},
+                                           {.name = "own", .compute_timeslice = 500 * us}},
+                                          {.default_timeslices = kept});
+        const auto of = [&programs](std::size_t process, std::size_t number) {
+            return programs.gpu().plan().tsgs[programs.tsgs(process).at(number)];
+        };
+        EXPECT_EQ(of(0, 0).timeslice.duration(), kept ? compute_slice : copy_slice);
+        EXPECT_EQ(of(0, 0).channels.size(), 8U);
+        for (const std::size_t copies : {1U, 2U, 3U}) {
+            EXPECT_EQ(of(0, copies).timeslice.duration(), copy_slice);
+            EXPECT_EQ(of(0, copies).channels.size(), 4U);
+        }
+        EXPECT_EQ(of(1, 0).timeslice.duration(), copy_slice);
+        EXPECT_NEAR(to_us(of(2, 0).timeslice.duration()), kept ? 500 : 1048.6, 4);
+    }
+}
+
+/// How many blocks of a kernel an SM holds, and on how many SMs they are.
+std::pair<std::size_t, std::size_t> placed(const Kernel &kernel) {
+    Programs programs = on_h200({{.name = "a"}});
+    programs.launch(programs.open_stream(0), kernel);
+    finish(programs);
+    std::map<unsigned, std::size_t> first; // blocks of the first wave
+    for (const BlockRun &block : programs.operation(0).blocks)
+        if (block.ran.front().begin == programs.operation(0).began)
+            ++first[block.sm];
+    return {std::ranges::max_element(first, {}, [](const auto &sm) { return sm.second; })->second,
+            first.size()};
+}
+
+TEST(Programs, BlocksFillSmsBreadthFirst) {
+    using Pair = std::pair<std::size_t, std::size_t>;
+    EXPECT_EQ(placed({.blocks = 100, .block = ms}), Pair(1, 100));
+    EXPECT_EQ(placed({.blocks = 133, .block = ms}), Pair(2, 132));
+    EXPECT_EQ(placed({.blocks = 9999, .block = ms}), Pair(32, 132));
+    EXPECT_EQ(placed({.blocks = 9999, .threads = 1024, .block = ms}), Pair(2, 132));
+    EXPECT_EQ(placed({.blocks = 9999, .threads = 256, .registers = 128, .block = ms}),
+              Pair(2, 132));
+    EXPECT_EQ(placed({.blocks = 9999, .shared = 100 << 10, .block = ms}), Pair(2, 132));
+    EXPECT_EQ(placed({.blocks = 9999, .shared = 227 << 10, .block = ms}), Pair(1, 132));
+}
+
+TEST(Programs, AStreamIsInOrderOverAllItsChannels) {
+    Programs programs = on_h200({{.name = "a"}});
+    const auto stream = programs.open_stream(0);
+    programs.copy(stream, Direction::to_gpu, mib);
+    programs.launch(stream, {.block = ms});
+    programs.copy(stream, Direction::on_gpu, mib);
+    programs.copy(stream, Direction::to_host, mib);
+    finish(programs);
+    for (const std::size_t i : {1U, 2U, 3U})
+        EXPECT_GE(programs.operation(i).began, programs.operation(i - 1).ended) << i;
+}
+
+TEST(Programs, BlocksByTheClockEndWhileOthersHaveTheGpu) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}});
+    for (const std::size_t process : {0U, 1U})
+        programs.launch(programs.open_stream(process), {.block = 20 * ms, .by_clock = true});
+    finish(programs);
+    for (const std::size_t i : {0U, 1U})
+        EXPECT_LT(programs.operation(i).ended, 20 * ms + compute_slice + 3 * ms);
+}
+
+TEST(Programs, TellsWhatCannotBe) {
+    Programs programs = on_h200({{.name = "a"}});
+    const auto stream = programs.open_stream(0);
+    const std::string large =
+        config_error([&] { programs.launch(stream, {.shared = 228 << 10, .block = ms}); });
+    EXPECT_NE(large.find("does not fit on an SM"), std::string::npos);
+    config_error([&] { programs.launch(stream, {.blocks = 0}); });
+    config_error([&] { programs.copy(stream, Direction::to_gpu, 0); });
+    EXPECT_EQ(programs.operations(), 0U);
+    config_error([] { Programs(board("gtx980"), {{.name = "a"}}); });
 }
 
 } // namespace
-} // namespace nvmodel
+} // namespace nvmodel::test
