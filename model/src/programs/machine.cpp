@@ -202,6 +202,7 @@ Ns Programs::Machine::next_end() const {
 }
 
 std::vector<std::size_t> Programs::Machine::advance(Ns until) {
+    until = std::max(until, gpu_.now());
     do
         step(until);
     while (ended_.empty() && gpu_.now() < until);
