@@ -14,7 +14,7 @@ import threading
 import time
 
 import pytest
-from ctl import ctl, tool, validate, write_capture, write_tree
+from ctl import ctl, tool, validate, validator, write_capture, write_tree
 
 DEADLINE_S = 30
 FORMS = {"pftrace": "perfetto", "ndjson": "ndjson", "csv": "csv", "html": "html"}
@@ -65,6 +65,8 @@ def recorded(proc, tmp_path):
 def test_lines_and_summary(recorded):
     path, result = recorded
     told = lines(path)
+    for line in told:
+        validator("recording.line").validate(line)
     assert [told[0]["kind"], told[-1]["kind"]] == ["recording", "summary"]
     turns = [one for one in told if one["kind"] == "turn" and one["engine"] == "GR0"]
     assert {turn["tsg"] for turn in turns} == {0, 1, 2}

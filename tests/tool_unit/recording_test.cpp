@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace nvdebugctl {
@@ -128,6 +130,42 @@ TEST(Ndjson, SaysAllAndIsReadAgain) {
     EXPECT_EQ(again->text(), sink->text());
     Json repeated = totals.summary(0.005);
     EXPECT_EQ(repeated, summary) << "what is added up of a file is what was added up at first";
+}
+
+std::set<std::string> keys_of(const std::vector<Field> &fields) {
+    std::set<std::string> keys;
+    for (const Field &field : fields)
+        keys.insert(field.name);
+    return keys;
+}
+
+std::set<std::string> keys_of(const Json &object) {
+    std::set<std::string> keys;
+    for (const auto &[key, value] : object.items())
+        keys.insert(key);
+    return keys;
+}
+
+TEST(Ndjson, HasTheKeysOfItsSchema) {
+    std::map<std::string, std::vector<Field>> kinds;
+    for (const Field &line : recording_lines())
+        kinds[line.fields[0].type.substr(1)] = line.fields; // "=KIND"
+    const auto sink = make_ndjson();
+    told_and_ended(*sink);
+    std::set<std::string> told;
+    for (const std::string &text : lines_of(sink->text())) {
+        const Json line = Json::parse(text);
+        const std::string kind = line["kind"];
+        told.insert(kind);
+        EXPECT_EQ(keys_of(line), keys_of(kinds[kind])) << text;
+        for (const Field &field : kinds[kind]) {
+            if (!field.type.starts_with('['))
+                continue;
+            for (const Json &part : line[field.name])
+                EXPECT_EQ(keys_of(part), keys_of(field.fields)) << text;
+        }
+    }
+    EXPECT_EQ(told.size(), kinds.size()) << "each kind was told";
 }
 
 TEST(Ndjson, IsReadWhereItWasCut) {

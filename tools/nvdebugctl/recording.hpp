@@ -138,6 +138,8 @@ Json summary_rows(const Json &summary);
 void show_summary(const Json &summary, Page &page);
 std::vector<Column> summary_columns();
 std::vector<Field> summary_fields();
+/** What a line of NDJSON may be: one for each kind. */
+std::vector<Field> recording_lines();
 
 /** One that makes text, to be taken and written from time to time. What was taken so far can be
  *  read without the rest. */

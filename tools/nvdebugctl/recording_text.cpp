@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Recordings as lines: NDJSON, CSV, and the page that shows NDJSON as a timeline.
+#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -147,6 +148,15 @@ class Ndjson final : public TextSink {
     Tails tails_;
 };
 
+/** Keys that say which engine. */
+std::vector<Field> of_engine(std::string kind, std::vector<Field> more) {
+    std::vector<Field> all = {{"kind", "", "=" + std::move(kind)},
+                              {"gpu", "N of gpuN", "uint"},
+                              {"engine", "name of the engine", "string"}};
+    std::ranges::move(more, std::back_inserter(all));
+    return all;
+}
+
 class Csv final : public TextSink {
   public:
     void head(const RecordingHead &) override {
@@ -270,6 +280,91 @@ std::unique_ptr<TextSink> make_csv() {
 
 std::unique_ptr<TextSink> make_html() {
     return std::make_unique<Html>();
+}
+
+std::vector<Field> recording_lines() {
+    return {
+        {"",
+         "the first line",
+         "object",
+         {{"kind", "", "=recording"},
+          {"version", "MAJOR.MINOR of these lines", "version"},
+          {"tool", "name and version of the program that wrote them", "string"},
+          {"time", "when it began, ISO 8601 in UTC", "time"},
+          {"source", "where it comes from", "string"},
+          {"period_ns", "time between two samples; 0: none are taken", "uint"},
+          {"gpus",
+           "those that are recorded",
+           "[object]",
+           {{"gpu", "N of gpuN", "uint"},
+            {"chip", "name of the chip; null: unknown", "string?"},
+            {"pci_address", "domain:bus:device.function; null: unknown", "string?"}}}}},
+        {"",
+         "one moment by several clocks",
+         "object",
+         {{"kind", "", "=clock"},
+          {"gpu", "N of gpuN", "uint"},
+          {"gpu_ns", "by the GPU's clock, which all other times of a recording are of", "uint"},
+          {"monotonic_ns", "by CLOCK_MONOTONIC", "uint"},
+          {"realtime_ns", "by CLOCK_REALTIME", "uint"},
+          {"boottime_ns", "by CLOCK_BOOTTIME", "uint"},
+          {"within_ns", "they were read within so much time", "uint"}}},
+        {"",
+         "a process; again when more is known of it",
+         "object",
+         {{"kind", "", "=process"},
+          {"gpu", "N of gpuN", "uint"},
+          {"pid", "its number", "uint"},
+          {"process", "name of its command; null: not known", "string?"},
+          {"cgroup", "its cgroup; null: not known", "string?"},
+          {"container", "id of the container that its cgroup names; null: none", "string?"},
+          {"channels", "its channels on lists", "uint"},
+          {"tsgs",
+           "its TSGs",
+           "[object]",
+           {{"runlist", "runlist that holds it", "uint"},
+            {"tsg", "id of the TSG", "uint"},
+            {"timeslice_ns", "its timeslice; null: not known", "uint?"}}}}},
+        {"", "somebody had an engine", "object",
+         of_engine(
+             "turn",
+             {{"begin_ns", "since when", "uint"},
+              {"end_ns", "until when", "uint"},
+              {"whole", "both ends were seen", "bool"},
+              {"gap_ns", "time since the turn before it; null: not known", "uint?"},
+              {"pid",
+               "whose; 0: hidden from this user, 4294967295: the driver's own; null: not "
+               "known",
+               "uint?"},
+              {"process", "name of its command; null: not known", "string?"},
+              {"context", "the driver's number of the context; null: not known", "uint?"},
+              {"runlist", "runlist of the TSG; null: not known", "uint?"},
+              {"tsg", "id of the TSG; null: not known", "uint?"},
+              {"channel", "id of a channel outside any TSG; null: none, or not known", "uint?"}})},
+        {"", "what the driver dropped", "object",
+         of_engine("lost", {{"after_ns", "after that moment", "uint"},
+                            {"switches", "so many switches", "uint"}})},
+        {"",
+         "a control",
+         "object",
+         {{"kind", "", "=mark"},
+          {"gpu", "N of gpuN", "uint"},
+          {"ns", "when", "uint"},
+          {"pid", "who asked for it", "uint"},
+          {"text", "what it was", "string"}}},
+        {"", "an engine, at the end", "object",
+         of_engine("engine", {{"by", "how turns were found", "switches|samples"},
+                              {"begin_ns", "since when it was watched; null: never", "uint?"},
+                              {"end_ns", "until when; null: never", "uint?"},
+                              {"samples", "samples that were taken", "uint"},
+                              {"missed_samples", "samples that there was no time for", "uint"},
+                              {"known_ns", "time of which it is known who had it", "uint"}})},
+        {"",
+         "the last line",
+         "object",
+         {{"kind", "", "=summary"},
+          {"summary", "as data of nvdebug/record", "object", summary_fields()}}},
+    };
 }
 
 } // namespace nvdebugctl

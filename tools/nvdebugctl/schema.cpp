@@ -3,6 +3,7 @@
 #include <map>
 
 #include "json.hpp"
+#include "recording.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -351,6 +352,10 @@ std::map<std::string, std::string> schemas(const std::vector<Object> &objects) {
                 all[command.schema()] =
                     document("nvdebugctl " + command.name(), command.help, command.schema(),
                              Writer(in_common).property(data_of(command)));
+    all["recording.line"] = {{"$schema", dialect},
+                             {"title", "a line of a recording in NDJSON"},
+                             {"description", "Later versions add keys and kinds."}};
+    all["recording.line"].update(Writer(in_common).property({"", "", "either", recording_lines()}));
     std::map<std::string, std::string> files;
     for (const auto &[name, schema] : all)
         files[name + ".json"] = schema.dump(1) + "\n";
