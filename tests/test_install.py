@@ -123,7 +123,8 @@ def test_what_is_installed(prefix, libdir):
                      f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
     expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
-        "common.json", "error.json", *(each["schema"] for each in commands if each["schema"]))}
+        "common.json", "error.json", "recording.line.json",
+        *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"
                  for path in (ROOT / "docs/man").glob("*.1")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",

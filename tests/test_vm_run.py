@@ -145,3 +145,20 @@ def test_usage(words):
     done = vm_run(*words)
     assert done.returncode == 2
     assert "usage: vm/run" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("crashes, status", [(1, 0), (2, 0), (3, 253)])
+def test_a_qemu_that_crashes_in_the_boot_is_started_again(tmp_path, crashes, status):
+    qemu = tmp_path / "qemu"
+    qemu.write_text(f"""#!/bin/sh
+case "$*" in *-kernel*)
+    echo >> {tmp_path}/boots
+    [ $(wc -l < {tmp_path}/boots) -gt {crashes} ] || kill -SEGV $$
+esac
+exec qemu-system-{kernel.find().arch.name} "$@"
+""")
+    qemu.chmod(0o755)
+    done = vm_run("--qemu", str(qemu), "--board", "a100", "--", "ls /proc/gpu0/runlist0")
+    assert (done.returncode, done.stdout) == (status, "" if status else "/proc/gpu0/runlist0\n")
+    assert done.stderr.count("QEMU ended with status -11") == crashes
+    assert done.stderr.count("booting again") == min(crashes, 2)

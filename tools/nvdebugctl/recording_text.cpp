@@ -150,7 +150,7 @@ class Ndjson final : public TextSink {
 
 /** Keys that say which engine. */
 std::vector<Field> of_engine(std::string kind, std::vector<Field> more) {
-    std::vector<Field> all = {{"kind", "", "=" + std::move(kind)},
+    std::vector<Field> all = {{"kind", "what the line is", "=" + std::move(kind)},
                               {"gpu", "N of gpuN", "uint"},
                               {"engine", "name of the engine", "string"}};
     std::ranges::move(more, std::back_inserter(all));
@@ -287,7 +287,7 @@ std::vector<Field> recording_lines() {
         {"",
          "the first line",
          "object",
-         {{"kind", "", "=recording"},
+         {{"kind", "what the line is", "=recording"},
           {"version", "MAJOR.MINOR of these lines", "version"},
           {"tool", "name and version of the program that wrote them", "string"},
           {"time", "when it began, ISO 8601 in UTC", "time"},
@@ -302,7 +302,7 @@ std::vector<Field> recording_lines() {
         {"",
          "one moment by several clocks",
          "object",
-         {{"kind", "", "=clock"},
+         {{"kind", "what the line is", "=clock"},
           {"gpu", "N of gpuN", "uint"},
           {"gpu_ns", "by the GPU's clock, which all other times of a recording are of", "uint"},
           {"monotonic_ns", "by CLOCK_MONOTONIC", "uint"},
@@ -312,7 +312,7 @@ std::vector<Field> recording_lines() {
         {"",
          "a process; again when more is known of it",
          "object",
-         {{"kind", "", "=process"},
+         {{"kind", "what the line is", "=process"},
           {"gpu", "N of gpuN", "uint"},
           {"pid", "its number", "uint"},
           {"process", "name of its command; null: not known", "string?"},
@@ -347,7 +347,7 @@ std::vector<Field> recording_lines() {
         {"",
          "a control",
          "object",
-         {{"kind", "", "=mark"},
+         {{"kind", "what the line is", "=mark"},
           {"gpu", "N of gpuN", "uint"},
           {"ns", "when", "uint"},
           {"pid", "who asked for it", "uint"},
@@ -362,7 +362,7 @@ std::vector<Field> recording_lines() {
         {"",
          "the last line",
          "object",
-         {{"kind", "", "=summary"},
+         {{"kind", "what the line is", "=summary"},
           {"summary", "as data of nvdebug/record", "object", summary_fields()}}},
     };
 }

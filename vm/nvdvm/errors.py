@@ -8,6 +8,10 @@ class VmError(Exception):
     exit_status = 253
 
 
+class QemuCrashed(VmError):
+    """QEMU was ended by a signal before the guest was up."""
+
+
 class KernelTrouble(VmError):
     """The guest's kernel panicked, oopsed, warned or got tainted."""
 

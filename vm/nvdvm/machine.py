@@ -7,13 +7,14 @@ import math
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 from . import (emulator, glue, initramfs, kernel as kernels, leaks, process, qemu,
                root as roots, trouble)
 from .agent import Agent, GuestGone
-from .errors import KernelTrouble, VmError
+from .errors import KernelTrouble, QemuCrashed, VmError
 from .growing import GrowingLog
 from .model import Model
 from .terminal import Terminal, shell_command
@@ -21,6 +22,8 @@ from .terminal import Terminal, shell_command
 BOOT_DEADLINE_S = 120
 # How many words go into a burst would otherwise depend on how fast this machine emulates a GPU.
 PATIENT = "burst_us=60000000"
+# Debian 12's QEMU crashes in one of some hundred boots, before the module is there.
+BOOTS = 3
 POWER_OFF_S = 10
 # More of them find no room for their BARs below 4 GiB.
 MAX_GPUS = 15
@@ -76,7 +79,15 @@ class Machine(contextlib.AbstractContextManager):
 
     def __enter__(self):
         try:
-            self._boot()
+            for left in reversed(range(BOOTS)):
+                try:
+                    self._boot()
+                    break
+                except QemuCrashed as crash:
+                    if not left or self._terminal is not None:
+                        raise
+                    print(f"vm: {crash.args[0].splitlines()[0]}; booting again", file=sys.stderr)
+                    self._forget_boot()
         except BaseException:
             self._stop()
             raise
@@ -191,6 +202,7 @@ class Machine(contextlib.AbstractContextManager):
             self._agent.wait_ready(deadline, self._fail_if_qemu_ended)
         except GuestGone as error:
             self._wait_for_console()
+            self._fail_if_qemu_ended()
             raise VmError(f"{error}; its console ended with:\n{self._console_tail()}") from error
         # From here on the console log is only for us: everything the kernel says.
         self.check("dmesg -n 8")
@@ -210,7 +222,8 @@ class Machine(contextlib.AbstractContextManager):
         status = self._qemu.poll()
         if status is not None:
             said = (self._folder / "qemu.log").read_text(errors="replace").strip()
-            raise VmError(f"QEMU ended with status {status}: {said}\n{self._console_tail()}")
+            kind = QemuCrashed if status < 0 else VmError
+            raise kind(f"QEMU ended with status {status}: {said}\n{self._console_tail()}")
 
     def _wait_for_console(self):
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -219,15 +232,26 @@ class Machine(contextlib.AbstractContextManager):
     def _console_tail(self, lines=25):
         return "\n".join(self.console().splitlines()[-lines:])
 
-    def _stop(self):
+    def _end_processes(self):
         if self._qemu is not None:
             self._qemu.kill()
             self._qemu.wait()
         for model in self.models:
             model.stop()
-        for end in (self._agent, self._terminal):
-            if end is not None:
-                end.close()
+        if self._agent is not None:
+            self._agent.close()
+
+    def _forget_boot(self):
+        self._end_processes()
+        self.models, self._agent, self._qemu = [], None, None
+        for file in self._folder.iterdir():
+            file.unlink()
+        self._console = GrowingLog(self._folder / "console.log")
+
+    def _stop(self):
+        self._end_processes()
+        if self._terminal is not None:
+            self._terminal.close()
         if self._logs is not None:
             pathlib.Path(self._logs).mkdir(parents=True, exist_ok=True)
             for log in self._folder.glob("*.log"):
