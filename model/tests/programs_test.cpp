@@ -520,6 +520,27 @@ TEST(Programs, BlocksByTheClockEndWhileOthersHaveTheGpu) {
         EXPECT_LT(programs.operation(i).ended, 20 * ms + compute_slice + 3 * ms);
 }
 
+TEST(Programs, RegistersMayBeReadInBetween) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}});
+    const auto kernel = programs.launch(programs.open_stream(0), {.block = 300 * us});
+    programs.launch(programs.open_stream(1), {.block = 3 * ms});
+    while (programs.now() < 10 * ms) {
+        for (int i = 0; i < 100; ++i)
+            programs.gpu().bar_read(Bar::registers, 0, 4);
+        programs.advance(programs.now());
+    }
+    EXPECT_NEAR(to_us(programs.operation(kernel).ended), 162 + 300, 100);
+    finish(programs);
+}
+
+TEST(Programs, ProcessesHaveChannels) {
+    const Programs programs = on_h200({{.name = "a"}, {.name = "b", .connections = 3}});
+    EXPECT_EQ(programs.channels(0).size(), 20U) << "as of a process on an H100";
+    EXPECT_EQ(programs.channels(1).size(), 15U);
+    for (const std::size_t channel : programs.channels(1))
+        EXPECT_EQ(programs.gpu().plan().channels[channel].task, "b");
+}
+
 TEST(Programs, TellsWhatCannotBe) {
     Programs programs = on_h200({{.name = "a"}});
     const auto stream = programs.open_stream(0);

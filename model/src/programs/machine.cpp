@@ -210,7 +210,7 @@ std::vector<std::size_t> Programs::Machine::advance(Ns until) {
 }
 
 void Programs::Machine::step(Ns until) {
-    const Ns next = std::min({until, gpu_.host().next_event(), next_end()});
+    const Ns next = std::max(gpu_.now(), std::min({until, gpu_.host().next_event(), next_end()}));
     settle(next);
     gpu_.advance(next - gpu_.now());
     finish();

@@ -29,6 +29,7 @@ class Programs::Machine final : public SwitchTime {
 
     [[nodiscard]] Ns of(const Engine &engine) override;
 
+    [[nodiscard]] Gpu &gpu() { return gpu_; }
     [[nodiscard]] const Gpu &gpu() const { return gpu_; }
     [[nodiscard]] const std::vector<Process> &processes() const { return processes_; }
     [[nodiscard]] const std::deque<Operation> &operations() const { return operations_; }
@@ -36,6 +37,7 @@ class Programs::Machine final : public SwitchTime {
         return sms_.at(process);
     }
     [[nodiscard]] std::vector<std::size_t> tsgs(std::size_t process) const;
+    [[nodiscard]] std::vector<std::size_t> channels_of(std::size_t process) const;
 
   private:
     /// What a channel takes in order: the channel, or if R2 is broken a stream of it.
@@ -78,7 +80,6 @@ class Programs::Machine final : public SwitchTime {
     void divide_sms(unsigned sms);
     void build_channels();
     void build_contexts(unsigned sms);
-    [[nodiscard]] std::vector<std::size_t> channels_of(std::size_t process) const;
     [[nodiscard]] Direction direction_of(const Operation &operation) const;
     [[nodiscard]] ChannelUse use_of(const Operation &operation) const;
 

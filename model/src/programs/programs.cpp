@@ -11,6 +11,10 @@ Programs::Programs(const Board &board, std::vector<Process> processes, const Rul
 
 Programs::~Programs() = default;
 
+Gpu &Programs::gpu() {
+    return machine_->gpu();
+}
+
 const Gpu &Programs::gpu() const {
     return machine_->gpu();
 }
@@ -86,6 +90,10 @@ std::span<const unsigned> Programs::sms(std::size_t process) const {
 
 std::vector<std::size_t> Programs::tsgs(std::size_t process) const {
     return machine_->tsgs(process);
+}
+
+std::vector<std::size_t> Programs::channels(std::size_t process) const {
+    return machine_->channels_of(process);
 }
 
 bool Programs::busy(EngineName engine) const {

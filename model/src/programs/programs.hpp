@@ -28,7 +28,9 @@ class Programs {
     Programs(const Programs &) = delete;
     Programs &operator=(const Programs &) = delete;
 
-    /// The GPU below: its registers, lists and channels. Reading a BAR would take time: do not.
+    /// The GPU below: its registers, lists and channels. An access to a BAR takes time, and
+    /// what happens in it is noticed afterwards, unless the fault freeze-after is set.
+    [[nodiscard]] Gpu &gpu();
     [[nodiscard]] const Gpu &gpu() const;
     [[nodiscard]] const Process &process(std::size_t process) const;
 
@@ -71,6 +73,8 @@ class Programs {
     /// TSGs that the process has channels in: indices into gpu().plan().tsgs. Those of an MPS
     /// server's are its clients' as well.
     [[nodiscard]] std::vector<std::size_t> tsgs(std::size_t process) const;
+    /// Channels that the process has: indices into gpu().plan().channels.
+    [[nodiscard]] std::vector<std::size_t> channels(std::size_t process) const;
     /// An engine does something just now, as its status register says.
     [[nodiscard]] bool busy(EngineName engine) const;
 
