@@ -249,12 +249,12 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 # --- the lab ---
 
 .PHONY: lab
-lab: $(if $(GPU),lab-programs) ## the papers' rules as experiments: a replay, or on this machine's GPU (GPU=1, as root; NAMES=)
+lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU model, or on this machine's GPU (GPU=1, as root; NAMES=)
 	@lab/run $(if $(GPU),--gpu) $(NAMES)
 
 .PHONY: lab-programs
 lab-programs: cmake
-	$(call cmake_build,$(BUILD)/cmake,"instruments and nvdebugctl",instrument nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,"the lab's programs and nvdebugctl",instrument lab-model nvdebugctl)
 
 # --- tests ---
 

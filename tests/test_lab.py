@@ -3,21 +3,30 @@
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+from ctl import tool
 from nvdvm import paths
 
 LAB = paths.ROOT / "lab"
 sys.path.insert(0, str(LAB))
 
 # pylint: disable=wrong-import-position
-from nvdlab import page, record, spans  # noqa: E402
+from nvdlab import model, page, record, spans  # noqa: E402
+from nvdlab.bench import Failed  # noqa: E402
+from nvdlab.model_bench import ModelBench  # noqa: E402
 from nvdlab.picture import ticks  # noqa: E402
 
 RECORDS = [(name, machine) for name in record.names() for machine in record.records(name)]
+
+
+LAB_MODEL = paths.ROOT / "build/cmake/lab/model/lab-model"
+MODELLED = {name: experiment.MODEL for name in record.names()
+            if not (experiment := record.experiment(name)).MODEL.absent}
 
 
 def recorded(name, machine):
@@ -254,6 +263,97 @@ def test_data_that_break_a_rule_are_noticed(name, machine):
         assert key in failed, f"{key} still holds of altered data"
 
 
+# --- on the GPU model ---
+
+@pytest.fixture(name="model_bench")
+def _model_bench():
+    with ModelBench(LAB_MODEL, tool()) as bench:
+        yield bench
+
+
+@pytest.mark.parametrize("name", MODELLED)
+def test_on_the_model(name, model_bench):
+    """Times are virtual: each number is what docs/lab.md says."""
+    experiment = record.experiment(name)
+    claims = model.conclude(experiment, model_bench)
+    assert [claim.sentence for claim in claims if not model.as_expected(experiment, claim)] == []
+    assert claims == model.kept()[name], "run 'make lab'"
+
+
+@pytest.mark.parametrize("name, rule", [(name, rule) for name, its in MODELLED.items() for rule in its.breaks])
+def test_an_experiment_notices_a_rule_that_the_model_breaks(name, rule):
+    experiment = record.experiment(name)
+    with ModelBench(LAB_MODEL, tool(), [rule]) as bench:
+        claims = model.conclude(experiment, bench)
+    failed = {claim.key for claim in claims if not model.as_expected(experiment, claim)}
+    assert failed == set(experiment.MODEL.breaks[rule])
+
+
+def test_each_rule_of_the_model_has_an_experiment():
+    text = subprocess.run([LAB_MODEL, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    rules = text.partition("Rules: ")[2].rstrip(".\n").split(", ")
+    assert len(rules) > 10 and set(rules) == {rule for its in MODELLED.values() for rule in its.breaks}
+
+
+def test_what_is_said_of_the_model_is_of_conclusions():
+    for name, its in MODELLED.items():
+        keys = {claim.key for claim in model.kept()[name]}
+        assert set(its.differs) <= keys, name
+        assert all(set(broken) and set(broken) <= keys for broken in its.breaks.values()), name
+    assert set(model.kept()) == set(MODELLED)
+
+
+def test_where_model_and_hardware_differ_is_explained():
+    """And nothing else is."""
+    for name, its in MODELLED.items():
+        experiment = record.experiment(name)
+        for path in record.records(name).values():
+            measured = {claim.key: claim.sentence for claim in experiment.conclude(record.load(path)["data"])}
+            for claim in model.kept()[name]:
+                differs = claim.key in measured and model.numbers_differ(claim.sentence, measured[claim.key])
+                assert differs == bool(its.why(claim.key)), f"{name}, {claim.key}: {claim.sentence}"
+
+
+def test_numbers_that_differ():
+    assert not model.numbers_differ("1,000 us of 0.1 %", "1,090 us of 0.0 %")
+    assert not model.numbers_differ("of 3", "of 4")
+    assert all(model.numbers_differ("1,000 us of 1.00", other) for other in ("880 us of 1.00", "1,000 us of 1.20", "1,000 us"))
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (("open", "sleep"), "the model has no instrument 'sleep'; there are: exec, "),
+    (("open", "exec", "fast"), "'fast' is not NAME=VALUE"),
+    (("open", "exec", "colour=1"), "this instrument has no option 'colour'"),
+    (("open", "exec", "ms=long"), "ms=long: a number up to 20000 is expected"),
+    (("open", "exec", "blocks=0"), "blocks must not be 0"),
+    (("open", "copies", "kind=up"), "'up' is no kind of copy: h2d, d2h or d2d"),
+    (("open", "exec", "CUDA_DEVICE_MAX_CONNECTIONS=99"), "CUDA_DEVICE_MAX_CONNECTIONS=99: a number from 1 to 32 is"),
+    (("open", "exec", "CUDA_VISIBLE_DEVICES=0"), "the model makes nothing of CUDA_VISIBLE_DEVICES"),
+    (("go", 4711), "there is no instrument 4711"),
+    (("finish", "x"), "'x' is no number"),
+    (("advance", 10 ** 12), "600000000 microseconds at most"),
+    (("preemption", 1, "soon"), "'soon' is no mode of preemption: wfi, cta or cilp"),
+    (("dance",), "there is no request 'dance'; --help lists them"),
+    (("open",), "open is to be asked as: open INSTRUMENT [OPTION=VALUE]..."),
+])
+def test_lab_model_says_what_it_wants(words, sentence, model_bench):
+    with pytest.raises(Failed, match=re.escape("lab-model: " + sentence)):
+        model_bench.ask(*words)
+    model_bench.ask("advance", 1)  # it goes on
+
+
+def test_there_is_no_rule_of_that_name():
+    done = subprocess.run([LAB_MODEL, "--break", "gravity"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("lab-model: there is no rule 'gravity'; there are: disabled_stop, ")
+
+
+def test_a_broken_rule_ends_the_run_with_1():
+    done = subprocess.run([LAB / "run", "--break", "default_timeslices", "--lab-model", LAB_MODEL, "--nvdebugctl",
+                           tool(), "default-timeslices"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "FAIL  compute: " in done.stdout and "which breaks default_timeslices" in done.stdout
+
+
 def test_every_experiment_is_recorded_and_described():
     assert {name for name, _ in RECORDS} == set(record.names()) == set(page.ORDER)
     for name in record.names():
@@ -271,7 +371,7 @@ def test_page_pictures_and_evidence_are_of_the_records():
 
 
 def test_a_replay_says_so():
-    done = subprocess.run([LAB / "run", "timeslices"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([LAB / "run", "--replay", "timeslices"], capture_output=True, text=True, timeout=60, check=True)
     assert "replay of what was measured on" in done.stdout and "no GPU was used" in done.stdout
 
 
@@ -282,7 +382,8 @@ def test_a_broken_rule_ends_the_replay_with_1(tmp_path):
     one = json.loads(path.read_text(encoding="utf-8"))
     one["data"]["timeslice_us"] = [1024, 1024]
     path.write_text(json.dumps(one), encoding="utf-8")
-    done = subprocess.run([tmp_path / "lab/run", "timeslices"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([tmp_path / "lab/run", "--replay", "timeslices"], capture_output=True, text=True, timeout=60,
+                          check=False)
     assert done.returncode == 1 and "FAIL  timeslice" in done.stdout
     assert "R4,Hopper,h100-580.159.04,does not hold" in (tmp_path / "lab/evidence.csv").read_text(encoding="utf-8")
 

@@ -4,6 +4,7 @@
 from nvdlab import spans
 from nvdlab.bench import on_host
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Context switch",)
@@ -21,6 +22,7 @@ SIZES = {
     "1 of 256, many reg., 224 KiB": {"blocks": "1x", "threads": 256, "kernel": "log_wide", "shared": 224 << 10},
 }
 SHARED = ("1 of 32, 224 KiB shared", "1 of 256, many reg., 224 KiB")
+MODEL = Model(breaks={"switch_costs": ["grows", "threads"]})
 
 
 def slices(found):

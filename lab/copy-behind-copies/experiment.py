@@ -5,6 +5,7 @@ import math
 
 from nvdlab import spans
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Copies",)
@@ -24,6 +25,9 @@ WAYS = {
 OTHER = "4 queued by another process"
 # No more copies are queued after MS and a second, so that each experiment ends.
 PATIENCE_US = 1e6
+MODEL = Model(breaks={"copy_queues": ["one", "starves", "priority", "pieces"]},
+              numbers={"pieces": "there is always a piece in the queue there",
+                       "other_ways": "copies by different engines share no memory there"})
 
 
 def took(found):

@@ -2,11 +2,13 @@
 """Which timeslices a driver gives to compute, copy and graphics tasks."""
 
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Timeslices",)
 TITLE = "Default timeslices"
 PAPER = "RTAS 2024, Sec. V.C: about 2 ms for compute, 1 ms for copies (GTX 1060 3GB); Listing 1: 128 << 3"
+MODEL = Model(breaks={"default_timeslices": ["compute"]})
 
 
 def measure(bench):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """R1: whatever uses an engine goes through a channel; while a task's channels are disabled, all of it waits."""
 
-import time
-
 from nvdlab import spans
-from nvdlab.bench import now_us
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R1",)
@@ -20,6 +18,8 @@ NAMES = {"launch": "kernel", "h2d": "copy to the GPU", "d2h": "copy to the "
          "alloc": "cuMemAlloc", "managed": "cuMemAllocManaged", "host": "cuMemHostAlloc"}
 # Which operation is under way when channels are disabled may still end.
 SETTLED_US = 20_000
+MODEL = Model(breaks={"disabled_stop": ["stops"]},
+              numbers={"stops": "nvdebugctl takes no time there", "goes_on": "nvdebugctl takes no time there"})
 
 
 def of(channel, pid):
@@ -30,15 +30,15 @@ def measure(bench):
     kinds = ENGINES + MEMORY
     with bench.ready(*(("ops", {"ms": 4000, "kind": kind, "pause_us": 4000}) for kind in kinds)) as running:
         pids = [each.pid for each in running]
-        begin = now_us()
+        begin = bench.now_us()
         for each in running:
             each.go()
-        time.sleep(0.4)
+        bench.sleep(0.4)
         bench.tool("task", "pause", *pids)
-        paused = now_us()
-        time.sleep(0.5)
+        paused = bench.now_us()
+        bench.sleep(0.5)
         channels = bench.data("channel", "list")
-        resumes = now_us()
+        resumes = bench.now_us()
         bench.tool("task", "resume", *pids)
         found = [each.finish() for each in running]
     return {

@@ -3,6 +3,7 @@
 
 from nvdlab.bench import on_host, without_mps
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R2",)
@@ -14,6 +15,7 @@ KERNELS, KERNEL_US = 4, 20_000
 # CUDA_DEVICE_MAX_CONNECTIONS (None: not set), streams, length of the first stream's kernels
 RUNS = ((None, 9, KERNEL_US), (9, 9, KERNEL_US), (None, 10, 2 * KERNEL_US), (1, 4, KERNEL_US), (2, 6, KERNEL_US),
         (4, 8, KERNEL_US), (16, 20, KERNEL_US), (32, 36, KERNEL_US))
+MODEL = Model(breaks={"channels_limit": ["false", "limit", "dispatched", "order"]})
 
 
 def measure(bench):

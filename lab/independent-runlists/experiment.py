@@ -4,6 +4,7 @@
 from nvdlab import spans
 from nvdlab.bench import on_host
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R5",)
@@ -13,6 +14,8 @@ PAPER = ("RTAS 2024, Fig. 8 (GTX 1080 Ti): of a compute task, a task that does b
          "copies progress at times unrelated to when it computes")
 MS = 400
 WHO = ("compute", "both", "copy 1", "copy 2")
+MODEL = Model(breaks={"lists_independent": ["independent", "no_turns"], "one_task": ["list_by_list"]},
+              numbers={"no_turns": "PCIe is shared with nothing else there"})
 
 
 def measure(bench):

@@ -4,6 +4,7 @@
 from nvdlab import spans
 from nvdlab.bench import on_host, without_mps
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("MPS",)
@@ -12,6 +13,8 @@ PAPER = ("ECRTS 2025, Fig. 6 and 7 (runlists, no times): with MPS the channels o
          "with "
          "subcontexts of their own; a third task keeps its TSG")
 MS = 300
+MODEL = Model(breaks={"mps_one_task": ["one_tsg", "together", "one_timeslice"], "one_task": ["alternate"]},
+              numbers={"one_tsg": "ids are the lowest that are free"})
 
 
 def measure(bench):

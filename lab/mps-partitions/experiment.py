@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """ECRTS 2025, pitfalls 7 and 8: MPS partitions may share SMs while others idle, and are fixed when a client starts."""
 
-import time
-
 from nvdlab import spans
-from nvdlab.bench import now_us, on_host
+from nvdlab.bench import on_host
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Pitfall 7", "Pitfall 8")
@@ -17,6 +16,8 @@ PAPER = ("ECRTS 2025, Fig. 9 (Titan V): of three tasks limited to 50 % each, the
 TURNS, BLOCKS_A_MS = 20_000, 550
 # When each starts, and about how long its blocks take on half of the GPU; ms.
 TASKS = ((0, 400), (60, 120), (130, 320))
+MODEL = Model(breaks={"mps_partitions": ["two_fit", "left", "of_the_start"]},
+              numbers={"left": "which SMs a third client of 50 % gets is made up there"})
 
 
 def flood(bench, tasks, env):
@@ -40,12 +41,12 @@ def measure(bench):
         # the same number of blocks, whatever part of the GPU CUDA says there is
         work = {"turns": 100_000, "blocks": 2112}
         with bench.ready(("work", {"ms": 800, **work}, clients)) as (one,):
-            begin = now_us()
+            begin = bench.now_us()
             one.go()
-            time.sleep(0.4)
+            bench.sleep(0.4)
             said = [control(f"set_active_thread_percentage {server} "
                             f"25"), control("set_default_active_thread_percentage 25")]
-            changed = now_us() - begin
+            changed = bench.now_us() - begin
             before = kernels(one.finish(), begin)
         after = kernels(bench.alone("work", clients, ms=300, **work), 0)
     return {"three": three, "two": two, "changed": changed, "said": said, "running": before,

@@ -4,6 +4,7 @@
 from nvdlab import spans
 from nvdlab.bench import on_host, without_mps
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Pitfall 5",)
@@ -13,6 +14,8 @@ PAPER = ("ECRTS 2025, Sec. 4.4 (no figure; Volta, Turing, Ampere, Ada): each cli
          "one runs there")
 # Half an SM's shared memory and more, so that no two blocks are on one.
 BLOCKS, SHARED, MS = 48, 160 << 10, 60
+MODEL = Model(breaks={"mps_sm_numbers": ["fake", "not_from_zero"]},
+              numbers={"fake": "which numbers clients are told is made up there", "not_from_zero": "the same"})
 
 
 def run(bench, *envs):

@@ -3,6 +3,7 @@
 
 from nvdlab.bench import on_host, without_mps
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Pitfall 4",)
@@ -11,6 +12,7 @@ PAPER = ("ECRTS 2025, Fig. 8 (Titan V): four streams of two kernels of one block
          "time "
          "with it: a client has two channels, other tasks eight")
 STREAMS, KERNELS = 4, 2
+MODEL = Model(breaks={"mps_channels": ["with"]})
 
 
 def run(bench, env):

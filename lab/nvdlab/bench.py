@@ -2,16 +2,21 @@
 """A machine with a GPU: the instruments, nvdebugctl on them, and MPS."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 60
+# ctrla06c.h, ctrla06fgpfifo.h: *_CTRL_CMD_GPFIFO_SCHEDULE; bEnable not set: "disabled and removed from runlist"
+SCHEDULE = {"of each TSG": 0xa06c0101, "of each channel": 0xa06f0103}
 
 
 class Failed(Exception):
@@ -63,13 +68,28 @@ def on_host(found, nanoseconds):
     return (nanoseconds - clock["gpu"] + clock["host"]) / 1000
 
 
-def now_us():
-    return time.monotonic_ns() / 1000
+def _rm():
+    """NVIDIA's driver by its own requests."""
+    sys.path.insert(0, str(ROOT / "tests" / "hardware"))
+    import rm  # pylint: disable=import-outside-toplevel
+    return rm
 
 
 class Bench:
+    """A machine's first GPU."""
+
+    has_grce_program = False  # none was seen
+
     def __init__(self, instrument, tool):
         self.instrument, self.nvdebugctl = instrument, tool
+
+    # --- time ---
+
+    def now_us(self):
+        return time.monotonic_ns() / 1000
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
 
     # --- instruments ---
 
@@ -100,10 +120,13 @@ class Bench:
     # --- nvdebugctl ---
 
     def tool(self, *words):
-        done = subprocess.run([self.nvdebugctl, "--from", "driver", *map(str, words)], capture_output=True, text=True,
+        return self._tool_on("driver", *map(str, words))
+
+    def _tool_on(self, source, *words):
+        done = subprocess.run([self.nvdebugctl, "--from", source, *words], capture_output=True, text=True,
                               timeout=PATIENCE_S, check=False)
         if done.returncode not in (0, 4):
-            raise Failed(f"nvdebugctl {' '.join(map(str, words))}: {done.stderr.strip()}")
+            raise Failed(f"nvdebugctl {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
 
     def data(self, *words):
@@ -132,6 +155,31 @@ class Bench:
             engines.setdefault(each["runlist"], []).append(each["engine"])
         return {(tsg["runlist"], tsg["tsg"]): {"runlist": tsg["runlist"], "engines": engines[tsg["runlist"]],
                                               "timeslice_us": tsg["timeslice_us"]} for tsg in self.data("tsg", "list")}
+
+    # --- the driver itself ---
+
+    @functools.cached_property
+    def _ours(self):
+        return _rm().Ours()
+
+    def registers(self, *offsets):
+        return self._ours.registers(*offsets)
+
+    def scheduling(self, pid):
+        """What asks a process' objects, through its own descriptor, on their lists or off: ask(HOW, ENABLED) gives the
+        driver's status for each; HOW is one of SCHEDULE."""
+        rm = _rm()
+        theirs = rm.Theirs(pid, rm.Ours().client)
+        objects = {"of each TSG": [tsg[:3] for tsg in theirs.tsgs], "of each channel": list(theirs.channels.values())}
+
+        def status(one, client, handle, request, enabled):
+            try:
+                one.control(client, handle, request, struct.pack("<BBB", enabled, 0, 0))
+                return 0
+            except rm.Refused as refused:
+                return refused.status
+
+        return lambda how, enabled: [status(*each, SCHEDULE[how], enabled) for each in objects[how]]
 
     # --- MPS ---
 

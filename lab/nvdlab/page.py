@@ -4,7 +4,7 @@
 import pathlib
 import textwrap
 
-from nvdlab import record
+from nvdlab import model, record
 from nvdlab.picture import render
 
 DOCS = record.LAB.parent / "docs"
@@ -17,7 +17,8 @@ INTRO = """# The lab
 The papers' rules and figures as experiments: each is a folder of [lab](../lab) with a procedure, an analysis that
 asserts what it concludes, and the data of each machine on which it was measured. `make lab` (no GPU) replays the
 analyses on the recorded data and makes this page and its pictures from them; `sudo make lab GPU=1` measures on this
-machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. A verdict of `holds` means that every conclusion of
+machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. `make lab` also runs them on the GPU model, in
+virtual time: [model and hardware side by side](#model-and-hardware-side-by-side). A verdict of `holds` means that every conclusion of
 the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did otherwise than in
 the paper, conclusions were written with data at hand: that they hold elsewhere is for other machines to show.
 
@@ -25,6 +26,19 @@ Papers: RTAS 2024 is Bakita and Anderson, *Demystifying NVIDIA GPU Internals to 
 2025 the same, *Hardware Compute Partitioning on NVIDIA GPUs for Composable Systems*. Their figures are cited, not
 copied.
 
+"""
+
+SIDE_BY_SIDE = """
+## Model and hardware side by side
+The same procedures and conclusions on the GPU model ([model.md](model.md)) with the board `h200`: its processes are a few
+lines each (`lab/model/instruments.cpp`), and who has what on the GPU is what `nvdebugctl` makes of the files that the module's
+core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart have a reason in the last
+column. Many of the model's rules and costs come from the same measurements (H in [model.md](model.md#programs)): that it
+agrees there says that rule and cost explain the measurement, and is no second one. `lab/run --break RULE` runs them on a
+model that does not keep a rule, and the experiment of that rule then fails (`tests/test_lab.py`).
+
+| experiment | conclusion | hardware | model | where they differ |
+|---|---|---|---|---|
 """
 
 
@@ -54,18 +68,48 @@ def caption(one):
     return f"{one['gpu']}, driver {one['driver']}, {one['measured']}: {one['command']}"
 
 
+def model_verdict(experiment, claims):
+    if experiment.MODEL.absent:
+        return "not there"
+    if claims is None:
+        return "nothing yet"
+    if failed := [claim.key for claim in claims if not model.as_expected(experiment, claim)]:
+        return "not as expected: " + ", ".join(failed)
+    return "holds" + (f", but for {', '.join(experiment.MODEL.differs)}" if experiment.MODEL.differs else "")
+
+
+def side_by_side(found, modelled):
+    """Of each conclusion what hardware and the model gave, and why they differ."""
+    out = [SIDE_BY_SIDE]
+    for name, experiment, machines in found:
+        if experiment.MODEL.absent:
+            out.append(f"| [{name}](../lab/{name}) | | | not on the model | {experiment.MODEL.absent} |\n")
+            continue
+        _, _, measured = machines[-1]
+        on_hardware = {claim.key: claim.sentence for claim in measured}
+        for number, claim in enumerate(modelled.get(name, ())):
+            where = f"[{name}](../lab/{name})" if number == 0 else ""
+            hardware = on_hardware.get(claim.key, "-")
+            sentence = "the same" if claim.sentence == hardware else claim.sentence
+            failed = "" if claim.holds else "**does not hold:** "
+            out.append(f"| {where} | {claim.key} | {hardware} | {failed}{sentence} | "
+                       f"{experiment.MODEL.why(claim.key)} |\n")
+    return "".join(out)
+
+
 def picture(name, experiment, one):
     return render(experiment.picture(one["data"]), [f"{experiment.TITLE} (lab/{name}; hardware)", caption(one)])
 
 
 def markdown(found):
-    out = [INTRO, "| | experiment | paper | measured on | verdict | command |\n|---|---|---|---|---|---|\n"]
+    out = [INTRO, "| | experiment | paper | measured on | verdict | model | command |\n|---|---|---|---|---|---|---|\n"]
+    modelled = model.kept()
     for name, experiment, machines in found:
         where = "<br>".join(f"{one['gpu']}, {one['driver']}" for _, one, _ in machines) or "nothing yet"
         verdicts = "<br>".join(verdict(experiment, claims) for _, _, claims in machines) or "-"
         out.append(f"| {', '.join(experiment.RULES)} | [{experiment.TITLE}](#{anchor(experiment.TITLE)}) | "
                    f"{figure(experiment)} | "
-                   f"{where} | {verdicts} | `make lab GPU=1 NAMES={name}` |\n")
+                   f"{where} | {verdicts} | {model_verdict(experiment, modelled.get(name))} | `make lab GPU=1 NAMES={name}` |\n")
     for name, experiment, machines in found:
         out.append(f"\n## {experiment.TITLE}\n" + wrapped(f"{experiment.__doc__.strip()} Procedure and caveats: "
                    f"[lab/{name}](../lab/{name}/README.md).") + "\n" + wrapped(f"Paper: {experiment.PAPER}."))
@@ -76,7 +120,7 @@ def markdown(found):
             out.append(f"\n![{experiment.TITLE}](lab/{name}-{machine}.svg)\n\n" + wrapped(
                 f"*`{one['command']}`: {one['gpu']}, driver {one['driver']}; data: "
                 f"[{machine}.json](../lab/{name}/{machine}.json).*"))
-    return "".join(out)
+    return "".join(out) + side_by_side(found, modelled)
 
 
 def figure(experiment):

@@ -2,14 +2,16 @@
 """What CUDA's start and a launch take, without and with MPS."""
 
 from nvdlab import spans
-from nvdlab.bench import now_us, without_mps
+from nvdlab.bench import without_mps
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Overhead",)
 TITLE = "Start-up and launches"
 PAPER = "ECRTS 2025, Fig. 11: launches take no longer with MPS, as a client writes into its own queue"
 TURNS = 5
+MODEL = Model(absent="launches and start-up are the processor's time, and NVIDIA's software")
 
 
 def measure(bench):
@@ -18,9 +20,9 @@ def measure(bench):
         bench.alone("launch", clients, count=1)  # so that the server is there
         for turn in range(TURNS):
             for name, env in (("without MPS", without_mps()), ("with MPS", clients)):
-                begin = now_us()
+                begin = bench.now_us()
                 bench.alone("launch", env, count=1)
-                start = now_us() - begin
+                start = bench.now_us() - begin
                 took = sorted(ns / 1000 for ns in bench.alone("launch", env, count=2000)["took"])
                 one = found.setdefault(name, {"start_us": [], "launch_us": []})
                 one["start_us"].append(start)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Whether a task is preempted in the middle of a kernel, and how long another one waits, by preemption mode."""
 
-import time
-
 from nvdlab import spans
 from nvdlab.bench import on_host
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("Preemption",)
@@ -15,6 +14,7 @@ PAPER = "none of these; RTAS 2024, Fig. 6 shows kernels of both tasks interrupte
 BLOCK_US, WAVES, KERNELS, MS = 12_000, 4, 8, 350
 KERNEL_US = WAVES * BLOCK_US
 MODES = ("as it is", "cilp", "cta", "wfi")
+MODEL = Model(breaks={"preemption_modes": ["cta", "wfi"]})
 
 
 def measure(bench):
@@ -26,7 +26,7 @@ def measure(bench):
             if mode != "as it is":
                 bench.tool("task", "set", one.pid, "--preemption", mode)
             one.go()
-            time.sleep(0.01)
+            bench.sleep(0.01)
             other.go()
             small, large = other.finish(), one.finish()
         origin = large["launched"] / 1000

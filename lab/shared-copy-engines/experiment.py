@@ -2,6 +2,7 @@
 """R8: copy engines of different runlists may run on the same physical ones, and then slow each other down."""
 
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R8",)
@@ -13,6 +14,10 @@ PART = ("which copy engines have the same physical ones was read from registers;
         "so that "
         "sharing slows copies down was not seen: why Vulkan's copies do is not known")
 MS, BYTES = 300, 64 << 20
+MODEL = Model(breaks={"shared_pces": ["physical"]},
+              differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: why they do on hardware is not "
+                                         "known"},
+              numbers={"same_engine": "two tasks' copies lose nothing but switches there"})
 
 
 def copies(kind, size=BYTES, **more):
@@ -38,6 +43,8 @@ TASKS = {
     "texture download": textures("down"), "OpenGL buffer "
                                           "upload": textures("buffer"), "OpenGL buffer copy": textures("copy"),
 }
+# The model's alone: copies to the GPU by LCE0, which has the physical engines of LCE2.
+BY_GRCE = ("buffers", {"ms": MS, "kind": "h2d", "grce": 1})
 COPIES = ("copy to the GPU", "copy to the host")
 PAIRED = (*COPIES, "copy on the GPU", "Vulkan, to the GPU", "Vulkan, to the host", "Vulkan, on the GPU",
           "texture upload (buffer)", "OpenGL buffer copy")
@@ -60,12 +67,25 @@ def measure(bench):
         for other in PAIRED:
             pairs.append({"task": copy, "beside": other,
                           "rate": [rate(found) for found in bench.together(TASKS[copy], TASKS[other])]})
-    return {"wiring": bench.data("copy", "show")["lces"], "engines": engines, "alone": alone, "pairs": pairs}
+    found = {"wiring": bench.data("copy", "show")["lces"], "engines": engines, "alone": alone, "pairs": pairs}
+    if bench.has_grce_program:
+        found["beside_grce"] = {copy: rate(bench.together(TASKS[copy], BY_GRCE)[0]) for copy in COPIES}
+    return found
 
 
 def slowed(data):
     """Of each pair how many times as long the copy takes as alone."""
     return {(pair["task"], pair["beside"]): data["alone"][pair["task"]] / pair["rate"][0] for pair in data["pairs"]}
+
+
+def beside_grce(data):
+    """What only the model can show."""
+    if "beside_grce" not in data:
+        return []
+    h2d, d2h = (data["alone"][copy] / data["beside_grce"][copy] for copy in COPIES)
+    return [Claim("physical", f"beside copies to the GPU by LCE0, which no program did on hardware, a copy takes {h2d:.2f} "
+                              f"(to the GPU, by the same physical engines) and {d2h:.2f} (to the host, by others) times as "
+                              "long", h2d > 1.7 and d2h < 1.1)]
 
 
 def conclude(data):
@@ -98,6 +118,7 @@ def conclude(data):
               min(found[copy, other] for copy in COPIES for other in vulkan) > 1.7),
         Claim("grce", f"in {looks} looks at copies of CUDA, OpenGL and Vulkan {' and '.join(shared)} were never busy",
               not on_grce),
+        *beside_grce(data),
     ]
 
 

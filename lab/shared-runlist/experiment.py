@@ -3,6 +3,7 @@
 
 from nvdlab import spans
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R6", "R7")
@@ -11,6 +12,7 @@ PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 
          "engine "
          "alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only computes")
 MS = 500
+MODEL = Model(breaks={"graphics_turns": ["coupled"]})
 
 
 def took(found):

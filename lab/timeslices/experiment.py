@@ -4,6 +4,7 @@
 from nvdlab import spans
 from nvdlab.bench import on_host
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
 
 RULES = ("R4",)
@@ -12,6 +13,8 @@ PAPER = ("RTAS 2024, Fig. 6 and 7 (GTX 1060 3GB): slices of about 2 ms of two co
          "copies, "
          "and never both at once")
 MS = 400
+MODEL = Model(breaks={"one_task": ["exclusive", "timeslice", "copies"],
+                      "timeslices": ["exclusive", "alternate", "timeslice", "copies"]})
 
 
 def task_of(found):

@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """R3: to be scheduled, a channel must be on a runlist."""
 
-import struct
-import sys
-import time
-
-from nvdlab.bench import ROOT, now_us
+from nvdlab.bench import SCHEDULE
 from nvdlab.claim import Claim
+from nvdlab.model import Model
 from nvdlab.picture import Panel
-
-sys.path.insert(0, str(ROOT / "tests" / "hardware"))
 
 RULES = ("R3",)
 TITLE = "Out of the list, out of turn"
 PAPER = "RTAS 2024, Sec. V.C (no figure): NVIDIA's sources say so, and every enabled channel was seen on a runlist"
 SETTLED_US = 20_000
-# ctrla06c.h, ctrla06fgpfifo.h: *_CTRL_CMD_GPFIFO_SCHEDULE; bEnable not set: "disabled and removed from runlist"
-REQUESTS = {"of each TSG": 0xa06c0101, "of each channel": 0xa06f0103}
 # include/hw/runlist.h
 CHANNEL_CONFIG, ENABLE = 0x004, 1 << 1
+MODEL = Model(breaks={"unlisted_stop": ["channel"]},
+              numbers={"enabled_are_listed": "the driver has fewer channels of its own there", "tsg": "nvdebugctl takes no time there", "channel": "nvdebugctl takes no time there"})
 
 
-def enabled_and_listed(bench, ours):
+def enabled_and_listed(bench):
     """Of each runlist with entries: channels that are enabled in the channel RAM, and those that its list holds."""
     bases = {engine["runlist"]: int(engine["runlist_base"], 16) for engine in bench.data("engine", "list")
              if engine["runlist"] is not None and engine["runlist_base"]}
@@ -30,11 +25,11 @@ def enabled_and_listed(bench, ours):
         listed.setdefault(channel["runlist"], set()).add(channel["channel"])
     found = []
     for runlist, channels in sorted(listed.items()):
-        config = ours.register(bases[runlist] + CHANNEL_CONFIG)
+        config, = bench.registers(bases[runlist] + CHANNEL_CONFIG)
         ram, count = config & 0xfffffff0, 1 << (config & 0xf)
         words = []
         for first in range(0, count, 100):
-            words += ours.registers(*(ram + 4 * number for number in range(first, min(count, first + 100))))
+            words += bench.registers(*(ram + 4 * number for number in range(first, min(count, first + 100))))
         found.append({"runlist": runlist, "channels": count, "listed": sorted(channels),
                       "enabled": [number for number, word in enumerate(words) if word & ENABLE]})
     return found
@@ -46,46 +41,31 @@ def listed(bench, tsgs):
     return sum(tsg in now for tsg in tsgs)
 
 
-def ask(rm, objects, request, enabled):
-    """The driver's status for each."""
-    statuses = []
-    for one, client, handle in objects:
-        try:
-            one.control(client, handle, request, struct.pack("<BBB", enabled, 0, 0))
-            statuses.append(0)
-        except rm.Refused as refused:
-            statuses.append(refused.status)
-    return statuses
-
-
 def measure(bench):
-    import rm  # pylint: disable=import-outside-toplevel
-    ours = rm.Ours()
     with bench.ready(*[("ops", {"ms": 6000, "kind": "launch", "pause_us": 10_000})] * 2) as running:
-        begin = now_us()
+        begin = bench.now_us()
         for each in running:
             each.go()
-        time.sleep(0.2)
-        lists = enabled_and_listed(bench, ours)
+        bench.sleep(0.2)
+        lists = enabled_and_listed(bench)
         # by their ids: who has taken a process' descriptor, as we do now, is its owner, too
         tsgs = {(channel["runlist"], channel["tsg"]) for channel in bench.channels(running[0].pid)}
-        theirs = rm.Theirs(running[0].pid, rm.Ours().client)
-        objects = {"of each TSG": [tsg[:3] for tsg in theirs.tsgs], "of each channel": list(theirs.channels.values())}
+        ask = bench.scheduling(running[0].pid)
         attempts = []
-        for how, request in REQUESTS.items():
+        for how in SCHEDULE:
             before = listed(bench, tsgs)
-            statuses = ask(rm, objects[how], request, False)
-            out = now_us() - begin
+            statuses = ask(how, False)
+            out = bench.now_us() - begin
             try:
-                time.sleep(0.1)
+                bench.sleep(0.1)
                 during = listed(bench, tsgs)
-                time.sleep(0.1)
+                bench.sleep(0.1)
             finally:
-                back = now_us() - begin
-                ask(rm, objects[how], request, True)
+                back = bench.now_us() - begin
+                ask(how, True)
             attempts.append({"how": how, "statuses": statuses, "listed": [before, during, listed(bench, tsgs)],
                              "window": [out, back]})
-            time.sleep(0.1)
+            bench.sleep(0.1)
         found = [each.finish() for each in running]
     return {"attempts": attempts, "lists": lists,
             "operations": [[(start / 1000 - begin, end / 1000 - begin) for start, end in each["spans"]]

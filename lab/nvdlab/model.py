@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Experiments on the GPU model: what is concluded there, and what is said of it. Virtual time is deterministic: only
+conclusions are kept, in lab/model-h200.json, as everybody can make the data again."""
+
+import dataclasses
+import json
+import re
+
+from nvdlab import record
+from nvdlab.claim import Claim
+
+KEPT = record.LAB / "model-h200.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """What an experiment says of itself on the model."""
+
+    absent: str = ""                                          # why it is not there
+    differs: dict = dataclasses.field(default_factory=dict)   # conclusions that do not hold there, and why
+    breaks: dict = dataclasses.field(default_factory=dict)    # with this rule broken, these do not hold either
+    numbers: dict = dataclasses.field(default_factory=dict)   # why these hold with other numbers than on hardware
+
+    def why(self, key):
+        return self.differs.get(key) or self.numbers.get(key, "")
+
+
+def conclude(experiment, bench):
+    """As of a record: numbers are rounded as there."""
+    return experiment.conclude(json.loads(record.text(experiment.measure(bench))))
+
+
+def numbers_differ(one, other):
+    """By more than a tenth, and more than one of the last digit, in sentences of the same conclusion."""
+    def numbers(sentence):
+        return [(float(found.replace(",", "")), 0.1 ** len(found.partition(".")[2]))
+                for found in re.findall(r"\d[\d,]*(?:\.\d+)?", sentence)]
+    pairs = list(zip(numbers(one), numbers(other)))
+    return len(numbers(one)) != len(numbers(other)) or any(
+        abs(a - b) > max(0.1 * max(a, b), 1.01 * digit) for (a, digit), (b, _) in pairs)
+
+
+def as_expected(experiment, claim):
+    return claim.holds != (claim.key in experiment.MODEL.differs)
+
+
+def kept():
+    """Conclusions, by experiment."""
+    if not KEPT.exists():
+        return {}
+    found = json.loads(KEPT.read_text(encoding="utf-8"))
+    return {name: [Claim(**claim) for claim in claims] for name, claims in found.items()}
+
+
+def text(concluded):
+    return json.dumps({name: [dataclasses.asdict(claim) for claim in claims]
+                       for name, claims in sorted(concluded.items())}, indent=1) + "\n"
