@@ -26,6 +26,43 @@ def mps():
                            stdout=subprocess.DEVNULL)
 
 
+@contextlib.contextmanager
+def loads(load, *how):
+    """Processes of load.cpp, one for each of `how`, its words; at work."""
+    processes, files = [], []
+    try:
+        for words in how:
+            files.append(tempfile.TemporaryFile("w+"))
+            processes.append(subprocess.Popen([load, *words], stdout=files[-1], stderr=subprocess.PIPE, text=True))
+        for process in processes:
+            while process.stderr.readline() not in ("ready\n", ""):
+                pass
+        for process, file in zip(processes, files):
+            process.told = file
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def what_it_counted(process):
+    """Ends one of `load counted`: (ns of CLOCK_MONOTONIC, kernels that had ended by then)."""
+    process.kill()
+    process.wait()
+    process.told.seek(0)
+    return [tuple(map(int, line.split())) for line in process.told.read().splitlines() if line.count(" ") == 1]
+
+
+def ended_by(counted, ns):
+    """How many kernels had ended by then, between two lines of it."""
+    before = max((one for one in counted if one[0] <= ns), default=counted[0])
+    after = min((one for one in counted if one[0] > ns), default=counted[-1])
+    if after[0] == before[0]:
+        return before[1]
+    return before[1] + (after[1] - before[1]) * (ns - before[0]) / (after[0] - before[0])
+
+
 def show(title, rows):
     """Prints rows as they come; returns them."""
     print(f"\n{title}")

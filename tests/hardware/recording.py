@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 
+from common import ended_by, loads, what_it_counted
+
 TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
 
@@ -32,42 +34,13 @@ def tool(*words, **options):
     return done
 
 
-@contextlib.contextmanager
-def loads(*how):
-    """One for each of `how`, whose words are those of load.cpp; at work."""
-    processes, files = [], []
-    try:
-        for words in how:
-            files.append(tempfile.TemporaryFile("w+"))
-            processes.append(subprocess.Popen([LOAD, *words], stdout=files[-1], stderr=subprocess.PIPE, text=True))
-        for process in processes:
-            while process.stderr.readline() not in ("ready\n", ""):
-                pass
-        for process, file in zip(processes, files):
-            process.told = file
-        yield processes
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
-def at(told, ns):
-    """How many kernels had ended by then, between two lines."""
-    before = max((one for one in told if one[0] <= ns), default=told[0])
-    after = min((one for one in told if one[0] > ns), default=told[-1])
-    if after[0] == before[0]:
-        return before[1]
-    return before[1] + (after[1] - before[1]) * (ns - before[0]) / (after[0] - before[0])
-
-
 def gr0(summary):
     return next(engine for engine in summary["engines"] if engine["engine"] == "GR0")
 
 
 def three_tasks(slices, seconds, keep=None):
     """Shares as recorded, and as the tasks counted in the same time."""
-    with tempfile.TemporaryDirectory() as folder, loads(*[("counted", "60")] * 3) as tasks:
+    with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("counted", "60")] * 3) as tasks:
         for task, us in zip(tasks, slices):
             tool("task", "set", task.pid, "--timeslice", f"{us}us")
         time.sleep(0.5)
@@ -75,19 +48,14 @@ def three_tasks(slices, seconds, keep=None):
         summary = json.loads(tool("record", "--for", f"{seconds}s", "-o", path, "-j").stdout)["data"]
         time.sleep(0.2)
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        told = []
-        for task in tasks:
-            task.kill()
-            task.wait()
-            task.told.seek(0)
-            told.append([tuple(map(int, line.split())) for line in task.told.read().splitlines() if line.count(" ") == 1])
+        told = [what_it_counted(task) for task in tasks]
         if keep:
             keep.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     clocks = [line for line in lines if line["kind"] == "clock"]
     turns = [line for line in lines if line["kind"] == "turn" and line["engine"] == "GR0"]
     # From the first whole turn to the last, by the host's clock.
     begin, end = (clocks[n]["monotonic_ns"] + turns[n]["begin_ns"] - clocks[n]["gpu_ns"] for n in (0, -1))
-    counted = [at(each, end) - at(each, begin) for each in told]
+    counted = [ended_by(each, end) - ended_by(each, begin) for each in told]
     held = {task.pid: sum(turn["end_ns"] - turn["begin_ns"] for turn in turns[:-1] if turn["pid"] == task.pid)
             for task in tasks}
     rows = {row["pid"]: row for row in gr0(summary)["holders"]}
@@ -109,7 +77,7 @@ def three_tasks(slices, seconds, keep=None):
 
 def costs():
     """Of a core, by how many switches there are a second."""
-    with tempfile.TemporaryDirectory() as folder, loads(*[("tiny", "60")] * 4):
+    with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("tiny", "60")] * 4):
         for form in (None, "ndjson", "csv", "pftrace", "html"):
             words = ["-o", f"{folder}/run.{form}"] if form else []
             summary = json.loads(tool("record", "--for", "3s", "--rate", 0, "-j", *words).stdout)["data"]
@@ -125,7 +93,7 @@ def costs():
 
 
 def copies():
-    with loads(("copies", "20")) as (task,):
+    with loads(LOAD, ("copies", "20")) as (task,):
         summary = json.loads(tool("record", "--for", "2s", "--rate", 200, "-j").stdout)["data"]
         return [{"engine": engine["engine"], "held_percent": engine["held_percent"],
                  "holders": [(row["name"], row["pid"] == task.pid, row["share_percent"]) for row in engine["holders"]]}
@@ -134,7 +102,7 @@ def copies():
 
 def top():
     """Its screen for two seconds, as the terminal gets it."""
-    with loads(*[("queue", "20")] * 2):
+    with loads(LOAD, *[("queue", "20")] * 2):
         master, slave = pty.openpty()
         text = b""
         with subprocess.Popen([TOOL, "--from", "driver", "top", "-s", "500", "-n", "4"], stdin=slave, stdout=slave,
@@ -152,14 +120,14 @@ def top():
 
 def as_user():
     """Nobody's: own processes are there, others' are hidden."""
-    with loads(*[("queue", "20")] * 2):
+    with loads(LOAD, *[("queue", "20")] * 2):
         done = subprocess.run([TOOL, "--from", "driver", "record", "--for", "1s", "-j"], capture_output=True, text=True,
                               timeout=60, check=False, user=65534, group=65534)
         return {"status": done.returncode, "err": done.stderr, "out": done.stdout[-1500:]}
 
 
 def marks():
-    with loads(*[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
+    with loads(LOAD, *[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "run.ndjson"
         with subprocess.Popen([TOOL, "--from", "driver", "record", "--for", "2s", "-o", path]) as recording:
             time.sleep(0.7)
