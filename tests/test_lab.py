@@ -16,7 +16,7 @@ LAB = paths.ROOT / "lab"
 sys.path.insert(0, str(LAB))
 
 # pylint: disable=wrong-import-position
-from nvdlab import model, page, record, spans  # noqa: E402
+from nvdlab import bench, model, page, record, spans  # noqa: E402
 from nvdlab.bench import Failed  # noqa: E402
 from nvdlab.model_bench import ModelBench  # noqa: E402
 from nvdlab.picture import ticks  # noqa: E402
@@ -267,8 +267,8 @@ def test_data_that_break_a_rule_are_noticed(name, machine):
 
 @pytest.fixture(name="model_bench")
 def _model_bench():
-    with ModelBench(LAB_MODEL, tool()) as bench:
-        yield bench
+    with ModelBench(LAB_MODEL, tool()) as one:
+        yield one
 
 
 @pytest.mark.parametrize("name", MODELLED)
@@ -283,8 +283,8 @@ def test_on_the_model(name, model_bench):
 @pytest.mark.parametrize("name, rule", [(name, rule) for name, its in MODELLED.items() for rule in its.breaks])
 def test_an_experiment_notices_a_rule_that_the_model_breaks(name, rule):
     experiment = record.experiment(name)
-    with ModelBench(LAB_MODEL, tool(), [rule]) as bench:
-        claims = model.conclude(experiment, bench)
+    with ModelBench(LAB_MODEL, tool(), [rule]) as one:
+        claims = model.conclude(experiment, one)
     failed = {claim.key for claim in claims if not model.as_expected(experiment, claim)}
     assert failed == set(experiment.MODEL.breaks[rule])
 
@@ -317,7 +317,8 @@ def test_where_model_and_hardware_differ_is_explained():
 def test_numbers_that_differ():
     assert not model.numbers_differ("1,000 us of 0.1 %", "1,090 us of 0.0 %")
     assert not model.numbers_differ("of 3", "of 4")
-    assert all(model.numbers_differ("1,000 us of 1.00", other) for other in ("880 us of 1.00", "1,000 us of 1.20", "1,000 us"))
+    assert all(model.numbers_differ("1,000 us of 1.00", other)
+               for other in ("880 us of 1.00", "1,000 us of 1.20", "1,000 us"))
 
 
 @pytest.mark.parametrize("words, sentence", [
@@ -342,16 +343,60 @@ def test_lab_model_says_what_it_wants(words, sentence, model_bench):
     model_bench.ask("advance", 1)  # it goes on
 
 
+def test_a_block_that_fits_on_no_sm_is_refused(model_bench):
+    with pytest.raises(Failed, match="lab-model: a block of this kernel does not fit on an SM"):
+        model_bench.alone("exec", shared=256 << 10)
+
+
+def test_a_folder_that_cannot_be_written(model_bench):
+    with pytest.raises(Failed, match="lab-model: .*cannot create directories.*/dev/null"):
+        model_bench.ask("files", "/dev/null/folder")
+
+
 def test_there_is_no_rule_of_that_name():
-    done = subprocess.run([LAB_MODEL, "--break", "gravity"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([LAB / "run", "--break", "gravity", "--lab-model", LAB_MODEL, "--nvdebugctl", tool()],
+                          capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("lab-model: there is no rule 'gravity'; there are: disabled_stop, ")
+    assert "lab-model: there is no rule 'gravity'; there are: disabled_stop, " in done.stderr
+
+
+class Driver:
+    """Stands in for tests/hardware/rm.py: requests of channels are taken, those of TSGs refused."""
+
+    class Refused(Exception):
+        status = 0x56
+
+    class Ours:
+        client = 0xc1d00001
+
+        def registers(self, *offsets):
+            return [offset + 1 for offset in offsets]
+
+    class Theirs:
+        def __init__(self, pid, youngest):
+            assert (pid, youngest) == (4711, 0xc1d00001)
+            self.tsgs = [(self, 1, 10, 0xa06c)]
+            self.channels = {0x1000: (self, 1, 20), 0x2000: (self, 1, 21)}
+
+        def control(self, client, handle, request, text):
+            if request == 0xa06c0101:
+                raise Driver.Refused
+            assert (client, request, text) == (1, 0xa06f0103, b"\0\0\0") and handle in (20, 21)
+
+
+def test_requests_to_the_driver(monkeypatch):
+    monkeypatch.setattr(bench, "_rm", lambda: Driver)
+    machine = bench.Bench(None, None)
+    ask = machine.scheduling(4711)
+    assert (ask("of each TSG", False), ask("of each channel", False)) == ([0x56], [0, 0])
+    assert machine.registers(4, 8) == [5, 9]
 
 
 def test_a_broken_rule_ends_the_run_with_1():
     done = subprocess.run([LAB / "run", "--break", "default_timeslices", "--lab-model", LAB_MODEL, "--nvdebugctl",
                            tool(), "default-timeslices"], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "FAIL  compute: " in done.stdout and "which breaks default_timeslices" in done.stdout
+    assert done.returncode == 1 and "FAIL  compute: " in done.stdout
+    assert "which breaks default_timeslices" in done.stdout
 
 
 def test_every_experiment_is_recorded_and_described():

@@ -232,9 +232,7 @@ int main(int argc, char **argv) {
             Json answer{{"ok", true}};
             try {
                 answer.update(perform(session, line));
-            } catch (const lab::Refused &refused) {
-                answer = {{"ok", false}, {"error", refused.what()}};
-            } catch (const nvmodel::ConfigError &refused) {
+            } catch (const std::runtime_error &refused) { // also the model's, and the file system's
                 answer = {{"ok", false}, {"error", refused.what()}};
             }
             std::cout << answer.dump() << std::endl;

@@ -18,9 +18,10 @@ The papers' rules and figures as experiments: each is a folder of [lab](../lab) 
 asserts what it concludes, and the data of each machine on which it was measured. `make lab` (no GPU) replays the
 analyses on the recorded data and makes this page and its pictures from them; `sudo make lab GPU=1` measures on this
 machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. `make lab` also runs them on the GPU model, in
-virtual time: [model and hardware side by side](#model-and-hardware-side-by-side). A verdict of `holds` means that every conclusion of
-the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did otherwise than in
-the paper, conclusions were written with data at hand: that they hold elsewhere is for other machines to show.
+virtual time: [model and hardware side by side](#model-and-hardware-side-by-side). A verdict of `holds` means that every
+conclusion of the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did
+otherwise than in the paper, conclusions were written with data at hand: that they hold elsewhere is for other machines
+to show.
 
 Papers: RTAS 2024 is Bakita and Anderson, *Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management*; ECRTS
 2025 the same, *Hardware Compute Partitioning on NVIDIA GPUs for Composable Systems*. Their figures are cited, not
@@ -30,15 +31,23 @@ copied.
 
 SIDE_BY_SIDE = """
 ## Model and hardware side by side
-The same procedures and conclusions on the GPU model ([model.md](model.md)) with the board `h200`: its processes are a few
-lines each (`lab/model/instruments.cpp`), and who has what on the GPU is what `nvdebugctl` makes of the files that the module's
-core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart have a reason in the last
-column. Many of the model's rules and costs come from the same measurements (H in [model.md](model.md#programs)): that it
-agrees there says that rule and cost explain the measurement, and is no second one. `lab/run --break RULE` runs them on a
-model that does not keep a rule, and the experiment of that rule then fails (`tests/test_lab.py`).
+The same procedures and conclusions on the GPU model ([model.md](model.md)) with the board `h200`. Its processes are a
+few lines each (`lab/model/instruments.cpp`), and who has what on the GPU is what `nvdebugctl` makes of the files that
+the module's core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart have a
+reason in the last column. Many of the model's rules and costs come from the same measurements (H in
+[model.md](model.md#programs)): that it agrees there says that rule and cost explain the measurement; it is no second
+one.
 
 | experiment | conclusion | hardware | model | where they differ |
 |---|---|---|---|---|
+"""
+
+BROKEN = """
+`lab/run --break RULE` runs them on a model that does not keep one of its rules ([model.md](model.md#programs)). These
+conclusions, and no others, then fail (`tests/test_lab.py`):
+
+| rule | experiment | conclusions that fail |
+|---|---|---|
 """
 
 
@@ -94,7 +103,9 @@ def side_by_side(found, modelled):
             failed = "" if claim.holds else "**does not hold:** "
             out.append(f"| {where} | {claim.key} | {hardware} | {failed}{sentence} | "
                        f"{experiment.MODEL.why(claim.key)} |\n")
-    return "".join(out)
+    return "".join(out + [BROKEN] + sorted(
+        f"| {rule} | [{name}](../lab/{name}) | {', '.join(keys)} |\n"
+        for name, experiment, _ in found for rule, keys in experiment.MODEL.breaks.items()))
 
 
 def picture(name, experiment, one):
@@ -108,8 +119,8 @@ def markdown(found):
         where = "<br>".join(f"{one['gpu']}, {one['driver']}" for _, one, _ in machines) or "nothing yet"
         verdicts = "<br>".join(verdict(experiment, claims) for _, _, claims in machines) or "-"
         out.append(f"| {', '.join(experiment.RULES)} | [{experiment.TITLE}](#{anchor(experiment.TITLE)}) | "
-                   f"{figure(experiment)} | "
-                   f"{where} | {verdicts} | {model_verdict(experiment, modelled.get(name))} | `make lab GPU=1 NAMES={name}` |\n")
+                   f"{figure(experiment)} | {where} | {verdicts} | {model_verdict(experiment, modelled.get(name))} | "
+                   f"`make lab GPU=1 NAMES={name}` |\n")
     for name, experiment, machines in found:
         out.append(f"\n## {experiment.TITLE}\n" + wrapped(f"{experiment.__doc__.strip()} Procedure and caveats: "
                    f"[lab/{name}](../lab/{name}/README.md).") + "\n" + wrapped(f"Paper: {experiment.PAPER}."))
