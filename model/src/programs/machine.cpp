@@ -362,12 +362,6 @@ bool Programs::Machine::schedulable(const Channel &channel) const {
     return false;
 }
 
-bool Programs::Machine::on_engine(const Channel &channel) const {
-    if (takes_no_turns(channel.tsg))
-        return schedulable(channel);
-    return gpu_.chip().host().channel(channel.index).engine == channel.engine;
-}
-
 void Programs::Machine::run_contexts() {
     for (auto &[tsg, context] : contexts_)
         context.compute.set_executing(may_run(tsg, context.engine));
@@ -400,12 +394,15 @@ Ns Programs::Machine::time_of(const Operation &operation) const {
                            static_cast<double>(operation.copy->bytes) / speed.bytes_per_ns);
 }
 
+/// At once, whichever channel Host shows on the PBDMA: that one leaves it when it has nothing to
+/// hand over, though its kernels execute.
 void Programs::Machine::take_kernels() {
     for (Channel &channel : channels_) {
         if (channel.of.use != ChannelUse::compute)
             continue;
         Compute &compute = contexts_.at(channel.tsg).compute;
-        if (!compute.executing() || (drain_ && drain_->from == channel.tsg) || !on_engine(channel))
+        if (!compute.executing() || (drain_ && drain_->from == channel.tsg) || !has_work(channel) ||
+            !schedulable(channel))
             continue;
         for (auto &[stream, lane] : channel.lanes)
             while (ready(channel, lane)) {
@@ -434,7 +431,7 @@ std::vector<CopyEngine::Current> Programs::Machine::current_copies(unsigned engi
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const Channel &channel = channels_[i];
         if (channel.engine == engine && has_work(channel) && may_run(channel.tsg, engine) &&
-            on_engine(channel))
+            schedulable(channel))
             waiting[channel.tsg].push_back(i);
     }
     std::vector<CopyEngine::Current> current;

@@ -97,7 +97,6 @@ class Programs::Machine final : public SwitchTime {
     [[nodiscard]] bool takes_no_turns(std::size_t tsg) const;
     [[nodiscard]] bool schedulable(const Channel &channel) const;
     [[nodiscard]] bool may_run(std::size_t tsg, unsigned engine) const;
-    [[nodiscard]] bool on_engine(const Channel &channel) const;
     void run_contexts();
     void take_kernels();
     void run_copies();
