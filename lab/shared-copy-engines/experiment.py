@@ -15,9 +15,9 @@ PART = ("which copy engines have the same physical ones was read from registers;
         "sharing slows copies down was not seen: why Vulkan's copies do is not known")
 MS, BYTES = 300, 64 << 20
 MODEL = Model(breaks={"shared_pces": ["physical"]},
-              differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: why they do on hardware is not "
-                                         "known"},
-              numbers={"same_engine": "two tasks' copies lose nothing but switches there"})
+              differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: why they do on hardware "
+                                         "is not known"},
+              numbers={"same_engine": "PCIe's rate is constant there"})
 
 
 def copies(kind, size=BYTES, **more):
@@ -83,9 +83,9 @@ def beside_grce(data):
     if "beside_grce" not in data:
         return []
     h2d, d2h = (data["alone"][copy] / data["beside_grce"][copy] for copy in COPIES)
-    return [Claim("physical", f"beside copies to the GPU by LCE0, which no program did on hardware, a copy takes {h2d:.2f} "
-                              f"(to the GPU, by the same physical engines) and {d2h:.2f} (to the host, by others) times as "
-                              "long", h2d > 1.7 and d2h < 1.1)]
+    return [Claim("physical", "beside copies to the GPU by LCE0, which no program did on hardware, a copy takes "
+                              f"{h2d:.2f} (to the GPU, by the same physical engines) and {d2h:.2f} (to the host, by "
+                              "others) times as long", h2d > 1.7 and d2h < 1.1)]
 
 
 def conclude(data):

@@ -13,7 +13,8 @@ SETTLED_US = 20_000
 # include/hw/runlist.h
 CHANNEL_CONFIG, ENABLE = 0x004, 1 << 1
 MODEL = Model(breaks={"unlisted_stop": ["channel"]},
-              numbers={"enabled_are_listed": "the driver has fewer channels of its own there", "tsg": "nvdebugctl takes no time there", "channel": "nvdebugctl takes no time there"})
+              numbers={"enabled_are_listed": "the driver has fewer channels of its own there",
+                       "tsg": "nvdebugctl takes no time there", "channel": "nvdebugctl takes no time there"})
 
 
 def enabled_and_listed(bench):
