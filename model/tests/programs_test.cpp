@@ -4,6 +4,7 @@
 // on an H100 are those of lab/.
 #include "programs/programs.hpp"
 
+#include "regs/ctxsw.hpp"
 #include "support.hpp"
 
 #include <algorithm>
@@ -409,6 +410,25 @@ TEST(Programs, PreemptionByMode) {
     EXPECT_EQ(wfi.pieces, 1U);
     const Waited broken = small_beside_large(ComputePreemption::wfi, {.preemption_modes = false});
     EXPECT_EQ(broken.small, cilp.small);
+}
+
+TEST(Programs, ContextsInMemorySayHowTheyWereInterrupted) {
+    Programs programs = on_h200({{.name = "a"}, {.name = "b"}});
+    const auto count = [&programs](std::uint32_t offset) {
+        const auto channel = programs.channels(0).front();
+        const PhysicalAddress image = programs.gpu().driver().channels()[channel].context->address;
+        return programs.gpu().memory().read_value({image.aperture, image.address + offset}, 4);
+    };
+    for (const std::size_t process : {0U, 1U})
+        programs.launch(programs.open_stream(process), {.blocks = 64, .block = 20 * ms});
+    programs.advance(10 * ms);
+    EXPECT_GT(count(regs::ctxsw::num_cilp_save), 0U);
+    EXPECT_EQ(count(regs::ctxsw::num_cta_save), 0U);
+    EXPECT_EQ(count(regs::ctxsw::compute_preemption_options), 2U);
+    programs.set_preemption(0, ComputePreemption::cta);
+    EXPECT_EQ(count(regs::ctxsw::compute_preemption_options), 1U);
+    finish(programs);
+    EXPECT_EQ(count(regs::ctxsw::num_cta_save), 1U) << "when its blocks had ended";
 }
 
 /// From one task's last look to the other's first one, when both hold the same.

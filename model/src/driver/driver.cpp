@@ -6,6 +6,7 @@
 #include "driver/instance_block.hpp"
 #include "driver/tpc_numbers.hpp"
 #include "mmu/format.hpp"
+#include "regs/ctxsw.hpp"
 #include "regs/cwd.hpp"
 #include "regs/pbus.hpp"
 #include "regs/pfb.hpp"
@@ -366,6 +367,22 @@ void Driver::set_enabled(std::span<const std::size_t> channels, bool enabled) {
                 return std::ranges::find(channels, channel) != channels.end();
             }))
             host.preempt(*host.find_runlist(tsg.runlist), {true, tsg.id});
+}
+
+PhysicalAddress Driver::preemption_word(std::size_t tsg) const {
+    const PhysicalAddress image = context_of_tsg_.at(tsg)->address;
+    return {image.aperture, image.address + regs::ctxsw::compute_preemption_options};
+}
+
+ComputePreemption Driver::compute_preemption(std::size_t tsg) const {
+    const auto word = memory_.memory().read_value(preemption_word(tsg), 4).value_or(0);
+    return ComputePreemption{static_cast<std::uint8_t>(
+        regs::ctxsw::preemption_control.get(static_cast<std::uint32_t>(word)))};
+}
+
+void Driver::set_compute_preemption(std::size_t tsg, ComputePreemption mode) {
+    memory_.write(preemption_word(tsg), std::array{regs::ctxsw::preemption_control.put(
+                                            static_cast<std::uint32_t>(mode))});
 }
 
 void Driver::set_listed(std::span<const std::size_t> channels, bool listed) {

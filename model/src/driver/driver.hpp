@@ -52,6 +52,11 @@ class Driver {
     /// their engines.
     void set_enabled(std::span<const std::size_t> channels, bool enabled);
 
+    /// How a TSG's kernels (an index into the plan; one with a graphics context) are interrupted,
+    /// as its context says.
+    [[nodiscard]] ComputePreemption compute_preemption(std::size_t tsg) const;
+    void set_compute_preemption(std::size_t tsg, ComputePreemption mode);
+
     /// Submits the channels' runlists anew, without these or with them again.
     void set_listed(std::span<const std::size_t> channels, bool listed);
 
@@ -104,6 +109,7 @@ class Driver {
     void append_channel(std::vector<std::uint32_t> &words, std::size_t channel) const;
     void submit(unsigned runlist, List &list);
     void start_channel(std::size_t index);
+    [[nodiscard]] PhysicalAddress preemption_word(std::size_t tsg) const;
 
     const Board &board_;
     const Plan &plan_;

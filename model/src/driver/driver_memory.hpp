@@ -26,6 +26,7 @@ class DriverMemory {
                  const std::optional<SystemMemoryRange> &system);
 
     [[nodiscard]] Memory &memory() { return memory_; }
+    [[nodiscard]] const Memory &memory() const { return memory_; }
 
     /// Memory for a structure, zeroed if it is system memory. Where memory is unified, that is what
     /// it always is, under the aperture that the GPU knows it by. Throws ConfigError if there is

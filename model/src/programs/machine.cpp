@@ -101,8 +101,8 @@ void Programs::Machine::build_contexts(unsigned sms) {
             subcontexts.push_back(std::move(one));
         }
         const std::size_t any = gpu_.plan().tsgs[tsg].channels.front();
-        contexts_.emplace(tsg, Context{Compute(sms, std::move(subcontexts)), channels_[any].engine,
-                                       all, processes_[all.front()].preemption});
+        contexts_.emplace(
+            tsg, Context{Compute(sms, std::move(subcontexts)), channels_[any].engine, all});
     }
 }
 
@@ -167,9 +167,9 @@ std::vector<std::size_t> Programs::Machine::tsgs(std::size_t process) const {
 }
 
 void Programs::Machine::set_preemption(std::size_t process, ComputePreemption mode) {
-    for (auto &[tsg, context] : contexts_)
+    for (const auto &[tsg, context] : contexts_)
         if (std::ranges::find(context.processes, process) != context.processes.end())
-            context.mode = mode;
+            gpu_.driver().set_compute_preemption(tsg, mode);
 }
 
 void Programs::Machine::set_enabled(std::size_t process, bool enabled) {
@@ -257,7 +257,8 @@ Ns Programs::Machine::of(const Engine &engine) {
     if (!from || takes_no_turns(*from))
         return switch_time({}, to);
     Context &leaving = contexts_.at(*from);
-    const ComputePreemption mode = rules_.preemption_modes ? leaving.mode : ComputePreemption::cilp;
+    const ComputePreemption mode =
+        rules_.preemption_modes ? gpu_.driver().compute_preemption(*from) : ComputePreemption::cilp;
     if (leaving.compute.executing() && must_drain(leaving.compute, mode)) {
         leaving.compute.set_placing(mode == ComputePreemption::wfi);
         drain_ = {*from, to, mode};

@@ -64,7 +64,6 @@ class Programs::Machine final : public SwitchTime {
         Compute compute;
         unsigned engine;                    // Host's
         std::vector<std::size_t> processes; // in the order of subcontexts
-        ComputePreemption mode;
     };
     struct Lce {
         CopyEngine copies;
