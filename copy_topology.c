@@ -137,7 +137,6 @@ static struct copy_snapshot *snapshot_new(size_t records)
 		return NULL;
 	s->base.records = records;
 	memset(s->pce_lce, NVDEBUG_LCE_NONE, sizeof(s->pce_lce));
-	memset(s->grce_lce, NVDEBUG_LCE_NONE, sizeof(s->grce_lce));
 	return s;
 }
 

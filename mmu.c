@@ -43,16 +43,9 @@ static int version1_format(struct nvdebug_mem *mem, u32 big_page_kib,
 		if (ret)
 			return ret;
 	}
-	switch (big_page_kib) {
-	case 64:
-		*format = &nvdebug_mmu_gk104_64k;
-		return 0;
-	case 128:
-		*format = &nvdebug_mmu_gk104_128k;
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	*format = big_page_kib == 64 ? &nvdebug_mmu_gk104_64k :
+				       &nvdebug_mmu_gk104_128k;
+	return 0;
 }
 
 int nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version, u32 big_page_kib,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/bitops.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "decode/mmu.h"
@@ -169,8 +170,8 @@ const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k = {
 	.va_bits = 40,
 	.directories = 1,
 	.directory = { { "PD0", 26, 14 } },
-	.big = { "PT64K", 16, 10, true },
-	.small = { "PT4K", 12, 14, true },
+	.big = { "PT64K", 16, 10 },
+	.small = { "PT4K", 12, 14 },
 	.coding = &ver1,
 };
 
@@ -179,14 +180,14 @@ const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k = {
 	.va_bits = 40,
 	.directories = 1,
 	.directory = { { "PD0", 27, 13 } },
-	.big = { "PT128K", 17, 10, true },
-	.small = { "PT4K", 12, 15, true },
+	.big = { "PT128K", 17, 10 },
+	.small = { "PT4K", 12, 15 },
 	.coding = &ver1,
 };
 
-#define BIG_64K		{ "PT64K", 16, 5, true }
-#define BIG_128K	{ "PT128K", 17, 4, true }
-#define SMALL_4K	{ "PT4K", 12, 9, true }
+#define BIG_64K		{ "PT64K", 16, 5 }
+#define BIG_128K	{ "PT128K", 17, 4 }
+#define SMALL_4K	{ "PT4K", 12, 9 }
 
 const struct nvdebug_mmu_format nvdebug_mmu_gp100 = {
 	.version = 2,
@@ -493,7 +494,6 @@ void nvdebug_walk_start(struct nvdebug_walk *w,
 	w->level = &f->directory[0];
 	w->table.addr = pdb;
 	w->table.aperture = aperture;
-	w->table.present = true;
 	w->va = va;
 	if (!nvdebug_mmu_va(f, &w->va))
 		w->state = NVDEBUG_WALK_OUT_OF_RANGE;
@@ -625,10 +625,8 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 	for (i = f->directories - 1; i; i--) {
 		const struct nvdebug_mmu_level *level = &f->directory[i];
 
-		if (s->directory[i].present &&
-		    !(changed >> (level->shift + level->bits)))
+		if (!(changed >> (level->shift + level->bits)))
 			break;
-		s->directory[i].present = false;
 	}
 	s->level = &f->directory[i];
 }
@@ -646,8 +644,6 @@ static u64 scan_table_size(const struct nvdebug_scan *s)
 
 	if (s->level == &f->small && s->big.present)
 		return level_size(&f->big);
-	if (is_page_table(f, s->level))
-		return level_size(dual_level(f));
 	return level_size(s->level) << s->level->bits;
 }
 
@@ -656,10 +652,9 @@ u32 nvdebug_scan_run(const struct nvdebug_scan *s)
 	u64 size = scan_table_size(s);
 	u64 end = (s->va | (size - 1)) + 1;
 
-	if (is_page_table(s->format, s->level) && end > s->covered)
-		end = s->covered;
-	if (end > s->limit)
-		end = s->limit;
+	if (is_page_table(s->format, s->level))
+		end = min(end, s->covered);
+	end = min(end, s->limit);
 	return (end - s->va + level_size(s->level) - 1) >> s->level->shift;
 }
 
@@ -676,13 +671,12 @@ void nvdebug_scan_start(struct nvdebug_scan *s,
 
 	memset(s, 0, sizeof(*s));
 	s->format = f;
-	s->limit = limit && limit < end ? limit : end;
+	s->limit = limit ? min(limit, end) : end;
 	s->video_memory = video_memory;
 	s->budget = budget;
 	s->level = &f->directory[0];
 	s->directory[0].addr = pdb;
 	s->directory[0].aperture = aperture;
-	s->directory[0].present = true;
 	if (!is_root(&s->directory[0]) ||
 	    !is_in_memory(&s->directory[0], video_memory))
 		s->va = s->limit;
@@ -769,9 +763,7 @@ bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 	case NVDEBUG_MMU_PAGE:
 		leaf->va = s->va;
 		leaf->addr = e.addr & ~(size - 1);
-		leaf->size = size;
-		if (leaf->size > s->limit - s->va)
-			leaf->size = s->limit - s->va;
+		leaf->size = min(size, s->limit - s->va);
 		leaf->aperture = e.aperture;
 		scan_leave(s, level_size(s->level));
 		return true;

@@ -112,22 +112,14 @@ static int add_members(struct nvdebug_instances *set,
 
 	for (i = 0; !ret && i < entries; i += n + 1) {
 		n = nvdebug_tsg_members(entry, entries, i);
-		switch (entry[i].kind) {
-		case NVDEBUG_ENTRY_TSG:
-			if (__test_and_set_bit(entry[i].id, tsgs))
-				break;
+		if (entry[i].kind == NVDEBUG_ENTRY_TSG &&
+		    !__test_and_set_bit(entry[i].id, tsgs))
 			for (k = 1; !ret && k <= n; k++)
 				ret = add_member(set, runlist, part,
 						 &entry[i + k], entry[i].id);
-			break;
-		case NVDEBUG_ENTRY_CHANNEL:
-			if (!__test_and_set_bit(entry[i].id, bare))
-				ret = add_member(set, runlist, part, &entry[i],
-						 NO_TSG);
-			break;
-		default:
-			break;
-		}
+		if (entry[i].kind == NVDEBUG_ENTRY_CHANNEL &&
+		    !__test_and_set_bit(entry[i].id, bare))
+			ret = add_member(set, runlist, part, &entry[i], NO_TSG);
 	}
 	return ret;
 }
@@ -228,15 +220,6 @@ static bool same_place(const struct nvdebug_block *a,
 typedef bool (*match_fn)(const struct nvdebug_block *a,
 			 const struct nvdebug_block *b);
 
-/* The first channel from @from on that matches @like, or @end. */
-static u32 find_like(const struct context_part *part, u32 from, u32 end,
-		     const struct nvdebug_block *like, match_fn match)
-{
-	while (from < end && !match(part->member[from].block, like))
-		from++;
-	return from;
-}
-
 static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 		    u32 *placed)
 {
@@ -257,7 +240,11 @@ static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 static bool is_first(const struct context_part *part, u32 first, u32 at,
 		     match_fn match)
 {
-	return find_like(part, first, at, part->member[at].block, match) == at;
+	const struct nvdebug_block *block = part->member[at].block;
+
+	while (first < at && !match(part->member[first].block, block))
+		first++;
+	return first == at;
 }
 
 /*
