@@ -553,6 +553,11 @@ TEST_P(Unreadable, ABlockThatIsChanging) {
             return std::exchange(seen, true) ? later : inst;
         };
         EXPECT_EQ(first().fields, (Fields{{"Error", "changing"}})) << hex(later);
+        // what another channel has, too, is below that one
+        seen = false;
+        const Instance second = instances(read(machine, file("runlist0")).text).at(1);
+        EXPECT_EQ(second.fields.at("Context"), "below") << hex(later);
+        EXPECT_EQ(second.fields.at("Subcontexts"), subcontexts ? "1" : "-") << hex(later);
         seen = false;
         EXPECT_EQ(rows(read(machine, file("contexts")).text).at(1),
                   (std::vector<std::string>{"0", "0", "-", "-", "-", "-", "-", "0", "changing"}));
@@ -563,6 +568,63 @@ TEST_P(Unreadable, ABlockThatIsChanging) {
             EXPECT_EQ(request("preemption_mode", "0:0 wfi"), -EBUSY);
         }
     }
+}
+
+/// The register cannot be read any more when it is looked at again.
+TEST_P(Unreadable, ABlockOfWhichNobodyKnowsWhetherItIsTheSame) {
+    if (!global)
+        return;
+    for (const char *const name : {"runlist0", "contexts"}) {
+        bool seen = false;
+        machine.on_read = [&](u32 offset) -> std::optional<u32> {
+            return offset == 0x800000 && std::exchange(seen, true) ? std::optional(0xbadf1100)
+                                                                   : std::nullopt;
+        };
+        EXPECT_EQ(read(machine, file(name)).error, -EIO) << name;
+        machine.on_read = [](u32 offset) {
+            return offset == 0x800000 ? std::optional(0xbadf1100) : std::nullopt;
+        };
+        EXPECT_EQ(read(machine, file(name)).error, -EIO) << name;
+    }
+}
+
+/// Two tasks, one behind the other, of which no channel has a block.
+TEST_P(Unreadable, TwoTasksWithoutBlocks) {
+    if (!global)
+        return;
+    machine.on_read = [this](u32 offset) {
+        const bool one = offset >= 0x800000 && offset < 0x800000 + 8 * 4 && offset % 8 == 0;
+        return one ? std::optional(machine.peek(offset) & 0x7fffffff) : std::nullopt;
+    };
+    const auto listed = rows(read(machine, file("contexts")).text);
+    using Row = std::vector<std::string>;
+    EXPECT_EQ(listed.at(0), (Row{"0", "0", "-", "-", "-", "-", "-", "0,1", "not-bound"}));
+    EXPECT_EQ(listed.at(1), (Row{"0", "1", "-", "-", "-", "-", "-", "2,3", "not-bound"}));
+    EXPECT_EQ(listed.at(2).at(1), "2");
+    EXPECT_EQ(listed.at(2).back(), "-");
+}
+
+/// Two tasks, one behind the other, in one address space, as two subcontexts of it.
+TEST_P(Unreadable, TwoTasksOfOneSpace) {
+    if (!subcontexts)
+        return;
+    const auto all_channels = by_channel(Json::parse(machine.answer("layout")));
+    for (const unsigned id : {2U, 3U}) {
+        const Json other = all_channels.at({0, id}).at("instance");
+        for (u64 word = NV_RAMIN_PAGE_DIR_BASE; word < 1024; word++)
+            poke(other, word, peek(block(), word));
+        poke(other, NV_RAMIN_ENGINE_WFI_VEID, 1);
+        poke(other, NV_RAMIN_SC_PDB_VALID, 0);
+    }
+    const auto listed = rows(read(machine, file("contexts")).text);
+    for (const std::size_t n : {0, 1}) {
+        EXPECT_EQ(listed.at(n).at(1), std::to_string(n));
+        EXPECT_EQ(listed.at(n).at(3), "1");
+        EXPECT_EQ(listed.at(n).at(6), std::to_string(n));
+        EXPECT_EQ(listed.at(n).at(7), n == 0 ? "0,1" : "2,3");
+    }
+    EXPECT_EQ(listed.at(0).at(4), listed.at(1).at(4));
+    EXPECT_EQ(listed.at(2).at(1), "2");
 }
 
 /// The way to memory that it takes is not allowed, as a driver is bound.
@@ -648,6 +710,39 @@ TEST_P(Unreadable, TheSizeOfBigPages) {
     EXPECT_TRUE(said == "-" || GetParam() == "gtx980") << said;
     machine.on_read = [](u32) { return std::optional(~0U); };
     EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
+}
+
+/// Where neither the block nor the GPU's register decides for all, it is that of the block.
+TEST_P(Unreadable, TheSizeOfBigPagesIsOfTheBlockOrOfTheGpu) {
+    if (channel.at("page_tables") != 1)
+        return;
+    const bool block_may_say = GetParam() != "quadro-k5000";
+    const auto shown = [&](u32 ctrl) {
+        machine.on_read = [ctrl](u32 offset) {
+            return offset == NV_PFB_PRI_MMU_CTRL ? std::optional(ctrl) : std::nullopt;
+        };
+        return first().fields.at("Big Page Size (KiB)");
+    };
+    const std::string usual = channel.at("big_page_kib").dump();
+    constexpr u32 by_block = NV_PFB_PRI_MMU_CTRL_USE_PDB_BIG_PAGE_SIZE;
+    constexpr u32 is_64k = NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB;
+    EXPECT_EQ(shown(is_64k), "64");
+    EXPECT_EQ(shown(0), "128");
+    EXPECT_EQ(shown(by_block), block_may_say ? usual : "128");
+    EXPECT_EQ(shown(by_block | is_64k), block_may_say ? usual : "64");
+}
+
+/// Numbers that have no name.
+TEST_P(Unreadable, AContextOfAnUnknownKind) {
+    const nvdebug_context_layout *const layout = machine.gpu()->chip->context;
+    poke(image(), NV_CTXSW_MAIN_IMAGE_CTL, 0x3f);
+    poke(image(), NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 3);
+    poke(image(), NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS, 3);
+    const Instance shown = first();
+    ASSERT_TRUE(shown.context);
+    EXPECT_EQ(shown.context->at("Type"), layout->has_type ? "undefined-63" : "-");
+    for (const char *const key : {"Graphics Preemption", "Compute Preemption"})
+        EXPECT_EQ(shown.context->at(key), layout->has_preemption ? "undefined-3" : "-") << key;
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, Unreadable,

@@ -135,8 +135,7 @@ TEST_P(Cost, OfEngines) {
     EXPECT_GT(counts.other_reads, statuses(text));
 }
 
-/// Instance blocks, subcontexts, context images and the walks to them. That tables are read once is up
-/// to access/, which keeps them.
+/// Instance blocks, subcontexts, context images and the walks to them, each word once.
 TEST_P(Cost, OfContexts) {
     constexpr std::uint64_t per_instance = 32, per_subcontext = 4, per_context = 24;
     constexpr std::uint64_t walks_per_channel = 1; // the engine pointer, in each address space
@@ -170,6 +169,7 @@ TEST_P(Cost, OfContexts) {
         std::string text;
         const Counts counts = read_cost("runlist0", text);
         EXPECT_LE(counts.memory.words, most) << workload;
+        EXPECT_EQ(counts.memory.again, 0U) << workload;
         EXPECT_LE(counts.other_reads + counts.other_writes, budget_rest) << workload;
     }
 }

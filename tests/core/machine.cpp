@@ -16,6 +16,8 @@ extern "C" {
 #include <linux/slab.h>
 
 #include <cstdarg>
+#include <map>
+#include <utility>
 
 namespace core {
 
@@ -179,9 +181,13 @@ int nvdebug_gpu_check_alive(nvdebug_gpu *gpu) {
 
 namespace {
 
+/// Words of page tables by their place: a session reads each once.
+using Tables = std::map<std::pair<u8, u64>, u32>;
+
 struct Session {
     nvdebug_mem base;
     bool insist;
+    Tables *tables;
 };
 
 Session *session_of(nvdebug_mem *mem) {
@@ -196,6 +202,7 @@ nvdebug_mem *new_session(nvdebug_gpu *gpu, bool undo) {
         return nullptr;
     session->base.gpu = gpu;
     session->insist = undo;
+    session->tables = new Tables;
     return &session->base;
 }
 
@@ -221,14 +228,21 @@ u64 place_of(const nvdebug_gpu *gpu, u8 aperture, u64 addr) {
     return in_video(gpu, aperture) ? addr : addr & ~gpu->chip->memory->mark;
 }
 
-int read_words(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
+int read_words(nvdebug_mem *mem, nvdebug_mem_request *want) {
+    nvdebug_gpu *gpu = mem->gpu;
+    Tables &tables = *session_of(mem)->tables;
     const size_t step = want->even_only ? 2 : 1;
     for (size_t i = 0; i < want->words; i += step) {
-        const auto word = Machine::of(gpu).memory_read(
-            want->aperture, place_of(gpu, want->aperture, want->addr + 4 * i));
+        const u64 at = place_of(gpu, want->aperture, want->addr + 4 * i);
+        const auto kept = tables.find({want->aperture, at});
+        const auto word = want->table && kept != tables.end()
+                              ? std::optional(kept->second)
+                              : Machine::of(gpu).memory_read(want->aperture, at);
         if (!word)
             return -EFAULT;
         want->buf[i] = *word;
+        if (want->table)
+            tables[{want->aperture, at}] = *word;
     }
     return 0;
 }
@@ -259,7 +273,7 @@ int read_memory(nvdebug_mem *mem, nvdebug_mem_request *want) {
     if (!ret)
         ret = check_range(gpu, want->aperture, want->addr, 4 * want->words);
     if (!ret)
-        ret = read_words(gpu, want);
+        ret = read_words(mem, want);
     if (!ret && in_video(gpu, want->aperture))
         ret = judge(gpu, want);
     return ret;
@@ -277,6 +291,7 @@ nvdebug_mem *nvdebug_mem_begin_undo(nvdebug_gpu *gpu) {
 }
 
 void nvdebug_mem_end(nvdebug_mem *mem) {
+    delete session_of(mem)->tables;
     kfree(session_of(mem));
 }
 

@@ -14,6 +14,7 @@ extern "C" {
 #include "hw/runlist.h"
 #include "hw/usermode.h"
 #include "probe/info.h"
+#include "probe/modes.h"
 }
 #include <linux/seq_file.h>
 
@@ -21,6 +22,9 @@ extern "C" {
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace core {
@@ -31,11 +35,15 @@ class Probe : public testing::TestWithParam<std::string> {
     explicit Probe(const std::string &board = GetParam()) : machine(board, "three-tasks") {}
 
     [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
-    /// The lines of `info` that begin with this.
-    std::vector<std::string> info(const std::string &key) {
+    [[nodiscard]] static nvdebug_attachment attached() {
         nvdebug_attachment attachment{};
         attachment.identified = true;
         attachment.driver = "-";
+        return attachment;
+    }
+    /// The lines of `info` that begin with this.
+    std::vector<std::string> info(const std::string &key,
+                                  const nvdebug_attachment &attachment = attached()) {
         seq_file m{};
         nvdebug_info_show(&m, gpu(), &attachment);
         std::vector<std::string> found;
@@ -96,7 +104,11 @@ TEST_P(AnyProbe, ReadsWhatItAnnounced) {
     ASSERT_EQ(probe(), 0);
     EXPECT_TRUE(unread.empty()) << hex(*unread.begin());
     EXPECT_TRUE(machine.expected.empty());
-    EXPECT_FALSE(announced.empty());
+    for (const u32 reg : {NV_PMC_BOOT_0, NV_PMC_BOOT_42, NV_PMC_BOOT_1, NV_PTOP_SCAL_NUM_GPCS,
+                          NV_PTOP_SCAL_NUM_TPC_PER_GPC, NV_PTOP_SCAL_NUM_CES})
+        EXPECT_TRUE(announced.contains(reg)) << hex(reg);
+    for (const auto *mode : {gpu()->chip->mig, gpu()->chip->cc})
+        EXPECT_TRUE(mode == nullptr || announced.contains(mode->bit[0].reg));
     for (const auto &[offset, number] : announced)
         EXPECT_TRUE(offset % 4 == 0 && offset < (16U << 20)) << hex(offset);
     for (u32 i = 0; i < gpu()->topology.runlists; i++) {
@@ -138,10 +150,75 @@ TEST_P(AnyProbe, OfAnotherChip) {
     EXPECT_EQ(info("chip_id"), std::vector<std::string>{"0x1f7"});
     EXPECT_EQ(info("feature runlist"), std::vector<std::string>{"no (unknown chip)"});
     EXPECT_EQ(info("feature pram_window"), std::vector<std::string>{"no (unknown chip)"});
+    for (const char *const key : {"generation", "channels", "channel_ids", "page_tables",
+                                  "video_memory", "bar1_size", "pci_id", "compatible"})
+        EXPECT_EQ(info(key), std::vector<std::string>{"-"}) << key;
     expect_runlists("-");
     const char *name = nullptr;
     EXPECT_EQ(nvdebug_chip_find(chip, &name), nullptr);
     EXPECT_EQ(files(machine).size(), 0U);
+}
+
+TEST_P(AnyProbe, OfAGpuThatDoesNotAnswer) {
+    for (const auto &[word, error, said] :
+         {std::tuple(error_word, -EIO,
+                     "BOOT_0 reads 0xbadf1100 (register bus error): left alone\n"),
+          std::tuple(~0U, -ENODEV,
+                     "BOOT_0 reads 0xffffffff (off the bus or not decoding): left alone\n")}) {
+        lie({{NV_PMC_BOOT_0, word}});
+        EXPECT_EQ(probe(), error);
+        EXPECT_EQ(machine.warnings, std::vector<std::string>{said});
+        EXPECT_EQ(files(machine).size(), 0U);
+    }
+    // as long as nobody has looked at it, and while it is away
+    nvdebug_attachment attachment = attached();
+    attachment.identified = false;
+    for (const char *const key : {"chip_id", "revision"})
+        EXPECT_EQ(info(key, attachment), std::vector<std::string>{"-"}) << key;
+    machine.on_read = nullptr;
+    ASSERT_EQ(probe(), 0);
+    attachment.away = "asleep";
+    for (const char *const feature : {"device_info", "runlist", "pram_window", "engines"})
+        EXPECT_EQ(info(std::string("feature ") + feature, attachment),
+                  std::vector<std::string>{"no (asleep)"})
+            << feature;
+}
+
+/// Each bit of a mode is enough; one that cannot be read may be on.
+TEST_P(AnyProbe, InAMode) {
+    ASSERT_EQ(probe(), 0);
+    const nvdebug_chip *const chip = gpu()->chip;
+    for (const auto &[mode, key, said] :
+         {std::tuple(chip->mig, "mig", "MIG is on"),
+          std::tuple(chip->cc, "confidential_computing", "confidential computing is on")}) {
+        const auto expect = [&, &key = key](const std::map<u32, u32> &values, const char *shown,
+                                            const char *why) {
+            lie(values);
+            gpu()->chip = chip;
+            EXPECT_STREQ(machine.locked([&] { return nvdebug_modes_read(gpu(), &gpu()->modes); }),
+                         why)
+                << key;
+            EXPECT_EQ(info(key), std::vector<std::string>{shown}) << key;
+        };
+        if (mode == nullptr) {
+            expect({}, "-", nullptr);
+            continue;
+        }
+        expect({}, "off", nullptr);
+        for (const auto &[reg, on] : mode->bit) {
+            if (reg == 0)
+                continue;
+            expect({{reg, on}}, "on", said);
+            expect({{reg, ~on & 0x00ffffff}}, "off", nullptr);
+            expect({{reg, error_word}}, "unknown", nullptr);
+            const auto &other = mode->bit[reg == mode->bit[0].reg ? 1 : 0];
+            if (other.reg != 0) {
+                expect({{reg, error_word}, {other.reg, other.on}}, "on", said);
+            }
+            lie({{reg, on}});
+            EXPECT_EQ(probe(), -EBUSY);
+        }
+    }
 }
 
 /// Each row of each table of devices is empty.
@@ -162,6 +239,7 @@ TEST_P(AnyProbe, WithoutDevices) {
             << feature;
     expect_runlists("-");
     EXPECT_EQ(open("device_info").error, -ENOENT);
+    EXPECT_GE(gpu()->gaps, 0x10000U); // of more than any number of registers
     ASSERT_EQ(machine.warnings.size(), 1U);
     EXPECT_EQ(machine.warnings[0], "no device_info or runlists: device table empty\n");
 }
@@ -237,6 +315,42 @@ TEST_P(AnyProbe, WithHalfATable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AnyProbe, testing::ValuesIn(all_boards()), name_of_board);
+
+/// Runlists may have different numbers of channels; one that did not answer yet has none.
+TEST_P(AnyProbe, WithDifferentNumbersOfChannels) {
+    ASSERT_EQ(probe(), 0);
+    const std::vector<std::string> usual = info("channels");
+    EXPECT_NE(usual, std::vector<std::string>{"-"});
+    if (gpu()->topology.runlists < 2)
+        return;
+    gpu()->topology.runlist[1].channels = 0;
+    EXPECT_EQ(info("channels"), usual);
+    gpu()->topology.runlist[1].channels = 7;
+    EXPECT_EQ(info("channels"), std::vector<std::string>{"-"});
+}
+
+// --- the number of channels from Volta to Turing ---
+
+class ChannelCount : public Probe {};
+
+/// One that cannot be is not believed.
+TEST_P(ChannelCount, IsTheChipsIfNoOtherIsTold) {
+    for (const auto &[value, channels] : {std::pair(4096U, "4096"), std::pair(512U, "512")}) {
+        lie({{NV_PFIFO_CFG1, value}});
+        ASSERT_EQ(probe(), 0);
+        EXPECT_EQ(info("channels"), std::vector<std::string>{channels});
+        EXPECT_EQ(gpu()->gaps, 0U) << value;
+    }
+    for (const u32 value : {0U, 4097U, error_word}) {
+        lie({{NV_PFIFO_CFG1, value}});
+        ASSERT_EQ(probe(), 0);
+        EXPECT_EQ(info("channels"), std::vector<std::string>{"4096"}) << value;
+        EXPECT_EQ(gpu()->gaps, 1U) << value;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, ChannelCount, testing::Values("titan-v", "rtx2080ti"),
+                         name_of_board);
 
 // --- PBDMAs up to Turing ---
 
@@ -315,6 +429,7 @@ TEST_P(Blocks, OneThatDoesNotTellItsIdIsDropped) {
         std::vector<u32> others = ids;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(n));
         expect_runlists(listed(others) + " (and 1 that do not tell their id)");
+        EXPECT_EQ(nvdebug_runlist_find(gpu(), ids[n]), nullptr);
         for (const auto &[id, base] : base_of_id())
             EXPECT_EQ(
                 ids.at(static_cast<std::size_t>(std::ranges::find(bases, base) - bases.begin())),
@@ -365,6 +480,10 @@ TEST_P(Blocks, WithoutIdsTheyAreCounted) {
     EXPECT_EQ(machine.warnings.at(0), std::to_string(ids.size() - 1) + " of " +
                                           std::to_string(ids.size()) +
                                           " runlists tell their id, but two the same\n");
+    // that is forgotten with the rest
+    machine.on_read = nullptr;
+    ASSERT_EQ(probe(), 0);
+    expect_runlists(listed(ids));
 }
 
 TEST_P(Blocks, PbdmasThatAreNone) {
@@ -409,6 +528,7 @@ TEST_P(Blocks, ChannelRamThatCannotBeIsNotBelieved) {
         if (!good) {
             EXPECT_EQ(machine.warnings.at(0), "runlist 0 does not answer yet\n");
             EXPECT_EQ(open("runlist0_brief").error, -EIO) << hex(value);
+            EXPECT_EQ(open("contexts").error, -EIO) << hex(value);
             // it is looked at again at the next use
             machine.on_read = nullptr;
             EXPECT_EQ(open("runlist0_brief").error, 0) << hex(value);

@@ -294,6 +294,23 @@ TEST_F(Version1, ASmallPage) {
            "error: -\n");
 }
 
+/// Unless the request says it.
+TEST_F(Version1, TheSizeOfBigPagesIsThatOfTheGpu) {
+    const auto with = [&](std::uint32_t ctrl, const std::string &more = "") {
+        bench.machine.fault("none");
+        bench.machine.fault("read 0x100c80 " + hex(ctrl));
+        return ask("0x10000000 0x123456789" + more);
+    };
+    for (const std::uint32_t also : {0U, 0x800U}) { // that blocks may say it, too
+        EXPECT_NE(with(also | 1).text.find("\nPD0[72]: "), std::string::npos);
+        EXPECT_NE(with(also).text.find("\nPD0[36]: "), std::string::npos);
+        EXPECT_NE(with(also, " 64k").text.find("\nPD0[72]: "), std::string::npos);
+        EXPECT_NE(with(also | 1, " 128k").text.find("\nPD0[36]: "), std::string::npos);
+    }
+    EXPECT_EQ(with(0xbadf1100).error, -EIO);
+    EXPECT_EQ(with(0xbadf1100, " 64k").error, 0);
+}
+
 TEST_F(Version1, ItEndsAtTheChannelsLimit) {
     bench.poke(block(), 4ULL * NV_RAMIN_ADR_LIMIT, std::array{0x00fff000U, 0U});
     const Text beyond = ask("0:0 0x1000000");

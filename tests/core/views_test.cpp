@@ -3,6 +3,7 @@
 // are: golden_test.cpp.
 #include "bench.hpp"
 #include "meddled.hpp"
+#include "text.hpp"
 
 extern "C" {
 #include "chips/chips.h"
@@ -12,12 +13,15 @@ extern "C" {
 #include "hw/pfifo.h"
 #include "hw/ptimer.h"
 #include "hw/ptop.h"
+#include "hw/runlist.h"
 }
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace core {
@@ -134,7 +138,8 @@ TEST_P(Announced, IsRead) {
             ADD_FAILURE() << file.name << ": " << hex(one) << " is announced and not read";
         // in runs of registers, where a call costs more than a register
         const bool runs = file.name.starts_with("runlist0") || file.name == "sm_map" ||
-                          file.name == "work_distributor" || file.name == "engines";
+                          file.name == "work_distributor" || file.name == "engines" ||
+                          (file.name == "copy_topology" && gpu()->chip->copy->pce_stride);
         if (runs) {
             EXPECT_GT(known.size(), 2U) << file.name;
         }
@@ -142,6 +147,105 @@ TEST_P(Announced, IsRead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Announced, testing::ValuesIn(cards), name_of_board);
+
+/// The others were read when the GPU was probed, and are for everyone.
+TEST(ViewFiles, ThatAreReadFromTheGpuAreState) {
+    for (const auto &file : std::span(nvdebug_view_files, nvdebug_view_files_count))
+        EXPECT_EQ(file.state, file.view->live) << file.name;
+}
+
+// --- runlists ---
+
+class Lists : public Views {};
+
+/// The list names more channels than there are: their registers are not read.
+TEST_P(Lists, OfChannelsThatAreNotThere) {
+    nvdebug_runlist *const list = gpu()->topology.runlist;
+    const nvdebug_channel_ops *const ops = gpu()->chip->channel;
+    std::set<u32> none;
+    for (const u32 id : {2U, 3U}) {
+        none.insert(ops->reg(list, id));
+        if (!ops->per_runlist)
+            none.insert(NV_PCCSR_CHANNEL_INST(id));
+    }
+    list->channels = 2;
+    for (const char *const name : {"runlist0", "runlist0_brief", "contexts"}) {
+        machine.expected.clear();
+        reads.clear();
+        lie({});
+        const Text got = open(name);
+        ASSERT_EQ(got.error, 0) << name;
+        for (const u32 reg : none)
+            EXPECT_EQ(reads[reg] + std::ranges::count(machine.expected, reg), 0)
+                << name << ", " << hex(reg);
+        if (std::string(name) == "contexts")
+            continue;
+        for (const Box &box : entries(got.text))
+            if (box.kind == "Channel Info") {
+                EXPECT_EQ(box.fields.contains("Error"), *box.number >= 2) << name;
+                EXPECT_EQ(box.fields.contains("Status Name"), *box.number < 2) << name;
+            }
+    }
+}
+
+/// Where nothing may be, and without an entry.
+TEST_P(Lists, ThatCannotBeReadOrAreEmpty) {
+    const nvdebug_runlist *const list = gpu()->topology.runlist;
+    const nvdebug_runlist_ops *const ops = gpu()->chip->runlist;
+    const u32 place = ops->registers(list), length = place + ops->length_offset;
+    const bool in_pages = GetParam() == "gtx1080ti" || GetParam() == "titan-v";
+    const u32 target = in_pages ? 3U << 28 : 3U, nowhere = in_pages ? 1U << 28 : 1U;
+    const u32 was = machine.peek(place);
+    const auto head = [&] { return entries(open("runlist0_brief").text).at(0).fields; };
+    const Fields usual = head();
+    EXPECT_NE(usual.at("Entries"), "0");
+
+    lie({{place, (was & ~target) | nowhere}});
+    Fields shown = head();
+    EXPECT_EQ(shown.at("Entries"), usual.at("Entries"));
+    EXPECT_EQ(shown.at("TSGs"), "-");
+    EXPECT_EQ(shown.at("Channels"), "-");
+    EXPECT_EQ(shown.at("Address"), usual.at("Address"));
+
+    lie({{length, machine.peek(length) & ~0xffffU}});
+    shown = head();
+    for (const char *const key : {"Entries", "TSGs", "Channels"})
+        EXPECT_EQ(shown.at(key), "0") << key;
+    EXPECT_EQ(shown.at("Address"), usual.at("Address"));
+    // `contexts` looks at nothing else of it
+    reads.clear();
+    EXPECT_EQ(open("contexts").error, 0);
+    EXPECT_EQ(reads[length], 1);
+    EXPECT_EQ(reads[place], 0);
+}
+
+/// Where the list is from Turing on, and the state of its channels.
+TEST_P(Lists, AreAnnounced) {
+    const nvdebug_runlist *const list = gpu()->topology.runlist;
+    const nvdebug_runlist_ops *const ops = gpu()->chip->runlist;
+    std::set<u32> wanted, known;
+    for (u32 id = 0; id < 16; id++)
+        wanted.insert(gpu()->chip->channel->reg(list, id));
+    for (u32 n = 0; n < 4 && ops->ptr_lo != 0; n++)
+        wanted.insert(ops->registers(list) + 4 * n);
+    std::size_t seen = 0;
+    machine.expected.clear();
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        for (const u32 one : std::exchange(machine.expected, {}))
+            known.insert(one);
+        if (wanted.contains(offset)) {
+            EXPECT_TRUE(known.contains(offset)) << hex(offset);
+            seen++;
+        }
+        return std::nullopt;
+    };
+    EXPECT_EQ(open("runlist0_brief").error, 0);
+    EXPECT_GT(seen, ops->ptr_lo != 0 ? 5U : 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Lists,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
 
 // --- engines ---
 
@@ -273,6 +377,76 @@ TEST_P(Engines, ThatCannotBeRead) {
     EXPECT_EQ(open("engines").error, -ENODEV);
 }
 
+/// What could not be read at the first look, and can at the next ones.
+TEST_P(Engines, ThatCouldNotBeReadOnce) {
+    restart("idle"); // so that nothing else changes
+    std::map<u32, u32> values = idle();
+    values[status] = 1U << 13 | tsg() | 5;
+    for (const u32 reg : {status, pbdma[0]}) {
+        reads.clear();
+        machine.on_read = [&, reg](u32 offset) -> std::optional<u32> {
+            if (reads[offset]++ == 0 && offset == reg)
+                return error_word;
+            const auto found = values.find(offset);
+            return found == values.end() ? std::nullopt : std::optional(found->second);
+        };
+        const std::vector<std::string> all = line();
+        EXPECT_EQ(all.at(3), "tsg:5") << hex(reg);
+        EXPECT_TRUE(all.at(10).starts_with("invalid")) << hex(reg);
+        EXPECT_EQ(reads[status], 3) << hex(reg);
+    }
+}
+
+/// Its channels have registers of their own from Ampere on.
+TEST_P(Engines, WhoseChannelsCannotBeRead) {
+    const u32 reg = gpu()->chip->status->channel_reg(gpu(), engine, 0);
+    if (reg == 0)
+        return;
+    std::map<u32, u32> values = idle();
+    values[status] = 1U << 13 | 5;
+    values[reg] = error_word;
+    lie(values);
+    EXPECT_EQ(line().at(2), "unreadable");
+    const u32 valid = NV_RUNLIST_ENGINE_STATUS_CHANNEL_VALID;
+    values[reg] = valid | 0x123;
+    values[reg + 4] = valid | 0x45;
+    lie(values);
+    EXPECT_EQ(line().at(8), pbdma.size() > 1 ? "291,69" : "291");
+    values[reg] = 0x123;
+    lie(values);
+    EXPECT_EQ(line().at(8), pbdma.size() > 1 ? "69" : "-");
+}
+
+/// All registers are announced before the first of them is read: at first those that tell whether
+/// it is used, then its channels, and at each further look all at once.
+TEST_P(Engines, AreAnnounced) {
+    std::map<u32, u32> values = idle();
+    for (const bool used : {false, true}) {
+        restart("idle");
+        values[status] = used ? 1U << 13 | tsg() | 5 : 0;
+        std::set<u32> known;
+        std::size_t times = 0;
+        machine.expected.clear();
+        machine.on_read = [&](u32 offset) -> std::optional<u32> {
+            times += !machine.expected.empty();
+            for (const u32 one : std::exchange(machine.expected, {}))
+                known.insert(one);
+            EXPECT_TRUE(known.contains(offset)) << hex(offset);
+            const auto found = values.find(offset);
+            return found == values.end() ? std::nullopt : std::optional(found->second);
+        };
+        const std::string text = open("engines").text;
+        const auto engines = static_cast<std::size_t>(std::ranges::count(text, '\n')) - 1;
+        const auto same_list = static_cast<std::size_t>(
+            std::ranges::count_if(std::span(gpu()->topology.engine, gpu()->topology.engines),
+                                  [&](const nvdebug_engine &one) {
+                                      return (one.has & NVDEBUG_ENGINE_HAS_RUNLIST) != 0 &&
+                                             gpu()->chip->status->engine_reg(gpu(), &one) == status;
+                                  }));
+        EXPECT_EQ(times, engines + (used ? 2 * same_list : 0));
+    }
+}
+
 /// The engine's registers are enough, or those of one PBDMA.
 TEST_P(Engines, OfWhichSomeRegistersCanBeRead) {
     std::set<u32> of_engine{status}, of_pbdma{pbdma[0], list->pbdma[0].base + NV_PPBDMA_CHANNEL};
@@ -286,6 +460,21 @@ TEST_P(Engines, OfWhichSomeRegistersCanBeRead) {
         };
         EXPECT_EQ(open("engines").error, 0) << hex(*good.begin());
     }
+}
+
+/// No register of theirs is known, and no PBDMA can be read.
+TEST_P(Engines, OfWhichNothingIsKnown) {
+    const auto all = std::span(gpu()->topology.engine, gpu()->topology.engines);
+    const std::vector<nvdebug_engine> was(all.begin(), all.end());
+    for (nvdebug_engine &one : all) {
+        one.rleng = 9;
+        one.has &= ~static_cast<u32>(NVDEBUG_ENGINE_HAS_ID);
+    }
+    machine.on_read = [](u32 offset) { return offset ? std::optional(error_word) : std::nullopt; };
+    EXPECT_EQ(open("engines").error, -EIO);
+    machine.on_read = nullptr;
+    EXPECT_EQ(open("engines").error, 0);
+    std::ranges::copy(was, all.begin());
 }
 
 TEST_P(Engines, ShowTheChannelOfAPbdma) {
@@ -322,6 +511,12 @@ TEST_P(Engines, ThatAreUnusual) {
     one->has &= ~static_cast<u32>(NVDEBUG_ENGINE_HAS_RUNLIST);
     EXPECT_EQ(open("engines").text.find("GR0"), std::string::npos);
     *one = was;
+    nvdebug_runlist *const empty = gpu()->topology.runlist;
+    const u32 pbdmas = std::exchange(empty->pbdmas, 0);
+    const std::vector<std::string> words = line();
+    EXPECT_EQ(std::vector<std::string>(words.begin() + 9, words.end()),
+              std::vector<std::string>(5, "-"));
+    empty->pbdmas = pbdmas;
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, Engines,
@@ -405,6 +600,67 @@ TEST_P(Copies, AreReadOnce) {
             EXPECT_EQ(error, seen > n ? -EIO : usual) << name << ", " << n;
         }
     }
+}
+
+/// An engine that has no GRCE's number, or no runlist, is no GRCE; GR0 may be anywhere in the
+/// table.
+TEST_P(Copies, OfTheGraphicsRunlistAreGrces) {
+    const nvdebug_copy_ops *const ops = gpu()->chip->copy;
+    const auto all = std::span(gpu()->topology.engine, gpu()->topology.engines);
+    const std::vector<nvdebug_engine> was(all.begin(), all.end());
+    const auto rows = [&] {
+        std::vector<std::string> sorted;
+        std::istringstream lines(open("copy_topology").text);
+        for (std::string one; std::getline(lines, one);)
+            sorted.push_back(one);
+        std::ranges::sort(sorted);
+        return sorted;
+    };
+    const std::vector<std::string> usual = rows();
+    std::ranges::reverse(all);
+    EXPECT_EQ(rows(), usual);
+    std::ranges::reverse(all);
+
+    const auto shared = [&](u32 inst) {
+        for (const std::string &row : rows())
+            if (row.starts_with("LCE" + std::to_string(inst) + " "))
+                return row.substr(row.rfind(' ') + 1);
+        return std::string();
+    };
+    const u32 graphics =
+        std::ranges::find(all, u32{NV_PTOP_TYPE_GRAPHICS}, &nvdebug_engine::type)->runlist;
+    const auto lce = std::ranges::find_if(all, [](const nvdebug_engine &one) {
+        return one.type == NV_PTOP_TYPE_LCE && one.inst == 0;
+    });
+    ASSERT_NE(lce, all.end());
+    // all GRCEs share
+    machine.on_read = [&](u32 offset) -> std::optional<u32> {
+        reads[offset]++;
+        const u32 stride = ops->grce_stride ? ops->grce_stride : 4;
+        return offset - ops->grce_reg < 4 * stride ? std::optional(0x49090909U) : std::nullopt;
+    };
+    lce->runlist = graphics;
+    lce->has |= NVDEBUG_ENGINE_HAS_RUNLIST;
+    EXPECT_TRUE(shared(0).starts_with("LCE")) << shared(0);
+    lce->has &= ~static_cast<u32>(NVDEBUG_ENGINE_HAS_RUNLIST);
+    EXPECT_EQ(shared(0), "-");
+    for (const std::string &row : rows())
+        if (row.starts_with("LCE0 ")) {
+            EXPECT_TRUE(row.starts_with("LCE0 - ")) << row;
+        }
+    lce->has |= NVDEBUG_ENGINE_HAS_RUNLIST;
+    lce->inst = ops->grces;
+    reads.clear();
+    EXPECT_EQ(open("copy_topology").error, 0);
+    if (ops->grce_stride) {
+        EXPECT_EQ(reads[ops->grce_reg + ops->grce_stride * ops->grces], 0);
+    }
+    EXPECT_EQ(shared(ops->grces), "-");
+    for (nvdebug_engine &one : all)
+        one.type += one.type == NV_PTOP_TYPE_GRAPHICS;
+    lce->inst = 0;
+    EXPECT_EQ(shared(0), "-");
+    std::ranges::copy(was, all.begin());
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, Copies,

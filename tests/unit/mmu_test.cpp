@@ -274,6 +274,14 @@ TEST(Version2, CaseE2MPage) {
     EXPECT_EQ(w.steps, 4);
 }
 
+TEST(Version2, LargePagesInEveryFormat) {
+    Memory m = version2();
+    m.set(COH, 0x1F00033C0, 0x0000000034560001);
+    for (const auto *format : {&nvdebug_mmu_gp100, &nvdebug_mmu_gp100_128k, &nvdebug_mmu_gp10b,
+                               &nvdebug_mmu_gp10b_128k, &nvdebug_mmu_tu102, &nvdebug_mmu_ga100})
+        expect_page(walk(m, {format, PDB2}, VA2), VID, 0x34569ABCD, 2 * MIB);
+}
+
 TEST(Version2, AddressBitsWithinALargePageMeanNothing) {
     Memory m = version2();
     m.set(COH, 0x1F00033C0, 0x000000003457F001);
@@ -371,6 +379,8 @@ TEST(Version2, CompressedKindsFromTuringOn) {
     m.set(VID, 0x200104148, 0x0800000031234001);
     EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).flags, 0);
     EXPECT_EQ(walk(m, {&nvdebug_mmu_tu102, PDB2}, VA2).flags, NVDEBUG_PAGE_COMPRESSED);
+    m.set(VID, 0x200104148, 0x0E00000031234001);
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2).flags, NVDEBUG_PAGE_COMPRESSED);
     m.set(VID, 0x200104148, 0x0F00000031234001);
     EXPECT_EQ(walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2).flags, 0);
 }
@@ -742,9 +752,37 @@ TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
     auto found = scan(m, root, 0);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512 + 512 + 256);
+    root.video_memory = 0x200102000; // up to PD2
+    found = scan(m, root, 0, 10000);
+    EXPECT_TRUE(found.at_end);
+    EXPECT_EQ(found.entries, 4u + 512);
     root.video_memory = 0x200100000;
     EXPECT_EQ(scan(m, root, 0).entries, 0u);
     EXPECT_TRUE(scan(m, root, 0).at_end);
+}
+
+TEST(Scan, BadRoots) {
+    const Memory m;
+    for (const Root &root :
+         {Root{&nvdebug_mmu_gp100, 0x800}, Root{&nvdebug_mmu_gp100, 0, NVDEBUG_APERTURE_PEER}}) {
+        const auto found = scan(m, root, 0, 10000);
+        EXPECT_EQ(found.entries, 0u);
+        EXPECT_TRUE(found.at_end);
+    }
+}
+
+// What it did not ask for changes nothing.
+TEST(Scan, FedAtItsEndAndWithoutBudget) {
+    const u32 page[NVDEBUG_MMU_ENTRY_WORDS] = {0x20000001};
+    nvdebug_scan s;
+    nvdebug_mmu_leaf leaf;
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, 0x800, VID, 0, 0, 3);
+    EXPECT_FALSE(nvdebug_scan_feed(&s, page, &leaf));
+    EXPECT_EQ(s.budget, 3u);
+    nvdebug_scan_start(&s, &nvdebug_mmu_gp100, 0x1000, VID, 0, 0, 0);
+    EXPECT_FALSE(nvdebug_scan_feed(&s, page, &leaf));
+    EXPECT_EQ(s.budget, 0u);
+    EXPECT_EQ(s.va, 0u);
 }
 
 // Feeds a scan until it wants a table at `until`.

@@ -149,6 +149,7 @@ TEST(PtopV2, Cfg) {
     EXPECT_EQ(cfg.num_rows, 353u);
     EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x16130991, 2, &cfg), -EPROTO);
     EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x00030992, 2, &cfg), -ERANGE);
+    EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20030992, 2, &cfg), 0);       // 512 rows
     EXPECT_EQ(nvdebug_ptop_v2_cfg_decode(0x20130992, 2, &cfg), -ERANGE); // 513 rows
 }
 
@@ -231,6 +232,8 @@ TEST(EngineTypes, PublishedNamesAndOthers) {
     EXPECT_STREQ(nvdebug_engine_type_name(22), "OFA");
     for (std::uint32_t unpublished : {4u, 17u, 50u, 127u, 0x1FFFFFFFu, 0xFFFFFFFFu})
         EXPECT_EQ(nvdebug_engine_type_name(unpublished), nullptr) << unpublished;
+    for (std::uint32_t behind = NV_PTOP_TYPE_HUBMMU + 1; behind < 128; behind++)
+        EXPECT_EQ(nvdebug_engine_type_name(behind), nullptr) << behind;
 }
 
 // Every field has its end bits set and ones all around it, so that a mask that is a bit too narrow

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Runlist entries in both forms, where a list lies under each register scheme, timeslices.
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ using Words = std::vector<std::uint32_t>;
 using Decode = int (*)(const u32 *, size_t, nvdebug_entry *);
 
 nvdebug_entry decode(Decode function, const Words &words) {
-    nvdebug_entry entry{};
+    nvdebug_entry entry;
+    std::memset(&entry, 0xFF, sizeof(entry)); // whatever was there
     EXPECT_EQ(function(words.data(), words.size(), &entry), 0);
     return entry;
 }
@@ -147,6 +149,12 @@ TEST(Entries, PriErrors) {
     EXPECT_TRUE(nvdebug_entry8_is_pri_error(error.data(), 2));
     EXPECT_TRUE(nvdebug_entry16_is_pri_error(error.data(), 4));
     EXPECT_FALSE(nvdebug_entry16_is_pri_error(list.data(), 4)) << "an address may look like one";
+    for (std::size_t n = 0; n < 4; n++) {
+        Words one(4, 0);
+        one[n] = 0xBADF1100;
+        EXPECT_EQ(nvdebug_entry8_is_pri_error(one.data(), 2), n < 2) << n;
+        EXPECT_EQ(nvdebug_entry16_is_pri_error(one.data(), 4), n % 2 == 1) << n;
+    }
 }
 
 std::vector<nvdebug_entry> list(std::initializer_list<int> lengths_and_channels) {
@@ -167,6 +175,7 @@ TEST(TsgMembers, AsManyAsAnnouncedOrThereAre) {
     const auto whole = list({2, 0, 0, 0});
     EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 0), 2u);
     EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 1), 0u) << "not a TSG";
+    EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 4), 0u) << "at the end";
     EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 9), 0u) << "past the end";
     const auto cut = list({2, 0, 0, 5, 0, 0});
     EXPECT_EQ(nvdebug_tsg_members(cut.data(), cut.size(), 3), 2u);

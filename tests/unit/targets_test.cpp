@@ -30,6 +30,11 @@ TEST(Targets, IdsInEachBase) {
     EXPECT_EQ(targets[4].id, 0u);
     for (const nvdebug_target &target : targets)
         EXPECT_FALSE(target.has_runlist);
+    ASSERT_EQ(parse("0xabcdef 0xABCDEF 0x1234567 890", &targets), 4);
+    EXPECT_EQ(targets[0].id, 0xabcdefu);
+    EXPECT_EQ(targets[1].id, 0xabcdefu);
+    EXPECT_EQ(targets[2].id, 0x1234567u);
+    EXPECT_EQ(targets[3].id, 890u);
 }
 
 // Octal for strtoul(), decimal for a reader.
@@ -54,10 +59,11 @@ TEST(Targets, BlanksAnywhereAround) {
 }
 
 TEST(Targets, Junk) {
-    for (std::string_view text :
-         {"",   " ",   "\n",  "x",     "5x",   "5 x",  "5,6",  "-5",
-          "+5", "5:",  ":5",  "5:6:7", "5: 6", "5 :6", "0x",   "0x:5",
-          "08", "0b1", "1.5", "5;",    "five", "\x80", "0x1g", "99999999999999999999x"})
+    for (std::string_view text : {"",   " ",    "\n",    "x",    "5x",
+                                  "5a", "5 x",  "5,6",   "-5",   "+5",
+                                  "5:", ":5",   "5:6:7", "5: 6", "5 :6",
+                                  "0x", "0x:5", "08",    "0b1",  "1.5",
+                                  "5;", "five", "\x80",  "0x1g", "99999999999999999999x"})
         EXPECT_EQ(parse(text), -EINVAL) << text;
     EXPECT_EQ(parse(std::string_view("5\0", 2)), -EINVAL) << "an embedded NUL";
     EXPECT_EQ(parse(std::string_view("5\0006", 3)), -EINVAL);

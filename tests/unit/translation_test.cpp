@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "decode/translation.h"
 #include "hw/ram.h"
@@ -11,7 +12,9 @@
 namespace {
 
 int parse(const std::string &text, nvdebug_translation *out) {
-    return nvdebug_translation_parse(text.data(), text.size(), out);
+    // A copy without terminator, so that the sanitizer sees a read past the end.
+    const std::vector<char> bytes(text.begin(), text.end());
+    return nvdebug_translation_parse(bytes.data(), bytes.size(), out);
 }
 
 int parse(const std::string &text) {
@@ -51,6 +54,9 @@ TEST(Translation, ByChannel) {
     EXPECT_EQ(t.runlist, 3u);
     EXPECT_EQ(t.channel, 31u);
     EXPECT_FALSE(t.base);
+    ASSERT_EQ(parse("4294967295:9 0", &t), 0);
+    EXPECT_EQ(t.runlist, 4294967295u);
+    EXPECT_EQ(t.channel, 9u);
     ASSERT_EQ(parse("3:31 0 base", &t), 0);
     EXPECT_TRUE(t.base);
 }
@@ -64,6 +70,7 @@ TEST(Translation, Junk) {
                              "0x1001 0x0",
                              "0x1000:disk 0",
                              "0x1000: 0",
+                             "0x1000:",
                              "0x1000:vid:vid 0",
                              "0x1000:vidx 0",
                              "0x1000:vi 0",
