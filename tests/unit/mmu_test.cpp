@@ -318,6 +318,8 @@ TEST(Version2, SmallOnlyAndBigOnly) {
     w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
     EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
     EXPECT_EQ(w.steps, 5);
+    m.set(VID, 0x200104148, 0x20); // although there is no table of small ones
+    EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_NO_SMALL);
 }
 
 TEST(Version2, SparseAndInvalidDirectories) {

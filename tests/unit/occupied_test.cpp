@@ -41,6 +41,7 @@ bool pbdma(u32 word) {
 TEST(Occupancy, EngineUpToTuring) {
     EXPECT_FALSE(engine(0x00000000)) << "invalid";
     EXPECT_FALSE(engine(0x00001005)) << "invalid: the id means nothing";
+    EXPECT_FALSE(engine(0x00000000, {false, 0})) << "invalid: nor is it channel 0";
     EXPECT_TRUE(engine(0x80003005)) << "valid, busy";
     EXPECT_TRUE(engine(0x00003005)) << "valid, idle";
     EXPECT_FALSE(engine(0x80003006));
