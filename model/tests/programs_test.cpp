@@ -590,6 +590,19 @@ TEST(Programs, RegistersMayBeReadInBetween) {
     }
     EXPECT_NEAR(to_us(programs.operation(kernel).ended), 162 + 300, 100);
     finish(programs);
+
+    // one that ends meanwhile has ended when the next one is asked for
+    const auto stream = programs.open_stream(0);
+    const auto first = programs.copy(stream, Direction::to_gpu, mib);
+    programs.advance(programs.now() + 10 * us);
+    for (int i = 0; i < 100; ++i)
+        programs.gpu().bar_read(Bar::registers, 0, 4);
+    const Ns asked = programs.now();
+    const auto second = programs.copy(stream, Direction::to_gpu, mib);
+    EXPECT_TRUE(programs.done(first));
+    EXPECT_GE(programs.operation(second).began, asked);
+    finish(programs);
+    EXPECT_EQ(programs.operation(first).progress.size(), 1U);
 }
 
 TEST(Programs, ProcessesHaveChannels) {

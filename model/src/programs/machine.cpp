@@ -108,17 +108,14 @@ void Programs::Machine::build_contexts(unsigned sms) {
 
 // --- what programs and the driver do ---
 
-Direction Programs::Machine::direction_of(const Operation &operation) const {
-    return operation.copy ? operation.copy->direction : Direction::on_gpu;
-}
-
 /// Which of a process's channels takes an operation.
 ChannelUse Programs::Machine::use_of(const Operation &operation) const {
     const Process &process = processes_[operation.process];
     const bool by_gr = process.api != Api::cuda && process.copies == GraphicsCopies::by_gr;
-    if (by_gr || direction_of(operation) == Direction::on_gpu)
+    if (operation.kernel || by_gr || operation.copy->direction == Direction::on_gpu)
         return ChannelUse::compute;
-    return direction_of(operation) == Direction::to_gpu ? ChannelUse::to_gpu : ChannelUse::to_host;
+    return operation.copy->direction == Direction::to_gpu ? ChannelUse::to_gpu
+                                                          : ChannelUse::to_host;
 }
 
 std::size_t Programs::Machine::open_stream(std::size_t process) {
@@ -205,19 +202,18 @@ std::vector<std::size_t> Programs::Machine::advance(Ns until) {
     until = std::max(until, gpu_.now());
     do
         step(until);
-    while (ended_.empty() && gpu_.now() < until);
-    return std::exchange(ended_, {});
+    while (finished_.empty() && gpu_.now() < until);
+    return std::exchange(finished_, {});
 }
 
 void Programs::Machine::step(Ns until) {
     const Ns next = std::max(gpu_.now(), std::min({until, gpu_.host().next_event(), next_end()}));
     settle(next);
     gpu_.advance(next - gpu_.now());
-    finish();
     reconcile();
 }
 
-/// Operations that have ended just now leave their channels.
+/// Operations that have ended leave their channels.
 void Programs::Machine::finish() {
     for (const std::size_t number : ended_) {
         Channel &channel = channels_[channel_of_[number]];
@@ -225,12 +221,16 @@ void Programs::Machine::finish() {
             --channel.taken;
         else
             channel.lanes.at(stream_key(operations_[number].stream)).waiting.pop_front();
+        finished_.push_back(number);
     }
+    ended_.clear();
 }
 
 /// Who works from now on, after anything has changed. Telling Host may change who has an engine.
 void Programs::Machine::reconcile() {
     do {
+        settle(gpu_.now());
+        finish();
         end_drain();
         choose_list();
         run_contexts();

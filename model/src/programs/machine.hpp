@@ -79,7 +79,6 @@ class Programs::Machine final : public SwitchTime {
     void divide_sms(unsigned sms);
     void build_channels();
     void build_contexts(unsigned sms);
-    [[nodiscard]] Direction direction_of(const Operation &operation) const;
     [[nodiscard]] ChannelUse use_of(const Operation &operation) const;
 
     void settle(Ns to);
@@ -122,7 +121,8 @@ class Programs::Machine final : public SwitchTime {
     std::optional<Drain> drain_;
     std::optional<unsigned> list_; // R5 broken: whose turn it is
     Ns list_until_ = never;
-    std::vector<std::size_t> ended_; // just now
+    std::vector<std::size_t> ended_;    // their channels do not know it yet
+    std::vector<std::size_t> finished_; // since the last advance()
 };
 
 } // namespace nvmodel

@@ -55,8 +55,8 @@ class Programs {
     // --- time ---
 
     [[nodiscard]] Ns now() const;
-    /// Lets time pass until an operation ends, or until a time. Returns the operations that ended
-    /// just then: none if the time has come first.
+    /// Lets time pass until an operation ends, or until a time. Returns the operations that have
+    /// ended since the last call: none if the time has come first.
     std::vector<std::size_t> advance(Ns until);
     /// Lets time pass until an operation has ended or the time has come; true if it has ended.
     bool wait(std::size_t operation, Ns until);
