@@ -13,7 +13,6 @@
 #include <functional>
 #include <optional>
 #include <queue>
-#include <span>
 #include <vector>
 
 namespace nvmodel {
