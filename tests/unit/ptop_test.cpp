@@ -212,6 +212,26 @@ TEST(PtopV2, DevicesThatAreNoEngines) {
     EXPECT_EQ(table.engines[1].pri_base, 0x088000u);
 }
 
+// A register block at 0 is none.
+TEST(PtopV2, AnEngineWithoutARunlist) {
+    for (const std::uint32_t base : {0u, 0x00D00000u}) {
+        const Table table = decode(nvdebug_ptop_v2_decode, {0x93040045, 0xC0104001, 2 | base});
+        ASSERT_EQ(table.engines.size(), 1u);
+        EXPECT_EQ(table.engines[0].has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE,
+                  base ? unsigned{NVDEBUG_ENGINE_HAS_RUNLIST_BASE} : 0u);
+    }
+    const Table two_rows = decode(nvdebug_ptop_v2_decode, {0x93040045, 0x40104001});
+    ASSERT_EQ(two_rows.engines.size(), 1u);
+    EXPECT_FALSE(two_rows.engines[0].has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
+}
+
+TEST(PtopV2, MoreEnginesThanRoom) {
+    const Words words = {0x94000002, 0x00110000, 0x94000002, 0x00110000, 0x94000002, 0x00110000};
+    nvdebug_engine engines[2];
+    EXPECT_EQ(nvdebug_ptop_v2_decode(words.data(), words.size(), engines, 2, nullptr), -ENOSPC);
+    EXPECT_EQ(nvdebug_ptop_v2_decode(words.data(), 4, engines, 2, nullptr), 2);
+}
+
 TEST(PtopV2, DamagedTables) {
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u); // one row says too little
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0xC0400000}).ignored, 1u); // cut off

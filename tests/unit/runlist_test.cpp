@@ -121,6 +121,8 @@ TEST(Entry16Blackwell, TsgHeaderAndDamage) {
     EXPECT_EQ(entry.casid, 0);
     EXPECT_EQ(decode(nvdebug_entry16_decode_gb10b, {0x80030001, 2, 5, 0x0C000000}).kind,
               NVDEBUG_ENTRY_UNKNOWN);
+    EXPECT_EQ(decode(nvdebug_entry16_decode_gb10b, {0x80030001, 2, 5, 0x0C000000}).casid, 0)
+        << "of what is unknown nothing is known";
     const std::uint32_t word = 0x12;
     nvdebug_entry none{};
     EXPECT_EQ(nvdebug_entry16_decode_gb10b(&word, 1, &none), -EINVAL);
