@@ -115,8 +115,7 @@ int nvdebug_translation_parse(const char *text, size_t len,
 	ret = take_space(&cur, out, &too_large);
 	if (ret)
 		return ret;
-	if (!nvdebug_cursor_more(&cur))
-		return -EINVAL;
+	nvdebug_cursor_more(&cur);
 	ret = nvdebug_cursor_number(&cur, U64_MAX, &out->va, &too_large);
 	if (ret || !nvdebug_cursor_at_end_of_word(&cur))
 		return -EINVAL;

@@ -604,6 +604,59 @@ TEST_P(Unreadable, TwoTasksWithoutBlocks) {
     EXPECT_EQ(listed.at(2).back(), "-");
 }
 
+/// Two channels of a task, each in a space of its own.
+TEST_P(Unreadable, TwoSpacesOfOneTask) {
+    if (subcontexts)
+        return;
+    const auto all_channels = by_channel(Json::parse(machine.answer("layout")));
+    for (const u64 word : {NV_RAMIN_PAGE_DIR_BASE, NV_RAMIN_PAGE_DIR_BASE_HI})
+        poke(all_channels.at({0, 1}).at("instance"), word,
+             peek(all_channels.at({0, 2}).at("instance"), word));
+    const auto listed = rows(read(machine, file("contexts")).text);
+    for (const std::size_t n : {0, 1}) {
+        EXPECT_EQ(listed.at(n).at(1), "0");
+        EXPECT_EQ(listed.at(n).at(2), "yes");
+        EXPECT_EQ(listed.at(n).at(3), "2");
+        EXPECT_EQ(listed.at(n).at(7), std::to_string(n));
+    }
+    EXPECT_EQ(listed.at(1).at(4), listed.at(2).at(4));
+}
+
+/// In place of the second header its first channel: it is listed twice then, and shown once.
+TEST_P(Unreadable, ChannelsOutsideOfTsgs) {
+    const Json layout = Json::parse(machine.answer("layout"));
+    const Json list = *std::ranges::find_if(layout.at("runlists"),
+                                            [](const Json &one) { return one.at("id") == 0; });
+    const u64 words = machine.gpu()->chip->runlist->entry_words;
+    const auto usual = rows(read(machine, file("contexts")).text);
+    for (u64 word = 0; word < words; word++)
+        poke(list, 3 * words + word, peek(list, 4 * words + word));
+    const auto listed = rows(read(machine, file("contexts")).text);
+    ASSERT_EQ(listed.size(), usual.size() + 1);
+    EXPECT_EQ(listed.at(0), usual.at(0));
+    for (const std::size_t n : {1, 2}) {
+        std::vector<std::string> wanted = usual.at(1);
+        wanted.at(1) = "-";
+        wanted.at(7) = n == 1 ? "2" : "3";
+        EXPECT_EQ(listed.at(n), wanted);
+    }
+    EXPECT_EQ(listed.at(3), usual.at(2));
+    // and of nothing else
+    for (u64 word = 0; word < 2 * words; word++)
+        poke(list, word, peek(list, words + word));
+    const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
+    const u32 length = ops->registers(machine.gpu()->topology.runlist) + ops->length_offset;
+    machine.on_read = [this, length](u32 offset) {
+        return offset == length ? std::optional((machine.peek(length) & ~0xffffU) | 2)
+                                : std::nullopt;
+    };
+    const auto bare = rows(read(machine, file("contexts")).text);
+    for (const std::size_t n : {0, 1}) {
+        EXPECT_EQ(bare.at(n).at(1), "-");
+        EXPECT_EQ(bare.at(n).at(7), std::to_string(n));
+    }
+}
+
 /// Two tasks, one behind the other, in one address space, as two subcontexts of it.
 TEST_P(Unreadable, TwoTasksOfOneSpace) {
     if (!subcontexts)

@@ -529,6 +529,8 @@ TEST_P(Blocks, ChannelRamThatCannotBeIsNotBelieved) {
             EXPECT_EQ(machine.warnings.at(0), "runlist 0 does not answer yet\n");
             EXPECT_EQ(open("runlist0_brief").error, -EIO) << hex(value);
             EXPECT_EQ(open("contexts").error, -EIO) << hex(value);
+            machine.on_read = [](u32) { return std::optional(~0U); };
+            EXPECT_EQ(open("runlist0_brief").error, -ENODEV) << hex(value);
             // it is looked at again at the next use
             machine.on_read = nullptr;
             EXPECT_EQ(open("runlist0_brief").error, 0) << hex(value);

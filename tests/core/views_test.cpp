@@ -117,6 +117,12 @@ INSTANTIATE_TEST_SUITE_P(All, Hidden, testing::Values("gtx1080ti", "titan-v", "h
 
 class Announced : public Views {};
 
+TEST_P(Announced, UnderOneNameEach) {
+    std::set<std::string> names;
+    for (const File &file : files(machine))
+        EXPECT_TRUE(names.insert(file.name).second) << file.name;
+}
+
 TEST_P(Announced, IsRead) {
     for (const File &file : files(machine)) {
         if (file.view == nullptr || !file.view->live)
@@ -184,8 +190,23 @@ TEST_P(Lists, OfChannelsThatAreNotThere) {
             if (box.kind == "Channel Info") {
                 EXPECT_EQ(box.fields.contains("Error"), *box.number >= 2) << name;
                 EXPECT_EQ(box.fields.contains("Status Name"), *box.number < 2) << name;
+                EXPECT_TRUE(box.fields.contains("Runqueue")) << name;
             }
     }
+}
+
+/// What is neither a TSG nor a channel is shown word by word.
+TEST_P(Lists, OfUnknownEntries) {
+    restart("malformed");
+    std::size_t unknown = 0;
+    for (const Box &box : entries(open("runlist0_brief").text))
+        if (box.kind == "Unknown Entry") {
+            unknown++;
+            EXPECT_EQ(box.fields.size(), gpu()->chip->runlist->entry_words);
+            for (const auto &[key, value] : box.fields)
+                EXPECT_TRUE(key.starts_with("Word ") && value.starts_with("0x")) << key;
+        }
+    EXPECT_GT(unknown, 0U);
 }
 
 /// Where nothing may be, and without an entry.
@@ -415,6 +436,13 @@ TEST_P(Engines, WhoseChannelsCannotBeRead) {
     values[reg] = 0x123;
     lie(values);
     EXPECT_EQ(line().at(8), pbdma.size() > 1 ? "69" : "-");
+    // there is one for each PBDMA
+    const u32 pbdmas = std::exchange(gpu()->topology.runlist[0].pbdmas, 1);
+    reads.clear();
+    machine.expected.clear();
+    EXPECT_EQ(line().at(8), "-");
+    EXPECT_EQ(reads[reg + 4] + std::ranges::count(machine.expected, reg + 4), 0);
+    gpu()->topology.runlist[0].pbdmas = pbdmas;
 }
 
 /// All registers are announced before the first of them is read: at first those that tell whether
@@ -431,7 +459,7 @@ TEST_P(Engines, AreAnnounced) {
             times += !machine.expected.empty();
             for (const u32 one : std::exchange(machine.expected, {}))
                 known.insert(one);
-            EXPECT_TRUE(known.contains(offset)) << hex(offset);
+            EXPECT_EQ(known.erase(offset), 1U) << hex(offset);
             const auto found = values.find(offset);
             return found == values.end() ? std::nullopt : std::optional(found->second);
         };
@@ -617,9 +645,10 @@ TEST_P(Copies, OfTheGraphicsRunlistAreGrces) {
         return sorted;
     };
     const std::vector<std::string> usual = rows();
-    std::ranges::reverse(all);
+    std::ranges::stable_partition(
+        all, [](const nvdebug_engine &one) { return one.type == NV_PTOP_TYPE_LCE; });
     EXPECT_EQ(rows(), usual);
-    std::ranges::reverse(all);
+    std::ranges::copy(was, all.begin());
 
     const auto shared = [&](u32 inst) {
         for (const std::string &row : rows())
@@ -681,7 +710,7 @@ TEST_P(Geometry, WithoutCounts) {
     for (const auto &[reg, name] : counts) {
         if (!has(name))
             continue;
-        for (const u32 value : {0U, error_word}) {
+        for (const u32 value : {error_word, 0U}) {
             lie({{reg, value}});
             ASSERT_EQ(probe(), 0);
             const bool needed = reg == NV_PTOP_SCAL_NUM_GPCS || reg == NV_PTOP_SCAL_NUM_TPC_PER_GPC;
@@ -786,7 +815,9 @@ TEST_P(Sms, OfATableThatCannotBe) {
     };
     lie({{NV_PGRAPH_PRI_CWD_FS, with(most + 1)}});
     if (with(most + 1) >> __builtin_ctz(tpcs) != 0 && most < tpcs >> __builtin_ctz(tpcs)) {
+        reads.clear();
         EXPECT_EQ(open("sm_map").error, -EIO);
+        EXPECT_EQ(reads[ops()->gpc_tpc_id + 4 * ops()->gpc_tpc_words], 0);
         EXPECT_EQ(open("work_distributor").error, ops()->fitted ? -EIO : 0);
     }
     lie({{NV_PGRAPH_PRI_CWD_FS, with(0)}});

@@ -59,6 +59,7 @@ TEST(Translation, ByChannel) {
     EXPECT_EQ(t.channel, 9u);
     ASSERT_EQ(parse("3:31 0 base", &t), 0);
     EXPECT_TRUE(t.base);
+    EXPECT_EQ(t.version, 0);
 }
 
 TEST(Translation, Junk) {
@@ -71,6 +72,8 @@ TEST(Translation, Junk) {
                              "0x1000:disk 0",
                              "0x1000: 0",
                              "0x1000:",
+                             ":1 0",
+                             ":vid 0",
                              "0x1000:vid:vid 0",
                              "0x1000:vidx 0",
                              "0x1000:vi 0",
