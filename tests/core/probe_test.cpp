@@ -121,6 +121,17 @@ TEST_P(AnyProbe, ReadsWhatItAnnounced) {
                                         block->pbdma_config, block->pbdma_config + 4U})
             EXPECT_TRUE(announced.contains(base + offset)) << hex(base + offset);
     }
+    for (u32 i = 0; i < gpu()->topology.engines; i++) {
+        const auto *const block = gpu()->chip->runlist->block;
+        const nvdebug_engine &engine = gpu()->topology.engine[i];
+        if (!nvdebug_engine_has(&engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE) ||
+            engine.rleng >= block->engines)
+            continue;
+        const u32 slot = engine.runlist_base + NV_RUNLIST_ENGINE_STATUS__STRIDE * engine.rleng;
+        EXPECT_TRUE(announced.contains(slot + block->engine_status_debug)) << hex(slot);
+        EXPECT_TRUE(!block->engine_status1 || announced.contains(slot + block->engine_status1))
+            << hex(slot);
+    }
     EXPECT_TRUE(machine.warnings.empty());
 }
 

@@ -195,6 +195,12 @@ TEST_P(Lists, OfChannelsThatAreNotThere) {
     }
 }
 
+TEST_P(Lists, OfAChannelWhoseStateCannotBeRead) {
+    lie({{gpu()->chip->channel->reg(gpu()->topology.runlist, 1), error_word}});
+    EXPECT_EQ(open("runlist0_brief").error, -EIO);
+    EXPECT_EQ(open("runlist0").error, -EIO);
+}
+
 /// What is neither a TSG nor a channel is shown word by word.
 TEST_P(Lists, OfUnknownEntries) {
     restart("malformed");
