@@ -50,8 +50,8 @@ def numbers(data):
         "ms": (end - begin) / 1000,
         "overlap_us": spans.total(spans.common(compute["compute"], compute["both"])),
         # of the time in which the other, or the task itself, computes: how much of it the task copies in
-        "while_other": spans.total(spans.common(copy["both"], compute["compute"])) / others,
-        "while_self": spans.total(spans.common(copy["both"], compute["both"])) / own,
+        "while_other": spans.total(spans.common(copy["both"], compute["compute"])) / max(others, 1),
+        "while_self": spans.total(spans.common(copy["both"], compute["both"])) / max(own, 1),
         "copying": spans.total(copy["both"]) / (end - begin),
         "copies_at_once": spans.total(spans.common(copy["copy 1"], copy["copy 2"])) / (end - begin),
         "rate": data["rate_beside"] / data["rate_alone"],
