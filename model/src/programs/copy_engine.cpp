@@ -20,12 +20,9 @@ void CopyEngine::set_current(std::vector<Current> current, double share) {
     for (const Current &one : current_) {
         Operation &operation = *one.operation;
         const Copy &copy = *operation.copy;
-        if (!left_
-                 .try_emplace(one.number, cuda_copy_speed(copy.direction).setup_ns,
-                              static_cast<double>(copy.bytes))
-                 .second)
-            continue;
-        operation.began = operation.dispatched = now_;
+        const Left all{cuda_copy_speed(copy.direction).setup_ns, static_cast<double>(copy.bytes)};
+        if (left_.try_emplace(one.number, all).second)
+            operation.began = operation.dispatched = now_;
     }
 }
 
