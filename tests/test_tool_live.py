@@ -5,7 +5,6 @@ import re
 
 import pytest
 from nvdvm import paths
-from sample import EVERYTHING
 from typist import ScreenTypist
 
 VM_RUN = [paths.ROOT / "vm" / "run", "--no-build", "--interactive", "--board", "gtx1060-3gb"]
@@ -56,7 +55,7 @@ class Guest(ScreenTypist):
         return seen - {"idle"}
 
 
-@pytest.mark.parametrize("rows, columns", ((24, 80), (60, 200)) if EVERYTHING else ((24, 80),))
+@pytest.mark.parametrize("rows, columns", ((24, 80), (60, 200)))
 def test_watch(built, rows, columns):
     guest = Guest(rows, columns)
     try:

@@ -103,7 +103,7 @@ def storm():
         texts = list(pool.map(lambda _: answer(), range(200)))
         took, spent = time.monotonic() - begin, processor_s(process) - spent
         return {"seconds": round(took, 3), "processor_seconds": round(spent, 3),
-                "whole": sum(text.rstrip().endswith("# EOF") or "nvdebug_up" in text for text in texts),
+                "whole": sum('\nnvdebug_up{gpu="0"} 1\n' in text for text in texts),
                 "lost": sum(values(texts[-1], "nvdebug_switches_lost_total").values())}
 
 

@@ -22,7 +22,7 @@ from .terminal import Terminal, shell_command
 BOOT_DEADLINE_S = 120
 # How many words go into a burst would otherwise depend on how fast this machine emulates a GPU.
 PATIENT = "burst_us=60000000"
-# Debian 12's QEMU crashes in one of some hundred boots, before the module is there.
+# Debian 12's QEMU crashes now and then, once seen while a guest booted: before the module is there.
 BOOTS = 3
 POWER_OFF_S = 10
 # More of them find no room for their BARs below 4 GiB.
