@@ -36,8 +36,9 @@ few lines each (`lab/model/instruments.cpp`), and who has what on the GPU is wha
 the module's core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart have a
 reason in the last column. Many of the model's rules and costs come from the same measurements (H in
 [model.md](model.md#programs)): that it agrees there says that rule and cost explain the measurement; it is no second
-one. Two conclusions merely repeat it, since the model's programs were made so: that allocations do not wait
-(`allocations`), and that the driver's request to take a TSG off its list does nothing (`tsg`).
+one. Three conclusions merely repeat it, since the model's programs were made so: that allocations do not wait
+(`allocations`), that the driver's request to take a TSG off its list does nothing (`tsg`), and that an urgent stream
+does not help (`priority`).
 
 | experiment | conclusion | hardware | model | where they differ |
 |---|---|---|---|---|

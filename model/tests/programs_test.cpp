@@ -234,32 +234,12 @@ TEST(Programs, DisablingStopsAKernelInTheMiddle) {
     EXPECT_GE(pieces[1].begin, 50 * ms);
 }
 
-/// How long a copy of 256 MiB takes beside another task's kernel, over how long
-/// it takes alone.
-double copy_beside_kernel(const Rules &rules) {
+/// How long a copy of 256 MiB to the GPU takes beside another task's kernel, over how long it takes
+/// alone.
+double copy_beside_kernel(Api api, const Rules &rules) {
     double took[2];
     for (const bool beside : {false, true}) {
-        Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
-        if (beside)
-            programs.launch(programs.open_stream(1), {.blocks = 132, .block = 100 * ms});
-        const auto copy = programs.copy(programs.open_stream(0), Direction::to_gpu, 256 * mib);
-        EXPECT_TRUE(programs.wait(copy, patience));
-        took[beside] = to_us(programs.operation(copy).ended - programs.operation(copy).submitted);
-    }
-    return took[1] / took[0];
-}
-
-TEST(Programs, ListsAreIndependent) {
-    EXPECT_NEAR(copy_beside_kernel({}), 1, 0.01);
-    EXPECT_NEAR(copy_beside_kernel({.lists_independent = false}), 2, 0.3);
-}
-
-/// How long an upload by OpenGL takes beside a task that only computes, over
-/// how long alone.
-double upload_beside_kernel(const Rules &rules) {
-    double took[2];
-    for (const bool beside : {false, true}) {
-        Programs programs = on_h200({{.name = "a"}, {.name = "gl", .api = Api::opengl}}, rules);
+        Programs programs = on_h200({{.name = "computes"}, {.name = "copies", .api = api}}, rules);
         if (beside)
             programs.launch(programs.open_stream(0), {.blocks = 132, .block = 200 * ms});
         const auto copy = programs.copy(programs.open_stream(1), Direction::to_gpu, 256 * mib);
@@ -269,9 +249,14 @@ double upload_beside_kernel(const Rules &rules) {
     return took[1] / took[0];
 }
 
+TEST(Programs, ListsAreIndependent) {
+    EXPECT_NEAR(copy_beside_kernel(Api::cuda, {}), 1, 0.01);
+    EXPECT_NEAR(copy_beside_kernel(Api::cuda, {.lists_independent = false}), 2, 0.3);
+}
+
 TEST(Programs, GraphicsTakeTurnsWithCompute) {
-    EXPECT_GT(upload_beside_kernel({}), 2.5);
-    EXPECT_LT(upload_beside_kernel({.graphics_turns = false}), 1.1);
+    EXPECT_GT(copy_beside_kernel(Api::opengl, {}), 2.5);
+    EXPECT_LT(copy_beside_kernel(Api::opengl, {.graphics_turns = false}), 1.1);
 }
 
 /// How long a copy by CUDA takes beside copies to the GPU by GRCE0, over how
