@@ -66,8 +66,12 @@ class Timed final : public Kernel {
         return timed([&] { return kernel_->device(path); });
     }
     std::uint32_t self() override { return kernel_->self(); }
-    int take(std::uint32_t pid, int descriptor) override {
-        return timed([&] { return kernel_->take(pid, descriptor); });
+    unsigned processors() override { return 1; }
+    int process(std::uint32_t pid) override {
+        return timed([&] { return kernel_->process(pid); });
+    }
+    int take(int process, int descriptor) override {
+        return timed([&] { return kernel_->take(process, descriptor); });
     }
 
   private:
