@@ -66,7 +66,6 @@ class Timed final : public Kernel {
         return timed([&] { return kernel_->device(path); });
     }
     std::uint32_t self() override { return kernel_->self(); }
-    unsigned processors() override { return 1; }
     int process(std::uint32_t pid) override {
         return timed([&] { return kernel_->process(pid); });
     }

@@ -12,7 +12,8 @@
 
 namespace nvdebug::driver {
 
-/** As the system calls of these names, but for errors: they are returned as -errno. */
+/** As the system calls of these names, but for errors: they are returned as -errno. Several threads
+ * may call them at once. */
 class Kernel {
   public:
     virtual ~Kernel() = default;

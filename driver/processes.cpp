@@ -20,13 +20,13 @@ constexpr std::uint32_t clients_tried = 0x40000;
  * Of names of objects, until so many in a row are none's; and in all. Who chose names does not have
  * the RM choose others.
  */
-constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, all_missed = 0x40;
+constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, others_missed = 0x10;
 
-/** A context's TSGs and channels come with some dozens of objects: the fewer are tried the longer
- * none is found. */
+/** A channel comes with some objects, a context with dozens: the fewer are tried the longer none is
+ * found. */
 constexpr std::uint32_t step_after(std::uint32_t missed) {
-    constexpr std::uint32_t fourths = all_missed, sixteenths = 0x100;
-    return missed < fourths ? 1 : missed < sixteenths ? 4 : 16;
+    constexpr std::uint32_t halves = 0x10, fourths = 0x40, sixteenths = 0x100;
+    return missed < halves ? 1 : missed < fourths ? 2 : missed < sixteenths ? 4 : 16;
 }
 /** A channel is in a TSG, in a device, in its client. */
 constexpr int deepest = 4;
@@ -235,7 +235,7 @@ class Asked {
     /** Nobody tells the names: they are tried. */
     void find_objects() {
         find_objects_from(rm::first_object_of_cuda, names_missed);
-        find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : all_missed);
+        find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : others_missed);
     }
 
     /** Those of the GPU, by the device that they are in. */
@@ -255,10 +255,12 @@ class Asked {
         std::uint32_t above = channel;
         for (int depth = 0; depth < deepest; depth++) {
             above = parent_of(above);
-            const auto known = objects_.find(above);
-            if (known == objects_.end())
-                return std::nullopt;
-            if (known->second == rm::class_tsg)
+            if (!above || above == client_)
+                break;
+            // It may be one that was not tried.
+            if (!objects_.contains(above) && !find_object(above))
+                break;
+            if (objects_[above] == rm::class_tsg)
                 found.tsg = above;
             if (const auto subdevice = subdevices.find(above); subdevice != subdevices.end()) {
                 found.subdevice = subdevice->second;

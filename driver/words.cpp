@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 
 namespace nvdebug::driver {
 
@@ -66,23 +65,29 @@ Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t>
 
 namespace {
 
-void append(std::string &text, const char *format, std::uint64_t value) {
-    std::array<char, 32> number{};
-    std::snprintf(number.data(), number.size(), format, static_cast<unsigned long long>(value));
-    text += number.data();
+/** In hexadecimal digits; each word that is read comes by here. */
+void append(std::string &text, std::uint64_t value) {
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;
+    text.append(digits.begin(), end);
 }
 
 } // namespace
 
 void Record::add_register(std::uint32_t offset, std::uint32_t value) {
-    append(text_, "%llx", offset);
-    append(text_, " %llx\n", value);
+    append(text_, offset);
+    text_ += ' ';
+    append(text_, value);
+    text_ += '\n';
 }
 
 void Record::add_memory(std::uint64_t address, std::span<const std::uint32_t> words) {
-    append(text_, "%llx:", address);
-    for (const std::uint32_t word : words)
-        append(text_, " %llx", word);
+    append(text_, address);
+    text_ += ':';
+    for (const std::uint32_t word : words) {
+        text_ += ' ';
+        append(text_, word);
+    }
     text_ += '\n';
 }
 

@@ -218,9 +218,27 @@ TEST_F(Ownership, IsOfWhoHasTheInstanceBlock) {
     EXPECT_EQ(owners->hidden + owners->denied + owners->ended + owners->refused, 0U);
 }
 
+/// Its TSG is behind a gap, at a name that is not tried.
+TEST_F(Ownership, OfATsgThatWasPassedOverIsAskedOfItsChannel) {
+    StandIn::Objects &objects = kernel.others[first];
+    const auto tsg = std::ranges::find_if(
+        objects, [](const auto &object) { return object.second.object_class == rm::class_tsg; });
+    ASSERT_NE(tsg, objects.end());
+    constexpr std::uint32_t far = rm::first_object_of_cuda + 5000;
+    for (auto &[name, object] : objects)
+        if (object.parent == tsg->first)
+            object.parent = far;
+    objects[far] = tsg->second;
+    objects.erase(tsg);
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(pids(*owners), expected(557, 558));
+    EXPECT_EQ(owners->channels.front().tsg, far);
+}
+
 TEST_F(Ownership, AsksFewQuestions) {
     ASSERT_TRUE(gpu.owners());
-    EXPECT_LE(kernel.questions, 2U * 420);
+    EXPECT_LE(kernel.questions, 2U * 330);
 }
 
 /// As of a process that has freed what it made in between. Objects have others beside them.

@@ -51,6 +51,7 @@ void StandIn::add_card(std::uint32_t minor, std::uint8_t bus) {
 }
 
 int StandIn::open(const std::string &path) {
+    const std::scoped_lock calling(lock_);
     if (const auto refused = cannot_open.find(path); refused != cannot_open.end())
         return -refused->second;
     open_.emplace(next_, path);
@@ -58,6 +59,7 @@ int StandIn::open(const std::string &path) {
 }
 
 void StandIn::close(int descriptor) {
+    const std::scoped_lock calling(lock_);
     if (!open_.erase(descriptor))
         wrong("close() of what is not open");
     ready_.erase(descriptor);
@@ -89,6 +91,7 @@ void StandIn::end_process(std::uint32_t pid) {
 }
 
 int StandIn::ioctl(int descriptor, unsigned long request, void *argument) {
+    const std::scoped_lock calling(lock_);
     ioctls++;
     const unsigned number = _IOC_NR(request);
     const std::size_t bytes = _IOC_SIZE(request);
@@ -457,6 +460,7 @@ std::uint32_t StandIn::prepare(rm::Map &map) {
 }
 
 const void *StandIn::map(int descriptor, std::size_t bytes) {
+    const std::scoped_lock calling(lock_);
     take_effect();
     if (const auto events = event_maps_.find(descriptor); events != event_maps_.end()) {
         if (cannot_map)
@@ -487,6 +491,7 @@ void StandIn::fill(Mapped &mapped) const {
 }
 
 void StandIn::unmap(const void *address, std::size_t) {
+    const std::scoped_lock calling(lock_);
     if (!mapped_.erase(address) && !event_mapped_.erase(address))
         wrong("munmap() of what is not mapped");
 }
@@ -529,6 +534,7 @@ StandIn::Process *StandIn::process_of(const std::string &path, std::string &rest
 }
 
 std::string StandIn::read(const std::string &path) {
+    const std::scoped_lock calling(lock_);
     std::string name;
     if (const Process *const process = process_of(path, name)) {
         if (name == "comm")
@@ -548,6 +554,7 @@ std::string StandIn::read(const std::string &path) {
 }
 
 int StandIn::list(const std::string &path, std::vector<std::string> &names) {
+    const std::scoped_lock calling(lock_);
     if (path == "/proc") {
         names.insert(names.end(), {"1", "version", "sys"});
         for (const auto &[pid, process] : processes)
@@ -566,6 +573,7 @@ int StandIn::list(const std::string &path, std::vector<std::string> &names) {
 }
 
 std::optional<std::uint64_t> StandIn::device(const std::string &path) {
+    const std::scoped_lock calling(lock_);
     constexpr std::uint64_t gpu_device = 195 << 8;
     std::string name;
     unsigned number = 0;
@@ -585,6 +593,7 @@ std::optional<std::uint64_t> StandIn::device(const std::string &path) {
 }
 
 int StandIn::process(std::uint32_t pid) {
+    const std::scoped_lock calling(lock_);
     if (!processes.contains(pid))
         return -ESRCH;
     const auto [life, fresh] = lives_.try_emplace(pid);
@@ -598,6 +607,7 @@ int StandIn::process(std::uint32_t pid) {
 }
 
 int StandIn::take(int held, int descriptor) {
+    const std::scoped_lock calling(lock_);
     if (before_take)
         before_take();
     const std::uint32_t pid = held_.at(held);
@@ -622,8 +632,10 @@ std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uin
     objects[subdevice] = {device, rm::class_subdevice};
     objects[tsg] = {device, rm::class_tsg, 2048};
     std::uint32_t channel = tsg;
-    for (const std::uint64_t instance : instances)
+    for (const std::uint64_t instance : instances) {
         objects[channel += 4] = {tsg, 0xc86f, 0, {rm::MemoryInfo::video, instance, 4096}};
+        objects[channel + 1] = {channel, 0xcbc0}; // what it is for: one for compute here
+    }
     processes[pid].clients.insert(client);
     return client;
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -151,6 +152,9 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t read_registers(const rm::RegisterOps &request);
     std::uint32_t prepare(rm::Map &map);
     void wrong(std::string what) { wrongs.push_back(std::move(what)); }
+
+    /// Of what is called; what calls back may call.
+    std::recursive_mutex lock_;
 
     struct Shared; // with processes that are forked
     struct Life {

@@ -62,10 +62,11 @@ using nvdebug::InstanceBlock;
 using nvdebug::Runlist;
 
 Outcome<Document> list(Context &context) {
+    OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
-    const nvdebug::Owners owners = read_owners(context);
+    const nvdebug::Owners owners = reader.get(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists)
         for (Json &row : channel_rows(list, owners))
@@ -101,6 +102,7 @@ InstanceBlock resolved(const Runlist &list, const InstanceBlock &printed) {
 }
 
 Outcome<Document> show(Context &context) {
+    OwnersReader reader(context);
     const nvdebug::Target target = context.targets().front();
     const auto list = find_list_of_channel(context, target, Detail::full);
     if (!list)
@@ -111,7 +113,7 @@ Outcome<Document> show(Context &context) {
     Json data = {{"runlist", list->id},
                  {"engines", engines_of(read_engine_names(context), list->id)},
                  {"tsg", held->tsg ? Json(held->tsg->id) : Json()}};
-    data.update(channel_state(*held->channel, read_owners(context)));
+    data.update(channel_state(*held->channel, reader.get(context)));
     const auto &instance = held->channel->instance;
     data["instance"] = instance ? instance_block(resolved(*list, *instance)) : Json();
     return Document{data};

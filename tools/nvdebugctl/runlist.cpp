@@ -44,12 +44,13 @@ Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
 }
 
 Outcome<Document> list(Context &context) {
+    OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
     const auto engines = read_engine_names(context);
     const auto scheduling = read_scheduling(context);
-    const nvdebug::Owners owners = read_owners(context);
+    const nvdebug::Owners owners = reader.get(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists)
         rows.push_back(summary(list, engines, scheduling, owners));
@@ -97,12 +98,15 @@ struct ToItem {
 };
 
 Outcome<Document> show(Context &context) {
+    OwnersReader reader(context);
     const auto list = read_runlist(context, context.runlists().front(),
                                    context.flag("--brief") ? Detail::brief : Detail::full);
     if (!list)
         return tl::unexpected(list.error());
-    const nvdebug::Owners owners = read_owners(context);
-    Json data = summary(*list, read_engine_names(context), read_scheduling(context), owners);
+    const auto engines = read_engine_names(context);
+    const auto scheduling = read_scheduling(context);
+    const nvdebug::Owners owners = reader.get(context);
+    Json data = summary(*list, engines, scheduling, owners);
     Json items = Json::array();
     ToItem to_item{owners, shares_of(*list), {}};
     for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(*list))

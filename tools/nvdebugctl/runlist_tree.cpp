@@ -347,6 +347,7 @@ Outcome<void> report(Context &context, const State &state) {
 }
 
 Outcome<std::shared_ptr<State>> read(Context &context) {
+    OwnersReader reader(context);
     std::optional<std::uint32_t> only;
     if (auto asked = context.runlists(); !asked.empty())
         only = asked.front();
@@ -356,7 +357,7 @@ Outcome<std::shared_ptr<State>> read(Context &context) {
             return tl::unexpected(known.error());
     if (auto readable = report(context, *state); !readable)
         return tl::unexpected(readable.error());
-    state->owners = read_owners(context);
+    state->owners = reader.get(context);
     return state;
 }
 

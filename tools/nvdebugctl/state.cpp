@@ -198,8 +198,15 @@ std::string passed_over(const nvdebug::Owners &owners) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-nvdebug::Owners read_owners(Context &context) {
-    auto owners = read_part(context, "which process made a channel", context.gpu().owners());
+// Where there is no thread to be had, get() reads them.
+OwnersReader::OwnersReader(const Context &context)
+    : answer_(std::async(context.tree().source() == nvdebug::Source::driver
+                             ? std::launch::async | std::launch::deferred
+                             : std::launch::deferred,
+                         [gpu = context.gpu()] { return gpu.owners(); })) {}
+
+nvdebug::Owners OwnersReader::get(Context &context) {
+    auto owners = read_part(context, "which process made a channel", answer_.get());
     if (!owners)
         return {};
     if (const std::string over = passed_over(*owners); !over.empty())

@@ -4,6 +4,7 @@
 #define NVDEBUGCTL_STATE_HPP
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ struct State {
     std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>> runlists; ///< `runlistY_brief`
     nvdebug::Result<std::vector<nvdebug::AddressSpaceUse>> spaces;
     nvdebug::Result<std::map<std::uint32_t, bool>> scheduling;
-    nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: read_owners()
+    nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: OwnersReader
 };
 
 /** The file that a runlist of State::runlists was read from. */
@@ -66,9 +67,17 @@ Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdeb
 /** The runlists named on the command line, or all: those that can be read. Fails if none can. */
 Outcome<std::vector<nvdebug::Runlist>> read_runlists(Context &context, nvdebug::Detail detail);
 
-/** Which process made a channel: nothing where the source does not tell. Who was passed over is
- *  said in a note. */
-nvdebug::Owners read_owners(Context &context);
+/** Which process made a channel. NVIDIA's driver is asked from here on, on a thread of its own, while
+ *  the lists are read. */
+class OwnersReader {
+  public:
+    explicit OwnersReader(const Context &context);
+    /** Once: nothing where the source does not tell. Who was passed over is said in a note. */
+    nvdebug::Owners get(Context &context);
+
+  private:
+    std::future<nvdebug::Result<nvdebug::Owners>> answer_;
+};
 
 /** Who was passed over; empty: nobody. */
 std::string passed_over(const nvdebug::Owners &owners);

@@ -79,12 +79,13 @@ Json summary(const Runlist &list, const ListedTsg &listed,
 }
 
 Outcome<Document> list(Context &context) {
+    OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
     const auto read = read_spaces(context);
     const Spaces spaces = by_tsg(read);
-    const nvdebug::Owners owners = read_owners(context);
+    const nvdebug::Owners owners = reader.get(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists) {
         const auto shares = shares_of(list);
@@ -95,6 +96,7 @@ Outcome<Document> list(Context &context) {
 }
 
 Outcome<Document> show(Context &context) {
+    OwnersReader reader(context);
     const nvdebug::Target target = context.targets().front();
     const auto list = find_list_of_tsg(context, target, Detail::brief);
     if (!list)
@@ -103,7 +105,7 @@ Outcome<Document> show(Context &context) {
     const Spaces spaces = by_tsg(read);
     const auto tsgs = nvdebug::tsgs_of(*list);
     const auto tsg = std::ranges::find(tsgs, target.id, &ListedTsg::id);
-    const nvdebug::Owners owners = read_owners(context);
+    const nvdebug::Owners owners = reader.get(context);
     Json data = summary(*list, *tsg, shares_of(*list), spaces, owners);
     Json uses;
     if (spaces) {
