@@ -71,6 +71,9 @@ void add_times(Families &to, const Labels &labels, const Times &times) {
     to.counter("nvdebug_task_gpu_seconds_total",
                "Time that a task's context was on the graphics engine, with work or without",
                labels, seconds(times.ns));
+    to.counter("nvdebug_task_saving_seconds_total",
+               "Time that the graphics engine took to stop and save a task after its timeslices",
+               labels, seconds(times.saving_ns));
     to.counter("nvdebug_task_away_seconds_total",
                "Time between a task's turns: it waited, or had no work", labels,
                seconds(times.away_ns));

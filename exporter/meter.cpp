@@ -114,7 +114,10 @@ void Meter::add(std::vector<Turn> &turns) {
     for (const Turn &turn : turns) {
         if (turn.who.pid)
             know(*turn.who.pid);
-        times_.add(turn);
+        const auto timeslice = timeslice_ns_.find(turn.who.pid.value_or(0));
+        times_.add(turn, any_switch_ && timeslice != timeslice_ns_.end()
+                             ? std::optional(timeslice->second)
+                             : std::nullopt);
     }
     turns.clear();
 }

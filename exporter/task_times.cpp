@@ -13,14 +13,16 @@ Holder task_of(const Holder &who) {
 
 } // namespace
 
-void TaskTimes::add(const Turn &turn) {
+void TaskTimes::add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns) {
     if (turn.gap_ns && *turn.gap_ns <= Tally::longest_switch_ns)
         switches_.add(*turn.gap_ns);
     const Holder task = task_of(turn.who);
     const bool has_room = tasks_.contains(task) || tasks_.size() < most_;
     Times &times = has_room ? tasks_[task] : others_;
     const std::uint64_t ns = turn.end_ns - turn.begin_ns;
-    times.ns += ns;
+    const std::uint64_t saving = timeslice_ns ? saving_ns(turn, *timeslice_ns) : 0;
+    times.ns += ns - saving;
+    times.saving_ns += saving;
     if (turn.whole)
         times.slices.add(ns);
     if (!has_room)

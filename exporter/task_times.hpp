@@ -14,8 +14,9 @@
 namespace nvdebug::exporter {
 
 struct Times {
-    std::uint64_t ns = 0;      ///< on the engine
-    std::uint64_t away_ns = 0; ///< between its turns: it waited, or had no work
+    std::uint64_t ns = 0;        ///< on the engine, without:
+    std::uint64_t saving_ns = 0; ///< nvdebug::saving_ns()
+    std::uint64_t away_ns = 0;   ///< between its turns: it waited, or had no work
     Lengths slices;            ///< of turns that were seen to begin and to end
 };
 
@@ -24,8 +25,9 @@ class TaskTimes {
     /** @param most tasks have their own times; those of more are added up in others(). */
     explicit TaskTimes(std::size_t most) : most_(most) {}
 
-    /** In the order of time. A task is a process where that is known, else a TSG or channel. */
-    void add(const Turn &turn);
+    /** In the order of time. A task is a process where that is known, else a TSG or channel.
+     *  @param timeslice_ns empty: not known */
+    void add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns = {});
     /** Turns may be missing here: how long tasks were away is not known. */
     void lose();
     /** Forgets tasks, which make room. */

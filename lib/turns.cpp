@@ -7,6 +7,16 @@
 
 namespace nvdebug {
 
+std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns) {
+    // Large contexts take 0.2 ms on an H100 (docs/lab.md): what ends later ended by itself.
+    constexpr std::uint64_t longest_ns = 300'000;
+    const std::uint64_t ns = turn.end_ns - turn.begin_ns;
+    if (!turn.whole || !timeslice_ns || ns < timeslice_ns)
+        return 0;
+    const std::uint64_t after = ns % timeslice_ns;
+    return after <= longest_ns ? after : 0;
+}
+
 // --- from switches ---
 
 void SwitchTurns::finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns) {
@@ -147,7 +157,7 @@ std::uint64_t Lengths::quantile(double part) const {
     return max();
 }
 
-void Tally::add(const Turn &turn) {
+void Tally::add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns) {
     // A process counts as one, whichever of its contexts it is.
     const Holder who = turn.who.pid ? Holder{.pid = turn.who.pid} : turn.who;
     Held &held = held_[who];
@@ -155,6 +165,10 @@ void Tally::add(const Turn &turn) {
     held.turns++;
     held.ns += ns;
     held_ns_ += ns;
+    if (const std::uint64_t saving = timeslice_ns ? saving_ns(turn, *timeslice_ns) : 0) {
+        held.saving_ns += saving;
+        savings_.add(saving);
+    }
     if (turn.whole)
         held.lengths.add(ns);
     if (held.left_ && *held.left_ <= turn.begin_ns)

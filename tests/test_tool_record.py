@@ -14,7 +14,7 @@ import threading
 import time
 
 import pytest
-from ctl import ctl, tool, validate, validator, write_capture, write_tree
+from ctl import ROOT, ctl, tool, validate, validator, write_capture, write_tree
 
 DEADLINE_S = 30
 FORMS = {"pftrace": "perfetto", "ndjson": "ndjson", "csv": "csv", "html": "html"}
@@ -88,6 +88,25 @@ def test_show_adds_up_the_same(recorded):
     assert len(rows) == sum(len(engine["holders"]) for engine in result.data["engines"])
     text = ctl(f"recording show {path}").out
     assert "GR0" in text and "TSG 1 of runlist 0" in text
+
+
+@pytest.mark.parametrize("card", ("h100-580.159.04", "h200-580.159.04"))
+def test_shares_on_hardware_are_what_tasks_counted(card):
+    """A replay: a second of three tasks, of whose turns the ends are saving."""
+    folder = ROOT / "tests/hardware" / card
+    *_, told = json.loads((folder / "recording.json").read_text(encoding="utf-8"))["three"]
+    result = ctl(f"recording show {folder / 'recording.ndjson'} -j")
+    assert (result.status, result.err) == (0, "")
+    gr0, = [engine for engine in result.data["engines"] if engine["engine"] == "GR0"]
+    shares = {row["timeslice_us"][0]: row["share_percent"] for row in gr0["holders"] if row["process"] == "load"}
+    assert set(shares) == {1024, 2048, 4096}
+    for timeslice, counted, raw in zip(sorted(shares), told["counted_percent"], told["with_saving_percent"]):
+        share = 100 * shares[timeslice] / sum(shares.values())
+        assert share == pytest.approx(counted, abs=1), timeslice
+        assert timeslice == 2048 or abs(share - counted) < abs(raw - counted)
+    assert 95 < gr0["saving_median_us"] < 115 and 80 < gr0["switch_median_us"] < 90
+    assert gr0["held_percent"] + gr0["switching_percent"] == pytest.approx(100, abs=0.5)
+    assert gr0["lost_switches"] == 0
 
 
 @pytest.mark.parametrize("ending", FORMS)

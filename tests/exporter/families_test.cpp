@@ -22,7 +22,7 @@ Facts facts() {
     facts.pci_address = "0000:01:00.0";
     facts.source = "driver";
     facts.has_switches = true;
-    Times times{2'500'000'000, 1'000'000, {}};
+    Times times{2'500'000'000, 5'000'000, 1'000'000, {}};
     times.slices.add(2'000'000);
     facts.tasks.push_back({4711, "my \"task\"\n\xff", "c1", "p1", times, 16, 2'048'000, 8});
     facts.engines.push_back({"LCE2", 500'000'000, 1'000'000'000});
@@ -45,6 +45,7 @@ TEST(Families, HaveLabelsAndUnits) {
          "nvdebug_task_slice_seconds_count" + task + " 1", "nvdebug_task_channels" + task + " 16",
          "nvdebug_task_timeslice_seconds" + task + " 0.002048", "nvdebug_task_tpcs" + task + " 8",
          "nvdebug_task_away_seconds_total" + task + " 0.001",
+         "nvdebug_task_saving_seconds_total" + task + " 0.005",
          std::string(R"(nvdebug_engine_busy_seconds_total{gpu="3",engine="LCE2"} 0.5)"),
          std::string(R"(nvdebug_engine_sampled_seconds_total{gpu="3",engine="LCE2"} 1)"),
          std::string(R"(nvdebug_runlist_channels{gpu="3",runlist="0"} 33)"),

@@ -36,6 +36,15 @@ TEST(TaskTimes, AreOfProcesses) {
     EXPECT_EQ(times.switches().max(), 1 * ms);
 }
 
+TEST(TaskTimes, SavingIsNotTheTasks) {
+    TaskTimes times(8);
+    times.add(turn(1, 0, 2 * ms + 107 * us), 2 * ms);
+    times.add(turn(1, 4 * ms, 5 * ms), 2 * ms);
+    EXPECT_EQ(of(times, 1).ns, 3 * ms);
+    EXPECT_EQ(of(times, 1).saving_ns, 107 * us);
+    EXPECT_EQ(of(times, 1).slices.max(), 2 * ms + 107 * us);
+}
+
 TEST(TaskTimes, LongGapsAreNoSwitches) {
     TaskTimes times(8);
     times.add(turn(1, 0, 1, true, Tally::longest_switch_ns + 1));

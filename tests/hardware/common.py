@@ -56,10 +56,8 @@ def what_it_counted(process):
 
 def ended_by(counted, ns):
     """How many kernels had ended by then, between two lines of it."""
-    before = max((one for one in counted if one[0] <= ns), default=counted[0])
-    after = min((one for one in counted if one[0] > ns), default=counted[-1])
-    if after[0] == before[0]:
-        return before[1]
+    before = max(one for one in counted if one[0] <= ns)
+    after = min(one for one in counted if one[0] > ns)
     return before[1] + (after[1] - before[1]) * (ns - before[0]) / (after[0] - before[0])
 
 

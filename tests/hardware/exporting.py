@@ -79,7 +79,7 @@ def shares():
                 - of_pid(first, "nvdebug_task_gpu_seconds_total", task.pid) for task in tasks]
         told = {name: [of_pid(last, name, task.pid) for task in tasks] for name in (
             "nvdebug_task_timeslice_seconds", "nvdebug_task_channels", "nvdebug_task_slice_seconds_count",
-            "nvdebug_task_away_seconds_total")}
+            "nvdebug_task_saving_seconds_total", "nvdebug_task_away_seconds_total")}
         counted = [ended_by(each, end) - ended_by(each, begin) for each in map(what_it_counted, tasks)]
     (FOLDER / "metrics.txt").write_text(last, encoding="utf-8")
     return {"timeslices_us": SLICES_US, "exported_percent": [round(100 * each / sum(held), 3) for each in held],

@@ -348,6 +348,7 @@ int main(int argc, char **argv) {
     const unsigned wave = 8 * static_cast<unsigned>(sms);
     if ((what == "queue" || what == "counted") && argc == 3) {
         constexpr int queued = 16;
+        std::setvbuf(stdout, nullptr, _IOLBF, 0); // it is killed
         std::fprintf(stderr, "ready\n");
         long ended = -queued; // what the first call waits for is nothing
         auto told = Clock::now();

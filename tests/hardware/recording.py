@@ -58,10 +58,12 @@ def three_tasks(slices, seconds, keep=None):
     counted = [ended_by(each, end) - ended_by(each, begin) for each in told]
     held = {task.pid: sum(turn["end_ns"] - turn["begin_ns"] for turn in turns[:-1] if turn["pid"] == task.pid)
             for task in tasks}
-    rows = {row["pid"]: row for row in gr0(summary)["holders"]}
     engine = gr0(summary)
+    rows = {row["pid"]: row for row in engine["holders"]}
+    shares = [rows[task.pid]["share_percent"] for task in tasks]
     return {"timeslices_us": slices,
-            "recorded_percent": [round(100 * held[task.pid] / sum(held.values()), 3) for task in tasks],
+            "recorded_percent": [round(100 * share / sum(shares), 3) for share in shares],
+            "with_saving_percent": [round(100 * held[task.pid] / sum(held.values()), 3) for task in tasks],
             "counted_percent": [round(100 * each / sum(counted), 3) for each in counted],
             "slices": [{key: rows[task.pid][key] for key in rows[task.pid] if key.startswith(("slice_", "away_"))}
                        for task in tasks],
@@ -71,6 +73,7 @@ def three_tasks(slices, seconds, keep=None):
             - (clocks[-1]["monotonic_ns"] - clocks[0]["monotonic_ns"]),
             "clock_within_ns": [clock["within_ns"] for clock in clocks],
             "switches": engine["switches"], "switch_median_us": engine["switch_median_us"],
+            "saving_median_us": engine["saving_median_us"],
             "switching_percent": engine["switching_percent"], "unknown_percent": engine["unknown_percent"],
             "lost_switches": engine["lost_switches"], "cost_percent": summary["cost_percent"]}
 
@@ -78,11 +81,11 @@ def three_tasks(slices, seconds, keep=None):
 def costs():
     """Of a core, by how many switches there are a second."""
     with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("tiny", "60")] * 4):
-        for form in (None, "ndjson", "csv", "pftrace", "html"):
+        for rate, form in ((0, None), (0, "ndjson"), (0, "csv"), (0, "pftrace"), (0, "html"), (10, None), (20, None)):
             words = ["-o", f"{folder}/run.{form}"] if form else []
-            summary = json.loads(tool("record", "--for", "3s", "--rate", 0, "-j", *words).stdout)["data"]
+            summary = json.loads(tool("record", "--for", "3s", "--rate", rate, "-j", *words).stdout)["data"]
             engine = gr0(summary)
-            yield {"form": form, "switches_per_second": round(engine["switches"] / summary["seconds"]),
+            yield {"rate": rate, "form": form, "switches_per_second": round(engine["switches"] / summary["seconds"]),
                    "lost": engine["lost_switches"], "turns": summary["turns"], "cost_percent": summary["cost_percent"],
                    "slice_median_us": engine["holders"][0]["slice_median_us"],
                    "switch_median_us": engine["switch_median_us"]}
@@ -126,6 +129,23 @@ def as_user():
         return {"status": done.returncode, "err": done.stderr, "out": done.stdout[-1500:]}
 
 
+def ends():
+    """How far from a whole number of timeslices a task's turns are that another one ends, every 10 ms."""
+    with loads(LOAD, ("queue", "20"), ("small", "20")) as (task, _), tempfile.TemporaryDirectory() as folder:
+        for us in (500, 2000, 8000):
+            tool("task", "set", task.pid, "--timeslice", f"{us}us")
+            time.sleep(0.2)
+            path = pathlib.Path(folder) / "run.ndjson"
+            tool("record", "--for", "2s", "-o", path)
+            turns = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if '"turn"' in line]
+            lengths = [turn["end_ns"] - turn["begin_ns"] for turn in turns if turn["pid"] == task.pid and turn["whole"]]
+            timeslice = us * 1024
+            over = sorted(length % timeslice for length in lengths)
+            yield {"timeslice_us": timeslice / 1000, "turns": len(lengths),
+                   "timeslices": [min(lengths) // timeslice, max(lengths) // timeslice],
+                   "over_us": [over[round((len(over) - 1) * part)] / 1000 for part in (0, 0.05, 0.5, 0.95, 1)]}
+
+
 def marks():
     with loads(LOAD, *[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "run.ndjson"
@@ -148,7 +168,7 @@ def main():
     for name, work in {
             "three": lambda: [three_tasks((2048, 2048, 2048), 10), three_tasks((1000, 2000, 4000), 10),
                               three_tasks((1000, 2000, 4000), 1, FOLDER / "recording.ndjson")],
-            "costs": lambda: list(costs()), "copies": copies, "marks": marks, "top": top, "user": as_user}.items():
+            "costs": lambda: list(costs()), "copies": copies, "ends": lambda: list(ends()), "marks": marks, "top": top, "user": as_user}.items():
         begin = time.monotonic()
         try:
             found[name] = work()

@@ -207,6 +207,37 @@ TEST(Lengths, AreWithinHalfAPercent) {
     EXPECT_EQ(longest.quantile(0.5), ~std::uint64_t{0});
 }
 
+Turn of_length(std::uint64_t begin_ns, std::uint64_t ns, bool whole = true) {
+    return {process(1), begin_ns, begin_ns + ns, whole, std::nullopt};
+}
+
+// 2,097,152 ns is CUDA's timeslice; the lengths are from an H100.
+TEST(Saving, IsWhatComesAfterTheLastTimeslice) {
+    constexpr std::uint64_t timeslice = 2'097'152, us = 1000;
+    EXPECT_EQ(saving_ns(of_length(5, timeslice + 107 * us), timeslice), 107 * us);
+    EXPECT_EQ(saving_ns(of_length(5, 4 * timeslice + 105 * us), timeslice), 105 * us)
+        << "nobody else wanted it";
+    EXPECT_EQ(saving_ns(of_length(5, timeslice - 1), timeslice), 0U) << "it gave it up";
+    EXPECT_EQ(saving_ns(of_length(5, timeslice + timeslice / 2), timeslice), 0U);
+    EXPECT_EQ(saving_ns(of_length(5, timeslice + 300 * us), timeslice), 300 * us);
+    EXPECT_EQ(saving_ns(of_length(5, timeslice + 300 * us + 1), timeslice), 0U);
+    EXPECT_EQ(saving_ns(of_length(5, timeslice + 107 * us, false), timeslice), 0U)
+        << "when it began is not known";
+    EXPECT_EQ(saving_ns(of_length(5, 107 * us), 0), 0U);
+}
+
+TEST(Tally, KnowsWhatIsSaving) {
+    Tally tally;
+    tally.add(of_length(0, 1'100), 1'000);
+    tally.add(of_length(2'000, 1'100));
+    tally.add(of_length(4'000, 500), 1'000);
+    const Tally::Held &held = tally.holders().begin()->second;
+    EXPECT_EQ(held.ns, 2'700U);
+    EXPECT_EQ(held.saving_ns, 100U);
+    EXPECT_EQ(tally.savings().count(), 1U);
+    EXPECT_EQ(tally.savings().sum(), 100U);
+}
+
 TEST(Tally, TellsSwitchesFromIdling) {
     Tally tally;
     const Holder other{.pid = 7, .context = 3}; // of the same process

@@ -111,6 +111,32 @@ TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
     EXPECT_EQ(copies["holders"][0]["name"], "TSG 3 of runlist 2");
 }
 
+TEST(Summary, HasSavingAmongSwitching) {
+    Totals totals;
+    const RecordedProcess known{7, "one", std::nullopt, std::nullopt, {{0, 5, 1'000'000}}, 1},
+        unknown{8, "two", std::nullopt, std::nullopt, {}, 0};
+    const Holder one{.pid = 7, .context = 12, .runlist = 0, .tsg = 5},
+        two{.pid = 8, .context = 13};
+    for (const RecordedProcess *const process : {&known, &unknown})
+        totals.process(0, *process);
+    totals.turn(gr0, {one, 0, 3'100'000, true, {}}, &known);
+    totals.turn(gr0, {two, 3'200'000, 6'400'000, true, 100'000}, &unknown);
+    totals.turn(lce2, {one, 0, 1'100'000, true, {}}, &known);
+    totals.end(gr0, {0, 10'000'000});
+    totals.end(lce2, {0, 10'000'000, 3, 0, 10'000'000});
+    const Json summary = totals.summary({}), &engine = summary["engines"][0];
+    EXPECT_EQ(engine["held_percent"], 62.0);
+    EXPECT_EQ(engine["switching_percent"], 2.0) << "0.1 ms between, 0.1 ms before";
+    EXPECT_EQ(engine["saving_median_us"], 100.0);
+    EXPECT_EQ(engine["switch_median_us"], 100.0);
+    EXPECT_EQ(engine["holders"][0]["share_percent"], 32.0) << "no timeslice is known";
+    EXPECT_EQ(engine["holders"][0]["saving_us"], 0.0);
+    EXPECT_EQ(engine["holders"][1]["share_percent"], 30.0);
+    EXPECT_EQ(engine["holders"][1]["saving_us"], 100.0);
+    EXPECT_EQ(engine["holders"][1]["held_us"], 3100.0);
+    EXPECT_EQ(summary["engines"][1]["held_percent"], 11.0) << "samples do not tell";
+}
+
 TEST(Ndjson, SaysAllAndIsReadAgain) {
     const auto sink = make_ndjson();
     const Json summary = told_and_ended(*sink);

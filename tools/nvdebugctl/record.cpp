@@ -255,6 +255,7 @@ class Recording {
             recorder->begin();
         const EndingSignals signals;
         const Clock::time_point begin = Clock::now();
+        const double spent = processor_seconds();
         next_sample_ = next_read_ = begin;
         next_look_ = begin + look_every;
         write();
@@ -278,7 +279,12 @@ class Recording {
             recorder->end();
         }
         write();
+        cost_ = (processor_seconds() - spent) /
+                std::chrono::duration<double>(Clock::now() - begin).count();
     }
+
+    /** Of a core, while it was recorded: to open the GPU and to ask who is there come before. */
+    double cost() const { return cost_; }
 
     void write() {
         if (!written_ || broken_)
@@ -371,6 +377,7 @@ class Recording {
     Written *written_;
     Ear ear_;
     Clock::time_point next_sample_, next_read_, next_look_;
+    double cost_ = 0;
     std::optional<Failure> broken_;
     std::vector<nvdebug::Error> errors_;
 };
@@ -387,7 +394,6 @@ Document summary_document(const Context &context, Json summary) {
 }
 
 Outcome<Document> record(Context &context) {
-    const double before = processor_seconds();
     const RecordPlan plan = *plan_of(context);
     const auto gpus = context.gpus();
     if (!gpus)
@@ -424,12 +430,10 @@ Outcome<Document> record(Context &context) {
     if (*written)
         tee.add(*(*written)->sink);
 
-    const Clock::time_point began = Clock::now();
     tee.head(head_of(context, *gpus, plan));
     Recording recording(plan, std::move(recorders), *written ? &**written : nullptr);
     recording.run();
-    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
-    const Json summary = totals.summary((processor_seconds() - before) / seconds);
+    const Json summary = totals.summary(recording.cost());
     tee.end(summary);
     recording.write();
 

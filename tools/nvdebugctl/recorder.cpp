@@ -160,7 +160,10 @@ void Recorder::read_owners() {
                 continue;
             if (place->tsg) {
                 owner_[{place->runlist, Occupant::Kind::tsg}][*place->tsg] = each.pid;
-                fresh.tsgs.push_back({place->runlist, *place->tsg, task.front()->timeslice_ns});
+                // The list's: the driver's is in units of 1.024 us.
+                fresh.tsgs.push_back({place->runlist, *place->tsg,
+                                      place->header ? std::optional(place->header->timeslice_ns)
+                                                    : std::nullopt});
             }
             for (const nvdebug::OwnedChannel *const channel : task)
                 if (const auto listed = places.find(channel); listed != places.end())

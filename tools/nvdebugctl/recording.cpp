@@ -95,12 +95,27 @@ void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
     processes_.insert_or_assign({gpu, process.pid}, process);
 }
 
-void Totals::turn(const Lane &lane, const Turn &turn, const RecordedProcess *) {
+namespace {
+
+/** Of the TSG whose turn it was; of an engine that is sampled it tells nothing. */
+std::optional<std::uint64_t> timeslice_of(const Lane &lane, const Turn &turn,
+                                          const RecordedProcess *process) {
+    if (!process || lane.means == Lane::Means::samples)
+        return std::nullopt;
+    for (const RecordedProcess::Tsg &tsg : process->tsgs)
+        if (tsg.runlist == turn.who.runlist && tsg.id == turn.who.tsg)
+            return tsg.timeslice_ns;
+    return std::nullopt;
+}
+
+} // namespace
+
+void Totals::turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) {
     const auto [at, fresh] = engines_.try_emplace(&lane);
     if (fresh)
         order_.push_back(&lane);
     Engine &engine = at->second;
-    engine.tally.add(turn);
+    engine.tally.add(turn, timeslice_of(lane, turn, process));
     if (!engine.first_ns)
         engine.first_ns = turn.begin_ns;
     engine.last_ns = turn.end_ns;
@@ -153,8 +168,9 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
             {"cgroup", process ? or_null(process->cgroup) : Json()},
             {"tsgs", std::move(tsgs)},
             {"timeslice_us", std::move(timeslices)},
-            {"share_percent", part_of(held.ns, whole_ns)},
+            {"share_percent", part_of(held.ns - held.saving_ns, whole_ns)},
             {"held_us", microseconds(held.ns)},
+            {"saving_us", microseconds(held.saving_ns)},
             {"turns", held.turns},
             {"slice_min_us", length(held.lengths, held.lengths.min())},
             {"slice_median_us", length(held.lengths, held.lengths.quantile(0.5))},
@@ -181,11 +197,12 @@ Json Totals::summary(std::optional<double> cost) const {
         // Of what was sampled only what lies between samples is known.
         const std::uint64_t whole = sampled && engine.end.known_ns ? engine.end.known_ns : recorded;
         const Tally &tally = engine.tally;
-        const std::uint64_t switching = sampled ? 0 : tally.switches().sum();
+        const std::uint64_t between = sampled ? 0 : tally.switches().sum();
+        const std::uint64_t saving = tally.savings().sum();
         const std::uint64_t nobody =
             sampled ? whole - std::min(whole, tally.held_ns()) : tally.nobody_ns();
         const std::uint64_t known =
-            sampled ? whole : std::min(whole, tally.held_ns() + switching + nobody);
+            sampled ? whole : std::min(whole, tally.held_ns() + between + nobody);
         longest = std::max(longest, static_cast<double>(recorded) / 1e9);
         std::vector<std::pair<std::uint64_t, Json>> rows;
         for (const auto &[who, held] : tally.holders()) {
@@ -203,15 +220,17 @@ Json Totals::summary(std::optional<double> cost) const {
              {"engine", lane->engine},
              {"by", sampled ? "samples" : "switches"},
              {"recorded_us", microseconds(recorded)},
-             {"held_percent", part_of(tally.held_ns(), whole)},
+             {"held_percent", part_of(tally.held_ns() - saving, whole)},
              {"nobody_percent", part_of(nobody, whole)},
-             {"switching_percent", sampled ? Json() : part_of(switching, whole)},
+             {"switching_percent", sampled ? Json() : part_of(between + saving, whole)},
              {"unknown_percent", part_of(recorded - std::min(recorded, known), recorded)},
              {"switches", sampled ? Json() : Json(tally.switches().count())},
              {"switch_median_us",
               sampled ? Json() : length(tally.switches(), tally.switches().quantile(0.5))},
              {"switch_p99_us",
               sampled ? Json() : length(tally.switches(), tally.switches().quantile(0.99))},
+             {"saving_median_us",
+              sampled ? Json() : length(tally.savings(), tally.savings().quantile(0.5))},
              {"lost_switches", sampled ? Json() : Json(engine.lost)},
              {"samples", sampled ? Json(engine.end.samples) : Json()},
              {"missed_samples", sampled ? Json(engine.end.missed) : Json()},
@@ -250,11 +269,15 @@ void show_engine(const Json &engine, Page &page) {
                             engine["samples"].get<std::uint64_t>());
     else
         line += fmt::format(
-            "{} held, {} switching ({} switches{}), {} nobody's", part("held_percent"),
+            "{} held, {} switching ({} switches{}{}), {} nobody's", part("held_percent"),
             part("switching_percent"), engine["switches"].get<std::uint64_t>(),
             engine["switch_median_us"].is_null()
                 ? std::string()
                 : fmt::format(", median {}", shown("switch_median_us", engine["switch_median_us"])),
+            engine["saving_median_us"].is_null()
+                ? std::string()
+                : fmt::format("; saving before, median {}",
+                              shown("saving_median_us", engine["saving_median_us"])),
             part("nobody_percent"));
     page.line(page.bold(line));
     const std::uint64_t lost =
@@ -317,8 +340,13 @@ std::vector<Column> holder_columns() {
         {"cgroup", "its cgroup; null: not known", "string?", false},
         {"tsgs", "its TSGs, as RUNLIST:TSG; empty: not known", "[string]"},
         {"timeslice_us", "their timeslices, each once; empty: not known", "[number]"},
-        {"share_percent", "part of the engine's time; null: nothing is known", "percent?"},
+        {"share_percent", "part of the engine's time, without saving_us; null: nothing is known",
+         "percent?"},
         {"held_us", "how long it had the engine", "number", false},
+        {"saving_us",
+         "of that, in which it was stopped and saved, its timeslice being over; 0 as well where "
+         "the timeslice is not known",
+         "number", false},
         {"turns", "how often", "uint"},
         {"slice_min_us", "shortest whole turn; null: none was seen to begin and to end", "number?"},
         {"slice_median_us", "median of whole turns, to 0.4 %", "number?"},
@@ -351,7 +379,8 @@ std::vector<Field> summary_fields() {
         {"period_us", "between samples, as was asked for; null: there were none", "number?"},
         {"turns", "turns in all", "uint"},
         {"marks", "marks of controls", "uint"},
-        {"cost_percent", "processor time that recording took, of one core; null: not known",
+        {"cost_percent",
+         "processor time that recording took once it had begun, of one core; null: not known",
          "number?"},
         {"engines",
          "engines, in the order in which they were first told",
@@ -363,15 +392,19 @@ std::vector<Field> summary_fields() {
            "without work. 'samples': of its state; who was on it while it was busy",
            "switches|samples"},
           {"recorded_us", "how long it was recorded", "number"},
-          {"held_percent", "in which somebody had it; null: nothing is known", "percent?"},
-          {"nobody_percent", "in which nobody had it", "percent?"},
-          {"switching_percent", "lost between the turns of two; null: samples do not tell",
+          {"held_percent", "in which somebody had it, without saving; null: nothing is known",
            "percent?"},
+          {"nobody_percent", "in which nobody had it", "percent?"},
+          {"switching_percent",
+           "between the turns of two, and saving before; null: samples do not tell", "percent?"},
           {"unknown_percent", "of the recorded time: it is not known who had it", "percent?"},
           {"switches", "from one turn to the next; null: by samples", "uint?"},
           {"switch_median_us", "median of what a switch took; null: none, or by samples",
            "number?"},
           {"switch_p99_us", "99 % of the switches did not take longer", "number?"},
+          {"saving_median_us",
+           "median of saving_us of turns that ended with a timeslice; null: none, or by samples",
+           "number?"},
           {"lost_switches",
            "records that the driver did not keep since its buffer was full; null: by samples",
            "uint?"},
