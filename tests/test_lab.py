@@ -225,6 +225,12 @@ ALTERATIONS = {
         "other_ways": put("small_us", "4 queued the other way", value=scaled(100)),
         "process": put("small_us", "4 queued by another process", value=scaled(100)),
     },
+    "host-memory": {
+        "writes": put("kernels", 4, "beside", "to the host", 0, value=40.0),
+        "more": put("kernels", 7, "beside", "to the GPU", 0, value=20.0),
+        "reads": put("kernels", 3, "beside", "to the host", 0, value=54.0),
+        "few_reads": put("kernels", 0, "beside", "to the GPU", 0, value=20.0),
+    },
     "preemption": {
         "mid_kernel": whole_blocks("as it is"),
         "bounded": put("as it is", "waits_us", value=scaled(10)),
@@ -307,11 +313,11 @@ def test_where_model_and_hardware_differ_is_explained():
     """And nothing else is."""
     for name, its in MODELLED.items():
         experiment = record.experiment(name)
-        for path in record.records(name).values():
-            measured = {claim.key: claim.sentence for claim in experiment.conclude(record.load(path)["data"])}
-            for claim in model.kept()[name]:
-                differs = claim.key in measured and model.numbers_differ(claim.sentence, measured[claim.key])
-                assert differs == bool(its.why(claim.key)), f"{name}, {claim.key}: {claim.sentence}"
+        measured = [{claim.key: claim.sentence for claim in experiment.conclude(record.load(path)["data"])}
+                    for path in record.records(name).values()]
+        for claim in model.kept()[name]:
+            differs = any(claim.key in one and model.numbers_differ(claim.sentence, one[claim.key]) for one in measured)
+            assert differs == bool(its.why(claim.key)), f"{name}, {claim.key}: {claim.sentence}"
 
 
 def test_numbers_that_differ():

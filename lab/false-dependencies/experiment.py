@@ -15,7 +15,8 @@ KERNELS, KERNEL_US = 4, 20_000
 # CUDA_DEVICE_MAX_CONNECTIONS (None: not set), streams, length of the first stream's kernels
 RUNS = ((None, 9, KERNEL_US), (9, 9, KERNEL_US), (None, 10, 2 * KERNEL_US), (1, 4, KERNEL_US), (2, 6, KERNEL_US),
         (4, 8, KERNEL_US), (16, 20, KERNEL_US), (32, 36, KERNEL_US))
-MODEL = Model(breaks={"channels_limit": ["false", "limit", "dispatched", "order"]})
+MODEL = Model(breaks={"channels_limit": ["false", "limit", "dispatched", "order"]},
+              numbers={"dispatched": "what the last kernel waited for, starts the next stream at once there"})
 
 
 def measure(bench):

@@ -15,7 +15,7 @@ PAPER = ("RTAS 2024, Fig. 8 (GTX 1080 Ti): of a compute task, a task that does b
 MS = 400
 WHO = ("compute", "both", "copy 1", "copy 2")
 MODEL = Model(breaks={"lists_independent": ["independent", "no_turns"], "one_task": ["list_by_list"]},
-              numbers={"no_turns": "PCIe's rate is constant there; on that machine it varied by 15 % from run to run"})
+              numbers={"no_turns": "PCIe's rate is constant there; on the H100's machine it varied by 15 % from run to run"})
 
 
 def measure(bench):

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <thread>
+#include <utility>
 #include <unistd.h>
 
 namespace lab {
@@ -83,16 +84,24 @@ void copies(Options &options) {
     const std::size_t depth = options.number("depth", 1, 64);
     const bool pageable = options.number("pageable", 0, 1);
     const std::uint64_t kernels = options.number("kernels", 0, 100);
+    const auto blocks = static_cast<unsigned>(options.number("blocks", 0, 100'000));
     options.none_left();
     if (!depth || !bytes)
         fail("bytes and depth must not be 0");
+    if (blocks && (pageable || (kind != "h2d" && kind != "d2h")))
+        fail("a kernel copies pinned memory, to the GPU or to the host");
     const Gpu gpu;
-    Handle const kernel = gpu.kernel("spin");
-    Address there = memory(2 * bytes);
-    std::uint64_t nothing = 0;
+    Handle const kernel = gpu.kernel("spin"), copier = gpu.kernel("copy");
+    Address there = memory(2 * bytes), mapped = 0;
+    std::uint64_t nothing = 0, count = bytes / 16 * 16;
     std::array<void *, 2> arguments{&there, &nothing};
     std::vector<char> pages(pageable ? bytes : 0, 'p');
     void *const here = pageable ? pages.data() : pinned(bytes);
+    if (blocks)
+        call("cuMemHostGetDevicePointer_v2", &mapped, here, 0U);
+    std::array<void *, 3> copied{&there, &mapped, &count};
+    if (kind == "d2h")
+        std::swap(copied[0], copied[1]);
     const Stream stream;
     std::vector<Event> events(depth);
     Spans spans;
@@ -107,7 +116,10 @@ void copies(Options &options) {
                 before = host_now();
             for (std::uint64_t n = 0; n < kernels; n++)
                 stream.launch(kernel, 1, 32, 0, arguments.data());
-            stream.copy(kind, there, here, bytes);
+            if (blocks)
+                stream.launch(copier, blocks, 256, 0, copied.data());
+            else
+                stream.copy(kind, there, here, bytes);
             events[started % depth].record(stream);
         }
         if (done == started)

@@ -11,7 +11,7 @@ DOCS = record.LAB.parent / "docs"
 # The order of the page; what is not named comes last.
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
-         "copy-behind-copies", "preemption", "context-switch", "default-timeslices", "overhead")
+         "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead")
 INTRO = """# The lab
 
 The papers' rules and figures as experiments: each is a folder of [lab](../lab) with a procedure, an analysis that
@@ -20,8 +20,7 @@ analyses on the recorded data and makes this page and its pictures from them; `s
 machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. `make lab` also runs them on the GPU model, in
 virtual time: [model and hardware side by side](#model-and-hardware-side-by-side). A verdict of `holds` means that every
 conclusion of the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did
-otherwise than in the paper, conclusions were written with data at hand: that they hold elsewhere is for other machines
-to show.
+otherwise than in the paper, conclusions were written with the H100's data at hand; that of the H200 came later.
 
 Papers: RTAS 2024 is Bakita and Anderson, *Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management*; ECRTS
 2025 the same, *Hardware Compute Partitioning on NVIDIA GPUs for Composable Systems*. Their figures are cited, not
@@ -31,10 +30,10 @@ copied.
 
 SIDE_BY_SIDE = """
 ## Model and hardware side by side
-The same procedures and conclusions on the GPU model ([model.md](model.md)) with the board `h200`. Its processes are a
+The same procedures and conclusions on the H200 and on the GPU model ([model.md](model.md)) with the board `h200`. Its processes are a
 few lines each (`lab/model/instruments.cpp`), and who has what on the GPU is what `nvdebugctl` makes of the files that
-the module's core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart have a
-reason in the last column. Many of the model's rules and costs come from the same measurements (H in
+the module's core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart, from the
+H200's or the H100's, have a reason in the last column. Many of the model's rules and costs come from the same measurements (H in
 [model.md](model.md#programs)): that it agrees there says that rule and cost explain the measurement; it is no second
 one. Three conclusions merely repeat it, since the model's programs were made so: that allocations do not wait
 (`allocations`), that the driver's request to take a TSG off its list does nothing (`tsg`), and that an urgent stream
@@ -119,7 +118,7 @@ def markdown(found):
     modelled = model.kept()
     for name, experiment, machines in found:
         where = "<br>".join(f"{one['gpu']}, {one['driver']}" for _, one, _ in machines) or "nothing yet"
-        verdicts = "<br>".join(verdict(experiment, claims) for _, _, claims in machines) or "-"
+        verdicts = "<br>".join(dict.fromkeys(verdict(experiment, claims) for _, _, claims in machines)) or "-"
         out.append(f"| {', '.join(experiment.RULES)} | [{experiment.TITLE}](#{anchor(experiment.TITLE)}) | "
                    f"{figure(experiment)} | {where} | {verdicts} | {model_verdict(experiment, modelled.get(name))} | "
                    f"`make lab GPU=1 NAMES={name}` |\n")

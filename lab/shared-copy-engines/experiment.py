@@ -12,11 +12,11 @@ PAPER = ("RTAS 2024, Fig. 10 and 11 (RTX 6000 Ada): a GPU-to-CPU copy takes abou
          "in the opposite direction and on other channels, runlists and LCEs; on a GTX 1080 Ti hardly longer")
 PART = ("which copy engines have the same physical ones was read from registers; but no program here copied by a GRCE, "
         "so that "
-        "sharing slows copies down was not seen: why Vulkan's copies do is not known")
+        "sharing slows copies down was not seen: Vulkan's do so on the way to the host's memory (lab/host-memory)")
 MS, BYTES = 300, 64 << 20
 MODEL = Model(breaks={"shared_pces": ["physical"]},
-              differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: why they do on hardware "
-                                         "is not known"},
+              differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: on hardware they "
+                                         "have the way to the host's memory in common (lab/host-memory)"},
               numbers={"same_engine": "PCIe's rate is constant there"})
 
 
