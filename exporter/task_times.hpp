@@ -27,7 +27,7 @@ class TaskTimes {
 
     /** In the order of time. A task is a process where that is known, else a TSG or channel.
      *  @param timeslice_ns empty: not known */
-    void add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns = {});
+    void add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns = std::nullopt);
     /** Turns may be missing here: how long tasks were away is not known. */
     void lose();
     /** Forgets tasks, which make room. */

@@ -146,7 +146,7 @@ class NVDEBUG_API Tally {
     };
 
     /** In the order of time. @param timeslice_ns empty: not known */
-    void add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns = {});
+    void add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns = std::nullopt);
     /** Some turns may be missing here. */
     void lose();
 
