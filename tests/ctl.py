@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -53,6 +54,24 @@ def ctl(args, from_=None, env=None, **options):
                           stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False, timeout=60, **options)
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+class Started(subprocess.Popen):
+    """The tool as it runs. It heeds every signal, also if what runs the tests ignores some (nohup, "&" in a
+    script), and is killed when what was to be seen of it was not."""
+
+    def __init__(self, from_, *words, **options):
+        super().__init__([tool(), "--from", from_, *words], preexec_fn=_heed_signals, **options)
+
+    def __exit__(self, kind, *rest):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
+
+def _heed_signals():
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def table():

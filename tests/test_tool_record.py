@@ -14,7 +14,7 @@ import threading
 import time
 
 import pytest
-from ctl import ROOT, ctl, tool, validate, validator, write_capture, write_tree
+from ctl import ROOT, Started, ctl, tool, validate, validator, write_capture, write_tree
 
 DEADLINE_S = 30
 FORMS = {"pftrace": "perfetto", "ndjson": "ndjson", "csv": "csv", "html": "html"}
@@ -206,9 +206,10 @@ def test_full_disk(proc, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_with_its_summary(proc, tmp_path, number):
     path = tmp_path / "run.ndjson"
-    with subprocess.Popen([tool(), "--from", proc, "record", "-o", path, "--summary"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as recording:
+    with Started(proc, "record", "-o", path, "--summary", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 text=True) as recording:
         while not path.exists() or not path.stat().st_size:
+            assert recording.poll() is None
             time.sleep(0.01)
         recording.send_signal(number)
         out, err = recording.communicate(timeout=DEADLINE_S)
@@ -217,8 +218,8 @@ def test_a_signal_ends_it_with_its_summary(proc, tmp_path, number):
 
 
 def test_a_reader_that_leaves_ends_it_quietly(proc):
-    with changing(proc), subprocess.Popen([tool(), "--from", proc, "record", "-o", "-", "--rate", "500"],
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recording:
+    with changing(proc), Started(proc, "record", "-o", "-", "--rate", "500", stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE) as recording:
         assert json.loads(recording.stdout.readline())["kind"] == "recording"
         recording.stdout.close()
         assert recording.stderr.read() == b""
@@ -260,8 +261,8 @@ def test_top(proc):
 def test_top_on_a_terminal(proc):
     master, slave = pty.openpty()
     text = b""
-    with subprocess.Popen([tool(), "--from", proc, "top", "-s", "100"], stdin=slave, stdout=slave,
-                          stderr=slave, env={**os.environ, "TERM": "xterm"}) as live:
+    with Started(proc, "top", "-s", "100", stdin=slave, stdout=slave, stderr=slave,
+                 env={**os.environ, "TERM": "xterm"}) as live:
         os.close(slave)
         while b"TSG 2 of runlist 0" not in text:
             text += os.read(master, 4096)

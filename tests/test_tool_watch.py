@@ -22,7 +22,7 @@ import time
 import pyte
 import pytest
 from boards import BOARDS
-from ctl import ctl, tool, validate, write_capture, write_tree
+from ctl import Started, ctl, validate, write_capture, write_tree
 
 DEADLINE_S = 30
 
@@ -143,7 +143,7 @@ def test_what_a_sample_costs(mixed):
 
 
 def run_watch(source, *words, **options):
-    return subprocess.Popen([tool(), "--from", source, "watch", *words], **options)
+    return Started(source, "watch", *words, **options)
 
 
 def test_samples_show_what_changes(mixed):
