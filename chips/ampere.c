@@ -169,7 +169,6 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 
 static const struct nvdebug_runlist_ops runlist_ga100 = {
 	.entry_words = NV_RAMRL16_WORDS,
-	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
@@ -184,7 +183,6 @@ static const struct nvdebug_runlist_ops runlist_ga100 = {
 
 const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.entry_words = NV_RAMRL16_WORDS,
-	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
@@ -220,7 +218,6 @@ const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
 const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
 	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
-	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,

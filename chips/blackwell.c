@@ -62,7 +62,6 @@ static const struct nvdebug_mode_ops cc_gb100 = {
 
 static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.entry_words = NV_RAMRL16_WORDS,
-	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode_gb10b,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
@@ -102,7 +101,6 @@ static u32 registers_gb202(const struct nvdebug_runlist *runlist)
 
 static const struct nvdebug_runlist_ops runlist_gb202 = {
 	.entry_words = NV_RAMRL16_WORDS,
-	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode_gb10b,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
@@ -133,7 +131,6 @@ static const struct nvdebug_preempt_ops preempt_gb202 = {
 static const struct nvdebug_channel_ops channel_gb202 = {
 	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
-	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,

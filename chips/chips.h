@@ -59,7 +59,7 @@ struct nvdebug_runlist_block {
 };
 
 struct nvdebug_runlist_ops {
-	/* Format of the entries. */
+	/* Format of the entries; where channels are in channel RAM, all have a runqueue. */
 	u32 entry_words;
 	bool has_runqueue;
 	int (*decode)(const u32 *word, size_t words,
@@ -129,7 +129,7 @@ enum nvdebug_channel_form {
 struct nvdebug_channel_ops {
 	enum nvdebug_channel_form form;
 	bool per_runlist;	/* ids are local to a runlist */
-	bool has_faults;	/* the state has fault bits */
+	bool has_faults;	/* PCCSR has fault bits */
 	u32 count_reg;		/* has the number of channels; 0: none */
 
 	/* The register with the state. */

@@ -103,7 +103,6 @@ const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
 
 static const struct nvdebug_runlist_ops runlist_gh100 = {
 	.entry_words = NV_RAMRL16_WORDS,
-	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
@@ -126,7 +125,6 @@ const struct nvdebug_submit_ops nvdebug_submit_gh100 = {
 const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
 	.form = NVDEBUG_CHANNEL_CHRAM,
 	.per_runlist = true,
-	.has_faults = true,
 	.reg = nvdebug_channel_reg_ga100,
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
