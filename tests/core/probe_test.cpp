@@ -564,6 +564,29 @@ TEST_P(Blocks, AnEngineOfASlotThatIsNotThere) {
     EXPECT_EQ(status->channel_reg(gpu(), engine, 0), 0U);
 }
 
+/// Nor is its id, when the table of devices names such a slot.
+TEST_P(Blocks, TheIdOfAnEngineOfASlotThatIsNotThere) {
+    const u32 base = gpu()->topology.engine[0].runlist_base;
+    u32 row = NV_PTOP_DEVICE_INFO2(0);
+    while ((machine.peek(row) & NV_PTOP_DEVICE_INFO2_DEV_RUNLIST_PRI_BASE) != base) {
+        row += 4;
+        ASSERT_LT(row, NV_PTOP_DEVICE_INFO2(512));
+    }
+    const u32 was = machine.peek(row);
+    ASSERT_EQ(was & NV_PTOP_DEVICE_INFO2_DEV_RLENG_ID, 0U);
+    for (const u32 rleng : {block->engines - 1U, block->engines + 0U}) {
+        const bool there = rleng < block->engines;
+        const u32 slot = base + NV_RUNLIST_ENGINE_STATUS__STRIDE * rleng;
+        machine.expected.clear();
+        lie({{row, was | rleng}, {slot + block->engine_status_debug, 0}});
+        ASSERT_EQ(probe(), 0);
+        EXPECT_EQ(gpu()->topology.engine[0].rleng, rleng);
+        EXPECT_EQ(nvdebug_engine_has(&gpu()->topology.engine[0], NVDEBUG_ENGINE_HAS_ID), there);
+        // another engine's as well, perhaps
+        EXPECT_EQ(std::ranges::count(machine.expected, slot + block->engine_status_debug) != 0, there);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Boards, Blocks, testing::Values("a100", "h200", "b200", "rtx5090"),
                          name_of_board);
 
