@@ -3,8 +3,11 @@
 // test may run, and which changed lines it reaches.
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -17,9 +20,17 @@ int mutant;
 
 /// What scripts/mutate writes in front of a line that it changes.
 int mutant_reached(int place);
+
+/// A change of a flag in a table, before anybody looks at it.
+void mutant_flag(int number, const bool *flag);
 }
 
 namespace {
+
+int chosen() {
+    const char *const number = std::getenv("MUTANT");
+    return number ? std::atoi(number) : 0;
+}
 
 std::vector<bool> reached;
 
@@ -64,8 +75,7 @@ class Limit : public testing::EmptyTestEventListener {
 };
 
 [[maybe_unused]] const bool started = [] {
-    if (const char *number = std::getenv("MUTANT"))
-        mutant = std::atoi(number);
+    mutant = chosen();
     if (const char *us = std::getenv("MUTANT_LIMIT"))
         testing::UnitTest::GetInstance()->listeners().Append(new Limit(std::atol(us)));
     if (const char *path = std::getenv("MUTANT_REACHED"))
@@ -81,4 +91,15 @@ int mutant_reached(int place) {
         reached.resize(2 * at);
     reached[at] = true;
     return 0;
+}
+
+void mutant_flag(int number, const bool *flag) {
+    if (number != chosen())
+        return;
+    // tables are constant
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto at = reinterpret_cast<std::uintptr_t>(flag);
+    if (mprotect(reinterpret_cast<void *>(at & ~(page - 1)), page, PROT_READ | PROT_WRITE))
+        std::abort();
+    *const_cast<bool *>(flag) = !*flag;
 }
