@@ -8,6 +8,7 @@ extern "C" {
 #include <linux/capability.h>
 
 #include <array>
+#include <set>
 
 namespace core {
 namespace {
@@ -258,6 +259,21 @@ TEST_F(Version3, ASmallPage) {
            "page_size: 4096\n"
            "flags: privileged read-only no-atomics volatile kind=6\n"
            "error: -\n");
+}
+
+// --- which there are ---
+
+TEST(Versions, AreTheGenerations) {
+    const std::set<std::string> first{"quadro-k5000", "gtx980"},
+        both{"gtx1060-3gb", "gtx1080ti", "jetson-tx2"}, third{"h200", "b200", "rtx5090"};
+    for (const std::string &board : all_boards()) {
+        Bench bench(board);
+        const bool v1 = first.contains(board) || both.contains(board);
+        const bool v2 = !first.contains(board) && !third.contains(board);
+        EXPECT_EQ(bench.write("translate", "0x100000 0x1000 v1").error, v1 ? 0 : -EINVAL) << board;
+        EXPECT_EQ(bench.write("translate", "0x100000 0x1000 v2").error, v2 ? 0 : -EINVAL) << board;
+        EXPECT_EQ(bench.write("translate", "0x100000 0x1000").error, 0) << board;
+    }
 }
 
 // --- version 1 ---
