@@ -2,6 +2,7 @@
 #include <linux/kernel.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include <stdlib.h>
 
 static void reserve(struct seq_file *m, size_t more)
@@ -17,13 +18,16 @@ static void reserve(struct seq_file *m, size_t more)
 void seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 {
 	va_list again;
-	int n;
+	size_t n;
 
 	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(m->buf + m->count, m->size - m->count, fmt, args);
+	if (n >= m->size - m->count) {
+		reserve(m, n);
+		vsnprintf(m->buf + m->count, m->size - m->count, fmt, again);
+	}
 	va_end(again);
-	reserve(m, n);
-	m->count += vsnprintf(m->buf + m->count, m->size - m->count, fmt, args);
+	m->count += n;
 }
 
 void seq_printf(struct seq_file *m, const char *fmt, ...)
@@ -35,14 +39,22 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	va_end(args);
 }
 
+static void seq_append(struct seq_file *m, const char *text, size_t n)
+{
+	reserve(m, n);
+	memcpy(m->buf + m->count, text, n);
+	m->count += n;
+	m->buf[m->count] = '\0';
+}
+
 void seq_puts(struct seq_file *m, const char *text)
 {
-	seq_printf(m, "%s", text);
+	seq_append(m, text, strlen(text));
 }
 
 void seq_putc(struct seq_file *m, char c)
 {
-	seq_printf(m, "%c", c);
+	seq_append(m, &c, 1);
 }
 
 /* As the kernel's: what does not fit is left out, and all that follows. */

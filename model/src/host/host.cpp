@@ -20,7 +20,8 @@ bool Runlist::preempt_outstanding(Preempting kind) const {
 }
 
 Host::Host(const Board &board, const Memory &memory, const CopyThroughput &copies)
-    : board_(board), memory_(memory), copies_(copies), pbdmas_(board.pbdma_count()) {
+    : board_(board), memory_(memory), copies_(copies), pbdmas_(board.pbdma_count()),
+      channels_((board.ids_per_runlist() ? board.runlists.size() : 1) * board.channels) {
     for (const RunlistRow &row : board.runlists) {
         Runlist runlist;
         runlist.id = row.id;
@@ -38,8 +39,6 @@ Host::Host(const Board &board, const Memory &memory, const CopyThroughput &copie
         find_runlist(*row.runlist)->engines.push_back(static_cast<unsigned>(engines_.size()));
         engines_.push_back(std::move(engine));
     }
-    const std::size_t spaces = board.ids_per_runlist() ? runlists_.size() : 1;
-    channels_.resize(spaces * board.channels);
 }
 
 Runlist *Host::find_runlist(unsigned id) {

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 #include "board/board.hpp"
-#include "host/channel.hpp"
+#include "host/channels.hpp"
 #include "host/context.hpp"
 #include "host/context_listener.hpp"
 #include "host/group.hpp"
@@ -251,7 +251,7 @@ class Host {
     std::vector<Runlist> runlists_;
     std::vector<Engine> engines_;
     std::vector<Pbdma> pbdmas_;
-    std::vector<Channel> channels_;
+    Channels channels_;
     std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
 };
 
