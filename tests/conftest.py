@@ -20,6 +20,11 @@ from nvdvm import kernel, paths, qemu  # noqa: E402
 from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
 
+# The VMs of a worker share a processor, and others have theirs.
+if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
+    PROCESSORS = sorted(os.sched_getaffinity(0))
+    os.environ.setdefault("NVDEBUG_CPU", str(PROCESSORS[int(WORKER.removeprefix("gw")) % len(PROCESSORS)]))
+
 DEFAULT_WORKLOAD = "three-tasks"
 pytest_plugins = ["sample", "slowest"]
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.

@@ -24,6 +24,11 @@ class Emulator:
     accelerator: str
     transport: type  # one of transport.ALL
 
+    @property
+    def in_one_thread(self):
+        """Whether the guest's processors take turns in one thread of QEMU."""
+        return self.accelerator == "tcg" and not self.transport.parallel
+
 
 def find(arch, qemu=None, transport=None):
     """QEMU for `arch`, and the best transport that it has, or the one of that name.

@@ -17,6 +17,7 @@ from .agent import Agent, GuestGone
 from .errors import KernelTrouble, QemuCrashed, VmError
 from .growing import GrowingLog
 from .model import Model
+from .processor import Processor
 from .terminal import Terminal, shell_command
 
 BOOT_DEADLINE_S = 120
@@ -61,6 +62,7 @@ class Machine(contextlib.AbstractContextManager):
         self._kernel = kernels.find(kernel)
         self.arch = self._kernel.arch
         self.emulator = emulator.find(self.arch.name, qemu_at, transport)
+        self._processor = Processor() if self.emulator.in_one_thread else None
         self._extra_files = dict(extra_files or {})
         self._glued = glue.is_needed(gpu.board for gpu in gpus)
         if self._glued:
@@ -180,11 +182,12 @@ class Machine(contextlib.AbstractContextManager):
         archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files, modules))
         # As many shares as the next power of two: fewer GPUs, larger shares.
         share = qemu.SYSMEM_SIZE >> max(len(self._gpus) - 1, 0).bit_length()
+        processor = self._processor.number if self._processor else None
         for index, gpu in enumerate(self._gpus):
             sysmem = self.arch.sysmem_base + index * share, share
             link = self.emulator.transport(self._folder, index)
             self.models.append(Model(index, gpu.board, gpu.workload, self._folder, sysmem, link,
-                                     gpu.faults))
+                                     gpu.faults, processor))
         for model in self.models:
             model.connect()
         self._agent = Agent(self._folder / "agent.sock")
@@ -194,7 +197,7 @@ class Machine(contextlib.AbstractContextManager):
                              self._folder / "agent.sock", self.models, self._append, self._iommu,
                              self._folder / "terminal.sock" if self._terminal else None,
                              self._root.qemu_words() if self._root else ()),
-                stdout=log, stderr=log,
+                processor, stdout=log, stderr=log,
                 pass_fds=[fd for model in self.models for fd in model.link.qemu_fds])
         for model in self.models:
             model.link.close()
@@ -250,6 +253,8 @@ class Machine(contextlib.AbstractContextManager):
 
     def _stop(self):
         self._end_processes()
+        if self._processor is not None:
+            self._processor.close()
         if self._terminal is not None:
             self._terminal.close()
         if self._logs is not None:

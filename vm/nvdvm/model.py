@@ -22,8 +22,8 @@ def _command(board, workload, sysmem, faults):
 
 
 class Model:
-    def __init__(self, index, board, workload, folder, sysmem, link, faults=()):
-        """`link` is one of transport.ALL's."""
+    def __init__(self, index, board, workload, folder, sysmem, link, faults=(), processor=None):
+        """`link` is one of transport.ALL's, `processor` as for process.start()."""
         self.index = index
         self.board = board
         self.control_path = folder / f"model{index}.sock"
@@ -37,7 +37,7 @@ class Model:
             raise VmError(f"no {self._who} at {command[0]}; run 'make {target}'")
         command += [*link.model_options(), "--control", self.control_path]
         with open(self.log_path, "wb") as log:
-            self._process = process.start(command, stdout=log, stderr=log,
+            self._process = process.start(command, processor, stdout=log, stderr=log,
                                           pass_fds=link.model_fds)
         link.model_started()
         self._connection = None

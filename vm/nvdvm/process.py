@@ -2,6 +2,7 @@
 """Child processes that never outlive this one."""
 
 import ctypes
+import os
 import signal
 import subprocess
 
@@ -9,10 +10,12 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _die_with_parent():
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def start(command, processor=None, **options):
+    """`processor` is the number of the only one that it may run on."""
+    def prepare():
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if processor is not None:
+            os.sched_setaffinity(0, {processor})
 
-
-def start(command, **options):
-    return subprocess.Popen([str(word) for word in command], preexec_fn=_die_with_parent,
+    return subprocess.Popen([str(word) for word in command], preexec_fn=prepare,
                             stdin=subprocess.DEVNULL, **options)

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -13,8 +14,13 @@
 namespace nvmodel {
 namespace {
 
-/// A guest's next access often follows at once, and waking up again costs more than looking for it.
-constexpr std::chrono::microseconds spin{50};
+/// A guest's next access often follows at once, and waking up again costs more than looking for it;
+/// unless QEMU has to have this processor to make that access.
+std::chrono::microseconds spin() {
+    cpu_set_t allowed;
+    const bool alone = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+    return std::chrono::microseconds(alone ? 0 : 50);
+}
 
 /// Descriptors that one recvmsg() has room for.
 constexpr std::size_t control_fds = 16;
@@ -63,8 +69,11 @@ MessageSocket::Received MessageSocket::receive(std::span<std::byte> to, std::siz
     return Received::all;
 }
 
+MessageSocket::MessageSocket(UniqueFd socket, std::size_t max_fds)
+    : socket_(std::move(socket)), max_fds_(max_fds), spin_(spin()) {}
+
 void MessageSocket::expect_more() {
-    awake_until_ = std::chrono::steady_clock::now() + spin;
+    awake_until_ = std::chrono::steady_clock::now() + spin_;
 }
 
 bool MessageSocket::send(std::span<const std::byte> message) {

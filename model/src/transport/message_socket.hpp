@@ -16,8 +16,7 @@ class MessageSocket {
   public:
     enum class Received { all, some, end };
 
-    MessageSocket(UniqueFd socket, std::size_t max_fds)
-        : socket_(std::move(socket)), max_fds_(max_fds) {}
+    MessageSocket(UniqueFd socket, std::size_t max_fds);
 
     [[nodiscard]] int fd() const { return socket_.get(); }
 
@@ -30,7 +29,8 @@ class MessageSocket {
     /// The descriptors that came since the last call.
     std::vector<UniqueFd> take_fds() { return std::exchange(fds_, {}); }
 
-    /// Another message is likely to follow at once: look for it for a while before giving up.
+    /// Another message is likely to follow at once: look for it for a while before giving up, where
+    /// there is a processor to do so beside the sender's.
     void expect_more();
 
     /// Sends all of it. False if nobody is there to receive it. Throws ProtocolError.
@@ -40,6 +40,7 @@ class MessageSocket {
     UniqueFd socket_;
     std::size_t max_fds_;
     std::vector<UniqueFd> fds_;
+    std::chrono::microseconds spin_;
     std::chrono::steady_clock::time_point awake_until_;
 };
 

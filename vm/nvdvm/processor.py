@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Which of this machine's processors an emulated guest runs on.
+
+QEMU, one thread of it, and the models take turns, twice for each access to a GPU. On one processor that takes
+half as long as it does if one has to wake up another.
+"""
+
+import os
+import socket
+
+
+class Processor:
+    """One that no other VM has claimed, or the one that NVDEBUG_CPU names; `number` is None if there is none."""
+
+    def __init__(self):
+        self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.number = self._find()
+
+    def _find(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        named = os.environ.get("NVDEBUG_CPU", "")
+        if named.isdigit():
+            return int(named) if int(named) in allowed else None
+        for number in allowed:
+            try:
+                # Whoever holds the name has the processor, for as long as it lives.
+                self._claim.bind(f"\0nvdebug-vm-processor-{number}")
+                return number
+            except OSError:
+                continue
+        return None
+
+    def close(self):
+        self._claim.close()
