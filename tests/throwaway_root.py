@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -17,6 +18,7 @@ mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" overlay "$1
 mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
 mount -t tmpfs tmpfs "$1/root/tmp"
+[ -z "$2" ] || mount --bind "$2" "$1/root$2"
 echo ready
 exec cat
 """
@@ -32,17 +34,27 @@ def needs_root():
     pytest.skip(reason)
 
 
+def compiled_before():
+    """The environment in which Debian's kernel headers do not compile again what ccache has."""
+    if shutil.which("ccache") is None:
+        return {}
+    folder = pathlib.Path(subprocess.check_output(["ccache", "--get-config", "cache_dir"], text=True).strip())
+    folder.mkdir(parents=True, exist_ok=True)
+    return {"DEBIAN_KERNEL_USE_CCACHE": "1", "CCACHE_DIR": str(folder.resolve())}
+
+
 class ThrowawayRoot(contextlib.AbstractContextManager):
     def __init__(self, folder):
         self._folder = pathlib.Path(folder)
         self._root = self._folder / "root"
+        self._compiled = compiled_before()
         self._holder = None
 
     def __enter__(self):
         self._folder.mkdir()
         self._holder = subprocess.Popen(
             ["unshare", "--mount", "--net", "--propagation", "private",
-             "sh", "-c", SETUP, "sh", self._folder],
+             "sh", "-c", SETUP, "sh", self._folder, self._compiled.get("CCACHE_DIR", "")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if self._holder.stdout.readline() != "ready\n":
             said = self._holder.communicate()[1].strip()
@@ -65,7 +77,8 @@ class ThrowawayRoot(contextlib.AbstractContextManager):
             done = subprocess.run(
                 ["nsenter", f"--target={self._holder.pid}", "--mount", "--net",
                  "chroot", self._root,
-                 "env", "--chdir=/", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command],
+                 "env", "--chdir=/", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8",
+                 *(f"{name}={value}" for name, value in self._compiled.items()), *command],
                 stdin=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         assert done.returncode == 0, \
             f"{' '.join(command)}: status {done.returncode}\n{done.stdout.decode()}"
