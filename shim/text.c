@@ -5,6 +5,9 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
+/* Room that most texts fit into. */
+#define LINE 128
+
 static void reserve(struct seq_file *m, size_t more)
 {
 	if (m->size - m->count > more)
@@ -21,6 +24,7 @@ void seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 	size_t n;
 
 	va_copy(again, args);
+	reserve(m, LINE);
 	n = vsnprintf(m->buf + m->count, m->size - m->count, fmt, args);
 	if (n >= m->size - m->count) {
 		reserve(m, n);
