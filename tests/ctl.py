@@ -160,6 +160,14 @@ def write_gpu(folder, board, workload="fig6"):
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def core_tree(folder, board, workload):
+    """A folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
+    subprocess.run([ROOT / "build/cmake/tests/core/core_tree", board, workload, folder / "gpu0"], check=True)
+    topology = files_of((GOLDEN / board / "topology").read_text(encoding="utf-8"))
+    (folder / "gpu0" / "info").write_text(topology["info"], encoding="utf-8")
+    return folder
+
+
 def write_tree(folder, *gpus):
     """A folder that looks like /proc, with GPUs as (board, workload)."""
     for index, (board, workload) in enumerate(gpus):
