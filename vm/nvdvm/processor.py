@@ -8,9 +8,12 @@ half as long as it does if one has to wake up another.
 import os
 import socket
 
+NAME = "nvdebug-vm-processor"
+
 
 class Processor:
-    """One that no other VM has claimed, or the one that NVDEBUG_CPU names; `number` is None if there is none."""
+    """The first that no other VM has claimed, or the one that NVDEBUG_CPU names; `number` is None if there is
+    none, and it may run on any then."""
 
     def __init__(self):
         self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -24,7 +27,7 @@ class Processor:
         for number in allowed:
             try:
                 # Whoever holds the name has the processor, for as long as it lives.
-                self._claim.bind(f"\0nvdebug-vm-processor-{number}")
+                self._claim.bind(f"\0{NAME}-{number}")
                 return number
             except OSError:
                 continue
