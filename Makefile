@@ -272,6 +272,11 @@ vm-test-modules: vm-glue
 	@+scripts/progress "test modules" $(BUILD)/test-modules/$(VM_RELEASE)/log \
 		scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
 
+# A modelled GPU's files, as the module's core prints them in a process, for tests.
+.PHONY: core-tree
+core-tree: cmake
+	$(call cmake_build,$(BUILD)/cmake,"what prints files in a process",core_tree)
+
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
 	@scripts/install-deps build package fuzz kernel folder arm64 shells

@@ -36,13 +36,17 @@ class Result:
 
 
 @functools.cache
-def tool():
+def built(target, program):
     """Up to date (NVDEBUG_NO_BUILD: taken on trust); a lock, since xdist's workers start at once."""
     if not os.environ.get("NVDEBUG_NO_BUILD"):
         (ROOT / "build").mkdir(exist_ok=True)
         subprocess.run(["flock", ROOT / "build/tool.lock", "make", "-C", ROOT, "-s",
-                        "--no-print-directory", "tool"], check=True, stdout=sys.stderr)
-    return ROOT / "build/cmake/tools/nvdebugctl"
+                        "--no-print-directory", target], check=True, stdout=sys.stderr)
+    return ROOT / "build/cmake" / program
+
+
+def tool():
+    return built("tool", "tools/nvdebugctl")
 
 
 def ctl(args, from_=None, env=None, **options):
@@ -162,7 +166,7 @@ def write_gpu(folder, board, workload="fig6"):
 
 def core_tree(folder, board, workload):
     """A folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
-    subprocess.run([ROOT / "build/cmake/tests/core/core_tree", board, workload, folder / "gpu0"], check=True)
+    subprocess.run([built("core-tree", "tests/core/core_tree"), board, workload, folder / "gpu0"], check=True)
     topology = files_of((GOLDEN / board / "topology").read_text(encoding="utf-8"))
     (folder / "gpu0" / "info").write_text(topology["info"], encoding="utf-8")
     return folder
