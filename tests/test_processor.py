@@ -6,6 +6,7 @@ import os
 
 import pytest
 from nvdvm import processor
+from nvdvm.errors import VmError
 from nvdvm.processor import Processor
 
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -31,11 +32,14 @@ def test_one_is_free_again_when_its_vm_has_gone():
         assert again.number == ALLOWED[0]
 
 
-@pytest.mark.parametrize("named, number", ((str(ALLOWED[-1]), ALLOWED[-1]), ("99999", None), ("", ALLOWED[0]),
-                                           ("nonsense", ALLOWED[0])))
-def test_it_can_be_named(monkeypatch, named, number):
+def test_it_can_be_named_and_shared_then(monkeypatch):
+    monkeypatch.setenv("NVDEBUG_CPU", str(ALLOWED[-1]))
+    with contextlib.closing(Processor()) as one, contextlib.closing(Processor()) as other:
+        assert one.number == other.number == ALLOWED[-1]
+
+
+@pytest.mark.parametrize("named", ("99999", "nonsense", "-1"))
+def test_one_that_is_not_there(monkeypatch, named):
     monkeypatch.setenv("NVDEBUG_CPU", named)
-    with contextlib.closing(Processor()) as one:
-        assert one.number == number
-        with contextlib.closing(Processor()) as other:
-            assert (other.number == number) == (named.isdigit() or len(ALLOWED) == 1), "who names it may share it"
+    with pytest.raises(VmError, match=f"NVDEBUG_CPU={named}: no processor .*; those are {ALLOWED[0]}"):
+        Processor()

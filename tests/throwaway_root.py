@@ -18,7 +18,10 @@ mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" overlay "$1
 mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
 mount -t tmpfs tmpfs "$1/root/tmp"
-[ -z "$2" ] || mount --bind "$2" "$1/root$2"
+[ -z "$2" ] || {
+	mkdir -p "$1/root$2"
+	mount --bind "$2" "$1/root$2"
+}
 echo ready
 exec cat
 """

@@ -8,6 +8,8 @@ half as long as it does if one has to wake up another.
 import os
 import socket
 
+from .errors import VmError
+
 NAME = "nvdebug-vm-processor"
 
 
@@ -21,9 +23,12 @@ class Processor:
 
     def _find(self):
         allowed = sorted(os.sched_getaffinity(0))
-        named = os.environ.get("NVDEBUG_CPU", "")
-        if named.isdigit():
-            return int(named) if int(named) in allowed else None
+        named = os.environ.get("NVDEBUG_CPU")
+        if named:
+            if named not in map(str, allowed):
+                raise VmError(f"NVDEBUG_CPU={named}: no processor that this program may run on; "
+                              f"those are {', '.join(map(str, allowed))}")
+            return int(named)
         for number in allowed:
             try:
                 # Whoever holds the name has the processor, for as long as it lives.

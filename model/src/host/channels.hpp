@@ -15,24 +15,24 @@ namespace nvmodel {
 /// them; until then they are as a Channel is made.
 class Channels {
   public:
-    explicit Channels(std::size_t count) : chunks_((count + CHUNK - 1) / CHUNK) {}
+    explicit Channels(std::size_t count) : chunks_((count + chunk_size - 1) / chunk_size) {}
 
     [[nodiscard]] const Channel &operator[](std::size_t index) const {
-        const auto &chunk = chunks_[index / CHUNK];
-        return chunk ? (*chunk)[index % CHUNK] : UNUSED;
+        const auto &chunk = chunks_[index / chunk_size];
+        return chunk ? (*chunk)[index % chunk_size] : unused;
     }
 
     [[nodiscard]] Channel &operator[](std::size_t index) {
-        auto &chunk = chunks_[index / CHUNK];
+        auto &chunk = chunks_[index / chunk_size];
         if (!chunk)
             chunk = std::make_unique<Chunk>();
-        return (*chunk)[index % CHUNK];
+        return (*chunk)[index % chunk_size];
     }
 
   private:
-    static constexpr std::size_t CHUNK = 64;
-    using Chunk = std::array<Channel, CHUNK>;
-    static inline const Channel UNUSED;
+    static constexpr std::size_t chunk_size = 64;
+    using Chunk = std::array<Channel, chunk_size>;
+    static inline const Channel unused;
 
     std::vector<std::unique_ptr<Chunk>> chunks_;
 };
