@@ -20,9 +20,11 @@ def processor(emulator, arch):
 def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_append="",
             iommu=False, terminal_path=None, more_words=()):
     extra_append += " intel_iommu=on" if iommu else ""
-    # On a busy host an x86 kernel would find that the timer does not tick when it looks.
-    append = (f"console={kernel.arch.console} quiet panic=-1 oops=panic nokaslr no_timer_check cryptomgr.notests "
-              f"crashkernel={SYSMEM_SIZE >> 20}M@{kernel.arch.sysmem_base >> 20}M {extra_append}")
+    # On a busy host an x86 kernel would find that the timer does not tick when it looks. QEMU's processors
+    # share one time-stamp counter, and any other clock takes an access to a device.
+    append = (f"console={kernel.arch.console} quiet panic=-1 oops=panic nokaslr no_timer_check tsc=reliable "
+              f"cryptomgr.notests crashkernel={SYSMEM_SIZE >> 20}M@{kernel.arch.sysmem_base >> 20}M "
+              f"{extra_append}")
     words = [
         *emulator.program, "-M", f"{kernel.arch.machine},memory-backend=ram", "-m", f"{MEMORY_MIB}M",
         *processor(emulator, kernel.arch),
