@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -37,6 +38,20 @@ collect_ignore += [file for file, name in NEEDS_KERNEL.items() if os.environ.get
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true",
                      help="rewrite tests/golden from what the module prints now")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    item.has_failed = getattr(item, "has_failed", False) or report.failed
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path):
+    """Goes with a test that passed: pytest keeps those of three runs, and there are 50,000 files in one."""
+    yield tmp_path
+    if not request.node.has_failed:
+        shutil.rmtree(tmp_path, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

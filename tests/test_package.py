@@ -18,7 +18,7 @@ NEXT_VERSION = f"{VERSION}.1"
 # What stays behind on purpose, or is not the packages': logs, caches, dpkg's own records,
 # depmod's and ldconfig's indexes, and the key that dkms signs with, made once for all modules.
 NOT_OURS = re.compile(
-    r"-?/(var/(log|cache|backups)/|var/lib/(apt|dpkg|systemd)/|etc/ld\.so\.cache$|"
+    r"-?/(var/(log|cache|backups)/|var/lib/(apt|dpkg|man-db|systemd)/|etc/ld\.so\.cache$|"
     r"(usr/)?lib/modules/[^/]+/modules\.[a-z.]+$|var/lib/dkms/mok\.(key|pub)$)")
 
 

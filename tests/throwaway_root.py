@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-# The namespaces live as long as this shell; the network in them is none.
+# The namespaces live as long as this shell; the network in them is none. The index of all man pages is not
+# made anew with each package.
 SETUP = """
 set -e
 mount -t tmpfs -o size=2g tmpfs "$1"
@@ -22,6 +23,7 @@ mount -t tmpfs tmpfs "$1/root/tmp"
 	mkdir -p "$1/root$2"
 	mount --bind "$2" "$1/root$2"
 }
+rm -f "$1/root/var/lib/man-db/auto-update"
 echo ready
 exec cat
 """
