@@ -65,17 +65,13 @@ void write_tree(Machine &machine, const nvmodel::Gpu &gpu, const std::vector<Own
     std::filesystem::create_directories(at);
     write(at / "info", info_of(machine));
     write(at / "owners", owners_of(gpu, owned));
-    for (const core::File &file : core::files(machine)) {
-        if (!file.view || file.control ||
-            (!prefixes.empty() && std::ranges::none_of(prefixes, [&](const std::string &prefix) {
-                return file.name.starts_with(prefix);
-            })))
-            continue;
-        const core::Text got = core::read(machine, file);
-        if (got.error)
-            throw std::runtime_error("the module's core fails to read " + file.name);
-        write(at / file.name, got.text);
-    }
+    std::vector<core::File> files = core::files(machine);
+    std::erase_if(files, [&](const core::File &file) {
+        return file.control || (!prefixes.empty() && std::ranges::none_of(prefixes, [&](const std::string &prefix) {
+                                    return file.name.starts_with(prefix);
+                                }));
+    });
+    core::write(machine, files, at);
 }
 
 } // namespace lab

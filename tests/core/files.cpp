@@ -6,8 +6,11 @@
 #include <linux/seq_file.h>
 
 #include <array>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 namespace core {
 
@@ -67,6 +70,23 @@ Text read(Machine &machine, const File &file, bool hide) {
     Text got{0, std::string(m.buf ? m.buf : "", m.count)};
     std::free(m.buf);
     return got;
+}
+
+void write(Machine &machine, const std::vector<File> &files, const std::filesystem::path &folder) {
+    std::filesystem::create_directories(folder);
+    for (const File &file : files) {
+        if (!file.view)
+            continue;
+        const Text got = read(machine, file);
+        if (got.error == -ENODEV)
+            continue;
+        if (got.error)
+            throw std::runtime_error("cannot read " + file.name + ": " + std::strerror(-got.error));
+        std::ofstream out(folder / file.name, std::ios::binary);
+        out << got.text;
+        if (!out.flush())
+            throw std::runtime_error("cannot write " + (folder / file.name).string());
+    }
 }
 
 Text Open::write(const std::string &request) {

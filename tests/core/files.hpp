@@ -10,6 +10,7 @@ extern "C" {
 #include "views/views.h"
 }
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct Text {
 
 /// The file is opened, read to its end and closed, by one who may or may not know addresses.
 [[nodiscard]] Text read(Machine &machine, const File &file, bool hide = false);
+
+/// What read() gives of each of them that can be read, as files of a folder; without those of units that are
+/// not there (-ENODEV). Throws std::runtime_error.
+void write(Machine &machine, const std::vector<File> &files, const std::filesystem::path &folder);
+
 /// A file that is open for writing, with the leases that go with it.
 class Open {
   public:

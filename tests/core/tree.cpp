@@ -6,30 +6,8 @@
 
 #include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-
-namespace {
-
-void write(const std::filesystem::path &folder, const std::string &board, const std::string &workload) {
-    core::Model machine(board, workload);
-    if (machine.probe() != 0)
-        throw std::runtime_error(board + ": cannot be probed");
-    std::filesystem::create_directories(folder);
-    for (const core::File &file : core::files(machine)) {
-        if (!file.view)
-            continue;
-        const core::Text got = core::read(machine, file);
-        if (got.error)
-            continue;
-        std::ofstream out(folder / file.name);
-        out << got.text;
-        if (!out.flush())
-            throw std::runtime_error("cannot write " + (folder / file.name).string());
-    }
-}
-
-} // namespace
+#include <stdexcept>
+#include <string>
 
 int main(int argc, char **argv) {
     if (argc != 4) {
@@ -37,7 +15,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     try {
-        write(argv[3], argv[1], argv[2]);
+        core::Model machine(argv[1], argv[2]);
+        if (machine.probe() != 0)
+            throw std::runtime_error(std::string(argv[1]) + ": cannot be probed");
+        core::write(machine, core::files(machine), argv[3]);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "core_tree: %s\n", error.what());
         return 2;
