@@ -6,6 +6,7 @@ import contextlib
 from nvdvm import kernel, paths
 
 PARAMETERS = "/sys/module/stall/parameters"
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
 def files():
@@ -38,6 +39,9 @@ def stalled(vm, command, function, calls=1, after=False):
 
     The with-block is what happens meanwhile; after it the command has ended.
     """
+    # A second after it booted, x86 goes over from the clock "tsc-early" to "tsc". All processors stop for
+    # that, and the other one would stand still with the command.
+    vm.check(f"while grep -q early {CLOCK}; do usleep 10000; done")
     vm.check("rm -f /tmp/stalled.*; "
              f"insmod /lib/stall.ko function={function} calls={calls} after={int(after)}")
     this = Stalled(vm)
