@@ -154,6 +154,9 @@ def test_bus_mastering_ends_after_a_driver(bench):
         assert command(bench, BOARD) & MASTER
         bench.check(unbind(bench, BOARD))
         assert not command(bench, BOARD) & MASTER
+    # which that driver leaves to others
+    bench.check(f"echo 0 > {folder(bench, BOARD)}/enable")
+    assert enable_count(bench, BOARD) == 0
 
 
 USER_SPACE = {"name": "vfio-test", "params": "user_space=1"}
