@@ -115,6 +115,9 @@ class Bench:
     def check(self, command, **options):
         return self.machine.check(command, **options)
 
+    def module_log(self, last=0):
+        return self.machine.module_log(last)
+
     def read(self, board, name):
         return self.check(f"cat {self.proc(board, name)}")
 

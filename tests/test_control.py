@@ -29,7 +29,7 @@ def test_a_disabled_task_stops_and_the_others_gain(bench, board):
 def test_the_log_says_what_was_done(bench):
     assert bench.write("gtx1060-3gb", "disable_channel", "2 3").status == 0
     assert bench.write("gtx1060-3gb", "enable_channel", "2 3").status == 0
-    lines = [line for line in bench.check("dmesg | tail -n 2").splitlines() if "nvdebug" in line]
+    lines = bench.module_log(2).splitlines()
     assert len(lines) == 2
     assert "disable" in lines[0] and "enable" in lines[1]
 

@@ -107,7 +107,7 @@ def test_a_list_of_ours(bench, name, text, said):
         bench.check("dmesg -c > /dev/null")
         bench.model(board).request("fault", "freeze-after", 0)
         assert "runlist_submit" in times_out(bench, board, name, text)
-        lines = bench.check("dmesg")
+        lines = bench.module_log()
         assert said in lines if said else "did not" not in lines
         assert slice_of(bench, board, 1) == slices
         bench.model(board).request("advance", 1000)
@@ -125,7 +125,7 @@ def test_a_list_at_the_end_of_a_lease(bench, name, said):
         stick(bench.model(board), list_pending(board))
         kill(bench)
         bench.model(board).request("fault", "none")
-        assert said in bench.check("dmesg | tail -n 3")
+        assert said in bench.module_log(3)
         bench.write_ok(board, "resubmit_runlist", "0")
         as_before(bench, board, where)
 

@@ -24,10 +24,6 @@ def unloaded(bench):
     assert bench.machine.load_module().status == 0
 
 
-def log(bench):
-    return [line for line in bench.check("dmesg").splitlines() if "nvdebug" in line]
-
-
 def folders(bench):
     names = bench.check("cd /proc && echo gpu*").split()
     return sorted(names, key=lambda name: int(name.removeprefix("gpu")))
@@ -56,7 +52,7 @@ def test_a_gpu_that_does_not_answer_harms_no_other(unloaded, fault):
     bad.request("fault", "none")
     assert len(folders(unloaded)) == len(BOARDS) - 1
     assert address not in addresses(unloaded)
-    complaints = [line for line in log(unloaded) if address in line]
+    complaints = [line for line in unloaded.module_log().splitlines() if address in line]
     assert len(complaints) == 1
     assert identities(unloaded, "chip") == [CHIP[board] for board in BOARDS if board != "titan-v"]
     unloaded.check("cat /proc/gpu*/device_info > /dev/null")
@@ -75,7 +71,7 @@ def test_an_unknown_chip_shows_info_and_nothing_else(unloaded):
     features = [line for line in info if line.startswith("feature ")]
     assert features and all(line.endswith("no (unknown chip)") for line in features)
     address = unloaded.address("rtx2080ti")
-    assert len([line for line in log(unloaded) if address in line]) == 1
+    assert len([line for line in unloaded.module_log().splitlines() if address in line]) == 1
     assert len(folders(unloaded)) == len(BOARDS)
 
 
@@ -86,7 +82,8 @@ def test_a_name_that_is_taken(unloaded):
         result = unloaded.machine.load_module()
         assert result.status != 0 and "busy" in result.err.decode()
         # insmod tries twice, by two system calls
-        said = {line.partition("] ")[2] for line in log(unloaded) if "self-tests" not in line}
+        said = {line.partition("] ")[2] for line in unloaded.module_log().splitlines()
+                if "self-tests" not in line}
         assert len(said) == 1 and "/proc/gpu0" in said.pop()
         assert unloaded.check("ls /proc/gpu0") == ""
         assert folders(unloaded) == ["gpu0"]

@@ -145,7 +145,7 @@ def test_a_gate_that_somebody_else_undoes(bench, board):
     bench.write_ok(board, "scheduling", "0 off")
     assert bench.model(board).request("fault", "none")["hits"] == 1
     assert bench.peek(board, SCHED_DISABLE) == 1
-    assert "modified concurrently" in bench.check("dmesg | tail -n 3")
+    assert "modified concurrently" in bench.module_log(3)
     bench.write_ok(board, "scheduling", "0 on")
 
 
@@ -176,7 +176,7 @@ def test_a_killed_writer_leaves_nothing_behind(bench, name):
                        "wait $!; echo $?")
     assert took.split()[-1] == "137", "it was killed while it waited"
     bench.model(board).request("fault", "none")
-    assert "failed to restore" not in bench.check("dmesg | tail -n 3")
+    assert "failed to restore" not in bench.module_log(3)
     assert bench.peek(board, SCHED_DISABLE) == 0
     assert location(bench, board) == where
     assert even(bench, board)
@@ -193,7 +193,7 @@ def test_a_killed_set_timeslice_leaves_nothing_behind(bench, workload):
                        "kill -9 $!; wait $!; echo $?")
     assert took.split()[-1] == "137", "it was killed while it waited"
     bench.model(board).request("fault", "none")
-    assert "failed to restore" not in bench.check("dmesg | tail -n 3")
+    assert "failed to restore" not in bench.module_log(3)
     assert tsgs_with_timeslices(bench, board) == before_it
 
 
@@ -218,7 +218,7 @@ def test_a_write_that_is_lost(bench, board):
             bench.write_ok(board, "resubmit_runlist", "0")
         failed += result.status != 0
         assert location(bench, board) == where, access
-        assert "failed to restore" not in bench.check("dmesg | tail -n 2"), access
+        assert "failed to restore" not in bench.module_log(2), access
     assert failed and even(bench, board)
 
 
@@ -310,7 +310,7 @@ def test_the_log_says_what_was_done(bench, board):
                 "scheduling": "set scheduling of 1 runlist: 0 off"}
     for name, text in expected.items():
         bench.write_ok(board, name, FINE[name])
-        assert f"nvdebug: {text} (by uid 0)" in bench.check("dmesg | tail -n 2")
+        assert f"nvdebug: {text} (by uid 0)" in bench.module_log(2)
 
 
 def test_read_only_writes_nothing(bench, reloaded):

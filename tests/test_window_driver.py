@@ -108,7 +108,7 @@ def test_the_end_of_a_lease(bench, board):
     with bound(bench, board):
         assert moves(bench, board, f"kill -9 $(cat {HOLDER}); "
                                    f"while [ -e /proc/$(cat {HOLDER}) ]; do usleep 10000; done") == 0
-        said = bench.check("dmesg")
+        said = bench.module_log()
         assert "channel 2: failed to restore the preemption mode (-95)" in said
         assert re.search(r"TSG 1: failed to restore \d+ timeslices \(-95\)", said)
     assert mode(bench, board) == "WFI"

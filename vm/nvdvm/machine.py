@@ -135,6 +135,12 @@ class Machine(contextlib.AbstractContextManager):
                           f"{(result.err or result.out).decode(errors='replace').strip()}")
         return result.text
 
+    def module_log(self, last=0):
+        """What the module printed to the kernel's log, or the @last lines of it. The kernel
+        prints lines of its own between them at any time."""
+        tail = f" | tail -n {last}" if last else ""
+        return self.check(f"dmesg | grep nvdebug{tail} || true")
+
     @property
     def slowness(self):
         """How much longer than with Debian's kernel everything may take."""
