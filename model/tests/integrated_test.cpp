@@ -80,7 +80,9 @@ TEST_P(Integrated, Bar1ShowsNoMemoryBeforeItIsBound) {
 TEST_P(Integrated, NoAddressUsesTheBitsOfTheSmmu) {
     for (const char *name : {"three-tasks", "page-tables"}) {
         Started started(GetParam(), name);
-        for (const Json &space : started.ask("layout")["address_spaces"])
+        const Json layout = started.ask("layout");
+        EXPECT_FALSE(layout["address_spaces"].empty());
+        for (const Json &space : layout["address_spaces"])
             for (const Json &mapping : space["mappings"]) {
                 EXPECT_LT(number(mapping["address"]), 1ULL << 36) << mapping;
                 EXPECT_NE(mapping["aperture"], "peer");

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <span>
 
@@ -56,14 +55,15 @@ bool FakeMemory::contains(std::uint64_t address, std::size_t length) const {
 bool FakeMemory::read(std::uint64_t address, std::span<std::byte> to) const {
     if (!contains(address, to.size()))
         return false;
-    std::memcpy(to.data(), bytes_.data() + (address - base_), to.size());
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(address - base_), to.size(),
+                to.begin());
     return true;
 }
 
 bool FakeMemory::write(std::uint64_t address, std::span<const std::byte> from) {
     if (!contains(address, from.size()))
         return false;
-    std::memcpy(bytes_.data() + (address - base_), from.data(), from.size());
+    std::ranges::copy(from, bytes_.begin() + static_cast<std::ptrdiff_t>(address - base_));
     return true;
 }
 

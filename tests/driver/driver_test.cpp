@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <random>
 #include <set>
 #include <sstream>
@@ -234,6 +235,17 @@ TEST_F(Ownership, OfATsgThatWasPassedOverIsAskedOfItsChannel) {
     ASSERT_TRUE(owners);
     EXPECT_EQ(pids(*owners), expected(557, 558));
     EXPECT_EQ(owners->channels.front().tsg, far);
+}
+
+TEST_F(Ownership, AndListsAreReadFromSeveralThreads) {
+    const auto read_list = [gpu = gpu] { return gpu.runlist(0, nvdebug::Detail::brief); };
+    for (int turn = 0; turn < 20; turn++) {
+        auto owners = std::async(std::launch::async, [gpu = gpu] { return gpu.owners(); });
+        auto other = std::async(std::launch::async, read_list);
+        EXPECT_EQ(instances_of(read_list().value()), instances_of(list));
+        EXPECT_EQ(instances_of(other.get().value()), instances_of(list));
+        EXPECT_EQ(pids(owners.get().value()), expected(557, 558));
+    }
 }
 
 TEST_F(Ownership, AsksFewQuestions) {

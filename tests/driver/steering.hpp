@@ -110,8 +110,8 @@ class Steering : public Driver {
 
     std::vector<bool> enabled() const {
         std::vector<bool> found;
-        for (const auto &listed :
-             nvdebug::channels_of(gpu.runlist(0, nvdebug::Detail::brief).value()))
+        const nvdebug::Runlist list = gpu.runlist(0, nvdebug::Detail::brief).value();
+        for (const auto &listed : nvdebug::channels_of(list))
             found.push_back(*listed.channel->enabled);
         return found;
     }

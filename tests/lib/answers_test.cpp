@@ -166,7 +166,8 @@ TEST(Mps, SameIdOnTwoRunlists) {
     use.spaces = 2;
     AddressSpaceUse other = use;
     other.runlist = 3;
-    EXPECT_EQ(shared_tsgs(std::vector{use, other, use}).size(), 2U);
+    const std::vector uses{use, other, use};
+    EXPECT_EQ(shared_tsgs(uses).size(), 2U);
 }
 
 /** Shares of a list as text: `7=0.5`, `-` for what is not to be said. */

@@ -85,7 +85,8 @@ TEST(Owners, AreWhoHasTheSamePlace) {
     EXPECT_EQ(owner_of(owners, channel_at(0x3851000)), nullptr);
     EXPECT_EQ(owner_of(owners, channel_at(0x3850000, Aperture::coherent)), nullptr);
     EXPECT_EQ(owner_of(owners, channel_at(std::nullopt)), nullptr);
-    EXPECT_EQ(owner_of({}, channel_at(0x3850000)), nullptr);
+    const Owners none;
+    EXPECT_EQ(owner_of(none, channel_at(0x3850000)), nullptr);
 }
 
 TEST(Owners, AreInAContainerByTheirCgroup) {
