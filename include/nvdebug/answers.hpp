@@ -28,10 +28,13 @@ namespace nvdebug {
  */
 NVDEBUG_API std::map<std::uint32_t, std::vector<const Engine *>>
 engines_by_runlist(std::span<const Engine> engines);
+std::map<std::uint32_t, std::vector<const Engine *>>
+engines_by_runlist(const std::vector<Engine> &&engines) = delete;
 
 /** The engine of that name in any case (`GR0`, `lce2`; `GR` is `GR0` if there is just one), or
  * nullptr. */
 NVDEBUG_API const Engine *find_engine(std::span<const Engine> engines, std::string_view name);
+const Engine *find_engine(const std::vector<Engine> &&engines, std::string_view name) = delete;
 
 /** Engines that serve one runlist wait for each other's TSGs (R4, R6). */
 NVDEBUG_API bool share_runlist(const Engine &a, const Engine &b);
@@ -75,6 +78,7 @@ struct SharedTsg {
     std::vector<const AddressSpaceUse *> uses;
 };
 NVDEBUG_API std::vector<SharedTsg> shared_tsgs(std::span<const AddressSpaceUse> uses);
+std::vector<SharedTsg> shared_tsgs(const std::vector<AddressSpaceUse> &&uses) = delete;
 
 /**
  * What part of its runlist's time a TSG gets while every TSG that may run always has work: its

@@ -40,6 +40,8 @@ enum class Listed { channel, tsg };
  */
 NVDEBUG_API Result<const Runlist *> holder_of(std::span<const Runlist> lists, const Target &target,
                                               Listed kind);
+Result<const Runlist *> holder_of(const std::vector<Runlist> &&lists, const Target &target,
+                                  Listed kind) = delete;
 
 struct Request {
     std::string file; ///< in the GPU's folder: `disable_channel`

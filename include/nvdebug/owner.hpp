@@ -51,6 +51,7 @@ struct Owners {
  * nobody (the kernel's own channels), or more than one process says so. Lives as long as @p owners.
  */
 NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
+const Process *owner_of(const Owners &&owners, const Channel &channel) = delete;
 
 /** The id of the container that the process is in, if its cgroup has one: 64 hexadecimal digits,
  * as Docker, containerd, CRI-O and Podman name cgroups. */

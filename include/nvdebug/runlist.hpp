@@ -81,6 +81,7 @@ struct ListedChannel {
 
 /** Every channel of each TSG, and every bare one, once, in the order of their first entries. */
 NVDEBUG_API std::vector<ListedChannel> channels_of(const Runlist &runlist);
+std::vector<ListedChannel> channels_of(const Runlist &&runlist) = delete;
 
 /** A TSG with all its headers; they live as long as the list. */
 struct ListedTsg {
@@ -90,6 +91,7 @@ struct ListedTsg {
 
 /** Every TSG once, in the order of their first headers. */
 NVDEBUG_API std::vector<ListedTsg> tsgs_of(const Runlist &runlist);
+std::vector<ListedTsg> tsgs_of(const Runlist &&runlist) = delete;
 
 /** Ids as people read them: in the order given, runs of consecutive ones as `0-7, 9, 20-22`. */
 NVDEBUG_API std::string fold_ids(std::span<const std::uint32_t> ids);
