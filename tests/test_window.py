@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
 
-import time
-
 import pytest
 from boards import BOARDS, since
 from registers import pram_window
@@ -170,24 +168,19 @@ def test_a_burst_that_takes_too_long_is_the_last_word(bench, reloaded):
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
 def test_a_control_need_not_wait_for_a_reader(bench, board, reloaded):
-    """The lock is given up after each burst, here after each word."""
+    """The lock is given up after each burst, here after each word; who gets it next is the scheduler's choice."""
     words = words_of(bench, board, "many")
     reloaded("burst_us=0")
-    model = bench.model(board)
+    request = f"echo 0:1 > {bench.proc(board, 'disable_channel')}"
+    own = bench.cost(board, request)["PRAMIN"]["reads"]
 
-    def done():
-        return model.request("stats")["bars"]["0"]["blocks"]["PRAMIN"]["reads"]
+    def overtakes():
+        both = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')} > /dev/null & reader=$!; "
+                                 "until grep -qx cat /proc/$reader/comm; do :; done; usleep 10000; "
+                                 f"{request}; kill -9 $reader; wait $reader || true")["PRAMIN"]["reads"]
+        return own < both < own + words
 
-    model.request("stats", "reset")
-    bench.check(f"cat {bench.proc(board, 'runlist0_brief')} > /dev/null & echo $! > /tmp/reader")
-    try:
-        while not done():
-            time.sleep(0.01)
-        bench.check(f"echo 0:1 > {bench.proc(board, 'disable_channel')}")
-        assert done() < words
-    finally:
-        bench.check("kill -9 $(cat /tmp/reader) 2> /dev/null; "
-                    "while kill -0 $(cat /tmp/reader) 2> /dev/null; do usleep 10000; done")
+    assert any(overtakes() for _ in range(20))
 
 
 @pytest.mark.parametrize("board", since("pascal"))
