@@ -659,16 +659,21 @@ static long do_fstat(struct fuzzer *f)
 	return fstat(any_fd(f), &status);
 }
 
+/* A lease that is kept makes who opens the file wait 45 s. */
 static long do_fcntl(struct fuzzer *f)
 {
 	static const int commands[] = { F_GETFL, F_GETFD, F_GETPIPE_SZ,
 		F_GET_SEALS, F_ADD_SEALS, F_GETLEASE, F_SETLEASE, F_NOTIFY,
 		F_GET_RW_HINT };
-	int command = RNG_PICK(&f->rng, commands);
+	int command = RNG_PICK(&f->rng, commands), fd = any_fd(f);
+	long result;
 
 	if (command == F_GET_RW_HINT)
-		return fcntl(any_fd(f), command, any_buffer(f));
-	return fcntl(any_fd(f), command, (int)rng_below(&f->rng, 3));
+		return fcntl(fd, command, any_buffer(f));
+	result = fcntl(fd, command, (int)rng_below(&f->rng, 3));
+	if (command == F_SETLEASE && !result)
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+	return result;
 }
 
 static long do_flock(struct fuzzer *f)
