@@ -659,7 +659,7 @@ static long do_fstat(struct fuzzer *f)
 	return fstat(any_fd(f), &status);
 }
 
-/* A lease that is kept makes who opens the file wait 45 s. */
+/* The kernel lets open() wait 45 s for whoever keeps a file lease. */
 static long do_fcntl(struct fuzzer *f)
 {
 	static const int commands[] = { F_GETFL, F_GETFD, F_GETPIPE_SZ,
