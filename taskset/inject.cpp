@@ -25,6 +25,7 @@
 #include "graphs.hpp"
 #include "hooks.hpp"
 #include "page.hpp"
+#include "variables.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -387,7 +388,7 @@ void Injection::after(const hooks::Api &call) {
 
 /** That of the task: inherited, or that of the process which has it. */
 std::optional<Page> find_page() {
-    const char *const named = std::getenv(page_variable);
+    const char *const named = variable(page_variable);
     int pid = 0, descriptor = -1;
     unsigned long long inode = 0;
     if (!named || std::sscanf(named, "%d:%d:%llu", &pid, &descriptor, &inode) != 3)
@@ -412,7 +413,7 @@ std::optional<Page> find_page() {
 /** A page of the process' own. */
 std::optional<Page> make_page() {
     auto page = Page::make();
-    const char *const named = std::getenv(partitions_variable);
+    const char *const named = variable(partitions_variable);
     std::string_view rest = named ? named : "";
     while (page && !rest.empty()) {
         const std::string_view text = rest.substr(0, rest.find(';'));
@@ -435,7 +436,7 @@ bool asked_for(const Page &page) {
 
 void fail(const char *why) {
     std::fprintf(stderr, "nvtaskset: process %d is not kept to its partition: %s\n", getpid(), why);
-    if (!std::getenv(best_effort_variable))
+    if (!is_on(best_effort_variable))
         fail_hard();
 }
 
@@ -450,7 +451,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     if (!page)
         page = make_page();
     if (!page) {
-        if (std::getenv(page_variable) || std::getenv(partitions_variable))
+        if (variable(page_variable) || variable(partitions_variable))
             fail("its partition is not known");
         return 0;
     }

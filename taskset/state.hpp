@@ -20,7 +20,7 @@ inline constexpr const char *state_name = "nvtaskset";
 inline constexpr const char *page_variable = "NVTASKSET_PAGE";
 /** For a process that finds no page: its partitions, partition_text() for each, `;` between. */
 inline constexpr const char *partitions_variable = "NVTASKSET_PARTITIONS";
-/** If set, a process that cannot be kept to its partition goes on, with a warning. */
+/** If on (variables.hpp), a process that cannot be kept to its partition goes on, with a warning. */
 inline constexpr const char *best_effort_variable = "NVTASKSET_BEST_EFFORT";
 /** What CUDA loads into each process. */
 inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";

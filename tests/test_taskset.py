@@ -657,6 +657,14 @@ def test_another_has_cudas_callbacks(desk):
     assert desk.run("-t 0", "launch", "subscribe").answers[1] == "error 210 CUDA_ERROR_ALREADY_ACQUIRED"
 
 
+@pytest.mark.parametrize("value, status", ((None, NOT_KEPT), ("", NOT_KEPT), ("0", NOT_KEPT), ("no", NOT_KEPT),
+                                           ("False", NOT_KEPT), ("1", 0), ("yes", 0)))
+def test_best_effort_by_the_environment(desk, value, status):
+    """A variable that is empty is unset, and 0 switches it off."""
+    wanted = {} if value is None else {"NVTASKSET_BEST_EFFORT": value}
+    assert desk.run("-t 0", "subscribe", "launch", **wanted).status == status
+
+
 def test_another_library_is_to_be_loaded(desk):
     desk.refused("--no-mps -t 0", "CUDA loads one library alone", PROGRAM, "launch",
                  CUDA_INJECTION64_PATH="/profiler.so")
