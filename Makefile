@@ -108,7 +108,7 @@ OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset exporter)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset nvstgm exporter)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
@@ -148,8 +148,8 @@ model: cmake ## build the GPU model into build/cmake/model
 	$(call cmake_build,$(BUILD)/cmake,"GPU model",nvdebug-model)
 
 .PHONY: tool
-tool: cmake ## build nvdebugctl into build/cmake/tools
-	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset)
+tool: cmake ## build nvdebugctl, nvtaskset and nvstgm into build/cmake
+	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset nvstgm)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)

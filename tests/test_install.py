@@ -121,7 +121,8 @@ def test_what_is_installed(prefix, libdir):
     for tool in ("nvdebugctl", "nvtaskset"):
         expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
                      f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
-    expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
+    expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json", "bin/nvstgm"}
+    expected |= {f"share/nvdebug/schema/{path.name}" for path in (ROOT / "tools/nvstgm/schema").iterdir()}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", "recording.line.json",
         *(each["schema"] for each in commands if each["schema"]))}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "sharing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace stgm {
+namespace {
+
+/** Steps to find a heaviest path: enough for 14 tasks that all share with each other. */
+constexpr std::size_t steps_max = 200'000;
+
+std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
+    while (root[task] != task)
+        task = root[task] = root[root[task]];
+    return task;
+}
+
+/** Depth first, with the sum of what is left as the limit of what a path can still get. */
+class HeaviestPath {
+  public:
+    HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight)
+        : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()) {}
+
+    /** From node 0, without its own weight. Empty: it takes too many steps. */
+    std::optional<Time> find() {
+        Time rest = 0;
+        for (std::size_t node = 1; node < weight_.size(); node++)
+            rest = add(rest, weight_[node]);
+        used_[0] = true;
+        go(0, 0, rest);
+        return steps_ > steps_max ? std::nullopt : std::optional(best_);
+    }
+
+  private:
+    void go(std::size_t from, Time sum, Time rest) {
+        best_ = std::max(best_, sum);
+        for (const std::size_t node : next_[from]) {
+            if (add(sum, rest) <= best_ || ++steps_ > steps_max)
+                return;
+            if (used_[node])
+                continue;
+            used_[node] = true;
+            go(node, add(sum, weight_[node]), rest - weight_[node]);
+            used_[node] = false;
+        }
+    }
+
+    std::vector<std::vector<std::size_t>> next_;
+    std::vector<Time> weight_;
+    std::vector<bool> used_;
+    Time best_ = 0;
+    std::size_t steps_ = 0;
+};
+
+} // namespace
+
+Sharing::Sharing(const Model &model)
+    : model_(model), root_(model.size()), direct_(model.size()), of_sm_(model.sms()) {
+    std::iota(root_.begin(), root_.end(), 0);
+    for (std::size_t task = 0; task < model.size(); task++) {
+        if (!model[task].uses_gpu())
+            continue;
+        users_.push_back(task);
+        for (const std::uint32_t sm : model[task].sms)
+            of_sm_[sm].push_back(task);
+    }
+    for (const std::vector<std::size_t> &tasks : of_sm_)
+        for (std::size_t n = 1; n < tasks.size(); n++)
+            root_[find(root_, tasks[n])] = find(root_, tasks[0]);
+    for (std::size_t task = 0; task < root_.size(); task++)
+        root_[task] = find(root_, task);
+    for (const std::vector<std::size_t> &tasks : of_sm_)
+        if (tasks.size() > 1)
+            for (const std::size_t task : tasks)
+                direct_[task]++;
+}
+
+bool Sharing::linked(std::size_t a, std::size_t b) const {
+    auto one = model_[a].sms.begin(), other = model_[b].sms.begin();
+    while (one != model_[a].sms.end() && other != model_[b].sms.end()) {
+        if (*one == *other)
+            return true;
+        ++(*one < *other ? one : other);
+    }
+    return false;
+}
+
+Time Sharing::direct(std::size_t task) const {
+    Time sum = 0;
+    for (const std::size_t other : users_)
+        if (other != task && root_[other] == root_[task] && linked(task, other))
+            sum = add(sum, model_[other].longest_kernel);
+    return sum;
+}
+
+Time Sharing::component(std::size_t task) const {
+    Time sum = 0;
+    for (const std::size_t other : users_)
+        if (other != task && root_[other] == root_[task])
+            sum = add(sum, model_[other].longest_kernel);
+    return sum;
+}
+
+Time Sharing::path(std::size_t task) const {
+    std::vector<std::size_t> nodes{task};
+    for (const std::size_t other : users_)
+        if (other != task && root_[other] == root_[task])
+            nodes.push_back(other);
+    constexpr std::size_t most = 64;
+    const Time all = component(task);
+    if (nodes.size() > most || all == endless)
+        return all;
+    // Heavy ones first: good paths are found early.
+    std::sort(nodes.begin() + 1, nodes.end(), [&](std::size_t a, std::size_t b) {
+        return model_[a].longest_kernel > model_[b].longest_kernel;
+    });
+    std::vector<std::vector<std::size_t>> next(nodes.size());
+    std::vector<Time> weight;
+    for (std::size_t a = 0; a < nodes.size(); a++) {
+        weight.push_back(model_[nodes[a]].longest_kernel);
+        for (std::size_t b = 1; b < nodes.size(); b++)
+            if (a != b && linked(nodes[a], nodes[b]))
+                next[a].push_back(b);
+    }
+    return HeaviestPath(std::move(next), std::move(weight)).find().value_or(all);
+}
+
+Time Sharing::one_per_core(std::size_t task) const {
+    std::map<std::uint32_t, Time> longest;
+    Time sum = 0;
+    for (const std::size_t other : users_) {
+        if (other == task || root_[other] != root_[task])
+            continue;
+        if (model_[other].core == no_core)
+            sum = add(sum, model_[other].longest_kernel);
+        else if (Time &of_core = longest[model_[other].core]; model_[other].core != model_[task].core)
+            of_core = std::max(of_core, model_[other].longest_kernel);
+    }
+    for (const auto &[core, time] : longest)
+        sum = add(sum, time);
+    return sum;
+}
+
+} // namespace stgm

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "forms.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace nvstgm {
+namespace {
+
+const Json &cell_of(const Json &row, const std::string &key) {
+    static const Json none;
+    const Json::json_pointer pointer(key.starts_with('/') ? key : "/" + key);
+    return row.contains(pointer) ? row.at(pointer) : none;
+}
+
+std::string text_of(const Json &cell) {
+    if (cell.is_null())
+        return "";
+    if (cell.is_string())
+        return cell.get<std::string>();
+    if (cell.is_array()) {
+        std::string all;
+        for (const Json &item : cell)
+            all += (all.empty() ? "" : ",") + item.dump();
+        return all;
+    }
+    return cell.dump();
+}
+
+/** In columns of a terminal, for Latin letters and the like. */
+std::size_t width_of(const std::string &text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+} // namespace
+
+std::string printable(const std::string &text) {
+    std::string shown;
+    for (const char c : text)
+        shown += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
+    return shown;
+}
+
+Outcome<void> write(const std::string &text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) || std::ferror(stdout))
+        return fail("stdout cannot be written: " + std::string(std::strerror(errno)));
+    return {};
+}
+
+Outcome<void> write_file(const std::string &path, const std::string &text) {
+    if (path == "-")
+        return write(text);
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file)
+        return fail(path + " cannot be written: " + std::strerror(errno));
+    return {};
+}
+
+std::string document(const std::string &schema, Json data) {
+    const Json whole{{"schema", "nvstgm/" + schema}, {"schema_version", "1.0"}, {"data", std::move(data)}};
+    return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string table(const std::vector<Column> &columns, const Json &rows) {
+    std::vector<std::vector<std::string>> lines(1);
+    for (const Column &column : columns)
+        lines[0].push_back(column.title);
+    for (const Json &row : rows) {
+        auto &line = lines.emplace_back();
+        for (const Column &column : columns) {
+            const std::string text = printable(text_of(cell_of(row, column.key)));
+            line.push_back(text.empty() ? "-" : text);
+        }
+    }
+    std::string shown;
+    for (const auto &line : lines) {
+        std::string text;
+        for (std::size_t n = 0; n < columns.size(); n++) {
+            std::size_t width = 0;
+            for (const auto &other : lines)
+                width = std::max(width, width_of(other[n]));
+            const std::string blanks(width - width_of(line[n]), ' ');
+            text += (n ? "  " : "") + (columns[n].left ? line[n] + blanks : blanks + line[n]);
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        shown += text + "\n";
+    }
+    return shown;
+}
+
+std::string csv(const std::vector<Column> &columns, const Json &rows) {
+    std::string shown;
+    for (const Column &column : columns) {
+        std::string name = column.key;
+        name.erase(0, name.starts_with('/'));
+        std::ranges::replace(name, '/', '_');
+        shown += (shown.empty() ? "" : ",") + name;
+    }
+    shown += "\n";
+    for (const Json &row : rows) {
+        std::string line;
+        for (std::size_t n = 0; n < columns.size(); n++) {
+            std::string text = text_of(cell_of(row, columns[n].key));
+            if (text.find_first_of(",\"\n\r") != text.npos) {
+                std::string quoted = "\"";
+                for (const char c : text)
+                    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+                text = quoted + "\"";
+            }
+            line += (n ? "," : "") + text;
+        }
+        shown += line + "\n";
+    }
+    return shown;
+}
+
+} // namespace nvstgm

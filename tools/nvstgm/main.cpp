@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "command_line.hpp"
+#include "forms.hpp"
+
+namespace nvstgm {
+
+std::vector<Command> all_commands() { return {check_command()}; }
+
+namespace {
+
+Outcome<Exit> run(const std::vector<std::string> &words) {
+    if (words.empty())
+        return fail("a command is missing; 'nvstgm --help' lists them");
+    if (words[0] == "-h" || words[0] == "--help" || words[0] == "help")
+        return write(help_of_all()).map([] { return done; });
+    if (words[0] == "-V" || words[0] == "--version")
+        return write("nvstgm " NVSTGM_VERSION "\n").map([] { return done; });
+    for (const Command &command : all_commands()) {
+        if (command.name != words[0])
+            continue;
+        const auto arguments = parse(command, {words.begin() + 1, words.end()});
+        if (!arguments)
+            return fail(arguments.error());
+        if (arguments->has("--help"))
+            return write(help_of(command)).map([] { return done; });
+        return command.run(*arguments);
+    }
+    return fail("there is no command '" + printable(words[0]) + "'; 'nvstgm --help' lists them");
+}
+
+} // namespace
+} // namespace nvstgm
+
+int main(int argc, char **argv) {
+    std::signal(SIGPIPE, SIG_IGN); // an error of write()
+    try {
+        const auto status = nvstgm::run({argv + 1, argv + argc});
+        if (status)
+            return *status;
+        nvstgm::say(status.error());
+    } catch (const std::exception &error) {
+        nvstgm::say(error.what());
+    }
+    return nvstgm::failed;
+}
