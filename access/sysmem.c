@@ -4,7 +4,9 @@
 #include <linux/iommu.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
-#include <linux/sched/signal.h>
+#include <linux/memory_hotplug.h>
+#include <linux/page-flags.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -33,7 +35,7 @@ static int visit_domain(struct device *dev, void *data)
 
 	if (dev != visit->dev)
 		return 0;
-	domain = iommu_get_domain_for_dev(dev);
+	domain = iommu_driver_get_domain_for_dev(dev);
 	if (!domain || domain->type == IOMMU_DOMAIN_IDENTITY)
 		return 1;
 	visit->translated = true;
@@ -86,19 +88,25 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 }
 
 /*
- * Only for what the kernel knows to be RAM: elsewhere a read may have side
- * effects.
+ * Only for what the kernel knows to be RAM in use: elsewhere a read may have
+ * side effects. Not for pages whose memory failed, or which a balloon or
+ * hotplug driver has given away: reading these may be a machine check.
  */
 static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
 {
+	struct page *page;
 	phys_addr_t phys;
 
-	if (nvdebug_sysmem_phys(gpu, bus, &phys) || !pfn_valid(PHYS_PFN(phys)) ||
+	if (nvdebug_sysmem_phys(gpu, bus, &phys) ||
 	    region_intersects(phys & PAGE_MASK, PAGE_SIZE,
 			      IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) != REGION_INTERSECTS)
 		return NULL;
-	return pfn_to_page(PHYS_PFN(phys));
+	page = pfn_to_online_page(PHYS_PFN(phys));
+	if (!page || PageOffline(page) || PageHWPoison(page) ||
+	    PageHWPoison(compound_head(page)))
+		return NULL;
+	return page;
 }
 
 /*
@@ -148,8 +156,6 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 	for (done = 0; done < bytes; done += n) {
 		u32 offset = offset_in_page(bus + done);
 
-		if (done && fatal_signal_pending(current))
-			return -EINTR;
 		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
 		page = sysmem_page(gpu, bus + done);
 		if (!page)

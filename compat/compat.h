@@ -46,6 +46,15 @@ static inline void kunmap_local(void *map)
 #define nvdebug_driver_managed_dma(drv)	strstarts((drv)->driver.name, "vfio-")
 #endif
 
+/* Before 7.0 the other function was for holders of the group's lock, too. */
+#ifndef NVDEBUG_HAVE_IOMMU_DRIVER_GET_DOMAIN
+static inline struct iommu_domain *
+iommu_driver_get_domain_for_dev(struct device *dev)
+{
+	return iommu_get_domain_for_dev(dev);
+}
+#endif
+
 /* From 6.10 on the source is what __string() was given. */
 #ifdef NVDEBUG_HAVE_ASSIGN_STR_OF_ONE
 #define nvdebug_assign_str(dst, src)	__assign_str(dst)

@@ -31,6 +31,13 @@ static inline bool probe(const struct pci_driver *driver)
 }
 #endif
 
+#ifdef PROBE_IOMMU_DRIVER_GET_DOMAIN
+static inline struct iommu_domain *probe(struct device *dev)
+{
+	return iommu_driver_get_domain_for_dev(dev);
+}
+#endif
+
 #ifdef PROBE_ASSIGN_STR_OF_ONE
 #include <trace/stages/stage6_event_callback.h>
 #define TEXT(...)	#__VA_ARGS__

@@ -2,6 +2,7 @@
 """What is in system memory is found where the GPU's IOMMU says, and nowhere else."""
 
 import stall
+from layouts import number
 from nvdvm import arch, kernel, paths, qemu
 from nvdvm.machine import Gpu, Machine
 from text import instances, tsgs
@@ -74,3 +75,16 @@ def test_a_list_whose_address_changed(module):
             assert "4096 bytes of memory are lost" in vm.module_log(3)
             vm.check(f"echo identity > {device}/iommu_group/type")
             expect_all(vm.check(f"cat /proc/gpu{index}/runlist0"))
+
+
+def test_a_page_that_failed_is_not_read(module):
+    """Reading one may raise a machine check."""
+    with machine(module, "iommu=pt") as vm:
+        for index, _ in enumerate(BOARDS):
+            file = f"/proc/gpu{index}/runlist0"
+            expect_all(vm.check(f"cat {file}"))
+            layout = vm.models[index].request("layout")
+            at = number(next(one for one in layout["runlists"] if one["id"] == 0)["address"])
+            vm.run(f"echo {at:#x} > /sys/devices/system/memory/hard_offline_page")
+            result = vm.run(f"cat {file}")
+            assert result.status and "Bad address" in result.err.decode()
