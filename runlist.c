@@ -2,7 +2,7 @@
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -104,8 +104,9 @@ static int read_channels(struct nvdebug_gpu *gpu,
 		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL ||
 		    id >= runlist->channels)
 			continue;
-		if (fatal_signal_pending(current))
-			return -EINTR;
+		ret = nvdebug_gpu_check_stop(gpu);
+		if (ret)
+			return ret;
 		ret = ops->read(gpu, runlist, id, &s->extra[i].channel);
 		if (ret)
 			return ret;

@@ -11,7 +11,7 @@
 #include <linux/io.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -353,7 +353,8 @@ static bool bar_search(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 		bars->lookups_left--;
 		scan->budget = 1;
 		if (!nvdebug_scan_wants(scan, &at, &aperture, &words) ||
-		    (!bars->pramin->insist && fatal_signal_pending(current)))
+		    (!bars->pramin->insist &&
+		     nvdebug_gpu_check_stop(bars->mem->gpu)))
 			return false;
 		if (!table_get_words(bars, aperture, at, buf, words,
 				     nvdebug_scan_run(scan) * words, &reads)) {

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct device;
+struct device_driver;
 struct nvdebug_device;
 struct seq_file;
 
@@ -50,11 +51,8 @@ struct nvdebug_bus {
 	void (*show_platform)(struct seq_file *m,
 			      const struct nvdebug_device *device);
 
-	/*
-	 * Is the driver one that assigns the device to user space (VFIO)?
-	 * Called with device->hw_access held.
-	 */
-	bool (*is_user_space)(const struct nvdebug_device *device);
+	/* Does the driver let user space manage the device's DMA (VFIO)? */
+	bool (*is_user_space)(struct device_driver *driver);
 	/* Enable DMA. Returns true if it was disabled. */
 	bool (*start_dma)(struct nvdebug_device *device);
 	void (*stop_dma)(struct nvdebug_device *device);

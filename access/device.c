@@ -8,6 +8,7 @@
 #include <linux/pm_runtime.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
@@ -18,15 +19,88 @@
 #include "decode/register.h"
 #include "hw/pmc.h"
 
+/* The driver. */
+
+/*
+ * Drivers that hand a device to user space or a guest without managing its DMA:
+ * Linux drivers/xen/xen-pciback, drivers/uio, and DPDK's igb_uio.
+ */
+static const char * const foreign_drivers[] = {
+	"pciback", "uio_pci_generic", "igb_uio", "uio_pdrv_genirq",
+	"uio_dmem_genirq",
+};
+
+bool nvdebug_device_is_given_away(const struct nvdebug_device *device)
+{
+	struct device_driver *driver = READ_ONCE(device->driver);
+
+	return driver && (device->bus->is_user_space(driver) ||
+			  match_string(foreign_drivers,
+				       ARRAY_SIZE(foreign_drivers),
+				       driver->name) >= 0);
+}
+
+static const char *device_why_busy(const struct nvdebug_device *device)
+{
+	lockdep_assert_held(&device->hw_access);
+	if (nvdebug_device_is_given_away(device))
+		return "given to a program or virtual machine";
+	if (device->driver && !device->driver_runs)
+		return "a driver is being bound or unbound";
+	return NULL;
+}
+
+int nvdebug_device_why_busy(struct nvdebug_device *device, const char **why)
+{
+	if (down_read_killable(&device->hw_access))
+		return -EINTR;
+	*why = device_why_busy(device);
+	up_read(&device->hw_access);
+	return 0;
+}
+
+int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
+			       size_t size)
+{
+	if (down_read_killable(&device->hw_access))
+		return -EINTR;
+	/* the driver cannot be unbound while hw_access is held */
+	strscpy(name, device->driver ? device->driver->name : "-", size);
+	up_read(&device->hw_access);
+	return 0;
+}
+
+void nvdebug_device_change_driver(struct nvdebug_device *device,
+				  struct device_driver *driver, bool runs,
+				  void (*meanwhile)(struct nvdebug_device *device))
+{
+	device_lock_assert(device->dev);
+	WRITE_ONCE(device->changing, true);
+	meanwhile(device);
+	wait_event(device->hw_access_ended,
+		   down_write_trylock(&device->hw_access));
+	WRITE_ONCE(device->driver, driver);
+	device->driver_runs = runs;
+	device->bus->driver_changed(device);
+	WRITE_ONCE(device->changing, false);
+	up_write(&device->hw_access);
+}
+
 /* Power. */
+
+static void device_end_access(struct nvdebug_device *device)
+{
+	up_read(&device->hw_access);
+	wake_up(&device->hw_access_ended);
+}
 
 /* With device->hw_access read-held; released on failure. */
 static int device_keep_awake(struct nvdebug_device *device)
 {
 	struct device *dev = device->dev;
 
-	if (device->bus->is_user_space(device)) {
-		up_read(&device->hw_access);
+	if (device_why_busy(device)) {
+		device_end_access(device);
 		return -EBUSY;
 	}
 	/*
@@ -56,6 +130,8 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 	struct nvdebug_device *device = nvdebug_device(gpu);
 	int ret;
 
+	if (READ_ONCE(device->changing))
+		return -EBUSY;
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
 	ret = device_keep_awake(device);
@@ -77,33 +153,18 @@ void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 	/* not _noidle: a delayed suspend should happen now */
 	pm_runtime_put(device->dev);
 	device->bus->release(device);
-	up_read(&device->hw_access);
+	device_end_access(device);
 }
 
-bool nvdebug_gpu_is_leaving(const struct nvdebug_gpu *gpu)
+int nvdebug_gpu_check_stop(const struct nvdebug_gpu *gpu)
 {
-	return READ_ONCE(nvdebug_device(gpu)->gone);
-}
+	const struct nvdebug_device *device = nvdebug_device(gpu);
 
-bool nvdebug_device_is_given_away(struct nvdebug_device *device)
-{
-	bool given;
-
-	down_read(&device->hw_access);
-	given = device->bus->is_user_space(device);
-	up_read(&device->hw_access);
-	return given;
-}
-
-int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
-			       size_t size)
-{
-	if (down_read_killable(&device->hw_access))
+	if (fatal_signal_pending(current))
 		return -EINTR;
-	/* the driver cannot be unbound while hw_access is held */
-	strscpy(name, device->driver ? device->driver->name : "-", size);
-	up_read(&device->hw_access);
-	return 0;
+	if (READ_ONCE(device->gone))
+		return -ENODEV;
+	return READ_ONCE(device->changing) ? -ECANCELED : 0;
 }
 
 /* Registers. */
@@ -114,31 +175,33 @@ int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
 int nvdebug_device_map_registers(struct nvdebug_device *device)
 {
 	const struct resource *bar = device->bar[0];
-	struct device *dev = device->dev;
+	struct nvdebug_gpu *gpu = &device->gpu;
 	int ret;
 
 	if (!bar || !bar->start) {
-		dev_warn(dev, "no BAR0: left alone\n");
+		nvdebug_warn_ratelimit(gpu, "no BAR0: left alone\n");
 		return -ENODEV;
 	}
 	device->bar0_len = resource_size(bar);
 	if (device->bar0_len < BAR0_MIN_SIZE) {
-		dev_warn(dev, "BAR0 has only %pa bytes: left alone\n",
-			 &device->bar0_len);
+		nvdebug_warn_ratelimit(gpu,
+				       "BAR0 has only %pa bytes: left alone\n",
+				       &device->bar0_len);
 		return -ENODEV;
 	}
 
 	ret = device->bus->enable(device);
 	if (ret) {
-		dev_warn(dev, "cannot enable memory decoding (%d): left alone\n",
-			 ret);
+		nvdebug_warn_ratelimit(gpu,
+				       "cannot enable memory decoding (%d): left alone\n",
+				       ret);
 		return ret;
 	}
 
 	/* Not requested: the region belongs to the driver. */
 	device->bar0 = ioremap(bar->start, device->bar0_len);
 	if (!device->bar0) {
-		dev_warn(dev, "cannot map BAR0: left alone\n");
+		nvdebug_warn_ratelimit(gpu, "cannot map BAR0: left alone\n");
 		device->bus->disable(device);
 		return -ENOMEM;
 	}
@@ -222,6 +285,7 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 void nvdebug_device_log_init(struct nvdebug_device *device)
 {
 	ratelimit_state_init(&device->info_ratelimit, INTERVAL, LINES);
+	ratelimit_state_init(&device->warn_ratelimit, INTERVAL, LINES);
 	ratelimit_state_init(&device->err_ratelimit, INTERVAL, LINES);
 }
 
@@ -253,13 +317,16 @@ void nvdebug_err_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...)
 	va_end(args);
 }
 
-void nvdebug_warn(struct nvdebug_gpu *gpu, const char *fmt, ...)
+void nvdebug_warn_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...)
 {
+	struct nvdebug_device *device = nvdebug_device(gpu);
 	struct va_format line = { .fmt = fmt };
 	va_list args;
 
+	if (!___ratelimit(&device->warn_ratelimit, KBUILD_MODNAME))
+		return;
 	va_start(args, fmt);
 	line.va = &args;
-	dev_warn(nvdebug_device(gpu)->dev, "%pV", &line);
+	dev_warn(device->dev, "%pV", &line);
 	va_end(args);
 }

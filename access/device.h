@@ -18,6 +18,7 @@
 #include <linux/ratelimit_types.h>
 #include <linux/rwsem.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "core/gpu.h"
 #include "core/machine.h"
@@ -45,10 +46,18 @@ struct nvdebug_device {
 	const char *closed;
 
 	struct ratelimit_state info_ratelimit;
+	struct ratelimit_state warn_ratelimit;
 	struct ratelimit_state err_ratelimit;
+	struct ratelimit_state identify_ratelimit;	/* attempts */
 
-	/* Read-held across hardware access, write-held on driver changes. */
+	/*
+	 * Read-held across hardware access, write-held to change the driver.
+	 * The writer waits for nvdebug_gpu_end() instead of in the queue, where
+	 * it would keep out those who restore state.
+	 */
 	struct rw_semaphore hw_access;
+	wait_queue_head_t hw_access_ended;
+	bool changing;	/* the driver: no access may start, or go on */
 	/*
 	 * Under hw_access. From before the driver's probe to after its remove
 	 */
@@ -80,12 +89,25 @@ nvdebug_device(const struct nvdebug_gpu *gpu)
 	return container_of(gpu, struct nvdebug_device, gpu);
 }
 
-#define NVDEBUG_GIVEN_AWAY	"given to a program or virtual machine"
-/* Is it assigned to user space? Then it is not accessed. */
-bool nvdebug_device_is_given_away(struct nvdebug_device *device);
+/* Does its driver hand it to user space or a guest? hw_access is held. */
+bool nvdebug_device_is_given_away(const struct nvdebug_device *device);
+/*
+ * *@why: why it may not be accessed now: given away, or probe() or remove() of
+ * a driver runs; else NULL. Fails with -EINTR.
+ */
+int __must_check nvdebug_device_why_busy(struct nvdebug_device *device,
+					 const char **why);
 /* The driver's name, "-" without one. Fails with -EINTR. */
 int __must_check nvdebug_device_driver_name(struct nvdebug_device *device,
 					    char *name, size_t size);
+/*
+ * Set the driver (NULL: none; @runs: between its probe and remove). Ends
+ * accesses in progress and waits for them. @meanwhile runs first, when no new
+ * access can start.
+ */
+void nvdebug_device_change_driver(struct nvdebug_device *device,
+				  struct device_driver *driver, bool runs,
+				  void (*meanwhile)(struct nvdebug_device *device));
 
 int __must_check nvdebug_device_map_registers(struct nvdebug_device *device);
 void nvdebug_device_unmap_registers(struct nvdebug_device *device);

@@ -31,7 +31,7 @@ static int dma_list_alloc(struct nvdebug_device *device, struct dma_list *list)
 	if (!device_trylock(dev))
 		return -EBUSY;
 	/* a user space driver owns the IOMMU domain: no DMA API */
-	if (!device->bus->is_user_space(device)) {
+	if (!nvdebug_device_is_given_away(device)) {
 		list->words = dma_alloc_coherent(dev, list->base.bytes,
 						 &list->dma, GFP_KERNEL);
 		ret = list->words ? 0 : -ENOMEM;

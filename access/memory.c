@@ -10,7 +10,7 @@
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "access/bar.h"
@@ -74,6 +74,11 @@ void nvdebug_mem_end(struct nvdebug_mem *mem)
 	nvdebug_bars_free(&s->bars);
 	nvdebug_table_cache_free(&s->tables);
 	kfree(s);
+}
+
+static int session_check_stop(const struct nvdebug_session *s)
+{
+	return s->pramin.insist ? 0 : nvdebug_gpu_check_stop(s->base.gpu);
 }
 
 /* Address and size of what is still to be read of a request. */
@@ -152,9 +157,11 @@ static int request_end(struct nvdebug_session *s,
 static int request_start(struct nvdebug_session *s,
 			 struct nvdebug_mem_request *req)
 {
-	int ret = mem_check_request(s->base.gpu, req);
+	int ret = session_check_stop(s);
 	size_t done = 0;
 
+	if (!ret)
+		ret = mem_check_request(s->base.gpu, req);
 	req->suspect = false;
 	if (!ret && req->table)
 		done = nvdebug_table_cache_get(&s->tables, req->aperture,
@@ -241,15 +248,13 @@ static int request_read_bar(struct nvdebug_session *s,
 	struct nvdebug_bar_place place;
 	size_t end, first = *done, i;
 	bool asked = false;
-	int ret;
+	int stop, ret;
 
-	if (!s->pramin.insist && fatal_signal_pending(current))
-		return -EINTR;
-	if (!s->pramin.insist && nvdebug_gpu_is_leaving(s->base.gpu))
-		return -ENODEV;
 	ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
-	if (ret)
-		return ret;
+	/* also of a search that it ended */
+	stop = session_check_stop(s);
+	if (stop || ret)
+		return stop ? stop : ret;
 	s->alive = false;
 	end = min(req->words, first + place.words);
 	for (i = round_up(first, step); i < end; i += step) {

@@ -2,8 +2,8 @@
 #include <linux/io.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/time64.h>
 
@@ -90,12 +90,15 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 
 static int pramin_lock_gpu(const struct nvdebug_pramin *p)
 {
+	int ret;
+
 	if (p->insist) {
 		mutex_lock(&p->gpu->lock);
 		return 0;
 	}
-	if (nvdebug_gpu_is_leaving(p->gpu))
-		return -ENODEV;
+	ret = nvdebug_gpu_check_stop(p->gpu);
+	if (ret)
+		return ret;
 	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
 }
 
@@ -270,8 +273,6 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 		struct burst_cursor from = c;
 		int ret;
 
-		if (!p->insist && fatal_signal_pending(current))
-			return -EINTR;
 		ret = pramin_lock_gpu(p);
 		if (ret)
 			return ret;

@@ -83,9 +83,9 @@ static int ptop_read_engines(struct nvdebug_gpu *gpu,
 	for (i = 0; !ret && i < count; i++)
 		ret = ptop_read_table(gpu, &tables[i], decode, &ignored, why);
 	if (ignored)
-		nvdebug_warn(gpu,
-			     "device table: %u invalid entries\n",
-			 ignored);
+		nvdebug_warn_ratelimit(gpu,
+				       "device table: %u invalid entries\n",
+				       ignored);
 	if (!ret && !topology->engines) {
 		*why = "device table empty";
 		ret = -ENODATA;
@@ -247,9 +247,10 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 	}
 	topology->nameless_runlists = found - topology->runlists;
 	if (topology->counted_runlists || topology->nameless_runlists)
-		nvdebug_warn(gpu,
-			     "%u of %u runlists tell their id%s\n", named, found,
-			 clash ? ", but two the same" : "");
+		nvdebug_warn_ratelimit(gpu,
+				       "%u of %u runlists tell their id%s\n",
+				       named, found,
+				       clash ? ", but two the same" : "");
 }
 
 static void runlist_expect_pbdma_config(struct nvdebug_gpu *gpu,

@@ -79,7 +79,7 @@ int nvdebug_request(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* A GPU that is suspended or gone cannot be restored. */
+/* A GPU that is suspended, gone or between drivers cannot be restored. */
 static int leases_begin_undo(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin_undo(gpu);
@@ -99,7 +99,7 @@ void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 
 	if (error)
 		nvdebug_err_ratelimit(gpu,
-				      "%u lease%s over, but the GPU sleeps or has gone: nothing is put back (%d)\n",
+				      "%u lease%s over, but the GPU sleeps, has gone or gets another driver: nothing is put back (%d)\n",
 				      leases->count, leases->count == 1 ? " is" : "s are",
 				      error);
 	list_for_each_entry_safe(undo, next, &leases->undos, node) {

@@ -15,16 +15,25 @@ struct nvdebug_gpu;
 
 /*
  * Bracket every access to registers and memory. begin() fails with -ENODEV if
- * the GPU is suspended or gone, -EBUSY if it is assigned to user space or
- * closed by a mode, -EINTR on a fatal signal. Same task for both; not nested.
+ * the GPU is suspended or gone, -EBUSY if it is assigned to user space, closed
+ * by a mode or about to get or lose its driver, -EINTR on a fatal signal. Same
+ * task for both; not nested.
  */
 int __must_check nvdebug_gpu_begin(struct nvdebug_gpu *gpu);
-/* For restoring state: ignores signals and the removal of the GPU's files. */
+/*
+ * For restoring state: ignores signals, the removal of the GPU's files and a
+ * driver change that waits for its users, but fails while probe() or remove()
+ * of a driver runs.
+ */
 int __must_check nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
 
-/* Is the GPU being removed? Long operations should stop. */
-bool nvdebug_gpu_is_leaving(const struct nvdebug_gpu *gpu);
+/*
+ * For whatever takes long, at each step: 0, or why to stop. -EINTR: a fatal
+ * signal; -ENODEV: the GPU's files are being removed; -ECANCELED: a driver is
+ * about to be bound or unbound (which users see as -EBUSY).
+ */
+int __must_check nvdebug_gpu_check_stop(const struct nvdebug_gpu *gpu);
 
 /* Registers. */
 
@@ -111,7 +120,8 @@ void nvdebug_mem_end(struct nvdebug_mem *mem);
 /* Errors that end the open or write, not only one read. */
 static inline bool nvdebug_mem_error_is_fatal(int error)
 {
-	return error == -EINTR || error == -ENODEV || error == -ENOMEM;
+	return error == -EINTR || error == -ENODEV || error == -ENOMEM ||
+	       error == -ECANCELED;
 }
 
 /*
@@ -130,7 +140,7 @@ int __must_check nvdebug_mem_read_all(struct nvdebug_mem *mem,
  *   -EFAULT      no such memory
  *   -EIO         every word reads as an error code
  *   -ENODEV      the GPU is gone
- *   -EINTR       a fatal signal
+ *   -EINTR, -ECANCELED  see nvdebug_gpu_check_stop()
  *   -ENOMEM      out of memory
  */
 static inline int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
@@ -188,8 +198,7 @@ __printf(2, 3)
 void nvdebug_info_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...);
 __printf(2, 3)
 void nvdebug_err_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...);
-/* Not ratelimited: only while the GPU is probed. */
 __printf(2, 3)
-void nvdebug_warn(struct nvdebug_gpu *gpu, const char *fmt, ...);
+void nvdebug_warn_ratelimit(struct nvdebug_gpu *gpu, const char *fmt, ...);
 
 #endif

@@ -365,8 +365,8 @@ void nvdebug_gpu_end(nvdebug_gpu *gpu) {
     State::of(gpu).ahead.expect_no_more();
 }
 
-bool nvdebug_gpu_is_leaving(const nvdebug_gpu *) {
-    return false;
+int nvdebug_gpu_check_stop(const nvdebug_gpu *) {
+    return shim.killed ? -EINTR : 0;
 }
 
 namespace {
@@ -484,7 +484,7 @@ int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
 // What goes to the kernel's log from the module: an error says it here.
 void nvdebug_info_ratelimit(nvdebug_gpu *, const char *, ...) {}
 void nvdebug_err_ratelimit(nvdebug_gpu *, const char *, ...) {}
-void nvdebug_warn(nvdebug_gpu *, const char *, ...) {}
+void nvdebug_warn_ratelimit(nvdebug_gpu *, const char *, ...) {}
 
 // --- what the shim asks of its program ---
 

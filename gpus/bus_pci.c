@@ -209,10 +209,9 @@ static void pci_show_info(struct seq_file *m,
 	seq_printf(m, "pci_class: 0x%06x\n", pdev->class);
 }
 
-static bool pci_is_user_space(const struct nvdebug_device *device)
+static bool pci_is_user_space(struct device_driver *driver)
 {
-	return device->driver &&
-	       nvdebug_driver_managed_dma(to_pci_driver(device->driver));
+	return nvdebug_driver_managed_dma(to_pci_driver(driver));
 }
 
 static bool pci_start_dma(struct nvdebug_device *device)

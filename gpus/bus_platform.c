@@ -189,10 +189,9 @@ static void platform_show_info(struct seq_file *m,
 		   platform_compatible(device->dev, &chip));
 }
 
-static bool platform_is_user_space(const struct nvdebug_device *device)
+static bool platform_is_user_space(struct device_driver *driver)
 {
-	return device->driver &&
-	       nvdebug_driver_managed_dma(to_platform_driver(device->driver));
+	return nvdebug_driver_managed_dma(to_platform_driver(driver));
 }
 
 /* DMA is always enabled. */

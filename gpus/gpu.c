@@ -2,6 +2,7 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include "access/bus.h"
@@ -23,8 +24,11 @@ static int gpu_probe(struct nvdebug_device *device)
 	const char *closed;
 
 	if (ret) {
-		nvdebug_probe_forget(gpu, ret == -EBUSY ? NVDEBUG_GIVEN_AWAY :
-							  "asleep until now");
+		const char *why = NULL;
+
+		if (nvdebug_device_why_busy(device, &why) || !why)
+			why = "asleep until now";
+		nvdebug_probe_forget(gpu, why);
 		return -EAGAIN;
 	}
 	ret = nvdebug_device_map_registers(device);
@@ -105,8 +109,13 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	kref_init(&device->ref);
 	INIT_LIST_HEAD(&device->node);
 	nvdebug_device_log_init(device);
+	/* once a second on average; without a line about the rest */
+	ratelimit_state_init(&device->identify_ratelimit, 5 * HZ, 5);
+	ratelimit_set_flags(&device->identify_ratelimit,
+			    RATELIMIT_MSG_ON_RELEASE);
 	mutex_init(&device->identity);
 	init_rwsem(&device->hw_access);
+	init_waitqueue_head(&device->hw_access_ended);
 	device->number = -1;
 	device->looked = jiffies;
 	device->bus = bus;
@@ -132,7 +141,7 @@ bool nvdebug_device_identify(struct nvdebug_device *device)
 	int ret = -EALREADY;
 
 	mutex_lock(&device->identity);
-	if (!device->identified)
+	if (!device->identified && __ratelimit(&device->identify_ratelimit))
 		ret = gpu_probe(device);
 	mutex_unlock(&device->identity);
 	return !ret;
@@ -165,12 +174,7 @@ void nvdebug_device_driver(struct nvdebug_device *device,
 			   struct device_driver *driver, bool runs)
 {
 	/* a driver change may change the IOMMU mappings of override lists */
-	retire_overrides(device);
-	down_write(&device->hw_access);
-	device->driver = driver;
-	device->driver_runs = runs;
-	device->bus->driver_changed(device);
-	up_write(&device->hw_access);
+	nvdebug_device_change_driver(device, driver, runs, retire_overrides);
 }
 
 bool nvdebug_device_found_new(struct nvdebug_device *fresh,
@@ -188,6 +192,9 @@ void nvdebug_device_retire(struct nvdebug_device *device)
 {
 	WARN_ON_ONCE(device->proc);
 	retire_overrides(device);
+	/* a change of its driver may be under way */
+	down_write(&device->hw_access);
 	nvdebug_device_unmap_registers(device);
+	up_write(&device->hw_access);
 	nvdebug_device_put(device);
 }

@@ -25,14 +25,14 @@ void nvdebug_device_retire(struct nvdebug_device *device);
 void nvdebug_device_get(struct nvdebug_device *device);
 void nvdebug_device_put(struct nvdebug_device *device);
 /*
- * Identify a GPU that could not be identified before. Returns true if that
- * succeeded now.
+ * Identify a GPU that could not be identified before, unless that was tried too
+ * often lately. Returns true if it succeeded now.
  */
 bool nvdebug_device_identify(struct nvdebug_device *device);
 /*
- * Set its driver (NULL: none; @runs: between its probe and remove) after
- * waiting for hardware accesses in progress. Only from the bus notifier, with
- * the device lock held.
+ * Set its driver (NULL: none; @runs: between its probe and remove) after ending
+ * hardware accesses in progress. Only from the bus notifier, with the device
+ * lock held.
  */
 void nvdebug_device_driver(struct nvdebug_device *device,
 			   struct device_driver *driver, bool runs);

@@ -51,6 +51,19 @@ static struct nvdebug_device *find_device(const struct device *dev)
 	return NULL;
 }
 
+/* With a reference of its own. */
+static struct nvdebug_device *get_device_of(const struct device *dev)
+{
+	struct nvdebug_device *device;
+
+	mutex_lock(&gpus_lock);
+	device = find_device(dev);
+	if (device)
+		nvdebug_device_get(device);
+	mutex_unlock(&gpus_lock);
+	return device;
+}
+
 static bool is_before(const struct nvdebug_device *a, const struct nvdebug_device *b)
 {
 	if (a->bus != b->bus)
@@ -161,15 +174,16 @@ void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 	default:
 		return;
 	}
-	mutex_lock(&gpus_lock);
-	device = find_device(dev);
-	if (device)
+	device = get_device_of(dev);
+	if (device) {
+		/* it may wait: not under gpus_lock, which others need */
 		nvdebug_device_driver(device, driver, runs);
-	if (device && runs)
-		nvdebug_gpus_look_again(device);
-	else if (runs)
+		if (runs)
+			nvdebug_gpus_look_again(device);
+		nvdebug_device_put(device);
+	} else if (runs) {
 		nvdebug_gpus_scan_later();
-	mutex_unlock(&gpus_lock);
+	}
 }
 
 static int publish_device(struct nvdebug_device *device)

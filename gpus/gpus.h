@@ -39,8 +39,8 @@ void nvdebug_gpus_scan_later(void);
  */
 void nvdebug_gpus_look_again(struct nvdebug_device *device);
 /*
- * A driver change, to be called for all BUS_NOTIFY_* events. Waits for hardware
- * accesses in progress.
+ * A driver change, to be called for all BUS_NOTIFY_* events, with the device
+ * lock. Ends hardware accesses in progress and waits for them.
  */
 void nvdebug_gpus_driver(struct device *dev, unsigned long event);
 /* It is removed: no access afterwards. Not from within a scan. */

@@ -2,7 +2,6 @@
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
-#include <linux/sched/signal.h>
 
 #include "core/gpu.h"
 #include "core/machine.h"
@@ -25,10 +24,9 @@ static int await_done(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 			return ret < 0 ? ret : 0;
 		if (late)
 			return -ETIMEDOUT;
-		if (!undo && fatal_signal_pending(current))
-			return -EINTR;
-		if (!undo && nvdebug_gpu_is_leaving(gpu))
-			return -ENODEV;
+		ret = undo ? 0 : nvdebug_gpu_check_stop(gpu);
+		if (ret)
+			return ret;
 		usleep_range(20, 50);
 	}
 }

@@ -11,13 +11,13 @@ struct nvdebug_gpu;
 typedef int (*nvdebug_done_fn)(struct nvdebug_gpu *gpu, const void *what);
 
 /*
- * Poll @done until it returns non-zero. -ETIMEDOUT after a second, -EINTR on a
- * fatal signal, -ENODEV if the GPU is being removed. Sleeps.
+ * Poll @done until it returns non-zero. -ETIMEDOUT after a second, else as
+ * nvdebug_gpu_check_stop(). Sleeps.
  */
 int __must_check nvdebug_await(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 			       const void *what);
 
-/* For restoring state: ignores signals and the removal of the GPU. */
+/* For restoring state: does not stop early. */
 int __must_check nvdebug_await_undo(struct nvdebug_gpu *gpu,
 				    nvdebug_done_fn done, const void *what);
 

@@ -38,10 +38,11 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 	if (!ret)
 		ret = nvdebug_reg_value_check(boot0);
 	if (ret) {
-		nvdebug_warn(gpu, "BOOT_0 reads 0x%08x (%s): left alone\n",
-			     boot0, ret == -ENODEV ?
-				    "off the bus or not decoding" :
-				    "register bus error");
+		nvdebug_warn_ratelimit(gpu,
+				       "BOOT_0 reads 0x%08x (%s): left alone\n",
+				       boot0, ret == -ENODEV ?
+					      "off the bus or not decoding" :
+					      "register bus error");
 		return ret;
 	}
 
@@ -98,7 +99,7 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret) {
-		nvdebug_warn(gpu, "no device_info or runlists: %s\n", why);
+		nvdebug_warn_ratelimit(gpu, "no device_info or runlists: %s\n", why);
 		gpu->missing[NVDEBUG_FEATURE_DEVICE_INFO] = why;
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
 	} else if (!topology->runlists) {
@@ -125,8 +126,9 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 					   gpu->chip->runlist->block->channel_config);
 	for (i = 0; i < topology->runlists; i++)
 		if (nvdebug_runlist_prepare(gpu, &topology->runlist[i]))
-			nvdebug_warn(gpu, "runlist %u does not answer yet\n",
-				     topology->runlist[i].id);
+			nvdebug_warn_ratelimit(gpu,
+					       "runlist %u does not answer yet\n",
+					       topology->runlist[i].id);
 	return 0;
 }
 

@@ -25,8 +25,7 @@ struct info_snapshot {
 	const char *away;	/* why no file can be read now, or NULL */
 };
 
-/* The file is world readable: only root's open accesses the GPU. */
-static bool info_may_access_gpu(void)
+bool nvdebug_info_may_access_gpu(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
@@ -55,11 +54,15 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 		return ERR_PTR(ret);
 	}
 	s->forbidden = nvdebug_window_forbidden(gpu);
-	if (info_may_access_gpu())
+	if (nvdebug_info_may_access_gpu())
 		info_refresh(device);
-	s->away = READ_ONCE(device->closed);
-	if (nvdebug_device_is_given_away(device))
-		s->away = NVDEBUG_GIVEN_AWAY;
+	ret = nvdebug_device_why_busy(device, &s->away);
+	if (ret) {
+		kfree(s);
+		return ERR_PTR(ret);
+	}
+	if (!s->away)
+		s->away = READ_ONCE(device->closed);
 	return &s->base;
 }
 

@@ -5,8 +5,13 @@
 #ifndef NVDEBUG_INFO_H
 #define NVDEBUG_INFO_H
 
+#include <linux/types.h>
+
 struct nvdebug_view;
 
 extern const struct nvdebug_view nvdebug_info_view;
+
+/* Everybody may open it, but only root's open accesses the GPU. */
+bool nvdebug_info_may_access_gpu(void);
 
 #endif

@@ -101,7 +101,18 @@ static struct nvdebug_snapshot *take_snapshot(const struct proc_file *node)
 		return ERR_PTR(ret);
 	snapshot = node->view->take(gpu, node->number);
 	nvdebug_gpu_end(gpu);
-	return snapshot;
+	return snapshot == ERR_PTR(-ECANCELED) ? ERR_PTR(-EBUSY) : snapshot;
+}
+
+/* Also for files of cached data, which may be outdated by now. */
+static int check_open(struct nvdebug_device *device)
+{
+	const char *why;
+	int ret = nvdebug_device_why_busy(device, &why);
+
+	if (ret)
+		return ret;
+	return why || READ_ONCE(device->closed) ? -EBUSY : 0;
 }
 
 static int reader_open(struct inode *inode, struct file *file)
@@ -111,13 +122,11 @@ static int reader_open(struct inode *inode, struct file *file)
 	struct proc_reader *reader;
 	int ret;
 
-	/* also files of cached data, which may be outdated by now */
-	if (node->view != &nvdebug_info_view &&
-	    (nvdebug_device_is_given_away(node->device) ||
-	     READ_ONCE(node->device->closed)))
-		return -EBUSY;
+	ret = node->view == &nvdebug_info_view ? 0 : check_open(node->device);
+	if (ret)
+		return ret;
 	/* opening info creates the other files, if the GPU is awake now */
-	if (node->view == &nvdebug_info_view &&
+	if (node->view == &nvdebug_info_view && nvdebug_info_may_access_gpu() &&
 	    nvdebug_device_identify(node->device))
 		create_rest(node->device);
 	snapshot = take_snapshot(node);
@@ -190,6 +199,8 @@ static ssize_t request_write(struct file *file, const char __user *buf,
 	ret = nvdebug_request(&node->device->gpu, control, leases, text, count,
 			      answer);
 	kfree(text);
+	if (ret == -ECANCELED)
+		ret = -EBUSY;
 	return ret ? ret : count;
 }
 

@@ -2,7 +2,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -376,8 +376,9 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 	struct nvdebug_instance_place place;
 	int ret;
 
-	if (fatal_signal_pending(current))
-		return -EINTR;
+	ret = nvdebug_gpu_check_stop(set->gpu);
+	if (ret)
+		return ret;
 	cond_resched();
 	/* checking an entry again would need another copy of the list */
 	if (!set->gpu->chip->channel->read_inst || block->status)

@@ -5,11 +5,13 @@ import contextlib
 
 import pytest
 from costs import accesses
-from driver import bind, driver, folder, unbind
+from driver import DRIVERS, bind, driver, folder, unbind
 from files import expect_errors, names
-from leases import held
+from leases import held, hold, kill, leases_of
+from nvdvm import initramfs
 from registers import device_table, stick, tsg_preempt_pending
 from runlist import enabled, location
+from stall import stalled
 from tasks import even
 
 BOARD = "gtx1060-3gb"
@@ -96,14 +98,142 @@ def test_it_comes_and_goes_when_nobody_is_inside(bench, event):
         assert accesses(bench, BOARD) == done
 
 
-def test_who_comes_meanwhile_waits(bench):
-    """It is no error that somebody else is inside while the driver wants to go."""
+@contextlib.contextmanager
+def kept_waiting(bench, event, inside, function):
+    """A driver is bound to BOARD or unbound, but must wait for `inside`, which stands still in `function`."""
+    at = f"{folder(bench, BOARD)}/driver/unbind" if event == "unbind" else f"{DRIVERS}/pcigpu/bind"
+    with stalled(bench, inside, function) as command:
+        bench.check("rm -f /tmp/changed; "
+                    f"(echo {bench.address(BOARD)} > {at}; touch /tmp/changed) < /dev/null > /dev/null 2>&1 & "
+                    "usleep 500000")
+        assert bench.run("[ -e /tmp/changed ]").status, "it waits"
+        yield command
+        command.finish()
+        bench.check("until [ -e /tmp/changed ]; do usleep 10000; done")
+
+
+@contextlib.contextmanager
+def about_to(bench, event):
+    """A driver that will be bound to BOARD, or is."""
     with driver(bench):
-        assert bind(bench, BOARD).status == 0
-        with busy(bench, BOARD):
-            bench.check(f"({unbind(bench, BOARD)}) < /dev/null > /dev/null 2>&1 & usleep 100000; "
-                        f"cat {bench.proc(BOARD, 'engines')}")
-        assert bound(bench, BOARD) == "-"
+        if event == "unbind":
+            assert bind(bench, BOARD).status == 0
+        else:
+            bench.check(f"echo pcigpu > {folder(bench, BOARD)}/driver_override")
+        yield
+        assert bound(bench, BOARD) == ("-" if event == "unbind" else "pcigpu")
+
+
+BUSY = "Device or resource busy"
+# What is inside for long, and what it is inside of.
+INSIDE = {"runlist0": "nvdebug_instances_read", "runlist0_brief": "nvdebug_mem_read_all",
+          "contexts": "nvdebug_instances_read", "engines": "nvdebug_gpu_check_stop"}
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+@pytest.mark.parametrize("name, function", INSIDE.items())
+def test_who_reads_gives_way(bench, event, name, function):
+    """Instead of reading to the end, which may take long."""
+    bench.restart(BOARD, "sysmem")
+    with about_to(bench, event):
+        with kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, name)}", function) as command:
+            pass
+        assert command.status != 0 and BUSY in command.out
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_who_controls_gives_way(bench, event):
+    """And puts back what it had changed."""
+    bench.restart(BOARD, "sysmem")
+    with about_to(bench, event):
+        stick(bench.model(BOARD), tsg_preempt_pending(BOARD))
+        with kept_waiting(bench, event, f"echo 0:1 > {bench.proc(BOARD, 'preempt_tsg')}", "nvdebug_await") as command:
+            pass
+        bench.model(BOARD).request("fault", "none")
+        assert command.status != 0 and "busy" in command.out
+    assert "0 on" in bench.read(BOARD, "scheduling")
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_who_comes_meanwhile_does_not_wait(bench, event):
+    bench.restart(BOARD, "sysmem")
+    with about_to(bench, event), \
+            kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, 'contexts')}", "nvdebug_instances_read"):
+        for command in (f"cat {bench.proc(BOARD, 'engines')}", f"echo 0:2 > {bench.proc(BOARD, 'disable_channel')}"):
+            result = bench.run(f"timeout 3 {command}" if command.startswith("cat") else command)
+            assert result.status == 1 and "busy" in result.err.decode()
+        bench.check(f"timeout 3 cat {bench.proc(BOARD, 'info')}")
+        assert "# engine" in bench.check(f"timeout 3 cat {bench.proc(BOARD, 'device_info')}")
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_the_end_of_a_lease_does_not_wait(bench, event):
+    """For who reads, nor for the driver that waits for that."""
+    bench.restart(BOARD, "sysmem")
+    with about_to(bench, event):
+        hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
+        with kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, 'contexts')}", "nvdebug_instances_read"):
+            bench.check("pid=$(cat /tmp/holder); kill -9 $pid; "
+                        "timeout 3 sh -c \"while [ -e /proc/$pid ]; do usleep 10000; done\"")
+    assert 2 in enabled(bench, BOARD)
+
+
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_drivers_of_other_gpus_do_not_wait(bench, event):
+    other = next(board for board in bench.slots if board != BOARD)
+    bench.restart(BOARD, "sysmem")
+    with about_to(bench, event), \
+            kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, 'contexts')}", "nvdebug_instances_read"):
+        bench.check(f"echo pcigpu > {folder(bench, other)}/driver_override; "
+                    f"echo {bench.address(other)} > /tmp/address; "
+                    f"timeout 3 cp /tmp/address {DRIVERS}/pcigpu/bind && "
+                    f"timeout 3 cp /tmp/address {DRIVERS}/pcigpu/unbind")
+
+
+# The functions of the driver that run meanwhile, and what info says of them.
+WINDOWS = {"bind": "pci_device_probe", "unbind": "pci_device_remove"}
+CHANGING = "no (a driver is being bound or unbound)"
+
+
+@pytest.mark.parametrize("event", WINDOWS)
+def test_not_touched_while_its_driver_comes_or_goes(bench, event):
+    files = (*names(bench, BOARD),)
+    at = f"{folder(bench, BOARD)}/driver/unbind" if event == "unbind" else f"{DRIVERS}/pcigpu/bind"
+    with about_to(bench, event):
+        with stalled(bench, f"echo {bench.address(BOARD)} > {at}", WINDOWS[event]) as command:
+            bench.model(BOARD).request("stats", "reset")
+            expect_errors(bench, BOARD, BUSY)
+            for name, text in leases_of(BOARD).items():
+                bench.refused(BOARD, name, text, "busy")
+            assert features(bench, BOARD) == {CHANGING}
+            assert accesses(bench, BOARD) == 0
+        assert command.status == 0
+        bench.read(BOARD, "engines")
+    assert (*names(bench, BOARD),) == files
+    assert CHANGING not in features(bench, BOARD)
+
+
+def test_nothing_is_put_back_while_a_driver_sets_the_gpu_up(bench):
+    with about_to(bench, "bind"):
+        hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
+        with stalled(bench, f"echo {bench.address(BOARD)} > {DRIVERS}/pcigpu/bind", WINDOWS["bind"]):
+            bench.model(BOARD).request("stats", "reset")
+            kill(bench)
+            assert accesses(bench, BOARD) == 0
+    bench.run(f"echo 0:2 > {bench.proc(BOARD, 'enable_channel')}")
+
+
+def test_a_gpu_that_is_found_while_its_driver_comes(bench):
+    """The module waits until the driver is there."""
+    bench.check("rmmod nvdebug")
+    with driver(bench):
+        bench.check(f"echo pcigpu > {folder(bench, BOARD)}/driver_override")
+        with stalled(bench, f"echo {bench.address(BOARD)} > {DRIVERS}/pcigpu/bind", WINDOWS["bind"]):
+            bench.model(BOARD).request("stats", "reset")
+            bench.check(f"(insmod {initramfs.MODULE}; touch /tmp/loaded) < /dev/null > /dev/null 2>&1 & sleep 1")
+            assert accesses(bench, BOARD) == 0
+        bench.check("until [ -e /tmp/loaded ]; do usleep 10000; done; rm /tmp/loaded")
+        assert "# engine" in bench.read(BOARD, "device_info") and bound(bench, BOARD) == "pcigpu"
 
 
 def test_its_resources_are_its_own(bench):
@@ -159,7 +289,8 @@ def test_bus_mastering_ends_after_a_driver(bench):
     assert enable_count(bench, BOARD) == 0
 
 
-USER_SPACE = {"name": "vfio-test", "params": "user_space=1"}
+# Drivers that hand a GPU on: by a flag of the driver's, by name where there is none.
+HANDED_ON = {"vfio-test": "user_space=1", "pciback": "", "uio_pci_generic": "", "igb_uio": ""}
 GIVEN_AWAY = "no (given to a program or virtual machine)"
 
 
@@ -168,20 +299,22 @@ def features(bench, board):
             if line.startswith("feature ")}
 
 
-def test_what_programs_drive_is_not_touched(bench):
-    files, before = (bench.check(f"ls {bench.proc(BOARD)}"), bench.read(BOARD, "info"))
-    with driver(bench, **USER_SPACE):
-        assert bind(bench, BOARD, "vfio-test").status == 0
-        expect_errors(bench, BOARD, "Device or resource busy")
-        assert bound(bench, BOARD) == "vfio-test" and features(bench, BOARD) == {GIVEN_AWAY}
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_what_programs_drive_is_not_touched(bench, name):
+    files, said = (bench.check(f"ls {bench.proc(BOARD)}"), bench.read(BOARD, "info"))
+    with driver(bench, name=name, params=HANDED_ON[name]):
+        assert bind(bench, BOARD, name).status == 0
+        bench.model(BOARD).request("stats", "reset")
+        expect_errors(bench, BOARD, BUSY)
+        assert bound(bench, BOARD) == name and features(bench, BOARD) == {GIVEN_AWAY}
         assert accesses(bench, BOARD) == 0
         bench.check("rmmod nvdebug")
         assert bench.machine.load_module().status == 0
         assert bench.check(f"ls {bench.proc(BOARD)}").split() == ["info"]
-        assert bound(bench, BOARD) == "vfio-test" and features(bench, BOARD) == {GIVEN_AWAY}
+        assert bound(bench, BOARD) == name and features(bench, BOARD) == {GIVEN_AWAY}
         assert accesses(bench, BOARD) == 0
         bench.check(unbind(bench, BOARD))
-    assert bench.read(BOARD, "info") == before
+    assert bench.read(BOARD, "info") == said
     assert bench.check(f"ls {bench.proc(BOARD)}") == files
     assert "+" in bench.read(BOARD, "runlist0")
 

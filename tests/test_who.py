@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Who may do what: every cell of the tables in docs/security.md, and no address of the kernel's."""
 
+import contextlib
 import re
 
 import pytest
-from nvdvm import kernel, paths
+from nvdvm import kernel, paths, qemu
 from nvdvm.machine import Gpu, Machine
 
 DOCUMENT = paths.ROOT / "docs" / "security.md"
@@ -86,6 +87,70 @@ def test_a_user_causes_no_access(machine):
     assert "chip: " in shown and "# engine inst" in shown and "Permission" not in shown
     for model in machine.models:
         assert not any(bar["reads"] or bar["writes"] for bar in model.request("stats")["bars"].values())
+
+
+# Of a GPU that was closed when the module was loaded, of which there is only info.
+CLOSED = ("mig", "cc", "asleep", "dead")
+LEFT_ALONE = "dmesg | grep -c 'left alone' || true"
+
+
+@contextlib.contextmanager
+def closed(machine, why):
+    """The H200, since it was in that state; "asleep" and "dead" woke up after that."""
+    model, mode = machine.models[1], why in ("mig", "cc")
+    power = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + 1:02x}.0/power"
+    machine.check("rmmod nvdebug")
+    if mode:
+        model.request("mode", why, "1")
+    else:
+        machine.check(f"echo auto > {power}/control; "
+                      f"until grep -q suspended {power}/runtime_status; do usleep 10000; done")
+    try:
+        assert machine.load_module("").status == 0
+        assert machine.check("ls /proc/gpu1") == "info\n"
+        if not mode:
+            machine.check(f"echo on > {power}/control")
+        if why == "dead":
+            model.request("fault", "all-ones")
+        machine.check("dmesg -c > /dev/null")
+        model.request("stats", "reset")
+        yield model
+    finally:
+        model.request("fault", "none")
+        if mode:
+            model.request("mode", why, "0")
+        machine.check(f"echo on > {power}/control; rmmod nvdebug")
+        assert machine.load_module("").status == 0
+
+
+def touched(model):
+    return any(bar["reads"] or bar["writes"] for bar in model.request("stats")["bars"].values())
+
+
+@pytest.mark.parametrize("why", CLOSED)
+def test_a_user_has_no_gpu_looked_at(machine, why):
+    """However often info is opened; root has it looked at."""
+    machine.check("echo user:x:1000:1000::/:/bin/sh > /etc/passwd")
+    with closed(machine, why) as model:
+        machine.check("su user -c 'for i in $(seq 50); do cat /proc/gpu1/info > /dev/null; done'")
+        assert not touched(model)
+        assert machine.check(LEFT_ALONE) == "0\n" and machine.check("ls /proc/gpu1") == "info\n"
+        machine.check("cat /proc/gpu1/info")
+        assert touched(model)
+        assert (machine.check("ls /proc/gpu1") == "info\n") == (why != "asleep")
+
+
+@pytest.mark.parametrize("why", ("mig", "cc", "dead"))
+def test_root_has_it_looked_at_once_a_second(machine, why):
+    """Five times in five seconds at most, and no more often than that is anything said."""
+    with closed(machine, why) as model:
+        lines = machine.check("cut -d. -f1 /proc/uptime; "
+                              "for i in $(seq 500); do cat /proc/gpu1/info > /dev/null; done; "
+                              f"cut -d. -f1 /proc/uptime; {LEFT_ALONE}", timeout_s=120)
+        start, end, said = (int(line) for line in lines.split())
+        most = 5 * ((end - start + 1) // 5 + 2)
+        assert said <= most < 500
+        assert model.request("stats")["bars"]["0"]["blocks"]["PMC"]["reads"] <= 3 * most
 
 
 def test_no_kernel_address(machine):

@@ -2,7 +2,7 @@
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -82,8 +82,9 @@ static int add_member(struct nvdebug_instances *set,
 	struct nvdebug_block *block;
 	int ret;
 
-	if (fatal_signal_pending(current))
-		return -EINTR;
+	ret = nvdebug_gpu_check_stop(set->gpu);
+	if (ret)
+		return ret;
 	cond_resched();
 	if (ops->read_inst && entry->id < runlist->channels) {
 		ret = ops->read_inst(set->gpu, entry->id, &channel);

@@ -3,7 +3,6 @@
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
@@ -222,8 +221,9 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 		if (!(line->engine->has & NVDEBUG_ENGINE_HAS_RUNLIST))
 			continue;
 		line->runlist = nvdebug_runlist_find(gpu, line->engine->runlist);
-		ret = fatal_signal_pending(current) ? -EINTR :
-						      read_line(gpu, line);
+		ret = nvdebug_gpu_check_stop(gpu);
+		if (!ret)
+			ret = read_line(gpu, line);
 		readable |= has_readable(gpu, line);
 		lines++;
 	}

@@ -117,8 +117,10 @@ void nvdebug_gpu_end(nvdebug_gpu *gpu) {
     Machine::of(gpu).end();
 }
 
-bool nvdebug_gpu_is_leaving(const nvdebug_gpu *gpu) {
-    return Machine::of(gpu).leaving;
+int nvdebug_gpu_check_stop(const nvdebug_gpu *gpu) {
+    if (shim.killed)
+        return -EINTR;
+    return Machine::of(gpu).leaving ? -ENODEV : 0;
 }
 
 // --- registers ---
@@ -396,7 +398,7 @@ void nvdebug_err_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_end(args);
 }
 
-void nvdebug_warn(nvdebug_gpu *gpu, const char *fmt, ...) {
+void nvdebug_warn_ratelimit(nvdebug_gpu *gpu, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     Machine::of(gpu).warnings.push_back(line(fmt, args));

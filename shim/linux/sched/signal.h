@@ -3,6 +3,7 @@
 #define SHIM_LINUX_SCHED_SIGNAL_H
 
 #include <linux/errno.h>
+#include <linux/sched.h>
 #include <shim.h>
 
 /* C++ programs have members of this name. */
@@ -11,6 +12,5 @@
 #endif
 
 #define fatal_signal_pending(task)	(shim.killed)
-#define cond_resched()			((void)0)
 
 #endif
