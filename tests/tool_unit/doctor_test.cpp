@@ -128,6 +128,63 @@ TEST_F(DoctorTest, ModuleNotLoaded) {
     EXPECT_NE(about("module").fix.find("modprobe"), std::string::npos);
 }
 
+/** Where NVIDIA's driver shows everything, what concerns the module alone is no reason to act. */
+TEST_F(DoctorTest, DriverSuffices) {
+    unload();
+    bind("nvidia");
+    put("/proc/driver/nvidia/gpus/0000:01:00.0/information", "GPU Firmware: \t 580.159.04\n");
+    put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    put("/sys/module/module/parameters/sig_enforce", "Y\n");
+    nvdebugctl::Machine machine = nvdebugctl::gather(root_);
+    machine.driver = nvdebugctl::DriverFacts{"NVIDIA's driver 580.159.04", ""};
+    const auto all = judge(machine);
+    for (const Finding &finding : all)
+        EXPECT_EQ(finding.verdict, Verdict::ok) << finding.subject << ": " << finding.answer;
+    EXPECT_EQ(all.front().subject, "driver");
+    EXPECT_EQ(all[1].subject, "module");
+    EXPECT_TRUE(all[1].fix.starts_with("only for these: "));
+
+    machine.driver->refused = "only root may";
+    const auto refused = judge(machine);
+    EXPECT_EQ(refused[0].verdict, Verdict::attention);
+    EXPECT_EQ(refused[1].verdict, Verdict::trouble) << "then the module is the only way";
+}
+
+TEST_F(DoctorTest, WindowsSubsystem) {
+    unload();
+    fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
+    for (const char *release : {"5.15.167.4-microsoft-standard-WSL2", "4.4.0-19041-Microsoft"}) {
+        put("/proc/sys/kernel/osrelease", std::string(release) + "\n");
+        const auto all = findings();
+        ASSERT_EQ(all.size(), 1u) << "nothing to install there";
+        EXPECT_EQ(all[0].verdict, Verdict::trouble);
+        EXPECT_NE(all[0].answer.find("/dev/dxg"), std::string::npos);
+    }
+}
+
+/** What cannot be seen is not taken for missing. */
+TEST_F(DoctorTest, HiddenFiles) {
+    const auto subjects = [this](Verdict verdict) {
+        std::vector<std::string> names;
+        for (const Finding &finding : findings())
+            if (finding.verdict == verdict)
+                names.push_back(finding.subject);
+        return names;
+    };
+    using Names = std::vector<std::string>;
+    fs::remove_all(root_ + "/proc/sys");
+    fs::remove_all(root_ + "/proc/gpu0");
+    EXPECT_EQ(subjects(Verdict::unknown), Names{"proc"});
+    EXPECT_NE(about("proc").answer.find("subset=pid"), std::string::npos);
+    EXPECT_EQ(subjects(Verdict::trouble), Names());
+    fs::remove_all(root_ + "/proc");
+    EXPECT_EQ(subjects(Verdict::unknown), Names{"proc"});
+    EXPECT_EQ(subjects(Verdict::attention), Names()) << "rights are not known";
+    fs::remove_all(root_ + "/sys");
+    EXPECT_EQ(subjects(Verdict::unknown), (Names{"proc", "sys"}));
+    EXPECT_EQ(subjects(Verdict::trouble), Names());
+}
+
 TEST_F(DoctorTest, AnotherModuleOfThatName) {
     fs::remove_all(root_ + "/sys/module/nvdebug/parameters");
     EXPECT_EQ(about("module").verdict, Verdict::trouble);
@@ -148,6 +205,7 @@ TEST_F(DoctorTest, Lockdown) {
     put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
     EXPECT_EQ(about("lockdown").verdict, Verdict::attention);
     EXPECT_NE(about("lockdown").answer.find("(integrity)"), std::string::npos);
+    EXPECT_NE(about("rights").answer.find("controls are refused"), std::string::npos);
 }
 
 TEST_F(DoctorTest, LockdownIsNotSaid) {
@@ -235,6 +293,7 @@ TEST_F(DoctorTest, IntegratedGpu) {
     put("/proc/gpu0/info", kIntegratedInfo);
     EXPECT_EQ(about("17000000.gpu").answer, "gpu0: GA10B (Ampere), every feature works");
     EXPECT_FALSE(any(Verdict::trouble)) << "there is a GPU, though not on PCI";
+    EXPECT_FALSE(any(Verdict::attention)) << "it has no video memory behind a window";
     put(device + "/power/runtime_status", "suspended\n");
     EXPECT_EQ(findings().back().fix,
               "echo on | sudo tee /sys/bus/platform/devices/17000000.gpu/power/control");

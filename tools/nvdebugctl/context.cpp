@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "nvdebug/surroundings.hpp"
+
 namespace nvdebugctl {
 
 namespace {
@@ -52,11 +54,25 @@ std::string describe(const Gpu &gpu) {
                        info->pci_address.value_or(info->platform_device.value_or("not on PCI")));
 }
 
+namespace {
+
+/** Neither the module nor NVIDIA's driver shows a GPU. */
+std::string no_live_gpu() {
+    const auto obstacles = nvdebug::obstacles();
+    if (!obstacles.empty())
+        return obstacles.front().finding + "; " + obstacles.front().fix;
+    const auto driver = nvdebug::Tree::driver();
+    return fmt::format("no GPU is shown: the nvdebug module is not loaded (there is no "
+                       "/proc/gpu0), and NVIDIA's driver shows none: {}; see 'nvdebugctl doctor'",
+                       driver ? "it has no GPU" : driver.error().sentence);
+}
+
+} // namespace
+
 Failure no_gpu(const nvdebug::Tree &tree) {
     return Failure({ErrorCode::not_found, 0, "",
                     tree.live()
-                        ? "there is no /proc/gpu0: the nvdebug module is not loaded, or "
-                          "this machine has no NVIDIA GPU; see 'nvdebugctl doctor'"
+                        ? no_live_gpu()
                         : fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
                                       "capture, or the folder that gpu0 is in",
                                       tree.path())});

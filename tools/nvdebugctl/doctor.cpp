@@ -2,260 +2,19 @@
 #include "doctor.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include "command.hpp"
 #include "json.hpp"
-#include "nvdebug/gpu.hpp"
 #include "page.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view kNvidia = "0x10de";
-constexpr std::string_view kDisplayClass = "0x03";
-/** Integrated GPUs that the module knows, as device trees call them. */
-constexpr std::array kIntegrated = {"nvidia,gp10b", "nvidia,gv11b", "nvidia,ga10b"};
-constexpr unsigned kCapSysAdmin = 21;
-constexpr std::string_view kSecureBoot =
-    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
-/** The variable's value comes after four bytes of attributes. */
-constexpr std::size_t kEfiAttributes = 4;
-
-std::optional<std::string> text_of(const fs::path &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::string trimmed(std::string text) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n'; };
-    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), blank));
-    text.erase(std::find_if_not(text.rbegin(), text.rend(), blank).base(), text.end());
-    return text;
-}
-
-/** The only line of a small file. */
-std::optional<std::string> word_of(const fs::path &path) {
-    auto text = text_of(path);
-    return text ? std::optional(trimmed(*text)) : std::nullopt;
-}
-
-/** What follows `KEY:` in a file of such lines. */
-std::optional<std::string> value_of(const std::string &text, std::string_view key) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-        if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ':')
-            return trimmed(line.substr(key.size() + 1));
-    return std::nullopt;
-}
-
-std::vector<fs::path> entries_of(const fs::path &folder) {
-    std::error_code error;
-    std::vector<fs::path> paths;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        paths.push_back(it->path());
-    std::sort(paths.begin(), paths.end());
-    return paths;
-}
-
-std::optional<std::string> link_name(const fs::path &link) {
-    std::error_code error;
-    const fs::path target = fs::read_symlink(link, error);
-    return error ? std::nullopt : std::optional(target.filename().string());
-}
-
-std::optional<std::string> installed_module(const std::string &root, const std::string &release) {
-    std::ifstream dependencies(root + "/lib/modules/" + release + "/modules.dep");
-    for (std::string line; std::getline(dependencies, line);) {
-        const std::string file = line.substr(0, line.find(':'));
-        if (fs::path(file).filename().string().starts_with("nvdebug.ko"))
-            return file;
-    }
-    return std::nullopt;
-}
-
-ModuleFacts module_facts(const std::string &root, const std::string &release) {
-    ModuleFacts facts;
-    const fs::path folder = root + "/sys/module/nvdebug";
-    std::error_code error;
-    facts.loaded = fs::is_directory(folder, error);
-    facts.version = word_of(folder / "version");
-    for (const fs::path &parameter : entries_of(folder / "parameters"))
-        if (auto value = word_of(parameter))
-            facts.parameters[parameter.filename()] = *value;
-    facts.installed_file = installed_module(root, release);
-    return facts;
-}
-
-/** `none [integrity] confidentiality`: the word in brackets. */
-std::optional<std::string> chosen(const std::optional<std::string> &text) {
-    if (!text)
-        return std::nullopt;
-    const auto open = text->find('['), close = text->find(']');
-    if (open == std::string::npos || close == std::string::npos || close < open)
-        return std::nullopt;
-    return text->substr(open + 1, close - open - 1);
-}
-
-/** Distributions name the package of a kernel's headers after it; any other kernel has none. */
-std::optional<std::string> headers_package(const std::string &root, const std::string &release) {
-    if (release.ends_with("-tegra"))
-        return "nvidia-l4t-kernel-headers";
-    std::error_code error;
-    for (const char *const image : {"linux-image-", "linux-image-unsigned-"})
-        if (fs::exists(root + "/usr/share/doc/" + image + release, error))
-            return "linux-headers-" + release;
-    return std::nullopt;
-}
-
-KernelFacts kernel_facts(const std::string &root) {
-    KernelFacts facts;
-    facts.release = word_of(root + "/proc/sys/kernel/osrelease").value_or("");
-    std::error_code error;
-    facts.headers = fs::exists(root + "/lib/modules/" + facts.release + "/build", error);
-    facts.headers_package = headers_package(root, facts.release);
-    facts.lockdown = chosen(word_of(root + "/sys/kernel/security/lockdown"));
-    if (const auto variable = text_of(root + std::string(kSecureBoot));
-        variable && variable->size() > kEfiAttributes)
-        facts.secure_boot = (*variable)[kEfiAttributes] == 1;
-    if (const auto enforced = word_of(root + "/sys/module/module/parameters/sig_enforce"))
-        facts.signatures_enforced = *enforced == "Y";
-    return facts;
-}
-
-Rights rights_of(const std::string &root) {
-    Rights rights;
-    const std::string status = text_of(root + "/proc/self/status").value_or("");
-    std::istringstream uids(value_of(status, "Uid").value_or(""));
-    std::uint32_t real, effective;
-    rights.root = uids >> real >> effective && effective == 0;
-    const std::string mask = value_of(status, "CapEff").value_or("");
-    std::uint64_t capabilities = 0;
-    std::from_chars(mask.data(), mask.data() + mask.size(), capabilities, 16);
-    rights.sys_admin = capabilities >> kCapSysAdmin & 1;
-    std::istringstream groups(value_of(status, "Groups").value_or("") + " " +
-                              value_of(status, "Gid").value_or(""));
-    rights.groups.assign(std::istream_iterator<std::uint32_t>(groups), {});
-    // The initial user namespace maps every id to itself.
-    std::istringstream map(text_of(root + "/proc/self/uid_map").value_or("0 0 4294967295"));
-    std::uint64_t inside = 0, outside = 0, count = 0;
-    map >> inside >> outside >> count;
-    rights.user_namespace = inside != 0 || outside != 0 || count != 4294967295;
-    return rights;
-}
-
-std::optional<std::string> gsp_firmware(const std::string &root, const std::string &address) {
-    const auto text = text_of(root + "/proc/driver/nvidia/gpus/" + address + "/information");
-    if (!text)
-        return std::nullopt;
-    auto firmware = value_of(*text, "GPU Firmware");
-    return firmware && *firmware != "N/A" ? firmware : std::nullopt;
-}
-
-/** What every device says of itself. */
-GpuFacts device_facts(const std::string &root, const fs::path &device, std::string id) {
-    return {.name = device.filename(),
-            .device = device.string().substr(root.size()),
-            .id = std::move(id),
-            .driver = link_name(device / "driver"),
-            .power = word_of(device / "power/runtime_status")};
-}
-
-void add_pci(const std::string &root, std::vector<GpuFacts> &gpus) {
-    for (const fs::path &device : entries_of(root + "/sys/bus/pci/devices")) {
-        const std::string vendor = word_of(device / "vendor").value_or("");
-        if (vendor != kNvidia || !word_of(device / "class").value_or("").starts_with(kDisplayClass))
-            continue;
-        const std::string id = word_of(device / "device").value_or("0x????");
-        GpuFacts &gpu = gpus.emplace_back(
-            device_facts(root, device, "10de:" + id.substr(std::min<std::size_t>(2, id.size()))));
-        gpu.firmware = gsp_firmware(root, gpu.name);
-    }
-}
-
-void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
-    for (const fs::path &device : entries_of(root + "/sys/bus/platform/devices")) {
-        // Strings with a zero after each.
-        const std::string names = '\0' + text_of(device / "of_node/compatible").value_or("") + '\0';
-        for (const std::string known : kIntegrated)
-            if (names.find('\0' + known + '\0') != names.npos)
-                gpus.push_back(device_facts(root, device, known));
-    }
-}
-
-/** Which folder belongs to which GPU. One that /sys does not show is known by its folder alone. */
-void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
-    const auto tree = nvdebug::Tree::folder(root + "/proc");
-    if (!tree)
-        return;
-    const auto folders = nvdebug::gpus(*tree);
-    if (!folders)
-        return;
-    for (const nvdebug::Gpu &folder : *folders) {
-        auto info = folder.info();
-        if (!info)
-            continue;
-        const auto &name = info->pci_address ? info->pci_address : info->platform_device;
-        if (!name)
-            continue;
-        auto gpu = std::ranges::find(gpus, *name, &GpuFacts::name);
-        if (gpu == gpus.end())
-            gpu =
-                gpus.insert(gpus.end(), {.name = *name,
-                                         .id = info->compatible.value_or(info->pci_id.value_or("")),
-                                         .driver = info->driver});
-        gpu->index = folder.index();
-        gpu->info = std::move(*info);
-    }
-}
-
-std::optional<DriverFacts> driver_facts(const std::string &root) {
-    std::error_code error;
-    if (!fs::is_directory(root + "/sys/module/nvidia", error))
-        return std::nullopt;
-    const auto tree = nvdebug::Tree::driver();
-    if (!tree)
-        return DriverFacts{"", tree.error().sentence};
-    DriverFacts facts;
-    facts.source = tree->facts().at("source");
-    const auto gpus = nvdebug::gpus(*tree);
-    if (!gpus || gpus->empty())
-        facts.refused = gpus ? "it has no GPU" : gpus.error().sentence;
-    else if (const auto engines = gpus->front().engines(); !engines)
-        facts.refused = engines.error().sentence;
-    return facts;
-}
-
-} // namespace
-
-Machine gather(const std::string &root) {
-    Machine machine;
-    machine.kernel = kernel_facts(root);
-    machine.module = module_facts(root, machine.kernel.release);
-    machine.rights = rights_of(root);
-    machine.driver = driver_facts(root);
-    add_pci(root, machine.gpus);
-    add_integrated(root, machine.gpus);
-    if (machine.module.loaded)
-        add_folders(root, machine.gpus);
-    return machine;
-}
-
-namespace {
-
 using Findings = std::vector<Finding>;
+using nvdebug::Obstacle;
 
 const std::string *parameter(const Machine &machine, const std::string &name) {
     const auto found = machine.module.parameters.find(name);
@@ -284,19 +43,38 @@ std::string how_to_install(const KernelFacts &kernel) {
         kernel.release);
 }
 
-/** Without the module. */
-bool is_readable(const Machine &machine) {
+/** The other way to the GPUs' state: NVIDIA's driver. */
+bool driver_suffices(const Machine &machine) {
     return machine.driver && machine.driver->refused.empty();
+}
+
+/** Nothing that concerns the module alone stands in anybody's way. */
+bool needs_no_module(const Machine &machine) {
+    return driver_suffices(machine) && !machine.module.loaded;
+}
+
+/** Returns whether there is anything else to judge. */
+bool judge_obstacles(const Machine &machine, Findings &findings) {
+    for (const Obstacle &obstacle : machine.obstacles)
+        findings.push_back(
+            {obstacle.kind == Obstacle::Kind::wsl      ? "system"
+             : obstacle.kind == Obstacle::Kind::no_sys ? "sys"
+                                                       : "proc",
+             obstacle.kind == Obstacle::Kind::wsl ? Verdict::trouble : Verdict::unknown,
+             obstacle.finding, obstacle.fix});
+    return !machine.has(Obstacle::Kind::wsl);
 }
 
 void judge_driver(const Machine &machine, Findings &findings) {
     if (!machine.driver)
         return;
-    if (is_readable(machine))
-        findings.push_back({"driver", Verdict::ok,
-                            fmt::format("{} shows state without the module: --from driver",
-                                        machine.driver->source),
-                            ""});
+    if (driver_suffices(machine))
+        findings.push_back(
+            {"driver", Verdict::ok,
+             fmt::format("{} shows lists, contexts, engines and processes, and changes what "
+                         "processes have on the GPU; the module is not needed for that",
+                         machine.driver->source),
+             ""});
     else
         findings.push_back({"driver", Verdict::attention,
                             "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
@@ -317,8 +95,16 @@ void judge_module(const Machine &machine, Findings &findings) {
                             "sudo rmmod nvdebug, then load this one"});
         return;
     }
-    // Where NVIDIA's driver shows the same, only controls are missing.
-    const Verdict missing = is_readable(machine) ? Verdict::attention : Verdict::trouble;
+    if (needs_no_module(machine)) {
+        findings.push_back(
+            {"module", Verdict::ok,
+             "nvdebug is not loaded; it would add controls of single channels and of whole "
+             "runlists, and translation of GPU addresses",
+             "only for these: " + (module.installed_file ? "sudo modprobe nvdebug"
+                                                         : how_to_install(machine.kernel))});
+        return;
+    }
+    constexpr Verdict missing = Verdict::trouble;
     if (module.installed_file) {
         findings.push_back(
             {"module", missing,
@@ -337,6 +123,8 @@ void judge_module(const Machine &machine, Findings &findings) {
 void judge_signature(const Machine &machine, Findings &findings) {
     const KernelFacts &kernel = machine.kernel;
     const bool locked = kernel.lockdown && *kernel.lockdown != "none";
+    if (needs_no_module(machine))
+        return;
     if (!kernel.signatures_enforced.value_or(false) && !locked) {
         findings.push_back(
             {"signature", Verdict::ok, "this kernel loads modules that are not signed", ""});
@@ -353,6 +141,8 @@ void judge_signature(const Machine &machine, Findings &findings) {
 }
 
 void judge_lockdown(const Machine &machine, Findings &findings) {
+    if (needs_no_module(machine))
+        return;
     if (!machine.kernel.lockdown) {
         findings.push_back({"lockdown", Verdict::unknown,
                             "whether the kernel is locked down cannot be told: there is no "
@@ -429,7 +219,10 @@ std::optional<std::string> refusal(const Machine &machine) {
 
 void judge_rights(const Machine &machine, Findings &findings) {
     const std::string refused = no_control(machine.rights);
-    if (!may_read_state(machine))
+    // NVIDIA's driver gives state to whoever may control, and to nobody else.
+    if (needs_no_module(machine) && refused.empty())
+        findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
+    else if (!may_read_state(machine))
         findings.push_back({"rights", Verdict::attention,
                             "scheduling state (runlists, contexts, engines) is not readable for "
                             "you, topology is" +
@@ -439,13 +232,14 @@ void judge_rights(const Machine &machine, Findings &findings) {
     else if (!refused.empty())
         findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
                             "run controls as root outside of containers"});
+    else if (refusal(machine))
+        findings.push_back(
+            {"rights", Verdict::ok, "you may read; controls are refused, as said above", ""});
     else
-        findings.push_back({"rights", Verdict::ok,
-                            "you may read, and you may control unless a line above refuses it",
-                            ""});
+        findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
 }
 
-Finding driver_finding(const GpuFacts &gpu) {
+Finding driver_finding(const Machine &machine, const GpuFacts &gpu) {
     if (!gpu.driver)
         return {
             gpu.name, Verdict::ok,
@@ -458,19 +252,23 @@ Finding driver_finding(const GpuFacts &gpu) {
                 "keeps "
                 "in its own memory cannot be read",
                 ""};
+    if (gpu.firmware && !machine.module.loaded)
+        return {gpu.name, Verdict::ok,
+                fmt::format("driver {}, with GSP firmware {}", *gpu.driver, *gpu.firmware), ""};
     if (gpu.firmware)
         return {gpu.name, Verdict::attention,
                 fmt::format(
                     "driver {}, with GSP firmware {}: the firmware submits runlists on its own, "
-                    "and may undo controls",
+                    "and may undo what the module changes",
                     *gpu.driver, *gpu.firmware),
-                "where the driver allows it (before Blackwell, not with the open modules): "
-                "options nvidia NVreg_EnableGpuFirmware=0"};
+                "let the firmware change it ('nvdebugctl task', or --from driver); or, where the "
+                "driver allows it (before Blackwell, not with the open modules): options nvidia "
+                "NVreg_EnableGpuFirmware=0"};
     return {gpu.name, Verdict::ok, fmt::format("driver {}, without GSP firmware", *gpu.driver), ""};
 }
 
 void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
-    if (!is_ours(machine))
+    if (!is_ours(machine) || machine.has(Obstacle::Kind::processes_only))
         return;
     if (!gpu.info) {
         findings.push_back({gpu.name, Verdict::trouble,
@@ -502,6 +300,9 @@ void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings)
 
 void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     const std::string *window = parameter(machine, "pram_window");
+    // Integrated GPUs have no video memory, and so nothing behind that window.
+    if (gpu.info && gpu.info->platform_device)
+        return;
     if (gpu.driver && window && *window == "auto")
         findings.push_back(
             {gpu.name, Verdict::attention,
@@ -524,43 +325,35 @@ void judge_power(const GpuFacts &gpu, Findings &findings) {
 
 Findings judge(const Machine &machine) {
     Findings findings;
-    judge_module(machine, findings);
+    if (!judge_obstacles(machine, findings))
+        return findings;
+    const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
     judge_driver(machine, findings);
-    judge_signature(machine, findings);
-    judge_lockdown(machine, findings);
-    judge_parameters(machine, findings);
-    judge_rights(machine, findings);
-    if (machine.gpus.empty())
+    if (sees_sys) {
+        judge_module(machine, findings);
+        judge_signature(machine, findings);
+        judge_lockdown(machine, findings);
+        judge_parameters(machine, findings);
+    }
+    if (!machine.has(Obstacle::Kind::no_proc))
+        judge_rights(machine, findings);
+    if (machine.gpus.empty() && sees_sys)
         findings.push_back({"gpus", Verdict::trouble,
-                            "this machine has no NVIDIA GPU that the module knows, neither on PCI "
-                            "nor integrated",
+                            "this machine has no NVIDIA GPU, neither on PCI nor an integrated one "
+                            "that the module supports",
                             "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
                             "modelled GPUs"});
     for (const GpuFacts &gpu : machine.gpus) {
         judge_chip(machine, gpu, findings);
         judge_window(machine, gpu, findings);
-        findings.push_back(driver_finding(gpu));
+        findings.push_back(driver_finding(machine, gpu));
         judge_power(gpu, findings);
     }
     return findings;
 }
 
-std::optional<std::string> controls_undone(const std::string &root,
-                                           const std::string &pci_address) {
-    const auto firmware = gsp_firmware(root, pci_address);
-    if (!firmware)
-        return std::nullopt;
-    return fmt::format("GSP firmware {} runs this GPU and may undo what the module writes; with "
-                       "--from driver the firmware is asked to do it",
-                       *firmware);
-}
-
 std::optional<std::string> controls_refused(const std::string &root) {
-    Machine machine;
-    machine.kernel = kernel_facts(root);
-    machine.module = module_facts(root, machine.kernel.release);
-    machine.rights = rights_of(root);
-    return refusal(machine);
+    return refusal(gather_without_gpus(root));
 }
 
 namespace {

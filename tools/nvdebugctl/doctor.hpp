@@ -3,6 +3,7 @@
 #ifndef NVDEBUGCTL_DOCTOR_HPP
 #define NVDEBUGCTL_DOCTOR_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "finding.hpp"
 #include "nvdebug/info.hpp"
+#include "nvdebug/surroundings.hpp"
 
 namespace nvdebugctl {
 
@@ -59,8 +61,14 @@ struct DriverFacts {
     std::string refused; ///< why it shows no GPU's state; empty: it does
 };
 
-/** What the machine says: gathered, not judged. */
+/** Facts about the machine, not judged. */
 struct Machine {
+    std::vector<nvdebug::Obstacle> obstacles; ///< what is hidden from this process
+
+    bool has(nvdebug::Obstacle::Kind kind) const {
+        return std::ranges::find(obstacles, kind, &nvdebug::Obstacle::kind) != obstacles.end();
+    }
+
     ModuleFacts module;
     KernelFacts kernel;
     Rights rights;
@@ -70,6 +78,9 @@ struct Machine {
 
 /** @param root is put before every path: empty for the machine itself. */
 Machine gather(const std::string &root);
+
+/** Returns the same without GPUs and driver, of which none is accessed. */
+Machine gather_without_gpus(const std::string &root);
 
 /** What that means, in the order in which to mend things. */
 std::vector<Finding> judge(const Machine &machine);

@@ -140,8 +140,7 @@ std::vector<Command> gpu_commands() {
          .help = "identity of a GPU, and what can be shown and done with it",
          .fields = {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
                     {"source",
-                     "what tells it: the module; NVIDIA's driver, which only reads; or a capture or "
-                     "a folder",
+                     "where it is from: the module, NVIDIA's driver, or a file (a capture or a folder)",
                      "module|driver|file"},
                     {"chip", "name of the chip; null: unknown", "string?"},
                     {"chip_id", "chip id of the boot register", "address"},
