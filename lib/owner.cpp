@@ -17,6 +17,8 @@ constexpr text::Key<Owners> counts[] = {
     key<&Owners::denied>("denied"),
     key<&Owners::ended>("ended"),
     key<&Owners::refused>("refused"),
+    key<&Owners::cut>("cut").optional(),
+    key<&Owners::lacked>("lacked").optional(),
 };
 
 struct Row {
@@ -70,6 +72,7 @@ constexpr text::Key<Row> columns[] = {
 /** Texts of older versions have none. */
 constexpr text::Key<Row> later_columns[] = {
     key<&Row::process, &Process::uid>("uid"),
+    key<&Row::process, &Process::started>("started"),
 };
 
 void add(const Row &row, Owners &owners) {
@@ -114,16 +117,97 @@ const Process *owner_of(const Owners &owners, const Channel &channel) {
     return process == owners.processes.end() ? nullptr : &*process;
 }
 
-std::optional<std::string> container_of(const Process &process) {
+bool same_process(const Process &a, const Process &b) {
+    return a.pid == b.pid && (!a.started || !b.started || a.started == b.started);
+}
+
+namespace {
+
+bool is_hex(std::string_view text) {
+    return text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+/** 64 digits: the whole name, or what a runtime's scope has behind its last `-` or `:`. */
+std::optional<std::string> id_in(std::string_view name) {
     constexpr std::size_t digits = 64;
-    std::string run;
-    for (const char c : process.cgroup.value_or("") + "/") {
-        const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-        if (!digit && run.size() == digits)
-            return run;
-        run = digit ? run + c : "";
+    constexpr std::string_view end = ".scope";
+    const bool is_scope = name.ends_with(end);
+    if (is_scope)
+        name.remove_suffix(end.size());
+    const std::size_t before = name.find_last_of("-:");
+    if (is_scope && before == name.npos)
+        return std::nullopt;
+    if (before != name.npos)
+        name.remove_prefix(before + 1);
+    return name.size() == digits && is_hex(name) ? std::optional(std::string(name)) : std::nullopt;
+}
+
+/** `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`. */
+std::optional<std::string> pod_in(std::string_view name) {
+    constexpr std::size_t length = 36;
+    constexpr std::string_view end = ".slice", prefix = "pod";
+    name = name.substr(0, name.find(':')); // where containerd writes systemd's form as one name
+    if (name.ends_with(end))
+        name.remove_suffix(end.size());
+    if (name.size() < prefix.size() + length)
+        return std::nullopt;
+    const std::string_view before = name.substr(0, name.size() - length);
+    std::string uid(name.substr(before.size()));
+    std::ranges::replace(uid, '_', '-'); // as systemd's names of slices have it
+    if (!(before == prefix || before.ends_with("-pod")))
+        return std::nullopt;
+    for (std::size_t n = 0; n < length; n++) {
+        const bool dash = n == 8 || n == 13 || n == 18 || n == 23;
+        if (dash ? uid[n] != '-' : !is_hex(uid.substr(n, 1)))
+            return std::nullopt;
     }
-    return std::nullopt;
+    return uid;
+}
+
+/** Units below which runtimes, and nobody else, make cgroups of containers. */
+bool is_runtime(std::string_view unit) {
+    constexpr std::string_view runtimes[] = {"containerd.service", "crio.service", "docker.service",
+                                             "k3s.service", "kubelet.service", "rke2.service"};
+    return std::ranges::find(runtimes, unit) != std::end(runtimes);
+}
+
+/** May who is in this cgroup have made those below? */
+bool is_delegated(std::string_view name) {
+    return name == "user.slice" || name.starts_with("user-") || name.starts_with("user@") ||
+           name.ends_with(".scope") || (name.ends_with(".service") && !is_runtime(name));
+}
+
+struct Runtime {
+    std::optional<std::string> container, pod;
+};
+
+/** Names from the root on, until one below which names are anybody's. */
+Runtime runtime_of(const Process &process) {
+    const std::string cgroup = process.cgroup.value_or("");
+    Runtime found;
+    bool in_pods = false;
+    for (std::string_view rest = cgroup; !rest.empty();) {
+        const std::string_view name = text::take_until(rest, '/');
+        const std::string_view unit = name.substr(0, name.find(':'));
+        in_pods = in_pods || unit == "kubepods" || unit == "kubepods.slice" ||
+                  unit.starts_with("kubepods-") || unit.ends_with("-kubepods.slice");
+        if (in_pods && !found.pod)
+            found.pod = pod_in(name);
+        found.container = id_in(name);
+        if (found.container || is_delegated(name))
+            break;
+    }
+    return found;
+}
+
+} // namespace
+
+std::optional<std::string> container_of(const Process &process) {
+    return runtime_of(process).container;
+}
+
+std::optional<std::string> pod_of(const Process &process) {
+    return runtime_of(process).pod;
 }
 
 } // namespace nvdebug

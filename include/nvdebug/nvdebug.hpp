@@ -24,6 +24,7 @@
 #include "nvdebug/error.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/parse.hpp"
+#include "nvdebug/product.hpp"
 #include "nvdebug/surroundings.hpp"
 #include "nvdebug/tree.hpp"
 #include "nvdebug/turns.hpp"

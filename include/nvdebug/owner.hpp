@@ -17,12 +17,15 @@
 
 namespace nvdebug {
 
-/** A process that has the GPU open. */
+/** A process that has the GPU open. A pid alone is no process: numbers are given again. */
 struct Process {
     std::uint32_t pid;                     ///< as the process that read it sees it
     std::optional<std::string> command;    ///< `/proc/PID/comm`, at most 15 bytes of any kind
     std::optional<std::string> cgroup;     ///< the longest path of `/proc/PID/cgroup`
     std::optional<std::uint32_t> uid = {}; ///< its effective user; empty also in older captures
+    /** When it was started, in clock ticks since the machine was (proc_pid_stat(5)); empty: not
+     * known, as in older captures. */
+    std::optional<std::uint64_t> started = {};
     bool operator==(const Process &) const = default;
 };
 
@@ -43,7 +46,12 @@ struct Owners {
     std::uint32_t hidden = 0;
     std::uint32_t denied = 0;  ///< processes that have the GPU open and may not be asked about
     std::uint32_t ended = 0;   ///< processes and clients that ended while they were looked at
-    std::uint32_t refused = 0; ///< questions that the driver did not answer
+    std::uint32_t refused = 0; ///< questions that the driver, or the kernel, did not answer
+    /** Pids of processes that have more descriptors, clients or objects of the driver than are asked
+     * about: not all of their channels may be known. */
+    std::vector<std::uint32_t> cut = {};
+    /** What this process lacked, as `Too many open files`: processes may be missing. */
+    std::optional<std::string> lacked = {};
 };
 
 /**
@@ -53,9 +61,23 @@ struct Owners {
 NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
 const Process *owner_of(const Owners &&owners, const Channel &channel) = delete;
 
-/** The id of the container that the process is in, if its cgroup has one: 64 hexadecimal digits,
- * as Docker, containerd, CRI-O and Podman name cgroups. */
+/**
+ * Are both the same process? No, if they have different pids, or were started at different times:
+ * then the number was given again. Where a start is not known, pids decide.
+ */
+NVDEBUG_API bool same_process(const Process &a, const Process &b);
+
+/**
+ * The id of the container that the process is in, if its cgroup has one: 64 hexadecimal digits, as
+ * Docker, containerd, CRI-O and Podman name cgroups (`/docker/ID`, `docker-ID.scope`, below a pod
+ * of `kubepods`). The outermost. Of a cgroup that a user may name (below `user.slice` or a unit's
+ * own) nothing is taken.
+ */
 NVDEBUG_API std::optional<std::string> container_of(const Process &process);
+
+/** The uid of the pod that the process is in, as kubelet names cgroups by it below `kubepods`:
+ * `0f5a1c2e-…`; the same rule. */
+NVDEBUG_API std::optional<std::string> pod_of(const Process &process);
 
 } // namespace nvdebug
 

@@ -44,8 +44,19 @@ class SwitchReader {
     virtual Result<std::uint64_t> read(std::vector<ContextSwitch> &switches) = 0;
     /** The GPU's clock now, by which switches are told. */
     virtual Result<std::uint64_t> now_ns() = 0;
-    /** A process as it is now: with neither command nor cgroup it has ended, or is hidden. */
+    /**
+     * A process of ContextSwitch::pid as it is now. Of one that has ended, is hidden, does not have
+     * the GPU open, or is of another PID namespace (sees_processes()) nothing but the pid is known;
+     * of any other Process::started is, by which it differs from a later one of this number
+     * (same_process()).
+     */
     virtual Process process(std::uint32_t pid) = 0;
+    /** Only when the process of this number was started, whatever it has open: for a look at each
+     * turn. This, process() and sees_processes() may be called by any thread. */
+    virtual std::optional<std::uint64_t> started(std::uint32_t pid) { return process(pid).started; }
+    /** Are pids in switches, which the driver counts as the host does, those of this process'
+     * `/proc`? Not in a container with a PID namespace of its own. */
+    virtual bool sees_processes() { return true; }
 };
 
 /**

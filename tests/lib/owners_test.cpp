@@ -98,8 +98,49 @@ TEST(Owners, AreInAContainerByTheirCgroup) {
     EXPECT_EQ(container("/system.slice/docker-" + id + ".scope"), id);
     EXPECT_EQ(container("/kubepods/pod1/cri-containerd-" + id + ".scope/init"), id);
     EXPECT_EQ(container("/user.slice"), std::nullopt);
+    EXPECT_EQ(container("/machine.slice/libpod-" + id + ".scope/container"), id);
+    EXPECT_EQ(container("/docker/" + id + "/system.slice/docker-" + std::string(64, 'b') + ".scope"),
+              id)
+        << "the outermost";
+    EXPECT_EQ(container("/system.slice/containerd.service/kubepods-burstable-pod1.slice:"
+                        "cri-containerd:" +
+                        id),
+              id);
     EXPECT_EQ(container("/" + id + "a"), std::nullopt);
     EXPECT_EQ(container_of(Process{1, {}, {}}), std::nullopt);
+}
+
+/// A cgroup that was given to a user has the names that the user likes.
+TEST(Owners, AreInNoContainerThatAUserNamed) {
+    const std::string id(64, 'a'), pod = "pod0f5a1c2e-1111-4222-8333-abcdefabcdef";
+    for (const std::string above :
+         {"/user.slice/user-1000.slice/user@1000.service/", "/user.slice/", "/user-1000.slice/",
+          "/system.slice/ci-runner.service/", "/system.slice/run-u12.scope/"})
+        for (const std::string &below :
+             {id, "docker/" + id, "docker-" + id + ".scope", "kubepods/" + pod + "/" + id,
+              "app.slice/libpod-" + id + ".scope"}) {
+            const Process process{1, "x", above + below};
+            EXPECT_EQ(container_of(process), std::nullopt) << above << below;
+            EXPECT_EQ(pod_of(process), std::nullopt) << above << below;
+        }
+    EXPECT_EQ(pod_of(Process{1, "x", "/" + pod + "/" + id}), std::nullopt) << "no kubepods";
+}
+
+TEST(Owners, AreTheSameByPidAndStart) {
+    const Process first{7, "a", {}, {}, 100}, again{7, "b", {}, {}, 100}, later{7, "a", {}, {}, 200},
+        unknown{7, "a", {}}, other{8, "a", {}, {}, 100};
+    EXPECT_TRUE(same_process(first, again)) << "it runs another program";
+    EXPECT_FALSE(same_process(first, later));
+    EXPECT_FALSE(same_process(first, other));
+    EXPECT_TRUE(same_process(first, unknown) && same_process(unknown, later));
+}
+
+TEST(Owners, HaveAStartInNewerTexts) {
+    std::string columns = header;
+    columns.insert(columns.size() - 1, " uid started");
+    const std::string start = row.substr(0, row.size() - 1);
+    EXPECT_EQ(parse_owners(counts + columns + start + " 0 77\n")->processes[0].started, 77U);
+    EXPECT_EQ(parse_owners(counts + header + row)->processes[0].started, std::nullopt);
 }
 
 TEST(Owners, AreOfTheDriverAlone) {

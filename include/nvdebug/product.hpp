@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/**
+ * @file
+ * @brief What NVIDIA's driver calls a GPU: its UUID and the name of the product.
+ */
+#ifndef NVDEBUG_PRODUCT_HPP
+#define NVDEBUG_PRODUCT_HPP
+
+#include <optional>
+#include <string>
+
+#include "nvdebug/export.hpp"
+
+namespace nvdebug {
+
+/** Empty: not known. Texts may be of any bytes. */
+struct Product {
+    std::optional<std::string> uuid; ///< `GPU-57a2…`, as nvidia-smi prints it
+    std::optional<std::string> name; ///< `NVIDIA H100 80GB HBM3`
+    bool operator==(const Product &) const = default;
+};
+
+/**
+ * The product at @p pci_address (`0000:01:00.0`) of this machine, from
+ * `/proc/driver/nvidia/gpus/ADDRESS/information`. Reading that file wakes a GPU, so that of one
+ * that is suspended (`power/runtime_status` in sysfs) it is not read, and nothing is known.
+ * @param driver_folder, pci_folder for tests.
+ */
+NVDEBUG_API Product product_of(const std::string &pci_address,
+                               const std::string &driver_folder = "/proc/driver/nvidia",
+                               const std::string &pci_folder = "/sys/bus/pci/devices");
+
+} // namespace nvdebug
+
+#endif

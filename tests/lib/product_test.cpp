@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// UUID and product name, from folders as NVIDIA's driver and sysfs have them.
+#include "nvdebug/product.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Products : public testing::Test {
+  protected:
+    Products() { fs::create_directories(driver / "gpus" / address); }
+    ~Products() override { fs::remove_all(root); }
+
+    void write(const fs::path &path, const std::string &text) const {
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+    [[nodiscard]] nvdebug::Product product() const {
+        return nvdebug::product_of(address, driver.string(), pci.string());
+    }
+
+    const std::string address = "0000:3b:00.0";
+    const fs::path root = fs::path(testing::TempDir()) / ("products." + std::to_string(getpid())),
+                   driver = root / "driver", pci = root / "pci",
+                   information = driver / "gpus" / address / "information",
+                   status = pci / address / "power/runtime_status";
+};
+
+TEST_F(Products, AreWhatTheDriverSays) {
+    write(information, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 60\n"
+                       "GPU UUID: \t GPU-57a2ed01-1111-2222-3333-444455556666\n"
+                       "Video BIOS: \t 96.00.74.00.01\n");
+    const nvdebug::Product found = product();
+    EXPECT_EQ(found.name, "NVIDIA H100 80GB HBM3");
+    EXPECT_EQ(found.uuid, "GPU-57a2ed01-1111-2222-3333-444455556666");
+}
+
+TEST_F(Products, OfAGpuThatWasNotSetUpHaveNoUuid) {
+    write(information, "Model: \t\t Unknown\nGPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?\n");
+    EXPECT_EQ(product().uuid, std::nullopt);
+}
+
+/// Who reads the file of one that sleeps wakes it: a text that is not read shows that nobody did.
+TEST_F(Products, OfAGpuThatSleepsAreLeftAlone) {
+    write(information, "Model: \t\t NVIDIA H100\n");
+    write(status, "suspended\n");
+    EXPECT_EQ(product(), nvdebug::Product{});
+    write(status, "active\n");
+    EXPECT_EQ(product().name, "NVIDIA H100");
+}
+
+TEST_F(Products, AreNotWaitedFor) {
+    ASSERT_EQ(::mkfifo(information.c_str(), 0600), 0);
+    EXPECT_EQ(product(), nvdebug::Product{});
+}
+
+TEST_F(Products, AreNoneWhereThereIsNoDriver) {
+    EXPECT_EQ(product(), nvdebug::Product{});
+    EXPECT_EQ(nvdebug::product_of("", driver.string(), pci.string()), nvdebug::Product{});
+    EXPECT_EQ(nvdebug::product_of("../../x", driver.string(), pci.string()), nvdebug::Product{});
+}
+
+} // namespace
