@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "processes.hpp"
+#include "ownership.hpp"
 
 namespace nvdebug::driver {
 

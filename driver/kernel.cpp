@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "kernel.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <dirent.h>
@@ -11,10 +10,28 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace nvdebug::driver {
 namespace {
+
+/** Where a link leads; empty: it is none. */
+std::optional<std::string> link_of(const std::string &path) {
+    std::array<char, 4096> target{};
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length <= 0)
+        return std::nullopt;
+    return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+/** `/dev/nvidia0`, `/dev/nvidiactl`, `/dev/nvidia-uvm` and the like. */
+bool is_device_name(std::string_view path) {
+    constexpr std::string_view begin = "/dev/nvidia";
+    constexpr std::size_t longest = 32;
+    return path.starts_with(begin) && path.size() <= longest &&
+           path.find('/', begin.size()) == path.npos && path.find(' ') == path.npos;
+}
 
 class Running final : public Kernel {
   public:
@@ -64,17 +81,22 @@ class Running final : public Kernel {
     }
 
     std::optional<std::uint64_t> device(const std::string &path) override {
-        // Of /proc/PID/fd: what lies on a file system that does not answer would hold us up.
-        std::array<char, 4096> target{};
-        const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
-        const std::string_view linked(target.data(),
-                                      static_cast<std::size_t>(std::max(length, ssize_t{0})));
-        if (length > 0 && linked.find("nvidia") == linked.npos)
+        const auto linked = link_of(path);
+        if (linked && !is_device_name(*linked))
             return std::nullopt;
-        struct stat about {};
-        if (::stat(path.c_str(), &about) || !S_ISCHR(about.st_mode))
+        // The name may be anybody's, in a mount namespace of its own: nothing is waited for.
+        struct statx about {};
+        if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE,
+                    &about) ||
+            !S_ISCHR(about.stx_mode))
             return std::nullopt;
-        return about.st_rdev;
+        return makedev(about.stx_rdev_major, about.stx_rdev_minor);
+    }
+
+    bool counts_as_host() override {
+        constexpr std::string_view hosts = "pid:[4026531836]"; // PROC_PID_INIT_INO of proc_ns.h
+        return link_of("/proc/self/ns/pid") == hosts &&
+               link_of("/proc/self") == std::to_string(::getpid());
     }
 
     std::uint32_t self() override { return static_cast<std::uint32_t>(::getpid()); }

@@ -30,11 +30,15 @@ class Kernel {
     virtual std::string read(const std::string &path) = 0;
     /** Adds the names in a folder to @p names. */
     virtual int list(const std::string &path, std::vector<std::string> &names) = 0;
-    /** The number of the character device that the file is, links followed; empty: it is none. */
+    /** The number of the character device that the file is, links followed; empty: it is none. Of a
+     * descriptor (/proc/PID/fd/N) only a file of NVIDIA's is looked at: others may be on a file
+     * system that does not answer. */
     virtual std::optional<std::uint64_t> device(const std::string &path) = 0;
 
     /** Which process this is. */
     virtual std::uint32_t self() = 0;
+    /** Are numbers of processes those that the driver uses (the host's), in /proc and in calls? */
+    virtual bool counts_as_host() = 0;
     /** A descriptor of a process (pidfd_open()): ready to be read once it has ended, and never of
      * another that gets its number. */
     virtual int process(std::uint32_t pid) = 0;

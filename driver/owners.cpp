@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "owners.hpp"
 
-#include "processes.hpp"
-
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 namespace nvdebug::driver {
 namespace {
@@ -42,7 +41,8 @@ const char *aperture_name(std::uint32_t aperture) {
 
 std::string row(const Process &process, const std::string &channel) {
     return std::to_string(process.pid) + " " + word(process.command) + " " + word(process.cgroup) +
-           " " + channel + " " + (process.uid ? std::to_string(*process.uid) : "-") + "\n";
+           " " + channel + " " + (process.uid ? std::to_string(*process.uid) : "-") + " " +
+           std::to_string(process.started) + "\n";
 }
 
 std::string row(const Process &process, const OwnedChannel &channel) {
@@ -57,8 +57,8 @@ std::string row(const Process &process, const OwnedChannel &channel) {
 
 } // namespace
 
-Result<std::string> owners(const std::shared_ptr<Kernel> &kernel, const Card &card) {
-    const auto owned = find_owned(kernel, card);
+Result<std::string> owners(Ownership &ownership, const Card &card) {
+    const auto owned = ownership.find(card);
     if (!owned)
         return tl::unexpected(owned.error());
     std::string rows;
@@ -74,9 +74,14 @@ Result<std::string> owners(const std::shared_ptr<Kernel> &kernel, const Card &ca
         return std::string(key) + ": " + std::to_string(number) + "\n";
     };
     const Count &count = owned->count;
+    std::string cut;
+    for (const std::uint32_t pid : owned->cut)
+        cut += (cut.empty() ? "" : ",") + std::to_string(pid);
     return line("hidden", count.hidden) + line("denied", count.denied) +
            line("ended", count.ended) + line("refused", count.refused) +
-           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid\n" + rows;
+           "cut: " + (cut.empty() ? "-" : cut) + "\n" + "lacked: " +
+           (owned->trouble ? ::strerrordesc_np(owned->trouble) : "-") + "\n" +
+           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid started\n" + rows;
 }
 
 } // namespace nvdebug::driver

@@ -3,19 +3,17 @@
 #ifndef NVDEBUG_DRIVER_OWNERS_HPP
 #define NVDEBUG_DRIVER_OWNERS_HPP
 
-#include <memory>
 #include <string>
 
-#include "kernel.hpp"
 #include "nvdebug/error.hpp"
-#include "rm.hpp"
+#include "ownership.hpp"
 
 namespace nvdebug::driver {
 
 /**
- * The text (docs/nvdebugctl.md says what it is), of what find_owned() finds.
+ * The text (docs/nvdebugctl.md says what it is), of what Ownership::find() finds.
  */
-Result<std::string> owners(const std::shared_ptr<Kernel> &kernel, const Card &card);
+Result<std::string> owners(Ownership &ownership, const Card &card);
 
 } // namespace nvdebug::driver
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Processes that have a GPU open, and what they made on it: asked of NVIDIA's driver through their
-// own descriptors.
+// Processes as /proc has them, and descriptors that are taken of them.
 #ifndef NVDEBUG_DRIVER_PROCESSES_HPP
 #define NVDEBUG_DRIVER_PROCESSES_HPP
 
@@ -8,12 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernel.hpp"
-#include "nvdebug/error.hpp"
-#include "rm.hpp"
 
 namespace nvdebug::driver {
 
@@ -41,54 +39,34 @@ class Taken {
     int number_ = -1;
 };
 
-/** What was passed over. */
-struct Count {
-    std::uint32_t hidden = 0, denied = 0, ended = 0, refused = 0;
-};
-
 struct Process {
     std::uint32_t pid;
     std::uint64_t started; ///< in ticks since the machine was
     std::optional<std::uint32_t> uid; ///< the effective one, as this process sees it
     std::string command, cgroup;
-    Taken held; ///< the process (Kernel::process())
+    Taken held; ///< the process (Kernel::process()), while it has controls here
     struct Control {
         int there; ///< its number of it
         Taken here;
     };
-    std::vector<Control> controls; ///< its descriptors of /dev/nvidiactl
+    std::vector<Control> controls; ///< of its descriptors of /dev/nvidiactl those with channels
     bool denied = false;           ///< at least one of them may not be taken
 };
 
-struct OwnedChannel {
-    std::size_t process, control;              ///< which of the processes, and of its descriptors
-    std::uint32_t client;                      ///< the RM's name
-    std::uint32_t subdevice, tsg, channel;     ///< the client's names; tsg 0: it is in none
-    std::optional<std::uint64_t> timeslice_us; ///< of the TSG
-    std::optional<rm::MemoryInfo> instance;    ///< empty: only root may know it
-};
+/** `/proc/PID/` */
+std::string folder_of(std::uint32_t pid);
+/** The number that a name in a folder of /proc is; empty: it is none. */
+std::optional<std::uint32_t> number_of(std::string_view name);
 
-/**
- * While this lives it holds descriptors of the processes: the driver keeps what belongs to one that
- * ends until then.
- */
-struct Owned {
-    Count count;
-    std::vector<std::uint32_t> hidden;  ///< pids of Count::hidden
-    std::vector<Process> processes;     ///< the oldest first
-    std::vector<OwnedChannel> channels; ///< by process
-};
-
-/**
- * Looks at the processes that have the GPU's file open, takes their descriptors of /dev/nvidiactl,
- * and asks the RM through them which channels they made. Only questions. What ends or is refused
- * meanwhile is counted.
- */
-Result<Owned> find_owned(const std::shared_ptr<Kernel> &kernel, const Card &card);
-
+/** The effective user of a process; empty: it has ended. */
+std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid);
 /** When a process was started, in ticks since the machine was (proc_pid_stat(5)); empty: it has
  * ended. */
 std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
+
+/** Does a process have this file of a GPU (Kernel::device()) open? False also where this process may
+ * not look. */
+bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);
 
 /** The longest path of /proc/PID/cgroup: with version 1 of cgroups there is one for each
  * controller. */

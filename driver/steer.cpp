@@ -4,12 +4,12 @@
 #include "keeper.hpp"
 #include "lib/text.hpp"
 #include "nvdebug/control.hpp"
-#include "processes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -265,6 +265,15 @@ Error has_none(Kernel &kernel, const Owned &owned, std::uint32_t pid) {
         (process != owned.processes.end() && process->denied))
         return not_allowed(kernel, pid);
     const bool open = process != owned.processes.end();
+    if (owned.trouble)
+        return {code_of_errno(owned.trouble), owned.trouble, "",
+                "process " + std::to_string(pid) +
+                    " cannot be looked at: " + ::strerrordesc_np(owned.trouble)};
+    if (std::ranges::count(owned.cut, pid))
+        return {ErrorCode::unsupported, EFBIG, "",
+                "process " + std::to_string(pid) + " (" + text::printable(command_of(kernel, pid)) +
+                    ") has more descriptors, clients or objects of NVIDIA's driver than are asked "
+                    "about; no channels are among those that were"};
     return {ErrorCode::not_found, 0, "",
             "process " + std::to_string(pid) + " (" + text::printable(command_of(kernel, pid)) +
                 ") has no GPU context here" +
@@ -678,7 +687,7 @@ bool is_control(std::string_view file) {
     return find_control(file);
 }
 
-Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, const Card &card,
+Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &ownership, const Card &card,
                         std::string_view file, std::string_view text, const Look &look) {
     const auto asking = parse(*find_control(file), text);
     if (!asking)
@@ -687,7 +696,13 @@ Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, const Card &card,
     auto lists = look(asking->control.verb == Verb::mode ? Detail::full : Detail::brief);
     if (!lists)
         return tl::unexpected(lists.error());
-    auto owned = find_owned(kernel, card);
+    auto owned = ownership.find(card);
+    // Before it is said that one that uses the GPU has no channels: not always are all names searched.
+    if (owned && std::ranges::any_of(owned->processes, [&](const Process &process) {
+            return std::ranges::count(asking->pids, process.pid) && process.controls.empty() &&
+                   !process.denied;
+        }))
+        owned = ownership.find(card, true);
     if (!owned)
         return tl::unexpected(owned.error());
     Scene scene(std::move(*owned), *lists);

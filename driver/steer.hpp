@@ -14,7 +14,7 @@
 #include "lib/file.hpp"
 #include "nvdebug/error.hpp"
 #include "nvdebug/runlist.hpp"
-#include "rm.hpp"
+#include "ownership.hpp"
 
 namespace nvdebug::driver {
 
@@ -31,7 +31,7 @@ using Look = std::function<Result<std::vector<Runlist>>(Detail)>;
  * and an error. With `lease` as the first word, it is put back when Performed::lease ends, by a
  * Keeper.
  */
-Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, const Card &card,
+Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &ownership, const Card &card,
                         std::string_view file, std::string_view text, const Look &look);
 
 } // namespace nvdebug::driver

@@ -72,6 +72,7 @@ Result<const void *> Switches::make_memory(std::uint32_t handle, std::size_t byt
 }
 
 Result<void> Switches::make_objects(const Card &card) {
+    gpu_ = kernel_->device("/dev/nvidia" + std::to_string(card.minor));
     node_ = kernel_->open("/dev/nvidia" + std::to_string(card.minor));
     if (node_ < 0)
         return tl::unexpected(Error{code_of_errno(-node_), -node_, "",
@@ -189,7 +190,22 @@ nvdebug::Process Switches::process(std::uint32_t pid) {
     const auto told = [](std::string text) {
         return text.empty() ? std::nullopt : std::optional(std::move(text));
     };
-    return {pid, told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid))};
+    const nvdebug::Process unknown{pid, {}, {}};
+    const auto started = this->started(pid);
+    if (!started || !gpu_ || !has_open(*kernel_, pid, *gpu_))
+        return unknown;
+    const nvdebug::Process known{
+        pid, told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid)), {}, started};
+    // It may have ended, and its number be another's.
+    return start_of(*kernel_, pid) == started ? known : unknown;
+}
+
+std::optional<std::uint64_t> Switches::started(std::uint32_t pid) {
+    return sees_processes() ? start_of(*kernel_, pid) : std::nullopt;
+}
+
+bool Switches::sees_processes() {
+    return kernel_->counts_as_host();
 }
 
 Result<std::string> record_switches(const std::shared_ptr<Kernel> &kernel, const Card &card,

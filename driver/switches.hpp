@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Switches final : public SwitchReader {
     Result<std::uint64_t> read(std::vector<ContextSwitch> &switches) override;
     Result<std::uint64_t> now_ns() override;
     nvdebug::Process process(std::uint32_t pid) override;
+    std::optional<std::uint64_t> started(std::uint32_t pid) override;
+    bool sees_processes() override;
 
   private:
     Switches(std::shared_ptr<Kernel> kernel, std::shared_ptr<Client> client)
@@ -42,6 +45,7 @@ class Switches final : public SwitchReader {
 
     std::shared_ptr<Kernel> kernel_;
     std::shared_ptr<Client> client_;
+    std::optional<std::uint64_t> gpu_; // its file, as Kernel::device() has it
     int node_ = -1; // what is asked of the GPU is asked by who has it open
     const rm::EventHeader *header_ = nullptr;
     const rm::SwitchRecord *records_ = nullptr;

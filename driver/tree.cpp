@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <mutex>
 #include <sstream>
 
@@ -63,20 +64,27 @@ Attachment attachment_of(Kernel &kernel, const std::string &pci_address) {
 /** A GPU, asked for when it is first needed. */
 class Unit {
   public:
-    Unit(std::shared_ptr<Kernel> kernel, Card card)
-        : kernel_(std::move(kernel)), card_(std::move(card)) {}
+    Unit(std::shared_ptr<Kernel> kernel, std::shared_ptr<Ownership> ownership, Card card)
+        : kernel_(std::move(kernel)), ownership_(std::move(ownership)), card_(std::move(card)) {}
 
-    Machine &machine() {
+    /** One that could not be opened is tried again after a while: it may have been asleep, or not
+     * yet set up. */
+    std::shared_ptr<Machine> machine() {
+        constexpr std::chrono::seconds between_tries{2};
         const std::scoped_lock held(lock_);
-        if (!machine_)
+        const auto now = Clock::now();
+        if (!machine_ || (closed_ && now - opened_ >= between_tries)) {
+            opened_ = now;
+            closed_.reset();
             machine_ = open();
-        return *machine_;
+        }
+        return machine_;
     }
 
     Result<std::string> owners() const {
         if (asleep())
             return tl::unexpected(left_asleep());
-        return driver::owners(kernel_, card_);
+        return driver::owners(*ownership_, card_);
     }
 
     Result<std::string> switches(const std::string &text) {
@@ -88,7 +96,7 @@ class Unit {
         if (asleep())
             return tl::unexpected(left_asleep());
         return record_switches(kernel_, card_, *ms, [this] {
-            const auto now = machine().read("ptimer");
+            const auto now = machine()->read("ptimer");
             return now ? now->substr(0, now->find('\n')) : std::string("-");
         });
     }
@@ -105,11 +113,14 @@ class Unit {
                             const Look &look) const {
         if (asleep())
             return tl::unexpected(left_asleep());
-        return driver::steer(kernel_, card_, file, text, look);
+        return driver::steer(kernel_, *ownership_, card_, file, text, look);
     }
 
     /** Why there is nothing but `info`; empty: there is more. */
-    const std::optional<Error> &closed() const { return closed_; }
+    std::optional<Error> closed() const {
+        const std::scoped_lock held(lock_);
+        return closed_;
+    }
 
   private:
     /** As the module does, such a GPU is left alone. Opening its file would wake it. */
@@ -124,7 +135,7 @@ class Unit {
                     " is asleep and left so; let a program use it, then try again"};
     }
 
-    std::unique_ptr<Machine> open() {
+    std::shared_ptr<Machine> open() {
         Attachment attachment = attachment_of(*kernel_, card_.pci_address);
         if (asleep())
             return refused(left_asleep(), std::move(attachment));
@@ -139,7 +150,7 @@ class Unit {
         return std::move(*machine);
     }
 
-    std::unique_ptr<Machine> refused(Error why, Attachment attachment) {
+    std::shared_ptr<Machine> refused(Error why, Attachment attachment) {
         if (why.sentence.empty())
             why.sentence = "the GPU at " + card_.pci_address +
                            " does not answer; a virtual GPU does not, nor one that has gone";
@@ -147,10 +158,14 @@ class Unit {
         return Machine::closed(closed_->sentence, std::move(attachment));
     }
 
+    using Clock = std::chrono::steady_clock;
+
     std::shared_ptr<Kernel> kernel_;
+    std::shared_ptr<Ownership> ownership_; // of all GPUs
     Card card_;
-    std::mutex lock_;
-    std::unique_ptr<Machine> machine_;
+    mutable std::mutex lock_;
+    std::shared_ptr<Machine> machine_;
+    Clock::time_point opened_ = {};
     std::optional<Error> closed_;
 };
 
@@ -175,14 +190,15 @@ constexpr std::string_view owners_file = "owners";
 
 class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<DriverTree> {
   public:
-    DriverTree(const std::shared_ptr<Kernel> &kernel, const std::string &version,
+    DriverTree(const std::shared_ptr<Kernel> &kernel, const std::shared_ptr<Client> &client,
                const std::vector<Card> &cards, const Advice &to) {
         path = "driver";
         source = Source::driver;
         advice = to;
-        facts["source"] = "NVIDIA's driver " + version;
+        facts["source"] = "NVIDIA's driver " + client->version();
+        const auto ownership = std::make_shared<Ownership>(kernel, client);
         for (const Card &card : cards)
-            units_.push_back(std::make_unique<Unit>(kernel, card));
+            units_.push_back(std::make_unique<Unit>(kernel, ownership, card));
     }
 
     Result<std::vector<std::string>> list(std::string_view folder) const override {
@@ -195,7 +211,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
         const auto name = parse(folder);
         if (!name || name->gpu >= units_.size() || !name->file.empty())
             return tl::unexpected(cannot_read(*this, folder, ENOENT));
-        for (Machine::Name &file : units_[name->gpu]->machine().files())
+        for (Machine::Name &file : units_[name->gpu]->machine()->files())
             names.push_back(std::move(file.name));
         names.emplace_back(owners_file);
         names.insert(names.end(), control_files().begin(), control_files().end());
@@ -205,7 +221,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
 
     Result<std::string> read(std::string_view name) const override {
         return ask(name, [](Unit &unit, std::string_view file) {
-            return file == owners_file ? unit.owners() : unit.machine().read(file);
+            return file == owners_file ? unit.owners() : unit.machine()->read(file);
         });
     }
 
@@ -215,7 +231,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
             return false;
         if (parsed->file == owners_file)
             return true;
-        const auto files = units_[parsed->gpu]->machine().files();
+        const auto files = units_[parsed->gpu]->machine()->files();
         return std::ranges::any_of(files, [&](const Machine::Name &file) {
             return file.readable && file.name == parsed->file;
         });
@@ -237,7 +253,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
                     "this takes the module nvdebug: NVIDIA's driver lets a program change only "
                     "what processes have, their channels and TSGs"});
             return unit.machine()
-                .translate(text)
+                ->translate(text)
                 .map([](std::string answer) {
                     return Performed{nullptr, std::move(answer)};
                 })
@@ -257,8 +273,8 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
         const auto parsed = parse(name);
         if (!parsed || parsed->gpu >= units_.size() || parsed->file == owners_file)
             return "";
-        Machine &machine = units_[parsed->gpu]->machine();
-        return parsed->file.empty() ? machine.probe_record() : machine.take_record();
+        const auto machine = units_[parsed->gpu]->machine();
+        return parsed->file.empty() ? machine->probe_record() : machine->take_record();
     }
 
   private:
@@ -266,10 +282,11 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
         unit.machine();
         std::vector<Runlist> found;
-        if (unit.closed() && unit.closed()->code == ErrorCode::denied)
-            return found;
-        if (unit.closed())
-            return tl::unexpected(*unit.closed());
+        if (const auto closed = unit.closed()) {
+            if (closed->code == ErrorCode::denied)
+                return found;
+            return tl::unexpected(*closed);
+        }
         const nvdebug::Gpu gpu(Tree(shared_from_this()), static_cast<std::uint32_t>(number));
         const auto info = gpu.info();
         if (!info)
@@ -300,8 +317,8 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
             return tl::unexpected(cannot_read(*this, name, ENOENT));
         Unit &unit = *units_[parsed->gpu];
         return what(unit, parsed->file).map_error([&](Error error) {
-            if (error.number == ENOENT && unit.closed())
-                error = *unit.closed();
+            if (const auto closed = error.number == ENOENT ? unit.closed() : std::nullopt)
+                error = *closed;
             if (error.number == EOPNOTSUPP && error.sentence.empty())
                 error.sentence = "cannot read " + path_in(*this, name) +
                                  ": it lies in system memory, which NVIDIA's driver does not show; "
@@ -330,7 +347,7 @@ OpenedTree open_tree(std::shared_ptr<Kernel> kernel, const Advice &advice) {
     if (!cards)
         return tl::unexpected(cards.error());
     return std::shared_ptr<const Tree::Impl>(
-        std::make_shared<DriverTree>(kernel, (*client)->version(), *cards, advice));
+        std::make_shared<DriverTree>(kernel, *client, *cards, advice));
 }
 
 Result<std::string> replay(const std::map<std::string, std::string> &words,

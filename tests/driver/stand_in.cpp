@@ -16,7 +16,8 @@ namespace driver_test {
 namespace {
 
 // Of a process, what its descriptors are.
-constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9;
+constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9,
+              first_copy = 100;
 constexpr std::uint64_t control_device = 195 << 8 | 255;
 
 template <typename T>
@@ -148,7 +149,7 @@ int StandIn::answer(int descriptor, unsigned number, void *argument, std::size_t
 int StandIn::alloc(int descriptor, void *argument, std::size_t bytes) {
     const auto answer = [&](auto &asked) {
         if (asked.object_class == rm::class_client)
-            asked.object = next_client_++;
+            asked.object = new_client();
         asked.status = ioctls == deny ? deny_with
                                       : make(descriptor, asked.parent, asked.object,
                                              asked.object_class, at<void>(asked.params));
@@ -553,7 +554,22 @@ std::string StandIn::read(const std::string &path) {
     return file == files.end() ? "" : file->second;
 }
 
+void StandIn::use_up_names(std::uint32_t names) {
+    next_client_ = rm::first_client + ((next_client_ - rm::first_client + names) & 0xfffff);
+}
+
+std::uint32_t StandIn::new_client() {
+    for (;; use_up_names(1))
+        if (next_client_ != rm::first_client && !others.contains(next_client_)) {
+            const std::uint32_t client = next_client_;
+            use_up_names(1);
+            return client;
+        }
+}
+
 int StandIn::list(const std::string &path, std::vector<std::string> &names) {
+    if (before_list)
+        before_list();
     const std::scoped_lock calling(lock_);
     if (path == "/proc") {
         names.insert(names.end(), {"1", "version", "sys"});
@@ -569,6 +585,8 @@ int StandIn::list(const std::string &path, std::vector<std::string> &names) {
         return -EACCES;
     for (const int descriptor : {gpu_descriptor, control_descriptor, other_descriptor})
         names.push_back(std::to_string(descriptor));
+    for (unsigned n = 0; n < process->copies; n++)
+        names.push_back(std::to_string(first_copy + static_cast<int>(n)));
     return 0;
 }
 
@@ -588,6 +606,9 @@ std::optional<std::uint64_t> StandIn::device(const std::string &path) {
     if (process && process->uses_gpu && name == "fd/" + std::to_string(gpu_descriptor))
         return gpu_device;
     if (process && name == "fd/" + std::to_string(control_descriptor))
+        return control_device;
+    int copy = 0;
+    if (process && std::sscanf(name.c_str(), "fd/%d", &copy) == 1 && copy >= first_copy)
         return control_device;
     return std::nullopt;
 }
@@ -616,7 +637,10 @@ int StandIn::take(int held, int descriptor) {
         return -ESRCH;
     if (process->second.denied)
         return -EPERM;
-    if (descriptor != control_descriptor)
+    if (taken_.size() >= descriptors_most)
+        return -EMFILE;
+    most_taken = std::max(most_taken, taken_.size() + 1);
+    if (descriptor != control_descriptor && descriptor < first_copy)
         wrong("a descriptor taken that is not of /dev/nvidiactl");
     open_.emplace(next_, "/dev/nvidiactl");
     taken_.emplace(next_, pid);
@@ -624,7 +648,7 @@ int StandIn::take(int held, int descriptor) {
 }
 
 std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances) {
-    const std::uint32_t client = next_client_++, device = rm::first_object_of_cuda + 2,
+    const std::uint32_t client = new_client(), device = rm::first_object_of_cuda + 2,
                         subdevice = device + 1, tsg = device + 0x10;
     Objects &objects = others[client];
     objects[client] = {0, 0x41};

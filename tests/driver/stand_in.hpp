@@ -54,6 +54,7 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::string status = "Name:\ttask\nUid:\t7\t8\t9\t10\nGid:\t1\t1\t1\t1\n";
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
+        unsigned copies = 0; // of its descriptor of /dev/nvidiactl (dup())
     };
     std::map<std::uint32_t, Process> processes; ///< but for the one that reads
     std::map<std::uint32_t, Objects> others;    ///< objects of their clients
@@ -85,11 +86,17 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
     std::function<void()> before_question;
+    /// Called before a folder is listed, without the lock.
+    std::function<void()> before_list;
     /// Called before a descriptor is taken.
     std::function<void()> before_take;
 
     // --- what it does wrong ---
     std::map<std::string, int> cannot_open; ///< path to errno
+    std::size_t descriptors_most = ~std::size_t{0}; ///< that are taken at once; then EMFILE
+    std::size_t most_taken = 0;                     ///< there were at once
+    /// Other programs make clients and end: so many names are used up.
+    void use_up_names(std::uint32_t names);
     bool cannot_map = false;                ///< mmap() fails
     /// Of the ioctls, from 1, the one that fails with this errno.
     std::uint64_t fail = 0;
@@ -127,6 +134,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     int list(const std::string &path, std::vector<std::string> &names) override;
     std::optional<std::uint64_t> device(const std::string &path) override;
     std::uint32_t self() override { return 1; }
+    bool host_numbers = true; ///< else this process is in a PID namespace of its own
+    bool counts_as_host() override { return host_numbers; }
     int process(std::uint32_t pid) override;
     int take(int process, int descriptor) override;
 
@@ -168,7 +177,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::map<std::uint32_t, Life> lives_; // by pid
     std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process
     std::map<std::uint32_t, std::set<std::uint32_t>> dying_; // clients, by pid
-    std::uint32_t next_client_ = rm::first_client + 1;
+    std::uint32_t next_client_ = rm::first_client + 1; // counted up, from the start again
+    std::uint32_t new_client();
     std::map<int, std::string> open_;
     std::map<int, std::uint32_t> taken_;             // pid, by the descriptor here
     std::map<int, std::set<std::uint32_t>> objects_; // by the client's descriptor

@@ -47,6 +47,28 @@ TEST_F(Switched, AreReadOnceAndInOrder) {
     EXPECT_EQ(found[0].ns, 500U);
 }
 
+/// A number is matched with /proc only where both count alike, and only with who has the GPU open.
+TEST_F(Switched, AreOfProcessesThatHaveTheGpu) {
+    kernel.processes[8] = {.command = "mine", .started = 5};
+    const auto card = nvdebug::driver::Card{"", 1U << 8, 0};
+    auto reader = nvdebug::driver::Switches::start(bench.kernel, card);
+    ASSERT_TRUE(reader) << reader.error().sentence;
+    EXPECT_TRUE((*reader)->sees_processes());
+    const nvdebug::Process known = (*reader)->process(8), nothing{8, {}, {}};
+    EXPECT_EQ(known.command, "mine");
+    EXPECT_EQ(known.cgroup, "/task");
+    EXPECT_EQ(known.started, 5U);
+    kernel.processes[8].uses_gpu = false;
+    EXPECT_EQ((*reader)->process(8), nothing);
+    kernel.processes[8].uses_gpu = true;
+    kernel.host_numbers = false;
+    EXPECT_FALSE((*reader)->sees_processes());
+    EXPECT_EQ((*reader)->process(8), nothing);
+    kernel.host_numbers = true;
+    kernel.processes.erase(8);
+    EXPECT_EQ((*reader)->process(8), nothing);
+}
+
 TEST_F(Switched, AreAFile) {
     for (const bool root : {true, false}) {
         kernel.root = root;

@@ -195,6 +195,12 @@ std::string passed_over(const nvdebug::Owners &owners) {
     if (owners.refused)
         parts.push_back(
             fmt::format("NVIDIA's driver did not answer {}", count_of(owners.refused, "question")));
+    if (!owners.cut.empty())
+        parts.push_back(fmt::format("process {} has more descriptors, clients or objects than are "
+                                    "asked about",
+                                    fmt::join(owners.cut, ", ")));
+    if (owners.lacked)
+        parts.push_back(fmt::format("the tool itself lacked something ({})", *owners.lacked));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

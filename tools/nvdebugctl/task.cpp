@@ -561,7 +561,7 @@ class Sharing {
         const auto owners = context_.gpu().owners();
         if (!owners)
             return tl::unexpected(Failure(owners.error()));
-        auto all = competitors(context_, *owners, *pids);
+        auto all = competitors(context_, *owners, still_meant(*pids, *owners));
         if (!all)
             return tl::unexpected(all.error());
         Key key;
@@ -598,6 +598,21 @@ class Sharing {
   private:
     using Key = std::vector<std::pair<std::uint32_t, std::optional<std::size_t>>>;
 
+    /** A number that was typed, and is another process' by now, is replaced by nobody's: shares go
+     * by the place. */
+    Pids still_meant(Pids pids, const nvdebug::Owners &owners) {
+        constexpr std::uint32_t nobody = 0;
+        if (context_.words("PID").empty())
+            return pids;
+        for (std::uint32_t &pid : pids) {
+            const auto now = std::ranges::find(owners.processes, pid, &nvdebug::Process::pid);
+            if (now != owners.processes.end() &&
+                !nvdebug::same_process(meant_.try_emplace(pid, *now).first->second, *now))
+                pid = nobody;
+        }
+        return pids;
+    }
+
     /** Lists have timeslices in steps of up to 1/128. */
     static bool is_about(std::uint64_t ns, std::uint64_t asked) {
         constexpr std::uint64_t shortest_step = 2000;
@@ -608,6 +623,7 @@ class Sharing {
     Context &context_;
     const Shares shares_;
     const std::shared_ptr<const void> claim_;
+    std::map<std::uint32_t, nvdebug::Process> meant_;     // by pid that was typed
     std::map<std::uint32_t, std::uint64_t> before_, set_; // ns, by TSG
     Key key_;
     bool changed_ = false;

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "ownership.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace nvdebug::driver {
+namespace {
+
+constexpr const char *control_path = "/dev/nvidiactl";
+
+/**
+ * Of names of objects, until so many in a row are none's; and in all. Who chose names does not have
+ * the RM choose others.
+ */
+constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, others_missed = 0x10;
+
+/** A channel comes with some objects, a context with dozens: the fewer are tried the longer none is
+ * found. */
+constexpr std::uint32_t step_after(std::uint32_t missed) {
+    constexpr std::uint32_t halves = 0x10, fourths = 0x40, sixteenths = 0x100;
+    return missed < halves ? 1 : missed < fourths ? 2 : missed < sixteenths ? 4 : 16;
+}
+/** A channel is in a TSG, in a device, in its client. */
+constexpr int deepest = 4;
+/** More than a TSG can have, by far. */
+constexpr std::uint64_t longest_timeslice_us = 1'000'000'000;
+
+bool is_end(int error) {
+    return error == -ENOENT || error == -ESRCH;
+}
+
+bool is_denial(int error) {
+    return error == -EPERM || error == -EACCES;
+}
+
+/** What one look may cost at one process, however much that has made. */
+class Budget {
+  public:
+    /** One question: measured, 3.5 us. */
+    bool spend() {
+        if (!until_)
+            until_ = Clock::now() + std::chrono::seconds(2);
+        if (questions_ && (--questions_ % between_looks_at_clock || Clock::now() < *until_))
+            return true;
+        spent_ = true;
+        return false;
+    }
+    bool spend_client() {
+        spent_ = spent_ || ++clients_ > clients_most;
+        return !spent_;
+    }
+    bool spent() const { return spent_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::uint32_t questions_most = 0x30000, clients_most = 0x100,
+                                   between_looks_at_clock = 0x100;
+    std::uint32_t questions_ = questions_most, clients_ = 0;
+    bool spent_ = false;
+    std::optional<Clock::time_point> until_; // from the first question on
+};
+
+/** A client of another process, asked through a descriptor that was taken. */
+class Asked {
+  public:
+    Asked(Kernel &kernel, int descriptor, std::uint32_t client, Count &count, Budget &budget)
+        : kernel_(kernel), descriptor_(descriptor), client_(client), count_(count),
+          budget_(budget) {}
+
+    bool is_of_descriptor() {
+        if (!budget_.spend())
+            return false;
+        rm::HandleInfo info{client_, rm::HandleInfo::object_class, 0};
+        const Answer answer = put(client_, info);
+        count_.refused += !answer.ok() && answer.status != rm::invalid_client;
+        return answer.ok();
+    }
+
+    std::vector<OwnedChannel> channels(const Card &card) {
+        find_objects();
+        const auto subdevices = subdevices_of(card);
+        std::vector<OwnedChannel> found;
+        for (const auto &[object, object_class] : objects_)
+            if (rm::is_channel_class(object_class))
+                if (auto channel = channel_of(object, subdevices))
+                    found.push_back(*channel);
+        return found;
+    }
+
+  private:
+    template <typename Params>
+    Answer put(std::uint32_t object, Params &params) {
+        return ask_rm(kernel_, descriptor_, client_, object, Params::command, &params,
+                      sizeof(params));
+    }
+
+    /** Was it answered? Once the client has gone nothing more is asked: the driver would log it. */
+    template <typename Params>
+    bool ask(std::uint32_t object, Params &params) {
+        if (over_ || !budget_.spend())
+            return false;
+        const Answer answer = put(object, params);
+        if (answer.ok())
+            return true;
+        over_ = answer.error || answer.status == rm::invalid_client;
+        if (over_ && !answer.error)
+            count_.ended++;
+        // What has just been freed, and what is for root, is not known, and nothing is amiss.
+        else if (answer.error || (answer.status != rm::object_not_found &&
+                                  answer.status != rm::insufficient_permissions))
+            count_.refused++;
+        return false;
+    }
+
+    std::optional<std::uint64_t> info(std::uint32_t object, std::uint32_t what) {
+        rm::HandleInfo info{object, what, 0};
+        return ask(client_, info) ? std::optional(info.answer) : std::nullopt;
+    }
+
+    std::optional<std::uint32_t> class_of(std::uint32_t object) {
+        const auto answer = info(object, rm::HandleInfo::object_class);
+        return answer ? std::optional(static_cast<std::uint32_t>(*answer)) : std::nullopt;
+    }
+
+    std::uint32_t parent_of(std::uint32_t object) {
+        const auto [known, fresh] = parents_.try_emplace(object);
+        if (fresh)
+            known->second =
+                static_cast<std::uint32_t>(info(object, rm::HandleInfo::parent).value_or(0));
+        return known->second;
+    }
+
+    bool find_object(std::uint32_t object) {
+        const auto object_class = class_of(object);
+        if (object_class)
+            objects_[object] = *object_class;
+        return object_class.has_value();
+    }
+
+    void find_objects_from(std::uint32_t first, std::uint32_t most_missed) {
+        std::uint32_t missed = 0, step = 1;
+        for (std::uint32_t n = 0; n < names_tried && missed < most_missed && !over_ && !budget_.spent();
+             n += step) {
+            if (find_object(first + n)) {
+                for (std::uint32_t passed = 1; passed < step; passed++)
+                    find_object(first + n - passed);
+                missed = 0;
+            } else {
+                missed += step;
+            }
+            step = step_after(missed);
+        }
+    }
+
+    /** Nobody tells the names: they are tried. */
+    void find_objects() {
+        find_objects_from(rm::first_object_of_cuda, names_missed);
+        find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : others_missed);
+    }
+
+    /** Those of the GPU, by the device that they are in. */
+    std::map<std::uint32_t, std::uint32_t> subdevices_of(const Card &card) {
+        std::map<std::uint32_t, std::uint32_t> subdevices;
+        for (const auto &[object, object_class] : objects_) {
+            rm::GpuId id{};
+            if (object_class == rm::class_subdevice && ask(object, id) && id.gpu_id == card.gpu_id)
+                subdevices[parent_of(object)] = object;
+        }
+        return subdevices;
+    }
+
+    std::optional<OwnedChannel>
+    channel_of(std::uint32_t channel, const std::map<std::uint32_t, std::uint32_t> &subdevices) {
+        OwnedChannel found{0, 0, client_, 0, 0, channel, {}, {}};
+        std::uint32_t above = channel;
+        for (int depth = 0; depth < deepest; depth++) {
+            above = parent_of(above);
+            if (!above || above == client_)
+                break;
+            // It may be one that was not tried.
+            if (!objects_.contains(above) && !find_object(above))
+                break;
+            if (objects_[above] == rm::class_tsg)
+                found.tsg = above;
+            if (const auto subdevice = subdevices.find(above); subdevice != subdevices.end()) {
+                found.subdevice = subdevice->second;
+                found.instance = instance_of(channel, subdevice->second);
+                found.timeslice_us = timeslice_of(found.tsg);
+                return found;
+            }
+        }
+        return std::nullopt; // of another GPU
+    }
+
+    std::optional<rm::MemoryInfo> instance_of(std::uint32_t channel, std::uint32_t subdevice) {
+        rm::ChannelMemory memory{};
+        memory.channel = channel;
+        const bool answered = ask(subdevice, memory);
+        const rm::MemoryInfo &instance = memory.instance;
+        const bool sensible = instance.aperture >= rm::MemoryInfo::video &&
+                              instance.aperture <= rm::MemoryInfo::noncoherent &&
+                              instance.address % 4096 == 0;
+        return answered && sensible ? std::optional(instance) : std::nullopt;
+    }
+
+    std::optional<std::uint64_t> timeslice_of(std::uint32_t tsg) {
+        if (!tsg)
+            return std::nullopt;
+        const auto [known, fresh] = timeslices_.try_emplace(tsg);
+        rm::Timeslice timeslice{};
+        if (fresh && ask(tsg, timeslice) && timeslice.us <= longest_timeslice_us)
+            known->second = timeslice.us;
+        return known->second;
+    }
+
+    Kernel &kernel_;
+    const int descriptor_;
+    const std::uint32_t client_;
+    Count &count_;
+    Budget &budget_;
+    bool over_ = false;
+    std::map<std::uint32_t, std::uint32_t> objects_; // name to class
+    std::map<std::uint32_t, std::uint32_t> parents_;
+    std::map<std::uint32_t, std::optional<std::uint64_t>> timeslices_;
+};
+
+/** The RM counts its clients' names up, and after a million begins again. */
+constexpr std::uint32_t names_of_clients = 0x100000;
+
+std::uint32_t name_after(std::uint32_t name, std::uint32_t steps) {
+    return rm::first_client + ((name - rm::first_client + steps) % names_of_clients);
+}
+
+std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
+    return (name - first) % names_of_clients;
+}
+
+} // namespace
+
+/** One look at one GPU. */
+class Ownership::Look {
+  public:
+    Look(Ownership &known, const Card &card)
+        : known_(known), kernel_(*known.kernel_), control_(kernel_.device(control_path)),
+          gpu_(kernel_.device("/dev/nvidia" + std::to_string(card.minor))), card_(card) {}
+
+    Owned run(bool everything) {
+        list();
+        if (has_controls()) {
+            search();
+            ask_all();
+            if (everything)
+                known_.older_ = names_of_clients - 1;
+            if (known_.older_ && (everything || has_unknown())) {
+                known_.pass_++;
+                search_older(known_.older_);
+                ask_all();
+            }
+        }
+        std::vector<std::size_t> places; // one that has ended has no channels
+        for (Found &one : found_) {
+            places.push_back(owned_.processes.size());
+            if (one.ended)
+                continue;
+            owned_.count.denied += one.process.denied;
+            if (one.budget.spent() || one.cut)
+                owned_.cut.push_back(one.process.pid);
+            owned_.processes.push_back(std::move(one.process));
+        }
+        for (OwnedChannel &channel : owned_.channels)
+            channel.process = places[channel.process];
+        std::ranges::stable_sort(owned_.channels, {}, &OwnedChannel::process);
+        return std::move(owned_);
+    }
+
+  private:
+    struct Found {
+        Process process;
+        std::vector<int> controls; // its descriptors
+        bool cut = false;          // it has more of them
+        bool checked = false;      // its pidfd is of this process
+        bool ended = false;
+        Budget budget = {};
+    };
+
+    // --- processes ---
+
+    void list() {
+        std::vector<std::string> names;
+        if (const int error = kernel_.list("/proc", names))
+            fail(error);
+        for (const std::string &name : names)
+            if (const auto pid = number_of(name); pid && *pid != kernel_.self())
+                look_at(*pid);
+        // The oldest first: what a child has inherited is its parent's.
+        std::ranges::sort(found_, {}, [](const Found &one) {
+            return std::pair(one.process.started, one.process.pid);
+        });
+        owned_.count.hidden = static_cast<std::uint32_t>(owned_.hidden.size());
+        std::erase_if(known_.asked_, [&](const auto &one) { return !seen_.contains(one.first); });
+    }
+
+    void look_at(std::uint32_t pid) {
+        // A look at one takes a microsecond.
+        constexpr std::size_t descriptors_most = 0x10000;
+        const std::string folder = folder_of(pid);
+        std::vector<std::string> names;
+        if (const int error = kernel_.list(folder + "fd", names)) {
+            if (is_denial(error))
+                owned_.hidden.push_back(pid);
+            else if (!is_end(error))
+                fail(error);
+            return;
+        }
+        const bool cut = names.size() > descriptors_most;
+        names.resize(std::min(names.size(), descriptors_most));
+        std::vector<int> controls;
+        bool uses_gpu = false;
+        for (const std::string &name : names) {
+            const auto number = number_of(name);
+            const auto device = kernel_.device(folder + "fd/" + name);
+            if (!number || !device)
+                continue;
+            uses_gpu = uses_gpu || device == gpu_;
+            if (device == control_)
+                controls.push_back(static_cast<int>(*number));
+        }
+        if (!uses_gpu && controls.empty())
+            return;
+        const auto started = start_of(kernel_, pid);
+        for (const int control : controls)
+            if (started)
+                seen_.insert({pid, *started, control});
+        if (!uses_gpu)
+            return;
+        Process process{pid,
+                        started.value_or(0),
+                        uid_of(kernel_, pid),
+                        command_of(kernel_, pid),
+                        cgroup_of(kernel_, pid),
+                        {},
+                        {}};
+        // It may have ended, and its number be another's.
+        if (!started || start_of(kernel_, pid) != started)
+            return end(pid);
+        found_.push_back({std::move(process), std::move(controls), cut});
+    }
+
+    /** It has ended, or cannot be read for want of something. */
+    void end(std::uint32_t pid) {
+        std::vector<std::string> names;
+        const int error = kernel_.list(folder_of(pid) + "fd", names);
+        if (error && !is_end(error) && !is_denial(error))
+            fail(error);
+        else
+            owned_.count.ended++;
+    }
+
+    /** This process lacks something, as descriptors or memory: more than one may be missing. */
+    void fail(int error) {
+        owned_.count.refused++;
+        owned_.trouble = -error;
+    }
+
+    bool has_controls() const {
+        return std::ranges::any_of(found_, [](const Found &one) { return !one.controls.empty(); });
+    }
+
+    /** Is there one that may be asked, and has no client that is known? */
+    bool has_unknown() const {
+        std::set<std::uint32_t> with;
+        for (const auto &[client, owner] : known_.owned_)
+            with.insert(owner.pid);
+        return std::ranges::any_of(found_, [&](const Found &one) {
+            return !one.controls.empty() && !one.process.denied && !with.contains(one.process.pid);
+        });
+    }
+
+    // --- clients ---
+
+    /** Our own client is asked, since the driver logs each question to one that there is not. */
+    bool lives(std::uint32_t client) {
+        if (known_.broken_)
+            return false;
+        rm::AccessRights rights{client, client, 0};
+        const Client &ours = *known_.client_;
+        const Answer answer = ask_rm(kernel_, ours.descriptor(), ours.handle(), ours.handle(),
+                                     rm::AccessRights::command, &rights, sizeof(rights));
+        if (answer.error) {
+            fail(answer.error);
+            known_.broken_ = true;
+        }
+        return answer.ok();
+    }
+
+    /** Is there one of that name, and is it nobody's yet? */
+    bool find_client(std::uint32_t name) {
+        if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
+            !lives(name))
+            return false;
+        // A name may be given again: all are asked about it anew.
+        known_.unowned_[name] = known_.pass_;
+        // Nobody waits for those of before, and their number is anybody's to choose.
+        constexpr std::size_t unowned_most = 0x10000;
+        if (known_.unowned_.size() > unowned_most)
+            known_.unowned_.erase(std::ranges::min_element(
+                known_.unowned_, {}, &std::pair<const std::uint32_t, std::uint64_t>::second));
+        return true;
+    }
+
+    void search() {
+        known_.pass_++;
+        forget();
+        if (known_.searched_) {
+            search_new();
+            constexpr std::uint32_t at_a_time = 0x1000;
+            search_older(at_a_time);
+        } else {
+            known_.newest_ = known_.first_ =
+                count().value_or(known_.client_->handle());
+            known_.older_ = names_of_clients - 1;
+            // Those below are of this turn of the count, as far as it goes.
+            search_older(names_between(rm::first_client, known_.first_));
+            known_.searched_ = !known_.broken_;
+        }
+        known_.seen_ = seen_;
+    }
+
+    /** What a descriptor had that is gone may be another's, of a child or of who got it sent. */
+    void forget() {
+        for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
+            if (seen_.contains(at->second)) {
+                ++at;
+                continue;
+            }
+            known_.unowned_[at->first] = known_.pass_;
+            at = known_.owned_.erase(at);
+        }
+    }
+
+    /** How far the RM has counted: only a new client shows it. */
+    std::optional<std::uint32_t> count() {
+        known_.counted_ = known_.pass_;
+        const auto counter = Client::open(known_.kernel_);
+        owned_.count.refused += !counter;
+        if (!counter || (*counter)->handle() - rm::first_client >= names_of_clients)
+            return std::nullopt; // a name of another kind
+        return (*counter)->handle();
+    }
+
+    /** The count is asked for where descriptors are new, and now and then where a process has made no
+     * client yet; else some names ahead do. */
+    void search_new() {
+        constexpr std::uint32_t ahead = 0x100, passes_between = 0x20;
+        const bool is_new = !std::ranges::includes(known_.seen_, seen_);
+        const bool is_due = known_.pass_ - known_.counted_ >= passes_between && has_unknown();
+        if (const auto now = is_new || is_due ? count() : std::nullopt) {
+            for (std::uint32_t n = names_between(known_.newest_, *now); n-- > 1;)
+                find_client(name_after(known_.newest_, n));
+            known_.newest_ = *now;
+            return;
+        }
+        // One that is known was there before: the count has not come that far.
+        for (std::uint32_t n = 1; n <= ahead; n++)
+            if (const std::uint32_t name = name_after(known_.newest_, n);
+                !known_.unowned_.contains(name) && find_client(name)) {
+                known_.newest_ = name;
+                n = 0;
+            }
+    }
+
+    /** Of those from before the first look the youngest first, around the end of the count. */
+    void search_older(std::uint32_t names) {
+        for (; names && known_.older_ && !known_.broken_; names--, known_.older_--)
+            find_client(name_after(known_.first_, known_.older_));
+    }
+
+    // --- descriptors ---
+
+    void ask_all() {
+        for (std::size_t n = 0; n < found_.size(); n++) {
+            Found &one = found_[n];
+            for (const int number : one.controls)
+                if (!one.budget.spent() && !one.ended)
+                    ask(n, {one.process.pid, one.process.started, number});
+            if (one.process.controls.empty())
+                one.process.held = Taken();
+        }
+    }
+
+    /** Through one descriptor, which is closed again if nothing is its. */
+    void ask(std::size_t n, const Descriptor &at) {
+        Found &one = found_[n];
+        const auto clients = clients_to_ask(at);
+        if (clients.empty() && known_.asked_.contains(at))
+            return;
+        Taken taken = take(one, at.number);
+        if (taken.number() < 0)
+            return;
+        std::vector<OwnedChannel> channels;
+        if (known_.asked_.contains(at) || !is_duplicate(one, at, taken.number()))
+            for (const std::uint32_t client : clients)
+                ask(one, at, taken.number(), client, channels);
+        if (!one.budget.spent() && !known_.broken_)
+            known_.asked_[at] = known_.pass_;
+        for (OwnedChannel &channel : channels) {
+            channel.process = n;
+            channel.control = one.process.controls.size();
+            owned_.channels.push_back(std::move(channel));
+        }
+        if (!channels.empty())
+            one.process.controls.push_back({at.number, std::move(taken)});
+    }
+
+    /** Those that it has, and of nobody's those that it was not asked about. */
+    std::vector<std::uint32_t> clients_to_ask(const Descriptor &at) const {
+        std::vector<std::uint32_t> clients;
+        for (const auto &[client, owner] : known_.owned_)
+            if (owner == at && !done_.contains(client))
+                clients.push_back(client);
+        const auto asked = known_.asked_.find(at);
+        for (const auto &[client, pass] : known_.unowned_)
+            if (asked == known_.asked_.end() || pass > asked->second)
+                clients.push_back(client);
+        return clients;
+    }
+
+    void ask(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
+             std::vector<OwnedChannel> &channels) {
+        if (one.budget.spent())
+            return;
+        const auto owner = known_.owned_.find(client);
+        if (!lives(client)) {
+            if (known_.broken_)
+                return;
+            known_.unowned_.erase(client);
+            if (owner != known_.owned_.end())
+                known_.owned_.erase(owner);
+            return;
+        }
+        Asked asked(kernel_, descriptor, client, owned_.count, one.budget);
+        if (!asked.is_of_descriptor()) {
+            // The number of the descriptor, or the name of the client, is another's by now.
+            if (owner != known_.owned_.end() && !one.budget.spent()) {
+                known_.owned_.erase(owner);
+                known_.unowned_[client] = known_.pass_ + 1;
+            }
+            return;
+        }
+        known_.unowned_.erase(client);
+        known_.owned_[client] = at;
+        done_.insert(client);
+        if (one.budget.spend_client())
+            for (OwnedChannel &channel : asked.channels(card_))
+                channels.push_back(std::move(channel));
+    }
+
+    /** Is it the same file as another descriptor of the process? Then it has the same clients. */
+    bool is_duplicate(Found &one, const Descriptor &at, int descriptor) {
+        std::map<int, std::uint32_t> others; // of each descriptor a client
+        for (const auto &[client, owner] : known_.owned_)
+            if (owner.pid == at.pid && owner.number != at.number && done_.contains(client))
+                others[owner.number] = client;
+        return std::ranges::any_of(others, [&](const auto &other) {
+            return lives(other.second) &&
+                   Asked(kernel_, descriptor, other.second, owned_.count, one.budget)
+                       .is_of_descriptor();
+        });
+    }
+
+    /** Below 0: it may not be taken, or is gone. */
+    Taken take(Found &one, int descriptor) {
+        Process &process = one.process;
+        if (process.held.number() < 0) {
+            const int held = kernel_.process(process.pid);
+            if (held < 0) {
+                note(process, held);
+                return {};
+            }
+            process.held = Taken(known_.kernel_, held);
+        }
+        Taken taken(known_.kernel_, kernel_.take(process.held.number(), descriptor));
+        const int number = taken.number();
+        // It may have ended, and its number be another's.
+        if (!one.checked && start_of(kernel_, process.pid) != process.started) {
+            one.ended = true;
+            end(process.pid);
+            return {};
+        }
+        one.checked = true;
+        if (number < 0) {
+            note(process, number);
+            return {};
+        }
+        // The number may be another file's by now.
+        if (kernel_.device("/proc/self/fd/" + std::to_string(number)) != control_)
+            return {};
+        return taken;
+    }
+
+    void note(Process &process, int error) {
+        if (is_denial(error))
+            process.denied = true;
+        else if (!is_end(error) && error != -EBADF)
+            fail(error);
+    }
+
+    Ownership &known_;
+    Kernel &kernel_;
+    const std::optional<std::uint64_t> control_, gpu_;
+    const Card &card_;
+    Owned owned_;
+    std::vector<Found> found_;
+    std::set<Descriptor> seen_;    // of any process, also without this GPU
+    std::set<std::uint32_t> done_; // clients whose channels were asked for
+};
+
+Result<Owned> Ownership::find(const Card &card, bool everything) {
+    const std::scoped_lock held(lock_);
+    if (broken_) {
+        auto opened = Client::open(kernel_);
+        if (!opened)
+            return tl::unexpected(std::move(opened).error());
+        client_ = std::move(*opened);
+        broken_ = false;
+    }
+    return Look(*this, card).run(everything);
+}
+
+} // namespace nvdebug::driver

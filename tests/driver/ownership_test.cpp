@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Which process made a channel, from look to look, over the stand-in for NVIDIA's driver.
+#include "bench.hpp"
+
+#include "nvdebug/gpu.hpp"
+
+#include <algorithm>
+
+namespace driver_test {
+namespace {
+
+class Looks : public Driver {
+  protected:
+    Looks() {
+        kernel.add_process(557, {0x100000, 0x101000});
+        kernel.processes[557].started = 5;
+    }
+
+    static std::size_t channels_of(const nvdebug::Owners &owners, std::uint32_t pid) {
+        return static_cast<std::size_t>(
+            std::ranges::count(owners.channels, pid, &nvdebug::OwnedChannel::pid));
+    }
+    static std::size_t channels(const nvdebug::Gpu &gpu, std::uint32_t pid) {
+        const auto owners = gpu.owners();
+        EXPECT_TRUE(owners) << owners.error().sentence;
+        return owners ? channels_of(*owners, pid) : 0;
+    }
+};
+
+/// Eight GPUs, a scrape every 15 s for 30 days, and others that use up a name for each GPU and scrape.
+/// What begins early is there at the end, and no scrape costs more than one at the beginning.
+TEST_F(Looks, OfAMonthLoseNothing) {
+    constexpr std::uint32_t gpu_count = 8, days = 30, names_a_day = 24 * 60 * 4 * gpu_count;
+    kernel.cards.clear();
+    for (std::uint32_t n = 0; n < gpu_count; n++)
+        kernel.add_card(n, static_cast<std::uint8_t>(n + 1));
+    const nvdebug::Tree tree = bench.tree();
+    const nvdebug::Gpu gpu(tree, 0);
+    const auto scrape = [&] {
+        const std::uint64_t before = kernel.ioctls;
+        EXPECT_EQ(channels(gpu, 557), 2U);
+        for (std::uint32_t n = 1; n < gpu_count; n++)
+            EXPECT_TRUE(nvdebug::Gpu(tree, n).owners());
+        return kernel.ioctls - before;
+    };
+    EXPECT_EQ(channels(gpu, 557), 2U);
+    std::uint64_t early = 0, most_late = 0;
+    const std::size_t open = kernel.open_files();
+    for (std::uint32_t day = 0; day < days; day++)
+        for (std::uint32_t n = 0; n < 4; n++) {
+            kernel.use_up_names(names_a_day / 4);
+            const std::uint64_t cost = scrape();
+            if (day < 2)
+                early = std::max(early, cost);
+            else if (day >= days - 2)
+                most_late = std::max(most_late, cost);
+        }
+    EXPECT_GT(early, 0U);
+    EXPECT_LE(most_late, early);
+    EXPECT_EQ(kernel.open_files(), open);
+    // One that begins late is found as well, and one that has ended is not.
+    kernel.add_process(600, {0x200000});
+    EXPECT_EQ(channels(gpu, 600), 1U);
+    kernel.end_process(557);
+    EXPECT_EQ(channels(gpu, 557), 0U);
+}
+
+class OldNames : public Looks, public testing::WithParamInterface<std::uint32_t> {};
+
+/// A tool that begins now, where something else has used up names since the process began.
+TEST_P(OldNames, AreSearchedAsARing) {
+    kernel.use_up_names(GetParam());
+    EXPECT_EQ(channels(nvdebug::Gpu(bench.tree(), 0), 557), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Used, OldNames,
+                         testing::Values(0U, 1'000U, 262'143U, 262'145U, 800'000U, 1'048'570U,
+                                         1'048'576U - 4));
+
+TEST_F(Looks, UseUpNoNames) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    const std::uint32_t before = kernel.add_process(600, {});
+    for (int n = 0; n < 200; n++)
+        ASSERT_EQ(channels(gpu, 557), 2U);
+    EXPECT_LE(kernel.add_process(601, {}) - before, 20U);
+}
+
+/// A process opens the driver first, and makes its client later.
+TEST_F(Looks, FindClientsThatAreMadeLater) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    kernel.processes[700].started = 9;
+    EXPECT_EQ(channels(gpu, 700), 0U);
+    kernel.add_process(700, {0x300000});
+    EXPECT_EQ(channels(gpu, 700), 1U);
+    kernel.add_process(700, {0x301000});
+    EXPECT_EQ(channels(gpu, 700), 2U) << "on the descriptor that it had";
+}
+
+TEST_F(Looks, SeeANumberThatIsGivenAgain) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    EXPECT_EQ(channels(gpu, 557), 2U);
+    kernel.end_process(557);
+    kernel.add_process(557, {0x400000});
+    kernel.processes[557].started = 77;
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(channels_of(*owners, 557), 1U);
+    EXPECT_EQ(owners->processes.at(0).started, 77U);
+}
+
+/// A child has its parent's descriptors, and lives longer.
+TEST_F(Looks, FindHeirs) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    kernel.processes[558] = kernel.processes[557];
+    kernel.processes[558].started = 6;
+    EXPECT_EQ(channels(gpu, 557), 2U);
+    kernel.processes.erase(557);
+    EXPECT_EQ(channels(gpu, 558), 2U);
+}
+
+/// What a process duplicates hides nobody: descriptors are taken one at a time.
+TEST_F(Looks, TakeFewDescriptors) {
+    kernel.processes[557].copies = 1'100;
+    kernel.add_process(900, {0x500000});
+    kernel.processes[900].started = 90;
+    kernel.descriptors_most = 8;
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    const auto owners = gpu.owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(channels_of(*owners, 557), 2U);
+    EXPECT_EQ(channels_of(*owners, 900), 1U);
+    EXPECT_EQ(owners->refused, 0U);
+    EXPECT_LE(kernel.most_taken, 4U);
+}
+
+TEST_F(Looks, SayWhatTheyLack) {
+    kernel.descriptors_most = 0;
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    ASSERT_TRUE(owners);
+    EXPECT_GE(owners->refused, 1U);
+    EXPECT_EQ(owners->ended, 0U);
+    EXPECT_EQ(owners->lacked, "Too many open files");
+}
+
+/// However much one has made: it is named, and others are found.
+TEST_F(Looks, AreBoundedForEachProcess) {
+    kernel.processes[556].started = 1;
+    for (int n = 0; n < 300; n++)
+        kernel.add_process(556, {});
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{556});
+    EXPECT_EQ(channels_of(*owners, 557), 2U);
+    EXPECT_LE(kernel.questions, 0x30000U + 4096U);
+}
+
+} // namespace
+} // namespace driver_test
