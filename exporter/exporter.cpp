@@ -3,20 +3,28 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <fcntl.h>
 #include <getopt.h>
 #include <memory>
 #include <mutex>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
+#include <set>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include "families.hpp"
+#include "front.hpp"
 
 namespace nvdebug::exporter {
 namespace {
@@ -36,48 +44,193 @@ int say(const std::string &sentence) {
     return failed;
 }
 
-/** All GPUs, behind one URL. */
-class Node final : public prometheus::Collectable {
-  public:
-    explicit Node(std::vector<std::unique_ptr<Meter>> meters) : meters_(std::move(meters)) {}
+Result<Tree> open_source(const std::string &from) {
+    if (from.empty())
+        return Tree::running();
+    if (from == "module")
+        return Tree::folder();
+    if (from == "driver")
+        return Tree::driver();
+    return Tree::open(from);
+}
 
-    /** Of many at once, most get what another has just got. */
-    std::vector<prometheus::MetricFamily> Collect() const override {
-        constexpr std::chrono::milliseconds fresh{200};
-        const std::scoped_lock held(mutex_);
-        if (families_.empty() || Meter::Clock::now() - collected_ > fresh) {
-            std::vector<Facts> facts;
-            for (const auto &meter : meters_)
-                facts.push_back(meter->facts());
-            families_ = families(facts);
-            collected_ = Meter::Clock::now();
+/** All GPUs of the source, and what looks at them. */
+class Node {
+  public:
+    Node(const Wish &wish, std::chrono::milliseconds period)
+        : wish_(wish), period_(period), looker_([this] { look_on(); }) {}
+    Node(const Node &) = delete;
+    Node &operator=(const Node &) = delete;
+    ~Node() {
+        {
+            const std::scoped_lock held(mutex_);
+            ending_ = true;
         }
-        return families_;
+        changed_.notify_all();
+        looker_.join();
+    }
+
+    /** Opens the source; the error is one of the wish, such as a file that there is not. */
+    Result<void> open() {
+        const auto tree = open_source(wish_.from);
+        const bool is_file = !wish_.from.empty() && wish_.from != "module" && wish_.from != "driver";
+        if (!tree && is_file)
+            return tl::unexpected(tree.error());
+        const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
+        if (!found || found->empty()) {
+            say_once(found ? "no GPU is found in " + tree->path() +
+                                 "; 'nvdebugctl doctor' says what is missing"
+                           : found.error().sentence);
+            return {};
+        }
+        Meters meters;
+        for (const Gpu &gpu : *found)
+            meters.push_back(std::make_shared<Meter>(gpu, period_, wish_.limits));
+        const std::scoped_lock held(mutex_);
+        meters_ = std::move(meters);
+        return {};
     }
 
     void step() {
-        for (const auto &meter : meters_)
+        constexpr std::chrono::seconds between_tries{10};
+        Meters meters = all();
+        if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries) {
+            tried_ = Meter::Clock::now();
+            if (const auto opened = open(); !opened)
+                say_once(opened.error().sentence);
+            meters = all();
+        }
+        bool wanted = false;
+        for (const auto &meter : meters) {
             meter->step();
+            wanted = wanted || meter->wants_look();
+        }
+        if (wanted)
+            ask_for_look();
+    }
+
+    /** What is known now, after a look where that does not take long. Of many answers at once, most
+     * are the same. */
+    std::string text() {
+        constexpr std::chrono::milliseconds fresh{200}, patience{2000};
+        if (!text_.empty() && Meter::Clock::now() - made_ <= fresh)
+            return text_;
+        {
+            std::unique_lock held(mutex_);
+            const std::uint64_t wanted = ++asked_;
+            changed_.notify_all();
+            changed_.wait_for(held, patience, [&] { return looked_ >= wanted || ending_; });
+        }
+        std::vector<Facts> facts;
+        for (const auto &meter : all()) {
+            facts.push_back(meter->snapshot());
+            say_what_is_missing(facts.back());
+        }
+        text_ = prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
+        made_ = Meter::Clock::now();
+        return text_;
+    }
+
+    /** What answers where text() cannot: nothing is known of any GPU. */
+    std::string nothing() const {
+        std::vector<Facts> facts(all().size());
+        for (std::size_t n = 0; n < facts.size(); n++) {
+            facts[n].gpu = static_cast<std::uint32_t>(n);
+            facts[n].trouble = "an error of the exporter";
+            facts[n].errors = 1;
+        }
+        return prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
     }
 
   private:
-    std::vector<std::unique_ptr<Meter>> meters_;
-    mutable std::mutex mutex_;
-    mutable std::vector<prometheus::MetricFamily> families_;
-    mutable Meter::Clock::time_point collected_;
+    using Meters = std::vector<std::shared_ptr<Meter>>;
+
+    Meters all() const {
+        const std::scoped_lock held(mutex_);
+        return meters_;
+    }
+
+    void ask_for_look() {
+        const std::scoped_lock held(mutex_);
+        asked_++;
+        changed_.notify_all();
+    }
+
+    /** In a thread of its own: how long it takes, others decide. */
+    void look_on() {
+        for (std::unique_lock held(mutex_);;) {
+            changed_.wait(held, [&] { return ending_ || asked_ > looked_; });
+            if (ending_)
+                return;
+            const std::uint64_t asked = asked_;
+            const Meters meters = meters_;
+            held.unlock();
+            for (const auto &meter : meters)
+                try {
+                    meter->look();
+                } catch (const std::exception &error) {
+                    say_once(error.what());
+                }
+            held.lock();
+            looked_ = asked;
+            changed_.notify_all();
+        }
+    }
+
+    void say_once(const std::string &sentence) {
+        constexpr std::size_t most = 256; // different ones, of which others choose the numbers
+        const std::scoped_lock held(said_mutex_);
+        if (said_.size() < most && said_.insert(sentence).second)
+            say(sentence);
+    }
+
+    void say_what_is_missing(const Facts &facts) {
+        const std::string gpu = "gpu" + std::to_string(facts.gpu) + ": ";
+        if (facts.foreign_pids)
+            say_once(gpu + "pids of tasks are those of another PID namespace, and shown as numbers; "
+                           "names need that of the host (hostPID)");
+        if (!facts.missing)
+            return;
+        for (const std::uint32_t pid : facts.missing->cut_pids)
+            say_once(gpu + "process " + std::to_string(pid) +
+                     " has more descriptors, clients or objects of NVIDIA's driver than are looked "
+                     "at; not all of its channels are known");
+        if (facts.missing->lacked)
+            say_once(gpu + "processes could not be looked at: " + *facts.missing->lacked);
+    }
+
+    const Wish &wish_;
+    const std::chrono::milliseconds period_;
+    Meter::Clock::time_point tried_ = Meter::Clock::now();
+
+    std::mutex said_mutex_;
+    std::set<std::string> said_;
+
+    // Of the thread that answers.
+    std::string text_;
+    Meter::Clock::time_point made_ = {};
+
+    mutable std::mutex mutex_; ///< of the following
+    std::condition_variable changed_;
+    Meters meters_;
+    std::uint64_t asked_ = 0, looked_ = 0; ///< looks
+    bool ending_ = false;
+
+    std::thread looker_; // the last: it uses the others
 };
 
 const char *const help = R"(Tells Prometheus who has this node's NVIDIA GPUs, and for how long.
 
   nvdebug-exporter [OPTION]...
 
-      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9745)
+      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9745);
+                             :PORT is any address of this machine, [::1]:PORT is IPv6
       --from SOURCE          module, driver, a capture or a folder (default: what there is)
       --rate N               looks at engines N times a second, 1 to 100 (default: 5)
       --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
   -h, --help, -V, --version
 
-Exit status: 0 after SIGTERM or SIGINT; 1: it cannot start, stderr says why. Manual:
+Exit status: 0 after SIGTERM or SIGINT; 1: it cannot start or go on, stderr says why. Manual:
 nvdebug-exporter(8)
 )";
 
@@ -85,12 +238,6 @@ bool number(const char *text, std::size_t most, std::size_t &value) {
     const char *const end = text + std::strlen(text);
     const auto [stop, error] = std::from_chars(text, end, value);
     return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
-}
-
-/** `9745` or `ADDRESS:9745`. */
-bool is_address(const std::string &text) {
-    std::size_t port = 0;
-    return number(text.substr(text.rfind(':') + 1).c_str(), 65535, port);
 }
 
 /** What is wrong with the words; empty: nothing. */
@@ -109,7 +256,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
         switch (given) {
         case listen:
             wish.listen = optarg;
-            if (!is_address(wish.listen))
+            if (!parse_address(wish.listen))
                 return "--listen takes ADDRESS:PORT, not '" + wish.listen + "'";
             break;
         case from:
@@ -141,62 +288,146 @@ std::string parse(int argc, char **argv, Wish &wish) {
     return "";
 }
 
-Result<Tree> open_source(const std::string &from) {
-    if (from.empty())
-        return Tree::running();
-    if (from == "module")
-        return Tree::folder();
-    if (from == "driver")
-        return Tree::driver();
-    return Tree::open(from);
-}
-
 /** Blocks the signals that end it, for sigtimedwait(). */
 sigset_t block_signals() {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     return set;
 }
 
-int serve(const Wish &wish) {
-    const auto tree = open_source(wish.from);
-    if (!tree)
-        return say(tree.error().sentence);
-    const auto found = gpus(*tree);
-    if (!found)
-        return say(found.error().sentence);
-    if (found->empty())
-        return say("no GPU is found in " + tree->path() +
-                   "; 'nvdebugctl doctor' says what is missing");
-    const std::chrono::milliseconds period(1000 / wish.rate);
-    std::vector<std::unique_ptr<Meter>> meters;
-    for (const Gpu &gpu : *found)
-        meters.push_back(std::make_unique<Meter>(gpu, period, wish.limits));
-    const auto node = std::make_shared<Node>(std::move(meters));
-    const sigset_t ending = block_signals(); // before there are other threads
-    std::unique_ptr<prometheus::Exposer> exposer;
-    try {
-        exposer = std::make_unique<prometheus::Exposer>(wish.listen);
-    } catch (const std::exception &) {
-        return say("cannot listen on " + wish.listen +
-                   ": the port is taken, is not allowed, or the address is not this machine's; "
-                   "choose another with --listen");
+/** What a browser takes. */
+std::string url_host(const std::string &listen) {
+    const auto address = parse_address(listen);
+    return address->host.empty() ? "localhost:" + address->port : listen;
+}
+
+/** As many files as this process may have: looks at processes take some. */
+void raise_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
     }
-    node->step();
-    exposer->RegisterCollectable(node);
-    say("answers at http://" + wish.listen + "/metrics");
+}
+
+/** The process that reads the network, and the socket to it. */
+struct Child {
+    pid_t pid = -1;
+    int socket = -1;
+};
+
+Child start_front(int listener) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return {};
+    const pid_t parent = ::getpid(), child = ::fork();
+    if (child == 0) {
+        ::close(ends[0]);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent)
+            ::_exit(1);
+        sigset_t none;
+        sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        run_front(listener, ends[1], NVDEBUG_EXPORTER_VERSION);
+    }
+    ::close(ends[1]);
+    if (child < 0) {
+        ::close(ends[0]);
+        return {};
+    }
+    // A front that does not read is none.
+    const timeval patience{10, 0};
+    ::setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    return {child, ends[0]};
+}
+
+/** Answers the front's questions until that ends. Nothing thrown leaves it. */
+void answer_on(Node &node, int socket) {
+    while (await_question(socket)) {
+        std::string text;
+        try {
+            text = node.text();
+        } catch (const std::exception &) {
+            try {
+                text = node.nothing();
+            } catch (const std::exception &) {
+                text.clear();
+            }
+        }
+        if (!answer_question(socket, text))
+            break;
+    }
+    ::shutdown(socket, SHUT_RDWR); // of a front that does not read
+}
+
+/** Steps until a signal ends it: true; or the front has ended: false. */
+bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &ending, pid_t front) {
     for (auto due = Meter::Clock::now();;) {
+        try {
+            node.step();
+        } catch (const std::exception &error) {
+            say(error.what());
+        }
         due = std::max(due + period, Meter::Clock::now());
-        const auto left = std::chrono::nanoseconds(due - Meter::Clock::now());
-        const timespec wait{static_cast<time_t>(left.count() / 1'000'000'000),
-                            static_cast<long>(left.count() % 1'000'000'000)};
-        if (sigtimedwait(&ending, nullptr, &wait) > 0)
-            return 0;
-        node->step();
+        for (;;) {
+            const auto left = std::max(std::chrono::nanoseconds(due - Meter::Clock::now()),
+                                       std::chrono::nanoseconds(0));
+            const timespec wait{static_cast<time_t>(left.count() / 1'000'000'000),
+                                static_cast<long>(left.count() % 1'000'000'000)};
+            const int signal = sigtimedwait(&ending, nullptr, &wait);
+            if (signal == SIGTERM || signal == SIGINT)
+                return true;
+            // As the first process of a container, it has others' children, too.
+            if (signal == SIGCHLD) {
+                for (pid_t ended; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
+                    if (ended == front)
+                        return false;
+                continue;
+            }
+            break;
+        }
     }
+}
+
+int serve(const Wish &wish) {
+    const std::chrono::milliseconds period(1000 / wish.rate);
+    const int listener = listen_at(*parse_address(wish.listen));
+    if (listener < 0)
+        return say("cannot listen on " + wish.listen + ": " + ::strerrordesc_np(-listener) +
+                   "; choose another with --listen");
+    const sigset_t ending = block_signals(); // before there are other threads
+    std::signal(SIGCHLD, SIG_DFL);
+    // Before anything is open that it must not have.
+    const Child front = start_front(listener);
+    ::close(listener);
+    if (front.pid < 0)
+        return say(std::string("cannot start the process that answers: ") +
+                   ::strerrordesc_np(errno));
+    raise_file_limit();
+    int status = 0;
+    {
+        Node node(wish, period);
+        if (const auto opened = node.open(); !opened) {
+            status = say(opened.error().sentence);
+        } else {
+            std::thread answering([&] { answer_on(node, front.socket); });
+            say("answers at http://" + url_host(wish.listen) + "/metrics");
+            if (!step_on(node, period, ending, front.pid))
+                status = say("the process that answers has ended");
+            ::shutdown(front.socket, SHUT_RDWR);
+            answering.join();
+        }
+    }
+    ::close(front.socket);
+    ::kill(front.pid, SIGKILL);
+    while (::waitpid(front.pid, nullptr, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
 }
 
 int run(int argc, char **argv) {
@@ -208,7 +439,8 @@ int run(int argc, char **argv) {
             std::fputs(help, stdout);
         else
             std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
-        return std::fflush(stdout) ? failed : 0;
+        return std::fflush(stdout) ? say(std::string("cannot write: ") + ::strerrordesc_np(errno))
+                                   : 0;
     }
     return serve(wish);
 }
@@ -217,5 +449,16 @@ int run(int argc, char **argv) {
 } // namespace nvdebug::exporter
 
 int main(int argc, char **argv) {
-    return nvdebug::exporter::run(argc, argv);
+    // No file that is opened becomes a standard stream; what is written to a closed one fails.
+    for (int descriptor; (descriptor = ::open("/dev/null", O_RDONLY)) >= 0;)
+        if (descriptor > STDERR_FILENO) {
+            ::close(descriptor);
+            break;
+        }
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return nvdebug::exporter::run(argc, argv);
+    } catch (const std::exception &error) {
+        return nvdebug::exporter::say(error.what());
+    }
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "tools/nvdebugctl/text.hpp"
+
 namespace nvdebug::exporter {
 namespace {
 
@@ -14,14 +16,6 @@ using Labels = std::vector<ClientMetric::Label>;
 
 double seconds(std::uint64_t ns) {
     return static_cast<double>(ns) / 1e9;
-}
-
-/** A label is UTF-8; names of commands are any bytes. */
-std::string utf8(const std::string &bytes) {
-    std::string text;
-    for (const char c : bytes)
-        text += c >= ' ' && c < '\x7f' ? c : '?';
-    return text;
 }
 
 /** Families in the order in which they are first named. */
@@ -84,9 +78,9 @@ void add_times(Families &to, const Labels &labels, const Times &times) {
 void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
     const Labels labels =
         with(with(with(with(gpu, "pid", task.pid ? std::to_string(*task.pid) : ""), "command",
-                       utf8(task.command)),
-                  "container", utf8(task.container)),
-             "pod", utf8(task.pod));
+                       nvdebugctl::printable(task.command)),
+                  "container", nvdebugctl::printable(task.container)),
+             "pod", nvdebugctl::printable(task.pod));
     add_times(to, labels, task.times);
     if (task.channels)
         to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
@@ -105,10 +99,22 @@ void add_gpu(Families &to, const Facts &facts) {
                static_cast<double>(facts.errors));
     if (facts.trouble)
         return;
-    to.gauge("nvdebug_gpu_info", "Always 1: what the labels say",
-             with(with(with(gpu, "chip", utf8(facts.chip)), "pci_address", utf8(facts.pci_address)),
-                  "source", facts.source),
-             1);
+    Labels info = gpu;
+    for (const auto &[name, value] : {std::pair("chip", &facts.chip), {"pci_address", &facts.pci_address},
+                                      {"uuid", &facts.uuid}, {"product", &facts.product},
+                                      {"source", &facts.source}})
+        info.push_back({name, nvdebugctl::printable(*value)});
+    to.gauge("nvdebug_gpu_info", "Always 1: what the labels say", info, 1);
+    to.gauge("nvdebug_foreign_pids",
+             "1: pids of tasks are of another PID namespace, and not matched with processes here", gpu,
+             facts.foreign_pids ? 1 : 0);
+    if (facts.missing)
+        for (const auto &[why, count] : {std::pair("hidden", facts.missing->hidden),
+                                         {"denied", facts.missing->denied},
+                                         {"cut", facts.missing->cut}})
+            to.gauge("nvdebug_unknown_processes",
+                     "Processes of which not all channels are known, by why: hidden, denied, cut",
+                     with(gpu, "why", why), static_cast<double>(count));
     for (const TaskFacts &task : facts.tasks)
         add_task(to, gpu, task);
     if (facts.others.ns)
@@ -117,7 +123,7 @@ void add_gpu(Families &to, const Facts &facts) {
             with(with(with(with(gpu, "pid", ""), "command", "others"), "container", ""), "pod", ""),
             facts.others);
     for (const EngineFacts &engine : facts.engines) {
-        const Labels labels = with(gpu, "engine", utf8(engine.name));
+        const Labels labels = with(gpu, "engine", nvdebugctl::printable(engine.name));
         to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",
                    labels, seconds(engine.busy_ns));
         to.counter("nvdebug_engine_sampled_seconds_total", "Time that these samples cover", labels,
@@ -144,8 +150,12 @@ void add_gpu(Families &to, const Facts &facts) {
 
 } // namespace
 
-std::vector<MetricFamily> families(const std::vector<Facts> &gpus) {
+std::vector<MetricFamily> families(const std::vector<Facts> &gpus, const std::string &version) {
     Families found;
+    if (!version.empty())
+        found.gauge("nvdebug_exporter_build_info", "Always 1: which exporter this is",
+                    {{"version", version}}, 1);
+    found.gauge("nvdebug_gpus", "GPUs of this node", {}, static_cast<double>(gpus.size()));
     for (const Facts &facts : gpus)
         add_gpu(found, facts);
     return found.take();

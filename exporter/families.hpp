@@ -4,13 +4,16 @@
 #define NVDEBUG_EXPORTER_FAMILIES_HPP
 
 #include <prometheus/metric_family.h>
+#include <string>
 #include <vector>
 
 #include "meter.hpp"
 
 namespace nvdebug::exporter {
 
-std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus);
+/** @param version the exporter's */
+std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus,
+                                               const std::string &version = "");
 
 } // namespace nvdebug::exporter
 

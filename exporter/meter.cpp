@@ -2,10 +2,9 @@
 #include "meter.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <ctime>
 #include <set>
+#include <utility>
 
 #include "taskset/tasks.hpp"
 
@@ -24,28 +23,17 @@ std::uint64_t monotonic_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/** Also of another user. */
-bool lives(std::uint32_t pid) {
-    return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+/** What is the same in all turns of a task, as TaskTimes has it. */
+Holder task_of(const Holder &who) {
+    if (who.pid)
+        return {.pid = who.pid};
+    return {.runlist = who.runlist, .tsg = who.tsg, .channel = who.channel};
 }
 
 } // namespace
 
 std::string pod_of(const std::string &cgroup) {
-    constexpr std::size_t length = 36;
-    for (std::size_t at = 0; (at = cgroup.find("pod", at)) != cgroup.npos; at++) {
-        std::string uid = cgroup.substr(at + 3, length);
-        std::ranges::replace(uid, '_', '-'); // as systemd's names of slices have it
-        const bool fits =
-            uid.size() == length && std::ranges::all_of(uid, [&, n = 0u](char c) mutable {
-                const bool dash = n == 8 || n == 13 || n == 18 || n == 23;
-                n++;
-                return dash ? c == '-' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
-            });
-        if (fits)
-            return uid;
-    }
-    return "";
+    return nvdebug::pod_of(Process{0, {}, cgroup}).value_or("");
 }
 
 Meter::Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits)
@@ -56,6 +44,13 @@ Meter::Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits)
     facts_.trouble = "not looked at yet";
 }
 
+void Meter::fail(const Error &error) {
+    const std::scoped_lock held(mutex_);
+    facts_.errors++;
+    facts_.trouble = error.sentence;
+    started_ = false;
+}
+
 /** Also anew, after the GPU had gone. */
 void Meter::start() {
     constexpr std::chrono::seconds between_tries{10};
@@ -63,76 +58,154 @@ void Meter::start() {
     if (now < next_start_)
         return;
     next_start_ = now + between_tries;
-    reader_.reset();
+    {
+        const std::scoped_lock held(mutex_);
+        reader_.reset();
+    }
+    const bool by_driver = gpu_.tree().source() == Source::driver;
     const auto info = gpu_.info();
-    if (!info) {
-        facts_.trouble = info.error().sentence;
+    // Whose TSGs there are, before there are turns.
+    if (info && looked_ == Clock::time_point())
+        look_now(*info);
+    std::shared_ptr<SwitchReader> reader;
+    if (info && by_driver)
+        if (auto followed = gpu_.follow_switches())
+            reader = std::move(*followed);
+    const auto begin = reader ? reader->now_ns() : Result<std::uint64_t>(0);
+    const auto states = gpu_.engine_states(Detail::brief);
+
+    const std::scoped_lock held(mutex_);
+    if (!info || (!states && !reader)) {
+        facts_.trouble = info ? states.error().sentence : info.error().sentence;
         return;
     }
     facts_.chip = info->chip.value_or("");
     facts_.pci_address = info->pci_address.value_or("");
-    facts_.source = gpu_.tree().source() == Source::driver   ? "driver"
+    facts_.source = by_driver                                  ? "driver"
                     : gpu_.tree().source() == Source::module ? "module"
                                                              : "file";
-    if (gpu_.tree().source() == Source::driver)
-        if (auto reader = gpu_.follow_switches()) {
-            reader_ = std::move(*reader);
-            const auto begin = reader_->now_ns();
-            switched_ = SwitchTurns(begin ? std::optional(*begin) : std::nullopt);
-            dropped_ = 0;
-        }
-    facts_.has_switches = reader_ != nullptr;
-    if (const auto states = gpu_.engine_states(Detail::brief); !states && !reader_) {
-        facts_.trouble = states.error().sentence;
-        return;
-    }
+    facts_.has_switches = reader != nullptr;
+    facts_.foreign_pids = reader && !reader->sees_processes();
+    reader_ = std::move(reader);
+    if (reader_)
+        switched_ = SwitchTurns(begin ? std::optional(*begin) : std::nullopt);
+    dropped_ = 0;
     any_switch_ = false;
     on_gr0_.emplace(longest_in_periods * period_ns_);
     times_.lose();
     facts_.trouble.reset();
+    forgot_ = now;
     started_ = true;
 }
 
 void Meter::step() {
-    const std::scoped_lock held(mutex_);
-    if (!started_)
+    const std::scoped_lock stepping(step_mutex_);
+    const auto is_started = [&] {
+        const std::scoped_lock held(mutex_);
+        return started_;
+    };
+    if (!is_started())
         start();
-    if (!started_)
+    if (!is_started())
         return;
     read_switches();
     sample();
+    constexpr std::chrono::seconds between{1};
+    const std::scoped_lock held(mutex_);
+    if (Clock::now() - forgot_ >= between)
+        forget_ended();
 }
 
+// --- turns ---
+
 void Meter::know(std::uint32_t pid) {
-    if (pid == 0 || pid == drivers_own || processes_.contains(pid))
+    const Holder who{.pid = pid};
+    if (pid == 0 || pid == drivers_own || !times_.tasks().contains(who))
         return;
-    // Its name while it lives.
-    processes_[pid] = {reader_ ? reader_->process(pid) : Process{pid, {}, {}}, {}};
+    const auto started = reader_ && is_local() ? reader_->started(pid) : std::nullopt;
+    const Process now{pid, {}, {}, {}, started};
+    const auto [at, fresh] = known_.try_emplace(who, Known{now});
+    if (!fresh && !at->second.process.started)
+        at->second.process.started = started;
+    at->second.seen = true;
+}
+
+/** A number that is another process' by now has nothing of the one before. */
+void Meter::forget(const Holder &who) {
+    times_.forget_if([&](const Holder &task) { return task == who; });
+    known_.erase(who);
+}
+
+void Meter::add_now(const Turn &turn) {
+    const Holder who = task_of(turn.who);
+    const auto timeslice =
+        who.pid && is_local() ? timeslice_ns_.find(*who.pid) : timeslice_ns_.end();
+    times_.add(turn, any_switch_ && timeslice != timeslice_ns_.end()
+                         ? std::optional(timeslice->second)
+                         : std::nullopt);
+    if (who.pid)
+        know(*who.pid);
+    else if (times_.tasks().contains(who))
+        known_[who].seen = true;
 }
 
 void Meter::add(std::vector<Turn> &turns) {
-    for (const Turn &turn : turns) {
-        if (turn.who.pid)
-            know(*turn.who.pid);
-        const auto timeslice = timeslice_ns_.find(turn.who.pid.value_or(0));
-        times_.add(turn, any_switch_ && timeslice != timeslice_ns_.end()
-                             ? std::optional(timeslice->second)
-                             : std::nullopt);
-    }
+    // Before its times are added up: does the number still mean who it did?
+    std::set<std::uint32_t> pids;
+    for (const Turn &turn : turns)
+        if (turn.who.pid && pids.insert(*turn.who.pid).second && reader_ && is_local())
+            if (const auto known = known_.find(Holder{.pid = turn.who.pid}); known != known_.end())
+                if (const auto started = reader_->started(*turn.who.pid);
+                    !same_process(known->second.process,
+                                  {*turn.who.pid, {}, {}, {}, started})) {
+                    channels_.erase(*turn.who.pid);
+                    timeslice_ns_.erase(*turn.who.pid);
+                    tpcs_.erase(*turn.who.pid);
+                    forget(Holder{.pid = turn.who.pid});
+                }
+    for (const Turn &turn : turns)
+        if (waiting_.empty())
+            add_now(turn);
+        else
+            let_wait(turn);
     turns.clear();
 }
 
+void Meter::let_wait(Turn turn) {
+    constexpr std::size_t most = 1024;
+    if (waiting_.empty())
+        waiting_since_ = Clock::now();
+    waiting_.push_back(turn);
+    if (waiting_.size() >= most)
+        settle_waiting();
+}
+
+/** Whose TSG is not known now, is not known. */
+void Meter::settle_waiting() {
+    for (Turn &turn : std::exchange(waiting_, {})) {
+        if (!turn.who.pid && turn.who.tsg && turn.who.runlist)
+            if (const auto owner = owner_.find({*turn.who.runlist, *turn.who.tsg});
+                owner != owner_.end())
+                turn.who = Holder{.pid = owner->second.pid};
+        add_now(turn);
+    }
+}
+
 void Meter::read_switches() {
-    if (!reader_)
+    const std::shared_ptr<SwitchReader> reader = [&] {
+        const std::scoped_lock held(mutex_);
+        return reader_;
+    }();
+    if (!reader)
         return;
     batch_.clear();
-    const auto dropped = reader_->read(batch_);
-    if (!dropped) {
-        facts_.errors++;
-        facts_.trouble = dropped.error().sentence;
-        started_ = false;
-        return;
-    }
+    const auto dropped = reader->read(batch_);
+    if (!dropped)
+        return fail(dropped.error());
+    // Who has it for long is not to be seen only at the end.
+    const auto now = batch_.empty() ? reader->now_ns() : Result<std::uint64_t>(0);
+
+    const std::scoped_lock held(mutex_);
     std::vector<Turn> turns;
     for (const ContextSwitch &one : batch_)
         switched_.add(one, turns);
@@ -143,185 +216,289 @@ void Meter::read_switches() {
         facts_.switches_lost += *dropped - dropped_;
         dropped_ = *dropped;
     }
-    // Who has it for long is not to be seen only at the end.
-    if (batch_.empty() && any_switch_)
-        if (const auto now = reader_->now_ns())
-            switched_.split(*now, turns);
+    if (batch_.empty() && any_switch_ && now)
+        switched_.split(*now, turns);
     add(turns);
 }
 
-Holder Meter::holder_of(const EngineState &state) {
-    Holder who{.runlist = state.runlist};
-    if (state.current->kind != Occupant::Kind::tsg || !state.runlist) {
-        who.channel = state.current->id;
-        return who;
+void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
+    if (state.status.value_or("unreadable") == "unreadable")
+        return;
+    const bool is_on = state.current && *state.status == "valid";
+    const bool works = is_on && state.busy.value_or(true);
+    auto &engine =
+        sampled_.try_emplace(state.engine, longest_in_periods * period_ns_).first->second;
+    std::vector<Turn> turns;
+    engine.add(now, works ? std::optional(Holder{}) : std::nullopt, turns);
+    engine.split(turns);
+    for (const Turn &turn : turns)
+        busy_ns_[state.engine] += turn.end_ns - turn.begin_ns;
+    turns.clear();
+    if (state.engine != graphics || any_switch_)
+        return;
+    // Nobody came or went since the start, or nobody writes it down.
+    std::optional<Holder> who;
+    if (works) {
+        who = Holder{.runlist = state.runlist};
+        const bool is_tsg = state.current->kind == Occupant::Kind::tsg && state.runlist;
+        (is_tsg ? who->tsg : who->channel) = state.current->id;
     }
-    who.tsg = state.current->id;
-    const std::pair tsg{*state.runlist, *who.tsg};
-    if (!owner_.contains(tsg))
-        look(limits_.own_look);
-    const auto owner = owner_.find(tsg);
-    return owner == owner_.end() ? who : Holder{.pid = owner->second};
+    on_gr0_->add(now, who, turns);
+    on_gr0_->split(turns);
+    for (Turn &turn : turns) {
+        const Tsg tsg{turn.who.runlist.value_or(0), turn.who.tsg.value_or(0)};
+        if (const auto owner = owner_.find(tsg); turn.who.tsg && owner != owner_.end())
+            turn.who = Holder{.pid = owner->second.pid};
+        else if (turn.who.tsg && gpu_.tree().source() != Source::module && waiting_.empty() &&
+                 Clock::now() - looked_ >= limits_.own_look) {
+            let_wait(turn);
+            continue;
+        }
+        std::vector<Turn> one{turn};
+        add(one);
+    }
 }
 
 void Meter::sample() {
     const auto states = gpu_.engine_states(Detail::brief);
-    if (!states) {
-        facts_.errors++;
-        if (states.error().code == ErrorCode::gone) {
-            facts_.trouble = states.error().sentence;
-            started_ = false;
-        }
-        return;
-    }
+    if (!states && states.error().code == ErrorCode::gone)
+        return fail(states.error());
     const std::uint64_t now = monotonic_ns();
-    std::vector<Turn> turns;
-    for (const EngineState &state : *states) {
-        if (state.status.value_or("unreadable") == "unreadable")
-            continue;
-        const bool is_on = state.current && *state.status == "valid";
-        const bool works = is_on && state.busy.value_or(true);
-        auto &engine =
-            sampled_.try_emplace(state.engine, longest_in_periods * period_ns_).first->second;
-        engine.add(now, works ? std::optional(Holder{}) : std::nullopt, turns);
-        engine.split(turns);
-        for (const Turn &turn : turns)
-            busy_ns_[state.engine] += turn.end_ns - turn.begin_ns;
-        turns.clear();
-        if (state.engine != graphics || any_switch_)
-            continue;
-        // Nobody came or went since the start, or nobody writes it down.
-        std::optional<Holder> who;
-        if (works)
-            who = holder_of(state);
-        on_gr0_->add(now, who, turns);
-        on_gr0_->split(turns);
-        add(turns);
-    }
+    const std::scoped_lock held(mutex_);
+    if (!states)
+        facts_.errors++;
+    else
+        for (const EngineState &state : *states)
+            sample_engine(state, now);
 }
 
-void Meter::look_at_lists(const Info &info) {
-    const auto owners =
-        gpu_.tree().source() == Source::module ? Result<Owners>(Owners{}) : gpu_.owners();
-    const auto engines = gpu_.engines();
-    std::optional<std::uint32_t> of_graphics;
-    if (engines)
+// --- looks ---
+
+Meter::Seen Meter::look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
+                           const std::shared_ptr<SwitchReader> &reader) const {
+    Seen seen;
+    if (gpu_.tree().source() != Source::module) {
+        auto owners = gpu_.owners();
+        seen.errors += !owners;
+        if (owners)
+            seen.owners = std::move(*owners);
+    }
+    if (const auto engines = gpu_.engines())
         for (const Engine &engine : *engines)
             if (engine.name == graphics)
-                of_graphics = engine.runlist;
+                seen.graphics_list = engine.runlist;
+    for (const std::uint32_t id : info.runlists) {
+        auto list = gpu_.runlist(id, Detail::brief);
+        seen.errors += !list;
+        if (list)
+            seen.lists.emplace_back(id, std::move(*list));
+    }
+    for (const std::uint32_t pid : unnamed)
+        seen.named[pid] = reader->process(pid);
+    if (gpu_.tree().source() == Source::driver) {
+        std::set<std::uint32_t> pids;
+        if (seen.owners)
+            for (const OwnedChannel &channel : seen.owners->channels)
+                pids.insert(channel.pid);
+        for (const auto &[pid, process] : seen.named)
+            if (process.started)
+                pids.insert(pid);
+        for (const std::uint32_t pid : pids)
+            if (const auto tpcs = nvtaskset::tpcs_kept_to(static_cast<pid_t>(pid),
+                                                          info.pci_address.value_or("")))
+                seen.tpcs[pid] = *tpcs;
+    }
+    return seen;
+}
+
+void Meter::look() {
+    const std::unique_lock looking(look_mutex_, std::try_to_lock);
+    if (!looking)
+        return;
+    {
+        const std::scoped_lock held(mutex_);
+        if (facts_.trouble || Clock::now() - looked_ < limits_.shortest_look)
+            return;
+    }
+    if (const auto info = gpu_.info())
+        look_now(*info);
+    else
+        fail(info.error());
+}
+
+void Meter::look_now(const Info &info) {
+    const auto begin = Clock::now();
+    std::vector<std::uint32_t> unnamed;
+    std::shared_ptr<SwitchReader> reader;
+    {
+        const std::scoped_lock held(mutex_);
+        reader = reader_;
+        if (reader && is_local())
+            for (auto &[who, known] : known_)
+                if (who.pid && !known.named && !known.ended) {
+                    known.tried = true;
+                    unnamed.push_back(*who.pid);
+                }
+    }
+    const std::string address = info.pci_address.value_or("");
+    const Product product =
+        gpu_.tree().source() == Source::file ? Product{} : product_of(address);
+    const Seen seen = look_at(info, unnamed, reader);
+
+    const std::scoped_lock held(mutex_);
+    looked_ = begin;
+    facts_.chip = info.chip.value_or("");
+    facts_.pci_address = address;
+    facts_.uuid = product.uuid.value_or(facts_.uuid); // of one that sleeps: as it was
+    facts_.product = product.name.value_or(facts_.product);
+    take(seen);
+    settle_waiting();
+}
+
+void Meter::take(const Seen &seen) {
+    facts_.errors += seen.errors;
     owner_.clear();
+    owners_.clear();
     channels_.clear();
     timeslice_ns_.clear();
+    tpcs_ = seen.tpcs;
     facts_.lists.clear();
     facts_.faulted_channels.reset();
-    if (owners) {
-        for (const Process &process : owners->processes)
-            processes_[process.pid] = {process, {}};
-        for (const OwnedChannel &channel : owners->channels)
+    facts_.missing.reset();
+    const auto meet = [&](const Process &process) {
+        const auto known = known_.find(Holder{.pid = process.pid});
+        if (known == known_.end())
+            return;
+        if (!same_process(known->second.process, process))
+            return forget(Holder{.pid = process.pid});
+        known->second.process = process;
+        known->second.named = known->second.seen = true;
+    };
+    if (seen.owners) {
+        const Owners &owners = *seen.owners;
+        facts_.missing = {owners.hidden, owners.denied, owners.cut.size(), owners.cut,
+                          owners.lacked};
+        for (const Process &process : owners.processes) {
+            owners_[process.pid] = process;
+            if (is_local())
+                meet(process);
+        }
+        for (const OwnedChannel &channel : owners.channels)
             channels_[channel.pid]++;
     }
-    for (const std::uint32_t id : info.runlists) {
-        const auto list = gpu_.runlist(id, Detail::brief);
-        if (!list) {
-            facts_.errors++;
-            continue;
-        }
-        const auto channels = channels_of(*list);
-        facts_.lists.push_back({id, tsgs_of(*list).size(), channels.size()});
+    for (const auto &[pid, process] : seen.named)
+        if (process.started)
+            meet(process);
+    for (const auto &[id, list] : seen.lists) {
+        const auto channels = channels_of(list);
+        facts_.lists.push_back({id, tsgs_of(list).size(), channels.size()});
         for (const auto &[channel, tsg, entries] : channels) {
             const bool faulted =
                 channel->pbdma_faulted.value_or(false) || channel->engine_faulted.value_or(false);
             facts_.faulted_channels = facts_.faulted_channels.value_or(0) + faulted;
-            const Process *const owner = owners ? owner_of(*owners, *channel) : nullptr;
+            const Process *const owner =
+                seen.owners ? nvdebug::owner_of(*seen.owners, *channel) : nullptr;
             if (!owner || !tsg)
                 continue;
-            owner_[{id, tsg->id}] = owner->pid;
-            if (id == of_graphics)
+            owner_[{id, tsg->id}] = *owner;
+            if (id == seen.graphics_list)
                 timeslice_ns_[owner->pid] = tsg->timeslice_ns;
         }
     }
 }
 
-void Meter::look(std::chrono::milliseconds shortest) {
-    const auto now = Clock::now();
-    if (now - looked_ < shortest && looked_ != Clock::time_point())
-        return;
-    looked_ = now;
-    const auto info = gpu_.info();
-    if (!info) {
-        facts_.errors++;
-        facts_.trouble = info.error().sentence;
-        started_ = false;
-        return;
-    }
-    look_at_lists(*info);
+bool Meter::wants_look() const {
+    const std::scoped_lock held(mutex_);
+    return started_ && (!waiting_.empty() || std::ranges::any_of(known_, [&](const auto &known) {
+               return known.first.pid && reader_ && is_local() && !known.second.tried;
+           }));
 }
 
 void Meter::forget_ended() {
     const auto now = Clock::now();
-    std::set<std::uint32_t> gone;
-    for (auto &[pid, known] : processes_) {
+    forgot_ = now;
+    std::vector<Holder> gone;
+    for (auto &[who, known] : known_) {
         // Pids of a capture are nobody's any more.
-        const bool is_there = gpu_.tree().source() == Source::file || lives(pid);
-        if (is_there)
+        const bool is_there =
+            (who.pid && gpu_.tree().source() == Source::file) ||
+            (who.pid && reader_ && is_local() && known.process.started &&
+             reader_->started(*who.pid) == known.process.started);
+        if (is_there) {
             known.ended.reset();
-        else if (!known.ended)
+        } else if (!known.ended || std::exchange(known.seen, false)) {
             known.ended = now;
-        else if (now - *known.ended > limits_.keep_ended)
-            gone.insert(pid);
+            known.seen = false;
+        } else if (now - *known.ended > limits_.keep_ended) {
+            gone.push_back(who);
+        }
     }
-    times_.forget_if([&](const Holder &who) { return who.pid && gone.contains(*who.pid); });
-    std::erase_if(processes_, [&](const auto &known) { return gone.contains(known.first); });
+    for (const Holder &who : gone)
+        forget(who);
 }
 
-TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
-    TaskFacts facts{who.pid, {}, {}, {}, times, {}, {}, {}};
-    if (!who.pid) {
-        facts.command = (who.tsg ? "TSG " + std::to_string(who.runlist.value_or(0)) + ":" +
-                                       std::to_string(*who.tsg)
-                                 : "channel " + std::to_string(who.channel.value_or(0)));
-        return facts;
-    }
-    if (*who.pid == drivers_own)
-        facts.command = "NVIDIA's driver";
-    if (const auto known = processes_.find(*who.pid); known != processes_.end()) {
-        const Process &process = known->second.process;
-        facts.command = process.command.value_or("");
-        facts.container = container_of(process).value_or("");
-        facts.pod = pod_of(process.cgroup.value_or(""));
-    }
+// --- facts ---
+
+const Process *Meter::process_of(const Holder &who) const {
+    const auto known = known_.find(who);
+    return known != known_.end() && known->second.named ? &known->second.process : nullptr;
+}
+
+void Meter::add_lists_facts(TaskFacts &facts, const Process &process) const {
+    facts.command = process.command.value_or("");
+    facts.container = container_of(process).value_or("");
+    facts.pod = nvdebug::pod_of(process).value_or("");
     const auto look_up = [&](const auto &map) {
-        const auto found = map.find(*who.pid);
+        const auto found = map.find(process.pid);
         return found == map.end() ? std::nullopt : std::optional(found->second);
     };
     facts.channels = look_up(channels_);
     facts.timeslice_ns = look_up(timeslice_ns_);
-    if (gpu_.tree().source() == Source::driver)
-        facts.tpcs = nvtaskset::tpcs_kept_to(static_cast<pid_t>(*who.pid), facts_.pci_address);
+    facts.tpcs = look_up(tpcs_);
+}
+
+TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
+    TaskFacts facts{who.pid, {}, {}, {}, times, {}, {}, {}};
+    if (!who.pid)
+        facts.command = who.tsg ? "TSG " + std::to_string(who.runlist.value_or(0)) + ":" +
+                                      std::to_string(*who.tsg)
+                                : "channel " + std::to_string(who.channel.value_or(0));
+    else if (*who.pid == drivers_own)
+        facts.command = "NVIDIA's driver";
+    else if (const Process *const process = process_of(who))
+        add_lists_facts(facts, *process);
     return facts;
 }
 
-Facts Meter::facts() {
-    const std::scoped_lock held(mutex_);
-    if (facts_.trouble)
-        return facts_;
-    look(limits_.shortest_look);
-    if (facts_.trouble)
-        return facts_;
-    forget_ended();
-    facts_.tasks.clear();
-    for (const auto &[who, times] : times_.tasks())
-        facts_.tasks.push_back(facts_of(who, times));
-    // Who has channels and was not on the engine yet.
-    for (const auto &[pid, channels] : channels_)
-        if (facts_.tasks.size() < limits_.tasks && !times_.tasks().contains(Holder{.pid = pid}))
-            facts_.tasks.push_back(facts_of(Holder{.pid = pid}, {}));
-    facts_.others = times_.others();
-    facts_.switches = times_.switches();
-    facts_.engines.clear();
-    for (const auto &[name, turns] : sampled_)
-        facts_.engines.push_back({name, busy_ns_[name], turns.known_ns()});
-    return facts_;
+TaskFacts Meter::facts_of(const Process &process) const {
+    TaskFacts facts{process.pid, {}, {}, {}, {}, {}, {}, {}};
+    add_lists_facts(facts, process);
+    return facts;
+}
+
+Facts Meter::snapshot() {
+    Facts facts;
+    {
+        const std::scoped_lock held(mutex_);
+        if (facts_.trouble)
+            return facts_;
+        forget_ended();
+        facts_.tasks.clear();
+        for (const auto &[who, times] : times_.tasks())
+            facts_.tasks.push_back(facts_of(who, times));
+        // Who has channels and was not on the engine yet.
+        for (const auto &[pid, process] : owners_)
+            if (facts_.tasks.size() < limits_.tasks && channels_.contains(pid) &&
+                !(is_local() && times_.tasks().contains(Holder{.pid = pid})))
+                facts_.tasks.push_back(facts_of(process));
+        facts_.others = times_.others();
+        facts_.switches = times_.switches();
+        facts_.engines.clear();
+        for (const auto &[name, turns] : sampled_)
+            facts_.engines.push_back({name, busy_ns_[name], turns.known_ns()});
+        facts = facts_;
+    }
+    return facts;
 }
 
 } // namespace nvdebug::exporter

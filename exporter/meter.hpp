@@ -36,9 +36,16 @@ struct ListFacts {
     std::uint64_t tsgs, channels;
 };
 
+/** Processes of which not everything is known, by why: as nvdebug::Owners has it. */
+struct Missing {
+    std::uint64_t hidden = 0, denied = 0, cut = 0;
+    std::vector<std::uint32_t> cut_pids;
+    std::optional<std::string> lacked; ///< of the exporter itself
+};
+
 struct Facts {
     std::uint32_t gpu = 0;
-    std::string chip, pci_address, source;
+    std::string chip, pci_address, source, uuid, product;
     std::optional<std::string> trouble; ///< why nothing else is known now
     std::vector<TaskFacts> tasks;
     Times others; ///< of tasks for which there was no room
@@ -48,9 +55,15 @@ struct Facts {
     bool has_switches = false; ///< else times of tasks are those of samples
     Lengths switches;
     std::uint64_t switches_lost = 0, errors = 0;
+    /** Pids of tasks are of another PID namespace than the exporter's: they are numbers alone. */
+    bool foreign_pids = false;
+    std::optional<Missing> missing; ///< where owners are known at all
 };
 
-/** Any thread may use it. */
+/**
+ * Any thread may use it. Lists and processes, of which others decide how long a look takes, are
+ * looked at without a lock that step() or snapshot() waits for.
+ */
 class Meter {
   public:
     using Clock = std::chrono::steady_clock;
@@ -58,7 +71,7 @@ class Meter {
         std::size_t tasks = 256;                      ///< that have their own times
         std::chrono::seconds keep_ended{300};         ///< how long a task is shown that has ended
         std::chrono::milliseconds shortest_look{500}; ///< between looks at lists, if asked
-        std::chrono::seconds own_look{5};             ///< and where a TSG is nobody's known
+        std::chrono::seconds own_look{5};             ///< and where step() needs one
     };
 
     /** @param period between steps. */
@@ -66,49 +79,92 @@ class Meter {
 
     /** Reads switches and engines; to be called each period. What fails is counted. */
     void step();
-    /** Looks at lists and processes, too, but not more often than Limits::shortest_look. */
-    Facts facts();
+    /** Looks at lists and processes, but not more often than Limits::shortest_look. Returns at once
+     * while another thread looks. */
+    void look();
+    /** Was a task or TSG seen that the last look did not know? */
+    bool wants_look() const;
+    /** What is known without another look. */
+    Facts snapshot();
+    /** After a look(). */
+    Facts facts() {
+        look();
+        return snapshot();
+    }
 
   private:
+    using Tsg = std::pair<std::uint32_t, std::uint32_t>; ///< runlist, id
+    /** A task that has times of its own. */
     struct Known {
-        Process process;
-        std::optional<Clock::time_point> ended;
+        Process process;                      ///< its start is known before its name
+        bool named = false, tried = false;    ///< tried: a look was asked for its name
+        bool seen = true;                     ///< since it was last asked whether it has ended
+        std::optional<Clock::time_point> ended = {};
+    };
+    /** What a look finds. */
+    struct Seen {
+        std::optional<Owners> owners;
+        std::optional<std::uint32_t> graphics_list;
+        std::vector<std::pair<std::uint32_t, Runlist>> lists;
+        std::map<std::uint32_t, Process> named;       ///< by pid of switches
+        std::map<std::uint32_t, std::uint32_t> tpcs;  ///< that nvtaskset keeps a process to, by pid
+        std::uint64_t errors = 0;
     };
 
     void start();
+    void look_now(const Info &info);
     void read_switches();
     void sample();
+    void sample_engine(const EngineState &state, std::uint64_t now);
     void add(std::vector<Turn> &turns);
-    void look(std::chrono::milliseconds shortest);
-    void look_at_lists(const Info &info);
+    void add_now(const Turn &turn);
+    void let_wait(Turn turn);
+    void settle_waiting();
     void know(std::uint32_t pid);
+    void forget(const Holder &who);
     void forget_ended();
-    /** A process where that is known. */
-    Holder holder_of(const EngineState &state);
+    Seen look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
+                 const std::shared_ptr<SwitchReader> &reader) const;
+    void take(const Seen &seen);
+    void fail(const Error &error);
+    /** Is a pid of a turn one of /proc here? */
+    bool is_local() const { return !any_switch_ || !facts_.foreign_pids; }
+    const Process *process_of(const Holder &who) const;
     TaskFacts facts_of(const Holder &who, const Times &times) const;
+    TaskFacts facts_of(const Process &process) const;
+    void add_lists_facts(TaskFacts &facts, const Process &process) const;
 
-    std::mutex mutex_;
     const Gpu gpu_;
     const std::uint64_t period_ns_;
     const Limits limits_;
-    Clock::time_point next_start_ = {};
-    bool started_ = false;
-    Facts facts_;
-    Clock::time_point looked_ = {};
 
-    std::unique_ptr<SwitchReader> reader_;
-    SwitchTurns switched_{std::nullopt};
-    bool any_switch_ = false;
+    std::mutex step_mutex_; ///< one step at a time; of the following what is for steps alone
+    Clock::time_point next_start_ = {};
     std::vector<ContextSwitch> batch_;
     std::uint64_t dropped_ = 0;
+
+    std::mutex look_mutex_; ///< one look at a time
+
+    mutable std::mutex mutex_; ///< of the rest; held for as long as a copy takes
+    bool started_ = false;
+    std::shared_ptr<SwitchReader> reader_;
+    Facts facts_;
+    Clock::time_point looked_ = {}; ///< when the last look began
+    Clock::time_point forgot_ = {};
+    SwitchTurns switched_{std::nullopt};
+    bool any_switch_ = false;
     std::map<std::string, SampleTurns> sampled_; ///< by engine; busy or not
     std::map<std::string, std::uint64_t> busy_ns_;
     std::optional<SampleTurns> on_gr0_; ///< who, until there is a switch
     TaskTimes times_;
+    std::map<Holder, Known> known_; ///< of tasks that times_ has
+    std::vector<Turn> waiting_;     ///< until a look knows whose the first one's TSG is
+    Clock::time_point waiting_since_ = {};
 
-    std::map<std::uint32_t, Known> processes_;                               ///< by pid
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> owner_; ///< of (runlist, TSG)
-    std::map<std::uint32_t, std::uint64_t> channels_, timeslice_ns_;         ///< by pid
+    std::map<Tsg, Process> owner_;
+    std::map<std::uint32_t, Process> owners_;                        ///< by pid, as /proc has it
+    std::map<std::uint32_t, std::uint64_t> channels_, timeslice_ns_; ///< by pid of owners_
+    std::map<std::uint32_t, std::uint32_t> tpcs_;                    ///< by local pid
 };
 
 /** A pod's uid, as kubelet names cgroups by it; empty: it is in none. */

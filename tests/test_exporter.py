@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import fcntl
 import functools
+import gzip
 import http.client
 import json
 import os
@@ -145,11 +146,156 @@ def test_a_port_that_is_taken():
     (["--loud"], "there is no option --loud"),
     (["more"], "'more' is too much"),
     (["--from", "/nonexistent"], "/nonexistent"),
-    (["--from", "/"], "no GPU"),
     (["--from", CAPTURE, "--listen", "192.0.2.1:9745"], "cannot listen on 192.0.2.1:9745")))
 def test_wrong_words(words, sentence):
     said = refused(*words)
     assert said.startswith("nvdebug-exporter: ") and sentence in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("listen, host", ((":", "127.0.0.1"), ("*:", "127.0.0.1"), ("[::1]:", "::1"), ("localhost:", "localhost"),
+                                          (":", "::1"), ("", "127.0.0.1")))
+def test_addresses(listen, host):
+    port = free_port()
+    process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f"{listen}{port}"], stderr=subprocess.PIPE, text=True)
+    try:
+        assert "answers at http://" in process.stderr.readline()
+        connection = http.client.HTTPConnection(host, port, timeout=20)
+        connection.request("GET", "/metrics")
+        assert b"nvdebug_up" in connection.getresponse().read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@pytest.mark.parametrize("words", ("[::1:9745", "::1:9745", "[]:9745", "a:b:9745", ":", "[::1]"))
+def test_what_is_no_address(words):
+    assert "--listen takes ADDRESS:PORT" in refused("--listen", words)
+
+
+def ask(node, method, path, headers=()):
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=20)
+    connection.request(method, path, headers=dict(headers))
+    answer = connection.getresponse()
+    return answer, answer.read()
+
+
+def test_pages():
+    with running(CAPTURE) as node:
+        for path, kind, part in (("/", "text/html", b'href="/metrics"'), ("/healthz", "text/plain", b"ok"),
+                                 ("/metrics", "text/plain", b"nvdebug_exporter_build_info{version="),
+                                 ("/metrics?x=1", "text/plain", b"nvdebug_gpus 1\n")):
+            answer, body = ask(node, "GET", path)
+            assert answer.status == 200 and answer.headers["Content-Type"].startswith(kind) and part in body
+            head, nothing = ask(node, "HEAD", path)
+            assert head.status == 200 and not nothing and int(head.headers["Content-Length"]) > 0
+        assert ask(node, "GET", "/other")[0].status == 404
+        assert ask(node, "POST", "/metrics")[0].status == 405
+        packed, body = ask(node, "GET", "/metrics", {"Accept-Encoding": "gzip"}.items())
+        assert packed.headers["Content-Encoding"] == "gzip" and b"nvdebug_up" in gzip.decompress(body)
+        assert not re.search(r"^(?!nvdebug_|# |\Z)", node.scrape(), re.MULTILINE), "families of nobody else"
+
+
+@pytest.mark.parametrize("sent", (b"\r\n\r\n", b"GET\r\n\r\n", b"GET /metrics\r\n\r\n", b"\0" * 20000, b"G" * 9000,
+                                  b"GET / SMTP/1.0\r\n\r\n", b"GET /" + b"/" * 4000 + b" HTTP/1.1\r\n\r\n"))
+def test_garbage(sent):
+    with running(CAPTURE) as node:
+        with socket.create_connection(("127.0.0.1", node.port), timeout=20) as connection:
+            connection.sendall(sent)
+            with contextlib.suppress(ConnectionError):
+                assert connection.recv(4096).startswith(b"HTTP/1.1 4")
+        assert "nvdebug_up" in node.scrape()
+
+
+@pytest.mark.parametrize("count", (20, 400, 700))
+def test_slow_connections_keep_nobody_out(count):
+    with running(CAPTURE) as node, contextlib.ExitStack() as slow:
+        for _ in range(count):
+            connection = slow.enter_context(socket.create_connection(("127.0.0.1", node.port), timeout=20))
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+        assert "nvdebug_up" in node.scrape()
+
+
+def children(node):
+    return [int(pid) for pid in pathlib.Path(f"/proc/{node.process.pid}/task/{node.process.pid}/children").read_text().split()]
+
+
+def test_what_reads_the_network_has_no_rights():
+    with running(CAPTURE) as node:
+        node.scrape()
+        front, = children(node)
+        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{front}/status").read_text().splitlines())
+        for rights in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+            assert int(status[rights], 16) == 0, rights
+        assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
+        if os.geteuid() == 0:
+            assert set(status["Uid"].split()) == {"65534"} and set(status["Gid"].split()) == {"65534"}
+            assert not status["Groups"].split()
+        ours = [os.readlink(f"/proc/{node.process.pid}/fd/{number}")
+                for number in os.listdir(f"/proc/{node.process.pid}/fd")]
+        listening = {line.split()[9] for name in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()
+                     if line.split()[3] == "0A"}
+        assert not {f"socket:[{inode}]" for inode in listening} & set(ours), "the reader does not listen"
+
+
+def test_if_one_ends_both_do():
+    with running(CAPTURE) as node:
+        front, = children(node)
+        os.kill(front, signal.SIGKILL)
+        said = node.process.communicate(timeout=20)[1]
+        assert node.process.returncode == 1 and "has ended" in said
+    with running(CAPTURE) as node:
+        front, = children(node)
+        node.process.kill()
+        until(lambda: not pathlib.Path(f"/proc/{front}").exists()
+              or pathlib.Path(f"/proc/{front}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z")
+
+
+def test_closed_streams_and_inherited_files():
+    """Descriptors 0 to 2 become no socket, and what is open elsewhere is not kept."""
+    port = free_port()
+    read, write = os.pipe()
+    command = f'exec "$0" --from "$1" --listen 127.0.0.1:{port} <&- >&- 2>&- {write}>&{write}'
+    with subprocess.Popen(["bash", "-c", command, exporter(), CAPTURE], pass_fds=[write]) as process:
+        try:
+            def page():
+                with contextlib.suppress(OSError):
+                    return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read()
+            assert b"nvdebug_up" in until(page)
+            front, = map(int, pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
+            for pid in (process.pid, front):
+                for stream in range(3):
+                    assert os.readlink(f"/proc/{pid}/fd/{stream}") == "/dev/null"
+            assert len(os.listdir(f"/proc/{front}/fd")) == 5
+        finally:
+            process.kill()
+            os.close(read)
+            os.close(write)
+
+
+@pytest.mark.parametrize("option", ("--help", "--version"))
+def test_output_that_cannot_be_written(option):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([exporter(), option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "cannot write" in done.stderr
+
+
+def test_no_gpu_is_a_state(tmp_path):
+    """And one that comes is found."""
+    port = free_port()
+    with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert "no GPU is found" in process.stderr.readline()
+            assert "answers at" in process.stderr.readline()
+
+            def page():
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+            assert "nvdebug_gpus 0\n" in page() and "nvdebug_up{" not in page()
+            write_gpu(tmp_path / "new", "h200", "fig7")
+            (tmp_path / "new").rename(tmp_path / "gpu0")
+            until(lambda: 'nvdebug_up{gpu="0"} 1' in page(), 40)
+        finally:
+            process.kill()
 
 
 def test_help_and_version():
@@ -221,7 +367,7 @@ def test_the_format(prometheus):
     """By Prometheus' own check of names, types, helps and units."""
     with running(CAPTURE) as node:
         until(lambda: node.values("nvdebug_engine_busy_seconds_total"))
-        ours = "".join(line for line in node.scrape().splitlines(True) if re.match(r"(# \w+ )?nvdebug_", line))
+        ours = node.scrape()
     done = subprocess.run([prometheus / "promtool", "check", "metrics"], input=ours, text=True, capture_output=True,
                           check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -278,3 +424,6 @@ def test_dashboard_and_unit():
     assert names <= set(re.findall(r"nvdebug_\w+", manual)), "each is explained"
     unit = (ROOT / "exporter/nvdebug-exporter.service.in").read_text()
     assert "ExecStart=@CMAKE_INSTALL_FULL_SBINDIR@/nvdebug-exporter" in unit
+    for limit in ("ProtectKernelTunables=yes", "MemoryMax=", "TasksMax=", "LimitNOFILE=", "IPAddressDeny=any",
+                  "IPAddressAllow=localhost", "UMask=0077"):
+        assert f"\n{limit}" in unit, limit

@@ -21,6 +21,8 @@ Facts facts() {
     facts.chip = "GH100";
     facts.pci_address = "0000:01:00.0";
     facts.source = "driver";
+    facts.uuid = "GPU-57a2";
+    facts.product = "NVIDIA H100";
     facts.has_switches = true;
     Times times{2'500'000'000, 5'000'000, 1'000'000, {}};
     times.slices.add(2'000'000);
@@ -35,12 +37,12 @@ Facts facts() {
 TEST(Families, HaveLabelsAndUnits) {
     const std::string all = text({facts()});
     const std::string task =
-        R"({gpu="3",pid="4711",command="my \"task\"??",container="c1",pod="p1"})";
+        R"({gpu="3",pid="4711",command="my \"task\"��",container="c1",pod="p1"})";
     for (
         const std::string &line :
         {std::string(R"(nvdebug_up{gpu="3"} 1)"),
          std::string(
-             R"(nvdebug_gpu_info{gpu="3",chip="GH100",pci_address="0000:01:00.0",source="driver"} 1)"),
+             R"(nvdebug_gpu_info{gpu="3",chip="GH100",pci_address="0000:01:00.0",uuid="GPU-57a2",product="NVIDIA H100",source="driver"} 1)"),
          "nvdebug_task_gpu_seconds_total" + task + " 2.5",
          "nvdebug_task_slice_seconds_count" + task + " 1", "nvdebug_task_channels" + task + " 16",
          "nvdebug_task_timeslice_seconds" + task + " 0.002048", "nvdebug_task_tpcs" + task + " 8",
@@ -77,6 +79,31 @@ TEST(Families, WhatIsNotKnownIsMissing) {
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 
+/// Names keep their letters; what is no UTF-8, and what acts on a terminal, is replaced.
+TEST(Families, HaveNamesAsTheyAre) {
+    Facts named = facts();
+    for (const auto &[name, label] :
+         {std::pair<std::string, std::string>{"日本語", "日本語"}, {"é\xc3", "é\ufffd"},
+          {"\xff\xfe", "\ufffd\ufffd"}, {"a\x1b[m", "a\ufffd[m"}}) {
+        named.tasks[0].command = name;
+        EXPECT_NE(text({named}).find("command=\"" + label + "\""), std::string::npos) << label;
+    }
+}
+
+TEST(Families, SayWhichProcessesAreNotKnown) {
+    Facts some = facts();
+    some.foreign_pids = true;
+    some.missing = Missing{1, 2, 3, {7, 8, 9}, {}};
+    const std::string all = prometheus::TextSerializer().Serialize(families({some}, "1.2"));
+    for (const char *const line :
+         {R"(nvdebug_foreign_pids{gpu="3"} 1)", R"(nvdebug_unknown_processes{gpu="3",why="hidden"} 1)",
+          R"(nvdebug_unknown_processes{gpu="3",why="denied"} 2)",
+          R"(nvdebug_unknown_processes{gpu="3",why="cut"} 3)",
+          R"(nvdebug_exporter_build_info{version="1.2"} 1)", "nvdebug_gpus 1"})
+        EXPECT_TRUE(has(all, line)) << line << "\n" << all;
+    EXPECT_TRUE(has(text({}), "nvdebug_gpus 0")) << "none is a state";
+}
+
 TEST(Families, OthersAreOneTask) {
     Facts many = facts();
     many.others.ns = 1'000'000'000;
@@ -100,7 +127,8 @@ TEST(Pods, AreInCgroups) {
     EXPECT_EQ(pod_of("/kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-3f2a.scope"),
               uid);
     for (const char *const none :
-         {"", "/", "/user.slice", "/podman/x", "/kubepods/pod0f5a1c2e-1111"})
+         {"", "/", "/user.slice", "/podman/x", "/kubepods/pod0f5a1c2e-1111",
+          "/user.slice/user-1000.slice/kubepods/pod0f5a1c2e-1111-4222-8333-abcdefabcdef"})
         EXPECT_EQ(pod_of(none), "") << none;
 }
 

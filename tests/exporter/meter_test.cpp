@@ -5,7 +5,10 @@
 #include "bench.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace nvdebug::exporter {
@@ -86,6 +89,129 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     EXPECT_EQ(facts.switches.max(), 84'000U);
     EXPECT_FALSE(facts.lists.empty());
     EXPECT_FALSE(facts.engines.empty());
+}
+
+TEST_F(Metered, ANumberThatIsGivenAgainBringsNothing) {
+    Meter watched = meter();
+    watched.step();
+    kernel.switches = {one(10 * ms, true, pid), one(60 * ms, false, pid)};
+    watched.step();
+    ASSERT_TRUE(find(watched.facts(), pid));
+    kernel.end_process(pid);
+    kernel.add_process(pid, instances);
+    kernel.processes[pid].command = "another";
+    kernel.processes[pid].started = 99;
+    kernel.processes[pid].cgroup = "0::/kubepods/pod01234567-89ab-cdef-0123-456789abcdef/x\n";
+    for (const std::uint64_t had : {0 * ms, 5 * ms}) {
+        if (had) {
+            kernel.switches.push_back(one(70 * ms, true, pid));
+            kernel.switches.push_back(one(75 * ms, false, pid));
+        }
+        watched.step();
+        const Facts facts = watched.facts();
+        EXPECT_EQ(std::ranges::count(facts.tasks, std::optional(pid), &TaskFacts::pid), 1);
+        const TaskFacts *const second = find(facts, pid);
+        ASSERT_TRUE(second);
+        EXPECT_EQ(second->times.ns + second->times.saving_ns, had);
+        EXPECT_EQ(second->command, "another");
+        EXPECT_EQ(second->pod, "01234567-89ab-cdef-0123-456789abcdef");
+    }
+}
+
+/// Between two looks, so that the first thing known of the other one is a turn.
+TEST_F(Metered, ANumberThatIsGivenAgainIsSeenAtItsTurn) {
+    Meter watched = meter();
+    watched.step();
+    kernel.switches = {one(10 * ms, true, pid), one(60 * ms, false, pid)};
+    watched.step();
+    kernel.end_process(pid);
+    kernel.add_process(pid, instances);
+    kernel.processes[pid].started = 99;
+    kernel.switches.push_back(one(70 * ms, true, pid));
+    kernel.switches.push_back(one(75 * ms, false, pid));
+    watched.step();
+    const Facts facts = watched.snapshot();
+    ASSERT_TRUE(find(facts, pid));
+    EXPECT_EQ(find(facts, pid)->times.ns, 5 * ms);
+}
+
+TEST_F(Metered, NumbersAreMatchedWithWhoHasTheGpu) {
+    kernel.add_process(4711, {});
+    kernel.processes[4711].command = "cron";
+    for (const bool uses : {true, false})
+        for (const bool host : {true, false}) {
+            kernel.processes[4711].uses_gpu = uses;
+            kernel.host_numbers = host;
+            kernel.switches.clear();
+            Meter watched = meter();
+            watched.step();
+            kernel.switches = {one(10 * ms, true, 4711), one(60 * ms, false, 4711)};
+            watched.step();
+            const Facts facts = watched.facts();
+            const TaskFacts *const task = find(facts, 4711);
+            ASSERT_TRUE(task);
+            EXPECT_EQ(task->times.ns, 50 * ms);
+            EXPECT_EQ(task->command, uses && host ? "cron" : "") << uses << host;
+            EXPECT_EQ(facts.foreign_pids, !host);
+        }
+}
+
+TEST_F(Metered, AGpuThatSleptAtFirstIsLookedAtAgain) {
+    std::string &power = kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"];
+    power = "suspended\n";
+    const Gpu gpu(bench.tree(), 0);
+    EXPECT_TRUE(gpu.info()->runlists.empty());
+    power = "active\n";
+    for (int n = 0; n < 200 && gpu.info()->runlists.empty(); n++)
+        ::usleep(50'000);
+    EXPECT_FALSE(gpu.info()->runlists.empty());
+    EXPECT_TRUE(gpu.engine_states());
+}
+
+/// Nobody scrapes, and tasks come and go: room is made all the same, also for TSGs without a pid.
+TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
+    Meter watched = meter(0s);
+    watched.step();
+    std::uint64_t at = 10;
+    for (std::uint32_t n = 0; n < 8; n++, at += 2) {
+        kernel.switches.push_back(one(at * ms, true, 5000 + n));
+        kernel.switches.push_back(one((at + 1) * ms, false, 5000 + n));
+    }
+    watched.step();
+    ::usleep(1'100'000);
+    watched.step();
+    ::usleep(1'100'000);
+    watched.step();
+    kernel.switches.push_back(one(at * ms, true, pid));
+    kernel.switches.push_back(one((at + 1) * ms, false, pid));
+    watched.step();
+    const Facts facts = watched.snapshot();
+    ASSERT_TRUE(find(facts, pid)) << "there was room";
+    EXPECT_EQ(facts.others.ns, 0U);
+    EXPECT_FALSE(find(facts, 5000));
+}
+
+/// Others make a look long: neither a step nor what is known waits for it.
+TEST_F(Metered, StepsDoNotWaitForLooks) {
+    Meter watched = meter();
+    watched.step();
+    std::mutex gate;
+    gate.lock();
+    std::atomic<bool> looks = false;
+    kernel.before_list = [&] {
+        looks = true;
+        const std::scoped_lock held(gate);
+    };
+    std::thread looker([&] { watched.look(); });
+    while (!looks)
+        ::usleep(1000);
+    kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
+    watched.step();
+    ASSERT_TRUE(find(watched.snapshot(), pid));
+    watched.look(); // another one is under way
+    gate.unlock();
+    looker.join();
+    kernel.before_list = nullptr;
 }
 
 TEST_F(Metered, WhatIsLostIsCounted) {
