@@ -265,8 +265,8 @@ static bool table_read_in_reach(struct nvdebug_bars *bars, u8 aperture,
 {
 	if (aperture != NV_APERTURE_VID)
 		return !nvdebug_sysmem_read(bars->mem->gpu, addr, buf, words);
-	return (read_standing_window(bars, addr, buf, words) ||
-		bar_read_words(bars, addr, buf, words)) &&
+	return (bar_read_words(bars, addr, buf, words) ||
+		read_standing_window(bars, addr, buf, words)) &&
 	       is_answer(buf, words);
 }
 

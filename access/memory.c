@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Sessions. Video memory is read, in this order of preference,
- *   through the PRAMIN window at its current position,
+ *   through the PRAMIN window at its current position (with a driver, which
+ *   may move it, after the BARs),
  *   through BAR2 or BAR1 if they map the page,
  *   through the PRAMIN window, moved, if that is allowed;
  * system memory is read through the kernel's mapping.
@@ -353,16 +354,29 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 	return ret;
 }
 
-/* Read all that is possible without moving the window. */
+/* Read what the window shows as it stands. */
+static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
+{
+	return s->pramin.error ? 0 :
+				 queue_read_position(s, queue,
+						     s->pramin.standing);
+}
+
+/*
+ * Read all that is possible without moving the window. A window that a driver
+ * may move comes after the BARs, which then have what follows it, too.
+ */
 static int queue_read_standing(struct nvdebug_session *s,
 			       struct list_head *queue)
 {
-	int ret;
+	int ret = 0;
 
+	if (nvdebug_pramin_is_shared(&s->pramin))
+		ret = queue_read_bars(s, queue);
+	if (ret < 0)
+		return ret;
 	do {
-		ret = 0;
-		if (!s->pramin.error)
-			ret = queue_read_position(s, queue, s->pramin.standing);
+		ret = queue_read_window(s, queue);
 		if (!ret)
 			ret = queue_read_bars(s, queue);
 	} while (ret > 0);
@@ -437,7 +451,7 @@ static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 	nvdebug_pramin_look(p);
 	if (nvdebug_mem_error_is_fatal(p->error))
 		return p->error;
-	if (!p->error && nvdebug_pramin_may_write(p) &&
+	if (!p->error && !nvdebug_pramin_is_shared(p) &&
 	    nvdebug_pramin_shows(p, p->standing, addr))
 		return nvdebug_pramin_write(p, p->standing, addr, expected,
 					    value);

@@ -47,10 +47,10 @@ bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 			   !nvdebug_window_forbidden(p->gpu);
 }
 
-bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p)
+bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p)
 {
-	return !READ_ONCE(nvdebug_device(p->gpu)->driver) ||
-	       nvdebug_params.pram_window == NVDEBUG_WINDOW_ALWAYS;
+	return READ_ONCE(nvdebug_device(p->gpu)->driver) &&
+	       nvdebug_params.pram_window != NVDEBUG_WINDOW_ALWAYS;
 }
 
 static u64 offset_in_mib(u64 addr)
@@ -166,6 +166,34 @@ static bool cursor_at_end(const struct burst_cursor *c,
 	return list_entry_is_head(c->req, requests, node);
 }
 
+/* In the request's buffer. */
+static size_t cursor_word(const struct burst_cursor *c)
+{
+	return c->req->progress.done + c->at;
+}
+
+static bool cursor_is_wanted(const struct burst_cursor *c)
+{
+	return !c->req->even_only || cursor_word(c) % 2 == 0;
+}
+
+static void cursor_next(struct burst_cursor *c)
+{
+	if (++c->at < c->req->progress.piece)
+		return;
+	c->req = list_next_entry(c->req, node);
+	c->at = 0;
+}
+
+static u32 cursor_read(const struct nvdebug_pramin *p, u32 position,
+		       const struct burst_cursor *c)
+{
+	u64 addr = c->req->addr + cursor_word(c) * sizeof(u32);
+
+	return readl(nvdebug_device(p->gpu)->bar0 + NV_PRAMIN +
+		     (addr - window_start(p, position)));
+}
+
 /*
  * End the burst after @word? All ones may come from a GPU that is gone, where
  * each read may take long.
@@ -175,34 +203,39 @@ static bool burst_is_last(u32 word, u64 deadline)
 	return word == ~0u || local_clock() >= deadline;
 }
 
-/* Read up to one burst's worth of words. */
+/* Read up to one burst's worth of words, or half, to be read twice. */
 static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 			     struct burst_cursor *c, struct list_head *requests)
 {
-	const void __iomem *window = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN;
-	u64 start = window_start(p, position);
+	u32 times = nvdebug_pramin_is_shared(p) ? 2 : 1;
 	u64 deadline = local_clock() + (u64)nvdebug_params.burst_us *
-				       NSEC_PER_USEC;
+				       NSEC_PER_USEC / times;
+	u32 left = BURST_WORDS / times;
 	bool last = false;
-	u32 words = 0;
 
-	while (words < BURST_WORDS && !last && !cursor_at_end(c, requests)) {
-		const struct nvdebug_mem_progress *progress =
-			&c->req->progress;
-		struct nvdebug_mem_request *req = c->req;
-		size_t i = progress->done + c->at;
+	for (; left && !last && !cursor_at_end(c, requests); cursor_next(c)) {
+		u32 *word = &c->req->buf[cursor_word(c)];
 
-		if (!req->even_only || i % 2 == 0) {
-			req->buf[i] = readl(window + (req->addr +
-						      i * sizeof(u32) - start));
-			last = burst_is_last(req->buf[i], deadline);
-			words++;
-		}
-		if (++c->at == progress->piece) {
-			c->req = list_next_entry(c->req, node);
-			c->at = 0;
-		}
+		if (!cursor_is_wanted(c))
+			continue;
+		*word = cursor_read(p, position, c);
+		last = burst_is_last(*word, deadline);
+		left--;
 	}
+}
+
+/* Do the words from @from to @to read the same again? */
+static bool burst_reads_same(const struct nvdebug_pramin *p, u32 position,
+			     const struct burst_cursor *from,
+			     const struct burst_cursor *to)
+{
+	struct burst_cursor c = *from;
+
+	for (; c.req != to->req || c.at != to->at; cursor_next(&c))
+		if (cursor_is_wanted(&c) &&
+		    cursor_read(p, position, &c) != c.req->buf[cursor_word(&c)])
+			return false;
+	return true;
 }
 
 /* The words from @from to @to are valid. */
@@ -233,10 +266,15 @@ static void burst_reject(const struct burst_cursor *from,
 	}
 }
 
-/* -EAGAIN: the window was moved, the words may be from elsewhere. */
+/*
+ * -EAGAIN: the window was moved, the words may be from elsewhere. A driver may
+ * have moved it and put it back between two looks at the register: only the
+ * words tell.
+ */
 static int burst_read(struct nvdebug_pramin *p, u32 position,
 		      struct burst_cursor *c, struct list_head *requests)
 {
+	const struct burst_cursor from = *c;
 	struct window_move_state stay;
 	unsigned long flags;
 	int ret;
@@ -244,14 +282,18 @@ static int burst_read(struct nvdebug_pramin *p, u32 position,
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
 	ret = window_move(p, position, &stay);
-	if (!ret) {
-		burst_copy_words(p, position, c, requests);
-		/* also false if the GPU does not answer any more */
-		if (window_is_unchanged(p, &stay))
-			window_restore(p, &stay);
-		else
-			ret = -EAGAIN;
-	}
+	if (ret)
+		goto out;
+	burst_copy_words(p, position, c, requests);
+	if (nvdebug_pramin_is_shared(p) &&
+	    !burst_reads_same(p, position, &from, c))
+		ret = -EAGAIN;
+	/* also false if the GPU does not answer any more */
+	if (window_is_unchanged(p, &stay))
+		window_restore(p, &stay);
+	else
+		ret = -EAGAIN;
+out:
 	local_irq_restore(flags);
 	return ret;
 }

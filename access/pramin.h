@@ -45,11 +45,10 @@ u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr)
  */
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
 /*
- * May memory be written through the window at its current position? Not with a
- * driver bound, which could move it right before the write (unless
- * pram_window=always).
+ * May a driver move it at any time (unless pram_window=always)? Then nothing is
+ * written through it, and what is read is read twice.
  */
-bool nvdebug_pramin_may_write(const struct nvdebug_pramin *p);
+bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p);
 /* Can the window be moved to @addr? */
 bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr);
 /*

@@ -5,6 +5,7 @@ import contextlib
 import re
 
 import pytest
+from costs import counts, total
 from driver import bind, driver, unbind
 from layouts import number
 from leases import HOLDER, hold
@@ -98,6 +99,41 @@ def test_it_is_not_moved_back_to_what_it_showed(bench, board):
         assert model.request("stats")["bars"]["0"]["blocks"]["PBUS_WINDOW"]["writes"] == 1
         assert command.status != 0 and "not supported" in command.out
     assert bench.peek(board, pram_window(board)) == place ^ 0x100
+
+
+@contextlib.contextmanager
+def standing_at_the_list(bench, board):
+    """The window shows runlist 0, as a driver left it."""
+    runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
+    place = number(runlist["address"]) >> 16
+    bench.poke(board, pram_window(board), place)
+    with bound(bench, board):
+        yield place
+
+
+def shape(text):
+    return [(box.kind, box.number) for box in boxes(text)]
+
+
+# More than the accesses from the list's first word on.
+TAIL = 160
+
+
+def test_what_it_showed_for_a_moment_is_not_shown(bench, board):
+    """The driver moves it and puts it back during a burst, which the register does not tell: a word of
+    elsewhere, wherever in the list."""
+    model, path = bench.model(board), bench.proc(board, "runlist0_brief")
+    with standing_at_the_list(bench, board):
+        expected = shape(bench.check(f"cat {path}"))
+        blocks = counts(bench, board, f"cat {path} > /dev/null")
+        reads = total(blocks, "reads")
+        assert blocks["PRAMIN"]["reads"] > 8 and blocks["PBUS_WINDOW"]["writes"] == 0
+        for after in range(max(reads - TAIL, 0), reads):
+            model.request("fault", "none")
+            model.request("fault", "wrong-after", after, "0x5a5a5a5a")
+            result = bench.run(f"cat {path}")
+            model.request("fault", "none")
+            assert result.status != 0 or shape(result.text) == expected, f"access {after} of {reads}"
 
 
 def test_the_end_of_a_lease(bench, board):
