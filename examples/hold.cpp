@@ -5,12 +5,16 @@
 #include <nvdebug/nvdebug.hpp>
 
 int main(int argc, char **argv) {
-    const auto channel = nvdebug::parse_target(argc == 3 ? argv[1] : "");
+    if (argc != 3) {
+        std::cerr << "usage: hold RUNLIST:CHANNEL COMMAND\n";
+        return 1;
+    }
+    const auto channel = nvdebug::parse_target(argv[1]);
     if (!channel) {
         std::cerr << channel.error().sentence << "\n";
         return 1;
     }
-    const auto tree = nvdebug::Tree::folder("/proc");
+    const auto tree = nvdebug::Tree::running();
     if (!tree) {
         std::cerr << tree.error().sentence << "\n";
         return 2;

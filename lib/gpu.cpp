@@ -91,10 +91,19 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
     const Feature *const feature = info->feature(std::string(feature_of(file)));
     const auto runlist = runlist_of(file);
     if (file == "owners") {
+        const auto &facts = gpu.tree().facts();
+        const auto source = facts.find("source");
+        const bool by_driver =
+            source != facts.end() && source->second.starts_with("NVIDIA's driver");
         error.code = ErrorCode::unsupported;
-        error.sentence = "only NVIDIA's driver tells which process made a channel, and " +
-                         gpu.tree().path() +
-                         " is not from it; read through the driver, or a capture made so";
+        error.sentence =
+            by_driver ? gpu.tree().path() + " was captured through " +
+                            text::printable(source->second) +
+                            " by a version that did not record which process made a channel; "
+                            "capture again"
+                      : "which process made a channel is known to NVIDIA's driver alone, and " +
+                            gpu.tree().path() +
+                            " is not from it; read through the driver, or a capture made so";
     } else if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);

@@ -3,11 +3,13 @@
 
 import csv
 import io
+import pathlib
 import re
 
 import pytest
 from ctl import ctl, write_gpu
 
+HARDWARE = pathlib.Path(__file__).resolve().parent / "hardware"
 CONTAINER = "0123456789ab" + "f" * 52
 HEADER = "# pid command cgroup client tsg timeslice_us channel address aperture uid\n"
 
@@ -156,4 +158,11 @@ def test_nonsense_is_said_and_the_rest_shown(tree):
 def test_other_sources_know_no_processes(tree):
     result = ctl("process list", tree)
     assert result.status == 3 and result.out == ""
-    assert f"only NVIDIA's driver tells which process made a channel, and {tree} is not from it; read" in result.err
+    assert f"is known to NVIDIA's driver alone, and {tree} is not from it; read" in result.err
+
+
+def test_a_capture_of_the_driver_without_owners():
+    """It is from the driver, by a version that did not ask."""
+    result = ctl("process list", HARDWARE / "h100-580.159.04/capture-mps")
+    assert result.status == 3 and "captured through NVIDIA's driver 580.159.04" in result.err
+    assert "not from it" not in result.err
