@@ -51,14 +51,20 @@ deps: ## install the Debian packages that building and testing need
 
 # --- the module ---
 
-# $(call build_module,HEADERS,FOLDER,ARGUMENTS): builds a copy, so that several kernels and
-# flavours can be built side by side and the source tree stays clean.
+# $(call kbuild,WHAT,HEADERS,FOLDER,COPY,ARGUMENTS[,-n TOTAL]): builds the modules of a copy, which the
+# commands COPY make, so that several kernels and flavours can be built side by side and the source
+# tree stays clean. + hands make's jobs on.
+define kbuild
+	@+scripts/locked $(3) $(1) sh -ec '\
+		mkdir -p $(3); $(4); \
+		exec scripts/progress $(6) "$$0" $(3)/log scripts/kbuild $(2) $(3) $(NO_BTF) $(5) modules' $(1)
+endef
+
+# $(call build_module,HEADERS,FOLDER,ARGUMENTS)
 define build_module
 	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
-	@mkdir -p $(2)
-	@cp -pu --parents $(MODULE_SOURCES) $(2)
-	@+scripts/progress -n $(words $(filter %.c,$(MODULE_SOURCES))) "module for $(patsubst linux-headers-%,%,$(notdir $(1:%/build=%)))" $(2)/log \
-		scripts/kbuild $(1) $(2) $(NO_BTF) $(3) modules
+	$(call kbuild,"module for $(patsubst linux-headers-%,%,$(notdir $(1:%/build=%)))",$(1),$(2),$\
+		cp -pu --parents $(MODULE_SOURCES) $(2),$(3),-n $(words $(filter %.c,$(MODULE_SOURCES))))
 endef
 
 # Type information of modules needs the kernel's own image, which headers do not bring.
@@ -103,11 +109,16 @@ install-module: modules ## install module and its man page (DESTDIR=, MODULE_DIR
 OPTIMISED := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" \
 	-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG"
 
+# $(call configure,FOLDER,ARGUMENTS)
+define configure
+	@scripts/locked $(1) "configuring $(1)" cmake -S . -B $(1) -G Ninja $(2) >/dev/null
+endef
+
 # A build of its own, since the prefix is written into what is installed.
 .PHONY: release
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
-	@cmake -S . -B $(BUILD)/release -G Ninja $(OPTIMISED) \
-		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF >/dev/null
+	$(call configure,$(BUILD)/release,$(OPTIMISED) \
+		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
 	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset nvstgm exporter)
 
 .PHONY: install
@@ -128,20 +139,20 @@ docs: ## the library's reference into build/docs, from the headers (takes Doxyge
 .PHONY: package
 package: ## build the Debian packages into build/package
 	@scripts/install-deps build package
-	@packaging/build
+	@scripts/locked $(BUILD)/package "Debian packages" packaging/build
 
 # --- model and unit tests ---
 
 # $(call cmake_build,FOLDER,WHAT,TARGETS)
 define cmake_build
-	@scripts/progress $(2) $(1)/log cmake --build $(1) --target $(3)
+	@scripts/locked $(1) $(2) scripts/progress $(2) $(1)/log cmake --build $(1) --target $(3)
 endef
 
 .PHONY: cmake
 cmake: $(BUILD)/cmake/build.ninja
 
 $(BUILD)/cmake/build.ninja:
-	@cmake -S . -B $(BUILD)/cmake -G Ninja $(OPTIMISED) >/dev/null
+	$(call configure,$(BUILD)/cmake,$(OPTIMISED))
 
 .PHONY: model
 model: cmake ## build the GPU model into build/cmake/model
@@ -161,9 +172,9 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 .PHONY: sanitize
 sanitize: ## the library's unit tests, NVDEBUG_LONG=1 all unit tests, under AddressSanitizer and UBSan
-	@cmake -S . -B $(BUILD)/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+	$(call configure,$(BUILD)/sanitize,-DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" \
-		-DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)" >/dev/null
+		-DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 $(SANITIZE)")
 	$(call cmake_build,$(BUILD)/sanitize,"unit tests with sanitizers",$(if $(NVDEBUG_LONG),all,lib_tests))
 	@ctest --test-dir $(BUILD)/sanitize --output-on-failure --timeout 1200 -j $(JOBS) \
 		$(if $(NVDEBUG_LONG),-E '^core_tests',-R '^lib_tests')
@@ -173,8 +184,8 @@ THREADS := -O1 -g1 -fsanitize=thread -Wno-tsan -Wno-maybe-uninitialized
 
 .PHONY: sanitize-threads
 sanitize-threads: ## the unit tests of the parts over NVIDIA's driver, under ThreadSanitizer
-	@cmake -S . -B $(BUILD)/sanitize-threads -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-		-DCMAKE_C_FLAGS_DEBUG="$(THREADS)" -DCMAKE_CXX_FLAGS_DEBUG="$(THREADS)" >/dev/null
+	$(call configure,$(BUILD)/sanitize-threads,-DCMAKE_BUILD_TYPE=Debug \
+		-DCMAKE_C_FLAGS_DEBUG="$(THREADS)" -DCMAKE_CXX_FLAGS_DEBUG="$(THREADS)")
 	$(call cmake_build,$(BUILD)/sanitize-threads,"unit tests with ThreadSanitizer",driver_tests)
 	@setarch -R ctest --test-dir $(BUILD)/sanitize-threads --output-on-failure -j $(JOBS) \
 		-R '^driver_tests'
@@ -183,9 +194,9 @@ sanitize-threads: ## the unit tests of the parts over NVIDIA's driver, under Thr
 
 # $(call fuzz_build,FOLDER,FLAGS): builds of their own, by the compiler that has libFuzzer.
 define fuzz_build
-	@cmake -S . -B $(1) -G Ninja -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+	$(call configure,$(1),-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
 		-DNVDEBUG_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
-		-DCMAKE_C_FLAGS_DEBUG="$(2)" -DCMAKE_CXX_FLAGS_DEBUG="$(2)" >/dev/null
+		-DCMAKE_C_FLAGS_DEBUG="$(2)" -DCMAKE_CXX_FLAGS_DEBUG="$(2)")
 	$(call cmake_build,$(1),"fuzz targets",fuzz_targets)
 endef
 
@@ -215,39 +226,39 @@ fuzz-coverage: ## which lines of what is fuzzed the inputs found so far reach, b
 vm: model vm-kernel vm-module vm-guest ## build all that vm/run needs (KERNEL=)
 vm-kernel: $(if $(KERNEL),,$(BUILD)/kernel/$(VM_RELEASE))
 $(BUILD)/kernel/%:
-	@mkdir -p $(@D)
-	@vm/fetch release $* $@
+	@scripts/locked $@ "kernel $*" sh -ec 'test -e $@ || vm/fetch release $* $@'
 
 vm-module:
 	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
 
-# What shows real GPUs; after the model, as two builds in one folder would trip over each other.
+# What shows real GPUs.
 .PHONY: vm-bridge
-vm-bridge: model
+vm-bridge: cmake
 	$(call cmake_build,$(BUILD)/cmake,"bridge",nvdebug-bridge)
 
 # The module that boards of SoCs take.
 .PHONY: vm-glue
 vm-glue:
-	@mkdir -p $(BUILD)/vm-modules/$(VM_RELEASE)
-	@cp -pu vm/modules/* $(BUILD)/vm-modules/$(VM_RELEASE)
-	@+scripts/progress "the VM's module" $(BUILD)/vm-modules/$(VM_RELEASE)/log \
-		scripts/kbuild $(VM_HEADERS) $(BUILD)/vm-modules/$(VM_RELEASE) $(NO_BTF) modules
+	$(call kbuild,"the VM's module",$(VM_HEADERS),$(BUILD)/vm-modules/$(VM_RELEASE),$\
+		cp -pu vm/modules/* $(BUILD)/vm-modules/$(VM_RELEASE))
 
 vm-init: $(BUILD)/vm$(GUEST)/init
 vm-guest: vm-init $(if $(GUEST),,vm-tool)
 $(BUILD)/vm$(GUEST)/init: vm/guest/init.c
-	@mkdir -p $(@D)
-	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
+	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 
-# After the model, as two builds in one folder would trip over each other. Stripped, as debug
-# information is nine tenths of it, and the guest keeps its files in memory.
+# $(call make_file,FILE,FROM,COMMAND): unless another build has made it meanwhile.
+define make_file
+	@mkdir -p $(dir $(1))
+	@scripts/locked $(1) $(1) sh -ec 'test $(1) -nt $(2) || $(3)'
+endef
+
+# Stripped, as debug information is nine tenths of it, and the guest keeps its files in memory.
 .PHONY: vm-tool
-vm-tool: model
+vm-tool: cmake
 	$(call cmake_build,$(BUILD)/cmake,"nvdebugctl for the VM",nvdebugctl-static)
-	@mkdir -p $(BUILD)/vm
-	@test $(BUILD)/vm/nvdebugctl -nt $(BUILD)/cmake/tools/nvdebugctl-static || \
-		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static
+	$(call make_file,$(BUILD)/vm/nvdebugctl,$(BUILD)/cmake/tools/nvdebugctl-static,$\
+		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static)
 
 .PHONY: pictures
 pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
@@ -272,17 +283,16 @@ lab-programs: cmake
 
 .PHONY: kselftest
 kselftest: ## build the guest's test programs (KERNEL=)
-	@+scripts/progress "the guest's test programs" $(BUILD)/kselftest$(GUEST)/log \
+	@+scripts/locked $(BUILD)/kselftest$(GUEST) "the guest's test programs" \
+		scripts/progress "the guest's test programs" $(BUILD)/kselftest$(GUEST)/log \
 		$(MAKE) --no-print-directory -C tests/kselftest CC=$(GUEST_CC) OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
 
 # Modules that tests load beside ours.
 .PHONY: vm-test-modules
 vm-test-modules: vm-glue
-	@mkdir -p $(BUILD)/test-modules/$(VM_RELEASE)
-	@cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE)
-	@cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE)
-	@+scripts/progress "test modules" $(BUILD)/test-modules/$(VM_RELEASE)/log \
-		scripts/kbuild $(VM_HEADERS) $(BUILD)/test-modules/$(VM_RELEASE) $(NO_BTF) modules
+	$(call kbuild,"test modules",$(VM_HEADERS),$(BUILD)/test-modules/$(VM_RELEASE),$\
+		cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE); $\
+		cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE))
 
 # A modelled GPU's files, as the module's core prints them in a process, for tests.
 .PHONY: core-tree
@@ -377,13 +387,11 @@ fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (
 bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=, JSON=FILE; minutes)
 	@bench/run $(PARTS) $(if $(JSON),--json $(JSON))
 
-# After the model, as two builds in one folder would trip over each other.
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
 	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses driver_calls nvdebugctl)
 $(BUILD)/bench/pace: bench/pace.c
-	@mkdir -p $(@D)
-	@$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<
+	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 
 .PHONY: lint
 lint: deps ## compiler warnings, sparse and checkpatch on the module

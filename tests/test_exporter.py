@@ -30,8 +30,7 @@ TASK = re.compile(r'^(nvdebug_task_\w+)\{gpu="(\d+)",pid="(\d*)",command="([^"]*
 @functools.cache
 def exporter():
     if not os.environ.get("NVDEBUG_NO_BUILD"):
-        (ROOT / "build").mkdir(exist_ok=True)
-        subprocess.run(["flock", ROOT / "build/tool.lock", "sh", "-c",
+        subprocess.run(["scripts/locked", "build/cmake", "exporter", "sh", "-c",
                         "make -s --no-print-directory cmake && cmake --build build/cmake --target nvdebug-exporter"],
                        cwd=ROOT, check=True, stdout=sys.stderr)
     return ROOT / "build/cmake/exporter/nvdebug-exporter"

@@ -72,10 +72,9 @@ def sms_in(answer):
 
 @functools.cache
 def build():
-    """Up to date (NVDEBUG_NO_BUILD: taken on trust); a lock, since xdist's workers start at once."""
+    """Up to date (NVDEBUG_NO_BUILD: taken on trust)."""
     if not os.environ.get("NVDEBUG_NO_BUILD"):
-        (ROOT / "build").mkdir(exist_ok=True)
-        subprocess.run(["flock", ROOT / "build/tool.lock", "sh", "-c",
+        subprocess.run(["scripts/locked", "build/cmake", "nvtaskset", "sh", "-c",
                         f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
                        cwd=ROOT, check=True, stdout=sys.stderr)
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Builds that start at once, in a fresh copy of the tree: they take turns, and each file is made once."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+from nvdvm import paths
+
+LOCKED = str(paths.ROOT / "scripts" / "locked")
+# What is built, and the lines of the build's log that must not come twice. Small ones, of each kind.
+BUILDS = {"vm-glue": ("vm-modules", "platformgpu.o"), "kselftest": ("kselftest", "/proc_read.c")}
+
+
+def environment(**more):
+    """Without what an outer make, or a lock that is held, has there."""
+    ours = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "NVDEBUG_LOCKED")
+    return {key: value for key, value in os.environ.items() if key not in ours} | more
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of this one, in which nothing is built."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=paths.ROOT, capture_output=True, check=True).stdout
+    copy = subprocess.run(["tar", "c", "--null", "--ignore-failed-read", "-T", "-"], input=listed, cwd=paths.ROOT,
+                          capture_output=True, check=True).stdout
+    subprocess.run(["tar", "x"], input=copy, cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def start(*words, folder, **more):
+    return subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, env=environment(**more))
+
+
+@pytest.mark.parametrize("jobs", ("-j1", "-j4"))
+@pytest.mark.parametrize("target", BUILDS)
+def test_two_at_once(tree, target, jobs):
+    folder, once = BUILDS[target]
+    builds = [start("make", "-s", jobs, target, folder=tree) for _ in range(2)]
+    said = [build.communicate(timeout=300)[0] for build in builds]
+    assert [build.returncode for build in builds] == [0, 0], "\n".join(said)
+    assert sum("waiting for" in text for text in said) == 1, said
+    again = start("make", "-s", target, folder=tree)
+    assert again.communicate(timeout=300)[0] == "" and again.returncode == 0
+    log, = (tree / "build" / folder).rglob("log")
+    assert log.read_text(encoding="utf-8").count(once) == 0, "nothing is left to do"
+
+
+def test_a_build_that_waits_names_the_other(tmp_path):
+    os.mkfifo(tmp_path / "go")
+    first = start(LOCKED, "a/folder", "first", "sh", "-c", "echo built; read x < go", folder=tmp_path)
+    assert first.stdout.readline() == "built\n"
+    second = start(LOCKED, "a/folder", "second", "echo", "built, too", folder=tmp_path)
+    said = second.stdout.readline()
+    assert said == f"second: waiting for first (process {first.pid}), which builds in {tmp_path}/a/folder, too\n"
+    other = start(LOCKED, "a/nother", "other", "true", folder=tmp_path)
+    assert other.communicate(timeout=60)[0] == "" and other.returncode == 0
+    (tmp_path / "go").write_text("\n", encoding="ascii")
+    assert second.communicate(timeout=60)[0] == "built, too\n"
+    assert first.wait(timeout=60) == second.returncode == 0
+
+
+def test_a_lock_within_itself(tmp_path):
+    nested = start(LOCKED, "folder", "outer", LOCKED, "folder", "inner", LOCKED, "other", "inner", "sh", "-c",
+                   f"{LOCKED} folder innermost echo done; exit 7", folder=tmp_path)
+    assert nested.communicate(timeout=60)[0] == "done\n" and nested.returncode == 7
+
+
+def test_a_killed_build_leaves_no_lock(tmp_path):
+    first = start(LOCKED, "folder", "first", "sh", "-c", "echo built; exec sleep 1000", folder=tmp_path)
+    assert first.stdout.readline() == "built\n"
+    second = start(LOCKED, "folder", "second", "echo", "built, too", folder=tmp_path)
+    assert "waiting for first" in second.stdout.readline()
+    first.send_signal(signal.SIGKILL)
+    first.wait(timeout=60)
+    assert second.communicate(timeout=60)[0] == "built, too\n"
