@@ -66,6 +66,7 @@ class Timed final : public Kernel {
         return timed([&] { return kernel_->device(path); });
     }
     std::uint32_t self() override { return kernel_->self(); }
+    bool counts_as_host() override { return kernel_->counts_as_host(); }
     int process(std::uint32_t pid) override {
         return timed([&] { return kernel_->process(pid); });
     }
