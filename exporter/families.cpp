@@ -90,6 +90,10 @@ void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
                  labels, seconds(*task.timeslice_ns));
     if (task.tpcs)
         to.gauge("nvdebug_task_tpcs", "TPCs that nvtaskset keeps a task to", labels, *task.tpcs);
+    if (task.kept)
+        to.gauge("nvdebug_task_kept",
+                 "1: nvtaskset keeps a task to its partition; 0: not all of its launches", labels,
+                 *task.kept ? 1 : 0);
 }
 
 void add_gpu(Families &to, const Facts &facts) {

@@ -161,6 +161,7 @@ void Meter::add(std::vector<Turn> &turns) {
                     channels_.erase(*turn.who.pid);
                     timeslice_ns_.erase(*turn.who.pid);
                     tpcs_.erase(*turn.who.pid);
+                    kept_.erase(*turn.who.pid);
                     forget(Holder{.pid = turn.who.pid});
                 }
     for (const Turn &turn : turns)
@@ -304,9 +305,12 @@ Meter::Seen Meter::look_at(const Info &info, const std::vector<std::uint32_t> &u
             if (process.started)
                 pids.insert(pid);
         for (const std::uint32_t pid : pids)
-            if (const auto tpcs = nvtaskset::tpcs_kept_to(static_cast<pid_t>(pid),
-                                                          info.pci_address.value_or("")))
-                seen.tpcs[pid] = *tpcs;
+            if (const auto keeping = nvtaskset::keeping_of(static_cast<pid_t>(pid),
+                                                           info.pci_address.value_or(""))) {
+                if (keeping->tpcs)
+                    seen.tpcs[pid] = *keeping->tpcs;
+                seen.kept[pid] = keeping->kept;
+            }
     }
     return seen;
 }
@@ -362,6 +366,7 @@ void Meter::take(const Seen &seen) {
     channels_.clear();
     timeslice_ns_.clear();
     tpcs_ = seen.tpcs;
+    kept_ = seen.kept;
     facts_.lists.clear();
     facts_.faulted_channels.reset();
     facts_.missing.reset();
@@ -455,10 +460,11 @@ void Meter::add_lists_facts(TaskFacts &facts, const Process &process) const {
     facts.channels = look_up(channels_);
     facts.timeslice_ns = look_up(timeslice_ns_);
     facts.tpcs = look_up(tpcs_);
+    facts.kept = look_up(kept_);
 }
 
 TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
-    TaskFacts facts{who.pid, {}, {}, {}, times, {}, {}, {}};
+    TaskFacts facts{who.pid, {}, {}, {}, times, {}, {}, {}, {}};
     if (!who.pid)
         facts.command = who.tsg ? "TSG " + std::to_string(who.runlist.value_or(0)) + ":" +
                                       std::to_string(*who.tsg)
@@ -471,7 +477,7 @@ TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
 }
 
 TaskFacts Meter::facts_of(const Process &process) const {
-    TaskFacts facts{process.pid, {}, {}, {}, {}, {}, {}, {}};
+    TaskFacts facts{process.pid, {}, {}, {}, {}, {}, {}, {}, {}};
     add_lists_facts(facts, process);
     return facts;
 }

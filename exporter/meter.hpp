@@ -24,6 +24,7 @@ struct TaskFacts {
     Times times;
     std::optional<std::uint64_t> channels, timeslice_ns; ///< the latter on GR0's runlist
     std::optional<std::uint32_t> tpcs;                   ///< nvtaskset keeps it to so many
+    std::optional<bool> kept; ///< false: a partition was asked for, and not all launches were kept to it
 };
 
 struct EngineFacts {
@@ -108,6 +109,7 @@ class Meter {
         std::vector<std::pair<std::uint32_t, Runlist>> lists;
         std::map<std::uint32_t, Process> named;       ///< by pid of switches
         std::map<std::uint32_t, std::uint32_t> tpcs;  ///< that nvtaskset keeps a process to, by pid
+        std::map<std::uint32_t, bool> kept;           ///< TaskFacts::kept, by pid
         std::uint64_t errors = 0;
     };
 
@@ -165,6 +167,7 @@ class Meter {
     std::map<std::uint32_t, Process> owners_;                        ///< by pid, as /proc has it
     std::map<std::uint32_t, std::uint64_t> channels_, timeslice_ns_; ///< by pid of owners_
     std::map<std::uint32_t, std::uint32_t> tpcs_;                    ///< by local pid
+    std::map<std::uint32_t, bool> kept_;                             ///< by local pid
 };
 
 /** A pod's uid, as kubelet names cgroups by it; empty: it is in none. */

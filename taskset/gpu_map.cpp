@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "page.hpp"
+#include "text.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "page.hpp"
+#include "text.hpp"
 
 namespace nvtaskset {
 namespace {

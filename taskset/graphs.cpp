@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "graphs.hpp"
 
+#include <cstdlib>
+#include <mutex>
 #include <optional>
-#include <vector>
 
 namespace nvtaskset {
 namespace {
 
 using cuda::Handle;
 
-std::vector<Handle> nodes_of(const cuda::Library &cuda, Handle graph) {
-    std::size_t count = 0;
-    if (cuda.call("cuGraphGetNodes", graph, static_cast<Handle *>(nullptr), &count))
-        return {};
-    std::vector<Handle> nodes(count);
-    if (cuda.call("cuGraphGetNodes", graph, nodes.data(), &count))
-        return {};
-    nodes.resize(count);
-    return nodes;
-}
+/** The nodes of a graph. */
+class Nodes {
+  public:
+    Nodes(const cuda::Library &cuda, Handle graph) {
+        if (cuda.call("cuGraphGetNodes", graph, static_cast<Handle *>(nullptr), &count_))
+            return;
+        nodes_ = static_cast<Handle *>(std::calloc(count_ + 1, sizeof(Handle)));
+        known_ = nodes_ && !cuda.call("cuGraphGetNodes", graph, nodes_, &count_);
+    }
+    ~Nodes() { std::free(nodes_); }
+    Nodes(const Nodes &) = delete;
+    Nodes &operator=(const Nodes &) = delete;
+
+    /** False: CUDA does not give them, or there is no memory. */
+    bool known() const { return known_; }
+    const Handle *begin() const { return nodes_; }
+    const Handle *end() const { return known_ ? nodes_ + count_ : nodes_; }
+
+  private:
+    std::size_t count_ = 0;
+    Handle *nodes_ = nullptr;
+    bool known_ = false;
+};
 
 std::optional<int> type_of(const cuda::Library &cuda, Handle node) {
     int type = 0;
@@ -39,7 +53,7 @@ cuda::LaunchAttribute attribute_of(const cuda::Library &cuda, Handle node, unsig
     return attribute;
 }
 
-int update(const cuda::Library &cuda, Handle exec, Handle graph) {
+int update_exec(const cuda::Library &cuda, Handle exec, Handle graph) {
     cuda::UpdateResult result{};
     return cuda.call("cuGraphExecUpdate_v2", exec, graph, &result);
 }
@@ -58,45 +72,88 @@ void Graphs::forget(Graph &graph) {
     graph.copy = nullptr;
 }
 
-void Graphs::add(Handle exec, Handle graph) {
-    const std::lock_guard lock(mutex_);
-    Graph &known = graphs_[exec];
+void Graphs::uncount(Graph &graph) {
+    forget(graph);
+    set_old(graph, false);
+    if (graph.counts)
+        graph.counts->graphs--;
+}
+
+void Graphs::take_copy(Graph &known, Handle graph) {
     forget(known);
     known.checked = false;
     // On no SM no cooperative node fits.
-    known.cooperative = too_large(graph, {});
-    if (cuda_.call("cuGraphClone", &known.copy, graph))
+    const auto any = too_large(graph, {});
+    known.cooperative = any.value_or(true);
+    if (!any || cuda_.call("cuGraphClone", &known.copy, graph))
         known.copy = nullptr;
+}
+
+void Graphs::add(Handle exec, Handle graph, Handle context) {
+    const std::lock_guard lock(mutex_);
+    // Another one had this handle and has ended unseen.
+    if (Graph *const before = graphs_.find(exec)) {
+        uncount(*before);
+        graphs_.remove(exec);
+    }
+    Graph *const known = graphs_.add(exec);
+    if (!known) {
+        lost_ = true;
+        return;
+    }
+    known->context = context;
+    take_copy(*known, graph);
+}
+
+void Graphs::update(Handle exec, Handle graph) {
+    const std::lock_guard lock(mutex_);
+    if (Graph *const known = graphs_.add(exec))
+        take_copy(*known, graph);
+    else
+        lost_ = true;
 }
 
 void Graphs::remove(Handle exec) {
     const std::lock_guard lock(mutex_);
-    const auto found = graphs_.find(exec);
-    if (found == graphs_.end())
-        return;
-    forget(found->second);
-    set_old(found->second, false);
-    if (found->second.counts)
-        found->second.counts->graphs--;
-    graphs_.erase(found);
+    if (Graph *const found = graphs_.find(exec)) {
+        uncount(*found);
+        graphs_.remove(exec);
+    }
+}
+
+void Graphs::end_context(Handle context) {
+    const std::lock_guard lock(mutex_);
+    graphs_.remove_if([&](Graph &graph) {
+        if (graph.context == context)
+            uncount(graph);
+        return graph.context == context;
+    });
+}
+
+Handle Graphs::context_of(Handle exec) {
+    const std::lock_guard lock(mutex_);
+    const Graph *const found = graphs_.find(exec);
+    return found ? found->context : nullptr;
 }
 
 void Graphs::changed(Handle exec) {
     const std::lock_guard lock(mutex_);
-    const auto found = graphs_.find(exec);
-    if (found == graphs_.end())
+    Graph *const found = graphs_.find(exec);
+    if (!found)
         return;
-    forget(found->second);
-    found->second.checked = false;
+    forget(*found);
+    found->checked = false;
 }
 
-bool Graphs::too_large(Handle graph, Room room) const {
-    for (const Handle node : nodes_of(cuda_, graph)) {
+std::optional<bool> Graphs::too_large(Handle graph, Room room) const {
+    const Nodes nodes(cuda_, graph);
+    for (const Handle node : nodes) {
         const auto type = type_of(cuda_, node);
         if (type == cuda::node_child_graph) {
             const Handle child = graph_of(cuda_, node);
-            if (child && too_large(child, room))
-                return true;
+            const auto large = child ? too_large(child, room) : std::nullopt;
+            if (large != false)
+                return large;
         }
         if (type != cuda::node_kernel || !attribute_of(cuda_, node, cuda::launch_cooperative).words[0])
             continue;
@@ -108,11 +165,12 @@ bool Graphs::too_large(Handle graph, Room room) const {
                   kernel.shared_bytes, cuda::blocks_of(cluster), room))
             return true;
     }
-    return false;
+    return nodes.known() ? std::optional(false) : std::nullopt;
 }
 
 bool Graphs::alter(Handle graph) const {
-    for (const Handle node : nodes_of(cuda_, graph)) {
+    const Nodes nodes(cuda_, graph);
+    for (const Handle node : nodes) {
         const auto type = type_of(cuda_, node);
         if (!type)
             return false;
@@ -136,7 +194,7 @@ bool Graphs::alter(Handle graph) const {
         if (cuda_.call("cuGraphKernelNodeSetParams_v2", node, static_cast<const cuda::KernelNode *>(&kernel)))
             return false;
     }
-    return true;
+    return nodes.known();
 }
 
 int Graphs::bring_along(Handle exec, const Graph &graph, bool &done) const {
@@ -146,9 +204,9 @@ int Graphs::bring_along(Handle exec, const Graph &graph, bool &done) const {
         return cuda::success;
     int result = cuda::success;
     if (alter(other)) {
-        const bool altered = update(cuda_, exec, other) == cuda::success;
+        const bool altered = update_exec(cuda_, exec, other) == cuda::success;
         // Whatever that did, it is to be what it was.
-        const bool restored = update(cuda_, exec, graph.copy) == cuda::success;
+        const bool restored = update_exec(cuda_, exec, graph.copy) == cuda::success;
         done = altered && restored;
         if (!restored && altered)
             result = cuda::graph_exec_update_failure;
@@ -160,10 +218,10 @@ int Graphs::bring_along(Handle exec, const Graph &graph, bool &done) const {
 Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, const Room *room,
                                  Counts *counts) {
     const std::lock_guard lock(mutex_);
-    const auto found = graphs_.find(exec);
-    if (found == graphs_.end())
-        return {}; // made before this library was there
-    Graph &graph = found->second;
+    Graph *const found = graphs_.find(exec);
+    if (!found) // made before this library was there, or lost
+        return {.kept = !lost_};
+    Graph &graph = *found;
     if (!graph.counts && counts) {
         graph.counts = counts;
         counts->graphs++;
@@ -173,8 +231,13 @@ Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, const Ro
         return {.kept = graph.kept};
     // What has no descriptor yet gets the mask that holds.
     const bool fresh = same || graph.generation == 0;
-    if (room && graph.copy && too_large(graph.copy, *room))
-        return {.result = cuda::cooperative_launch_too_large};
+    if (room && graph.copy) {
+        const auto large = too_large(graph.copy, *room);
+        if (large == true)
+            return {.result = cuda::cooperative_launch_too_large};
+        if (!large)
+            forget(graph);
+    }
     bool done = fresh;
     if (!fresh && graph.copy)
         if (const int result = bring_along(exec, graph, done))

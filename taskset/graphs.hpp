@@ -8,12 +8,13 @@
 #ifndef NVTASKSET_GRAPHS_HPP
 #define NVTASKSET_GRAPHS_HPP
 
-#include <map>
-#include <mutex>
+
+#include <optional>
 
 #include "cooperative.hpp"
 #include "cuda.hpp"
 #include "state.hpp"
+#include "table.hpp"
 
 namespace nvtaskset {
 
@@ -22,11 +23,17 @@ class Graphs {
   public:
     explicit Graphs(const cuda::Library &cuda) : cuda_(cuda) {}
 
-    /** @p exec has been made of @p graph, or is now as @p graph. */
-    void add(cuda::Handle exec, cuda::Handle graph);
+    /** @p exec has been made of @p graph, in @p context. */
+    void add(cuda::Handle exec, cuda::Handle graph, cuda::Handle context);
+    /** @p exec is now as @p graph. */
+    void update(cuda::Handle exec, cuda::Handle graph);
     void remove(cuda::Handle exec);
     /** The program has changed it in a way that no copy follows. */
     void changed(cuda::Handle exec);
+    /** Its graphs end with it. */
+    void end_context(cuda::Handle context);
+    /** Where @p exec was made; nullptr: not known. */
+    cuda::Handle context_of(cuda::Handle exec);
 
     /**
      * Before @p exec is launched on a GPU for which @p generation of partitions holds.
@@ -35,7 +42,7 @@ class Graphs {
      */
     struct Prepared {
         int result = cuda::success; ///< what the launch is to fail with
-        bool kept = true;           ///< false: it might never end if it were kept to the partition
+        bool kept = true;           ///< false: if it were kept to the partition it might never end
     };
     Prepared prepare(cuda::Handle exec, std::uint32_t generation, const Room *room, Counts *counts);
 
@@ -48,19 +55,24 @@ class Graphs {
         bool cooperative = false;     ///< has such a node, or may have
         bool old = false;             ///< counted as one that keeps an older partition
         Counts *counts = nullptr;     ///< where it is counted
+        cuda::Handle context = nullptr;
     };
 
     void forget(Graph &graph);
+    void take_copy(Graph &known, cuda::Handle graph);
+    /** Before it is removed. */
+    void uncount(Graph &graph);
     void set_old(Graph &graph, bool old);
-    /** Has it a node that must run all at once, with more blocks than fit? */
-    bool too_large(cuda::Handle graph, Room room) const;
+    /** Has it a node that must run all at once, with more blocks than fit? nullopt: unknown. */
+    std::optional<bool> too_large(cuda::Handle graph, Room room) const;
     /** Changes each kernel node of @p graph. False: one cannot be. */
     bool alter(cuda::Handle graph) const;
     int bring_along(cuda::Handle exec, const Graph &graph, bool &done) const;
 
     const cuda::Library &cuda_;
-    std::mutex mutex_;
-    std::map<cuda::Handle, Graph> graphs_;
+    Mutex mutex_;
+    Table<Graph> graphs_;
+    bool lost_ = false; ///< there was no memory for one
 };
 
 } // namespace nvtaskset

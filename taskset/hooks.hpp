@@ -56,6 +56,7 @@ static_assert(sizeof(Api) == 0x60);
 
 enum Id : int {
     device_get_attribute = 9,
+    ctx_destroy = 322, // cuCtxDestroy_v2; not seen on hardware
     launch_cooperative = 477,
     launch_cooperative_ptsz = 478,
     graph_instantiate = 513,

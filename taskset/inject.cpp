@@ -10,13 +10,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <mutex>
+#include <new>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -25,6 +22,8 @@
 #include "graphs.hpp"
 #include "hooks.hpp"
 #include "page.hpp"
+#include "parse.hpp"
+#include "table.hpp"
 #include "variables.hpp"
 
 namespace nvtaskset {
@@ -38,7 +37,8 @@ constexpr int failed_status = 125;
 struct View {
     bool known = false; ///< what follows holds
     std::uint32_t generation = 0;
-    bool kept = false; ///< the GPU has a partition
+    bool kept = false;    ///< the GPU has a partition
+    bool outside = false; ///< it has none, but one was asked for, on another GPU
     Partition partition;
     Slot *slot = nullptr;
 };
@@ -53,7 +53,7 @@ struct Thread {
     bool free = false;
 };
 
-thread_local Thread thread;
+constinit thread_local Thread thread;
 
 /** Calls of CUDA's in its lifetime are not the program's. */
 class Ours {
@@ -88,16 +88,27 @@ Room room_of(const Partition &partition) {
     return {partition.sms, partition.largest_gpc};
 }
 
+[[noreturn]] void fail_hard() {
+    std::fprintf(stderr, "nvtaskset: it was ended; --best-effort lets such processes go on\n");
+    std::_Exit(failed_status);
+}
+
+/** Was a partition asked for when the task was started? Then a process that is not kept to it is ended. */
+bool is_strict() {
+    return variable(partitions_variable) && !is_on(best_effort_variable);
+}
+
 class Injection {
   public:
     Injection(cuda::Library cuda, Page page)
-        : cuda_(cuda), page_(std::move(page)), graphs_(cuda_),
+        : cuda_(cuda), page_(std::move(page)), strict_(is_strict()),
+          whole_count_(is_on(whole_count_variable)), graphs_(cuda_),
           get_device_(cuda_.find<int *>("cuCtxGetDevice")),
           get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")) {}
 
     /** Why it cannot; nullptr: it did. */
     const char *attach();
-    const Page &page() const { return page_; }
+    State &state() const { return *page_.writable(); }
 
     void launch(const hooks::Launch &launch);
     void before(const hooks::Api &call);
@@ -109,23 +120,24 @@ class Injection {
     const View *view_in(cuda::Handle context);
     const View *view_of(int device);
     std::optional<Gpu> gpu(int device);
-    void count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why);
+    void count_unkept(std::atomic<std::uint64_t> &counter, const char *why, bool ends);
+    void lose();
     void refuse(const hooks::Api &call, const View &view, int result);
     void cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
                      const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
 
     cuda::Library cuda_;
     Page page_;
+    const bool strict_, whole_count_;
     Graphs graphs_;
     // Asked at each launch.
     int (*const get_device_)(int *device);
     int (*const get_current_)(cuda::Handle *context);
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
-    std::mutex gpus_;
+    Mutex gpus_;
 };
 
-/** Lives as long as the process: CUDA may call until its end. */
 Injection *injection;
 
 void callback(void *, int domain, int id, const void *params) {
@@ -170,6 +182,7 @@ const char *Injection::attach() {
         if (entries.enable(1, subscriber, hooks::domain_api, id))
             return "CUDA refuses the callback of a function";
     // A CUDA that lacks one of them cannot call it either.
+    entries.enable(1, subscriber, hooks::domain_api, hooks::ctx_destroy);
     for (const int id : hooks::graph_exec_changes)
         entries.enable(1, subscriber, hooks::domain_api, id);
     return nullptr;
@@ -192,18 +205,23 @@ const View *Injection::view_of(int device) {
     if (device < 0 || device >= gpus_max)
         return nullptr;
     View &view = thread.views[static_cast<std::size_t>(device)];
-    const std::uint32_t generation = page_.state().generation;
+    const std::uint32_t generation = state().generation;
     if (view.known && (thread.pinned || view.generation == generation))
         return &view;
     const Ours ours;
     const auto known = gpu(device);
     if (!known)
         return nullptr;
-    Slot *const slot = page_.find(known->uuid);
-    const auto partition = slot ? read_partition(*slot) : std::nullopt;
+    const Slot *slot = page_.find(known->uuid);
+    const auto setting = slot ? read_setting(*slot) : Setting{};
+    if (!setting)
+        return nullptr;
     // With nothing left a launch would never end. The tool does not set that.
-    const bool usable = partition && any(left(partition->exists, partition->disabled));
-    view = {true, generation, usable, partition.value_or(Partition{}), slot};
+    const bool usable = setting->use == Use::partition &&
+                        any(left(setting->partition.exists, setting->partition.disabled));
+    const bool outside = !usable && setting->use != Use::whole && (strict_ || has_partition(state()));
+    view = {true, generation, usable, outside, setting->partition,
+            slot || outside ? page_.take(known->uuid) : nullptr};
     return &view;
 }
 
@@ -224,40 +242,59 @@ const View *Injection::view_in(cuda::Handle context) {
     return found;
 }
 
-void Injection::count(std::atomic<std::uint64_t> Counts::*counter, const View &view, const char *why) {
-    (view.slot->counts.*counter)++;
-    if (why && !page_.state().warned.exchange(1))
+/** @p ends: the process may not go on with it, unless best effort was asked for. */
+void Injection::count_unkept(std::atomic<std::uint64_t> &counter, const char *why, bool ends) {
+    counter++;
+    const bool ending = ends && strict_;
+    if (!state().warned.exchange(1) || ending)
         std::fprintf(stderr, "nvtaskset: process %d: %s; 'nvtaskset -p %d' counts them\n", getpid(), why,
                      getpid());
+    if (ending)
+        fail_hard();
+}
+
+/** Nothing is known of where a launch goes. */
+void Injection::lose() {
+    if (strict_ || has_partition(state()))
+        count_unkept(state().lost, "launches on a GPU that cannot be identified are not kept to a partition",
+                     true);
 }
 
 void Injection::launch(const hooks::Launch &launch) {
     // A task that was only prepared.
-    if (!page_.state().generation)
+    if (!state().generation)
         return;
     const View *const view = view_in(launch.context);
     if (!view)
-        return;
+        return lose();
+    if (view->outside)
+        count_unkept(view->slot ? view->slot->counts.outside : state().lost,
+                     "launches on a GPU for which no partition was asked are not kept to one (-i names GPUs)",
+                     true);
     const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];
     const Layout *const layout = layout_of(major, launch.descriptor);
     const bool kept = view->kept && !thread.free;
     if (!layout) {
         if (kept)
-            count(&Counts::unknown, *view, "launches of an unknown kind are not kept to the partition");
+            count_unkept(view->slot->counts.unknown, "launches of an unknown kind are not kept to the partition",
+                         false);
         return;
     }
     const bool fits = cluster_blocks(*layout, launch.descriptor) <= view->partition.largest_gpc;
     if (kept && fits) {
         set_disabled(*layout, launch.descriptor, view->partition.disabled);
-        count(&Counts::kept, *view, nullptr);
+        view->slot->counts.kept++;
         return;
     }
     // A graph's descriptor that is built again has the mask that it had (measured). It is this library's:
     // with its callbacks on, CUDA makes no green contexts (measured).
     clear_disabled(*layout, launch.descriptor);
     if (kept)
-        count(&Counts::cluster, *view,
-              "launches with clusters larger than the partition's GPCs are not kept to it");
+        count_unkept(view->slot->counts.cluster,
+                     "launches with clusters larger than the partition's GPCs are not kept to it", false);
+    else if (view->kept)
+        count_unkept(view->slot->counts.unknown,
+                     "launches of CUDA graphs that cannot be checked are not kept to the partition", false);
 }
 
 void Injection::refuse(const hooks::Api &call, const View &view, int result) {
@@ -331,10 +368,11 @@ void Injection::before(const hooks::Api &call) {
     case hooks::graph_launch_ptsz:
     case hooks::graph_upload:
     case hooks::graph_upload_ptsz: {
-        const View *const view = this->view();
+        const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
+        const cuda::Handle context = graphs_.context_of(made.exec);
+        const View *const view = context ? view_in(context) : this->view();
         if (!view)
             return;
-        const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
         const Ours ours;
         // 0 is a graph that has not been launched.
         const Room room = room_of(view->partition);
@@ -346,6 +384,10 @@ void Injection::before(const hooks::Api &call) {
         thread.pinned = true;
         thread.free = !kept;
         return;
+    }
+    case hooks::ctx_destroy: {
+        const Ours ours;
+        return graphs_.end_context(*static_cast<const cuda::Handle *>(call.arguments));
     }
     case hooks::graph_exec_destroy:
         return graphs_.remove(*static_cast<const cuda::Handle *>(call.arguments));
@@ -362,7 +404,8 @@ void Injection::after(const hooks::Api &call) {
     switch (call.id) {
     case hooks::device_get_attribute: {
         const auto &[value, attribute, device] = *static_cast<const AttributeArguments *>(call.arguments);
-        const View *const view = attribute == cuda::sm_count ? view_of(device) : nullptr;
+        const bool is_count = attribute == cuda::sm_count && !whole_count_;
+        const View *const view = is_count ? view_of(device) : nullptr;
         if (view && view->kept)
             *value = static_cast<int>(view->partition.sms);
         return;
@@ -373,12 +416,15 @@ void Injection::after(const hooks::Api &call) {
     case hooks::graph_instantiate_with_params:
     case hooks::graph_instantiate_with_params_ptsz: {
         const auto &[exec, graph] = *static_cast<const InstantiateArguments *>(call.arguments);
-        return graphs_.add(*exec, graph);
+        cuda::Handle context = nullptr;
+        if (get_current_ && get_current_(&context))
+            context = nullptr;
+        return graphs_.add(*exec, graph, context);
     }
     case hooks::graph_exec_update:
     case hooks::graph_exec_update_v2: {
         const auto &[exec, graph] = *static_cast<const UpdateArguments *>(call.arguments);
-        return graphs_.add(exec, graph);
+        return graphs_.update(exec, graph);
     }
     default:
         if (std::ranges::count(hooks::graph_exec_changes, static_cast<int>(call.id)))
@@ -389,25 +435,17 @@ void Injection::after(const hooks::Api &call) {
 /** That of the task: inherited, or that of the process which has it. */
 std::optional<Page> find_page() {
     const char *const named = variable(page_variable);
-    int pid = 0, descriptor = -1;
-    unsigned long long inode = 0;
-    if (!named || std::sscanf(named, "%d:%d:%llu", &pid, &descriptor, &inode) != 3)
+    const auto name = named ? parse_page_name(named) : std::nullopt;
+    if (!name)
         return std::nullopt;
-    const auto open_if_it = [inode](int number) -> std::optional<Page> {
-        struct stat file {};
-        return fstat(number, &file) == 0 && file.st_ino == inode ? Page::open(number) : std::nullopt;
-    };
-    if (auto page = open_if_it(descriptor))
+    if (auto page = Page::open(name->descriptor, Access::join); page && page->inode() == name->inode)
         return page;
-    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
-    const int other = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (other < 0)
+    if (auto page = Page::of_process(name->pid, name->descriptor, Access::look);
+        !page || page->inode() != name->inode)
         return std::nullopt;
-    auto page = open_if_it(other);
     // It stays open: others find the page by it.
-    if (!page)
-        close(other);
-    return page;
+    auto page = Page::of_process(name->pid, name->descriptor, Access::join);
+    return page && page->inode() == name->inode ? std::move(page) : std::nullopt;
 }
 
 /** A page of the process' own. */
@@ -416,22 +454,11 @@ std::optional<Page> make_page() {
     const char *const named = variable(partitions_variable);
     std::string_view rest = named ? named : "";
     while (page && !rest.empty()) {
-        const std::string_view text = rest.substr(0, rest.find(';'));
-        rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-        const auto partition = parse_partition(text);
+        const auto partition = parse_partition(take_until(rest, ';'));
         if (!partition || !page->set(*partition))
             return std::nullopt;
     }
     return page;
-}
-
-bool asked_for(const Page &page) {
-    return std::ranges::any_of(page.state().slots, [](const Slot &slot) { return slot.used != 0; });
-}
-
-[[noreturn]] void fail_hard() {
-    std::fprintf(stderr, "nvtaskset: it was ended; --best-effort lets such processes go on\n");
-    std::_Exit(failed_status);
 }
 
 void fail(const char *why) {
@@ -439,6 +466,9 @@ void fail(const char *why) {
     if (!is_on(best_effort_variable))
         fail_hard();
 }
+
+/** Lives as long as the process: CUDA may call until its end. */
+alignas(Injection) std::byte place[sizeof(Injection)];
 
 } // namespace
 } // namespace nvtaskset
@@ -455,16 +485,16 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
             fail("its partition is not known");
         return 0;
     }
-    auto *const made = new Injection(cuda::Library(), std::move(*page));
-    State &state = made->page().state();
+    auto *const made = new (place) Injection(cuda::Library(), std::move(*page));
     if (const char *const why = made->attach()) {
-        state.failed++;
-        if (asked_for(made->page()))
+        made->state().failed++;
+        if (has_partition(made->state()))
             fail(why);
-        delete made;
+        // CUDA may have the callback already: the library stays, and takes no notice.
+        made->~Injection();
         return 0;
     }
-    state.attached++;
+    made->state().attached++;
     injection = made;
     return 1;
 }

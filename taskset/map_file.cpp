@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "page.hpp"
 #include "probe.hpp"
+#include "text.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -25,6 +25,8 @@
 #include "mps.hpp"
 #include "page.hpp"
 #include "tasks.hpp"
+#include "text.hpp"
+#include "variables.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -36,7 +38,7 @@ struct Wish {
     std::string tpcs, gpcs, size, gpu = "0";
     Placement placement = Placement::packed;
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
-         quiet = false;
+         whole_count = false, quiet = false;
     std::uint32_t turn = 0; ///< 0: any
     pid_t pid = 0;
     bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
@@ -243,6 +245,16 @@ Outcome<std::uint32_t> choose_server(const Wish &wish, const std::vector<Task> &
     return server;
 }
 
+/** The command is no part of the task in which it is started. */
+void leave_task() {
+    const char *const named = variable(page_variable);
+    const auto name = named ? parse_page_name(named) : std::nullopt;
+    if (!name)
+        return;
+    if (const auto page = Page::open(name->descriptor, Access::look); page && page->inode() == name->inode)
+        close(name->descriptor);
+}
+
 int run(const Wish &wish) {
     std::vector<Partition> partitions;
     std::optional<Page> page;
@@ -255,6 +267,7 @@ int run(const Wish &wish) {
                 return say(wished.error());
             partitions = std::move(*wished);
         }
+        leave_task();
         page = Page::make();
         if (!page)
             return say(std::string("no memory to share with the command: ") + std::strerror(errno));
@@ -269,7 +282,8 @@ int run(const Wish &wish) {
             const std::uint32_t server = *chosen;
             if (const auto joined = join_mps(server); !joined)
                 return say(joined.error());
-            page->state().mps_server = other ? 0 : server;
+            if (State *const state = page->writable())
+                state->mps_server = other ? 0 : server;
             if (!other && server > 1 && !wish.turn)
                 note(wish, "an MPS server takes " + std::to_string(clients_max) +
                                " tasks; this one is at server " + std::to_string(server) +
@@ -282,20 +296,16 @@ int run(const Wish &wish) {
     if (const char *const other = std::getenv(injection_variable); other && library != other)
         return say(std::string(injection_variable) + " is " + other +
                    ": CUDA loads one library alone, a profiler's or nvtaskset's");
-    struct stat file {};
-    fstat(page->descriptor(), &file);
     std::string texts;
     for (const Partition &partition : partitions)
         texts += (texts.empty() ? "" : ";") + partition_text(partition);
     setenv(injection_variable, library.c_str(), 1);
-    setenv(page_variable,
-           (std::to_string(getpid()) + ":" + std::to_string(page->descriptor()) + ":" +
-            std::to_string(file.st_ino))
-               .c_str(),
-           1);
+    setenv(page_variable, page_name_text({getpid(), page->descriptor(), page->inode()}).c_str(), 1);
     setenv(partitions_variable, texts.c_str(), 1);
     if (wish.best_effort)
         setenv(best_effort_variable, "1", 1);
+    if (wish.whole_count)
+        setenv(whole_count_variable, "1", 1);
     watch(page);
     // Now the command may have it.
     fcntl(page->descriptor(), F_SETFD, 0);
@@ -311,14 +321,15 @@ int run(const Wish &wish) {
 
 // --- a task that runs ---
 
-std::string describe(const GpuMap &map, const Slot &slot) {
-    const auto partition = read_partition(slot);
-    if (!partition)
-        return "";
+/** What a task has on a GPU; @p setting of @p slot. */
+std::string describe(const GpuMap &map, const State &state, const Slot &slot, const Setting &setting) {
     const Counts &counts = slot.counts;
-    std::string text = "TPCs " + list_text(tpcs_of(map, *partition)) + " of 0-" +
-                       std::to_string(map.tpcs.size() - 1) + ", " + std::to_string(partition->sms) +
-                       " SMs; " + std::to_string(counts.kept) + " launches kept to them";
+    const bool has_partition = setting.use == Use::partition;
+    std::string text =
+        has_partition ? "TPCs " + list_text(tpcs_of(map, setting.partition)) + " of 0-" +
+                            std::to_string(map.tpcs.size() - 1) + ", " + std::to_string(setting.partition.sms) +
+                            " SMs; " + std::to_string(counts.kept) + " launches kept to them"
+                      : "no partition on this GPU";
     const auto add = [&](std::uint64_t number, const char *what) {
         if (number)
             text += ", " + std::to_string(number) + " " + what;
@@ -326,22 +337,37 @@ std::string describe(const GpuMap &map, const Slot &slot) {
     add(counts.refused, "refused (too large to run at once)");
     add(counts.cluster, "NOT (clusters larger than the partition's GPCs)");
     add(counts.unknown, "NOT (of an unknown kind)");
+    add(counts.outside, has_partition ? "NOT (before it had a partition here)" : "launches NOT kept");
+    add(state.lost, "NOT (on a GPU that could not be identified)");
     if (counts.graphs)
         text += "; " + std::to_string(counts.graphs) + " CUDA graphs";
     add(counts.old_graphs, "of them with an older partition");
     return text;
 }
 
+/** What there is to show of a task on a GPU: a partition, or launches that should have had one. */
+struct Shown {
+    const Slot *slot;
+    Setting setting;
+};
+
+std::optional<Shown> shown(const Task &task, const Uuid &uuid) {
+    const Slot *const slot = task.page->find(uuid);
+    const auto setting = slot ? read_setting(*slot) : std::nullopt;
+    if (!setting || (setting->use != Use::partition && !slot->counts.outside))
+        return std::nullopt;
+    return Shown{slot, *setting};
+}
+
 using Json = nlohmann::ordered_json;
 
-/** What a task has on a GPU; null: no partition there. */
-Json json_of(const GpuMap &map, const Slot *slot) {
-    const auto partition = slot ? read_partition(*slot) : std::nullopt;
-    if (!partition)
+/** null: no partition there. */
+Json json_of(const GpuMap &map, const Shown &shown) {
+    if (shown.setting.use != Use::partition)
         return nullptr;
-    const Counts &counts = slot->counts;
-    return {{"tpcs", tpcs_of(map, *partition)},
-            {"sms", partition->sms},
+    const Counts &counts = shown.slot->counts;
+    return {{"tpcs", tpcs_of(map, shown.setting.partition)},
+            {"sms", shown.setting.partition.sms},
             {"launches_kept", counts.kept.load()},
             {"launches_refused", counts.refused.load()},
             {"launches_with_large_clusters", counts.cluster.load()},
@@ -366,14 +392,16 @@ int print(const Json &document) {
     return std::fflush(stdout) ? say("cannot write") : 0;
 }
 
-/** The GPU and its TPCs; of @p tasks those that have a partition there. */
+/** The GPU and its TPCs; of @p tasks those that have a partition there, or should. */
 Json json_of(const Gpu &gpu, std::size_t number, const GpuMap &map, const std::vector<const Task *> &tasks) {
     Json tpcs = Json::array(), rows = Json::array();
     for (std::size_t n = 0; n < map.tpcs.size(); n++)
         tpcs.push_back({{"tpc", n}, {"gpc", map.tpcs[n].gpc}, {"bit", map.tpcs[n].bit}, {"sms", map.tpcs[n].sms}});
     for (const Task *task : tasks)
-        if (Json partition = json_of(map, task->page->find(map.uuid)); !partition.is_null())
-            rows.push_back({{"processes", json_of(task->processes)}, {"partition", std::move(partition)}});
+        if (const auto there = shown(*task, map.uuid))
+            rows.push_back({{"processes", json_of(task->processes)},
+                            {"partition", json_of(map, *there)},
+                            {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
     return {{"gpu", number},
             {"name", gpu.name},
             {"pci_address", gpu.pci_address},
@@ -390,7 +418,7 @@ int print_json(const Wish &wish, const std::vector<Gpu> &all, const std::vector<
             return say(map.error());
         gpus.push_back(json_of(all[n], n, *map, tasks));
     }
-    return print({{"schema_version", "1.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    return print({{"schema_version", "2.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
 }
 
 int show(const Wish &wish, const Task &task) {
@@ -401,13 +429,14 @@ int show(const Wish &wish, const Task &task) {
         return print_json(wish, *all, {&task});
     bool any = false;
     for (std::size_t n = 0; n < all->size(); n++) {
-        const Slot *const slot = task.page->find((*all)[n].uuid);
-        if (!slot)
+        const auto there = shown(task, (*all)[n].uuid);
+        if (!there)
             continue;
         const auto map = map_of((*all)[n], false);
         if (!map)
             return say(map.error());
-        std::printf("GPU %zu: %s\n", n, describe(*map, *slot).c_str());
+        std::printf("GPU %zu: %s\n", n,
+                    describe(*map, task.page->state(), *there->slot, there->setting).c_str());
         any = true;
     }
     if (!any)
@@ -421,10 +450,11 @@ int show(const Wish &wish, const Task &task) {
 }
 
 int change(const Wish &wish) {
-    auto task = task_of(wish.pid);
+    const bool changes = wish.names_tpcs() || wish.whole;
+    auto task = task_of(wish.pid, changes ? Access::change : Access::look);
     if (!task)
         return say(task.error());
-    if (!wish.names_tpcs() && !wish.whole)
+    if (!changes)
         return show(wish, *task);
     const Turn turn;
     if (wish.whole) {
@@ -433,11 +463,12 @@ int change(const Wish &wish) {
         if (!chosen)
             return say(chosen.error());
         for (const Gpu &gpu : *chosen)
-            task->page->clear(gpu.uuid);
+            if (!task->page->clear(gpu.uuid))
+                return say("the task has partitions on too many GPUs");
         return 0;
     }
     std::vector<Task> others = tasks();
-    std::erase_if(others, [&](const Task &other) { return other.inode == task->inode; });
+    std::erase_if(others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
     const auto partitions = wished_partitions(wish, others);
     if (!partitions)
         return say(partitions.error());
@@ -475,16 +506,19 @@ int list(const Wish &wish) {
         std::vector<std::string> legend;
         char letter = 'A';
         for (const Task &task : running) {
-            const Slot *const slot = task.page->find(map->uuid);
-            const auto partition = slot ? read_partition(*slot) : std::nullopt;
-            if (!partition)
+            const auto there = shown(task, map->uuid);
+            if (!there)
                 continue;
-            const std::string name(1, letter);
-            letter = letter == 'Z' ? 'a' : letter == 'z' ? '?' : static_cast<char>(letter + (letter != '?'));
-            for (const std::uint32_t tpc : tpcs_of(*map, *partition))
-                cells[tpc] = cells[tpc] == "." ? name : "*";
+            const bool has_partition = there->setting.use == Use::partition;
+            const std::string name(1, has_partition ? letter : '-');
+            if (has_partition)
+                letter = letter == 'Z' ? 'a' : letter == 'z' ? '?' : static_cast<char>(letter + (letter != '?'));
+            if (has_partition)
+                for (const std::uint32_t tpc : tpcs_of(*map, there->setting.partition))
+                    cells[tpc] = cells[tpc] == "." ? name : "*";
             legend.push_back("  " + name + "  " + std::to_string(task.processes.front().pid) + " (" +
-                             command_of(task) + "): " + describe(*map, *slot));
+                             command_of(task) +
+                             "): " + describe(*map, task.page->state(), *there->slot, there->setting));
         }
         for (const std::uint32_t gpc : gpcs(*map)) {
             const Tpcs tpcs = *tpcs_of_gpcs(*map, {gpc});
@@ -521,6 +555,7 @@ Tasks:
       --prepare      run COMMAND with the whole GPU; -p can set TPCs later
       --no-mps       tasks take turns, instead of running at the same time (NVIDIA's MPS)
       --turn N       at the same time as other tasks of turn N (1 to 9); turns take turns
+      --whole-count  the program sees the GPU's number of SMs, not the partition's
       --best-effort  let processes go on that cannot be kept to their TPCs
       --quit-mps     end nvtaskset's MPS server, and with it its clients' work
 
@@ -535,7 +570,7 @@ its TPCs and was ended; 126, 127: COMMAND cannot be run, or is not there. Manual
 
 /** What is wrong with the words; empty: nothing. */
 std::string parse(int argc, char **argv, Wish &wish) {
-    enum Long { whole = 256, prepare, no_mps, turn, best_effort, quit_mps, probe, spread };
+    enum Long { whole = 256, whole_count, prepare, no_mps, turn, best_effort, quit_mps, probe, spread };
     static const option options[] = {{"tpcs", required_argument, nullptr, 't'},
                                      {"gpcs", required_argument, nullptr, 'g'},
                                      {"sms", required_argument, nullptr, 's'},
@@ -547,6 +582,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
                                      {"prepare", no_argument, nullptr, prepare},
                                      {"no-mps", no_argument, nullptr, no_mps},
                                      {"turn", required_argument, nullptr, turn},
+                                     {"whole-count", no_argument, nullptr, whole_count},
                                      {"best-effort", no_argument, nullptr, best_effort},
                                      {"quit-mps", no_argument, nullptr, quit_mps},
                                      {"list", no_argument, nullptr, 'l'},
@@ -595,6 +631,9 @@ std::string parse(int argc, char **argv, Wish &wish) {
             if (std::strlen(optarg) != 1 || *optarg < '1' || *optarg > '9')
                 return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
             wish.turn = static_cast<std::uint32_t>(*optarg - '0');
+            break;
+        case whole_count:
+            wish.whole_count = true;
             break;
         case best_effort:
             wish.best_effort = true;
@@ -654,6 +693,8 @@ std::string contradiction(const Wish &wish) {
         return "--whole is for a task that runs: -p PID";
     if (wish.prepare && wish.pid)
         return "--prepare is for a COMMAND; a process that runs cannot be prepared any more";
+    if (wish.whole_count && wish.command.empty())
+        return "--whole-count is for a COMMAND";
     if (wish.turn && (!wish.mps || wish.command.empty() || wish.prepare))
         return "--turn is for a COMMAND with TPCs, and with MPS";
     if (wish.json && !wish.list && (!wish.pid || ways || wish.whole))

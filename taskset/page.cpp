@@ -2,206 +2,271 @@
 #include "page.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
+#include "parse.hpp"
+
 namespace nvtaskset {
+
+const int only_looks = O_NONBLOCK;
+
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
-/** Looks at a partition that is being written: far more than its writer needs. */
-constexpr int patience = 100'000;
+/** Reads of a setting: its writer takes some nanoseconds, and a page may be anybody's. */
+constexpr int reads_max = 300;
 
-std::string_view take_until(std::string_view &rest, char end) {
-    const std::string_view word = rest.substr(0, rest.find(end));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    return word;
+struct File {
+    dev_t major, minor;
+    ino_t inode;
+    uid_t owner;
+    mode_t mode;
+    std::uint64_t bytes;
+};
+
+/** No file system is asked, as one that does not answer would stop the caller. */
+std::optional<File> file_of(int descriptor) {
+    struct statx found {};
+    if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) < 0)
+        return std::nullopt;
+    return File{found.stx_dev_major, found.stx_dev_minor, found.stx_ino,
+                found.stx_uid,       found.stx_mode,      found.stx_size};
 }
 
-std::optional<std::uint32_t> number(std::string_view text, int base = 10) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty()
-               ? std::optional(value)
-               : std::nullopt;
+/** A regular file of the size of a page, where the kernel has its memfds and no path leads. */
+std::optional<File> memfd_of(int descriptor) {
+    const auto file = file_of(descriptor);
+    if (!file || !S_ISREG(file->mode) || file->bytes != State::bytes)
+        return std::nullopt;
+    const int own = memfd_create(state_name, MFD_CLOEXEC);
+    if (own < 0)
+        return std::nullopt;
+    const auto other = file_of(own);
+    close(own);
+    return other && other->major == file->major && other->minor == file->minor ? file : std::nullopt;
 }
 
-void write(Slot &slot, const Partition *partition) {
-    // Odd even if a writer died in the middle.
-    const std::uint32_t before = slot.sequence.load() & ~1U;
-    slot.sequence.store(before + 1);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (partition)
-        slot.partition = *partition;
-    slot.used.store(partition != nullptr);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    slot.sequence.store(before + 2);
+/** Real, effective, saved and file system's user of a process. False: unknown. */
+bool users_of(pid_t pid, uid_t (&users)[4]) {
+    char path[32], text[2048];
+    std::snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const ssize_t bytes = read(file, text, sizeof(text));
+    close(file);
+    const std::string_view status(text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+    constexpr std::string_view key = "\nUid:";
+    std::size_t at = status.find(key);
+    if (at == status.npos)
+        return false;
+    at += key.size();
+    for (uid_t &user : users) {
+        at = status.find_first_not_of('\t', at);
+        if (at == status.npos)
+            return false;
+        const auto [end, error] = std::from_chars(status.data() + at, status.data() + status.size(), user);
+        if (error != std::errc())
+            return false;
+        at = static_cast<std::size_t>(end - status.data());
+    }
+    return true;
+}
+
+/** A page is that of the user who started the task, who need not be the user of each of its processes. */
+bool is_expected_owner(uid_t owner, pid_t pid) {
+    uid_t users[4];
+    if (owner == 0 || owner == geteuid())
+        return true;
+    return users_of(pid, users) &&
+           (std::ranges::find(users, owner) != std::end(users) || std::ranges::find(users, 0U) != std::end(users));
 }
 
 } // namespace
 
+int lift(int descriptor) {
+    constexpr int numbers[] = {900, 200, 3};
+    for (const int lowest : numbers)
+        if (descriptor < lowest)
+            if (const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest); high >= 0) {
+                close(descriptor);
+                return high;
+            }
+    if (descriptor > STDERR_FILENO)
+        return descriptor;
+    const int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}
+
 std::optional<Page> Page::make() {
-    const int descriptor = memfd_create(state_name, MFD_ALLOW_SEALING | MFD_CLOEXEC);
+    int descriptor = memfd_create(state_name, MFD_ALLOW_SEALING | MFD_CLOEXEC);
     if (descriptor < 0)
         return std::nullopt;
     // Nobody can take the page away from under those who have it mapped.
-    if (ftruncate(descriptor, page_bytes) == 0 &&
+    if (ftruncate(descriptor, State::bytes) == 0 &&
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
-        void *const memory = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-        if (memory != MAP_FAILED) {
+        void *const memory = mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        const auto file = file_of(descriptor);
+        if (memory != MAP_FAILED && file) {
             auto *const state = static_cast<State *>(memory);
             state->version = State::current_version;
             state->magic = State::magic_number;
-            Page page(state);
-            page.descriptor_ = descriptor;
-            return page;
+            Page page(state, Access::join, file->inode);
+            page.descriptor_ = lift(descriptor);
+            return page.descriptor_ < 0 ? std::nullopt : std::optional(std::move(page));
         }
     }
     close(descriptor);
     return std::nullopt;
 }
 
-std::optional<Page> Page::open(int descriptor) {
-    // What has no seals may shrink, and is none of ours.
-    const int seals = fcntl(descriptor, F_GET_SEALS);
-    struct stat file {};
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(descriptor, &file) < 0 ||
-        file.st_size != page_bytes)
+std::optional<Page> Page::open(int descriptor, Access access) {
+    const auto file = memfd_of(descriptor);
+    if (!file)
         return std::nullopt;
-    void *const memory = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    // What has no seals may shrink, and is none of ours.
+    const int seals = fcntl(descriptor, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
+    if (seals < 0 || (seals & needed) != needed)
+        return std::nullopt;
+    const int protection = access == Access::look ? PROT_READ : PROT_READ | PROT_WRITE;
+    void *const memory = mmap(nullptr, State::bytes, protection, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED)
         return std::nullopt;
-    Page page(static_cast<State *>(memory));
+    Page page(static_cast<State *>(memory), access, file->inode);
     if (page.state().magic != State::magic_number || page.state().version != State::current_version)
         return std::nullopt;
     return page;
 }
 
+std::optional<Page> Page::of_process(pid_t pid, int number, Access access) {
+    char path[64];
+    std::snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
+    const int found = ::open(path, O_PATH | O_CLOEXEC);
+    if (found < 0)
+        return std::nullopt;
+    int opened = -1;
+    if (const auto file = memfd_of(found); file && is_expected_owner(file->owner, pid)) {
+        std::snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+        opened = ::open(path, (access == Access::look ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOCTTY | only_looks);
+    }
+    close(found);
+    if (opened < 0)
+        return std::nullopt;
+    auto page = open(opened, access);
+    if (!page || access != Access::join) {
+        close(opened);
+        return page;
+    }
+    // Now others find the task by it.
+    opened = lift(opened);
+    if (opened < 0 || fcntl(opened, F_SETFL, 0) < 0)
+        return std::nullopt;
+    page->descriptor_ = opened;
+    return page;
+}
+
 Page::Page(Page &&other) noexcept
-    : state_(std::exchange(other.state_, nullptr)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : state_(std::exchange(other.state_, nullptr)), access_(other.access_), inode_(other.inode_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 Page &Page::operator=(Page &&other) noexcept {
     std::swap(state_, other.state_);
+    std::swap(access_, other.access_);
+    std::swap(inode_, other.inode_);
     std::swap(descriptor_, other.descriptor_);
     return *this;
 }
 
 Page::~Page() {
     if (state_)
-        munmap(state_, page_bytes);
+        munmap(state_, State::bytes);
 }
 
-Slot *Page::find(const Uuid &uuid) const {
-    for (Slot &slot : state_->slots)
-        if (const auto partition = read_partition(slot); partition && partition->uuid == uuid)
+const Slot *Page::find(const Uuid &uuid) const {
+    for (const Slot &slot : state_->slots)
+        if (slot.owner.load() == Slot::taken && slot.uuid == uuid)
             return &slot;
     return nullptr;
 }
 
-bool Page::set(const Partition &partition) const {
-    Slot *slot = find(partition.uuid);
-    for (Slot &other : state_->slots)
-        if (!slot && !other.used.load())
-            slot = &other;
+Slot *Page::take(const Uuid &uuid) const {
+    State *const state = writable();
+    if (!state)
+        return nullptr;
+    for (Slot &slot : state->slots) {
+        std::uint32_t owner = slot.owner.load();
+        // Perhaps for the same GPU; unless whoever takes it was killed, in which case it is left out.
+        for (int read = 0; owner == Slot::being_taken && read < reads_max; read++) {
+            sched_yield();
+            owner = slot.owner.load();
+        }
+        if (owner == Slot::taken && slot.uuid == uuid)
+            return &slot;
+        if (owner != Slot::free)
+            continue;
+        if (!slot.owner.compare_exchange_strong(owner, Slot::being_taken))
+            return take(uuid);
+        slot.uuid = uuid;
+        slot.owner.store(Slot::taken);
+        state->generation++;
+        return &slot;
+    }
+    return nullptr;
+}
+
+bool Page::write(const Uuid &uuid, const Setting &setting) const {
+    Slot *const slot = take(uuid);
     if (!slot)
         return false;
-    write(*slot, &partition);
-    state_->generation++;
+    const std::uint32_t now = slot->sequence.load();
+    // Whoever reads what is overwritten now sees the sequence that is in memory before.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    slot->settings[(now + 1) % 2] = setting;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    slot->sequence.store(now + 1);
+    writable()->generation++;
     return true;
 }
 
-void Page::clear(const Uuid &uuid) const {
-    if (Slot *const slot = find(uuid)) {
-        write(*slot, nullptr);
-        state_->generation++;
-    }
+bool Page::set(const Partition &partition) const {
+    return write(partition.uuid, {Use::partition, partition});
 }
 
-std::optional<Partition> read_partition(const Slot &slot) {
-    for (int look = 0; look < patience; look++) {
+bool Page::clear(const Uuid &uuid) const {
+    return write(uuid, {Use::whole, {}});
+}
+
+std::optional<Setting> read_setting(const Slot &slot) {
+    for (int read = 0; read < reads_max; read++) {
         const std::uint32_t before = slot.sequence.load();
-        const bool used = slot.used.load();
-        const Partition partition = slot.partition;
+        const Setting setting = slot.settings[before % 2];
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (!(before & 1) && slot.sequence.load() == before)
-            return used ? std::optional(partition) : std::nullopt;
+        if (slot.sequence.load() == before)
+            return setting;
     }
     return std::nullopt;
 }
 
-std::string bits_text(const Bits &bits) {
-    std::string text;
-    for (std::size_t digit = bits.size() * 8; digit-- > 0;) {
-        const std::uint32_t value = bits[digit / 8] >> digit % 8 * 4 & 0xf;
-        if (value || !text.empty() || !digit)
-            text += "0123456789abcdef"[value];
-    }
-    return text;
+std::optional<Partition> read_partition(const Slot &slot) {
+    const auto setting = read_setting(slot);
+    return setting && setting->use == Use::partition ? std::optional(setting->partition) : std::nullopt;
 }
 
-std::optional<Bits> parse_bits(std::string_view text) {
-    Bits bits{};
-    if (text.empty() || text.size() > bits.size() * 8)
-        return std::nullopt;
-    for (std::size_t digit = 0; digit < text.size(); digit++) {
-        const auto value = number(text.substr(text.size() - 1 - digit, 1), 16);
-        if (!value)
-            return std::nullopt;
-        bits[digit / 8] |= *value << digit % 8 * 4;
-    }
-    return bits;
-}
-
-std::string uuid_text(const Uuid &uuid) {
-    std::string text = "GPU";
-    for (std::size_t byte = 0; byte < uuid.size(); byte++) {
-        if (byte == 0 || (byte >= 4 && byte <= 10 && byte % 2 == 0))
-            text += '-';
-        text += "0123456789abcdef"[uuid[byte] >> 4];
-        text += "0123456789abcdef"[uuid[byte] & 0xf];
-    }
-    return text;
-}
-
-std::optional<Uuid> parse_uuid(std::string_view text) {
-    constexpr std::string_view prefix = "GPU-";
-    if (!text.starts_with(prefix))
-        return std::nullopt;
-    Uuid uuid{};
-    std::string digits;
-    for (const char c : text.substr(prefix.size()))
-        if (c != '-')
-            digits += c;
-    if (digits.size() != 2 * uuid.size())
-        return std::nullopt;
-    for (std::size_t byte = 0; byte < uuid.size(); byte++) {
-        const auto value = number(std::string_view(digits).substr(2 * byte, 2), 16);
-        if (!value)
-            return std::nullopt;
-        uuid[byte] = static_cast<std::uint8_t>(*value);
-    }
-    return uuid_text(uuid) == text ? std::optional(uuid) : std::nullopt;
-}
-
-std::string partition_text(const Partition &partition) {
-    return uuid_text(partition.uuid) + ":" + bits_text(partition.disabled) + ":" +
-           bits_text(partition.exists) + ":" + std::to_string(partition.sms) + ":" +
-           std::to_string(partition.largest_gpc);
-}
-
-std::optional<Partition> parse_partition(std::string_view text) {
-    const auto uuid = parse_uuid(take_until(text, ':'));
-    const auto disabled = parse_bits(take_until(text, ':'));
-    const auto exists = parse_bits(take_until(text, ':'));
-    const auto sms = number(take_until(text, ':'));
-    const auto largest_gpc = number(text);
-    if (!uuid || !disabled || !exists || !sms || !largest_gpc)
-        return std::nullopt;
-    return Partition{*uuid, *disabled, *exists, *sms, *largest_gpc};
+bool has_partition(const State &state) {
+    return std::ranges::any_of(state.slots, [](const Slot &slot) {
+        return slot.owner.load() == Slot::taken && read_partition(slot);
+    });
 }
 
 } // namespace nvtaskset

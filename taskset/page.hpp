@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The shared page: making it, finding it, and reading and writing its partitions. */
+/** @file The shared page: making it, finding it, and reading and writing what holds for GPUs. */
 #ifndef NVTASKSET_PAGE_HPP
 #define NVTASKSET_PAGE_HPP
 
-#include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <sys/types.h>
 
 #include "state.hpp"
 
 namespace nvtaskset {
+
+/** What a page is opened for. */
+enum class Access {
+    look,   ///< mapped read-only; the process is no part of the task
+    change, ///< of another process' task; the process is no part of it
+    join,   ///< the process is part of the task, and keeps the page open
+};
 
 /** A mapped page. Errors are errno, as nothing else can go wrong. */
 class Page {
@@ -18,43 +24,58 @@ class Page {
     /** A new one, without partitions. nullopt: errno. */
     static std::optional<Page> make();
     /** That of @p descriptor, which is left alone. nullopt: it is none, or of another version. */
-    static std::optional<Page> open(int descriptor);
+    static std::optional<Page> open(int descriptor, Access access);
+    /**
+     * What process @p pid has as descriptor @p number. What is no page is not opened, whatever it
+     * is called: a process may give any file or device the name of one.
+     */
+    static std::optional<Page> of_process(pid_t pid, int number, Access access);
     Page(Page &&other) noexcept;
     Page &operator=(Page &&other) noexcept;
     ~Page();
 
-    State &state() const { return *state_; }
-    /** Of a page from make(); stays open when the page ends, and is closed on exec. */
+    const State &state() const { return *state_; }
+    /** nullptr: it was opened to look. */
+    State *writable() const { return access_ == Access::look ? nullptr : state_; }
+    ino_t inode() const { return inode_; }
+    /** Of a page that was made or joined; never 0 to 2; stays open when the page ends, and is closed on exec. */
     int descriptor() const { return descriptor_; }
 
     /** The GPU's slot; nullptr: it has none. */
-    Slot *find(const Uuid &uuid) const;
-    /** False: all slots are taken. Not for two at once: lock the descriptor. */
+    const Slot *find(const Uuid &uuid) const;
+    /** The same, after one was taken for it if there was none; nullptr: all are taken, or it was opened to look. */
+    Slot *take(const Uuid &uuid) const;
+    /** False: there is no slot. Not for two at once. */
     bool set(const Partition &partition) const;
-    /** The GPU is free for the task again. */
-    void clear(const Uuid &uuid) const;
+    /** All of the GPU is free for the task again. False: there is no slot. */
+    bool clear(const Uuid &uuid) const;
 
   private:
-    explicit Page(State *state) : state_(state) {}
+    Page(State *state, Access access, ino_t inode) : state_(state), access_(access), inode_(inode) {}
+    bool write(const Uuid &uuid, const Setting &setting) const;
 
     State *state_;
+    Access access_;
+    ino_t inode_;
     int descriptor_ = -1;
 };
 
-/** One that is not being written. nullopt: there is none, or its writer died in the middle. */
+/** What holds for the slot's GPU. nullopt: it changes without end, which no nvtaskset does. */
+std::optional<Setting> read_setting(const Slot &slot);
+/** The partition. nullopt: there is none. */
 std::optional<Partition> read_partition(const Slot &slot);
+/** Is there a partition on any GPU? */
+bool has_partition(const State &state);
 
-/** `GPU-01234567-…:DISABLED:EXISTS:SMS:LARGEST_GPC`; bits in hexadecimal. */
-std::string partition_text(const Partition &partition);
-std::optional<Partition> parse_partition(std::string_view text);
+/**
+ * The descriptor's file under a high number, closed on exec: where neither a closed standard stream
+ * nor a script's own number is. @p descriptor is closed.
+ * @return @p descriptor itself if there is no other number; -1: errno
+ */
+int lift(int descriptor);
 
-/** As nvidia-smi writes it: `GPU-` and 36 characters. */
-std::string uuid_text(const Uuid &uuid);
-std::optional<Uuid> parse_uuid(std::string_view text);
-
-/** Hexadecimal, without leading zeros. */
-std::string bits_text(const Bits &bits);
-std::optional<Bits> parse_bits(std::string_view text);
+/** How an nvtaskset opens the pages of tasks that it looks at: for a page it means nothing else. */
+extern const int only_looks;
 
 } // namespace nvtaskset
 

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <sys/stat.h>
 #include <thread>
 
 #include "cuda.hpp"
 #include "page.hpp"
 #include "sm_order.hpp"
+#include "text.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -253,15 +253,15 @@ constexpr const char *no_mps = "/nonexistent/nvtaskset";
 Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const std::string &driver,
                       const std::string &library) {
     const auto page = Page::make();
-    struct stat file {};
-    if (!page || fstat(page->descriptor(), &file) < 0)
+    if (!page)
         return fail("no memory to share with CUDA's process");
-    page->state().warned = 1; // find_tpcs() counts them itself
-    const std::string name = "0:" + std::to_string(page->descriptor()) + ":" + std::to_string(file.st_ino);
+    page->writable()->warned = 1; // find_tpcs() counts them itself
+    const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});
     setenv(injection_variable, library.c_str(), 1);
     setenv(page_variable, name.c_str(), 1);
     setenv("CUDA_MPS_PIPE_DIRECTORY", no_mps, 1);
-    for (const char *variable : {partitions_variable, "CUDA_VISIBLE_DEVICES", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"})
+    for (const char *variable : {partitions_variable, whole_count_variable, "CUDA_VISIBLE_DEVICES",
+                                 "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"})
         unsetenv(variable);
 
     const cuda::Library cuda;

@@ -16,12 +16,14 @@ namespace nvtaskset {
 
 /** The memfd's name: the link /proc/PID/fd/N is `/memfd:nvtaskset (deleted)`. */
 inline constexpr const char *state_name = "nvtaskset";
-/** `PID:FD`: the page, as a descriptor of the process that nvtaskset started. */
+/** `PID:FD:INODE`: the page, as a descriptor of the process that nvtaskset started. */
 inline constexpr const char *page_variable = "NVTASKSET_PAGE";
 /** For a process that finds no page: its partitions, partition_text() for each, `;` between. */
 inline constexpr const char *partitions_variable = "NVTASKSET_PARTITIONS";
 /** If on (variables.hpp), a process that cannot be kept to its partition goes on, with a warning. */
 inline constexpr const char *best_effort_variable = "NVTASKSET_BEST_EFFORT";
+/** If on, the program sees the GPU's number of SMs, not the partition's. */
+inline constexpr const char *whole_count_variable = "NVTASKSET_WHOLE_COUNT";
 /** What CUDA loads into each process. */
 inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";
 
@@ -43,24 +45,39 @@ struct Partition {
 struct Counts {
     std::atomic<std::uint64_t> kept;        ///< launches with the mask
     std::atomic<std::uint64_t> cluster;     ///< without: a cluster that might never fit
-    std::atomic<std::uint64_t> unknown;     ///< without: the descriptor has another layout
+    std::atomic<std::uint64_t> unknown;     ///< without: a descriptor or a graph that cannot be checked
+    std::atomic<std::uint64_t> outside;     ///< without: the partitions that were asked for are of other GPUs
     std::atomic<std::uint64_t> refused;     ///< cooperative launches that do not fit: an error
     std::atomic<std::uint32_t> graphs;      ///< executable graphs that there are
     std::atomic<std::uint32_t> old_graphs;  ///< of them, those that keep an older partition
 };
 
-struct Slot {
-    /** Odd: the partition is being written. */
-    std::atomic<std::uint32_t> sequence;
-    /** 0: nothing is kept to anything here. */
-    std::atomic<std::uint32_t> used;
+/** What holds for a GPU. */
+enum class Use : std::uint32_t {
+    unset,     ///< nothing was asked for there
+    partition, ///< the partition
+    whole,     ///< all of the GPU, as was asked for
+};
+
+struct Setting {
+    Use use;
     Partition partition;
+};
+
+struct Slot {
+    enum Owner : std::uint32_t { free, being_taken, taken };
+    /** Once taken it is that of its GPU for good. */
+    std::atomic<std::uint32_t> owner;
+    Uuid uuid;
+    /** settings[sequence % 2] holds; the other one may be half written, by a process that has ended. */
+    std::atomic<std::uint32_t> sequence;
+    Setting settings[2];
     Counts counts;
 };
 
 struct State {
-    static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 1;
-    static constexpr std::size_t slots_max = 16;
+    static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 2;
+    static constexpr std::size_t slots_max = 16, bytes = 8192;
 
     std::uint32_t magic, version;
     /** Processes that see each of their launches, and those that see none; both may have ended. */
@@ -71,9 +88,11 @@ struct State {
     std::atomic<std::uint32_t> mps_server;
     /** That launches are not kept to the partition was said; once for all of the task's processes. */
     std::atomic<std::uint32_t> warned;
+    /** Launches without the mask on a GPU that could not be identified. */
+    std::atomic<std::uint64_t> lost;
     Slot slots[slots_max];
 };
-static_assert(sizeof(State) <= 4096);
+static_assert(sizeof(State) <= State::bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace nvtaskset

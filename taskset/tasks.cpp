@@ -5,14 +5,15 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sstream>
 #include <unistd.h>
 
 #include "gpus.hpp"
+#include "parse.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -48,12 +49,9 @@ std::optional<pid_t> pid_of(const std::string &text) {
                                                                     : std::nullopt;
 }
 
-/** How an nvtaskset opens the pages of tasks that it looks at: for a page it means nothing else. */
-constexpr int only_looks = O_NONBLOCK;
-
-/** Is @p descriptor, of a process, one that only looks? Then the process is no part of the task. */
-bool is_looking(pid_t pid, const fs::path &descriptor) {
-    std::ifstream about(folder_of(pid) / "fdinfo" / descriptor.filename());
+/** Is @p number, of a process, one that only looks? Then the process is no part of the task. */
+bool is_looking(pid_t pid, int number) {
+    std::ifstream about(folder_of(pid) / "fdinfo" / std::to_string(number));
     int flags = 0;
     for (std::string word; about >> word;)
         if (word == "flags:" && about >> std::oct >> flags)
@@ -61,67 +59,113 @@ bool is_looking(pid_t pid, const fs::path &descriptor) {
     return flags & only_looks;
 }
 
-/** Its page, open. */
-std::optional<Task> open_page(pid_t pid) {
-    for (const fs::path &path : descriptors_of(pid)) {
-        if (link_of(path) != page_link || is_looking(pid, path))
-            continue;
-        const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | only_looks);
-        struct stat file {};
-        if (descriptor < 0 || fstat(descriptor, &file) < 0)
-            continue;
-        if (auto page = Page::open(descriptor))
-            return Task(file.st_ino, std::make_shared<Page>(std::move(*page)), descriptor);
-        close(descriptor);
+/** The page that CUDA's library has mapped in a process; a look maps read-only. */
+std::optional<ino_t> mapped_page(pid_t pid) {
+    std::ifstream maps(folder_of(pid) / "maps");
+    std::optional<ino_t> found;
+    for (std::string line; std::getline(maps, line);) {
+        std::istringstream words(line);
+        std::string range, access, offset, device;
+        ino_t inode = 0;
+        if (line.ends_with(page_link) && words >> range >> access >> offset >> device >> inode &&
+            access == "rw-s")
+            found = inode;
     }
+    return found;
+}
+
+/** The page that a process was started with, by its environment. */
+std::optional<ino_t> named_page(pid_t pid) {
+    std::ifstream environment(folder_of(pid) / "environ");
+    const std::string key = std::string(page_variable) + "=";
+    for (std::string entry; std::getline(environment, entry, '\0');)
+        if (entry.starts_with(key))
+            if (const auto name = parse_page_name(std::string_view(entry).substr(key.size())))
+                return name->inode;
     return std::nullopt;
+}
+
+/**
+ * The page of the partitions that hold for a process. It may have others open: those of tasks in which
+ * its own was started.
+ */
+std::shared_ptr<Page> page_of(pid_t pid, Access access) {
+    constexpr std::size_t pages_max = 32;
+    std::vector<int> numbers;
+    for (const fs::path &path : descriptors_of(pid))
+        if (link_of(path) == page_link)
+            if (const auto number = pid_of(path.filename()); number && !is_looking(pid, *number))
+                numbers.push_back(*number);
+    if (numbers.empty())
+        return nullptr;
+    // The newest first: a page gets the lowest number that is free above those before it.
+    std::ranges::sort(numbers, std::greater());
+    numbers.resize(std::min(numbers.size(), pages_max));
+    const std::optional<ino_t> mapped = mapped_page(pid), used = mapped ? mapped : named_page(pid);
+    int chosen = -1;
+    std::optional<Page> page;
+    for (const int number : numbers) {
+        auto each = Page::of_process(pid, number, Access::look);
+        if (!each || (page && each->inode() != used))
+            continue;
+        const bool is_used = each->inode() == used;
+        page = std::move(each);
+        chosen = number;
+        if (is_used)
+            break;
+    }
+    if (page && mapped && page->inode() != used)
+        return nullptr;
+    if (page && access != Access::look) {
+        auto writable = Page::of_process(pid, chosen, access);
+        if (!writable || writable->inode() != page->inode())
+            return nullptr;
+        page = std::move(writable);
+    }
+    return page ? std::make_shared<Page>(std::move(*page)) : nullptr;
 }
 
 } // namespace
 
-Task::Task(Task &&other) noexcept
-    : inode(other.inode), processes(std::move(other.processes)), page(std::move(other.page)),
-      descriptor(std::exchange(other.descriptor, -1)) {}
-
-Task &Task::operator=(Task &&other) noexcept {
-    std::swap(inode, other.inode);
-    std::swap(processes, other.processes);
-    std::swap(page, other.page);
-    std::swap(descriptor, other.descriptor);
-    return *this;
-}
-
-Task::~Task() {
-    if (descriptor >= 0)
-        close(descriptor);
-}
-
 std::optional<Process> look_at(pid_t pid) {
-    std::ifstream name(folder_of(pid) / "comm"), maps(folder_of(pid) / "maps");
+    std::ifstream name(folder_of(pid) / "comm");
     Process process{pid, "", false, false};
     if (!std::getline(name, process.command))
         return std::nullopt;
-    for (std::string line; std::getline(maps, line);)
-        process.injected = process.injected || line.ends_with(page_link);
+    process.injected = mapped_page(pid).has_value();
     for (const fs::path &path : descriptors_of(pid))
         process.uses_gpu = process.uses_gpu || link_of(path) == gpu_link;
     return process;
 }
 
-std::optional<std::uint32_t> tpcs_kept_to(pid_t pid, const std::string &pci_address) {
+std::uint64_t unkept_launches(const State &state, const Slot *slot) {
+    const std::uint64_t lost = state.lost;
+    return slot ? lost + slot->counts.cluster + slot->counts.unknown + slot->counts.outside : lost;
+}
+
+std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address) {
+    const auto page = page_of(pid, Access::look);
+    if (!page || !has_partition(page->state()))
+        return std::nullopt;
     const auto all = gpus();
-    const auto page = page_of(pid);
-    if (!all || !page)
+    const auto process = look_at(pid);
+    if (!all || !process)
         return std::nullopt;
     const auto gpu = std::ranges::find(*all, pci_address, &Gpu::pci_address);
     const Slot *const slot = gpu == all->end() ? nullptr : page->find(gpu->uuid);
-    const auto partition = slot ? read_partition(*slot) : std::nullopt;
-    if (!partition)
+    const auto setting = slot ? read_setting(*slot) : std::nullopt;
+    if (setting && setting->use == Use::whole)
         return std::nullopt;
-    int tpcs = 0;
-    for (std::size_t word = 0; word < partition->exists.size(); word++)
-        tpcs += std::popcount(partition->exists[word] & ~partition->disabled[word]);
-    return static_cast<std::uint32_t>(tpcs);
+    Keeping keeping{std::nullopt, unkept_launches(page->state(), slot) == 0 &&
+                                      (process->injected || !process->uses_gpu)};
+    if (setting && setting->use == Use::partition) {
+        const Partition &partition = setting->partition;
+        int tpcs = 0;
+        for (std::size_t word = 0; word < partition.exists.size(); word++)
+            tpcs += std::popcount(partition.exists[word] & ~partition.disabled[word]);
+        keeping.tpcs = static_cast<std::uint32_t>(tpcs);
+    }
+    return keeping;
 }
 
 std::vector<Task> tasks() {
@@ -133,23 +177,19 @@ std::vector<Task> tasks() {
             pids.push_back(*pid);
     std::ranges::sort(pids);
     for (const pid_t pid : pids) {
-        auto task = open_page(pid);
-        const auto process = task ? look_at(pid) : std::nullopt;
+        auto page = page_of(pid, Access::look);
+        const auto process = page ? look_at(pid) : std::nullopt;
         if (!process)
             continue;
-        const auto same = std::ranges::find(found, task->inode, &Task::inode);
-        Task &of = same == found.end() ? found.emplace_back(std::move(*task)) : *same;
+        const auto same =
+            std::ranges::find_if(found, [&](const Task &task) { return task.page->inode() == page->inode(); });
+        Task &of = same == found.end() ? found.emplace_back(Task{std::move(page), {}}) : *same;
         of.processes.push_back(*process);
     }
     return found;
 }
 
-std::shared_ptr<Page> page_of(pid_t pid) {
-    const auto task = open_page(pid);
-    return task ? task->page : nullptr;
-}
-
-Outcome<Task> task_of(pid_t pid) {
+Outcome<Task> task_of(pid_t pid, Access access) {
     const std::string who = "process " + std::to_string(pid);
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return fail("there is no " + who);
@@ -157,17 +197,18 @@ Outcome<Task> task_of(pid_t pid) {
     fs::directory_iterator(folder_of(pid) / "fd", error);
     if (error)
         return fail(who + " is not yours: its partition may be changed by its user and by root");
-    auto task = open_page(pid);
-    if (!task) {
+    auto page = page_of(pid, access);
+    if (!page) {
         const auto process = look_at(pid);
         return fail(who + (process && process->uses_gpu ? " uses the GPU and" : "") +
                     " was not started by nvtaskset, so that its TPCs cannot be set; start it with "
                     "'nvtaskset --prepare', or set its time ('nvdebugctl task set')");
     }
+    Task task{std::move(page), {}};
     for (Task &each : tasks())
-        if (each.inode == task->inode)
-            task->processes = each.processes;
-    return std::move(*task);
+        if (each.page->inode() == task.page->inode())
+            task.processes = std::move(each.processes);
+    return task;
 }
 
 } // namespace nvtaskset

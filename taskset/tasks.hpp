@@ -21,29 +21,26 @@ struct Process {
 };
 
 struct Task {
-    ino_t inode;
-    std::vector<Process> processes; ///< by pid
     std::shared_ptr<Page> page;
-    /** Held by who changes the partitions: flock(). */
-    int descriptor;
-
-    explicit Task(ino_t number, std::shared_ptr<Page> shared, int open)
-        : inode(number), page(std::move(shared)), descriptor(open) {}
-    Task(Task &&other) noexcept;
-    Task &operator=(Task &&other) noexcept;
-    ~Task();
+    std::vector<Process> processes; ///< by pid
 };
 
-/** That of a process; nullptr: it has none, or this user may not look. */
-std::shared_ptr<Page> page_of(pid_t pid);
+/** What nvtaskset does for a process on a GPU. */
+struct Keeping {
+    std::optional<std::uint32_t> tpcs; ///< how many it is kept to; nullopt: it has no partition there
+    bool kept;                         ///< false: some of its launches were not, or CUDA did not load the library
+};
 
-/** How many TPCs of a GPU a process is kept to; nullopt: it is not, or this user may not look. */
-std::optional<std::uint32_t> tpcs_kept_to(pid_t pid, const std::string &pci_address);
+/** nullopt: it was asked for no partition, or this user may not look. */
+std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address);
+
+/** Launches of a task that were not kept to the partition that was asked for. @p slot of a GPU, or nullptr. */
+std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
 /** Those that this user may look into, by their oldest pid. */
 std::vector<Task> tasks();
 /** That of a process; the sentence says what it lacks. */
-Outcome<Task> task_of(pid_t pid);
+Outcome<Task> task_of(pid_t pid, Access access);
 
 /** The process as it is now; nullopt: there is none, or this user may not look into it. */
 std::optional<Process> look_at(pid_t pid);

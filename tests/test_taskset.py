@@ -2,6 +2,7 @@
 """nvtaskset on programs of a stand-in for CUDA, whose launches say which SMs they got: no GPU, no VM."""
 
 import contextlib
+import ctypes
 import dataclasses
 import functools
 import itertools
@@ -11,6 +12,7 @@ import pathlib
 import re
 import secrets
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -638,13 +640,177 @@ def test_a_child_without_its_descriptors(desk):
 
 def test_a_child_that_is_left_alone(desk):
     """Nobody has the page: it keeps to what was asked for at the start."""
-    script = f"exec {TOOL} --no-mps -t 4 sh -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
+    script = f"exec {TOOL} --no-mps -t 4 bash -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
              "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + str(PROGRAM)
     result = desk.command("sh", "-c", script)
     assert sms_in(result.answers[-1]) == sms_of(4), result.err
 
 
+# --- tasks in tasks, and what is taken for one ---
+
+def test_a_task_in_a_task(desk):
+    """The inner one's partition holds, and is what is shown, changed and kept from others."""
+    outer = desk.start_command("--no-mps -t 0-31", TOOL, "--no-mps", "-t", "10-12", PROGRAM, "device 0", "-")
+    assert outer.hear() == "ok"
+    assert outer.launch() == sms_of(10, 11, 12)
+    assert "TPCs 10-12 of 0-65, 6 SMs; 1 launches kept" in desk.told(outer.pid)
+    assert f"{outer.pid} (program): TPCs 10-12" in desk.done("--list")
+    desk.refused("--no-mps -x -t 11", "TPCs 11 are of task", PROGRAM, "launch")
+    desk.change(outer.pid, "-t 20-22")
+    assert outer.launch() == sms_of(20, 21, 22)
+    (gpu,) = document(desk.done("--list", "-j"))["gpus"]
+    assert [(task["partition"]["tpcs"], task["partition"]["launches_kept"]) for task in gpu["tasks"]] == [([20, 21, 22], 2)]
+
+
+@pytest.mark.parametrize("keeps", (True, False))
+def test_a_task_beside_the_one_in_which_it_was_started(desk, keeps):
+    """Also where the inner one has the outer one's page open, as a descriptor that it was given anew."""
+    dup = "exec 950<&$fd;" if keeps else ""
+    script = f"fd=${{NVTASKSET_PAGE#*:}}; fd=${{fd%:*}}; {dup} {TOOL} --no-mps -t 10-11 {PROGRAM} launch - <&4 4<&- & " \
+             f"exec {PROGRAM} launch -"
+    outer = desk.start_command("--no-mps -t 0-31", "bash", "-c", f"exec 4<&0; {script}")
+    answers = sorted((sms_in(outer.hear()), sms_in(outer.hear())), key=len)
+    assert answers == [sms_of(10, 11), sms_of(*range(32))]
+    (gpu,) = document(desk.done("--list", "-j"))["gpus"]
+    found = {len(task["partition"]["tpcs"]): task for task in gpu["tasks"]}
+    assert sorted(found) == [2, 32] and [found[2]["partition"]["launches_kept"], found[32]["partition"]["launches_kept"]] == [1, 1]
+
+
+@pytest.mark.parametrize("closed", ("0 1 2", "0 1", "1 2", "0 2", "1"))
+def test_standard_streams_are_closed(desk, closed):
+    """No stream of the command is the page: what the command prints would change it."""
+    needed = desk.folder / "streams"
+    script = f"for n in 0 1 2; do readlink /proc/$$/fd/$n >> {needed}; done; {PROGRAM} launch >/dev/null 2>&1 </dev/null; " \
+             f"for n in 1 2 3 4 5 6 7 8 9; do echo '[server] request done in 12 ms, 200 OK: all is well'; done; " \
+             f"{PROGRAM} launch >/dev/null 2>&1 </dev/null; exit 0"
+    closing = " ".join(f"{n}>&-" for n in closed.split())
+    desk.command("bash", "-c", f"exec {closing}; {TOOL} --no-mps -t 0-3 bash -c {shlex.quote(script)}; exit 0")
+    assert [re.search("count=[0-9]*", line).group() for line in desk.launches()] == 2 * ["count=8"]
+    assert "nvtaskset" not in needed.read_text() and len(needed.read_text().splitlines()) == 3 - len(closed.split())
+
+
+@pytest.mark.parametrize("closed", ("1", "0 1 2"))
+def test_a_page_of_the_process_own(desk, closed):
+    """A container's way: the program has closed its streams, and only CUDA_INJECTION64_PATH is set."""
+    desk.done("--list")
+    fifo = desk.folder / "fifo"
+    os.mkfifo(fifo)
+    closing = " ".join(f"{n}>&-" for n in closed.split() if n != "0")
+    script = f"exec 8<>{fifo}; {PROGRAM} launch - <&8 {closing} & until grep -q count= {desk.log_file}; do sleep 0.1; done 2>/dev/null; " \
+             "ls -l /proc/$!/fd; kill $!"
+    result = desk.command("bash", "-c", script, CUDA_INJECTION64_PATH=str(LIBRARY))
+    (number,) = re.findall(r"(\d+) -> /memfd:nvtaskset", result.out)
+    assert int(number) > 99
+
+
+DISGUISES = {
+    "file": "echo secret > {real}; chmod 600 {real}",
+    "fifo": "mkfifo {real}",
+    "device": "mknod {real} c 1 5",
+}
+
+
+@pytest.mark.parametrize("kind", DISGUISES)
+def test_what_only_has_the_name_of_a_page_is_not_opened(open_desk, kind):
+    """In a mount namespace of its own a process gives any file that name; root looks at it with all tools."""
+    needs_root()
+    desk = open_desk
+    real, name = desk.folder / "real", "/memfd:nvtaskset (deleted)"
+    desk.command("sh", "-c", DISGUISES[kind].format(real=real))
+    holder = "import os,sys,time; os.open(sys.argv[1], os.O_PATH); print('ready', flush=True); time.sleep(600)"
+    script = f"mount -t tmpfs tmpfs /mnt && mkdir /mnt/up /mnt/work /mnt/root && " \
+             f"mount -t overlay -o lowerdir=/,upperdir=/mnt/up,workdir=/mnt/work overlay /mnt/root && " \
+             f": > '/mnt/root{name}' && mount --bind {real} '/mnt/root{name}' && " \
+             f"cd /mnt/root && mount -t proc proc proc && pivot_root . . && umount -l . && exec /usr/bin/python3 -c \"{holder}\" '{name}'"
+    program = Running(["unshare", "--mount", "--propagation", "private", "sh", "-c", script], desk.env, desk.folder / "held")
+    desk.running.append(program)
+    assert program.hear() == "ready"
+    links = [os.readlink(f"/proc/{program.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{program.pid}/fd")]
+    assert name in links
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, str(real).encode(), 0x20) > 0  # IN_OPEN
+    for words in (("--list",), ("-p", program.pid), ("-t", "0", "-p", program.pid), ("--no-mps", "-x", "-t", "0", "true")):
+        desk.tool(*words)
+    with pytest.raises(BlockingIOError):
+        os.read(watch, 4096)
+    os.close(os.open(real, os.O_RDONLY | os.O_NONBLOCK))
+    assert os.read(watch, 4096), "what opens is seen"
+    os.close(watch)
+
+
+# --- other systems ---
+
+def load_in_debian(suite, library):
+    """What its loader says of the library, with each symbol looked up at once."""
+    root = subprocess.run([ROOT / "vm/fetch", "debian", suite], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    script = 'mount --bind "$1" "$2/mnt" && exec chroot "$2" env LD_BIND_NOW=1 LD_PRELOAD="/mnt/$3" /bin/true'
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",
+                           library.parent, root, library.name], capture_output=True, text=True, check=False)
+    return done.stderr
+
+
+def test_an_older_c_library(tmp_path):
+    """Debian 11 has 2.31, as Ubuntu 20.04."""
+    needs_root()
+    build()
+    assert not load_in_debian("bullseye", LIBRARY)
+    newer = tmp_path / "libnewer.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", newer], check=True, text=True,
+                   input="unsigned arc4random(void); unsigned use(void) { return arc4random(); }")
+    assert "GLIBC_2.36" in load_in_debian("bullseye", newer)
+
+
+@pytest.mark.parametrize("source, name", (
+    ("unsigned arc4random(void); unsigned use(void) { return arc4random(); }", "arc4random"),
+    ("int dlclose(void *); int use(void) { return dlclose(0); }", "dlclose")))
+def test_a_build_that_needs_a_newer_c_library_fails(tmp_path, source, name):
+    library = tmp_path / "libneeds.so"
+    make = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+    check = [ROOT / "taskset/check-symbols", "2.28", library]
+    subprocess.run(make, check=True, text=True, input="int use(void) { return 0; }")
+    subprocess.run(check, check=True)
+    subprocess.run(make, check=True, text=True, input=source)
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and name in done.stderr and not library.exists()
+
+
 # --- what may go wrong ---
+
+def test_callbacks_that_cuda_refuses(desk):
+    """The library that fails has subscribed already: it stays where CUDA calls it."""
+    desk.done("--list")
+    result = desk.run("-t 0", "launch", STAND_IN_REFUSES="652")
+    assert result.status == NOT_KEPT and "CUDA refuses the callback of a function" in result.err
+    result = desk.run("--best-effort -t 0", "launch", "attribute 16", STAND_IN_REFUSES="652")
+    assert result.status == 0 and sms_in(result.answers[0]) == list(ALL) and result.answers[1] == "132"
+
+
+def test_a_graph_for_which_there_is_no_memory(desk):
+    """It runs on the whole GPU, which is counted; nothing is thrown through CUDA."""
+    program = desk.start("-t 0-3", STAND_IN_NODES=str(1 << 59))
+    assert program.ask("graph") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == list(ALL)
+    assert program.launch() == sms_of(*range(4))
+    assert "1 NOT (of an unknown kind)" in desk.told(program.pid)
+    assert "CUDA graphs that cannot be checked" in program.err.read_text()
+
+
+def test_graphs_end_with_their_context(desk):
+    program = desk.start("-t 0-3", "launch", "context", "graph", "graph-launch 0")
+    assert [program.hear() for _ in range(4)][1:3] == ["ok", "ok"]
+    assert "1 CUDA graphs" in desk.told(program.pid)
+    assert [program.ask(line) for line in ("end-context", "use 0")] == ["ok", "ok"]
+    assert "CUDA graphs" not in desk.told(program.pid)
+
+
+def test_the_gpus_own_count(desk):
+    """--whole-count: the program sees all SMs, and its kernels run on the partition's."""
+    sms, count, too_large = desk.run("--whole-count -t 0-3", "launch", "attribute 16", "cooperative 264").answers
+    assert sms_in(sms) == sms_of(*range(4)) and count == "132" and too_large == TOO_LARGE
+    desk.refused("--whole-count -t 0 -p 1", "--whole-count is for a COMMAND")
+
+
 
 def test_another_has_cudas_callbacks(desk):
     result = desk.run("-t 0", "subscribe", "launch")
@@ -803,8 +969,6 @@ def test_several_gpus(tmp_path):
     with desk_of(tmp_path, "h100,h200") as desk:
         one = ("launch", "attribute 16"), ("device 1", "launch", "attribute 16")
         assert sms_in(desk.run("-t 0-3", *one[0]).answers[0]) == sms_of(*range(4))
-        assert sms_in(desk.run("-t 0-3", *one[1]).answers[1]) == list(ALL), "another GPU than asked for"
-        assert sms_in(desk.run("-i 1 -t 0-3", *one[0]).answers[0]) == list(ALL)
         for name in ("1", desk.uuids[1], "02:00.0"):
             ok, sms, attribute = desk.run(f"-i {name} -t 4-7", *one[1]).answers
             assert ok == "ok" and len(sms_in(sms)) == 8 and attribute == "8"
@@ -814,9 +978,63 @@ def test_several_gpus(tmp_path):
         # CUDA may count them in another way.
         seen = {"CUDA_VISIBLE_DEVICES": "1,0"}
         assert sms_in(desk.run("-i 0 -t 0-3", *one[1], **seen).answers[1]) == sms_of(*range(4))
-        assert sms_in(desk.run("-i 0 -t 0-3", *one[0], **seen).answers[0]) == list(ALL)
         desk.refused("--no-mps -i 2 -t 0", "there is no GPU '2'", PROGRAM, "launch")
         desk.refused("--no-mps -i GPU- -t 0", "more than one GPU", PROGRAM, "launch")
+
+
+WRONG_GPU = "launches on a GPU for which no partition was asked are not kept to one"
+
+
+@pytest.mark.parametrize("options, actions, env", (
+    ("-t 0-3", ("device 1",), {}), ("-i 1 -t 0-3", (), {}), ("-i 1 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "0"}),
+    ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1"}), ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1,0"})))
+@pytest.mark.parametrize("launch", ("launch", "cooperative 1", "cluster 2", "graph-launch 0"))
+def test_another_gpu_than_asked_for(tmp_path, options, actions, env, launch):
+    """The process is ended before its first launch there, unless best effort is asked for."""
+    with desk_of(tmp_path, "h100,h200") as desk:
+        desk.done("--list")
+        actions = (*actions, "graph", launch)
+        result = desk.run(options, *actions, **env)
+        assert result.status == NOT_KEPT and not desk.launches()
+        assert WRONG_GPU in result.err and "--best-effort" in result.err
+        result = desk.run(f"--best-effort {options}", *actions, launch, **env)
+        assert result.status == 0 and len(desk.launches()) == 2 and result.err.count(WRONG_GPU) == 1
+
+
+def test_another_gpu_is_shown(tmp_path):
+    with desk_of(tmp_path, "h100,h200") as desk:
+        program = desk.start("--best-effort -i 1 -t 0-3", "launch")
+        assert len(sms_in(program.hear())) == 132
+        assert len(program.launch()) == 132
+        assert "GPU 0: no partition on this GPU, 2 launches NOT kept" in desk.told(program.pid)
+        assert f"  -  {program.pid} (program): no partition on this GPU, 2 launches NOT kept" in desk.done("--list")
+        other, one = document(desk.done("--list", "-j"))["gpus"]
+        assert [task["partition"] for task in other["tasks"]] == [None]
+        assert other["tasks"][0]["launches_not_kept"] == 2 and one["tasks"][0]["launches_not_kept"] == 0
+
+
+@pytest.mark.parametrize("options, change, outside", (
+    ("--prepare", None, False), ("--prepare", "-i 1 -t 0", True), ("-i 0 -t 0", "-i 0 --whole", False)))
+def test_a_gpu_for_which_nothing_was_asked(tmp_path, options, change, outside):
+    """A task that was prepared goes on, and it is said; one that got the whole GPU on purpose is let be."""
+    with desk_of(tmp_path, "h100,h200") as desk:
+        program = desk.start(options)
+        if change:
+            desk.tool(*change.split(), "-p", program.pid)
+        assert program.launch() == list(ALL)
+        assert (WRONG_GPU in program.err.read_text()) == outside
+        assert ("NOT kept" in desk.told(program.pid)) == outside
+        assert program.end() == 0
+
+
+def test_a_gpu_that_cannot_be_identified(tmp_path):
+    with desk_of(tmp_path) as desk:
+        desk.done("--list")
+        result = desk.run("-t 0-3", "launch", STAND_IN_NAMELESS="0")
+        assert result.status == NOT_KEPT and "cannot be identified" in result.err and not desk.launches()
+        program = desk.start("--best-effort -t 0-3", STAND_IN_NAMELESS="0")
+        assert program.launch() == list(ALL)
+        assert "1 NOT (on a GPU that could not be identified)" in desk.told(program.pid)
 
 
 def test_several_gpus_of_a_running_one(tmp_path):

@@ -16,7 +16,7 @@ _nvtaskset() {
 	done
 	if [[ "$current" == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "--tpcs --gpcs --sms --spread --gpu --exclusive --pid --whole --prepare --no-mps --turn
-			--best-effort --quit-mps --list --probe --json --quiet --help --version" -- "$current")
+			--best-effort --whole-count --quit-mps --list --probe --json --quiet --help --version" -- "$current")
 	else
 		mapfile -t COMPREPLY < <(compgen -c -- "$current")
 	fi

@@ -13,6 +13,7 @@ _nvtaskset() {
 		'--prepare[the whole GPU; TPCs can be set later]' \
 		'--no-mps[tasks take turns]' \
 		'--turn[at the same time as others of this turn]:turn:(1 2 3 4 5 6 7 8 9)' \
+		'--whole-count[the program sees the number of SMs of the GPU]' \
 		'--best-effort[let processes go on that cannot be kept]' \
 		'--quit-mps[end the MPS servers]' \
 		'(-l --list)'{-l,--list}'[TPCs, and who has them]' \

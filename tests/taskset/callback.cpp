@@ -2,8 +2,10 @@
 #include "callback.hpp"
 #include "log.hpp"
 
+#include <cstdlib>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace stand_in {
@@ -33,6 +35,9 @@ int enable(int on, void *handle, int domain, int id) {
     const std::lock_guard guard(subscriber.lock);
     if (handle != &subscriber || !subscriber.callback)
         return cuda::invalid_value;
+    const char *const refused = std::getenv("STAND_IN_REFUSES");
+    if (refused && std::to_string(id) == refused)
+        return cuda::not_supported;
     if (on)
         subscriber.enabled.emplace(domain, id);
     else

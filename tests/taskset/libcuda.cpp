@@ -9,6 +9,8 @@
 //                      weak:BITS have none
 //   STAND_IN_LOG       a file for a line a launch
 //   STAND_IN_PAUSE_US  from the callback before a launch to the one with the descriptor
+//   STAND_IN_REFUSES   the number of a callback that cannot be had
+//   STAND_IN_NAMELESS  a device without UUID
 //   STAND_IN_DEVICE    a file to have open, as the real one has /dev/nvidia-uvm
 #include "callback.hpp"
 #include "driver.hpp"
@@ -74,8 +76,9 @@ void inject() {
     const char *const path = std::getenv("CUDA_INJECTION64_PATH");
     void *const library = path ? dlopen(path, RTLD_NOW) : nullptr;
     void *const start = library ? dlsym(library, "InitializeInjection") : nullptr;
-    if (start)
-        reinterpret_cast<int (*)()>(start)();
+    // What the real one does with a library that fails was not measured.
+    if (start && !reinterpret_cast<int (*)()>(start)())
+        dlclose(library);
 }
 
 constexpr struct {
@@ -195,7 +198,10 @@ cuda::Result cuDeviceGetName(char *name, int bytes, cuda::Device device) {
 }
 
 cuda::Result cuDeviceGetUuid_v2(cuda::Uuid *uuid, cuda::Device device) {
+    const char *const nameless = std::getenv("STAND_IN_NAMELESS");
     return on_device(device, uuid, [&](const Gpu &gpu) {
+        if (nameless && std::to_string(device) == nameless)
+            return cuda::not_supported;
         *uuid = gpu.uuid;
         return cuda::success;
     });
@@ -261,13 +267,15 @@ cuda::Result cuCtxCreate_v4(cuda::Context *context, void *params, unsigned flags
 }
 
 cuda::Result cuCtxDestroy_v2(cuda::Context context) {
-    return locked([&](Lock &) {
-        if (!driver().contexts.has(context))
-            return cuda::invalid_context;
-        end_context(context);
-        if (current_context == context)
-            current_context = nullptr;
-        return cuda::success;
+    return call(322, "cuCtxDestroy_v2", current_context, context, [&] {
+        return locked([&](Lock &) {
+            if (!driver().contexts.has(context))
+                return cuda::invalid_context;
+            end_context(context);
+            if (current_context == context)
+                current_context = nullptr;
+            return cuda::success;
+        });
     });
 }
 

@@ -7,6 +7,9 @@
 #include <atomic>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace nvtaskset {
@@ -50,12 +53,92 @@ TEST(Page, PartitionsAreReadWhole) {
 TEST(Page, WhatIsNoPageIsNotOpened) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
-    EXPECT_TRUE(Page::open(page->descriptor()));
-    page->state().magic++;
-    EXPECT_FALSE(Page::open(page->descriptor()));
-    EXPECT_FALSE(Page::open(STDIN_FILENO));
-    EXPECT_FALSE(Page::open(-1));
+    for (const Access access : {Access::look, Access::change, Access::join})
+        EXPECT_TRUE(Page::open(page->descriptor(), access));
+    page->writable()->magic++;
+    EXPECT_FALSE(Page::open(page->descriptor(), Access::look));
+    EXPECT_FALSE(Page::open(STDIN_FILENO, Access::look));
+    EXPECT_FALSE(Page::open(-1, Access::look));
     close(page->descriptor());
+}
+
+TEST(Page, WhoLooksCannotWrite) {
+    const auto page = Page::make();
+    ASSERT_TRUE(page);
+    const auto look = Page::of_process(getpid(), page->descriptor(), Access::look);
+    ASSERT_TRUE(look);
+    EXPECT_EQ(look->inode(), page->inode());
+    EXPECT_EQ(look->writable(), nullptr);
+    EXPECT_FALSE(look->set(filled(1)));
+    EXPECT_FALSE(look->clear(filled(1).uuid));
+    EXPECT_DEATH(const_cast<State &>(look->state()).generation++, "");
+    const auto other = Page::of_process(getpid(), page->descriptor(), Access::change);
+    ASSERT_TRUE(other);
+    EXPECT_TRUE(other->set(filled(1)));
+    EXPECT_EQ(read_partition(*look->find(filled(1).uuid)), filled(1));
+    close(page->descriptor());
+}
+
+TEST(Page, AWriterThatWasKilledInTheMiddleLeavesThePartition) {
+    const auto page = Page::make();
+    ASSERT_TRUE(page);
+    ASSERT_TRUE(page->set(filled(1)));
+    for (Slot &slot : page->writable()->slots)
+        slot.settings[(slot.sequence + 1) % 2] = {Use::partition, filled(9)};
+    const Slot *const slot = page->find(filled(1).uuid);
+    ASSERT_TRUE(slot);
+    EXPECT_EQ(read_partition(*slot), filled(1));
+    ASSERT_TRUE(page->set(filled(2)));
+    EXPECT_EQ(read_partition(*slot), filled(2));
+    page->clear(filled(1).uuid);
+    EXPECT_EQ(read_setting(*slot)->use, Use::whole);
+    close(page->descriptor());
+}
+
+TEST(Page, ASlotIsItsGpusForGood) {
+    const auto page = Page::make();
+    ASSERT_TRUE(page);
+    for (std::uint8_t gpu = 0; gpu < State::slots_max; gpu++)
+        EXPECT_TRUE(page->take({gpu})) << int{gpu};
+    EXPECT_EQ(page->take({99}), nullptr);
+    EXPECT_EQ(page->take({3}), page->find({3}));
+    EXPECT_FALSE(has_partition(page->state()));
+    close(page->descriptor());
+}
+
+/** Standard streams are closed, or only some: the page is none of them. */
+TEST(Page, ItIsNeverAStandardStream) {
+    for (const int closed : {0, 1, 2, 3}) {
+        const pid_t child = fork();
+        if (!child) {
+            for (int stream = 0; stream < 3; stream++)
+                if (stream != closed)
+                    close(stream);
+            const auto page = Page::make();
+            if (!page || page->descriptor() < 3)
+                _exit(1);
+            const auto joined = Page::of_process(getpid(), page->descriptor(), Access::join);
+            const int flags = fcntl(joined ? joined->descriptor() : -1, F_GETFL);
+            _exit(!joined || joined->descriptor() < 3 || flags < 0 || flags & only_looks);
+        }
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << closed;
+    }
+}
+
+TEST(Page, FewDescriptorsSuffice) {
+    const pid_t child = fork();
+    if (!child) {
+        const rlimit limit{8, 8};
+        setrlimit(RLIMIT_NOFILE, &limit);
+        closefrom(3);
+        const auto page = Page::make();
+        _exit(!page || page->descriptor() < 3);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 //   device N              the GPU to use, before anything else of it
 //   context               makes another context and uses that
 //   use N                 the Nth context again, from 0
+//   end-context           ends the context that is used
 //   attribute N           of the GPU
 //   occupancy THREADS     blocks per SM
 //   launch [BLOCKS]       which SMs does it get?
@@ -155,6 +156,8 @@ class Program {
             current_ = tasks_.at(number(0));
             return done(cuda_("cuCtxSetCurrent", current_.context));
         }
+        if (verb == "end-context")
+            return done(cuda_("cuCtxDestroy_v2", current_.context));
         if (verb == "attribute") {
             int value = -1;
             const int which = static_cast<int>(number(cuda::multiprocessors));

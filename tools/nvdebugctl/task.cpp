@@ -135,16 +135,16 @@ Json part_of(const std::optional<Parts> &parts, std::uint32_t pid) {
 }
 
 /** Pids of a capture are nobody's any more. */
-Json tpcs_of_process(const Context &context, std::uint32_t pid) {
+Json keeping_of_process(const Context &context, std::uint32_t pid) {
     const auto info = context.gpu().info();
     return context.gpu().tree().source() == nvdebug::Source::driver && info && info->pci_address
-               ? tpcs_of(pid, *info->pci_address)
-               : Json();
+               ? keeping_of(pid, *info->pci_address)
+               : Json{{"tpcs", nullptr}, {"kept", nullptr}};
 }
 
 Json row_of(const Context &context, const Scene &scene, const nvdebug::Process &process, const std::vector<Task> &tasks,
             const std::optional<EngineNames> &names, const std::optional<Parts> &parts,
-            const Json &tpcs) {
+            const Json &keeping) {
     Json tsgs, engines;
     for (const Listed *const place : places_of(scene, tasks))
         if (place->tsg) {
@@ -159,8 +159,8 @@ Json row_of(const Context &context, const Scene &scene, const nvdebug::Process &
                 {"channels", channels_of(tasks)},
                 {"timeslice_us", timeslices_of(scene, tasks)},
                 {"share_percent", part_of(parts, process.pid)},
-                {"mps", is_shared(scene, tasks)},
-                {"tpcs", tpcs}});
+                {"mps", is_shared(scene, tasks)}});
+    row.update(keeping);
     return row;
 }
 
@@ -188,7 +188,7 @@ Outcome<Document> list(Context &context) {
     for (const nvdebug::Process &process : scene->owners.processes)
         if (const auto tasks = tasks_of(scene->owners, process); !tasks.empty())
             rows.push_back(row_of(context, *scene, process, tasks, names, parts,
-                                  tpcs_of_process(context, process.pid)));
+                                  keeping_of_process(context, process.pid)));
     return Document{rows};
 }
 
@@ -244,9 +244,9 @@ Outcome<Document> show(Context &context) {
     const auto parts = parts_of_gr0(context, *scene);
     Json data = head_of(context, *process);
     data.update({{"share_percent", part_of(parts, pid)},
-                 {"mps", is_shared(*scene, tasks)},
-                 {"tpcs", tpcs_of_process(context, pid)},
-                 {"tsgs", tsgs}});
+                 {"mps", is_shared(*scene, tasks)}});
+    data.update(keeping_of_process(context, pid));
+    data["tsgs"] = std::move(tsgs);
     return Document{data};
 }
 
@@ -673,7 +673,7 @@ Outcome<Document> set_tpcs_of_all(Context &context, const Pids &pids, const std:
     const bool dry = context.flag("--dry-run");
     Json changes = Json::array();
     for (const std::uint32_t pid : pids) {
-        const Json old = tpcs_of_process(context, pid);
+        const Json old = keeping_of_process(context, pid)["tpcs"];
         if (!dry)
             if (auto set = set_tpcs(pid, *info->pci_address, option, value); !set)
                 return tl::unexpected(set.error());
@@ -682,7 +682,7 @@ Outcome<Document> set_tpcs_of_all(Context &context, const Pids &pids, const std:
                            {"id", pid},
                            {"property", "tpcs"},
                            {"old", old},
-                           {"new", dry ? Json() : tpcs_of_process(context, pid)}});
+                           {"new", dry ? Json() : keeping_of_process(context, pid)["tpcs"]}});
     }
     Document document;
     document.data = {
@@ -825,7 +825,11 @@ std::vector<Command> task_commands() {
                "driver's "
                "record; null: not known",
                "percent?"},
-              {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"}},
+              {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
+              {"kept",
+               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for which "
+               "none were asked; null: no partition, or not known",
+               "bool?"}},
          .data = "processes, the oldest first",
          .means = Means::driver,
          .notes = {"Root sees every process; others see their own, without TSGs and engines."},
@@ -849,6 +853,10 @@ std::vector<Command> task_commands() {
                "percent?"},
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
               {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
+              {"kept",
+               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for which "
+               "none were asked; null: no partition, or not known",
+               "bool?"},
               {"tsgs",
                "its TSGs",
                "[object]",

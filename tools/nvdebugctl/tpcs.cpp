@@ -22,8 +22,10 @@ std::string nvtaskset_path() {
     return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : "nvtaskset";
 }
 
-Json tpcs_of(std::uint32_t pid, const std::string &pci_address) {
-    return or_null(nvtaskset::tpcs_kept_to(static_cast<pid_t>(pid), pci_address));
+Json keeping_of(std::uint32_t pid, const std::string &pci_address) {
+    const auto keeping = nvtaskset::keeping_of(static_cast<pid_t>(pid), pci_address);
+    return {{"tpcs", keeping ? or_null(keeping->tpcs) : Json()},
+            {"kept", keeping ? Json(keeping->kept) : Json()}};
 }
 
 Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,

@@ -11,8 +11,11 @@
 
 namespace nvdebugctl {
 
-/** How many of the GPU at @p pci_address; null: all, or not known. */
-Json tpcs_of(std::uint32_t pid, const std::string &pci_address);
+/**
+ * `tpcs`: how many of the GPU at @p pci_address; null: all, or not known. `kept`: whether nvtaskset keeps
+ * all launches to what was asked for; null: nothing was, or not known.
+ */
+Json keeping_of(std::uint32_t pid, const std::string &pci_address);
 
 /** Runs `nvtaskset -p OPTION VALUE PID`, which says for itself what is wrong. */
 Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,
