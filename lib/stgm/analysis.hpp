@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Bounds on response times. The equations, and which of them are not those of the paper: docs/stgm.md. */
+/** @file Bounds on response times. The equations, and which of them are not those of the paper: docs/man/nvstgm.1. */
 #ifndef NVDEBUG_STGM_ANALYSIS_HPP
 #define NVDEBUG_STGM_ANALYSIS_HPP
 

@@ -89,7 +89,7 @@ Command check_command() {
             "bounds each task's response time at the cores and SMs in the file",
             {"SET"},
             analysis_options() + form_options(),
-            "SET is a task set (docs/stgm.md), '-' for stdin. For mpcp, fmlp, server and timeslice a task without\n"
+            "SET is a task set (nvstgm(1)), '-' for stdin. For mpcp, fmlp, server and timeslice a task without\n"
             "'sms' has all SMs. Exit status 0: schedulable, 2: not, 1: an error.",
             {{"nvstgm check robot.json", "is every deadline met?"},
              {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}},
