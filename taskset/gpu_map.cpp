@@ -167,8 +167,8 @@ Outcome<std::vector<std::uint32_t>> parse_list(std::string_view text, const std:
         const auto ends = split(part, '-');
         const auto first = number(ends.front()), last = number(ends.back());
         if (ends.size() > 2 || !first || !last || *first > *last)
-            return fail("'" + std::string(text) + "' is no list of " + what +
-                                  "s: write 0-3,7");
+            return fail("'" + std::string(text) + "' is no list of " + what + "s: write 0-3,7",
+                        Exit::bad_usage);
         if (*last >= limit)
             return fail("there is no " + what + " " + std::to_string(*last) +
                                   ": this GPU has 0 to " + std::to_string(limit - 1));

@@ -10,21 +10,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
-#include <utility>
 #include <vector>
 
+#include "outcome.hpp"
 #include "state.hpp"
 
 namespace nvtaskset {
-
-/** A result, or a sentence that says what is wrong and what to do. */
-template <typename T>
-using Outcome = tl::expected<T, std::string>;
-
-inline tl::unexpected<std::string> fail(std::string sentence) {
-    return tl::unexpected<std::string>(std::move(sentence));
-}
 
 struct Tpc {
     std::uint32_t bit;

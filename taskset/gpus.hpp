@@ -3,6 +3,7 @@
 #ifndef NVTASKSET_GPUS_HPP
 #define NVTASKSET_GPUS_HPP
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,63 @@
 namespace nvtaskset {
 
 struct Gpu {
-    Uuid uuid{};
+    std::size_t number = 0;  ///< by PCI address, as nvidia-smi counts
     std::string pci_address; ///< 0000:01:00.0
-    std::string name;        ///< NVIDIA H100 80GB HBM3
+    Uuid uuid{};
+    std::string name; ///< NVIDIA H100 80GB HBM3
 };
 
-/** By PCI address, as nvidia-smi counts them. */
-Outcome<std::vector<Gpu>> gpus();
+/** Some GPUs, and a sentence for each that was left out of them. */
+struct Selection {
+    std::vector<Gpu> gpus;
+    std::vector<std::string> left_out;
+};
+
+/**
+ * The GPUs that the driver lists. What it has of one is read when it is asked for, once: reading
+ * wakes a GPU that is asleep.
+ */
+class Gpus {
+  public:
+    /** Fails if there is none. Reads nothing of any GPU's. */
+    static Outcome<Gpus> find();
+
+    std::size_t count() const { return addresses_.size(); }
+    const std::string &address(std::size_t number) const { return addresses_[number]; }
+    /** Fails if the driver shows no UUID: nobody has used the GPU yet, or it does not work. */
+    const Outcome<Gpu> &at(std::size_t number);
+
+    /** Those that are awake and have a UUID. */
+    Selection awake();
+    /** Of these those that have a UUID. */
+    Selection some(const std::vector<std::size_t> &numbers);
+    /** All that have a UUID. */
+    Selection all();
+    /** Those that a UUID begins; sleeping ones are read if no other has it. */
+    std::vector<Gpu> with_uuid(const std::string &begin);
+
+  private:
+    explicit Gpus(std::vector<std::string> addresses)
+        : addresses_(std::move(addresses)), read_(addresses_.size()) {}
+
+    std::vector<std::string> addresses_;
+    std::vector<std::optional<Outcome<Gpu>>> read_;
+};
+
+/**
+ * The UUID of the GPU at a PCI address. nullopt: it is asleep, and left so, or the driver does not
+ * show it. No other GPU's file is read.
+ */
+std::optional<Uuid> uuid_of(const std::string &pci_address);
+
 /** `580.159.04@BOOT`: what a GPU's TPCs are may differ with each. */
 Outcome<std::string> driver_version();
 
-/** Which of @p all: `0`, `GPU-…` (its begin is enough), `01:00.0`, or `all`. */
-Outcome<std::vector<Gpu>> select(const std::vector<Gpu> &all, const std::string &words);
+/**
+ * The GPUs that words with commas between name: a number, a PCI address, the begin of a UUID, `all`.
+ * Fails if one of them names no GPU, several, or one without a UUID.
+ */
+Outcome<Selection> select(Gpus &gpus, const std::string &words);
 
 } // namespace nvtaskset
 

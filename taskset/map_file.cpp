@@ -1,64 +1,79 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "map_file.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
+#include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <poll.h>
-#include <sstream>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "apart.hpp"
+#include "folder.hpp"
 #include "probe.hpp"
 #include "text.hpp"
+#include "variables.hpp"
 
 namespace nvtaskset {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int probe_patience_ms = 120'000; // the first CUDA process after boot may take long
-constexpr std::size_t map_bytes_max = 1 << 20;
+constexpr off_t map_bytes_max = 1 << 20;
+constexpr unsigned written_by_others = 022;
 
-std::string read_file(const fs::path &path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
+/** The user's cache; where another user could change it, as root's with a user's HOME, a folder until the next boot. */
+std::string maps_path() {
+    std::error_code error;
+    if (const char *const cache = variable("XDG_CACHE_HOME"); cache && *cache == '/') {
+        fs::create_directories(cache, error);
+        if (is_private(cache))
+            return std::string(cache) + "/nvtaskset";
+    } else if (const char *const home = variable("HOME"); home && *home == '/') {
+        const std::string path = std::string(home) + "/.cache";
+        if (is_private(home)) {
+            fs::create_directory(path, error);
+            if (is_private(path))
+                return path + "/nvtaskset";
+        }
+    }
+    return runtime_path();
 }
 
-fs::path maps_folder() {
-    if (const char *const cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-        return fs::path(cache) / "nvtaskset";
-    const char *const home = std::getenv("HOME");
-    return home && *home == '/' ? fs::path(home) / ".cache/nvtaskset" : fs::path();
-}
-
-fs::path map_path(const Gpu &gpu) {
-    const fs::path folder = maps_folder();
-    return folder.empty() ? folder : folder / uuid_text(gpu.uuid);
+/** nullopt: there is none, or one that another user than root could have made. */
+std::optional<GpuMap> kept_map(const Gpu &gpu) {
+    const std::string folder = maps_path();
+    if (!is_private(folder))
+        return std::nullopt;
+    const int file = open((folder + "/" + uuid_text(gpu.uuid)).c_str(),
+                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat found {};
+    std::string text;
+    if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+        (found.st_uid == geteuid() || found.st_uid == 0) && found.st_size <= map_bytes_max) {
+        text.resize(static_cast<std::size_t>(found.st_size));
+        const ssize_t n = read(file, text.data(), text.size());
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    }
+    if (file >= 0)
+        close(file);
+    return parse_map(text);
 }
 
 /** No matter if it fails: then the next one probes, too. */
 void keep(const Gpu &gpu, const GpuMap &map) {
-    const fs::path path = map_path(gpu);
-    std::error_code error;
-    if (path.empty() || (fs::create_directories(path.parent_path(), error), error))
+    const auto folder = Folder::open(maps_path(), true, written_by_others);
+    if (!folder)
         return;
-    const fs::path fresh = path.string() + "." + std::to_string(getpid());
-    {
-        std::ofstream file(fresh);
-        file << map_text(map) << std::flush;
-        if (!file)
-            error = std::make_error_code(std::errc::io_error);
-    }
-    if (!error)
-        fs::rename(fresh, path, error);
-    if (error)
-        fs::remove(fresh, error);
+    const std::string name = uuid_text(gpu.uuid), fresh = name + "." + std::to_string(getpid());
+    const int file = openat(folder->descriptor(), fresh.c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    const std::string text = map_text(map);
+    const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (close(file) < 0 || !whole ||
+        renameat(folder->descriptor(), fresh.c_str(), folder->descriptor(), name.c_str()) < 0)
+        unlinkat(folder->descriptor(), fresh.c_str(), 0);
 }
 
 /** In a child: CUDA and what the probe puts into the environment end with it. */
@@ -66,55 +81,13 @@ Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
         return fail("the library that keeps programs to a partition is missing: " + library);
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return fail("no pipe to a process that asks the GPU");
-    const pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return fail("no process that asks the GPU");
-    }
-    if (child == 0) {
-        close(ends[0]);
+    const auto text = apart("a kernel that finds the TPCs", [&]() -> Outcome<std::string> {
         const auto map = probe(gpu.uuid, gpu.pci_address, driver, library);
-        const std::string text = map ? map_text(*map) : map.error();
-        for (std::size_t done = 0; done < text.size();) {
-            const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
-            if (n <= 0)
-                break;
-            done += static_cast<std::size_t>(n);
-        }
-        std::_Exit(map ? 0 : 1);
-    }
-    close(ends[1]);
-    std::string text;
-    bool late = false;
-    for (char part[4096]; text.size() < map_bytes_max;) {
-        pollfd ready{ends[0], POLLIN, 0};
-        const int polled = poll(&ready, 1, probe_patience_ms);
-        if (polled < 0 && errno == EINTR)
-            continue;
-        late = polled == 0;
-        const ssize_t n = late ? 0 : read(ends[0], part, sizeof(part));
-        if (n <= 0)
-            break;
-        text.append(part, static_cast<std::size_t>(n));
-    }
-    close(ends[0]);
-    if (late)
-        kill(child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (late)
-        return fail("a kernel that asks which TPCs there are did not end in two minutes");
-    if (WIFSIGNALED(status) || (WEXITSTATUS(status) && text.empty()))
-        return fail("the process that asks the GPU ended unexpectedly (status " +
-                    std::to_string(status) + ")");
-    if (WEXITSTATUS(status))
-        return fail(text);
-    const auto map = parse_map(text);
+        return map ? Outcome<std::string>(map_text(*map)) : fail(map.error());
+    });
+    if (!text)
+        return fail(text.error());
+    const auto map = parse_map(*text);
     return map ? Outcome<GpuMap>(*map) : fail("the GPU's TPCs make no sense");
 }
 
@@ -136,7 +109,7 @@ Outcome<GpuMap> map_of(const Gpu &gpu, bool anew) {
     if (!driver)
         return fail(driver.error());
     if (!anew)
-        if (const auto map = parse_map(read_file(map_path(gpu)));
+        if (const auto map = kept_map(gpu);
             map && map->uuid == gpu.uuid && map->driver == *driver)
             return *map;
     auto map = probe_apart(gpu, *driver);

@@ -4,17 +4,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
-#include "state.hpp"
-
-extern char **environ;
+#include "folder.hpp"
+#include "service.hpp"
+#include "variables.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -29,102 +25,81 @@ constexpr const char *connections_variable = "CUDA_DEVICE_MAX_CONNECTIONS", *con
 /** No GPU runs as many tasks. */
 constexpr std::uint32_t servers_max = 100;
 
-std::string own_folder(std::uint32_t server) {
-    return "/tmp/nvtaskset-mps-" + std::to_string(geteuid()) + "-" + std::to_string(server);
+/** A request is answered in milliseconds; a daemon starts in one second, and ends when its servers have. */
+constexpr int request_patience_ms = 5'000, daemon_patience_ms = 30'000;
+
+std::string path_of(std::uint32_t server) {
+    return runtime_path() + "/mps-" + std::to_string(server);
 }
 
-/** In /tmp, where others might have made it. */
-Outcome<void> make_folder(const std::string &path) {
-    struct stat found {};
-    if (mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
-        return fail("cannot make " + path + ": " + std::strerror(errno));
-    if (lstat(path.c_str(), &found) < 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid())
-        return fail(path + " is somebody else's; remove it, or name another folder for MPS with " +
-                    pipe_variable);
-    return {};
+/** The folder of one of nvtaskset's servers; nobody else can have put anything into it. */
+Outcome<Folder> folder_of(std::uint32_t server, bool make) {
+    if (const auto parent = Folder::open(runtime_path(), make); !parent)
+        return fail(parent.error());
+    return Folder::open(path_of(server), make);
 }
 
-/** NVIDIA's control program with a command on its standard input; its exit status, or -1. */
-int run_control(const std::vector<const char *> &arguments, const std::string &input,
-                const std::string &pipes) {
-    // Without what is meant for the command: its CUDA is none of ours.
-    std::vector<std::string> kept{std::string(pipe_variable) + "=" + pipes,
-                                  std::string(log_variable) + "=" + pipes};
-    for (char **each = environ; *each; each++) {
-        const std::string_view entry = *each;
-        const std::string_view name = entry.substr(0, entry.find('='));
-        if (name != pipe_variable && name != log_variable && name != injection_variable &&
-            name != page_variable && name != partitions_variable)
-            kept.emplace_back(entry);
-    }
-    std::vector<char *> environment, words;
-    for (std::string &entry : kept)
-        environment.push_back(entry.data());
-    environment.push_back(nullptr);
-    words.push_back(const_cast<char *>(control));
-    for (const char *argument : arguments)
-        words.push_back(const_cast<char *>(argument));
-    words.push_back(nullptr);
-
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = -1;
-    const int error = posix_spawnp(&child, control, &actions, nullptr, words.data(), environment.data());
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[0]);
-    if (!error)
-        (void)!write(ends[1], input.data(), input.size());
-    close(ends[1]);
-    if (error) {
-        errno = error;
-        return -1;
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+/** A request to the server of a folder; empty: to start it. */
+Service control_of(const std::string &folder, const std::string &request, int patience_ms) {
+    const std::vector<std::string> arguments = request.empty() ? std::vector<std::string>{"-d"}
+                                                               : std::vector<std::string>{};
+    return {control, arguments, request,
+            {std::string(pipe_variable) + "=" + folder, std::string(log_variable) + "=" + folder},
+            patience_ms};
 }
 
-bool answers(const std::string &pipes) {
-    return access((pipes + "/control").c_str(), F_OK) == 0 &&
-           run_control({}, "get_server_list\n", pipes) == 0;
+bool has_socket(const std::string &folder) {
+    return access((folder + "/control").c_str(), F_OK) == 0;
+}
+
+bool answers(const std::string &folder) {
+    if (!has_socket(folder))
+        return false;
+    const Ended ended = run_service(control_of(folder, "get_server_list\n", request_patience_ms));
+    // A container has the server's folder, but not always the program.
+    return ended.is_success() || ended.error == ENOENT;
+}
+
+std::string why(const Ended &ended, const std::string &folder) {
+    if (ended.error == ENOENT)
+        return std::string(control) + " (of NVIDIA's driver) is not there, so that tasks run one after the "
+                                      "other; --no-mps says that this is meant";
+    const std::string otherwise =
+        "; its log is in " + folder + "; --no-mps has tasks run one after the other";
+    if (ended.error)
+        return std::string(control) + " cannot be run: " + std::strerror(ended.error) + otherwise;
+    return std::string(control) + " -d " + (ended.late ? "did not end" : "failed") + otherwise;
 }
 
 } // namespace
 
-bool has_other_mps() {
-    return std::getenv(pipe_variable) || answers(default_pipes);
+OtherMps other_mps() {
+    const char *const named = variable(pipe_variable);
+    const std::string folder = named ? named : default_pipes;
+    return {named != nullptr, answers(folder), folder};
+}
+
+void set_connections() {
+    if (!variable(connections_variable))
+        setenv(connections_variable, connections, 1);
 }
 
 Outcome<void> join_mps(std::uint32_t server) {
-    setenv(connections_variable, connections, 0);
-    if (has_other_mps())
-        return {};
-    const std::string folder = own_folder(server);
-    if (const auto made = make_folder(folder); !made)
-        return made;
-    // Two that start at the same time: the second finds the first's.
-    const int lock = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock >= 0)
-        flock(lock, LOCK_EX);
-    const bool there = answers(folder) || run_control({"-d"}, "", folder) == 0;
-    const int error = errno;
-    if (lock >= 0)
-        close(lock);
-    if (!there)
-        return fail(error == ENOENT
-                        ? std::string(control) + " (of NVIDIA's driver) is not there, so that tasks "
-                          "run one after the other; --no-mps says that this is meant"
-                        : std::string(control) + " -d failed; its log is in " + folder +
-                              "; --no-mps has tasks run one after the other");
-    setenv(pipe_variable, folder.c_str(), 1);
-    setenv(log_variable, folder.c_str(), 1);
+    const auto folder = folder_of(server, true);
+    if (!folder)
+        return fail(folder.error());
+    const std::string &path = folder->path();
+    if (!answers(path)) {
+        const Service start = control_of(path, "", daemon_patience_ms);
+        Ended started = run_in_scope(start);
+        if (!started.is_success() && !answers(path))
+            started = run_service(start);
+        // Of two that start at the same time one fails, and finds the other's.
+        if (!started.is_success() && (started.error || !answers(path)))
+            return fail(why(started, path));
+    }
+    setenv(pipe_variable, path.c_str(), 1);
+    setenv(log_variable, path.c_str(), 1);
     return {};
 }
 
@@ -132,11 +107,15 @@ Outcome<bool> quit_mps() {
     bool any = false;
     struct stat found {};
     for (std::uint32_t server = 1; server <= servers_max; server++) {
-        const std::string folder = own_folder(server);
-        if (lstat(folder.c_str(), &found) < 0 || !answers(folder))
+        if (lstat(path_of(server).c_str(), &found) < 0)
             continue;
-        if (run_control({}, "quit\n", folder))
-            return fail(std::string(control) + " does not quit; its log is in " + folder);
+        const auto folder = folder_of(server, false);
+        if (!folder)
+            return fail(folder.error());
+        if (!answers(folder->path()))
+            continue;
+        if (!run_service(control_of(folder->path(), "quit\n", daemon_patience_ms)).is_success())
+            return fail(std::string(control) + " does not quit; its log is in " + folder->path());
         any = true;
     }
     return any;

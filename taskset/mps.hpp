@@ -4,8 +4,9 @@
 #define NVTASKSET_MPS_HPP
 
 #include <cstdint>
+#include <string>
 
-#include "gpu_map.hpp"
+#include "outcome.hpp"
 
 namespace nvtaskset {
 
@@ -15,12 +16,22 @@ namespace nvtaskset {
  */
 constexpr std::uint32_t clients_max = 15;
 
-/** The user has named an MPS server (CUDA_MPS_PIPE_DIRECTORY), or NVIDIA's own place has one. */
-bool has_other_mps();
+/** An MPS server that nvtaskset has not started. */
+struct OtherMps {
+    bool named = false;  ///< the user has named its folder (CUDA_MPS_PIPE_DIRECTORY)
+    bool answers = false;
+    std::string folder;
+};
+
+/** That which the user has named, else that at NVIDIA's own place. Asks it; takes some seconds at most. */
+OtherMps other_mps();
+
+/** What CUDA in the command takes as many channels with as without MPS: unless the user has set it. */
+void set_connections();
 
 /**
- * Sees to it that CUDA in the command has as many channels as without MPS, and finds an MPS server:
- * the other one if there is, else nvtaskset's of this number, from 1.
+ * Sees to it that nvtaskset's server of this number, from 1, runs, and that the command becomes its client.
+ * Fails, within a minute, if it cannot be started.
  */
 Outcome<void> join_mps(std::uint32_t server);
 

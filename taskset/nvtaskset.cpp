@@ -6,36 +6,35 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
 #include <getopt.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <poll.h>
 #include <set>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "choice_lock.hpp"
 #include "gpus.hpp"
+#include "lib/inherited.hpp"
+#include "lib/printable.hpp"
 #include "map_file.hpp"
 #include "mps.hpp"
 #include "page.hpp"
 #include "tasks.hpp"
 #include "text.hpp"
 #include "variables.hpp"
+#include "visible.hpp"
+#include "watcher.hpp"
 
 namespace nvtaskset {
 namespace {
 
-// As taskset(1), env(1) and timeout(1) end.
-constexpr int failed = 1, cannot_run = 126, not_found = 127;
+using nvdebug::base::printable;
 
 struct Wish {
-    std::string tpcs, gpcs, size, gpu = "0";
+    std::string tpcs, gpcs, size;
+    std::optional<std::string> gpu; ///< nullopt: those that the command sees, or the task has
     Placement placement = Placement::packed;
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          whole_count = false, quiet = false;
@@ -47,9 +46,25 @@ struct Wish {
     bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
 };
 
-int say(const std::string &sentence) {
-    std::fprintf(stderr, "nvtaskset: %s\n", sentence.c_str());
-    return failed;
+void say(const std::string &sentence) {
+    std::fprintf(stderr, "nvtaskset: %s\n", printable(sentence).c_str());
+}
+
+Exit refuse(const Refusal &why) {
+    say(why.sentence);
+    return why.exit;
+}
+
+Exit refuse(const std::string &sentence, Exit exit = Exit::failed) {
+    return refuse(Refusal{sentence, exit});
+}
+
+/** The output's end: what could not be written is no success. */
+Exit written(Exit exit) {
+    errno = 0;
+    if (std::fflush(stdout) || std::ferror(stdout))
+        return refuse(std::string("cannot write: ") + std::strerror(errno ? errno : EIO));
+    return exit;
 }
 
 void note(const Wish &wish, const std::string &sentence) {
@@ -64,7 +79,8 @@ Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
     const bool percent = size.ends_with('%');
     const std::string digits = size.substr(0, size.size() - percent);
     if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != digits.npos)
-        return fail("--sms takes a number of SMs, or of percent as 25%, not '" + size + "'");
+        return fail("--sms takes a number of SMs, or of percent as 25%, not '" + size + "'",
+                    Exit::bad_usage);
     const std::size_t number = std::stoul(digits), per_tpc = map.tpcs.front().sms.size();
     std::size_t all = 0;
     for (const Tpc &tpc : map.tpcs)
@@ -87,144 +103,164 @@ Tpcs taken(const GpuMap &map, const std::vector<Task> &others) {
 }
 
 std::string command_of(const Task &task) {
-    return task.processes.empty() ? "?" : task.processes.front().command;
+    return task.processes.empty() ? "?" : printable(task.processes.front().command);
 }
 
-Outcome<Tpcs> wished_tpcs(const Wish &wish, const GpuMap &map, const std::vector<Task> &others) {
-    const Tpcs used = taken(map, others);
+/** A GPU that a partition is for. */
+struct Target {
+    Gpu gpu;
+    GpuMap map;
+    Tpcs tpcs;             ///< with -t or -g
+    std::size_t count = 0; ///< with -s
+};
+
+/** Which TPCs of the GPU, or how many, without a look at others. */
+Outcome<Target> target_on(const Wish &wish, const Gpu &gpu) {
+    auto map = map_of(gpu, false);
+    if (!map)
+        return fail(map.error());
+    Target target{gpu, std::move(*map), {}, 0};
     if (!wish.size.empty()) {
-        const auto count = tpc_count(map, wish.size);
+        const auto count = tpc_count(target.map, wish.size);
         if (!count)
             return fail(count.error());
-        // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
-        if (const auto free = choose(map, *count, used, wish.placement); free || wish.exclusive)
-            return free;
-        return choose(map, *count, {}, wish.placement);
+        target.count = *count;
+        return target;
     }
     Outcome<Tpcs> tpcs;
     if (!wish.tpcs.empty()) {
-        tpcs = parse_list(wish.tpcs, "TPC", static_cast<std::uint32_t>(map.tpcs.size()));
+        tpcs = parse_list(wish.tpcs, "TPC", static_cast<std::uint32_t>(target.map.tpcs.size()));
     } else {
-        const auto wanted = parse_list(wish.gpcs, "GPC", gpcs(map).back() + 1);
-        tpcs = wanted ? tpcs_of_gpcs(map, *wanted) : fail(wanted.error());
+        const auto wanted = parse_list(wish.gpcs, "GPC", gpcs(target.map).back() + 1);
+        tpcs = wanted ? tpcs_of_gpcs(target.map, *wanted) : fail(wanted.error());
     }
-    if (tpcs && wish.exclusive)
+    if (!tpcs)
+        return fail(tpcs.error());
+    target.tpcs = std::move(*tpcs);
+    return target;
+}
+
+/** @p named: each of the GPUs was asked for by name. Otherwise some may be of another kind, and are left out. */
+Outcome<std::vector<Target>> targets_on(const Wish &wish, const Selection &chosen, bool named) {
+    std::vector<Target> targets;
+    std::vector<Refusal> left_out;
+    for (const Gpu &gpu : chosen.gpus) {
+        auto target = target_on(wish, gpu);
+        if (target)
+            targets.push_back(std::move(*target));
+        else if (named || target.error().exit == Exit::bad_usage)
+            return fail(target.error());
+        else
+            left_out.push_back({"GPU " + std::to_string(gpu.number) + " is left out: " + target.error().sentence,
+                                target.error().exit});
+    }
+    if (targets.empty())
+        return !left_out.empty()         ? fail(left_out.front())
+               : chosen.left_out.empty() ? fail("there is no GPU that could be partitioned")
+                                         : fail(chosen.left_out.front());
+    // That a GPU is not kept to a partition is no note that -q leaves out.
+    for (const Refusal &each : left_out)
+        say(each.sentence);
+    for (const std::string &sentence : chosen.left_out)
+        say(sentence);
+    if (targets.size() > State::slots_max)
+        return fail("a task has partitions on " + std::to_string(State::slots_max) + " GPUs at most, and " +
+                    std::to_string(targets.size()) + " are chosen; -i chooses some");
+    return targets;
+}
+
+bool is_named(const Wish &wish) {
+    return wish.gpu && *wish.gpu != "all";
+}
+
+/** For a COMMAND. */
+Outcome<std::vector<Target>> targets_of_command(const Wish &wish) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    const Visibility visibility = Visibility::own();
+    const std::string limit = "CUDA_VISIBLE_DEVICES is '" + visibility.devices.value_or("") + "'";
+    if (!wish.gpu) {
+        const auto visible = visible_gpus(*gpus, visibility);
+        if (!visible)
+            return fail(visible.error());
+        if (!visible->empty())
+            return targets_on(wish, gpus->some(*visible), false);
+        say(limit + ": CUDA shows the command no GPU that can be kept to a partition");
+        return targets_on(wish, gpus->all(), false);
+    }
+    const auto chosen = select(*gpus, *wish.gpu);
+    if (!chosen)
+        return fail(chosen.error());
+    if (visibility.devices)
+        if (const auto visible = visible_gpus(*gpus, visibility);
+            visible && std::ranges::none_of(chosen->gpus, [&](const Gpu &gpu) {
+                return std::ranges::count(*visible, gpu.number);
+            }))
+            say(limit + ", and so CUDA shows the command no GPU of -i " + *wish.gpu +
+                ": on those that it shows, the command is kept to no partition");
+    return targets_on(wish, *chosen, is_named(wish));
+}
+
+/** For a task that runs: the GPUs on which it has a partition, else those that it sees. */
+Outcome<std::vector<Target>> targets_of_task(const Wish &wish, const Task &task) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    if (wish.gpu) {
+        const auto chosen = select(*gpus, *wish.gpu);
+        return chosen ? targets_on(wish, *chosen, is_named(wish)) : fail(chosen.error());
+    }
+    Selection has;
+    for (const Slot &slot : task.page->state().slots)
+        if (const auto partition = read_partition(slot))
+            for (const Gpu &gpu : gpus->with_uuid(uuid_text(partition->uuid)))
+                has.gpus.push_back(gpu);
+    if (!has.gpus.empty())
+        return targets_on(wish, has, true);
+    const auto visible = visible_gpus(*gpus, Visibility::of(wish.pid));
+    if (!visible)
+        return fail(visible.error());
+    return targets_on(wish, visible->empty() ? gpus->all() : gpus->some(*visible), false);
+}
+
+/** Its TPCs, of those that others leave. */
+Outcome<Tpcs> chosen_tpcs(const Wish &wish, const Target &target, const std::vector<Task> &others) {
+    if (target.count) {
+        // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
+        if (const auto free = choose(target.map, target.count, taken(target.map, others), wish.placement);
+            free || wish.exclusive)
+            return free;
+        return choose(target.map, target.count, {}, wish.placement);
+    }
+    if (wish.exclusive)
         for (const Task &task : others) {
-            const Slot *const slot = task.page->find(map.uuid);
+            const Slot *const slot = task.page->find(target.map.uuid);
             const auto partition = slot ? read_partition(*slot) : std::nullopt;
             Tpcs both;
             if (partition)
-                std::ranges::set_intersection(*tpcs, tpcs_of(map, *partition), std::back_inserter(both));
+                std::ranges::set_intersection(target.tpcs, tpcs_of(target.map, *partition), std::back_inserter(both));
             if (!both.empty())
                 return fail("TPCs " + list_text(both) + " are of task " +
                             std::to_string(task.processes.front().pid) + " (" + command_of(task) +
                             "); choose others ('nvtaskset --list'), or leave out --exclusive");
         }
-    return tpcs;
+    return target.tpcs;
 }
 
-/** Others wait with their choice until this is made: as long as it lives. */
-class Turn {
-  public:
-    Turn() : lock_(open(injection_path().c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (lock_ >= 0)
-            flock(lock_, LOCK_EX);
-    }
-    ~Turn() {
-        if (lock_ >= 0)
-            close(lock_);
-    }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
-
-  private:
-    int lock_;
-};
-
-/** One for each GPU. */
-Outcome<std::vector<Partition>> wished_partitions(const Wish &wish, const std::vector<Task> &others) {
-    const auto all = gpus();
-    if (!all)
-        return fail(all.error());
-    const auto chosen = select(*all, wish.gpu);
-    if (!chosen)
-        return fail(chosen.error());
+Outcome<std::vector<Partition>> chosen_partitions(const Wish &wish, const std::vector<Target> &targets,
+                                                  const std::vector<Task> &others) {
     std::vector<Partition> partitions;
-    for (const Gpu &gpu : *chosen) {
-        const auto map = map_of(gpu, false);
-        if (!map)
-            return fail(map.error());
-        const auto tpcs = wished_tpcs(wish, *map, others);
+    for (const Target &target : targets) {
+        const auto tpcs = chosen_tpcs(wish, target, others);
         if (!tpcs)
             return fail(tpcs.error());
-        partitions.push_back(partition_of(*map, *tpcs));
+        partitions.push_back(partition_of(target.map, *tpcs));
     }
     return partitions;
 }
 
 // --- starting a command ---
-
-bool descends(pid_t pid, pid_t root) {
-    for (int step = 0; step < 64 && pid > 1; step++) {
-        if (pid == root)
-            return true;
-        std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-        std::string stat;
-        std::getline(file, stat);
-        const std::size_t end = stat.rfind(')');
-        char state = 0;
-        if (end == stat.npos || std::sscanf(stat.c_str() + end + 1, " %c %d", &state, &pid) != 2)
-            return false;
-    }
-    return false;
-}
-
-/**
- * A process beside the command, as long as that runs: CUDA says nothing where it does not load the
- * library. It is nobody's child.
- */
-void watch(std::optional<Page> &page) {
-    const pid_t command = getpid();
-    const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
-    if (pidfd < 0)
-        return;
-    const pid_t child = fork();
-    if (child != 0) {
-        close(pidfd);
-        if (child > 0)
-            waitpid(child, nullptr, 0);
-        return;
-    }
-    // It is no part of the task, from before the command begins.
-    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, page->descriptor()})
-        close(descriptor);
-    page.reset();
-    setsid();
-    if (fork() != 0)
-        std::_Exit(0);
-    constexpr int first_ms = 500, longest_ms = 8000;
-    std::set<pid_t> suspects, named;
-    for (int period_ms = first_ms;; period_ms = std::min(2 * period_ms, longest_ms)) {
-        pollfd ended{pidfd, POLLIN, 0};
-        if (poll(&ended, 1, period_ms) != 0)
-            std::_Exit(0);
-        std::error_code error;
-        for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
-             at.increment(error)) {
-            const pid_t pid = std::atoi(at->path().filename().c_str());
-            if (pid <= 0 || named.contains(pid) || !descends(pid, command))
-                continue;
-            const auto process = look_at(pid);
-            // Twice: it may be in the middle of CUDA's beginning.
-            if (process && process->uses_gpu && !process->injected && !suspects.insert(pid).second) {
-                say("process " + std::to_string(pid) + " (" + process->command +
-                    ") uses the GPU and is NOT kept to the partition: CUDA in it did not load " +
-                    injection_path());
-                named.insert(pid);
-            }
-        }
-    }
-}
 
 std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -233,9 +269,6 @@ std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
 
 /** That of the turn, else the first of nvtaskset's MPS servers that has room. */
 Outcome<std::uint32_t> choose_server(const Wish &wish, const std::vector<Task> &others) {
-    if (wish.turn && has_other_mps())
-        return fail("--turn is for nvtaskset's own MPS servers, and another one is named "
-                    "(CUDA_MPS_PIPE_DIRECTORY) or at NVIDIA's own place");
     if (wish.turn && clients_of(wish.turn, others) >= clients_max)
         return fail("turn " + std::to_string(wish.turn) + " has " + std::to_string(clients_max) +
                     " tasks, which is all that an MPS server takes");
@@ -243,6 +276,60 @@ Outcome<std::uint32_t> choose_server(const Wish &wish, const std::vector<Task> &
     while (clients_of(server, others) >= clients_max)
         server++;
     return server;
+}
+
+/** What is said before the command starts, of other settings that limit it. */
+void name_limits(const Wish &wish, const OtherMps &mps) {
+    constexpr const char *percentage = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
+    if (const char *const part = variable(percentage))
+        note(wish, std::string(percentage) + " is " + part +
+                       ": as a client of an MPS server the command has this percentage of the GPU's SMs at most, "
+                       "whatever its partition");
+    if (mps.named && !mps.answers)
+        note(wish, "CUDA_MPS_PIPE_DIRECTORY is " + mps.folder +
+                       ", where no MPS server answers: tasks run one after the other");
+}
+
+/** The page, with the partitions that are chosen while no other task of this user chooses. */
+Outcome<Page> page_with_choice(const Wish &wish, const std::vector<Target> &targets, bool own_server) {
+    std::optional<ChoiceLock> lock;
+    if (wish.exclusive || !wish.size.empty() || own_server) {
+        auto taken = ChoiceLock::take();
+        if (!taken)
+            return fail(taken.error());
+        lock.emplace(std::move(*taken));
+    }
+    const std::vector<Task> others = tasks();
+    const auto partitions = chosen_partitions(wish, targets, others);
+    if (!partitions)
+        return fail(partitions.error());
+    auto page = Page::make();
+    if (!page)
+        return fail(std::string("no memory to share with the command: ") + std::strerror(errno));
+    for (const Partition &partition : *partitions)
+        page->set(partition);
+    if (own_server) {
+        const auto server = choose_server(wish, others);
+        if (!server)
+            return fail(server.error());
+        page->writable()->mps_server = *server;
+    }
+    return std::move(*page);
+}
+
+/** Where the command's processes find their partitions. */
+void describe_to_command(const Wish &wish, const Page &page) {
+    std::string texts;
+    for (const Slot &slot : page.state().slots)
+        if (const auto partition = read_partition(slot))
+            texts += (texts.empty() ? "" : ";") + partition_text(*partition);
+    setenv(injection_variable, injection_path().c_str(), 1);
+    setenv(page_variable, page_name_text({getpid(), page.descriptor(), page.inode()}).c_str(), 1);
+    setenv(partitions_variable, texts.c_str(), 1);
+    if (wish.best_effort)
+        setenv(best_effort_variable, "1", 1);
+    if (wish.whole_count)
+        setenv(whole_count_variable, "1", 1);
 }
 
 /** The command is no part of the task in which it is started. */
@@ -255,57 +342,44 @@ void leave_task() {
         close(name->descriptor);
 }
 
-int run(const Wish &wish) {
-    std::vector<Partition> partitions;
-    std::optional<Page> page;
-    {
-        const Turn turn;
-        const std::vector<Task> others = tasks();
-        if (!wish.prepare) {
-            auto wished = wished_partitions(wish, others);
-            if (!wished)
-                return say(wished.error());
-            partitions = std::move(*wished);
-        }
-        leave_task();
-        page = Page::make();
-        if (!page)
-            return say(std::string("no memory to share with the command: ") + std::strerror(errno));
-        for (const Partition &partition : partitions)
-            if (!page->set(partition))
-                return say("there are too many GPUs");
-        if (wish.mps && !wish.prepare) {
-            const bool other = has_other_mps();
-            const auto chosen = choose_server(wish, others);
-            if (!chosen)
-                return say(chosen.error());
-            const std::uint32_t server = *chosen;
-            if (const auto joined = join_mps(server); !joined)
-                return say(joined.error());
-            if (State *const state = page->writable())
-                state->mps_server = other ? 0 : server;
-            if (!other && server > 1 && !wish.turn)
-                note(wish, "an MPS server takes " + std::to_string(clients_max) +
-                               " tasks; this one is at server " + std::to_string(server) +
-                               ", and tasks of different servers take turns");
-        }
-    }
+Exit run(const Wish &wish) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
-        return say("the library that keeps programs to a partition is missing: " + library);
-    if (const char *const other = std::getenv(injection_variable); other && library != other)
-        return say(std::string(injection_variable) + " is " + other +
-                   ": CUDA loads one library alone, a profiler's or nvtaskset's");
-    std::string texts;
-    for (const Partition &partition : partitions)
-        texts += (texts.empty() ? "" : ";") + partition_text(partition);
-    setenv(injection_variable, library.c_str(), 1);
-    setenv(page_variable, page_name_text({getpid(), page->descriptor(), page->inode()}).c_str(), 1);
-    setenv(partitions_variable, texts.c_str(), 1);
-    if (wish.best_effort)
-        setenv(best_effort_variable, "1", 1);
-    if (wish.whole_count)
-        setenv(whole_count_variable, "1", 1);
+        return refuse("the library that keeps programs to a partition is missing: " + library);
+    if (const char *const other = variable(injection_variable); other && library != other)
+        return refuse(std::string(injection_variable) + " is " + other +
+                      ": CUDA loads one library alone, a profiler's or nvtaskset's");
+    std::vector<Target> targets;
+    OtherMps other;
+    if (!wish.prepare) {
+        auto found = targets_of_command(wish);
+        if (!found)
+            return refuse(found.error());
+        targets = std::move(*found);
+        if (wish.mps)
+            other = other_mps();
+        name_limits(wish, other);
+    }
+    const bool has_other = other.named || other.answers;
+    if (wish.turn && has_other)
+        return refuse("--turn is for nvtaskset's own MPS servers, and another one is named "
+                      "(CUDA_MPS_PIPE_DIRECTORY) or at NVIDIA's own place");
+    const bool mps = wish.mps && !wish.prepare;
+    leave_task();
+    auto made = page_with_choice(wish, targets, mps && !has_other);
+    if (!made)
+        return refuse(made.error());
+    std::optional<Page> page(std::move(*made));
+    if (mps)
+        set_connections();
+    if (const std::uint32_t server = page->state().mps_server) {
+        if (const auto joined = join_mps(server); !joined)
+            return refuse(joined.error());
+        if (server > 1 && !wish.turn)
+            note(wish, "an MPS server takes " + std::to_string(clients_max) + " tasks; this one is at server " +
+                           std::to_string(server) + ", and tasks of different servers take turns");
+    }
+    describe_to_command(wish, *page);
     watch(page);
     // Now the command may have it.
     fcntl(page->descriptor(), F_SETFD, 0);
@@ -313,10 +387,11 @@ int run(const Wish &wish) {
     for (const std::string &word : wish.command)
         words.push_back(const_cast<char *>(word.c_str()));
     words.push_back(nullptr);
+    nvdebug::base::give_inheritance_back();
     execvp(words[0], words.data());
     const int error = errno;
-    say(wish.command[0] + ": " + std::strerror(error));
-    return error == ENOENT ? not_found : cannot_run;
+    return refuse(wish.command[0] + ": " + std::strerror(error),
+                  error == ENOENT ? Exit::not_found : Exit::cannot_run);
 }
 
 // --- a task that runs ---
@@ -387,13 +462,12 @@ Json json_of(const std::vector<Process> &processes) {
 }
 
 /** Names of commands may be any bytes. */
-int print(const Json &document) {
+void print(const Json &document) {
     std::printf("%s\n", document.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
-    return std::fflush(stdout) ? say("cannot write") : 0;
 }
 
 /** The GPU and its TPCs; of @p tasks those that have a partition there, or should. */
-Json json_of(const Gpu &gpu, std::size_t number, const GpuMap &map, const std::vector<const Task *> &tasks) {
+Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> &tasks) {
     Json tpcs = Json::array(), rows = Json::array();
     for (std::size_t n = 0; n < map.tpcs.size(); n++)
         tpcs.push_back({{"tpc", n}, {"gpc", map.tpcs[n].gpc}, {"bit", map.tpcs[n].bit}, {"sms", map.tpcs[n].sms}});
@@ -402,7 +476,7 @@ Json json_of(const Gpu &gpu, std::size_t number, const GpuMap &map, const std::v
             rows.push_back({{"processes", json_of(task->processes)},
                             {"partition", json_of(map, *there)},
                             {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
-    return {{"gpu", number},
+    return {{"gpu", gpu.number},
             {"name", gpu.name},
             {"pci_address", gpu.pci_address},
             {"uuid", uuid_text(gpu.uuid)},
@@ -410,129 +484,183 @@ Json json_of(const Gpu &gpu, std::size_t number, const GpuMap &map, const std::v
             {"tasks", std::move(rows)}};
 }
 
-int print_json(const Wish &wish, const std::vector<Gpu> &all, const std::vector<const Task *> &tasks) {
+using Maps = std::vector<std::pair<Gpu, GpuMap>>;
+
+/** Of the GPUs that are awake and can be read; the others are named. @p exit: partial if a GPU could not be asked. */
+Outcome<Maps> maps_of(const Wish &wish, Exit &exit) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    const Selection awake = gpus->awake();
+    for (const std::string &sentence : awake.left_out)
+        note(wish, sentence);
+    Maps maps;
+    std::vector<Refusal> failures;
+    for (const Gpu &gpu : awake.gpus) {
+        auto map = map_of(gpu, wish.probe);
+        if (map)
+            maps.emplace_back(gpu, std::move(*map));
+        else
+            failures.push_back(map.error());
+        if (!map && awake.gpus.size() > 1)
+            say("GPU " + std::to_string(gpu.number) + ": " + map.error().sentence);
+    }
+    if (maps.empty() && !failures.empty())
+        return fail(failures.front());
+    exit = failures.empty() ? Exit::done : Exit::partial;
+    return maps;
+}
+
+Exit print_json(const Maps &maps, const std::vector<const Task *> &tasks, Exit exit) {
     Json gpus = Json::array();
-    for (std::size_t n = 0; n < all.size(); n++) {
-        const auto map = map_of(all[n], wish.probe);
-        if (!map)
-            return say(map.error());
-        gpus.push_back(json_of(all[n], n, *map, tasks));
-    }
-    return print({{"schema_version", "2.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    for (const auto &[gpu, map] : maps)
+        gpus.push_back(json_of(gpu, map, tasks));
+    print({{"schema_version", "2.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    return written(exit);
 }
 
-int show(const Wish &wish, const Task &task) {
-    const auto all = gpus();
-    if (!all)
-        return say(all.error());
+const char *state_of(const Process &process) {
+    return process.injected   ? "kept to the partition"
+           : process.uses_gpu ? "uses the GPU and is NOT kept to the partition"
+                              : "has not used CUDA yet";
+}
+
+std::string line_of(const Process &process) {
+    return "process " + std::to_string(process.pid) + " (" + printable(process.command) + "): " + state_of(process);
+}
+
+Exit show(const Wish &wish, const Task &task) {
+    Exit exit = Exit::done;
+    const auto maps = maps_of(wish, exit);
+    if (!maps)
+        return refuse(maps.error());
     if (wish.json)
-        return print_json(wish, *all, {&task});
+        return print_json(*maps, {&task}, exit);
     bool any = false;
-    for (std::size_t n = 0; n < all->size(); n++) {
-        const auto there = shown(task, (*all)[n].uuid);
-        if (!there)
-            continue;
-        const auto map = map_of((*all)[n], false);
-        if (!map)
-            return say(map.error());
-        std::printf("GPU %zu: %s\n", n,
-                    describe(*map, task.page->state(), *there->slot, there->setting).c_str());
-        any = true;
-    }
+    for (const auto &[gpu, map] : *maps)
+        if (const auto there = shown(task, gpu.uuid)) {
+            std::printf("GPU %zu: %s\n", gpu.number,
+                        describe(map, task.page->state(), *there->slot, there->setting).c_str());
+            any = true;
+        }
+    // It may be on a GPU that is asleep.
     if (!any)
-        std::printf("no partition: it may use all of each GPU\n");
+        std::printf(has_partition(task.page->state()) ? "no partition on these GPUs\n"
+                                                      : "no partition: it may use all of each GPU\n");
     for (const Process &process : task.processes)
-        std::printf("process %d (%s): %s\n", process.pid, process.command.c_str(),
-                    process.injected   ? "kept to the partition"
-                    : process.uses_gpu ? "uses the GPU and is NOT kept to the partition"
-                                       : "has not used CUDA yet");
-    return 0;
+        std::printf("%s\n", line_of(process).c_str());
+    return written(exit);
 }
 
-int change(const Wish &wish) {
+/** The whole GPU again, on those that are named, or on all. */
+Exit free_task(const Wish &wish, const Task &task) {
+    if (!wish.gpu) {
+        for (const Slot &slot : task.page->state().slots)
+            if (const auto partition = read_partition(slot))
+                task.page->clear(partition->uuid);
+        return Exit::done;
+    }
+    auto gpus = Gpus::find();
+    const auto chosen = gpus ? select(*gpus, *wish.gpu) : fail(gpus.error());
+    if (!chosen)
+        return refuse(chosen.error());
+    for (const Gpu &gpu : chosen->gpus)
+        if (!task.page->clear(gpu.uuid))
+            return refuse("the task has partitions on too many GPUs");
+    return Exit::done;
+}
+
+Exit change(const Wish &wish) {
     const bool changes = wish.names_tpcs() || wish.whole;
-    auto task = task_of(wish.pid, changes ? Access::change : Access::look);
+    const auto task = task_of(wish.pid, changes ? Access::change : Access::look);
     if (!task)
-        return say(task.error());
+        return refuse(task.error());
+    if (wish.whole)
+        return free_task(wish, *task);
     if (!changes)
         return show(wish, *task);
-    const Turn turn;
-    if (wish.whole) {
-        const auto all = gpus();
-        const auto chosen = all ? select(*all, wish.gpu) : fail(all.error());
-        if (!chosen)
-            return say(chosen.error());
-        for (const Gpu &gpu : *chosen)
-            if (!task->page->clear(gpu.uuid))
-                return say("the task has partitions on too many GPUs");
-        return 0;
+    const auto targets = targets_of_task(wish, *task);
+    if (!targets)
+        return refuse(targets.error());
+    {
+        std::optional<ChoiceLock> lock;
+        if (wish.exclusive || !wish.size.empty()) {
+            auto taken = ChoiceLock::take();
+            if (!taken)
+                return refuse(taken.error());
+            lock.emplace(std::move(*taken));
+        }
+        std::vector<Task> others = tasks();
+        std::erase_if(others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
+        const auto partitions = chosen_partitions(wish, *targets, others);
+        if (!partitions)
+            return refuse(partitions.error());
+        for (const Partition &partition : *partitions)
+            if (!task->page->set(partition))
+                return refuse("the task has partitions on too many GPUs");
     }
-    std::vector<Task> others = tasks();
-    std::erase_if(others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
-    const auto partitions = wished_partitions(wish, others);
-    if (!partitions)
-        return say(partitions.error());
-    for (const Partition &partition : *partitions)
-        if (!task->page->set(partition))
-            return say("the task has partitions on too many GPUs");
     // Whose page it is may have ended meanwhile.
     if (!look_at(wish.pid))
-        return say("process " + std::to_string(wish.pid) + " has ended");
+        return refuse("process " + std::to_string(wish.pid) + " has ended");
     if (std::ranges::none_of(task->processes, &Process::injected))
         note(wish, "process " + std::to_string(wish.pid) + " has not used CUDA yet; the partition holds when it does");
-    return 0;
+    return Exit::done;
 }
 
 // --- who has what ---
 
-int list(const Wish &wish) {
-    const auto all = gpus();
-    if (!all)
-        return say(all.error());
+void list_gpu(const Gpu &gpu, const GpuMap &map, const std::vector<Task> &running) {
+    std::printf("GPU %zu: %s, %s, %s\n", gpu.number, gpu.name.c_str(), gpu.pci_address.c_str(),
+                uuid_text(gpu.uuid).c_str());
+    std::vector<std::string> cells(map.tpcs.size(), ".");
+    std::vector<std::string> legend;
+    char letter = 'A';
+    for (const Task &task : running) {
+        const auto there = shown(task, map.uuid);
+        if (!there)
+            continue;
+        const bool has_partition = there->setting.use == Use::partition;
+        const std::string name(1, has_partition ? letter : '-');
+        if (has_partition) {
+            letter = letter == 'Z' ? 'a' : letter == 'z' ? '?' : static_cast<char>(letter + (letter != '?'));
+            for (const std::uint32_t tpc : tpcs_of(map, there->setting.partition))
+                cells[tpc] = cells[tpc] == "." ? name : "*";
+        }
+        legend.push_back("  " + name + "  " + std::to_string(task.processes.front().pid) + " (" +
+                         command_of(task) +
+                         "): " + describe(map, task.page->state(), *there->slot, there->setting));
+        for (const Process &process : task.processes)
+            if (process.uses_gpu && !process.injected)
+                legend.push_back("     " + line_of(process));
+    }
+    for (const std::uint32_t gpc : gpcs(map)) {
+        const Tpcs tpcs = *tpcs_of_gpcs(map, {gpc});
+        std::string row;
+        for (const std::uint32_t tpc : tpcs)
+            row += " " + cells[tpc];
+        std::printf("  GPC %-2u TPCs %-6s%s\n", gpc, list_text(tpcs).c_str(), row.c_str());
+    }
+    for (const std::string &line : legend)
+        std::printf("%s\n", line.c_str());
+    if (std::ranges::count(cells, "*"))
+        std::printf("  *  more than one task\n");
+}
+
+Exit list(const Wish &wish) {
+    Exit exit = Exit::done;
+    const auto maps = maps_of(wish, exit);
+    if (!maps)
+        return refuse(maps.error());
     const std::vector<Task> running = tasks();
     if (wish.json) {
         std::vector<const Task *> each;
         for (const Task &task : running)
             each.push_back(&task);
-        return print_json(wish, *all, each);
+        return print_json(*maps, each, exit);
     }
-    for (std::size_t n = 0; n < all->size(); n++) {
-        const auto map = map_of((*all)[n], wish.probe);
-        std::printf("GPU %zu: %s, %s, %s\n", n, (*all)[n].name.c_str(), (*all)[n].pci_address.c_str(),
-                    uuid_text((*all)[n].uuid).c_str());
-        if (!map)
-            return say(map.error());
-        std::vector<std::string> cells(map->tpcs.size(), ".");
-        std::vector<std::string> legend;
-        char letter = 'A';
-        for (const Task &task : running) {
-            const auto there = shown(task, map->uuid);
-            if (!there)
-                continue;
-            const bool has_partition = there->setting.use == Use::partition;
-            const std::string name(1, has_partition ? letter : '-');
-            if (has_partition)
-                letter = letter == 'Z' ? 'a' : letter == 'z' ? '?' : static_cast<char>(letter + (letter != '?'));
-            if (has_partition)
-                for (const std::uint32_t tpc : tpcs_of(*map, there->setting.partition))
-                    cells[tpc] = cells[tpc] == "." ? name : "*";
-            legend.push_back("  " + name + "  " + std::to_string(task.processes.front().pid) + " (" +
-                             command_of(task) +
-                             "): " + describe(*map, task.page->state(), *there->slot, there->setting));
-        }
-        for (const std::uint32_t gpc : gpcs(*map)) {
-            const Tpcs tpcs = *tpcs_of_gpcs(*map, {gpc});
-            std::string row;
-            for (const std::uint32_t tpc : tpcs)
-                row += " " + cells[tpc];
-            std::printf("  GPC %-2u TPCs %-6s%s\n", gpc, list_text(tpcs).c_str(), row.c_str());
-        }
-        for (const std::string &line : legend)
-            std::printf("%s\n", line.c_str());
-        if (std::ranges::count(cells, "*"))
-            std::printf("  *  more than one task\n");
-    }
-    return 0;
+    for (const auto &[gpu, map] : *maps)
+        list_gpu(gpu, map, running);
+    return written(exit);
 }
 
 const char *const help = R"(Keep a CUDA program, unmodified, to some TPCs of a GPU.
@@ -546,7 +674,8 @@ Which TPCs (two SMs each):
   -g, --gpcs LIST    all of these GPCs: 0,2
   -s, --sms N|N%     so many SMs: whole GPCs first, free ones before those of others
       --spread       with -s: some of each GPC instead, for bandwidth; beside others it keeps less
-  -i, --gpu GPU      on this GPU, or several: 0,1; GPU-UUID; PCI address; all (default: 0)
+  -i, --gpu GPU      on this GPU, or several: 0,1; GPU-UUID; PCI address; all
+                     (default: those that CUDA shows to COMMAND, or that the task has)
   -x, --exclusive    none that another task has
 
 Tasks:
@@ -564,8 +693,9 @@ Tasks:
   -q, --quiet        errors only
   -h, --help, -V, --version
 
-Exit status: COMMAND's; 1: nothing was done, stderr says why; 125: a process could not be kept to
-its TPCs and was ended; 126, 127: COMMAND cannot be run, or is not there. Manual: nvtaskset(1)
+Exit status: COMMAND's. If none was started: 0 done; 1 the words make no sense; 2 failed; 3 this GPU or
+driver does not support it; 4 not all GPUs could be shown; 126, 127: COMMAND cannot be run, or is not
+there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtaskset(1)
 )";
 
 /** What is wrong with the words; empty: nothing. */
@@ -706,20 +836,20 @@ std::string contradiction(const Wish &wish) {
     return "";
 }
 
-int main(int argc, char **argv) {
+Exit main(int argc, char **argv) {
     Wish wish;
     std::string wrong = parse(argc, argv, wish);
     if (wish.help || wish.version) {
         std::fputs(wish.help ? help : "nvtaskset " NVTASKSET_VERSION "\n", stdout);
-        return std::fflush(stdout) ? say("cannot write") : 0;
+        return written(Exit::done);
     }
     if (wrong.empty())
         wrong = contradiction(wish);
     if (!wrong.empty())
-        return say(wrong + " (nvtaskset --help)");
+        return refuse(wrong + " (nvtaskset --help)", Exit::bad_usage);
     if (wish.quit_mps) {
         const auto quit = quit_mps();
-        return !quit ? say(quit.error()) : *quit ? 0 : say("nvtaskset has started no MPS server");
+        return !quit ? refuse(quit.error()) : *quit ? Exit::done : refuse("nvtaskset has started no MPS server");
     }
     return wish.list ? list(wish) : wish.pid ? change(wish) : run(wish);
 }
@@ -728,5 +858,12 @@ int main(int argc, char **argv) {
 } // namespace nvtaskset
 
 int main(int argc, char **argv) {
-    return nvtaskset::main(argc, argv);
+    nvdebug::base::make_inheritance_usable();
+    nvtaskset::Exit exit = nvtaskset::Exit::failed;
+    try {
+        exit = nvtaskset::main(argc, argv);
+    } catch (const std::exception &error) {
+        nvtaskset::say(error.what());
+    }
+    return static_cast<int>(exit);
 }

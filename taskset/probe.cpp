@@ -58,9 +58,10 @@ again:
 }
 )";
 
-std::string surprise(const std::string &what) {
-    return "masks do not do what they should on this GPU and driver (" + what +
-           "), so none is used; please report it";
+Refusal surprise(const std::string &what) {
+    return {"masks do not do what they should on this GPU and driver (" + what +
+                "), so none is used; please report it",
+            Exit::not_supported};
 }
 
 /** A CUDA context on the GPU, and the kernel in it. */
@@ -82,7 +83,8 @@ class Runner {
         }
         if (device < 0)
             return fail("CUDA does not show the GPU " + uuid_text(uuid) +
-                                  "; with MIG on it cannot be partitioned this way");
+                                  "; with MIG on it cannot be partitioned this way",
+                        Exit::not_supported);
         Handle context = nullptr, module = nullptr;
         for (const auto &[name, error] :
              {std::pair("cuDeviceGetAttribute",
@@ -138,7 +140,7 @@ class Runner {
     }
 
   private:
-    tl::unexpected<std::string> failed(const std::string &what, int error) const {
+    tl::unexpected<Refusal> failed(const std::string &what, int error) const {
         const char *name = nullptr;
         cuda_.call("cuGetErrorName", error, &name);
         return fail("CUDA does not run a kernel on the GPU: " + what + ": " +
@@ -188,7 +190,8 @@ class Probe {
         const Slot *const slot = page_.find(uuid_);
         if (!slot || slot->counts.kept != runner_.launches() - 1)
             return fail("launches on this GPU are of a kind that is not known (another "
-                                  "generation or driver), so it cannot be partitioned");
+                        "generation or driver), so it cannot be partitioned",
+                        Exit::not_supported);
         if (bit_of.size() != all->size())
             return fail(surprise(std::to_string(all->size() - bit_of.size()) +
                                            " SMs have no bit"));

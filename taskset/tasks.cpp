@@ -147,12 +147,11 @@ std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address) {
     const auto page = page_of(pid, Access::look);
     if (!page || !has_partition(page->state()))
         return std::nullopt;
-    const auto all = gpus();
     const auto process = look_at(pid);
-    if (!all || !process)
+    const auto uuid = uuid_of(pci_address);
+    if (!process || !uuid)
         return std::nullopt;
-    const auto gpu = std::ranges::find(*all, pci_address, &Gpu::pci_address);
-    const Slot *const slot = gpu == all->end() ? nullptr : page->find(gpu->uuid);
+    const Slot *const slot = page->find(*uuid);
     const auto setting = slot ? read_setting(*slot) : std::nullopt;
     if (setting && setting->use == Use::whole)
         return std::nullopt;

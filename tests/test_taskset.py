@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import dataclasses
+import fcntl
 import functools
 import itertools
 import json
@@ -32,6 +33,8 @@ PROGRAM = STAND_INS / "program"
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
 NOT_KEPT, HUNG = 125, 99
+# As nvdebugctl ends.
+USAGE, FAILED, UNSUPPORTED, PARTIAL = 1, 2, 3, 4
 TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
 PATIENCE_S = 60
 
@@ -194,11 +197,11 @@ class Desk:
         """A program that does all of it at once."""
         return self.tool("--no-mps", *options.split(), PROGRAM, *actions, **env)
 
-    def refused(self, options, sentence, *actions, **env):
+    def refused(self, options, sentence, *actions, exit_status=FAILED, **env):
         """With one sentence, and before anything happened."""
         launches = self.launches()
         result = self.tool(*options.split(), *actions, **env)
-        assert result.status == 1 and not result.out
+        assert result.status == exit_status and not result.out
         assert result.err.startswith("nvtaskset: ") and sentence in result.err
         assert len(result.err.splitlines()) == 1
         assert self.launches() == launches
@@ -270,31 +273,35 @@ def test_whole_gpcs_first(desk, size, gpcs):
     assert len(touched) == gpcs and used == {tpc for row in touched for tpc in numbers(row)}
 
 
-@pytest.mark.parametrize("options, sentence", (
-    ("-t 66", "there is no TPC 66: this GPU has 0 to 65"),
-    ("-t 3-1", "'3-1' is no list of TPCs"),
-    ("-t x", "'x' is no list of TPCs"),
-    ("-t ,", "',' is no list of TPCs"),
-    ("-t 99999999999999999999", "is no list of TPCs"),
-    ("-g 8", "there is no GPC 8"),
-    ("-s 0", "--sms 0: this GPU has 132 SMs"),
-    ("-s 134", "this GPU has 132 SMs"),
-    ("-s 101%", "this GPU has 132 SMs"),
-    ("-s -4", "not '-4'"),
-    ("-s x", "--sms takes a number of SMs"),
-    ("-i 1 -t 0", "there is no GPU '1'"),
-    ("-t 0 -g 0", "one of -t, -g, -s, --whole and --prepare"),
-    ("-t 0 --prepare", "one of -t, -g, -s, --whole and --prepare"),
-    ("-t 0 --spread", "--spread is for so many SMs"),
-    ("--prepare --spread", "--spread is for so many SMs"),
-    ("--whole", "--whole is for a task that runs"),
-    ("", "which TPCs is missing")))
-def test_wishes_that_cannot_be(desk, options, sentence):
-    desk.refused(f"--no-mps {options}", sentence, PROGRAM, "launch")
+@pytest.mark.parametrize("options, sentence, exit_status", (
+    ("-t 66", "there is no TPC 66: this GPU has 0 to 65", FAILED),
+    ("-t 3-1", "'3-1' is no list of TPCs", USAGE),
+    ("-t x", "'x' is no list of TPCs", USAGE),
+    ("-t ,", "',' is no list of TPCs", USAGE),
+    ("-t 99999999999999999999", "is no list of TPCs", USAGE),
+    ("-g 8", "there is no GPC 8", FAILED),
+    ("-s 0", "--sms 0: this GPU has 132 SMs", FAILED),
+    ("-s 134", "this GPU has 132 SMs", FAILED),
+    ("-s 101%", "this GPU has 132 SMs", FAILED),
+    ("-s -4", "not '-4'", USAGE),
+    ("-s x", "--sms takes a number of SMs", USAGE),
+    ("-i 1 -t 0", "there is no GPU '1'", FAILED),
+    ("-i MIG-57a2 -t 0", "part of a GPU (MIG)", UNSUPPORTED),
+    *((f"-i {words} -t 0", "is no list of GPUs", USAGE) for words in (",", "0,", ",0", "0,,0")),
+    *((f"{option} {words}", "is no list of", USAGE) for option in ("-t", "-g") for words in (",", "0,", ",0", "0,,1", "0-", "-0-", "0--1")),
+    ("-t 0 -g 0", "one of -t, -g, -s, --whole and --prepare", USAGE),
+    ("-t 0 --prepare", "one of -t, -g, -s, --whole and --prepare", USAGE),
+    ("-t 0 --spread", "--spread is for so many SMs", USAGE),
+    ("--prepare --spread", "--spread is for so many SMs", USAGE),
+    ("--whole", "--whole is for a task that runs", USAGE),
+    ("", "which TPCs is missing", USAGE)))
+def test_wishes_that_cannot_be(desk, options, sentence, exit_status):
+    desk.refused(f"--no-mps {options}", sentence, PROGRAM, "launch", exit_status=exit_status)
 
 
 def test_an_empty_list(desk):
-    desk.refused("--no-mps", "which TPCs is missing", "-t", "", PROGRAM, "launch")
+    desk.refused("--no-mps", "which TPCs is missing", "-t", "", PROGRAM, "launch", exit_status=USAGE)
+    desk.refused("--no-mps -t 0", "is no list of GPUs", "-i", "", PROGRAM, "launch", exit_status=USAGE)
 
 
 def test_the_commands_own_status(desk):
@@ -303,7 +310,7 @@ def test_the_commands_own_status(desk):
     assert result.status == 127 and "No such file" in result.err
     result = desk.tool("--no-mps", "-t", "0", "/etc/passwd")
     assert result.status == 126 and "Permission denied" in result.err
-    desk.refused("--no-mps -t 0", "what to run is missing")
+    desk.refused("--no-mps -t 0", "what to run is missing", exit_status=USAGE)
 
 
 # --- while it runs ---
@@ -605,7 +612,7 @@ def test_one_that_is_not_ours(open_desk):
     assert program.launch() == sms_of(*range(4))
     for options in (("-t", "0", "-p", program.pid), ("-p", program.pid)):
         result = desk.command(*nobody, *options, XDG_CACHE_HOME="/nonexistent", **env)
-        assert result.status == 1 and f"process {program.pid} is not yours" in result.err
+        assert result.status == FAILED and f"process {program.pid} is not yours" in result.err
     result = desk.command(*nobody, "--no-mps", "-t", "5", copy, "launch", XDG_CACHE_HOME="/nonexistent",
                           STAND_IN_LOG="/dev/null", **env)
     assert sms_in(result.answers[0]) == sms_of(5)
@@ -842,7 +849,7 @@ def test_the_library_is_missing(desk, tmp_path):
     alone.mkdir(parents=True)
     shutil.copy(TOOL, alone)
     result = desk.command(alone / "nvtaskset", "--no-mps", "-t", "0", PROGRAM, "launch")
-    assert result.status == 1 and not result.out
+    assert result.status == FAILED and not result.out
     assert "missing" in result.err and str(tmp_path / "alone/lib/nvtaskset/libnvtaskset.so") in result.err
 
 
@@ -874,6 +881,9 @@ def test_there_may_be_no_more_processes(open_desk):
     """Then none watches; the command runs."""
     needs_root()
     open_desk.done("--list")
+    (kept,) = (open_desk.folder / "cache/nvtaskset").iterdir()
+    kept.parent.chmod(0o755)
+    kept.chmod(0o644)  # root's is trusted
     nobody, copy, env = as_nobody(open_desk)
     result = open_desk.command("prlimit", "--nproc=1", *nobody, "--no-mps", "-t", "5", copy, "launch",
                                STAND_IN_LOG="/dev/null", **env)
@@ -963,13 +973,14 @@ def test_generations(tmp_path, gpu):
 @pytest.mark.parametrize("gpus, gpu", (("unknown", 0), ("h100,unknown", 1)))
 def test_a_generation_that_is_not_known(tmp_path, gpus, gpu):
     with desk_of(tmp_path, gpus) as desk:
-        desk.refused(f"--no-mps -i {gpu} -t 0", "of a kind that is not known", PROGRAM, "launch")
+        desk.refused(f"--no-mps -i {gpu} -t 0", "of a kind that is not known", PROGRAM, "launch", exit_status=UNSUPPORTED)
 
 
 def test_several_gpus(tmp_path):
     with desk_of(tmp_path, "h100,h200") as desk:
         one = ("launch", "attribute 16"), ("device 1", "launch", "attribute 16")
         assert sms_in(desk.run("-t 0-3", *one[0]).answers[0]) == sms_of(*range(4))
+        assert len(sms_in(desk.run("-t 0-3", *one[1]).answers[1])) == 8, "all that the program sees"
         for name in ("1", desk.uuids[1], "02:00.0"):
             ok, sms, attribute = desk.run(f"-i {name} -t 4-7", *one[1]).answers
             assert ok == "ok" and len(sms_in(sms)) == 8 and attribute == "8"
@@ -1075,7 +1086,7 @@ def test_contexts_of_a_process(desk):
 
 @pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83", "weak:64", "weak:40"))
 def test_masks_that_do_nothing(desk, lies):
-    desk.refused("--no-mps -t 0", "so none is used", PROGRAM, "launch", STAND_IN_LIES=lies)
+    desk.refused("--no-mps -t 0", "so none is used", PROGRAM, "launch", exit_status=UNSUPPORTED, STAND_IN_LIES=lies)
 
 
 def test_bits_are_measured_and_not_supposed(desk):
@@ -1114,24 +1125,419 @@ def test_a_damaged_probe_is_made_anew(desk, damage):
     assert kept.read_text() == text
 
 
+
+# --- which GPUs ---
+
+@pytest.mark.parametrize("gpus, devices, order, kept", (
+    ("h100,h100", None, None, {0, 1}), ("h100,h100", "1", None, {1}), ("h100,h100", "0", "PCI_BUS_ID", {0}),
+    ("h100,h100", "1,0", None, {0, 1}), ("h100,h100,h100", "2,0", None, {0, 2}), ("h100,h100", "1,x,0", None, {1}),
+    ("h100,h100", "1,-1,0", None, {1}), ("h100,h100", "1,7,0", None, {1}), ("h100,h100", "UUID1", None, {1}),
+    ("h100,h100,h100", "UUID2,UUID0,junk,UUID1", None, {0, 2}), ("h100", "0", None, {0}), ("h100", "UUID0", None, {0}),
+    ("h200,h100", "1", "FASTEST_FIRST", {1})))
+def test_the_gpus_that_the_command_will_see(tmp_path, gpus, devices, order, kept):
+    """Its page has a partition on each of them, and on no other."""
+    with desk_of(tmp_path, gpus) as desk:
+        env = {} if order is None else {"CUDA_DEVICE_ORDER": order}
+        if devices is not None:
+            for n, uuid in enumerate(desk.uuids):
+                devices = devices.replace(f"UUID{n}", uuid)
+            env["CUDA_VISIBLE_DEVICES"] = devices
+        for extra in ({}, {"CUDA_INJECTION64_PATH": "", "NVTASKSET_PAGE": "", "NVTASKSET_PARTITIONS": ""}):
+            result = desk.tool("--no-mps", "-t", "0-3", "sh", "-c", "echo $NVTASKSET_PARTITIONS", **env, **extra)
+            assert result.status == 0 and not result.err
+            assert {text.partition(":")[0] for text in result.out.strip().split(";")} == {desk.uuids[n] for n in kept}
+        for number in range(len(kept)):
+            count = len(sms_in(desk.run("-t 0-3", f"device {number}", "launch", **env).answers[1]))
+            assert count == 8
+        program = desk.start("--prepare", **env)
+        assert program.launch()
+        desk.change(program.pid, "-t 5", **{**env, "CUDA_VISIBLE_DEVICES": ""})
+        assert len(program.launch()) == 2, "of what the program sees, not the tool"
+
+
+@pytest.mark.parametrize("devices", ("", "-1", "NoDevFiles", "MIG-57a2d120-0000-0000-0000-000000000000", "9", "GPU-ffffffff"))
+def test_a_command_that_will_see_no_gpu(tmp_path, devices):
+    with desk_of(tmp_path, "h100,h100") as desk:
+        for options in ((), ("-q",)):
+            result = desk.tool("--no-mps", *options, "-t", "0", PROGRAM, "launch", CUDA_VISIBLE_DEVICES=devices)
+            assert result.answers == ["error 100 CUDA_ERROR_NO_DEVICE"]
+            assert f"CUDA_VISIBLE_DEVICES is '{devices}'" in result.err
+
+
+def test_gpus_that_the_command_will_not_see(tmp_path):
+    with desk_of(tmp_path, "h100,h100") as desk:
+        for gpu, devices, said in (("0", "1", True), ("1", "1", False), ("0,1", "1", False), ("1", desk.uuids[0], True)):
+            result = desk.tool("--no-mps", "-i", gpu, "-t", "0", "true", CUDA_VISIBLE_DEVICES=devices)
+            assert ("CUDA shows the command no GPU of -i" in result.err) == said and result.status == 0
+
+
+@pytest.mark.parametrize("form", (str.upper, lambda text: "0000" + text, lambda text: ("0000" + text).upper(),
+                                  lambda text: text[5:].upper(), lambda text: text[5:], lambda text: text[:-2]))
+def test_addresses_as_others_print_them(tmp_path, form):
+    with desk_of(tmp_path, ",".join(["h100"] * 11)) as desk:
+        assert len(sms_in(desk.run(f"-i {form('0000:0b:00.0')} -t 0", "device 10", "launch").answers[1])) == 2
+        for name in (desk.uuids[10].upper().replace("GPU", "gpu"), "GPU10", "gpu10", "10"):
+            assert len(sms_in(desk.run(f"-i {name} -t 0", "device 10", "launch").answers[1])) == 2
+
+
+# --- a GPU that is asleep, or does not work ---
+
+def information(desk, number):
+    return desk.folder / f"driver/gpus/0000:{number + 1:02x}:00.0/information"
+
+
+def without_uuid(file):
+    text = file.read_text()
+    file.write_text(re.sub("GPU-.*", "GPU-????????-????-????-????-????????????", text))
+
+
+@pytest.mark.parametrize("spoil", (without_uuid, pathlib.Path.unlink, lambda file: file.write_text(""),
+                                   lambda file: file.write_text("GPU UUID:\n"), lambda file: (file.unlink(), file.mkdir())))
+@pytest.mark.parametrize("bad", (0, 1))
+def test_one_gpu_without_a_uuid(tmp_path, spoil, bad):
+    with desk_of(tmp_path, "h100,h100") as desk:
+        good = 1 - bad
+        spoil(information(desk, bad))
+        program = desk.start(f"-i {good} -t 0-3", CUDA_VISIBLE_DEVICES=str(good))
+        assert len(program.launch()) == 8
+        for words in (("--list",), ("--list", "-j"), ("-p", program.pid), ("-p", program.pid, "-j")):
+            result = desk.tool(*words)
+            assert result.status == 0 and f"no UUID of GPU {bad}" in result.err
+            assert desk.uuids[good] in result.out or "TPCs 0-3" in result.out
+        result = desk.tool("--no-mps", "-t", "0", "true")
+        assert result.status == 0 and f"no UUID of GPU {bad}" in result.err
+        desk.change(program.pid, "-t 9")
+        assert len(program.launch()) == 2
+        desk.refused(f"--no-mps -i {bad} -t 0", f"no UUID of GPU {bad}", "true")
+
+
+def test_looking_wakes_none(tmp_path):
+    """Reading a GPU's information wakes it: here it never ends."""
+    with desk_of(tmp_path, "h100,h100") as desk:
+        file = information(desk, 1)
+        file.unlink()
+        os.mkfifo(file)
+        assert len(sms_in(desk.run("-i 0 -t 0-3", "launch").answers[0])) == 8
+        device = desk.folder / "sys/bus/pci/devices/0000:02:00.0/power"
+        device.mkdir(parents=True)
+        (device / "runtime_status").write_text("suspended\n")
+        desk.env["NVTASKSET_SYS_FOLDER"] = str(desk.folder / "sys")
+        program = desk.start(f"-i {desk.uuids[0]} -t 0-3")
+        for words in (("--list",), ("-l", "-j"), ("-p", program.pid), ("-p", program.pid, "-j")):
+            result = desk.tool(*words)
+            assert result.status == 0 and "GPU 1 (0000:02:00.0) is asleep, and left so" in result.err
+        desk.change(program.pid, "-t 0")
+        desk.change(program.pid, "--whole")
+
+
+def test_a_gpu_that_cannot_be_asked(tmp_path):
+    with desk_of(tmp_path, "h100,unknown") as desk:
+        for words in (("--list",), ("--list", "-j")):
+            result = desk.tool(*words)
+            assert result.status == PARTIAL and desk.uuids[0] in result.out and "GPU 1: launches on this GPU" in result.err
+
+
+# --- surroundings ---
+
+def test_names_do_not_reach_the_terminal(desk):
+    """Colours, a title, a bell and a mark that turns the text round."""
+    program = desk.folder / os.fsdecode(b"a\x1b[31m\x1b]0;x\x07\xe2\x80\xae")
+    shutil.copy(PROGRAM, program)
+    running = desk.start_command("--no-mps -t 0-3", program, "device 0", "-")
+    assert running.hear() == "ok" and running.launch()
+    for words in (("-p", running.pid), ("--list",), ("--no-mps", "-x", "-t", "0", "true"),
+                  ("--no-mps", "-t", "0", f"/nonexistent/{program.name}")):
+        done = subprocess.run([str(word) for word in (TOOL, *words)], env=desk.env, check=False, capture_output=True)
+        text = done.stdout + done.stderr
+        assert b"a\xef\xbf\xbd[31m" in text and not re.search(rb"[\x00-\x09\x0b-\x1f\xff]|\xe2\x80\xae", text)
+
+
+WAIT_ALL = """
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        time.sleep(0.2)
+        os._exit(0)
+ended = 0
+while True:
+    try:
+        os.wait()
+        ended += 1
+    except ChildProcessError:
+        break
+print(ended, os.getpid(), flush=True)
+"""
+SUBREAPER = "import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+@pytest.mark.parametrize("before", (("unshare", "-pf", "--kill-child", "--mount-proc"), (sys.executable, "-c", SUBREAPER), ()))
+def test_the_command_has_its_own_children_alone(desk, before):
+    if before and before[0] == "unshare":
+        needs_root()
+    result = desk.command(*before, TOOL, "--no-mps", "-t", "0-3", sys.executable, "-c", WAIT_ALL)
+    assert result.status == 0 and result.out.split()[0] == "2", result.err
+
+
+def test_the_watcher_keeps_nothing_of_the_command(desk):
+    """A lock, a pipe and a folder that the command lets go of."""
+    lock = desk.folder / "lock"
+    place = desk.folder / "place"
+    place.mkdir()
+    read, write = os.pipe()
+    script = f"exec 9> {lock}; flock 9; exec {TOOL} --no-mps -t 0 bash -c 'exec 9>&- {write}>&-; cd /; echo begun; read line'"
+    process = subprocess.Popen(["bash", "-c", script], env=desk.env, cwd=place, pass_fds=(write,), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    os.close(write)
+    try:
+        assert process.stdout.readline() == b"begun\n"
+        assert select.select([read], [], [], PATIENCE_S)[0] and os.read(read, 1) == b""
+        assert subprocess.run(["flock", "-n", lock, "true"], check=False).returncode == 0
+        for folder in pathlib.Path("/proc").glob("[0-9]*/cwd"):
+            with contextlib.suppress(OSError):
+                assert folder.readlink() != place
+    finally:
+        process.communicate(b"\n")
+        os.close(read)
+
+
+@pytest.mark.parametrize("signal_name", ("SIGCHLD", "SIGPIPE"))
+def test_signals_are_the_commands(desk, signal_name):
+    """Ignored ones stay so for the command, and disturb nothing before."""
+    number = getattr(signal, signal_name)
+    start = f"import os, signal, sys; signal.signal({int(number)}, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+    for ignored, before in ((True, (sys.executable, "-c", start)), (False, ())):
+        result = desk.command(*before, TOOL, "--no-mps", "-t", "0", "grep", "SigIgn", "/proc/self/status")
+        assert bool(int(result.out.split()[1], 16) >> (number - 1) & 1) == ignored
+    (desk.folder / "bin").mkdir()
+    result = desk.command(sys.executable, "-c", start, TOOL, "--list", "--probe", LD_LIBRARY_PATH="/nonexistent")
+    assert result.status == FAILED and "CUDA (libcuda.so.1" in result.err
+
+
+@pytest.mark.parametrize("words", (("--list",), ("--list", "-j"), ("-p",), ("-p", "-j"), ("--help",), ("--version",)))
+def test_output_that_cannot_be_written(desk, words):
+    program = desk.start("-t 0")
+    if words[0] == "-p":
+        words = (*words, str(program.pid))
+    for to in ("> /dev/full", ">&-"):
+        result = desk.command("sh", "-c", f"exec {TOOL} {' '.join(words)} {to}")
+        assert result.status == FAILED and "cannot write" in result.err
+
+
+def test_a_lock_that_another_holds(desk):
+    """It delays a choice for some seconds, then its holder is named; what chooses nothing does not wait."""
+    needs_root()
+    desk.done("--list")
+    script = f"""
+        mount -t tmpfs none /run
+        mkdir -m 700 /run/nvtaskset
+        flock /run/nvtaskset/lock sh -c 'echo $$; sleep 1000' &
+        until [ -e /run/nvtaskset/lock ] && ! flock -n /run/nvtaskset/lock true; do sleep 0.01; done
+        {TOOL} --no-mps -t 0 true && {TOOL} --prepare true && echo free
+        {TOOL} --no-mps -s 2 true
+        echo $?
+        {TOOL} --no-mps -x -t 0 true
+        echo $?
+        """
+    result = desk.command("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script)
+    assert result.answers[1:] == ["free", "2", "2"], result.err
+    for line in result.err.splitlines():
+        assert re.search(r"process \d+ \((flock|sh|sleep)\) holds the lock /run/nvtaskset/lock", line) or "Terminated" in line
+
+
+def test_a_lock_of_others_means_nothing(desk):
+    with open(LIBRARY, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert desk.run("-x -s 2", "launch").status == 0
+
+
+def test_the_probe_is_kept_in_the_users_own_folder(open_desk):
+    """Root with another user's HOME or cache writes nothing there and trusts nothing there."""
+    needs_root()
+    desk = open_desk
+    home = desk.folder / "home"
+    (home / ".cache/nvtaskset").mkdir(parents=True)
+    for folder in (home, home / ".cache", home / ".cache/nvtaskset"):
+        os.chown(folder, 65534, 65534)
+    del desk.env["XDG_CACHE_HOME"]
+    for env in ({"HOME": str(home)}, {"XDG_CACHE_HOME": str(home / ".cache")}):
+        desk.done("--list", **env)
+        assert not list((home / ".cache/nvtaskset").iterdir())
+
+
+def test_a_probe_that_another_put_there(desk):
+    needs_root()
+    desk.done("--list")
+    (kept,) = (desk.folder / "cache/nvtaskset").iterdir()
+    text = kept.read_text()
+    target = desk.folder / "target"
+    target.write_text("mine")
+    for spoil in (lambda: os.chown(kept, 65534, 65534), lambda: (kept.rename(desk.folder / "map"), kept.symlink_to(desk.folder / "map")),
+                  lambda: (kept.unlink(), os.mkfifo(kept))):
+        before = len(desk.launches("nvtaskset"))
+        spoil()
+        assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)
+        assert len(desk.launches("nvtaskset")) > before and kept.read_text() == text and not kept.is_symlink()
+        assert target.read_text() == "mine"
+
+
 # --- MPS ---
 
+# What stands for NVIDIA's control program: it writes down how it was called, and does as a file beside it says.
+CONTROL = r"""#!/bin/bash
+here=$(dirname "$0")
+{ echo "called $* in $PWD"; env; ls -l /proc/$$/fd; grep SigIgn /proc/$$/status; } >> "$here/calls"
+. "$here/does"
+case "$*" in
+-d) : > "$CUDA_MPS_PIPE_DIRECTORY/control" ;;
+*) read line; [ "$line" != quit ] || rm "$CUDA_MPS_PIPE_DIRECTORY/control" ;;
+esac
+exit 0
+"""
+
+class Control:
+    """In a mount namespace of its own, where /run is empty."""
+
+    def __init__(self, desk, folder):
+        needs_root()
+        self.desk, self.bin = desk, folder / "bin"
+        self.bin.mkdir()
+        self.program = self.bin / "nvidia-cuda-mps-control"
+        self.program.write_text(CONTROL)
+        self.program.chmod(0o755)
+        self.does("")
+        self.path = f"{self.bin}:{os.environ['PATH']}"
+
+    def does(self, script):
+        (self.bin / "does").write_text(script)
+
+    def calls(self):
+        file = self.bin / "calls"
+        return file.read_text() if file.exists() else ""
+
+    def shell(self, script, **env):
+        return self.desk.command("unshare", "--mount", "sh", "-c",
+                                 f"mount -t tmpfs none /run && mount -t tmpfs -o mode=1777 none /tmp2 2>/dev/null; {script}",
+                                 PATH=self.path, **env)
+
+
 @pytest.fixture
-def own_mps():
-    """The place of the user's own server, as it was."""
-    place = pathlib.Path(f"/tmp/nvtaskset-mps-{os.geteuid()}-1")
-    there = place.exists()
-    yield place
-    if not there:
-        shutil.rmtree(place, ignore_errors=True)
+def control(desk, tmp_path):
+    return Control(desk, tmp_path)
 
 
-def test_no_mps_server_can_be_started(desk, own_mps, tmp_path):
+def test_the_mps_server_has_its_own_surroundings(control):
+    result = control.shell(f"exec 7< /etc/passwd; cd /usr; trap '' INT; {TOOL} -t 0 sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'",
+                           CUDA_VISIBLE_DEVICES="0", CUDA_MPS_ACTIVE_THREAD_PERCENTAGE="50", SECRET="x")
+    assert result.status == 0 and result.out == "/run/nvtaskset/mps-1\n"
+    calls = control.calls()
+    begin = calls[calls.index("called -d"):]
+    assert "in /\n" in begin.splitlines(True)[0]
+    names = set(re.findall("^([A-Za-z_]+)=", calls, re.MULTILINE))
+    assert names - {"PWD", "SHLVL", "_", "OLDPWD"} == {"PATH", "HOME", "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"}
+    assert "/etc/passwd" not in calls, calls
+    (ignored,) = re.findall(r"SigIgn:\s+(\w+)", begin)
+    assert not int(ignored, 16) >> (signal.SIGINT - 1) & 1
+    assert "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE is 50" in result.err
+
+
+def test_the_mps_server_is_in_a_scope_of_its_own(control):
+    """Where systemd runs and lets it."""
+    scope = control.bin / "systemd-run"
+    scope.write_text('#!/bin/sh\necho "scope $*" >> "$(dirname "$0")/calls"\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    scope.chmod(0o755)
+    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL} -t 0 true").status == 0
+    assert "scope --scope" in control.calls() and "called -d" in control.calls()
+    scope.write_text("#!/bin/sh\nexit 1\n")
+    (control.bin / "calls").unlink()
+    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL} -t 0 true").status == 0
+    assert "called -d" in control.calls()
+
+
+@pytest.mark.parametrize("does, sentence", (("exit 1", "-d failed; its log is in /run/nvtaskset/mps-1"),
+                                            ("kill -9 $$", "-d failed; its log is in")))
+@pytest.mark.parametrize("ignores_children", (False, True))
+def test_an_mps_server_that_cannot_start(control, does, sentence, ignores_children):
+    control.does(does)
+    start = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+    before = f"{sys.executable} -c '{start}' " if ignores_children else ""
+    result = control.shell(f"{before}{TOOL} -t 0 true")
+    assert result.status == FAILED and sentence in result.err and "is not there" not in result.err
+    control.program.chmod(0o644)
+    result = control.shell(f"{TOOL} -t 0 true")
+    assert result.status == FAILED and "cannot be run: Permission denied" in result.err
+
+
+def test_a_control_program_that_does_not_answer(control):
+    """It is not waited for, and others are not kept waiting."""
+    control.does("sleep 1000")
+    result = control.shell(f"mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; {TOOL} -t 0 true & "
+                           f"{TOOL} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
+    assert result.out == "0\n"
+
+
+@pytest.mark.parametrize("spoil", ("chown 65534 {}", "chmod 777 {}", "chmod 750 {}", "rmdir {}; mkdir -m 700 /run/other; ln -s /run/other {}"))
+@pytest.mark.parametrize("folder", ("/run/nvtaskset", "/run/nvtaskset/mps-1"))
+def test_folders_that_are_not_ours(control, folder, spoil):
+    """Nothing is started with them, asked there or written there."""
+    prepare = "mkdir -m 700 /run/nvtaskset; "
+    if folder.endswith("mps-1"):
+        prepare += f"mkdir -m 700 {folder}; "
+    prepare += spoil.format(*[folder] * spoil.count("{}")) + "; "
+    plant = "mkdir -p -m 700 /run/nvtaskset/mps-1; : > /run/nvtaskset/mps-1/control; "
+    for words in ("-t 0 true", "--quit-mps"):
+        result = control.shell(f"{prepare}{plant}{TOOL} {words}")
+        assert result.status == FAILED and "is not this user's alone" in result.err
+    assert "called" not in control.calls()
+
+
+def test_the_mps_server_ends(control):
+    result = control.shell(f"{TOOL} -t 0 true; {TOOL} --quit-mps; echo $?; {TOOL} --quit-mps; echo $?")
+    assert result.out == "0\n2\n" and "has started no MPS server" in result.err
+
+
+def test_no_mps_server_can_be_started(desk, tmp_path):
     (tmp_path / "bin").mkdir()
-    result = desk.tool("-t", "0", PROGRAM, "launch", PATH=str(tmp_path / "bin"))
-    assert result.status == 1 and "--no-mps" in result.err and not result.out
+    for env in ({}, {"CUDA_MPS_PIPE_DIRECTORY": ""}):
+        result = desk.tool("-t", "0", PROGRAM, "launch", PATH=str(tmp_path / "bin"), **env)
+        assert result.status == FAILED and "--no-mps" in result.err and not result.out
 
 
 def test_mps_is_the_users(desk):
     result = desk.tool("-t", "0", "sh", "-c", "echo $CUDA_MPS_PIPE_DIRECTORY", CUDA_MPS_PIPE_DIRECTORY="/mine")
     assert result.status == 0 and result.out == "/mine\n"
+    assert "CUDA_MPS_PIPE_DIRECTORY is /mine, where no MPS server answers" in result.err
+
+
+# --- completion ---
+
+SCRIPT = ROOT / "taskset/completion/nvtaskset.bash"
+
+
+def offered(words, **env):
+    """What bash would put in for the last of its words."""
+    script = f"source {SCRIPT}; COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)); _nvtaskset; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "--norc", "-c", script, "bash", "nvtaskset", *words], check=True, capture_output=True, text=True,
+                          env={**os.environ, "COMP_WORDBREAKS": " \t\n\"'><=;|&(:", **env})
+    assert not done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("gpus", (0, 1, 3, 11))
+def test_completion_knows_the_gpus(tmp_path, gpus):
+    for n in range(gpus):
+        (tmp_path / f"gpus/0000:{n:02x}:00.0").mkdir(parents=True)
+    numbers = [str(n) for n in range(gpus)]
+    for words in (("-i", ""), ("--gpu", ""), ("--gpu", "="), ("--gpu", "=", ""), ("--tpcs", "=", "0", "--gpu", "=", "")):
+        assert offered(words, NVTASKSET_DRIVER_FOLDER=str(tmp_path)) == ["all", *numbers]
+    assert offered(("--gpu", "=", "a"), NVTASKSET_DRIVER_FOLDER=str(tmp_path)) == ["all"]
+    for shell in ("zsh", "fish"):
+        assert "NVTASKSET_DRIVER_FOLDER" in SCRIPT.with_suffix(f".{shell}").read_text()
+
+
+@pytest.mark.parametrize("before", (("--tpcs", "=", "0-3"), ("--tpcs", "0-3"), ("-t", "0", "--gpu", "=", "1"), ("-p", "1"), ("--spread",)))
+def test_completion_goes_on_after_a_value(before):
+    assert offered((*before, "--exc")) == ["--exclusive"]
+    assert offered((*before, "--qui")) == ["--quit-mps", "--quiet"]
+    assert not offered((*before, "--tpcs", "=", ""))
+    assert offered((*before, "--turn", "=", "")) == [*"123456789"]
+    assert "nproc" in offered((*before, "npro"))

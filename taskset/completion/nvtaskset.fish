@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
+function __nvtaskset_gpus
+    set -l folder /proc/driver/nvidia
+    test -n "$NVTASKSET_DRIVER_FOLDER"; and set folder $NVTASKSET_DRIVER_FOLDER
+    echo all
+    set -l number 0
+    for gpu in $folder/gpus/*
+        echo $number
+        set number (math $number + 1)
+    end
+end
 complete -c nvtaskset -x -a '(__fish_complete_subcommand)'
 complete -c nvtaskset -x -s t -l tpcs -d 'these TPCs'
 complete -c nvtaskset -x -s g -l gpcs -d 'all TPCs of these GPCs'
 complete -c nvtaskset -x -s s -l sms -d 'so many SMs, or percent'
 complete -c nvtaskset -l spread -d 'some of each GPC, instead of whole ones'
-complete -c nvtaskset -x -s i -l gpu -a 'all 0 1 2 3 4 5 6 7' -d 'on this GPU'
+complete -c nvtaskset -x -s i -l gpu -a '(__nvtaskset_gpus)' -d 'on this GPU'
 complete -c nvtaskset -s x -l exclusive -d 'none that another task has'
 complete -c nvtaskset -x -s p -l pid -a '(__fish_complete_pids)' -d 'a task that runs'
 complete -c nvtaskset -l whole -d 'the whole GPU again'

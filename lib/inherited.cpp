@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "inherited.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace nvdebug::base {
+namespace {
+
+// exec() resets handlers to the default. That one of these is there shows what was there before.
+void after_ignored_child(int) {}
+void after_default_pipe(int) {}
+
+bool is(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    return sigaction(signal, nullptr, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+           action.sa_handler == handler;
+}
+
+void handle(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+}
+
+} // namespace
+
+void make_inheritance_usable() {
+    // The lowest free number is the stream's own, as those below it are taken.
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/", O_PATH | O_CLOEXEC);
+    if (is(SIGCHLD, SIG_IGN))
+        handle(SIGCHLD, after_ignored_child);
+}
+
+void survive_broken_pipes() {
+    if (is(SIGPIPE, SIG_DFL))
+        handle(SIGPIPE, after_default_pipe);
+}
+
+void give_inheritance_back() {
+    if (is(SIGCHLD, after_ignored_child))
+        handle(SIGCHLD, SIG_IGN);
+}
+
+} // namespace nvdebug::base

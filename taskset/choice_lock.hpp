@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file The lock under which TPCs are chosen, so that two tasks do not take the same ones. */
+#ifndef NVTASKSET_CHOICE_LOCK_HPP
+#define NVTASKSET_CHOICE_LOCK_HPP
+
+#include "outcome.hpp"
+
+namespace nvtaskset {
+
+/** One for each user; held as long as it lives, for the choice alone: not while a GPU or another program is asked. */
+class ChoiceLock {
+  public:
+    /** Fails if another process holds it for ten seconds. */
+    static Outcome<ChoiceLock> take();
+    ChoiceLock(ChoiceLock &&other) noexcept;
+    ChoiceLock(const ChoiceLock &) = delete;
+    ChoiceLock &operator=(const ChoiceLock &) = delete;
+    ~ChoiceLock();
+
+  private:
+    explicit ChoiceLock(int descriptor) : descriptor_(descriptor) {}
+
+    int descriptor_;
+};
+
+} // namespace nvtaskset
+
+#endif
