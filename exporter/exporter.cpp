@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // nvdebug-exporter: who has the GPUs of this node, for Prometheus.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
@@ -25,6 +26,7 @@
 
 #include "families.hpp"
 #include "front.hpp"
+#include "lib/inherited.hpp"
 
 namespace nvdebug::exporter {
 namespace {
@@ -449,13 +451,8 @@ int run(int argc, char **argv) {
 } // namespace nvdebug::exporter
 
 int main(int argc, char **argv) {
-    // No file that is opened becomes a standard stream; what is written to a closed one fails.
-    for (int descriptor; (descriptor = ::open("/dev/null", O_RDONLY)) >= 0;)
-        if (descriptor > STDERR_FILENO) {
-            ::close(descriptor);
-            break;
-        }
-    std::signal(SIGPIPE, SIG_IGN);
+    nvdebug::base::make_inheritance_usable();
+    nvdebug::base::survive_broken_pipes();
     try {
         return nvdebug::exporter::run(argc, argv);
     } catch (const std::exception &error) {

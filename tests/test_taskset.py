@@ -816,7 +816,7 @@ def test_the_gpus_own_count(desk):
     """--whole-count: the program sees all SMs, and its kernels run on the partition's."""
     sms, count, too_large = desk.run("--whole-count -t 0-3", "launch", "attribute 16", "cooperative 264").answers
     assert sms_in(sms) == sms_of(*range(4)) and count == "132" and too_large == TOO_LARGE
-    desk.refused("--whole-count -t 0 -p 1", "--whole-count is for a COMMAND")
+    desk.refused("--whole-count -t 0 -p 1", "--whole-count is for a COMMAND", exit_status=USAGE)
 
 
 
@@ -998,7 +998,7 @@ WRONG_GPU = "launches on a GPU for which no partition was asked are not kept to 
 
 
 @pytest.mark.parametrize("options, actions, env", (
-    ("-t 0-3", ("device 1",), {}), ("-i 1 -t 0-3", (), {}), ("-i 1 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "0"}),
+    ("-i 0 -t 0-3", ("device 1",), {}), ("-i 1 -t 0-3", (), {}), ("-i 1 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "0"}),
     ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1"}), ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1,0"})))
 @pytest.mark.parametrize("launch", ("launch", "cooperative 1", "cluster 2", "graph-launch 0"))
 def test_another_gpu_than_asked_for(tmp_path, options, actions, env, launch):

@@ -127,7 +127,7 @@ def test_no_words_at_all():
 
 
 @pytest.mark.parametrize("short, whole", [
-    ("g l", "gpu list"), ("runl sh 0", "runlist show 0"), ("-g 1 runl -j s 0 --brief",
+    ("g l", "gpu list"), ("runl sh 0", "runlist show 0"), ("run sh 0", "runlist show 0"), ("-g 1 runl -j s 0 --brief",
                                                        "-g 1 runlist -j show 0 --brief"),
     ("en l --csv", "engine list --csv"), ("topo s", "topology show"), ("che", "check"),
     ("runl t", "runlist tree"), ("runl sh -h", "runlist show -h")])
@@ -180,7 +180,8 @@ def test_json_of_a_usage_error(tree):
 
 # --- which GPU ---
 
-@pytest.mark.parametrize("name", ("1", "gpu1", "0000:00:06.0", "00:06.0", "GP106", "gp106"))
+@pytest.mark.parametrize("name", ("1", "gpu1", "GPU1", "0000:00:06.0", "00:06.0", "00000000:00:06.0", "0:6.0", "00:06", "GP106",
+                                  "gp106"))
 def test_gpu_by_any_name(tree, name):
     result = ctl(f"-g {name} -j gpu show", tree)
     assert result.json["gpu"]["index"] == result.data["index"] == 1

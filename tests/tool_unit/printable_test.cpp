@@ -22,6 +22,13 @@ TEST(Printable, KeepsTextAndReplacesTheRest) {
     EXPECT_EQ(printable("\xe2\x82z"), BAD BAD "z") << "cut short";
 }
 
+TEST(Printable, IsReadFromLeftToRightInOneLine) {
+    for (const char *mark : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d",
+                             "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "\u2028", "\u2029"})
+        EXPECT_EQ(printable("a" + std::string(mark) + "b"), "a" BAD "b");
+    EXPECT_EQ(printable("\u200d\u2065\u2070 \u05d0\u05d1"), "\u200d\u2065\u2070 \u05d0\u05d1");
+}
+
 TEST(Printable, IsAllThatTextAndTablesShow) {
     const Json row = {{"name\x1b", "a\x1b]0;x\x07"}, {"list", {"\u009b"}}};
     for (const bool color : {false, true}) {

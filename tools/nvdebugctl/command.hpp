@@ -142,7 +142,7 @@ std::vector<Command> memory_commands();
 std::vector<Command> process_commands();
 std::vector<Command> record_commands();
 std::vector<Command> recording_commands();
-std::vector<Command> run_commands();
+std::vector<Command> exec_commands();
 std::vector<Command> runlist_commands();
 std::vector<Command> task_commands();
 std::vector<Command> top_commands();
@@ -161,6 +161,10 @@ std::vector<Object> all_objects();
 
 /** nullptr: no such object. */
 const Object *find_object(const std::vector<Object> &objects, std::string_view name);
+
+/** Names of which the begin is enough: those of all objects that start no other program. */
+std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects);
+
 /** nullptr: no such verb. */
 const Command *find_command(const Object &object, std::string_view verb);
 

@@ -49,7 +49,7 @@ const std::vector<Option> &lease_options() {
 const std::vector<Option> &common_options() {
     static const std::vector<Option> options = {
         {"--gpu",
-         "index (0, gpu0), PCI address or chip name, or all; default: the only GPU, else gpu0",
+         "index (0, gpu0), PCI address, UUID or chip name, or all; default: the only GPU, else gpu0",
          "GPU", "-g"},
         {"--from",
          "read from the module, from NVIDIA's driver (as root), or from a capture (-: from standard "
@@ -340,7 +340,8 @@ void complete_words(const std::vector<Object> &objects, const Options &options,
         if (object && object->commands.front().verb.empty())
             return;
         words[n] =
-            whole_word(words[n], object ? verbs_of(*object) : names_of(objects)).value_or(words[n]);
+            whole_word(words[n], object ? verbs_of(*object) : names_that_may_be_short(objects))
+                .value_or(words[n]);
         if (object || !(object = find_object(objects, words[n])))
             return;
     }

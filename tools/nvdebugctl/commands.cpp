@@ -15,7 +15,7 @@ std::vector<Object> all_objects() {
         {"process", "processes that use the GPU", process_commands()},
         {"task", "time on the GPU for a process that runs, through NVIDIA's driver",
          task_commands()},
-        {"run", "run a CUDA program on some TPCs", run_commands()},
+        {"exec", "run a CUDA program on some TPCs", exec_commands()},
         {"copy", "copy engines, and which of them contend", copy_commands()},
         {"topology", "GPCs, TPCs, SMs and the work distributor", topology_commands()},
         {"memory", "the GPU's page tables", memory_commands()},
@@ -34,6 +34,14 @@ std::vector<Object> all_objects() {
 const Object *find_object(const std::vector<Object> &objects, std::string_view name) {
     const auto found = std::ranges::find(objects, name, &Object::name);
     return found == objects.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects) {
+    std::vector<std::string> names;
+    for (const Object &object : objects)
+        if (!object.commands.front().passes_on)
+            names.push_back(object.name);
+    return names;
 }
 
 const Command *find_command(const Object &object, std::string_view verb) {

@@ -59,7 +59,8 @@ void take_option(const std::string &name, const std::string &value, Typed &typed
 
 void take_word(const std::vector<Object> &objects, const std::string &word, Typed &typed) {
     if (!typed.object) {
-        typed.object = find_object(objects, in_full(word, objects, &Object::name));
+        typed.object = find_object(
+            objects, whole_word(word, names_that_may_be_short(objects)).value_or(word));
         typed.command = typed.object ? find_command(*typed.object, "") : nullptr;
     } else if (!typed.command) {
         typed.command =

@@ -6,42 +6,51 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "lib/gpu_name.hpp"
 #include "nvdebug/surroundings.hpp"
+#include "taskset/gpus.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
+namespace base = nvdebug::base;
+
 using nvdebug::ErrorCode;
 using nvdebug::Gpu;
 
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
-
-bool has_pci_address(const Gpu &gpu, const std::string &wanted) {
-    const auto info = gpu.info();
-    if (!info || !info->pci_address)
-        return false;
-    const bool has_domain = std::ranges::count(wanted, ':') == 2;
-    return *info->pci_address == (has_domain ? lower(wanted) : "0000:" + lower(wanted));
+/** PCI addresses of those GPUs of this machine whose UUID begins so. */
+std::vector<std::string> addresses_of_uuid(const std::string &begin) {
+    std::vector<std::string> addresses;
+    if (auto gpus = nvtaskset::Gpus::find())
+        for (const nvtaskset::Gpu &gpu : gpus->with_uuid(begin))
+            addresses.push_back(gpu.pci_address);
+    return addresses;
 }
 
 bool has_chip(const Gpu &gpu, const std::string &wanted) {
     const auto info = gpu.info();
-    return info && info->chip && lower(*info->chip) == lower(wanted);
+    return info && info->chip && base::lower(*info->chip) == base::lower(wanted);
 }
 
-bool is_meant(const Gpu &gpu, const std::string &wanted) {
-    const std::string index = wanted.starts_with("gpu") ? wanted.substr(3) : wanted;
-    if (!index.empty() && std::ranges::all_of(index, [](char c) { return c >= '0' && c <= '9'; }))
-        return index == std::to_string(gpu.index());
-    if (wanted.find(':') != std::string::npos)
-        return has_pci_address(gpu, wanted);
-    return has_chip(gpu, wanted);
+/** The GPUs that a word means. */
+std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus,
+                          const std::string &wanted) {
+    const auto name = base::parse_gpu_name(wanted);
+    std::vector<std::string> addresses;
+    if (!name.uuid.empty() && tree.live())
+        addresses = addresses_of_uuid(wanted);
+    std::vector<Gpu> meant;
+    std::ranges::copy_if(gpus, std::back_inserter(meant), [&](const Gpu &gpu) {
+        const auto info = gpu.info();
+        const std::string address = info ? info->pci_address.value_or("") : "";
+        if (name.index)
+            return *name.index == gpu.index();
+        if (name.address)
+            return base::is_address(*name.address, address);
+        return name.uuid.empty() ? has_chip(gpu, wanted) : std::ranges::count(addresses, address) > 0;
+    });
+    return meant;
 }
 
 } // namespace
@@ -104,9 +113,7 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                                         gpus->size(), describe(gpus->front()));
         return selected;
     }
-    std::vector<Gpu> meant;
-    std::ranges::copy_if(*gpus, std::back_inserter(meant),
-                         [&](const Gpu &gpu) { return is_meant(gpu, *wanted); });
+    const std::vector<Gpu> meant = meant_of(tree, *gpus, *wanted);
     if (meant.size() == 1)
         return SelectedGpu{meant.front(), ""};
     std::vector<std::string> names;

@@ -104,8 +104,8 @@ std::string help_of_tool(const std::vector<Object> &objects) {
                                 {"nvdebugctl runlist show 0", "who is scheduled from runlist 0"},
                                 {"nvdebugctl -j runlist show 0", "the same for a program"}}) +
            "\n" +
-           paragraph("OBJECT and VERB can be cut short where that leaves no doubt: 'run sh 0' is "
-                     "'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or failed, 3 not "
+           paragraph("OBJECT and VERB can be cut short where that leaves no doubt, but for 'exec': "
+                     "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or failed, 3 not "
                      "supported here, 4 partial or torn. 'nvdebugctl OBJECT --help' tells more; so "
                      "does nvdebugctl-OBJECT(1).");
 }

@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/printable.hpp"
 #include "nvdebug/engine.hpp"
 #include "nvdebug/runlist.hpp"
 
 namespace nvdebugctl {
 
 using nvdebug::fold_ids;
+using nvdebug::base::printable;
 
 /** `1 channel`, `3 channels`, `2 processes`. */
 std::string count_of(std::size_t count, std::string_view singular);
@@ -38,12 +40,6 @@ std::optional<std::string> whole_word(std::string_view typed, std::span<const st
 
 /** The one of @p words that was probably meant: up to two letters are wrong, or it was cut off. */
 std::optional<std::string> nearest_word(std::string_view typed, std::span<const std::string> words);
-
-// Text of others, for a terminal or a picture: it must not steer either.
-
-/** @p text with U+FFFD for each control character (newline and tab as well), noncharacter of XML
- *  and byte that is not UTF-8. */
-std::string printable(std::string_view text);
 
 /** @p text in lines that @p fits, broken at blanks; a word that fits no line has one of its own. */
 std::vector<std::string> break_lines(std::string_view text,

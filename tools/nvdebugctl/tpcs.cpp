@@ -45,11 +45,20 @@ Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const 
                                 "package",
                                 std::strerror(number)));
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    pid_t ended;
+    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
-    if (status)
-        return fail(nvdebug::ErrorCode::invalid,
-                    fmt::format("the TPCs of process {} are as they were", pid));
+    if (ended != child)
+        return fail(nvdebug::code_of_errno(errno),
+                    fmt::format("whether the TPCs of process {} are set is not known: {}", pid,
+                                std::strerror(errno)));
+    // nvtaskset has said why, and its statuses are this tool's.
+    const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : failed;
+    if (exit)
+        return tl::unexpected(
+            Failure(exit <= partial ? static_cast<Exit>(exit) : failed,
+                    {nvdebug::ErrorCode::invalid, 0, "",
+                     fmt::format("the TPCs of process {} are as they were", pid)}));
     return {};
 }
 

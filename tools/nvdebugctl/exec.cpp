@@ -5,18 +5,20 @@
 #include <unistd.h>
 
 #include "context.hpp"
+#include "lib/inherited.hpp"
 #include "tpcs.hpp"
 
 namespace nvdebugctl {
 namespace {
 
 /** Becomes nvtaskset. */
-Outcome<Exit> run_program(Context &context, Output &) {
+Outcome<Exit> exec_program(Context &context, Output &) {
     const std::string path = nvtaskset_path();
     std::vector<char *> words{const_cast<char *>("nvtaskset")};
     for (const std::string &word : context.words("WORD"))
         words.push_back(const_cast<char *>(word.c_str()));
     words.push_back(nullptr);
+    nvdebug::base::give_inheritance_back();
     execvp(path.c_str(), words.data());
     const int number = errno;
     return fail(nvdebug::code_of_errno(number),
@@ -27,9 +29,9 @@ Outcome<Exit> run_program(Context &context, Output &) {
 
 } // namespace
 
-std::vector<Command> run_commands() {
+std::vector<Command> exec_commands() {
     return {
-        {.object = "run",
+        {.object = "exec",
          .help = "run a CUDA program on some TPCs of a GPU",
          .scope = Scope::nothing,
          .arguments = {{"WORD", Argument::Kind::text,
@@ -40,9 +42,9 @@ std::vector<Command> run_commands() {
          .notes = {"This is nvtaskset(1), under another name: options that follow are its, and the "
                    "tool becomes the program.",
                    "What runs then is changed with 'nvtaskset -p'."},
-         .examples = {{"nvdebugctl run --gpcs 0,1 python3 train.py", "on two GPCs alone"},
-                      {"nvdebugctl run --prepare ./server", "TPCs can be set later"}},
-         .stream = run_program},
+         .examples = {{"nvdebugctl exec --gpcs 0,1 python3 train.py", "on two GPCs alone"},
+                      {"nvdebugctl exec --prepare ./server", "TPCs can be set later"}},
+         .stream = exec_program},
     };
 }
 
