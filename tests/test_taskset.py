@@ -593,14 +593,15 @@ def open_desk():
 
 
 def as_nobody(desk):
-    """How another user runs what is built, which may lie below a folder that is root's alone: words before the
+    """How another user, of whom no other test has processes, runs what is built, which may lie below a folder that is
+    root's alone: words before the
     tool's options, the program, and the environment."""
     built = desk.folder / "built"
     built.mkdir()
     for file in (TOOL, LIBRARY, PROGRAM, STAND_INS / "librm_stand_in.so"):
         shutil.copy2(file, built)
     shutil.copytree(STAND_INS / "libcuda", built / "libcuda", symlinks=True)
-    return (("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
+    return (("setpriv", "--reuid=65531", "--regid=65531", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
             {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
 
 
