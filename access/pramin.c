@@ -268,8 +268,8 @@ static void burst_reject(const struct burst_cursor *from,
 
 /*
  * -EAGAIN: the window was moved, the words may be from elsewhere. A driver may
- * have moved it and put it back between two looks at the register: only the
- * words tell.
+ * have moved it and put it back between two looks at the register, which only
+ * words that differ show.
  */
 static int burst_read(struct nvdebug_pramin *p, u32 position,
 		      struct burst_cursor *c, struct list_head *requests)

@@ -84,7 +84,7 @@ class Running final : public Kernel {
         const auto linked = link_of(path);
         if (linked && !is_device_name(*linked))
             return std::nullopt;
-        // The name may be anybody's, in a mount namespace of its own: nothing is waited for.
+        // Any user can choose that name in a mount namespace, so nothing is waited for.
         struct statx about {};
         if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE,
                     &about) ||

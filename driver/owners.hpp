@@ -11,7 +11,7 @@
 namespace nvdebug::driver {
 
 /**
- * The text (docs/nvdebugctl.md says what it is), of what Ownership::find() finds.
+ * The text of the file `owners` (docs/nvdebugctl.md), from what Ownership::find() finds.
  */
 Result<std::string> owners(Ownership &ownership, const Card &card);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr const char *control_path = "/dev/nvidiactl";
 
 /**
- * Of names of objects, until so many in a row are none's; and in all. Who chose names does not have
- * the RM choose others.
+ * Limits of the search for objects by name: names without an object in a row, and names in all. A
+ * process that names its objects itself rarely has objects that the RM has named.
  */
 constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, others_missed = 0x10;
 
@@ -156,7 +156,7 @@ class Asked {
         }
     }
 
-    /** Nobody tells the names: they are tried. */
+    /** The driver does not list names, so they are tried. */
     void find_objects() {
         find_objects_from(rm::first_object_of_cuda, names_missed);
         find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : others_missed);
@@ -344,7 +344,7 @@ class Ownership::Look {
                         cgroup_of(kernel_, pid),
                         {},
                         {}};
-        // It may have ended, and its number be another's.
+        // The pid may have been reused.
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);
         found_.push_back({std::move(process), std::move(controls), cut});
@@ -397,14 +397,14 @@ class Ownership::Look {
         return answer.ok();
     }
 
-    /** Is there one of that name, and is it nobody's yet? */
+    /** Returns whether a client of that name lives whose owner is not known yet. */
     bool find_client(std::uint32_t name) {
         if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
             !lives(name))
             return false;
         // A name may be given again: all are asked about it anew.
         known_.unowned_[name] = known_.pass_;
-        // Nobody waits for those of before, and their number is anybody's to choose.
+        // Bounded, as any user can make clients; the oldest are not needed any more.
         constexpr std::size_t unowned_most = 0x10000;
         if (known_.unowned_.size() > unowned_most)
             known_.unowned_.erase(std::ranges::min_element(
@@ -430,7 +430,7 @@ class Ownership::Look {
         known_.seen_ = seen_;
     }
 
-    /** What a descriptor had that is gone may be another's, of a child or of who got it sent. */
+    /** A client without its descriptor may live on in a child, or where that was sent. */
     void forget() {
         for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
             if (seen_.contains(at->second)) {
@@ -516,7 +516,7 @@ class Ownership::Look {
             one.process.controls.push_back({at.number, std::move(taken)});
     }
 
-    /** Those that it has, and of nobody's those that it was not asked about. */
+    /** Returns the known clients of @p at, and ownerless ones that it was not asked about. */
     std::vector<std::uint32_t> clients_to_ask(const Descriptor &at) const {
         std::vector<std::uint32_t> clients;
         for (const auto &[client, owner] : known_.owned_)
@@ -585,7 +585,7 @@ class Ownership::Look {
         }
         Taken taken(known_.kernel_, kernel_.take(process.held.number(), descriptor));
         const int number = taken.number();
-        // It may have ended, and its number be another's.
+        // The pid may have been reused.
         if (!one.checked && start_of(kernel_, process.pid) != process.started) {
             one.ended = true;
             end(process.pid);
@@ -616,7 +616,7 @@ class Ownership::Look {
     Owned owned_;
     std::vector<Found> found_;
     std::set<Descriptor> seen_;    // of any process, also without this GPU
-    std::set<std::uint32_t> done_; // clients whose channels were asked for
+    std::set<std::uint32_t> done_; // clients of which the channels are known
 };
 
 Result<Owned> Ownership::find(const Card &card, bool everything) {

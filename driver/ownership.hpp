@@ -47,7 +47,7 @@ struct Owned {
 
 /**
  * Of one driver, for all its GPUs. The RM's clients that live are looked for by their names, of which
- * there are a million: from look to look only new ones are asked about, and who has a client is
+ * there are a million: from look to look only new ones are asked about, and a client's owner is
  * remembered by process, start and descriptor. One client of our own is kept, so that looks use up
  * no names. Several threads may look; one waits for the other.
  */
@@ -90,7 +90,7 @@ class Ownership {
     std::uint64_t counted_ = 0; ///< in which pass a client was made to see how far names are
     std::set<Descriptor> seen_; ///< in the last look
     std::map<std::uint32_t, Descriptor> owned_;     ///< by client
-    std::map<std::uint32_t, std::uint64_t> unowned_; ///< clients of nobody known: found in which pass
+    std::map<std::uint32_t, std::uint64_t> unowned_; ///< ownerless clients: found in which pass
     std::map<Descriptor, std::uint64_t> asked_;      ///< about clients found until which pass
 };
 

@@ -697,7 +697,7 @@ Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &owners
     if (!lists)
         return tl::unexpected(lists.error());
     auto owned = ownership.find(card);
-    // Before it is said that one that uses the GPU has no channels: not always are all names searched.
+    // Old names may have been passed over: all are tried before a process counts as unused.
     if (owned && std::ranges::any_of(owned->processes, [&](const Process &process) {
             return std::ranges::count(asking->pids, process.pid) && process.controls.empty() &&
                    !process.denied;

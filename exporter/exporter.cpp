@@ -72,7 +72,7 @@ class Node {
         looker_.join();
     }
 
-    /** Opens the source; the error is one of the wish, such as a file that there is not. */
+    /** Opens the source. Fails if the request is wrong, such as a file that does not exist. */
     Result<void> open() {
         const auto tree = open_source(wish_.from);
         const bool is_file = !wish_.from.empty() && wish_.from != "module" && wish_.from != "driver";

@@ -200,7 +200,7 @@ class Front {
                 ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
             if (descriptor < 0)
                 return;
-            // Who sends slowly makes room first.
+            // The slowest sender is dropped first.
             if (connections_.size() >= connections_most) {
                 auto slow = std::ranges::find_if(connections_, &Connection::reads);
                 if (slow == connections_.end())

@@ -22,10 +22,10 @@ int listen_at(const Address &address);
 
 /**
  * Gives up all rights, and answers HTTP at @p listener until @p reader is closed: `/metrics` with
- * what the reader says, `/healthz`, `/`. Never returns.
+ * the reader's text, `/healthz`, `/`. Never returns.
  *
  * The reader is asked by one byte, and answers with a text's length (64 bits, of this machine) and
- * the text. It is asked for one text at a time; who comes meanwhile gets the same.
+ * the text. It is asked for one text at a time; requests that arrive meanwhile get the same text.
  */
 [[noreturn]] void run_front(int listener, int reader, const std::string &version);
 

@@ -64,7 +64,7 @@ void Meter::start() {
     }
     const bool by_driver = gpu_.tree().source() == Source::driver;
     const auto info = gpu_.info();
-    // Whose TSGs there are, before there are turns.
+    // Owners of TSGs, before there are turns.
     if (info && looked_ == Clock::time_point())
         look_now(*info);
     std::shared_ptr<SwitchReader> reader;
@@ -150,7 +150,7 @@ void Meter::add_now(const Turn &turn) {
 }
 
 void Meter::add(std::vector<Turn> &turns) {
-    // Before its times are added up: does the number still mean who it did?
+    // A pid may have been reused: its start is checked before times are added up.
     std::set<std::uint32_t> pids;
     for (const Turn &turn : turns)
         if (turn.who.pid && pids.insert(*turn.who.pid).second && reader_ && is_local())
@@ -181,7 +181,7 @@ void Meter::let_wait(Turn turn) {
         settle_waiting();
 }
 
-/** Whose TSG is not known now, is not known. */
+/** A TSG without an owner by now stays without one. */
 void Meter::settle_waiting() {
     for (Turn &turn : std::exchange(waiting_, {})) {
         if (!turn.who.pid && turn.who.tsg && turn.who.runlist)
@@ -203,7 +203,7 @@ void Meter::read_switches() {
     const auto dropped = reader->read(batch_);
     if (!dropped)
         return fail(dropped.error());
-    // Who has it for long is not to be seen only at the end.
+    // A long turn is counted while it lasts, not only at its end.
     const auto now = batch_.empty() ? reader->now_ns() : Result<std::uint64_t>(0);
 
     const std::scoped_lock held(mutex_);
@@ -237,7 +237,7 @@ void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
     turns.clear();
     if (state.engine != graphics || any_switch_)
         return;
-    // Nobody came or went since the start, or nobody writes it down.
+    // No switch since the start, or none is recorded.
     std::optional<Holder> who;
     if (works) {
         who = Holder{.runlist = state.runlist};
@@ -492,7 +492,7 @@ Facts Meter::snapshot() {
         facts_.tasks.clear();
         for (const auto &[who, times] : times_.tasks())
             facts_.tasks.push_back(facts_of(who, times));
-        // Who has channels and was not on the engine yet.
+        // Processes with channels that were not on the engine yet.
         for (const auto &[pid, process] : owners_)
             if (facts_.tasks.size() < limits_.tasks && channels_.contains(pid) &&
                 !(is_local() && times_.tasks().contains(Holder{.pid = pid})))

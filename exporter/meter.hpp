@@ -160,7 +160,7 @@ class Meter {
     std::optional<SampleTurns> on_gr0_; ///< who, until there is a switch
     TaskTimes times_;
     std::map<Holder, Known> known_; ///< of tasks that times_ has
-    std::vector<Turn> waiting_;     ///< until a look knows whose the first one's TSG is
+    std::vector<Turn> waiting_;     ///< until a look finds the owner of the first one's TSG
     Clock::time_point waiting_since_ = {};
 
     std::map<Tsg, Process> owner_;

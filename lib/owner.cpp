@@ -171,7 +171,7 @@ bool is_runtime(std::string_view unit) {
     return std::ranges::find(runtimes, unit) != std::end(runtimes);
 }
 
-/** May who is in this cgroup have made those below? */
+/** Returns whether users may make cgroups of any name below one of this name. */
 bool is_delegated(std::string_view name) {
     return name == "user.slice" || name.starts_with("user-") || name.starts_with("user@") ||
            name.ends_with(".scope") || (name.ends_with(".service") && !is_runtime(name));
@@ -181,7 +181,7 @@ struct Runtime {
     std::optional<std::string> container, pod;
 };
 
-/** Names from the root on, until one below which names are anybody's. */
+/** Considers names from the root on, down to a cgroup below which users choose names. */
 Runtime runtime_of(const Process &process) {
     const std::string cgroup = process.cgroup.value_or("");
     Runtime found;

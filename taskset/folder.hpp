@@ -35,7 +35,7 @@ class Folder {
  */
 std::string runtime_path();
 
-/** Can nobody but this user and root change what the path, which must exist, leads to? */
+/** Returns whether only this user and root can change what the existing path leads to. */
 bool is_private(const std::string &path);
 
 } // namespace nvtaskset

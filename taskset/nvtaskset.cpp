@@ -278,7 +278,7 @@ Outcome<std::uint32_t> choose_server(const Wish &wish, const std::vector<Task> &
     return server;
 }
 
-/** What is said before the command starts, of other settings that limit it. */
+/** Prints, before the command starts, which other settings limit it. */
 void name_limits(const Wish &wish, const OtherMps &mps) {
     constexpr const char *percentage = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
     if (const char *const part = variable(percentage))
@@ -420,7 +420,7 @@ std::string describe(const GpuMap &map, const State &state, const Slot &slot, co
     return text;
 }
 
-/** What there is to show of a task on a GPU: a partition, or launches that should have had one. */
+/** A task's partition on a GPU, or its launches that should have had one. */
 struct Shown {
     const Slot *slot;
     Setting setting;

@@ -22,7 +22,7 @@ const int only_looks = O_NONBLOCK;
 
 namespace {
 
-/** Reads of a setting: its writer takes some nanoseconds, and a page may be anybody's. */
+/** Limit of tries: a writer takes some nanoseconds, and a foreign page may never settle. */
 constexpr int reads_max = 300;
 
 struct File {

@@ -27,7 +27,7 @@ Words pointers(std::vector<std::string> &words) {
     return found;
 }
 
-/** The child's part; @p failed is closed by exec, or told why there was none. */
+/** The child's part; @p failed is closed by exec, or receives its errno. */
 [[noreturn]] void become(const Words &words, const Words &environment, int input, int failed) {
     setsid();
     (void)!chdir("/");
@@ -127,7 +127,7 @@ Ended run_service(const Service &service) {
     if (child > 0 && read(failed[0], &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error)))
         ended.error = error;
     close(failed[0]);
-    // It fits into the pipe. Nobody may read it.
+    // It fits into the pipe, which may have no reader.
     if (child > 0 && !ended.error) {
         const auto before = signal(SIGPIPE, SIG_IGN);
         (void)!write(input[1], service.input.data(), service.input.size());

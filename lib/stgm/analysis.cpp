@@ -130,7 +130,7 @@ Time Analysis::other_core_copies(std::size_t task) const {
 
 void Analysis::wait_for_copies(std::size_t task) {
     if (locks_)
-        return; // under the lock nobody else copies
+        return; // under the lock no other task copies
     const Numbers &mine = model_[task];
     Waits &waits = waits_[task];
     const bool one_per_core = options_.method == Method::tight && options_.busy;
@@ -200,7 +200,7 @@ Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
         const Numbers &one = model_[other];
         if (other == task || !one.uses_gpu())
             continue;
-        // Who spins for the lock lets nobody of its core ask for it.
+        // A task that spins for the lock keeps its core's others from requesting it.
         if (options_.busy && one.core == mine.core && one.core != no_core)
             continue;
         if (one.above(mine))

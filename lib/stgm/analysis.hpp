@@ -79,7 +79,7 @@ struct Source {
 std::optional<Time> least_response(Time base, std::span<const Source> sources, Time deadline, Time window_min,
                                    Time *last = nullptr);
 
-/** Of the tasks of a model, whose cores and SMs may change. */
+/** Bounds for the tasks of a model, of which cores and SMs may change. */
 class Analysis {
   public:
     Analysis(const Model &model, const Options &options);

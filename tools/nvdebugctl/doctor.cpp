@@ -48,7 +48,7 @@ bool driver_suffices(const Machine &machine) {
     return machine.driver && machine.driver->refused.empty();
 }
 
-/** Nothing that concerns the module alone stands in anybody's way. */
+/** Returns whether findings about the module alone need no action. */
 bool needs_no_module(const Machine &machine) {
     return driver_suffices(machine) && !machine.module.loaded;
 }

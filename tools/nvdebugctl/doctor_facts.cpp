@@ -170,7 +170,7 @@ std::optional<std::string> gsp_firmware(const std::string &root, const std::stri
     return firmware && *firmware != "N/A" ? firmware : std::nullopt;
 }
 
-/** What every device says of itself. */
+/** Facts that every device has in sysfs. */
 GpuFacts device_facts(const std::string &root, const fs::path &device, std::string id) {
     return {.name = device.filename(),
             .device = device.string().substr(root.size()),
