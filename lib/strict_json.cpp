@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "strict_json.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace nvdebug::base {
+
+void wrong(const std::string &place, const std::string &what) { throw Wrong{place + ": " + what}; }
+
+std::string in_quotes(std::string_view text) {
+    std::string shown;
+    for (const char c : text.substr(0, 40))
+        shown += c < ' ' || c == 0x7f || static_cast<unsigned char>(c) >= 0x80 ? '?' : c;
+    return "'" + shown + (text.size() > 40 ? "…'" : "'");
+}
+
+namespace {
+
+std::string line_and_column(std::string_view text, std::size_t at) {
+    const std::string_view before = text.substr(0, std::min(at, text.size()));
+    const std::size_t line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+    const std::size_t begin = before.rfind('\n') + 1; // npos + 1 is 0
+    return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - begin + 1);
+}
+
+void check_depth(std::string_view text, std::size_t deepest) {
+    std::size_t depth = 0;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); at++) {
+        const char c = text[at];
+        if (in_string) {
+            if (c == '\\')
+                at++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > deepest)
+                wrong(line_and_column(text, at),
+                      "lists and objects are nested deeper than " + std::to_string(deepest));
+        } else if ((c == ']' || c == '}') && depth) {
+            depth--;
+        }
+    }
+}
+
+/** Finds keys that an object has twice: of those nlohmann::json keeps the last. */
+class Duplicates {
+  public:
+    bool operator()(int, Json::parse_event_t event, Json &parsed) {
+        using Event = Json::parse_event_t;
+        switch (event) {
+        case Event::object_start:
+        case Event::array_start:
+            open_.push_back({event == Event::array_start, 0, "", {}});
+            break;
+        case Event::object_end:
+        case Event::array_end:
+            open_.pop_back();
+            count();
+            break;
+        case Event::value:
+            count();
+            break;
+        case Event::key:
+            open_.back().key = parsed.get<std::string>();
+            if (!open_.back().seen.insert(open_.back().key).second && found_.empty())
+                found_ = path() + ": is there twice";
+            break;
+        }
+        return true;
+    }
+    const std::string &found() const { return found_; }
+
+  private:
+    struct Open {
+        bool array;
+        std::size_t index;
+        std::string key;
+        std::set<std::string> seen;
+    };
+
+    void count() {
+        if (!open_.empty() && open_.back().array)
+            open_.back().index++;
+    }
+
+    std::string path() const {
+        std::string text;
+        for (const Open &one : open_)
+            text += one.array ? "[" + std::to_string(one.index) + "]"
+                              : (text.empty() ? "" : ".") + in_quotes(one.key);
+        return text;
+    }
+
+    std::vector<Open> open_;
+    std::string found_;
+};
+
+} // namespace
+
+Json document(std::string_view text, const Bounds &bounds) {
+    if (text.size() > bounds.bytes)
+        wrong("the file", "is larger than " + std::to_string(bounds.bytes >> 20) + " MiB");
+    check_depth(text, bounds.nesting);
+    Duplicates duplicates;
+    try {
+        Json parsed = Json::parse(text, [&](int depth, Json::parse_event_t event, Json &value) {
+            return duplicates(depth, event, value);
+        });
+        if (!duplicates.found().empty())
+            throw Wrong{duplicates.found()};
+        return parsed;
+    } catch (const Json::parse_error &error) {
+        // What it says of the place counts otherwise; what it expected is in its last part.
+        wrong(line_and_column(text, error.byte ? error.byte - 1 : 0),
+              text.empty() ? "the file is empty" : "this is no JSON");
+    } catch (const Json::exception &) {
+        wrong("the file", "a number is too large");
+    }
+}
+
+void Place::expect_object(std::initializer_list<std::string_view> keys) const {
+    if (!value.is_object())
+        wrong(where(), "is not an object");
+    for (const auto &[key, unused] : value.items())
+        if (std::ranges::find(keys, key) == keys.end())
+            wrong(where(), "there is no field " + in_quotes(key) + " here");
+}
+
+Place Place::at(const char *key) const {
+    if (!has(key))
+        wrong(where(), "the field '" + std::string(key) + "' is missing");
+    return {value.at(key), path.empty() ? key : path + "." + key};
+}
+
+std::vector<Place> Place::items(std::size_t most) const {
+    if (!value.is_array())
+        wrong(where(), "is not a list");
+    if (value.size() > most)
+        wrong(where(), "has more than " + std::to_string(most) + " entries");
+    std::vector<Place> all;
+    for (std::size_t n = 0; n < value.size(); n++)
+        all.push_back({value[n], path + "[" + std::to_string(n) + "]"});
+    return all;
+}
+
+std::int64_t Place::number(std::int64_t least, std::int64_t most) const {
+    if (!value.is_number_integer())
+        wrong(where(), "is not a whole number");
+    constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+    const bool fits =
+        !value.is_number_unsigned() || value.get<std::uint64_t>() <= static_cast<std::uint64_t>(endless);
+    const std::int64_t found = fits ? value.get<std::int64_t>() : endless;
+    if (!fits || found < least || found > most)
+        wrong(where(),
+              value.dump() + " is not from " + std::to_string(least) + " to " + std::to_string(most));
+    return found;
+}
+
+std::string Place::text() const {
+    if (!value.is_string())
+        wrong(where(), "is not a text");
+    return value.get<std::string>();
+}
+
+} // namespace nvdebug::base
