@@ -750,13 +750,18 @@ def test_what_only_has_the_name_of_a_page_is_not_opened(open_desk, kind):
 
 # --- other systems ---
 
-def load_in_debian(suite, library):
-    """What its loader says of the library, with each symbol looked up at once."""
+def run_in_debian(suite, folder, *command):
+    """A command in a bare system that has the folder as /mnt."""
     root = subprocess.run([ROOT / "vm/fetch", "debian", suite], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    script = 'mount --bind "$1" "$2/mnt" && exec chroot "$2" env LD_BIND_NOW=1 LD_PRELOAD="/mnt/$3" /bin/true'
-    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",
-                           library.parent, root, library.name], capture_output=True, text=True, check=False)
-    return done.stderr
+    script = 'mount --bind "$1" "$2/mnt"; shift; root=$1; shift; exec chroot "$root" "$@"'
+    return subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec", script, "sh", folder, root,
+                           *command], capture_output=True, text=True, check=False)
+
+
+def load_in_debian(suite, library):
+    """What its loader prints of the library, with each symbol looked up at once."""
+    return run_in_debian(suite, library.parent, "env", "LD_BIND_NOW=1", f"LD_PRELOAD=/mnt/{library.name}",
+                         "/bin/true").stderr
 
 
 def test_an_older_c_library(tmp_path):
@@ -768,6 +773,16 @@ def test_an_older_c_library(tmp_path):
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", newer], check=True, text=True,
                    input="unsigned arc4random(void); unsigned use(void) { return arc4random(); }")
     assert "GLIBC_2.36" in load_in_debian("bullseye", newer)
+
+
+def test_the_static_tool_in_an_older_system(tmp_path):
+    needs_root()
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["make", "-s", "vm-tool"], cwd=ROOT, check=True, stdout=sys.stderr)
+    shutil.copy(ROOT / "build/vm/nvdebugctl", tmp_path / "nvdebugctl")
+    shutil.copy(ROOT / "tests/hardware/h200-580.159.04/capture-idle", tmp_path / "capture")
+    done = run_in_debian("bullseye", tmp_path, "/mnt/nvdebugctl", "--from", "/mnt/capture", "gpu", "list")
+    assert done.returncode == 0 and "GH100" in done.stdout and not done.stderr, done
 
 
 @pytest.mark.parametrize("source, name", (
