@@ -869,10 +869,11 @@ def test_the_library_is_missing(desk, tmp_path):
     assert "missing" in result.err and str(tmp_path / "alone/lib/nvtaskset/libnvtaskset.so") in result.err
 
 
-def test_cuda_does_not_load_it(desk, tmp_path):
-    """The program takes the variable away, and uses the GPU."""
+@pytest.mark.parametrize("first", (False, True))
+def test_cuda_does_not_load_it(desk, tmp_path, first):
+    """The program takes the variable away, and uses the GPU; it may be the first process of a container."""
     needs_root()
-    uses = tmp_path / "inside"
+    uses, starts = tmp_path / "inside", "unshare -pf --kill-child --mount-proc" if first else ""
     uses.write_text(f"""
         set -e
         mount -t tmpfs tmpfs /dev
@@ -881,15 +882,17 @@ def test_cuda_does_not_load_it(desk, tmp_path):
         export STAND_IN_DEVICE=/dev/nvidia-uvm
         mkfifo {tmp_path}/fifo
         exec 3<> {tmp_path}/fifo
-        {TOOL} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM} launch - <&3 2> {tmp_path}/told &
+        {starts} {TOOL} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM} launch - <&3 2> {tmp_path}/told &
         n=0
         until [ -s {tmp_path}/told ] || [ $n = 200 ]; do sleep 0.1; n=$((n + 1)); done
-        {TOOL} -p $!
-        kill $!
+        {TOOL} -p {"$(cat /proc/$!/task/$!/children)" if first else "$!"}
+        kill -9 $!
         """)
     result = desk.command("unshare", "--mount", "sh", uses)
     assert result.status == 0, result.err
-    assert "uses the GPU and is NOT kept to the partition: CUDA in it did not load" in (tmp_path / "told").read_text()
+    told = (tmp_path / "told").read_text()
+    assert "uses the GPU and is NOT kept to the partition: CUDA in it did not load" in told
+    assert not first or "process 1 " in told
     assert "uses the GPU and is NOT kept" in result.out
 
 

@@ -7,7 +7,11 @@
 #include "json.hpp"
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
+#include <unistd.h>
 
 namespace driver_test {
 namespace {
@@ -122,6 +126,65 @@ TEST_F(Tasks, GetNothingThatMakesNoSense) {
         EXPECT_NE(document.error().error.sentence, "");
     }
     EXPECT_EQ(kernel.asked_to_change, 0U);
+}
+
+/// TPCs are nvtaskset's to set: what it ends with, for the second of two processes.
+class Tpcs : public Tasks,
+             public testing::WithParamInterface<std::pair<const char *, nvdebugctl::Exit>> {
+  protected:
+    Tpcs() {
+        std::filesystem::create_directory(folder);
+        setenv("PATH", (folder + ":" + path).c_str(), 1);
+    }
+    ~Tpcs() override {
+        setenv("PATH", path.c_str(), 1);
+        std::filesystem::remove_all(folder);
+    }
+    void nvtaskset_is(const std::string &script) const {
+        const std::string file = folder + "/nvtaskset";
+        std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+    auto set(std::vector<std::string> pids) {
+        return type("set", std::move(pids), {{"--tpcs", "0-3"}})->run();
+    }
+
+    const std::string path = getenv("PATH");
+    const std::string folder = testing::TempDir() + "tpcs." + std::to_string(getpid());
+};
+
+TEST_P(Tpcs, EndAsNvtasksetDoes) {
+    const auto &[end, exit] = GetParam();
+    nvtaskset_is(end);
+    auto one = set({"557"});
+    ASSERT_EQ(!one, exit != nvdebugctl::done);
+    if (!one) {
+        EXPECT_EQ(one.error().exit, exit);
+    }
+    nvtaskset_is("case \"$*\" in *557) exit 0; esac; " + std::string(end));
+    auto both = set({"557", "558"});
+    ASSERT_EQ(!both, exit != nvdebugctl::done);
+    if (!both) {
+        EXPECT_EQ(both.error().exit, nvdebugctl::partial);
+        EXPECT_NE(both.error().error.sentence.find("558"), std::string::npos);
+    }
+    std::filesystem::remove(folder + "/nvtaskset");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, Tpcs,
+                         testing::Values(std::pair("exit 0", nvdebugctl::done),
+                                         std::pair("exit 1", nvdebugctl::bad_usage),
+                                         std::pair("exit 2", nvdebugctl::failed),
+                                         std::pair("exit 3", nvdebugctl::not_supported),
+                                         std::pair("exit 4", nvdebugctl::partial),
+                                         std::pair("exit 125", nvdebugctl::failed),
+                                         std::pair("kill -9 $$", nvdebugctl::failed)));
+
+TEST_F(Tpcs, AreNotSetWithoutNvtaskset) {
+    setenv("PATH", folder.c_str(), 1);
+    const auto document = set({"557"});
+    ASSERT_FALSE(document);
+    EXPECT_NE(document.error().error.sentence.find("same package"), std::string::npos);
 }
 
 TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {

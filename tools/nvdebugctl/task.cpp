@@ -675,8 +675,15 @@ Outcome<Document> set_tpcs_of_all(Context &context, const Pids &pids, const std:
     for (const std::uint32_t pid : pids) {
         const Json old = keeping_of_process(context, pid)["tpcs"];
         if (!dry)
-            if (auto set = set_tpcs(pid, *info->pci_address, option, value); !set)
-                return tl::unexpected(set.error());
+            if (auto set = set_tpcs(pid, *info->pci_address, option, value); !set) {
+                Failure failure = std::move(set).error();
+                if (!changes.empty()) {
+                    failure.exit = partial;
+                    failure.error.sentence +=
+                        fmt::format("; those of the {} before it are set", changes.size());
+                }
+                return tl::unexpected(std::move(failure));
+            }
         changes.push_back({{"object", "task"},
                            {"runlist", nullptr},
                            {"id", pid},
