@@ -25,10 +25,13 @@ def of(data, who, on_gr):
 
 
 def conclude(data):
+    def said(who, on_gr):
+        return ", ".join(f"{us} us" for us in of(data, who, on_gr)) or "none"
+
     return [
-        Claim("compute", f"CUDA's compute TSG: {of(data, 'CUDA', True)} us", of(data, "CUDA", True) == [2097.2]),
-        Claim("copy", f"CUDA's copy TSGs: {of(data, 'CUDA', False)} us", of(data, "CUDA", False) == [1048.6]),
-        Claim("graphics", f"OpenGL's TSG on GR0: {of(data, 'OpenGL', True)} us", len(of(data, "OpenGL", True)) >= 1),
+        Claim("compute", f"CUDA's compute TSG: {said('CUDA', True)}", of(data, "CUDA", True) == [2097.2]),
+        Claim("copy", f"CUDA's copy TSGs: {said('CUDA', False)}", of(data, "CUDA", False) == [1048.6]),
+        Claim("graphics", f"OpenGL's TSG on GR0: {said('OpenGL', True)}", len(of(data, "OpenGL", True)) >= 1),
     ]
 
 

@@ -84,8 +84,8 @@ def picture(data):
     begin, end = data["paused"]
     rows = list(data["operations"])
     last = end + begin
-    panel = Panel("Operations, each by a process of its own; channels are disabled in the shaded "
-                  "time", (0, last / 1000), "ms",
+    panel = Panel("Operations, a process each; shaded: from the end of task pause to the begin of task resume",
+                  (0, last / 1000), "ms",
                   rows=[NAMES[kind] for kind in rows])
     for row, kind in enumerate(rows):
         for start, stop in spans.merged(data["operations"][kind], gap=0):

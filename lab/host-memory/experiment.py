@@ -73,7 +73,7 @@ def conclude(data):
 def picture(data):
     part = left(data)
     rows = [f"{what}, {blocks} blocks, beside a copy {copy}" for what, blocks, copy in part]
-    panel = Panel("What a copy keeps of its rate beside another task's kernel that reaches the host's memory", (0, 1),
+    panel = Panel("What a copy keeps of its rate beside another task's kernel that reaches the host's memory", (0, 1.1),
                   "part of its rate alone", rows=rows)
     for row, ((_, _, copy), kept) in enumerate(part.items()):
         panel.bar(0, kept, row, list(COPIES).index(copy))

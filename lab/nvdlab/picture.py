@@ -8,6 +8,7 @@ PAPER, INK, FAINT, GRID = "#ffffff", "#1b1f24", "#57606a", "#d8dee4"
 COLORS = ("#0969da", "#cf222e", "#1a7f37", "#8250df", "#9a6700", "#1b7c83", "#bf3989", "#57606a", "#0a3069", "#a40e26")
 FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
 WIDTH, RIGHT, TOP, BETWEEN = 860, 20, 34, 62
+BOLD = 8.4  # of a bold letter of 13, on average at most
 
 
 def _number(value):
@@ -90,10 +91,17 @@ class Panel:
         self.parts.append(f'<text x="{_number(at[0] + 5)}" y="{_number(at[1] + 4)}" font-size="11" '
                           f'fill="{COLORS[color] if color is not None else INK}">{escape(text)}</text>')
 
+    def title_at(self):
+        """Above the axes, or as far left of there as it takes to be in the picture."""
+        at = min(0, self.wide - math.ceil(BOLD * len(self.title)))
+        assert at >= RIGHT - self.left, f"the title is too long: {self.title}"
+        return at
+
     def svg(self, top):
         right = self.wide
         out = [f'<g transform="translate({self.left} {top})">',
-               f'<text x="0" y="-10" font-size="13" font-weight="bold" fill="{INK}">{escape(self.title)}</text>']
+               f'<text x="{self.title_at()}" y="-10" font-size="13" font-weight="bold" '
+               f'fill="{INK}">{escape(self.title)}</text>']
         for value, name in self.xticks:
             x = _number(self.at(value, self.y[0])[0])
             out.append(f'<line x1="{x}" y1="0" x2="{x}" y2="{self.height}" stroke="{GRID}"/>'
