@@ -13,6 +13,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <set>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -148,6 +149,16 @@ class CaptureTree final : public Tree::Impl {
     std::map<std::string, std::string> words_;
 };
 
+/** Waits until a pipe that was opened without waiting has a writer, as opening it would have done.
+ *  @returns 0 or the errno */
+int wait_for_writer(int pipe) {
+    pollfd readable{pipe, POLLIN, 0};
+    while (::poll(&readable, 1, -1) < 0)
+        if (errno != EINTR)
+            return errno;
+    return ::fcntl(pipe, F_SETFL, 0) ? errno : 0;
+}
+
 /** @returns the errno, 0, or EBADMSG if the compression is damaged. */
 int inflate(Descriptor opened, std::string &json) {
     constexpr unsigned buffer = 128 * 1024;
@@ -176,7 +187,7 @@ int inflate(Descriptor opened, std::string &json) {
 }
 
 int inflate_file(const std::string &path, std::string &json) {
-    // A pipe must not block the opening; what it is, is asked of what was opened.
+    // Opening must not wait, nor act on a device; what it is, is asked of what was opened.
     Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened)
         return errno;
@@ -185,8 +196,11 @@ int inflate_file(const std::string &path, std::string &json) {
         return errno;
     if (S_ISDIR(about.st_mode))
         return EISDIR;
-    if (!S_ISREG(about.st_mode))
+    if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
         return EINVAL;
+    if (S_ISFIFO(about.st_mode))
+        if (const int error = wait_for_writer(opened.number()))
+            return error;
     return inflate(std::move(opened), json);
 }
 

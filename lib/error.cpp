@@ -122,13 +122,13 @@ constexpr Reason read_reasons[] = {
 constexpr Reason open_reasons[] = {
     {EACCES, any, "permission denied"},
     {EISDIR, any, "it is a folder"},
-    {EINVAL, any, "it is neither a regular file nor a folder"},
+    {EINVAL, any, "it is neither a file, a pipe nor a folder"},
     {EFBIG, any, "it holds more than 256 MiB, which no capture does"},
 };
 
 constexpr Reason write_reasons[] = {
     {EISDIR, any, "it is a folder"},
-    {EEXIST, any, "it is no regular file (a device, a pipe or a socket)"},
+    {EEXIST, any, "it is no regular file (a device or a socket)"},
 };
 
 constexpr Reason control_reasons[] = {

@@ -88,18 +88,25 @@ int write_gzip(int descriptor, std::string_view text) {
 
 namespace {
 
-/** The errno of what is there, if a rename must not replace it: a folder, a device, a pipe. */
-int in_the_way(const std::string &path) {
-    struct stat about {};
-    if (::stat(path.c_str(), &about) || S_ISREG(about.st_mode))
-        return 0;
-    return S_ISDIR(about.st_mode) ? EISDIR : EEXIST;
+/** The errno of what is there, if a rename must not replace it: a folder or a device. */
+int in_the_way(mode_t mode) {
+    return S_ISREG(mode) ? 0 : S_ISDIR(mode) ? EISDIR : EEXIST;
+}
+
+/** Into a pipe that somebody reads. */
+int write_gzip_to_pipe(const std::string &path, std::string_view text) {
+    const Descriptor pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return pipe ? write_gzip(pipe.number(), text) : errno;
 }
 
 } // namespace
 
 int write_whole_gzip(const std::string &path, std::string_view text) {
-    if (const int error = in_the_way(path))
+    struct stat about {};
+    const bool there = ::stat(path.c_str(), &about) == 0;
+    if (there && S_ISFIFO(about.st_mode))
+        return write_gzip_to_pipe(path, text);
+    if (const int error = there ? in_the_way(about.st_mode) : 0)
         return error;
     std::string temporary = path + ".XXXXXX";
     const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));

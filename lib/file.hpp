@@ -60,7 +60,8 @@ int write_gzip(int descriptor, std::string_view text);
 
 /**
  * Compresses @p text into a temporary file beside @p path and renames that. Only its owner may read
- * it. What is there already is replaced if it is a file. @returns 0 or the errno.
+ * it. What is there already is replaced if it is a file; a pipe is written into. @returns 0 or the
+ * errno.
  */
 int write_whole_gzip(const std::string &path, std::string_view text);
 

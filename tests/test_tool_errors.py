@@ -334,7 +334,7 @@ def test_unknown_chip(tmp_path):
 # --- files that cannot be read or understood ---
 
 def test_no_such_folder_or_capture(tmp_path):
-    fails(ctl("gpu list", "/dev/zero"), 2, "/dev/zero", "neither a regular file nor a folder")
+    fails(ctl("gpu list", "/dev/zero"), 2, "/dev/zero", "neither a file, a pipe nor a folder")
     fails(ctl("gpu list", tmp_path / "nothing"), 2, str(tmp_path / "nothing"))
     (tmp_path / "gpu0").mkdir()
     fails(ctl("gpu list", tmp_path / "gpu0"), 2, "no gpu0/info", "the folder that gpu0 is in")

@@ -59,7 +59,7 @@ class NVDEBUG_API Tree {
     /** A capture from an open file, a pipe say, which stays open. Errors call it standard input. */
     static Result<Tree> capture(int descriptor, const Advice &advice = Advice());
 
-    /** A folder or a capture, whichever @p path is; a device or a pipe is neither and refused. */
+    /** A folder, or a capture in a file or a pipe, whichever @p path is; a device is refused. */
     static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 
     /** Is it the running kernel's /proc? */
