@@ -20,9 +20,11 @@ std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns) {
 // --- from switches ---
 
 void SwitchTurns::finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns) {
-    if (now_ && ns >= begin_) {
+    const std::uint64_t since = since_.value_or(0);
+    if (now_ && ns >= begin_ && (begin_ >= since || ns > since)) {
         const auto gap = left_ && *left_ <= begin_ ? std::optional(begin_ - *left_) : std::nullopt;
-        turns.push_back({*now_, begin_, ns, began_ && seen, gap});
+        turns.push_back(
+            {*now_, std::max(begin_, since), ns, began_ && seen && begin_ >= since, gap});
         left_ = ns;
     }
     now_.reset();
@@ -60,13 +62,20 @@ void SwitchTurns::end(std::uint64_t ns, std::vector<Turn> &turns) {
 }
 
 void SwitchTurns::split(std::uint64_t ns, std::vector<Turn> &turns) {
-    if (!now_ || ns <= begin_)
+    if (!now_) {
+        // Of a gap that goes on, only what comes now is the next turn's.
+        if (left_)
+            left_ = std::max(*left_, ns);
         return;
-    const Holder who = *now_;
-    finish(ns, false, turns);
-    now_ = who;
-    begin_ = ns;
-    began_ = false;
+    }
+    if (ns > begin_) {
+        const Holder who = *now_;
+        finish(ns, false, turns);
+        now_ = who;
+        begin_ = ns;
+        began_ = false;
+    }
+    left_.reset();
 }
 
 // --- from samples ---

@@ -53,8 +53,10 @@ NVDEBUG_API std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns
 /** Turns from the driver's record of context switches, of one engine. */
 class NVDEBUG_API SwitchTurns {
   public:
-    /** @param begin_ns since when switches are recorded; empty: not known. */
-    explicit SwitchTurns(std::optional<std::uint64_t> begin_ns) : known_(begin_ns) {}
+    /** @param begin_ns since when turns are of interest: what was before is cut off; empty: since
+     *  the first switch. */
+    explicit SwitchTurns(std::optional<std::uint64_t> begin_ns)
+        : since_(begin_ns), known_(begin_ns) {}
 
     /** Adds the turn that ends by it, if any. Times that go back end none. */
     void add(const ContextSwitch &one, std::vector<Turn> &turns);
@@ -62,7 +64,8 @@ class NVDEBUG_API SwitchTurns {
     void lose(std::vector<Turn> &turns);
     /** The record ends. */
     void end(std::uint64_t ns, std::vector<Turn> &turns);
-    /** Adds what there is until @p ns of a turn that goes on. */
+    /** Adds what there is until @p ns of a turn that goes on. What comes later has no gap from
+     *  before @p ns. */
     void split(std::uint64_t ns, std::vector<Turn> &turns);
 
     /** Who has it now; empty: nobody, or not known. */
@@ -71,6 +74,7 @@ class NVDEBUG_API SwitchTurns {
   private:
     void finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns);
 
+    std::optional<std::uint64_t> since_;
     /** Since when it is known who had it; empty: not known now. */
     std::optional<std::uint64_t> known_;
     std::optional<Holder> now_;
@@ -124,7 +128,7 @@ class NVDEBUG_API Lengths {
 
   private:
     std::uint64_t count_ = 0, sum_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
-    std::vector<std::uint32_t> buckets_;
+    std::vector<std::uint64_t> buckets_;
 };
 
 /** What the turns of one engine add up to. */

@@ -81,7 +81,31 @@ TEST(SwitchTurns, CanBeToldBeforeTheyEnd) {
     found.split(30, turns);
     found.add(at(50, ends, 1), turns);
     EXPECT_EQ(turns, (std::vector<Turn>{{process(1), 10, 30, false, std::nullopt},
-                                        {process(1), 30, 50, false, 0}}));
+                                        {process(1), 30, 50, false, std::nullopt}}))
+        << "to go on is no switch";
+}
+
+TEST(SwitchTurns, OfWhatWasBeforeAreCutOff) {
+    const auto turns = turns_of(SwitchTurns(100),
+                                {at(10, starts, 1), at(50, ends, 1), at(60, starts, 2),
+                                 at(150, ends, 2), at(160, starts, 1), at(200, ends, 1)},
+                                200);
+    EXPECT_EQ(turns, (std::vector<Turn>{{process(2), 100, 150, false, std::nullopt},
+                                        {process(1), 160, 200, true, 10}}));
+    EXPECT_EQ(turns_of(SwitchTurns(100), {at(10, starts, 1), at(50, ends, 1)}, 100),
+              std::vector<Turn>{});
+}
+
+TEST(SwitchTurns, HaveNoGapFromBeforeASplit) {
+    SwitchTurns found(0);
+    std::vector<Turn> turns;
+    found.add(at(10, starts, 1), turns);
+    found.add(at(20, ends, 1), turns);
+    found.split(100, turns);
+    found.add(at(130, starts, 2), turns);
+    found.add(at(140, ends, 2), turns);
+    ASSERT_EQ(turns.size(), 2U);
+    EXPECT_EQ(turns[1].gap_ns, 30U);
 }
 
 TEST(SwitchTurns, OfNonsenseAreInOrder) {
