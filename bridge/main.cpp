@@ -10,8 +10,12 @@
 #include "transport/control_server.hpp"
 #include "transport/event_loop.hpp"
 
+#include "lib/inherited.hpp"
+#include "lib/standard_output.hpp"
+
 #include <getopt.h>
 
+#include <cstring>
 #include <iostream>
 #include <limits>
 
@@ -36,6 +40,7 @@ struct Options {
     std::string capture, live;
     nvmodel::AttachOptions attach;
     std::string trouble;
+    bool help = false;
 };
 
 Options parse(int argc, char **argv) {
@@ -63,18 +68,29 @@ Options parse(int argc, char **argv) {
             options.attach.qemu_fd =
                 fd && *fd <= std::numeric_limits<int>::max() ? static_cast<int>(*fd) : -1;
         } else if (letter == 'h') {
-            std::cout << help;
-            std::exit(0);
+            options.help = true;
         } else {
             options.trouble =
                 std::string(argv[optind - 1]) + ": no such option, or its value is missing";
         }
     }
+    if (options.help)
+        return options;
     if (options.trouble.empty())
         options.trouble = trouble_with(options.attach);
     if (options.trouble.empty() && options.capture.empty() == options.live.empty())
         options.trouble = "one of --capture and --live is needed";
     return options;
+}
+
+/** @returns the exit status: what cannot be written is a failure. */
+int say(const std::string &text) {
+    std::cout << text;
+    const int error = nvdebug::base::finish_standard_output();
+    if (error)
+        std::cerr << "nvdebug-bridge: cannot write to standard output: " << std::strerror(error)
+                  << "\n";
+    return error ? exit_internal : 0;
 }
 
 int serve(const Options &options) {
@@ -85,17 +101,18 @@ int serve(const Options &options) {
     const auto transport = nvmodel::attach(gpu, options.attach);
     nvmodel::ControlServer control(requests, options.attach.control);
     nvmodel::serve_until_qemu_goes(*transport, control);
-    std::cout << gpu.report() << "\n";
-    return 0;
+    return say(gpu.report() + "\n");
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+    nvdebug::base::make_inheritance_usable();
+    nvdebug::base::survive_broken_pipes();
     try {
         const Options options = parse(argc, argv);
         if (options.trouble.empty())
-            return serve(options);
+            return options.help ? say(help) : serve(options);
         std::cerr << "nvdebug-bridge: " << options.trouble << " (see --help)\n";
         return exit_usage;
     } catch (const nvmodel::ConfigError &error) {

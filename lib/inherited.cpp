@@ -12,6 +12,7 @@ namespace {
 // exec() resets handlers to the default. That one of these is there shows what was there before.
 void after_ignored_child(int) {}
 void after_default_pipe(int) {}
+void after_default_limit(int) {}
 
 bool is(int signal, void (*handler)(int)) {
     struct sigaction action {};
@@ -35,6 +36,8 @@ void make_inheritance_usable() {
             (void)!open("/", O_PATH | O_CLOEXEC);
     if (is(SIGCHLD, SIG_IGN))
         handle(SIGCHLD, after_ignored_child);
+    if (is(SIGXFSZ, SIG_DFL))
+        handle(SIGXFSZ, after_default_limit);
 }
 
 void survive_broken_pipes() {

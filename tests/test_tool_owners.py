@@ -112,8 +112,10 @@ def test_process_list(tree, owned, channels):
     result = ctl("process list -j", tree)
     assert result.status == 0
     rows = result.data
-    assert [(row["pid"], row["channels"], row["timeslice_us"]) for row in rows] == [
-        (557, owned.count(557), 2048), (558, owned.count(558), 2048), (559, None, None)]
+    listed = {row["tsg"]: row["timeslice_us"] for row in ctl("tsg list 0 -j", tree).data}
+    assert [(row["pid"], row["channels"], row["timeslice_us"], row["asked_us"]) for row in rows] == [
+        (557, owned.count(557), listed[rows[0]["tsg"]], 2048), (558, owned.count(558), listed[rows[1]["tsg"]], 2048),
+        (559, None, None, None)]
     assert (rows[0]["runlist"], rows[0]["tsg"]) == (0, channels[0]["tsg"])
     assert rows[0]["client_tsg"] == "0x5c000015"
     assert [(row["uid"], row["user"]) for row in rows] == [(1000, "1000"), (1000, "1000"), (None, None)]
@@ -132,7 +134,7 @@ def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     assert result.status == 4
     assert "9 processes of other users may not be looked at (use sudo)" in result.err
     assert "which runlist and TSG it is, is not shown" in result.err
-    assert "2048us" in result.out and "TSG" not in result.out
+    assert "2097.152us" in result.out and "TSG" not in result.out
 
 
 @pytest.mark.parametrize("count, says, status", (

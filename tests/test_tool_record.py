@@ -3,6 +3,7 @@
 
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import time
 
 import pytest
 from ctl import ROOT, Started, ctl, tool, validate, validator, write_capture, write_tree
+from typist import ScreenTypist, Typist
 
 DEADLINE_S = 30
 FORMS = {"pftrace": "perfetto", "ndjson": "ndjson", "csv": "csv", "html": "html"}
@@ -94,10 +96,12 @@ def test_show_adds_up_the_same(recorded):
 def test_shares_on_hardware_are_what_tasks_counted(card):
     """A replay: a second of three tasks, of whose turns the ends are saving."""
     folder = ROOT / "tests/hardware" / card
+    assert "GR1" not in ctl(f"recording show {folder / 'recording.ndjson'}").out, "of GR0's runlist it can have nobody"
     *_, told = json.loads((folder / "recording.json").read_text(encoding="utf-8"))["three"]
     result = ctl(f"recording show {folder / 'recording.ndjson'} -j")
     assert (result.status, result.err) == (0, "")
     gr0, = [engine for engine in result.data["engines"] if engine["engine"] == "GR0"]
+    assert gr0["held_percent"] + gr0["switching_percent"] + gr0["nobody_percent"] < 100.01, "it begins when it begins"
     shares = {row["timeslice_us"][0]: row["share_percent"] for row in gr0["holders"] if row["process"] == "load"}
     assert set(shares) == {1024, 2048, 4096}
     for timeslice, counted, raw in zip(sorted(shares), told["counted_percent"], told["with_saving_percent"]):
@@ -114,7 +118,10 @@ def test_forms(recorded, tmp_path, ending):
     path, _ = recorded
     made = tmp_path / f"again.{ending}"
     result = ctl(f"recording show {path} -o {made}")
-    assert (result.status, result.out, result.err) == (0, "", "")
+    count = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])["summary"]["turns"]
+    assert (result.status, result.err) == (0, "") and f"{made}: {count} turns in " in result.out
+    assert {"pftrace": "ui.perfetto.dev", "html": "browser", "ndjson": "recording show"}.get(ending, "") in result.out
+    assert made.stat().st_mode & 0o777 == 0o600
     said = subprocess.run([tool(), "recording", "show", path, "-o", "-", "--format", FORMS[ending]],
                           capture_output=True, check=True, timeout=DEADLINE_S)
     assert said.stdout == made.read_bytes() and said.stderr == b""
@@ -156,7 +163,7 @@ def test_a_recording_that_was_cut_is_shown(recorded, tmp_path):
 
 
 @pytest.mark.parametrize("words, sentence", [
-    ("--for x", "a time is 10"), ("--for 0", "a time is 10"), ("--rate x", "samples a second"),
+    ("--for x", "a time is 10"), ("--for 0", "a time is 10"), ("--for 1d", "a time is 10"), ("--rate x", "samples a second"),
     ("--rate 100001", "samples a second"), ("-o x.bin", "does not tell which form"),
     ("--format csv", "say with -o where it goes"), ("-o - --summary", "name a file"),
     ("-o - -j", "name a file"), ("-o x.csv --format xml", "xml")])
@@ -252,6 +259,8 @@ def test_top(proc):
             validate(document)
             gr0, = [engine for engine in document["data"]["engines"] if engine["engine"] == "GR0"]
             assert {row["tsgs"][0] for row in gr0["holders"]} <= {"0:0", "0:1", "0:2"}
+            assert gr0["samples"] > 0, "in this interval"
+            assert sum(row["share_percent"] for row in gr0["holders"]) < 100.01
         rows = list(csv.DictReader(io.StringIO(ctl("top -n 2 -s 200 --csv", proc).out)))
     assert len({row["time"] for row in rows}) == 2 and {row["engine"] for row in rows} >= {"GR0"}
     for words in ("-s 99", "-n 0"):
@@ -273,3 +282,320 @@ def test_top_on_a_terminal(proc):
         assert live.wait(DEADLINE_S) == 0
     os.close(master)
     assert b"nvdebugctl top" in text and b"SHARE" in text
+
+
+# --- streams and files ---
+
+RECORDING = ROOT / "tests/hardware/h100-580.159.04/recording.ndjson"
+
+
+def run(words, **options):
+    return subprocess.run([tool(), *map(str, words)], capture_output=True, timeout=DEADLINE_S, check=False,
+                          **({"stdin": subprocess.DEVNULL} | options))
+
+
+def limited(size):
+    """Sets a limit for files, with the signal that it comes with as a shell has it."""
+    def set_limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return set_limit
+
+
+def test_what_others_wrote_to_standard_output_stays(tmp_path):
+    log = tmp_path / "log"
+    log.write_bytes(b"somebody's line\n" * 1000)
+    before = log.read_bytes()
+    with log.open("ab") as out:
+        done = subprocess.run([tool(), "recording", "show", RECORDING, "-o", "-"], stdout=out, stderr=subprocess.PIPE,
+                              preexec_fn=limited(len(before) + 5000), timeout=DEADLINE_S, check=False)
+    assert done.returncode == 2 and b"File too large" in done.stderr
+    assert log.read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("verb", ("capture", "show", "record"))
+def test_a_limit_of_files_is_a_sentence_and_leaves_no_rest(proc, tmp_path, verb):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    words = {"capture": ["--from", proc, "capture", folder / "x.capture"],
+             "show": ["recording", "show", RECORDING, "-o", folder / "x.ndjson"],
+             "record": ["--from", proc, "record", "--rate", "1000", "--for", "20", "-o", folder / "x.ndjson"]}[verb]
+    with changing(proc) if verb == "record" else contextlib.nullcontext():
+        done = run(words, preexec_fn=limited(2048))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"File too large" in done.stderr
+    # What cannot be recorded again is kept as far as it came.
+    assert [path.name for path in folder.iterdir()] == (["x.ndjson"] if verb == "record" else [])
+
+
+@pytest.mark.parametrize("verb", ("capture", "show"))
+def test_a_file_that_cannot_be_written_anew_stays(proc, tmp_path, verb):
+    old = tmp_path / "old.ndjson"
+    old.write_text("as it was")
+    old.chmod(0o644)
+    words = {"capture": ["--from", proc, "capture", old], "show": ["recording", "show", RECORDING, "-o", old]}[verb]
+    assert run(words, preexec_fn=limited(2048)).returncode == 2
+    assert old.read_text() == "as it was" and os.listdir(tmp_path).count("old.ndjson") == 1
+    assert run(words).returncode == 0
+    assert old.stat().st_mode & 0o777 == 0o600, "it names processes"
+
+
+def test_a_recording_can_replace_itself(tmp_path):
+    path = tmp_path / "run.ndjson"
+    path.write_bytes(RECORDING.read_bytes())
+    result = ctl(f"recording show {path} -o {path}")
+    assert result.status == 0
+    assert ctl(f"recording show {path} -j").data["turns"] == ctl(f"recording show {RECORDING} -j").data["turns"]
+
+
+@pytest.mark.parametrize("words", ("--version", "help", "recording show {recording}", "--from {proc} gpu list",
+                                   "--from {proc} -j gpu list", "--from {proc} capture -", "completion bash",
+                                   "recording show {recording} -o -", "--from {proc} runlist tree --svg",
+                                   "--from {proc} watch -n 1", "--from {proc} top -n 1 -s 100",
+                                   "--from {proc} record --for 100ms -o -"))
+@pytest.mark.parametrize("closed", ((1,), (0, 1), (1, 2), (0, 1, 2)))
+def test_output_that_cannot_be_written_is_a_failure(proc, words, closed):
+    line = words.format(proc=proc, recording=RECORDING).split()
+    redirect = " ".join(f"{number}>&-" for number in closed)
+    done = subprocess.run(["sh", "-c", f'"$0" "$@" {redirect}', tool(), *line], stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, timeout=DEADLINE_S, check=False)
+    assert done.returncode == 2
+    assert 2 in closed or b"Bad file descriptor" in done.stderr
+
+
+def test_pipes_are_read_and_written(proc, tmp_path):
+    def shell(line):
+        done = subprocess.run(["bash", "-c", line], env={**os.environ, "N": str(tool()), "P": str(proc),
+                                                         "R": str(RECORDING), "T": str(tmp_path)},
+                              capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), line
+        return done.stdout
+    shell('"$N" --from "$P" capture "$T/x.capture"')
+    listed = shell('"$N" --from "$T/x.capture" gpu list')
+    assert shell('"$N" --from <(cat "$T/x.capture") gpu list') == listed
+    assert shell('"$N" --from <(zcat "$T/x.capture") gpu list') == listed
+    assert shell('mkfifo "$T/p"; cat "$T/x.capture" > "$T/p" & "$N" --from "$T/p" gpu list; wait') == listed
+    assert shell('"$N" --from "$P" capture /dev/stdout | "$N" --from - gpu list') == listed
+    assert shell('"$N" --from "$P" capture /dev/stdout > "$T/y"; "$N" --from "$T/y" gpu list') == listed
+    shell('"$N" --from "$P" capture >(cat > "$T/z"); wait $!; "$N" --from "$T/z" gpu list')
+    shown = shell('"$N" recording show "$R"')
+    assert shell('gzip -c "$R" | "$N" recording show -') == shown
+    assert shell('"$N" recording show <(gzip -c "$R")') == shown
+    assert shell('"$N" recording show "$R" -o /dev/stdout --format ndjson | "$N" recording show -') == shown
+    # Behind what is there, and no other file in its place.
+    assert shell('echo before > "$T/log"; "$N" recording show "$R" -o /dev/stdout >> "$T/log"; head -1 "$T/log"'
+                 ) == "before\n"
+
+
+# --- a recording is one ---
+
+def recorded_lines(version=2):
+    text = RECORDING.read_bytes() if version == 1 else run(["recording", "show", RECORDING, "-o", "-"]).stdout
+    return text.splitlines(keepends=True)
+
+
+def changed(kind, **keys):
+    """The first line of that kind, with other values (None: without the key)."""
+    def change(told):
+        at = next(n for n, line in enumerate(told) if json.loads(line)["kind"] == kind)
+        line = json.loads(told[at])
+        for key, value in keys.items():
+            if value is None:
+                del line[key]
+            else:
+                line[key] = value
+        told[at] = json.dumps(line).encode() + b"\n"
+        return at + 1
+    return change
+
+
+def second(told):
+    told += told[:]
+    return len(told) // 2 + 1
+
+
+def goes_on(told):
+    told.append(told[5])
+    return len(told)
+
+
+def in_the_middle(told):
+    told.insert(20, told[-1])
+    return 22
+
+
+def other_boot(told):
+    clock = json.loads(next(line for line in told if b'"kind":"clock"' in line))
+    for key in ("monotonic_ns", "boottime_ns"):
+        clock[key] -= 5_000_000_000 if clock[key] > 5_000_000_000 else 1
+    told.insert(20, json.dumps(clock).encode() + b"\n")
+    return 21
+
+
+def other_gpu(told):
+    told.insert(20, told[19].replace(b'"gpu":0', b'"gpu":3'))
+    return 21
+
+
+def ends_twice(told):
+    told.insert(-1, next(line for line in told if b'"kind":"engine"' in line))
+    return len(told) - 1
+
+
+def garbled(told):
+    told[30] = told[30][:40] + b"\0\xff{{" + told[30][60:]
+    return 31
+
+
+STRUCTURE = {"a second head": second, "behind the summary": goes_on, "summary in the middle": in_the_middle,
+             "a clock of another boot": other_boot, "a GPU that the head lacks": other_gpu, "an end twice": ends_twice,
+             "no JSON": garbled, "no number": changed("turn", end_ns="x"), "a key is missing": changed("turn", pid=None),
+             "a number that is too high": changed("turn", pid=1 << 40), "a negative number": changed("turn", pid=-5),
+             "an end before its beginning": changed("turn", begin_ns=1 << 62), "no list": changed("process", tsgs=7),
+             "no head": lambda told: told.pop(0) and 1, "a later version": changed("recording", version="3.0"),
+             "a line of another kind of value": lambda told: told.__setitem__(9, b"[1]\n") or 10}
+
+
+@pytest.mark.parametrize("version", (1, 2))
+@pytest.mark.parametrize("what", STRUCTURE)
+def test_what_is_no_recording_is_told_with_its_line(tmp_path, what, version):
+    told = recorded_lines(version)
+    line = STRUCTURE[what](told)
+    path = tmp_path / "run.ndjson"
+    path.write_bytes(b"".join(told))
+    for more in ("", f"-o {tmp_path / 'made.csv'}"):
+        result = ctl(f"recording show {path} {more}")
+        assert (result.status, result.out) == (2, ""), result.err
+        assert f"line {line} of {path}" in result.err
+        assert "exception" not in result.err and "parse" not in result.err and len(result.err.splitlines()) == 1
+    assert not (tmp_path / "made.csv").exists()
+
+
+def test_packed_recordings(tmp_path):
+    packed = gzip.compress(RECORDING.read_bytes())
+    path = tmp_path / "run.ndjson.gz"
+    path.write_bytes(packed)
+    assert ctl(f"recording show {path}").out == ctl(f"recording show {RECORDING}").out
+    path.write_bytes(packed[:len(packed) // 2])
+    result = ctl(f"recording show {path}")
+    assert result.status == 0 and "was cut off" in result.err
+    path.write_bytes(packed[:2000] + bytes(200) + packed[2200:])
+    result = ctl(f"recording show {path}")
+    assert result.status == 2 and str(path) in result.err and "line" in result.err
+    for magic, name in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\0", "xz"), (b"BZh9", "bzip2")):
+        path.write_bytes(magic + bytes(100))
+        result = ctl(f"recording show {path}")
+        assert result.status == 2 and f"packed by {name}" in result.err
+
+
+def test_an_old_recording_says_the_same_in_the_new_form():
+    old, new = recorded_lines(1), recorded_lines(2)
+    origin, = [json.loads(line) for line in new if b'"kind":"origin"' in line]
+    first = json.loads(next(line for line in old if b'"kind":"clock"' in line))
+    assert {key: int(origin[key]) for key in ("gpu_ns", "monotonic_ns", "realtime_ns", "boottime_ns")} == {
+        key: first[key] for key in ("gpu_ns", "monotonic_ns", "realtime_ns", "boottime_ns")}
+    turns = [[json.loads(line) for line in told if b'"kind":"turn"' in line] for told in (old, new)]
+    turns[0] = [turn for turn in turns[0] if turn["engine"] != "GR1"]
+    # What was before the recording began is cut off.
+    turns[0] = [turn for turn in turns[0] if turn["end_ns"] > int(origin["gpu_ns"])]
+    assert turns[0][0]["begin_ns"] < int(origin["gpu_ns"])
+    turns[0][0] |= {"begin_ns": int(origin["gpu_ns"]), "whole": False, "gap_ns": None}
+    for turn in turns[1]:
+        for key in ("begin_ns", "end_ns"):
+            assert abs(turn[key]) < 1 << 53
+            turn[key] += int(origin["gpu_ns"])
+    assert turns[0] == turns[1]
+
+
+# --- engines and their lists ---
+
+def test_an_engine_without_list_has_nobody(proc):
+    """Status words of a runlist's block that never had a list are random."""
+    path = proc / "gpu0/engines"
+    rows = [line.split() for line in path.read_text().splitlines()]
+    empty, = [row for row in rows if row[0] == "GR1"]
+    runlist, = [row for row in ctl("runlist list -j", proc).data if row["runlist"] == int(empty[1])]
+    assert runlist["entries"] == 0
+    empty[2:7] = ["valid", "tsg:9", "-", "1", "0"]
+    path.write_text("\n".join(" ".join(row) for row in rows) + "\n")
+    data = ctl("record --for 300ms --rate 50 -j", proc).data
+    assert [row for engine in data["engines"] if engine["engine"] == "GR1" for row in engine["holders"]] == []
+    data = json.loads(ctl("top -n 1 -s 300 -j", proc).out)["data"]
+    assert [row for engine in data["engines"] if engine["engine"] == "GR1" for row in engine["holders"]] == []
+    engines = json.loads(ctl("watch -j", proc).out)["data"]["engines"]
+    seen, = [engine for engine in engines if engine["engine"] == "GR1"]
+    assert (seen["status"], seen["current"], seen["busy"]) == ("invalid", None, False)
+    listed, = [engine for engine in ctl("engine list -j", proc).data if engine["engine"] == "GR1"]
+    assert listed["current"] is None
+
+
+def test_progress_and_what_was_written(proc, tmp_path):
+    """On a terminal: how long it has been recorded; at the end what it wrote."""
+    path = tmp_path / "run.pftrace"
+    typist = Typist([tool(), "--from", proc, "record", "--for", "1500ms", "-o", path], 24, 200)
+    typist.wait_for(b"recording: 1 s, ")
+    typist.wait_for(f"{path}: ".encode())
+    typist.wait_for(b"ui.perfetto.dev")
+    assert typist.end()[0] == 0
+    typist.close()
+
+
+# --- top on a terminal ---
+
+class Live(ScreenTypist):
+    def __init__(self, source, rows, columns):
+        super().__init__([tool(), "--from", source, "top", "-s", "100ms"], rows, columns)
+        self.wait_until(lambda: self.lines[-1].startswith("q quit") and self.header())
+
+    def header(self):
+        return next((line for line in self.lines if line.startswith("ENGINE")), "")
+
+    def shown(self):
+        at = self.lines.index(self.header())
+        return [line for line in self.lines[at + 1:-1] if line]
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Three GPUs with several tasks each."""
+    return write_tree(tmp_path / "three", *[("h200", "mixed")] * 3)
+
+
+@pytest.mark.parametrize("columns", (40, 80, 200))
+def test_top_shows_whole_columns_and_says_what_is_below(three, columns):
+    live = Live(three, 10, columns)
+    titles = "ENGINE WHO SHARE TURNS SLICE 99_% AWAY TIMESLICE TSGS".split()
+    seen = live.header().replace("99 %", "99_%").split()
+    assert seen == titles[:len(seen)] and len(seen) >= 2 and (columns < 200 or seen == titles)
+    live.wait_until(lambda: " of " in live.lines[-1])
+    if columns >= 80:
+        assert "arrows 1-" in live.lines[-1] and "s order: engine" in live.lines[-1]
+    first = live.shown()[0]
+    live.type(b"\x1b[F")
+    live.wait_until(lambda: any(line.startswith("gpu2") for line in live.shown()))
+    live.type(b"\x1b[H")
+    live.wait_until(lambda: live.shown()[0].split()[:2] == first.split()[:2])
+    live.type(b"h")
+    live.wait_until(lambda: any(line.startswith("q ") and "Ctrl-C" in line for line in live.lines))
+    live.type(b"h")
+    live.wait_until(live.header)
+    live.type(b"q")
+    assert live.end() == (0, True)
+    live.close()
+
+
+def test_top_sorts_and_keeps_the_order_of_gpus(three):
+    live = Live(three, 60, 160)
+    for _ in range(3):
+        live.watch(0.25)
+        names = [line.split()[0] for line in live.shown()]
+        assert names == sorted(names) and {"gpu0", "gpu1", "gpu2"} == set(names)
+    live.type(b"sss")
+    live.wait_until(lambda: "order: name" in live.lines[-1])
+    who = [line.split()[2:4] for line in live.shown()]
+    assert who == sorted(who)
+    live.type(b" ")
+    live.wait_until(lambda: "PAUSED" in live.lines[0])
+    live.type(b"q")
+    assert live.end() == (0, True)
+    live.close()

@@ -56,7 +56,7 @@ def test_without_lists_only_the_driver_s_part_is_known(tmp_path):
     result = ctl("task list -j", tmp_path)
     assert result.status == 4
     row, = result.data
-    assert (row["timeslice_us"], row["channels"]) == ([2048, 1024], 2)
+    assert (row["timeslice_us"], row["channels"]) == ([2097.152, 1048.576], 2)
     assert row["mps"] is row["tsgs"] is row["engines"] is None
     assert ctl("task show 12 -j", tmp_path).data["tsgs"][1]["runlist"] is None
 
@@ -67,7 +67,7 @@ def test_without_lists_only_the_driver_s_part_is_known(tmp_path):
     ("pause 0777", "'0777' is no process"),
     ("pause 12 --command python3", "either by PID or by options"),
     ("pause --all-of me", "--all-of takes the number of a process"),
-    ("pause 12 --for x", "--for takes seconds"),
+    ("pause 12 --for x", "--for takes a time"),
     ("show", "needs PID"),
     ("show x", "'x' is no process"),
     ("set 12", "set what?"),

@@ -128,17 +128,21 @@ class Opens:
 
 
 def test_what_a_sample_costs(mixed):
-    """A file for lines; for documents a sample also reads the lists, every five seconds."""
+    """A file for lines; for documents a sample also reads the lists, every five seconds. Those of engines in use are read
+    once, since an engine whose list is empty has nobody."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
     opens = Opens(mixed / "gpu0")
     assert ctl("watch --csv -n 20 -s 10", mixed).status == 0
     files = opens.take()
-    assert files.pop("engines") == 20 and files == {"info": 1}
+    used = {f"runlist{engine['runlist']}_brief" for engine in json.loads(ctl("watch -j", mixed).out)["data"]["engines"]
+            if engine["current"] or engine["busy"]}
+    opens.take()
+    assert used and files.pop("engines") == 20 and files == {"info": 1} | dict.fromkeys(used, 1)
     assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
     # Each document says which GPU it is about.
     assert files.pop("engines") == 11 and files.pop("info") == 1 + 2 + 11
-    assert files == dict.fromkeys(lists, 2)
+    assert files == {name: 2 + (name in used) for name in lists}
     opens.close()
 
 
@@ -305,7 +309,7 @@ def test_live_view_and_its_keys(mixed):
         view.wait_for("PAUSED", "order: busy", "NVDEC0  ")
         for key in "h?":
             view.press(key)
-            view.wait_for("pause, or continue", "PAUSED", "every tenth sample")
+            view.wait_for("pause, or continue", "PAUSED", "every 5 s")
             assert "NVDEC0" not in view.shown
             view.press("h")
             view.wait_for("NVDEC0")
@@ -496,3 +500,9 @@ def test_json_on_a_terminal_is_lines(mixed):
     with live(mixed, "-s", "10", "-n", "2", "-j") as view:
         assert view.end() == 0
         assert len(samples(view.sent.decode())) == 2
+
+
+def test_a_capture_has_the_time_when_it_was_made(tmp_path, mixed):
+    capture = write_capture(tmp_path / "capture", mixed)
+    assert json.loads(ctl("watch -j", capture).out)["data"]["time"] == "2026-01-31T12:00:00Z"
+    assert "2026-01-31T12:00:00Z" in ctl("watch", capture).out

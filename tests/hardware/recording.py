@@ -54,7 +54,8 @@ def three_tasks(slices, seconds, keep=None):
     clocks = [line for line in lines if line["kind"] == "clock"]
     turns = [line for line in lines if line["kind"] == "turn" and line["engine"] == "GR0"]
     # From the first whole turn to the last, by the host's clock.
-    begin, end = (clocks[n]["monotonic_ns"] + turns[n]["begin_ns"] - clocks[n]["gpu_ns"] for n in (0, -1))
+    origin, = [line for line in lines if line["kind"] == "origin"]
+    begin, end = (int(origin["monotonic_ns"]) + clocks[n]["monotonic_ns"] + turns[n]["begin_ns"] - clocks[n]["gpu_ns"] for n in (0, -1))
     counted = [ended_by(each, end) - ended_by(each, begin) for each in told]
     held = {task.pid: sum(turn["end_ns"] - turn["begin_ns"] for turn in turns[:-1] if turn["pid"] == task.pid)
             for task in tasks}

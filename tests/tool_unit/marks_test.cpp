@@ -2,6 +2,7 @@
 #include "marks.hpp"
 
 #include <gtest/gtest.h>
+#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,39 @@ TEST(Marks, AreHeardOnce) {
     EXPECT_TRUE(mine(ear.take()).empty());
     tell_recorders("gpu77", "");
     EXPECT_TRUE(mine(ear.take()).empty()) << "that is no mark";
+}
+
+TEST(Marks, AreTakenInPartsAndTheirLossIsSaid) {
+    Ear ear;
+    std::size_t missed = 0, sent = 0;
+    // Nobody reads meanwhile: the kernel keeps a few.
+    while (missed == 0 && sent < 10'000) {
+        missed = tell_recorders("gpu77", "many");
+        sent++;
+    }
+    ASSERT_GT(missed, 0U) << sent;
+    EXPECT_NE(not_told(missed).find("no mark"), std::string::npos);
+    std::size_t heard = 0;
+    for (std::vector<Ear::Heard> some; !(some = ear.take()).empty(); heard += some.size())
+        EXPECT_LE(some.size(), Ear::most_at_once);
+    EXPECT_GE(heard + 1, sent);
+}
+
+TEST(Marks, OfOthersAreCountedAndEndNoCall) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "takes another user";
+    Ear ear;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (setuid(65534) == 0)
+            for (;;)
+                tell_recorders("gpu77", "mine");
+        _exit(1);
+    }
+    while (ear.refused() == 0)
+        EXPECT_TRUE(ear.take().empty()) << "and each call comes back";
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
 }
 
 TEST(Marks, NobodyHearsAreNoTrouble) {

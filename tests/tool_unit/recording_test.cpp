@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_reader.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -194,6 +195,47 @@ TEST(Ndjson, HasTheKeysOfItsSchema) {
     EXPECT_EQ(told.size(), kinds.size()) << "each kind was told";
 }
 
+/// The largest number of all in it.
+double largest(const Json &value) {
+    double most = 0;
+    if (value.is_number())
+        return std::abs(value.get<double>());
+    if (value.is_structured())
+        for (const Json &each : value)
+            most = std::max(most, largest(each));
+    return most;
+}
+
+TEST(Ndjson, HasNoNumberThatADoubleDoesNotHold) {
+    for (const auto make : {make_ndjson, make_html}) {
+        const auto sink = make();
+        told_and_ended(*sink);
+        for (const std::string &line : lines_of(sink->text())) {
+            if (line.starts_with("{\"kind\"")) {
+                EXPECT_LT(largest(Json::parse(line)), 0x1p53) << line;
+            }
+        }
+    }
+}
+
+TEST(Ndjson, HasTimesOfAGpuWhoseClockCannotBeRead) {
+    const auto sink = make_ndjson();
+    sink->head({"2026-11-23T02:00:00.000Z", "driver", 0, {{0, "GH100", {}}}});
+    sink->turn(gr0, {{.pid = 7, .context = 1}, base, base + 5, true, {}}, nullptr);
+    sink->turn(lce2, {{.runlist = 2, .tsg = 3}, base - 50, base + 75, true, {}}, nullptr);
+    sink->end(gr0, {});
+    const std::string text = sink->text();
+    struct Turns final : Sink {
+        void turn(const Lane &, const Turn &turn, const RecordedProcess *) override {
+            begins.push_back(turn.begin_ns);
+        }
+        using Sink::end;
+        std::vector<std::uint64_t> begins;
+    } turns;
+    ASSERT_TRUE(RecordedFile().tell(File(text).path(), turns));
+    EXPECT_EQ(turns.begins, (std::vector<std::uint64_t>{base, base - 50}));
+}
+
 TEST(Ndjson, IsReadWhereItWasCut) {
     const auto sink = make_ndjson();
     told_and_ended(*sink);
@@ -227,9 +269,9 @@ TEST(CsvForm, HasALineForEach) {
     const auto sink = make_csv();
     told_and_ended(*sink);
     const auto lines = lines_of(sink->text());
-    ASSERT_EQ(lines.size(), 10U);
-    EXPECT_EQ(lines[2], "turn,0,GR0," + std::to_string(base + 1'084'001) + "," +
-                            std::to_string(base + 2'084'001) + ",true,8,two,13,,,,,");
+    ASSERT_EQ(lines.size(), 11U);
+    EXPECT_EQ(lines[1], "origin,0,," + std::to_string(base) + ",,,,,,,,,,");
+    EXPECT_EQ(lines[3], "turn,0,GR0,1084001,2084001,true,8,two,13,,,,,");
     for (const std::string &line : lines) {
         std::size_t commas = 0;
         bool quoted = false;
@@ -254,7 +296,7 @@ TEST(HtmlForm, HoldsTheLinesAndNoneEndsTheScript) {
     for (const std::string &line : lines_of(data))
         if (line != "</script>")
             kinds.push_back(Json::parse(line)["kind"]);
-    EXPECT_EQ(kinds.size(), 14U);
+    EXPECT_EQ(kinds.size(), 15U);
     EXPECT_EQ(text.find("http://"), std::string::npos) << "it loads nothing";
     EXPECT_EQ(text.find("https://"), std::string::npos);
 }

@@ -12,11 +12,8 @@ namespace nvdebugctl {
 
 namespace {
 
-/** FILE for standard output. */
-constexpr const char *to_stdout = "-";
-
 Outcome<void> check(const Context &context) {
-    if (context.words("FILE").front() != to_stdout)
+    if (descriptor_named(context.words("FILE").front()) != STDOUT_FILENO)
         return {};
     if (context.invocation().json())
         return usage("'capture -' writes the capture to standard output, where JSON would be in "
@@ -29,11 +26,12 @@ Outcome<void> check(const Context &context) {
 
 Outcome<Document> capture(Context &context) {
     const std::string &path = context.words("FILE").front();
-    const bool piped = path == to_stdout;
+    const auto descriptor = descriptor_named(path);
     const std::vector<std::string> folders =
         context.has_gpu() ? std::vector{context.gpu().folder()} : std::vector<std::string>{};
-    const auto report = piped ? nvdebug::write_capture(context.tree(), folders, STDOUT_FILENO)
-                              : nvdebug::write_capture(context.tree(), folders, path);
+    const auto report = descriptor
+                            ? nvdebug::write_capture(context.tree(), folders, *descriptor)
+                            : nvdebug::write_capture(context.tree(), folders, path);
     if (!report)
         return tl::unexpected(Failure(report.error()));
     Json failed = Json::array();
@@ -43,7 +41,7 @@ Outcome<Document> capture(Context &context) {
         context.missing(std::move(error));
     }
     Document document{{{"file", path}, {"files", report->files}, {"failed", std::move(failed)}}};
-    if (piped)
+    if (descriptor == STDOUT_FILENO)
         document.print = [](Page &) {};
     return document;
 }
@@ -63,7 +61,8 @@ std::vector<Command> capture_commands() {
          .scope = Scope::gpus,
          .arguments =
              {{"FILE", Argument::Kind::file,
-               "written whole or not at all; an existing file is replaced; -: standard output"}},
+               "written whole or not at all; an existing file is replaced, a pipe is written into; -: "
+               "standard output"}},
          .fields = {{"file", "where the capture is", "string"},
                     {"files", "files in it", "uint"},
                     {"failed", "why files that should be in it are not", "[string]"}},

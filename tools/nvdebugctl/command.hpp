@@ -50,6 +50,8 @@ struct Column {
     std::string help;
     std::string type;     ///< as Field::type
     bool in_table = true; ///< shown in tables unless --columns says otherwise
+    /** Heading in tables, with `_` where it may be broken; empty: the name without its unit. */
+    std::string heading = "";
 };
 
 /** A key of JSON data. */

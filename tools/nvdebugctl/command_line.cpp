@@ -39,8 +39,9 @@ const std::vector<Option> &control_options() {
 const std::vector<Option> &lease_options() {
     static const std::vector<Option> options = {
         {"--for",
-         "undo it after so many seconds, or when the tool ends in any way; 0: when interrupted",
-         "SECONDS"}};
+         "undo it after so many seconds (or 500ms, 10m, 1h), or when the tool ends in any way; 0: "
+         "when interrupted",
+         "TIME"}};
     return options;
 }
 

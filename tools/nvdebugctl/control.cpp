@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -53,8 +52,6 @@ class LeaseTime {
 };
 
 using Seconds = LeaseTime::Seconds;
-
-constexpr double kLongest = 1e9;
 
 struct Split {
     time_t whole;
@@ -131,16 +128,14 @@ Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
 
 /** What --for says, in seconds: 0 (until interrupted) is empty. */
 Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
-    double seconds = 0;
-    const char *end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, seconds);
-    if (parsed.ec != std::errc() || parsed.ptr != end || !(seconds >= 0 && seconds <= kLongest))
-        return usage(
-            fmt::format("--for takes seconds, from 0 (until interrupted) to {1:.0f}, not '{0}'",
-                        text, kLongest));
-    if (seconds == 0)
+    const auto ns = parse_timespan_ns(text, "s");
+    if (!ns)
+        return usage(fmt::format("--for takes a time ({}) of up to 31 years, or 0 (until "
+                                 "interrupted), not '{}'",
+                                 timespan_examples, text));
+    if (*ns == 0)
         return std::nullopt;
-    return Seconds(seconds);
+    return std::chrono::nanoseconds(*ns);
 }
 
 // Where a channel or TSG that the user named is: on which runlist, in which TSG.
@@ -327,7 +322,8 @@ struct Held {
     Outcome<void> see_through() {
         const LeaseTime::Seconds waited = renew ? time.wait([this] { look(); }) : time.wait();
         lease.end();
-        tell_recorders(gpu.folder(), "undone: " + what);
+        if (const std::size_t missed = tell_recorders(gpu.folder(), "undone: " + what))
+            say(not_told(missed));
         // What there is by now, is not what there was before.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
@@ -625,7 +621,9 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
     } else if (auto answer = context.gpu().perform(request); !answer) {
         return tl::unexpected(particular(answer.error(), refused));
     }
-    tell_recorders(context.gpu().folder(), request.file + " " + request.text);
+    if (const std::size_t missed =
+            tell_recorders(context.gpu().folder(), request.file + " " + request.text))
+        context.note(not_told(missed));
 
     if (auto after = observe())
         document.data["changes"] = changes(*before, *after);

@@ -2,12 +2,14 @@
 #include "marks.hpp"
 
 #include <array>
-#include <charconv>
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
 #include <fstream>
+#include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -37,24 +39,60 @@ std::uint64_t monotonic_ns() {
 
 } // namespace
 
-void tell_recorders(const std::string &gpu, const std::string &text) {
+namespace {
+
+class Socket {
+  public:
+    Socket() : number(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
+    Socket(const Socket &) = delete;
+    Socket &operator=(const Socket &) = delete;
+    ~Socket() {
+        if (number >= 0)
+            close(number);
+    }
+    const int number;
+};
+
+using Clock = std::chrono::steady_clock;
+
+/** @return false: its queue was full until @p deadline. Who does not listen any more has no queue. */
+bool send_to(const std::string &name, const std::string &message, Clock::time_point deadline) {
+    const Socket own;
+    sockaddr_un address;
+    const socklen_t length = address_of(name, address);
+    if (connect(own.number, reinterpret_cast<const sockaddr *>(&address), length))
+        return true;
+    while (send(own.number, message.data(), message.size(), MSG_NOSIGNAL) < 0 && errno == EAGAIN) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        if (left <= 0)
+            return false;
+        pollfd room{own.number, POLLOUT, 0};
+        poll(&room, 1, static_cast<int>(left));
+    }
+    return true;
+}
+
+} // namespace
+
+std::size_t tell_recorders(const std::string &gpu, const std::string &text) {
+    constexpr std::chrono::milliseconds patience{100};
     const std::string message = fmt::format("{} {} {}", monotonic_ns(), gpu, text);
+    const Clock::time_point deadline = Clock::now() + patience;
     std::ifstream sockets("/proc/net/unix");
-    int descriptor = -1;
+    std::size_t missed = 0;
     for (std::string line; std::getline(sockets, line);) {
         const std::size_t at = line.rfind(" @");
-        if (at == line.npos || !line.substr(at + 2).starts_with(prefix))
-            continue;
-        if (descriptor < 0)
-            descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        sockaddr_un address;
-        const socklen_t length = address_of(line.substr(at + 2), address);
-        // Who does not listen any more is told nothing.
-        static_cast<void>(sendto(descriptor, message.data(), message.size(), 0,
-                                 reinterpret_cast<const sockaddr *>(&address), length));
+        if (at != line.npos && line.substr(at + 2).starts_with(prefix))
+            missed += !send_to(line.substr(at + 2), message, deadline);
     }
-    if (descriptor >= 0)
-        close(descriptor);
+    return missed;
+}
+
+std::string not_told(std::size_t recorders) {
+    return fmt::format("{} that runs now has no mark of this: its queue is full",
+                       recorders == 1 ? std::string("a recording")
+                                      : fmt::format("each of {} recordings", recorders));
 }
 
 Ear::Ear() : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
@@ -76,7 +114,7 @@ Ear::~Ear() {
 
 std::vector<Ear::Heard> Ear::take() {
     std::vector<Heard> all;
-    for (;;) {
+    for (std::size_t n = 0; n < most_at_once; n++) {
         std::array<char, 4096> text{};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
         iovec part{text.data(), text.size()};
@@ -87,13 +125,15 @@ std::vector<Ear::Heard> Ear::take() {
         message.msg_controllen = control.size();
         const ssize_t length = descriptor_ < 0 ? -1 : recvmsg(descriptor_, &message, 0);
         if (length < 0)
-            return all;
+            break;
         ucred sender{};
         for (cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one))
             if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_CREDENTIALS)
                 std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
-        if (!sender.pid || (sender.uid != 0 && sender.uid != getuid()))
+        if (!sender.pid || (sender.uid != 0 && sender.uid != getuid())) {
+            refused_++;
             continue;
+        }
         Heard heard{};
         std::istringstream words(std::string(text.data(), static_cast<std::size_t>(length)));
         if (!(words >> heard.monotonic_ns >> heard.gpu) ||
@@ -102,6 +142,7 @@ std::vector<Ear::Heard> Ear::take() {
         heard.pid = static_cast<std::uint32_t>(sender.pid);
         all.push_back(std::move(heard));
     }
+    return all;
 }
 
 } // namespace nvdebugctl

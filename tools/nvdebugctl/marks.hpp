@@ -10,8 +10,11 @@
 
 namespace nvdebugctl {
 
-/** Tells every recorder that there is; none is no trouble. @param gpu `gpu0` */
-void tell_recorders(const std::string &gpu, const std::string &text);
+/** Tells every recorder that there is; none is no trouble. Those whose queue is full get 100 ms in
+ *  all to read it. @param gpu `gpu0` @return how many were not told */
+std::size_t tell_recorders(const std::string &gpu, const std::string &text);
+/** Of those that were not told, in words. */
+std::string not_told(std::size_t recorders);
 
 /** A recorder's ear. */
 class Ear {
@@ -26,13 +29,18 @@ class Ear {
         std::uint64_t monotonic_ns;
         std::uint32_t pid; ///< as the kernel says
     };
-    /** What was told since the last call. From root, and from own user, alone. */
+    /** What was told since the last call, from root and own user alone; what others send is
+     *  thrown away. At most so many messages a call: the rest waits for the next. */
     std::vector<Heard> take();
+    static constexpr std::size_t most_at_once = 64;
+    /** Messages of others that were thrown away: while they come, marks may not get through. */
+    std::uint64_t refused() const { return refused_; }
     /** Is readable when there is something; below 0: there can be none. */
     int descriptor() const { return descriptor_; }
 
   private:
     int descriptor_;
+    std::uint64_t refused_ = 0;
 };
 
 } // namespace nvdebugctl

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "output.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +42,22 @@ Outcome<void> Output::write(std::string_view text) {
 
 bool Output::is_terminal() {
     return isatty(STDOUT_FILENO) == 1;
+}
+
+std::optional<int> descriptor_named(const std::string &path) {
+    if (path == "-" || path == "/dev/stdout")
+        return STDOUT_FILENO;
+    if (path == "/dev/stderr")
+        return STDERR_FILENO;
+    for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        int number = 0;
+        const std::string_view rest = std::string_view(path).substr(std::min(folder.size(), path.size()));
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+        if (path.starts_with(folder) && error == std::errc() && end == rest.data() + rest.size() &&
+            number >= 0)
+            return number;
+    }
+    return std::nullopt;
 }
 
 bool use_color(const std::optional<std::string> &when) {

@@ -27,6 +27,11 @@ class Output {
     bool broken_pipe_ = false;
 };
 
+/** The descriptor that @p path names and this process has open: `-`, `/dev/stdout`, `/dev/stderr`,
+ *  `/dev/fd/N`, `/proc/self/fd/N`. To open it by name would begin at the start of its file, and to
+ *  rename another file to it would replace what the whole machine uses. */
+std::optional<int> descriptor_named(const std::string &path);
+
 struct Terminal {
     bool unicode;                     ///< the locale's characters are UTF-8
     std::optional<std::size_t> width; ///< in columns; empty: no terminal, lines may be of any width

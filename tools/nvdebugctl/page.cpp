@@ -332,11 +332,15 @@ class Table {
 } // namespace
 
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
-                 std::vector<std::size_t> *known_widths) {
+                 std::vector<std::size_t> *known_widths, const std::vector<Column> &known) {
     std::vector<Table::Row> cells;
     if (header) {
         cells.emplace_back();
-        std::ranges::transform(columns, std::back_inserter(cells.back()), heading);
+        for (const std::string &column : columns) {
+            const auto own = std::ranges::find(known, column, &Column::name);
+            cells.back().push_back(heading(
+                own == known.end() || own->heading.empty() ? column : own->heading));
+        }
     }
     for (const Json &row : rows) {
         cells.emplace_back();

@@ -18,7 +18,8 @@ Json row(const Context &context, const nvdebug::Process &process, const Task &ta
     Json row = head_of(context, process);
     row.update({{"runlist", listed ? Json(listed->runlist) : Json()},
             {"tsg", listed ? or_null(listed->tsg) : Json()},
-            {"timeslice_us",
+            {"timeslice_us", first ? timeslice_of(task, lists) : Json()},
+            {"asked_us",
              first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
             {"channels", first ? Json(task.size()) : Json()},
             {"client", first ? hex(first->client) : Json()},
@@ -31,9 +32,10 @@ Outcome<Document> list(Context &context) {
     if (!owners)
         return tl::unexpected(Failure(owners.error()));
     say_passed_over(context, *owners);
-    Places listed;
+    std::vector<nvdebug::Runlist> lists;
     if (!owners->channels.empty())
-        listed = find_listed(lists_of_tasks(context), *owners);
+        lists = lists_of_tasks(context);
+    const Places listed = find_listed(lists, *owners);
     Json rows = Json::array();
     for (const nvdebug::Process &process : owners->processes) {
         const std::vector<Task> tasks = tasks_of(*owners, process);
@@ -63,9 +65,13 @@ std::vector<Command> process_commands() {
               {"runlist", "runlist that holds the TSG; null: none does now, or not known", "uint?"},
               {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
               {"timeslice_us",
-               "timeslice of the TSG as the driver was asked for it, in microseconds; null: no "
-               "TSG is known of this process",
+               "timeslice of the TSG in microseconds: as the list has it, or as it has what the "
+               "driver was asked for; null: no TSG is known of this process",
                "number?"},
+              {"asked_us",
+               "what the driver was asked for: its microseconds have 1,024 ns; null: no TSG is "
+               "known of this process",
+               "number?", false},
               {"channels", "how many channels the process made in the TSG; null: none is known",
                "uint?"},
               {"client", "the driver's name of the process' client; null: none is known", "address",

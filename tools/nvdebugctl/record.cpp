@@ -4,14 +4,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "context.hpp"
@@ -20,6 +17,7 @@
 #include "output.hpp"
 #include "page.hpp"
 #include "recorder.hpp"
+#include "recording_file.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -29,74 +27,18 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr const char *to_stdout = "-";
-
 // --- the file ---
-
-/** Where a recording goes, piece by piece: what was written stays readable whatever comes. */
-class RecordingFile {
-  public:
-    static Outcome<RecordingFile> open(const std::string &path) {
-        if (path == to_stdout)
-            return RecordingFile(STDOUT_FILENO, "standard output");
-        const int descriptor =
-            ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-        if (descriptor < 0)
-            return cannot("open", path);
-        return RecordingFile(descriptor, path);
-    }
-    RecordingFile(RecordingFile &&other) noexcept
-        : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)),
-          whole_(other.whole_) {}
-    RecordingFile &operator=(RecordingFile &&) = delete;
-    ~RecordingFile() {
-        if (descriptor_ > STDERR_FILENO)
-            ::close(descriptor_);
-    }
-
-    /** All of @p text, or where it is a file, nothing of it. */
-    Outcome<void> write(std::string &text) {
-        std::string_view rest = text;
-        while (!rest.empty()) {
-            const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-            if (written < 0 && errno == EINTR)
-                continue;
-            if (written < 0) {
-                auto failure = cannot("write", path_);
-                // A piece of a line or a packet would be in the way of who reads it.
-                static_cast<void>(!::ftruncate(descriptor_, whole_));
-                return failure;
-            }
-            rest.remove_prefix(static_cast<std::size_t>(written));
-        }
-        whole_ += static_cast<off_t>(text.size());
-        text.clear();
-        return {};
-    }
-
-    const std::string &path() const { return path_; }
-
-  private:
-    RecordingFile(int descriptor, std::string path)
-        : descriptor_(descriptor), path_(std::move(path)) {}
-
-    static tl::unexpected<Failure> cannot(const char *what, const std::string &path) {
-        const int number = errno;
-        return tl::unexpected(
-            Failure({nvdebug::code_of_errno(number), number, path,
-                     fmt::format("cannot {} {}: {}", what, path, std::strerror(number))}));
-    }
-
-    int descriptor_;
-    std::string path_;
-    off_t whole_ = 0;
-};
 
 /** A form and where it goes. */
 struct Written {
+    const Form &form;
     std::unique_ptr<TextSink> sink;
     RecordingFile file;
 };
+
+bool is_stdout(const std::string &path) {
+    return descriptor_named(path) == STDOUT_FILENO;
+}
 
 std::string names_of_forms() {
     std::vector<std::string> names;
@@ -113,13 +55,13 @@ Outcome<const Form *> form_of(const Context &context) {
                      "standard output)");
     if (!file)
         return nullptr;
-    if (*file == to_stdout &&
+    if (is_stdout(*file) &&
         (context.invocation().json() || context.flag("--csv") || context.flag("--summary")))
         return usage("with -o - the recording is on standard output, and the summary cannot be "
                      "there, too: name a file");
     if (wanted)
         return &*std::ranges::find(forms(), *wanted, &Form::name);
-    if (*file == to_stdout)
+    if (is_stdout(*file))
         return &*std::ranges::find(forms(), "ndjson", &Form::name);
     for (const Form &form : forms())
         for (const std::string &ending : form.endings)
@@ -130,19 +72,19 @@ Outcome<const Form *> form_of(const Context &context) {
                              *file, names_of_forms()));
 }
 
-Outcome<std::optional<Written>> open_written(const Context &context) {
+Outcome<std::optional<Written>> open_written(const Context &context, RecordingFile::Appears when) {
     const auto form = form_of(context);
     if (!form)
         return tl::unexpected(form.error());
     if (!*form)
         return std::nullopt;
-    if (*context.value("--output") == to_stdout && (*form)->name == "perfetto" &&
+    if (is_stdout(*context.value("--output")) && (*form)->name == "perfetto" &&
         Output::is_terminal())
         return usage("a trace of Perfetto's is not for a terminal: name a file");
-    auto file = RecordingFile::open(*context.value("--output"));
+    auto file = RecordingFile::open(*context.value("--output"), when);
     if (!file)
         return tl::unexpected(file.error());
-    return Written{(*form)->make(), std::move(*file)};
+    return Written{**form, (*form)->make(), std::move(*file)};
 }
 
 // --- what ends it ---
@@ -203,10 +145,9 @@ Outcome<RecordPlan> plan_of(const Context &context) {
     RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / default_rate)};
     if (const auto text = context.value("--for")) {
         // As with controls a number alone is seconds.
-        const bool bare = text->find_first_not_of("0123456789.") == text->npos;
-        const auto ns = parse_timespan_ns(bare ? *text + "s" : *text);
+        const auto ns = parse_timespan_ns(*text, "s");
         if (!ns || *ns == 0)
-            return usage(fmt::format("--for {}: a time is 10, 10s, 500ms or 200us", *text));
+            return usage(fmt::format("--for {}: a time is {}", *text, timespan_examples));
         plan.length = nanoseconds(*ns);
     }
     if (const auto text = context.value("--rate")) {
@@ -241,12 +182,42 @@ RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &g
     return head;
 }
 
+/** On a terminal, a line on stderr that changes: how long it has been recorded. */
+class Progress {
+  public:
+    Progress() : wanted_(isatty(STDERR_FILENO) == 1) {}
+
+    void show(Clock::duration since, std::uint64_t turns) {
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+        if (!wanted_ || seconds == shown_)
+            return;
+        shown_ = seconds;
+        write(fmt::format("\rrecording: {} s, {} (Ctrl-C ends it)", seconds.count(),
+                          count_of(turns, "turn")));
+    }
+    /** What follows has the line for itself. */
+    void clear() {
+        if (length_)
+            write("\r" + std::string(length_, ' ') + "\r");
+    }
+
+  private:
+    void write(const std::string &text) {
+        length_ = text.size();
+        static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    }
+
+    const bool wanted_;
+    std::chrono::seconds shown_{-1};
+    std::size_t length_ = 0;
+};
+
 /** All GPUs' recorders, and when each is to read. */
 class Recording {
   public:
     Recording(const RecordPlan &plan, std::vector<std::unique_ptr<Recorder>> recorders,
-              Written *written)
-        : plan_(plan), recorders_(std::move(recorders)), written_(written) {}
+              const Totals &totals, Written *written)
+        : plan_(plan), recorders_(std::move(recorders)), totals_(totals), written_(written) {}
 
     /** Until its time is over, somebody ends it, or nothing can be recorded or written any more:
      *  that is in errors(). */
@@ -261,6 +232,7 @@ class Recording {
         write();
         for (;;) {
             const Clock::time_point now = Clock::now();
+            progress_.show(now - begin, totals_.turns());
             if ((plan_.length && now - begin >= *plan_.length) || recorders_.empty() || broken_)
                 break;
             work(now);
@@ -273,6 +245,7 @@ class Recording {
             if (wait(signals, until))
                 break;
         }
+        progress_.clear();
         take_marks();
         for (const auto &recorder : recorders_) {
             keep(recorder->read_switches());
@@ -292,6 +265,16 @@ class Recording {
         if (auto done = written_->file.write(written_->sink->text()); !done)
             broken_ = done.error();
     }
+    /** After the last write(). */
+    void finish() {
+        if (!written_ || broken_)
+            return;
+        if (auto done = written_->file.finish(); !done)
+            broken_ = done.error();
+    }
+
+    /** Messages of other users, thrown away. */
+    std::uint64_t refused() const { return ear_.refused(); }
 
     /** Why it could not be written to the end. */
     const std::optional<Failure> &broken() const { return broken_; }
@@ -374,7 +357,9 @@ class Recording {
 
     const RecordPlan plan_;
     std::vector<std::unique_ptr<Recorder>> recorders_, ended_;
+    const Totals &totals_;
     Written *written_;
+    Progress progress_;
     Ear ear_;
     Clock::time_point next_sample_, next_read_, next_look_;
     double cost_ = 0;
@@ -382,14 +367,36 @@ class Recording {
     std::vector<nvdebug::Error> errors_;
 };
 
-/** The summary, unless it is not wanted, or the recording is where it would be. */
-Document summary_document(const Context &context, Json summary) {
+/** `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it. */
+std::string told_of(const Written &written, const Json &summary) {
+    const std::string &path = written.file.path();
+    std::string how;
+    if (written.form.name == "perfetto")
+        how = "; open it at https://ui.perfetto.dev, which reads it on your machine";
+    else if (written.form.name == "html")
+        how = "; open it with a browser";
+    else if (written.form.name == "ndjson")
+        how = fmt::format("; 'nvdebugctl recording show {}' shows it", path);
+    return fmt::format("{}: {} in {:.3f} s{}", path,
+                       count_of(summary["turns"].get<std::uint64_t>(), "turn"),
+                       summary["seconds"].get<double>(), how);
+}
+
+/** The summary, and what was written, unless the recording itself is on standard output. */
+Document summary_document(const Context &context, Json summary, const Written *written) {
     Document document{std::move(summary)};
     document.rows = summary_rows(document.data);
-    const bool wanted = !context.value("--output") || context.flag("--summary") ||
-                        context.invocation().json() || context.flag("--csv");
-    if (!wanted)
-        document.print = [](Page &) {};
+    const auto output = context.value("--output");
+    if (!output || context.invocation().json() || context.flag("--csv"))
+        return document;
+    const bool wanted = context.flag("--summary"), piped = is_stdout(*output);
+    document.print = [wanted, summary = document.data,
+                      told = piped ? "" : told_of(*written, document.data)](Page &page) {
+        if (wanted)
+            show_summary(summary, page);
+        if (!told.empty())
+            page.line(told);
+    };
     return document;
 }
 
@@ -424,20 +431,26 @@ Outcome<Document> record(Context &context) {
     if (recorders.empty())
         return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
     // Only now: what fails before leaves a file of that name as it was.
-    auto written = open_written(context);
+    auto written = open_written(context, RecordingFile::Appears::at_once);
     if (!written)
         return tl::unexpected(written.error());
     if (*written)
         tee.add(*(*written)->sink);
 
     tee.head(head_of(context, *gpus, plan));
-    Recording recording(plan, std::move(recorders), *written ? &**written : nullptr);
+    Recording recording(plan, std::move(recorders), totals, *written ? &**written : nullptr);
     recording.run();
     const Json summary = totals.summary(recording.cost());
     tee.end(summary);
     recording.write();
+    recording.finish();
 
-    Document document = summary_document(context, summary);
+    Document document =
+        summary_document(context, summary, *written ? &**written : nullptr);
+    if (recording.refused())
+        context.note(fmt::format("{} of other users came beside the marks of controls, of which "
+                                 "some may be missing",
+                                 count_of(recording.refused(), "message")));
     for (const nvdebug::Error &error : recording.errors()) {
         nvdebug::Error why = error;
         why.sentence = "recording ended early: " + why.sentence;
@@ -450,6 +463,8 @@ Outcome<Document> record(Context &context) {
             document.print = [](Page &) {};
         else
             context.note(error.sentence + "; what was written until then can be read");
+        if (!context.flag("--summary"))
+            document.print = [](Page &) {};
     }
     return document;
 }
@@ -466,7 +481,12 @@ class Draining final : public Sink {
     explicit Draining(Written &written) : written_(written) {}
     void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess *) override { drain(); }
     using Sink::end;
-    void end(const Json &) override { drain(0); }
+    void end(const Json &) override {
+        drain(0);
+        if (!broken_)
+            if (auto done = written_.file.finish(); !done)
+                broken_ = done.error();
+    }
 
     const std::optional<Failure> &broken() const { return broken_; }
     void drain(std::size_t least = 1 << 20) {
@@ -481,7 +501,7 @@ class Draining final : public Sink {
 };
 
 Outcome<Document> show_recording(Context &context) {
-    auto written = open_written(context);
+    auto written = open_written(context, RecordingFile::Appears::when_finished);
     if (!written)
         return tl::unexpected(written.error());
     Tee tee;
@@ -502,11 +522,13 @@ Outcome<Document> show_recording(Context &context) {
         context.note(path + " was cut off: its end is missing");
     const Json summary = totals.summary(std::nullopt);
     tee.end(summary);
-    Document document = summary_document(context, summary);
+    Document document =
+        summary_document(context, summary, *written ? &**written : nullptr);
     if (draining && draining->broken()) {
         if (draining->broken()->error.number != EPIPE)
             return tl::unexpected(*draining->broken());
         document.exit = failed;
+        document.print = [](Page &) {};
     }
     return document;
 }
@@ -542,7 +564,7 @@ std::vector<Command> record_commands() {
          .help = "write down who has the GPU when, until interrupted (Ctrl-C)",
          .scope = Scope::gpus,
          .options = joined(
-             {{"--for", "end after so many seconds, or as 500ms says; default: when interrupted",
+             {{"--for", "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
                "TIME"},
               {"--rate",
                "samples a second of engines whose switches the driver does not record; 0: none; "
@@ -581,7 +603,7 @@ std::vector<Command> recording_commands() {
          .help = "a recording again: its summary, or the whole in another form",
          .scope = Scope::nothing,
          .arguments = {{"RECORDING", Argument::Kind::file,
-                        "as 'nvdebugctl record' wrote it in NDJSON; -: standard input"}},
+                        "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: standard input"}},
          .options = form_options(),
          .columns = summary_columns(),
          .data = "the summary",

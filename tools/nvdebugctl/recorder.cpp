@@ -48,7 +48,7 @@ Outcome<std::unique_ptr<Recorder>> Recorder::start(const nvdebug::Gpu &gpu, std:
         }
     }
     if (period_ns) {
-        const auto states = gpu.engine_states(nvdebug::Detail::brief);
+        const auto states = made->states_.read(nvdebug::Detail::brief);
         made->sampled_ = states.has_value();
         if (!states) {
             why = states.error();
@@ -238,7 +238,7 @@ Result<void> Recorder::sample() {
     if (!sampled_)
         return {};
     const auto before = now();
-    const auto states = gpu_.engine_states(nvdebug::Detail::brief);
+    const auto states = states_.read(nvdebug::Detail::brief);
     const auto after = now();
     if (!states && states.error().code == nvdebug::ErrorCode::gone)
         return tl::unexpected(states.error());
@@ -340,48 +340,60 @@ void Recorder::mark(std::uint64_t monotonic_ns, std::uint32_t pid, const std::st
 }
 
 Result<void> Recorder::split() {
-    // Before the switches are read: those up to then are among them.
-    const auto ns = now();
+    auto ns = now();
     if (auto read = read_switches(); !read)
         return read;
     if (ns) {
+        // What was switched after the clock was read has been told.
+        ns = std::max(*ns, last_switch_);
         turns_.split(*ns, found_);
         tell_switched();
     }
-    std::vector<Turn> turns;
+    tell_sampled(false);
+    end_interval(ns);
+    missed_ = 0;
+    begin_ns_ = ns;
+    return {};
+}
+
+void Recorder::tell_sampled(bool last) {
     for (const std::string &name : order_) {
         Sampled &engine = *engines_.at(name);
-        engine.turns.split(turns);
-        if (!is_switched(name))
+        std::vector<Turn> turns;
+        if (last)
+            engine.turns.end(turns);
+        else
+            engine.turns.split(turns);
+        if (!is_switched(name)) {
             tell(engine.lane, turns);
-        else if (!any_switch_)
+        } else if (!any_switch_) {
+            // Nobody came or went: samples alone tell who was there.
             unswitched_.insert(unswitched_.end(), turns.begin(), turns.end());
-        turns.clear();
-        if (is_switched(name) && !any_switch_)
             tell(engine.lane, unswitched_);
+        }
     }
-    return {};
+}
+
+void Recorder::end_interval(std::optional<std::uint64_t> ns) {
+    for (const std::string &name : order_) {
+        Sampled &engine = *engines_.at(name);
+        const std::uint64_t known = engine.turns.known_ns();
+        if (!is_switched(name) || !any_switch_)
+            sink_.end(engine.lane,
+                      {begin_ns_, ns, engine.samples, missed_, known - engine.told_ns});
+        engine.told_ns = known;
+        engine.samples = 0;
+    }
+    if (reader_ && (any_switch_ || !engines_.contains(switched_engine)))
+        sink_.end(switched_, {begin_ns_, ns});
 }
 
 void Recorder::end() {
     const auto ns = now();
     turns_.end(ns.value_or(last_switch_), found_);
     tell_switched();
-    std::vector<Turn> turns;
-    for (const std::string &name : order_) {
-        Sampled &engine = *engines_.at(name);
-        engine.turns.end(turns);
-        if (is_switched(name)) {
-            if (any_switch_)
-                continue;
-            // Nobody came or went: samples alone tell who was there.
-            tell(engine.lane, unswitched_);
-        }
-        tell(engine.lane, turns);
-        sink_.end(engine.lane, {begin_ns_, ns, engine.samples, missed_, engine.turns.known_ns()});
-    }
-    if (reader_ && (any_switch_ || !engines_.contains(switched_engine)))
-        sink_.end(switched_, {begin_ns_, ns});
+    tell_sampled(true);
+    end_interval(ns);
     tell_new_names();
     if (const auto clock = read_clocks())
         sink_.clock(gpu_.index(), *clock);

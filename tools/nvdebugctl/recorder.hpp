@@ -14,6 +14,7 @@
 
 #include "nvdebug/nvdebug.hpp"
 #include "recording.hpp"
+#include "state.hpp"
 
 namespace nvdebugctl {
 
@@ -43,7 +44,8 @@ class Recorder {
     void look_for_processes();
     /** A control of the GPU at that moment. */
     void mark(std::uint64_t monotonic_ns, std::uint32_t pid, const std::string &text);
-    /** Reads switches, and tells what there is of turns that go on. */
+    /** Reads switches, tells what there is of turns that go on, and then of each engine what is
+     *  known of the interval that ends now. The first began with begin(). */
     nvdebug::Result<void> split();
     /** Tells the rest, but for the summary. */
     void end();
@@ -55,10 +57,11 @@ class Recorder {
         Lane lane;
         nvdebug::SampleTurns turns;
         std::uint64_t samples = 0;
+        std::uint64_t told_ns = 0; ///< of what is known, in intervals before
     };
 
     Recorder(nvdebug::Gpu gpu, std::uint64_t period_ns, Sink &sink)
-        : gpu_(std::move(gpu)), period_(period_ns), sink_(sink) {}
+        : gpu_(std::move(gpu)), period_(period_ns), sink_(sink), states_(gpu_) {}
 
     std::optional<std::uint64_t> gpu_now();
     std::optional<std::uint64_t> now();
@@ -66,6 +69,9 @@ class Recorder {
     nvdebug::Holder holder_of(const nvdebug::EngineState &state) const;
     void tell(const Lane &lane, std::vector<nvdebug::Turn> &turns);
     void tell_switched();
+    /** @p last: GR0's, too, where no switch came. */
+    void tell_sampled(bool last);
+    void end_interval(std::optional<std::uint64_t> ns);
     void settle_tsg(nvdebug::Turn &turn);
     const RecordedProcess *process(std::uint32_t pid);
     void read_owners();
@@ -75,8 +81,9 @@ class Recorder {
     const nvdebug::Gpu gpu_;
     const std::uint64_t period_;
     Sink &sink_;
+    EngineStates states_;
     bool sampled_ = false;
-    std::optional<std::uint64_t> begin_ns_;
+    std::optional<std::uint64_t> begin_ns_; ///< of this interval
     std::optional<ClockReading> clock_;
 
     // Switches, of GR0 alone.

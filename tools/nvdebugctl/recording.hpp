@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -163,19 +164,44 @@ std::unique_ptr<TextSink> make_csv();
 std::unique_ptr<TextSink> make_html();
 std::unique_ptr<TextSink> make_perfetto();
 
-/** A recording that was made as NDJSON, told again. What it told refers to it. */
+/** Since when a GPU's times of a form are counted: what they are goes into 53 bits, which is all
+ *  that JavaScript and most others have for a number. */
+struct Origin {
+    std::uint64_t gpu_ns = 0;
+    /** The same moment by other clocks; empty: not known. */
+    std::optional<std::uint64_t> monotonic_ns = {}, realtime_ns = {}, boottime_ns = {};
+};
+
+/** A recording that was made as NDJSON (version 1 or 2), told again, once. What it told refers to
+ *  it. */
 class RecordedFile {
   public:
     /** @return whether it is whole: its last line is there. */
     Outcome<bool> tell(const std::string &path, Sink &sink);
 
   private:
-    std::string tell_line(const std::string &text, Sink &sink);
+    std::uint64_t time_in(const Json &line, const char *key,
+                          const std::optional<std::uint64_t> &base) const;
+    std::uint64_t gpu_time_in(const Json &line, const char *key) const;
+    void read_origin(const Json &line);
+    void tell_head(const Json &line, Sink &sink);
+    void tell_clock(const Json &line, Sink &sink);
     void tell_turn(const Json &line, Sink &sink);
     void tell_process(const Json &line, Sink &sink);
+    void tell_end(const Json &line, Sink &sink);
+    void tell_line(const std::string &text, std::uint64_t number, Sink &sink);
     const Lane &lane(const Json &line, Lane::Means means);
+    bool is_of_gr0(const nvdebug::Turn &turn, const Lane &where) const;
+    bool cut_at_begin(nvdebug::Turn &turn, std::uint32_t gpu) const;
 
+    int version_ = 0; ///< major
+    bool is_whole_ = false;
+    std::set<std::uint32_t> gpus_;
+    std::map<std::uint32_t, Origin> origins_;      ///< by GPU
+    std::map<std::uint32_t, std::uint64_t> begins_; ///< by GPU, by its clock
+    std::map<std::uint32_t, ClockReading> clocks_; ///< the last, by GPU
     std::map<std::pair<std::uint32_t, std::string>, Lane> lanes_; ///< by GPU, engine
+    std::set<const Lane *> ended_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, RecordedProcess> processes_; ///< by GPU, pid
 };
 

@@ -44,6 +44,31 @@ class Tails {
     std::map<std::pair<Holder, bool>, Tail> tails_;
 };
 
+/** Since when each GPU's times are counted. */
+class Origins {
+  public:
+    /** @return it, if it has to be written first: it is new, or more of it is known. */
+    const Origin *learn(std::uint32_t gpu, const Origin &origin) {
+        const auto [at, fresh] = origins_.try_emplace(gpu, origin);
+        if (fresh)
+            return &at->second;
+        if (at->second.monotonic_ns || !origin.monotonic_ns)
+            return nullptr;
+        // The same moment: so far the GPU's clock alone was known.
+        const std::uint64_t later = origin.gpu_ns - at->second.gpu_ns;
+        at->second = {at->second.gpu_ns, *origin.monotonic_ns - later, *origin.realtime_ns - later,
+                      *origin.boottime_ns - later};
+        return &at->second;
+    }
+    const Origin &of(std::uint32_t gpu) const { return origins_.at(gpu); }
+    std::int64_t since(std::uint32_t gpu, std::uint64_t ns) const {
+        return static_cast<std::int64_t>(ns - of(gpu).gpu_ns);
+    }
+
+  private:
+    std::map<std::uint32_t, Origin> origins_;
+};
+
 class Ndjson final : public TextSink {
   public:
     void head(const RecordingHead &head) override {
@@ -53,7 +78,7 @@ class Ndjson final : public TextSink {
                             {"chip", or_null(gpu.chip)},
                             {"pci_address", or_null(gpu.pci_address)}});
         add({{"kind", "recording"},
-             {"version", "1.0"},
+             {"version", "2.0"},
              {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
              {"time", head.time},
              {"source", head.source},
@@ -62,12 +87,17 @@ class Ndjson final : public TextSink {
     }
 
     void clock(std::uint32_t gpu, const ClockReading &at) override {
+        begin(gpu, {at.gpu_ns, at.monotonic_ns, at.realtime_ns, at.boottime_ns});
+        const Origin &origin = origins_.of(gpu);
+        const auto since = [](std::uint64_t ns, const std::optional<std::uint64_t> &from) {
+            return static_cast<std::int64_t>(ns - from.value_or(0));
+        };
         add({{"kind", "clock"},
              {"gpu", gpu},
-             {"gpu_ns", at.gpu_ns},
-             {"monotonic_ns", at.monotonic_ns},
-             {"realtime_ns", at.realtime_ns},
-             {"boottime_ns", at.boottime_ns},
+             {"gpu_ns", origins_.since(gpu, at.gpu_ns)},
+             {"monotonic_ns", since(at.monotonic_ns, origin.monotonic_ns)},
+             {"realtime_ns", since(at.realtime_ns, origin.realtime_ns)},
+             {"boottime_ns", since(at.boottime_ns, origin.boottime_ns)},
              {"within_ns", at.within_ns}});
     }
 
@@ -97,13 +127,15 @@ class Ndjson final : public TextSink {
                 or_null_text(who.context), or_null_text(who.runlist), or_null_text(who.tsg),
                 or_null_text(who.channel));
         });
-        std::string &begin = begins_[&lane];
-        if (begin.empty())
-            begin = fmt::format(R"({{"kind":"turn","gpu":{},"engine":{},"begin_ns":)", lane.gpu,
+        begin(lane.gpu, {turn.begin_ns});
+        std::string &first = begins_[&lane];
+        if (first.empty())
+            first = fmt::format(R"({{"kind":"turn","gpu":{},"engine":{},"begin_ns":)", lane.gpu,
                                 quoted(Json(lane.engine)));
-        text_ += begin;
+        text_ += first;
         fmt::format_to(std::back_inserter(text_), R"({},"end_ns":{},"whole":{},"gap_ns":)",
-                       turn.begin_ns, turn.end_ns, turn.whole);
+                       origins_.since(lane.gpu, turn.begin_ns),
+                       origins_.since(lane.gpu, turn.end_ns), turn.whole);
         if (turn.gap_ns)
             fmt::format_to(std::back_inserter(text_), "{},", *turn.gap_ns);
         else
@@ -112,28 +144,35 @@ class Ndjson final : public TextSink {
     }
 
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        begin(lane.gpu, {ns});
         add({{"kind", "lost"},
              {"gpu", lane.gpu},
              {"engine", lane.engine},
-             {"after_ns", ns},
+             {"after_ns", origins_.since(lane.gpu, ns)},
              {"switches", count}});
     }
 
     void mark(const Mark &mark) override {
+        begin(mark.gpu, {mark.ns});
         add({{"kind", "mark"},
              {"gpu", mark.gpu},
-             {"ns", mark.ns},
+             {"ns", origins_.since(mark.gpu, mark.ns)},
              {"pid", mark.pid},
              {"text", mark.text}});
     }
 
     void end(const Lane &lane, const LaneEnd &end) override {
+        if (const auto ns = end.begin_ns ? end.begin_ns : end.end_ns)
+            begin(lane.gpu, {*ns});
+        const auto since = [&](const std::optional<std::uint64_t> &ns) {
+            return ns ? Json(origins_.since(lane.gpu, *ns)) : Json();
+        };
         add({{"kind", "engine"},
              {"gpu", lane.gpu},
              {"engine", lane.engine},
              {"by", lane.means == Lane::Means::samples ? "samples" : "switches"},
-             {"begin_ns", or_null(end.begin_ns)},
-             {"end_ns", or_null(end.end_ns)},
+             {"begin_ns", since(end.begin_ns)},
+             {"end_ns", since(end.end_ns)},
              {"samples", end.samples},
              {"missed_samples", end.missed},
              {"known_ns", end.known_ns}});
@@ -144,6 +183,23 @@ class Ndjson final : public TextSink {
   private:
     void add(const Json &line) { text_ += quoted(line) + "\n"; }
 
+    /** Before the first time of a GPU. */
+    void begin(std::uint32_t gpu, const Origin &known) {
+        const Origin *const origin = origins_.learn(gpu, known);
+        if (!origin)
+            return;
+        const auto text = [](const std::optional<std::uint64_t> &ns) {
+            return ns ? Json(std::to_string(*ns)) : Json();
+        };
+        add({{"kind", "origin"},
+             {"gpu", gpu},
+             {"gpu_ns", std::to_string(origin->gpu_ns)},
+             {"monotonic_ns", text(origin->monotonic_ns)},
+             {"realtime_ns", text(origin->realtime_ns)},
+             {"boottime_ns", text(origin->boottime_ns)}});
+    }
+
+    Origins origins_;
     std::map<const Lane *, std::string> begins_;
     Tails tails_;
 };
@@ -164,7 +220,10 @@ class Csv final : public TextSink {
                  "count,text\n";
     }
 
+    void clock(std::uint32_t gpu, const ClockReading &at) override { begin(gpu, at.gpu_ns); }
+
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
+        begin(lane.gpu, turn.begin_ns);
         const std::string &tail = tails_.of(turn.who, process, [&] {
             const Holder &who = turn.who;
             return fmt::format(
@@ -173,23 +232,31 @@ class Csv final : public TextSink {
                 cell(who.context), cell(who.runlist), cell(who.tsg), cell(who.channel));
         });
         fmt::format_to(std::back_inserter(text_), "turn,{},{},{},{},{},", lane.gpu, engine(lane),
-                       turn.begin_ns, turn.end_ns, turn.whole);
+                       origins_.since(lane.gpu, turn.begin_ns),
+                       origins_.since(lane.gpu, turn.end_ns), turn.whole);
         text_ += tail;
     }
 
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        begin(lane.gpu, ns);
         fmt::format_to(std::back_inserter(text_), "lost,{},{},{},,,,,,,,,{},\n", lane.gpu,
-                       engine(lane), ns, count);
+                       engine(lane), origins_.since(lane.gpu, ns), count);
     }
 
     void mark(const Mark &mark) override {
-        fmt::format_to(std::back_inserter(text_), "mark,{},,{},,,{},,,,,,,{}\n", mark.gpu, mark.ns,
-                       mark.pid, quoted_cell(mark.text));
+        begin(mark.gpu, mark.ns);
+        fmt::format_to(std::back_inserter(text_), "mark,{},,{},,,{},,,,,,,{}\n", mark.gpu,
+                       origins_.since(mark.gpu, mark.ns), mark.pid, quoted_cell(mark.text));
     }
 
     void end(const Lane &lane, const LaneEnd &end) override {
+        if (const auto ns = end.begin_ns ? end.begin_ns : end.end_ns)
+            begin(lane.gpu, *ns);
+        const auto since = [&](const std::optional<std::uint64_t> &ns) {
+            return ns ? fmt::format("{}", origins_.since(lane.gpu, *ns)) : std::string();
+        };
         fmt::format_to(std::back_inserter(text_), "engine,{},{},{},{},,,,,,,,{},{}\n", lane.gpu,
-                       engine(lane), cell(end.begin_ns), cell(end.end_ns),
+                       engine(lane), since(end.begin_ns), since(end.end_ns),
                        lane.means == Lane::Means::samples ? cell(std::optional(end.samples)) : "",
                        lane.means == Lane::Means::samples ? "samples" : "switches");
     }
@@ -217,7 +284,14 @@ class Csv final : public TextSink {
         return name;
     }
 
+    /** The one row whose time is absolute: those of all others are since then. */
+    void begin(std::uint32_t gpu, std::uint64_t ns) {
+        if (origins_.learn(gpu, {ns}))
+            fmt::format_to(std::back_inserter(text_), "origin,{},,{},,,,,,,,,,\n", gpu, ns);
+    }
+
     std::map<const Lane *, std::string> engines_;
+    Origins origins_;
     Tails tails_;
 };
 
@@ -300,14 +374,24 @@ std::vector<Field> recording_lines() {
             {"chip", "name of the chip; null: unknown", "string?"},
             {"pci_address", "domain:bus:device.function; null: unknown", "string?"}}}}},
         {"",
-         "one moment by several clocks",
+         "when its times begin; before the first of a GPU, and again when more is known of it",
+         "object",
+         {{"kind", "what the line is", "=origin"},
+          {"gpu", "N of gpuN", "uint"},
+          {"gpu_ns", "nanoseconds by the GPU's clock: all other times of it are since then",
+           "string"},
+          {"monotonic_ns", "that moment by CLOCK_MONOTONIC; null: not known", "string?"},
+          {"realtime_ns", "by CLOCK_REALTIME; null: not known", "string?"},
+          {"boottime_ns", "by CLOCK_BOOTTIME; null: not known", "string?"}}},
+        {"",
+         "one moment by several clocks, each since the origin",
          "object",
          {{"kind", "what the line is", "=clock"},
           {"gpu", "N of gpuN", "uint"},
-          {"gpu_ns", "by the GPU's clock, which all other times of a recording are of", "uint"},
-          {"monotonic_ns", "by CLOCK_MONOTONIC", "uint"},
-          {"realtime_ns", "by CLOCK_REALTIME", "uint"},
-          {"boottime_ns", "by CLOCK_BOOTTIME", "uint"},
+          {"gpu_ns", "by the GPU's clock, which all other times of a recording are of", "int"},
+          {"monotonic_ns", "by CLOCK_MONOTONIC", "int"},
+          {"realtime_ns", "by CLOCK_REALTIME", "int"},
+          {"boottime_ns", "by CLOCK_BOOTTIME", "int"},
           {"within_ns", "they were read within so much time", "uint"}}},
         {"",
          "a process; again when more is known of it",
@@ -328,8 +412,8 @@ std::vector<Field> recording_lines() {
         {"", "somebody had an engine", "object",
          of_engine(
              "turn",
-             {{"begin_ns", "since when", "uint"},
-              {"end_ns", "until when", "uint"},
+             {{"begin_ns", "since when", "int"},
+              {"end_ns", "until when", "int"},
               {"whole", "both ends were seen", "bool"},
               {"gap_ns", "time since the turn before it; null: not known", "uint?"},
               {"pid",
@@ -342,20 +426,20 @@ std::vector<Field> recording_lines() {
               {"tsg", "id of the TSG; null: not known", "uint?"},
               {"channel", "id of a channel outside any TSG; null: none, or not known", "uint?"}})},
         {"", "what the driver dropped", "object",
-         of_engine("lost", {{"after_ns", "after that moment", "uint"},
+         of_engine("lost", {{"after_ns", "after that moment", "int"},
                             {"switches", "so many switches", "uint"}})},
         {"",
          "a control",
          "object",
          {{"kind", "what the line is", "=mark"},
           {"gpu", "N of gpuN", "uint"},
-          {"ns", "when", "uint"},
+          {"ns", "when", "int"},
           {"pid", "who asked for it", "uint"},
           {"text", "what it was", "string"}}},
         {"", "an engine, at the end", "object",
          of_engine("engine", {{"by", "how turns were found", "switches|samples"},
-                              {"begin_ns", "since when it was watched; null: never", "uint?"},
-                              {"end_ns", "until when; null: never", "uint?"},
+                              {"begin_ns", "since when it was watched; null: never", "int?"},
+                              {"end_ns", "until when; null: never", "int?"},
                               {"samples", "samples that were taken", "uint"},
                               {"missed_samples", "samples that there was no time for", "uint"},
                               {"known_ns", "time of which it is known who had it", "uint"}})},

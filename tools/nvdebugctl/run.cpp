@@ -63,7 +63,8 @@ std::string render(const Context &context, const Document &document) {
     if (document.print)
         document.print(page);
     else if (is_table(invocation, document))
-        print_table(document.table(), shown_columns(invocation, document.table()), header, page);
+        print_table(document.table(), shown_columns(invocation, document.table()), header, page,
+                    nullptr, command.columns);
     else if (command.text)
         command.text(document.data, page);
     else
@@ -149,7 +150,7 @@ class AllGpus {
         else
             for (const auto &[key, value] : rows_.front().items())
                 columns.push_back(key);
-        print_table(rows_, columns, header, page_);
+        print_table(rows_, columns, header, page_, nullptr, invocation_.command->columns);
         return page_.text();
     }
 

@@ -29,6 +29,7 @@ const Json &words() {
           {"items", {{"type", {"number", "string"}}}}}},
         {"string", {{"type", "string"}}},
         {"time", {{"type", "string"}, {"format", "date-time"}}},
+        {"int", {{"type", "integer"}}},
         {"uint", {{"type", "integer"}, {"minimum", 0}}},
         {"version", {{"type", "string"}, {"pattern", "^[0-9]+\\.[0-9]+$"}}},
     };

@@ -27,7 +27,43 @@ void note_list(std::vector<nvdebug::Error> &errors, const nvdebug::Runlist &list
                           path + ": the list cannot be read, since its aperture is invalid"});
 }
 
+/** Nobody is on an engine whose list @p is_empty. */
+template <typename Empty>
+void drop_strays(std::vector<nvdebug::EngineState> &states, Empty is_empty) {
+    for (nvdebug::EngineState &state : states) {
+        const bool shows_any = state.current || state.next || state.busy.value_or(false);
+        if (!shows_any || !state.runlist || !is_empty(*state.runlist))
+            continue;
+        state.status = "invalid";
+        state.current.reset();
+        state.next.reset();
+        state.busy = false;
+        state.channels.clear();
+    }
+}
+
+bool is_empty(const nvdebug::Result<nvdebug::Runlist> &list) {
+    return list && list->entries == 0U && !list->torn;
+}
+
 } // namespace
+
+bool EngineStates::has_list(std::uint32_t runlist) {
+    // The words of one that had a list are real from then on.
+    if (listed_.contains(runlist))
+        return true;
+    if (is_empty(gpu_.runlist(runlist, nvdebug::Detail::brief)))
+        return false;
+    listed_.insert(runlist);
+    return true;
+}
+
+nvdebug::Result<std::vector<nvdebug::EngineState>> EngineStates::read(nvdebug::Detail detail) {
+    auto states = gpu_.engine_states(detail);
+    if (states)
+        drop_strays(*states, [this](std::uint32_t runlist) { return !has_list(runlist); });
+    return states;
+}
 
 std::string runlist_file(std::uint32_t runlist) {
     return fmt::format("runlist{}_brief", runlist);
@@ -43,6 +79,11 @@ State read_state(const nvdebug::Gpu &gpu, std::optional<std::uint32_t> only) {
     else if (state.info)
         for (std::uint32_t id : state.info->runlists)
             state.runlists.emplace(id, gpu.runlist(id, nvdebug::Detail::brief));
+    if (state.now)
+        drop_strays(*state.now, [&](std::uint32_t runlist) {
+            const auto list = state.runlists.find(runlist);
+            return list != state.runlists.end() && is_empty(list->second);
+        });
     return state;
 }
 

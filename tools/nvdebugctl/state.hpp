@@ -7,6 +7,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,24 @@ struct State {
     nvdebug::Result<std::vector<nvdebug::AddressSpaceUse>> spaces;
     nvdebug::Result<std::map<std::uint32_t, bool>> scheduling;
     nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: OwnersReader
+};
+
+/**
+ * What is on the engines of a GPU. The status words of a runlist's block that never had a list are
+ * random (docs/hardware.md): an engine of a list that is empty has nobody, whatever they show.
+ */
+class EngineStates {
+  public:
+    explicit EngineStates(nvdebug::Gpu gpu) : gpu_(std::move(gpu)) {}
+
+    nvdebug::Result<std::vector<nvdebug::EngineState>>
+    read(nvdebug::Detail detail = nvdebug::Detail::full);
+
+  private:
+    bool has_list(std::uint32_t runlist);
+
+    const nvdebug::Gpu gpu_;
+    std::set<std::uint32_t> listed_; ///< runlists that have had entries
 };
 
 /** The file that a runlist of State::runlists was read from. */

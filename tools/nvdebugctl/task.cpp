@@ -63,14 +63,6 @@ Json is_shared(const Scene &scene, const std::vector<Task> &tasks) {
         places, [&](const Listed *place) { return sharers(scene, *place).size() > 1; });
 }
 
-/** As the list has it; else as the driver was asked for it. */
-Json timeslice_of(const Scene &scene, const Task &task) {
-    const Listed *const place = place_of(task, scene.places);
-    if (place && place->header)
-        return microseconds(place->header->timeslice_ns);
-    return task.front()->timeslice_ns ? microseconds(*task.front()->timeslice_ns) : Json();
-}
-
 /** Each once, in order. */
 Json distinct(const std::vector<Json> &values) {
     Json found = Json::array();
@@ -83,7 +75,7 @@ Json distinct(const std::vector<Json> &values) {
 Json timeslices_of(const Scene &scene, const std::vector<Task> &tasks) {
     std::vector<Json> values;
     for (const Task &task : tasks)
-        values.push_back(timeslice_of(scene, task));
+        values.push_back(timeslice_of(task, scene.places));
     return distinct(values);
 }
 
@@ -115,7 +107,7 @@ std::optional<Parts> parts_of_gr0(Context &context, const Scene &scene) {
     if (!record->switches.empty())
         return nvdebug::residency(*record);
     // Nobody came or went: whoever is there was there all the time.
-    const auto states = context.gpu().engine_states();
+    const auto states = EngineStates(context.gpu()).read();
     if (!states)
         return std::nullopt;
     Parts parts;
@@ -235,7 +227,7 @@ Outcome<Document> show(Context &context) {
         tsgs.push_back({{"runlist", place ? Json(place->runlist) : Json()},
                         {"tsg", place ? or_null(place->tsg) : Json()},
                         {"engines", place ? engines_of(names, place->runlist) : Json()},
-                        {"timeslice_us", timeslice_of(*scene, task)},
+                        {"timeslice_us", timeslice_of(task, scene->places)},
                         {"channels", task.size()},
                         {"enabled_channels", known ? Json(enabled) : Json()},
                         {"client", hex(task.front()->client)},
@@ -404,7 +396,7 @@ Json enabled_channels(const Scene &scene, const std::vector<Task> &tasks) {
 
 /** That its TSGs are on now; null: not known. */
 Json on_engines(const Context &context, const Scene &scene, const std::vector<Task> &tasks) {
-    const auto states = context.gpu().engine_states();
+    const auto states = EngineStates(context.gpu()).read();
     const auto places = places_of(scene, tasks);
     if (!states || places.empty())
         return nullptr;
@@ -823,15 +815,15 @@ std::vector<Command> task_commands() {
                "[string]?"},
               {"channels", "how many channels it made", "uint"},
               {"timeslice_us",
-               "timeslices of its TSGs, each once, in microseconds: as lists have them, or as the "
-               "driver was asked for them",
+               "timeslices of its TSGs, each once, in microseconds: as lists have them, or as they "
+               "have what the driver was asked for",
                "[number]"},
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
               {"share_percent",
                "part of a second that its context was on GR0, with work or without, by the "
                "driver's "
                "record; null: not known",
-               "percent?"},
+               "percent?", true, "on_GR0"},
               {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
               {"kept",
                "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for which "
@@ -871,8 +863,8 @@ std::vector<Command> task_commands() {
                 {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
                 {"engines", "engines that the runlist serves; null: not known", "[string]?"},
                 {"timeslice_us",
-                 "its timeslice in microseconds: as the list has it, or as the driver was "
-                 "asked for it; null: not known",
+                 "its timeslice in microseconds: as the list has it, or as it has what the driver "
+                 "was asked for; null: not known",
                  "number?"},
                 {"channels", "how many channels the process made in it", "uint"},
                 {"enabled_channels", "how many of them are enabled; null: not known", "uint?"},

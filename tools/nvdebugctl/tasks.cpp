@@ -76,6 +76,15 @@ const Listed *place_of(const Task &task, const Places &places) {
     return nullptr;
 }
 
+Json timeslice_of(const Task &task, const Places &places) {
+    const Listed *const place = place_of(task, places);
+    if (place && place->header)
+        return microseconds(place->header->timeslice_ns);
+    const auto asked = task.front()->timeslice_ns;
+    // For the driver a microsecond has 1,024 ns (docs/hardware.md).
+    return asked ? microseconds(*asked / 1000 * 1024) : Json();
+}
+
 std::vector<Runlist> lists_of_tasks(Context &context) {
     auto lists = read_runlists(context, nvdebug::Detail::brief);
     if (lists)

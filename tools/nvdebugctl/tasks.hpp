@@ -36,6 +36,10 @@ std::vector<Task> tasks_of(const nvdebug::Owners &owners, const nvdebug::Process
 /** The first of its channels that is in a list; nullptr: none is. */
 const Listed *place_of(const Task &task, const Places &places);
 
+/** Its timeslice in microseconds: as the list has it, else as lists have what the driver was asked
+ *  for. Null: not known. */
+Json timeslice_of(const Task &task, const Places &places);
+
 /** Who it is: the columns before those about its TSGs. Users of a capture have no names here. */
 Json head_of(const Context &context, const nvdebug::Process &process);
 

@@ -35,42 +35,62 @@ namespace {
 
 struct Unit {
     std::string_view name;
-    int decimals; ///< between the unit and ns
+    std::uint64_t ns;
+    std::size_t decimals; ///< most that a number of it may have; one of the last is 1 ns or more
 };
-/** The empty name ends every text: last. */
-constexpr std::array kUnits = {Unit{"us", 3}, Unit{"ms", 6}, Unit{"ns", 0}, Unit{"s", 9},
-                               Unit{"", 3}};
-/** Enough for any timeslice by far, and no overflow with nine decimals. */
-constexpr std::uint64_t kMostNs = 1'000'000'000'000'000;
+constexpr std::array kUnits = {Unit{"ns", 1, 0},
+                               Unit{"us", 1'000, 3},
+                               Unit{"ms", 1'000'000, 6},
+                               Unit{"s", 1'000'000'000, 9},
+                               Unit{"min", 60'000'000'000, 6},
+                               Unit{"m", 60'000'000'000, 6},
+                               Unit{"h", 3'600'000'000'000, 6}};
+/** 31 years: no overflow. */
+constexpr std::uint64_t kMostNs = 1'000'000'000'000'000'000;
 
 bool is_digits(std::string_view text) {
-    return text.find_first_not_of("0123456789") == text.npos;
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+std::optional<std::uint64_t> number_of(std::string_view digits) {
+    std::uint64_t number = 0;
+    const char *const end = digits.data() + digits.size();
+    if (!is_digits(digits) || std::from_chars(digits.data(), end, number).ec != std::errc())
+        return std::nullopt;
+    return number;
 }
 
 } // namespace
 
-std::optional<std::uint64_t> parse_timespan_ns(std::string_view text) {
-    Unit unit{};
-    for (const Unit &candidate : kUnits)
-        if (text.ends_with(candidate.name)) {
-            unit = candidate;
-            break;
-        }
-    text.remove_suffix(unit.name.size());
-    const auto point = text.find('.');
-    const std::string_view whole = text.substr(0, point);
-    const std::string_view part = point == text.npos ? "" : text.substr(point + 1);
-    const auto decimals = static_cast<std::size_t>(unit.decimals);
-    if (whole.empty() || !is_digits(whole) || !is_digits(part) || part.size() > decimals ||
-        (point != text.npos && part.empty()))
+std::optional<std::uint64_t> parse_timespan_ns(std::string_view text, std::string_view bare) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string_view name = end == text.size() ? bare : text.substr(end);
+    const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+    if (unit == kUnits.end())
         return std::nullopt;
-    std::string digits(whole);
-    digits.append(part).append(decimals - part.size(), '0');
-    std::uint64_t ns;
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), ns).ec != std::errc() ||
-        ns > kMostNs)
+    const std::string_view value = text.substr(0, end);
+    const std::size_t point = value.find('.');
+    const auto whole = number_of(value.substr(0, point));
+    if (!whole || *whole > kMostNs / unit->ns)
         return std::nullopt;
-    return ns;
+    std::uint64_t ns = *whole * unit->ns;
+    if (point != value.npos) {
+        const std::string_view digits = value.substr(point + 1);
+        const auto part = number_of(digits);
+        if (!part || digits.size() > unit->decimals)
+            return std::nullopt;
+        std::uint64_t scale = 1;
+        for (std::size_t n = 0; n < digits.size(); n++)
+            scale *= 10;
+        ns += *part * unit->ns / scale;
+    }
+    return ns <= kMostNs ? std::optional(ns) : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_milliseconds(std::string_view text) {
+    constexpr std::uint64_t ms = 1'000'000;
+    const auto ns = parse_timespan_ns(text, "ms");
+    return ns && *ns % ms == 0 ? std::optional(*ns / ms) : std::nullopt;
 }
 
 std::optional<std::string> whole_word(std::string_view typed, std::span<const std::string> words) {

@@ -30,8 +30,13 @@ std::string name_of(const nvdebug::Occupant &occupant);
 /** UTC, ISO 8601 with milliseconds: `2026-01-31T12:00:00.250Z` */
 std::string format_utc(std::chrono::system_clock::time_point time);
 
-/** `500us`, `2ms`, `1.5ms`, `1s`, or plain microseconds, in ns; no finer than 1 ns. */
-std::optional<std::uint64_t> parse_timespan_ns(std::string_view text);
+/** `500us`, `2ms`, `1.5ms`, `1s`, `10m` or `10min`, `1h` in ns; no finer than 1 ns.
+ *  @param bare the unit of a number alone */
+std::optional<std::uint64_t> parse_timespan_ns(std::string_view text, std::string_view bare = "us");
+/** The same in whole milliseconds, of which a number alone is. */
+std::optional<std::uint64_t> parse_milliseconds(std::string_view text);
+/** What parse_timespan_ns() takes, for messages. */
+inline constexpr const char *timespan_examples = "10, 10s, 500ms, 200us, 10m or 1h";
 
 // Words that were typed, and those that there are.
 

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -34,10 +33,10 @@ struct TopPlan {
 Outcome<TopPlan> plan_of(const Context &context) {
     TopPlan plan;
     if (const auto word = context.value("--interval")) {
-        const auto interval = parse_id(*word);
+        const auto interval = parse_milliseconds(*word);
         if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds", *word,
-                                     shortest_interval_ms, longest_interval_ms));
+            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
+                                     *word, shortest_interval_ms, longest_interval_ms));
         plan.interval = milliseconds(*interval);
     }
     if (const auto word = context.value("--count")) {
@@ -58,25 +57,29 @@ class Intervals final : public Sink {
     }
     void turn(const Lane &lane, const nvdebug::Turn &turn,
               const RecordedProcess *process) override {
-        lanes_.insert(&lane);
         totals_->turn(lane, turn, process);
     }
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
-        lanes_.insert(&lane);
         totals_->lost(lane, ns, count);
     }
     void mark(const Mark &mark) override { totals_->mark(mark); }
     using Sink::end;
+    void end(const Lane &lane, const LaneEnd &end) override { totals_->end(lane, end); }
 
-    /** Of the interval that ends now, which took @p length. */
-    Json next(Clock::duration length, const std::string &time, std::optional<double> cost) {
-        const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(length).count();
-        for (const Lane *const lane : lanes_)
-            totals_->end(*lane, {0, static_cast<std::uint64_t>(ns)});
+    /** Of the interval whose end each recorder has told. */
+    Json next(const std::string &time) {
         totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
-        Json summary = totals_->summary(cost);
+        Json summary = totals_->summary(std::nullopt);
+        // In the same order each time, whoever came first in this one.
+        for (const Json &engine : summary["engines"])
+            ranks_.try_emplace({engine["gpu"], engine["engine"]}, ranks_.size());
+        std::vector<Json> engines(summary["engines"].begin(), summary["engines"].end());
+        std::ranges::stable_sort(engines, {}, [this](const Json &engine) {
+            const std::uint32_t gpu = engine["gpu"];
+            return std::pair(gpu, ranks_.at({gpu, engine["engine"]}));
+        });
+        summary["engines"] = std::move(engines);
         totals_ = std::make_unique<Totals>();
-        lanes_.clear();
         for (const auto &[key, process] : processes_)
             totals_->process(key.first, process);
         return summary;
@@ -84,7 +87,7 @@ class Intervals final : public Sink {
 
   private:
     std::unique_ptr<Totals> totals_ = std::make_unique<Totals>();
-    std::set<const Lane *> lanes_;
+    std::map<std::pair<std::uint32_t, std::string>, std::size_t> ranks_; ///< by GPU, engine
     std::map<std::pair<std::uint32_t, std::uint32_t>, RecordedProcess> processes_;
 };
 
@@ -146,14 +149,12 @@ class Top {
             if (auto read = recorder->split(); !read)
                 return tl::unexpected(Failure(read.error()));
         }
-        const auto now = Clock::now();
+        begin_ = Clock::now();
         number_++;
-        Json summary = intervals_.next(now - begin_, format_utc(std::chrono::system_clock::now()),
-                                       std::nullopt);
-        begin_ = now;
-        return summary;
+        return intervals_.next(format_utc(std::chrono::system_clock::now()));
     }
 
+    milliseconds length() const { return plan_.interval; }
     bool is_last() const { return plan_.count && number_ >= *plan_.count; }
 
   private:
@@ -177,90 +178,25 @@ Json rows_of(const Json &summary) {
 
 // --- the live view ---
 
-std::vector<ViewLine> lines_of(const Json &summary, bool paused, Size size) {
-    using Ink = Piece::Ink;
-    static const std::vector<std::pair<const char *, const char *>> columns = {
-        {"engine", "ENGINE"},
-        {"name", "WHO"},
-        {"share_percent", "SHARE"},
-        {"turns", "TURNS"},
-        {"slice_median_us", "SLICE"},
-        {"slice_p99_us", "99 %"},
-        {"away_median_us", "AWAY"},
-        {"timeslice_us", "TIMESLICE"},
-        {"tsgs", "TSGS"}};
-    const Json rows = summary_rows(summary);
-    std::vector<std::vector<std::string>> cells(1);
-    for (const auto &[key, title] : columns)
-        cells[0].emplace_back(title);
-    for (const Json &row : rows) {
-        cells.emplace_back();
-        for (const auto &[key, title] : columns)
-            cells.back().push_back(shown(key, row[key]));
-        cells.back()[0] = fmt::format("gpu{} {}", row["gpu"].get<int>(), cells.back()[0]);
-    }
-    std::vector<std::size_t> widths(columns.size());
-    for (const auto &line : cells)
-        for (std::size_t n = 0; n < line.size(); n++)
-            widths[n] = std::max(widths[n], line[n].size());
-
-    std::vector<ViewLine> lines;
-    const auto add = [&](std::string text, Ink ink) {
-        text.resize(std::min(text.size(), size.columns));
-        if (ink == Ink::heading)
-            text.resize(size.columns, ' ');
-        if (lines.size() < size.rows)
-            lines.push_back({{std::move(text), ink}});
-    };
-    add(fmt::format("nvdebugctl top  {}  {}", summary["time"].get<std::string>(),
-                    paused ? "paused" : "q: quit, space: pause"),
-        Ink::heading);
-    for (const Json &engine : summary["engines"]) {
-        if (engine["by"] == "samples")
-            continue;
-        std::string line = fmt::format(
-            "gpu{} {}: {} held, {} switching, {} switches", engine["gpu"].get<int>(),
-            engine["engine"].get<std::string>(), shown("held_percent", engine["held_percent"]),
-            shown("switching_percent", engine["switching_percent"]),
-            engine["switches"].get<std::uint64_t>());
-        if (const auto lost = engine["lost_switches"].get<std::uint64_t>())
-            line += fmt::format(", {} lost", lost);
-        add(line, Ink::plain);
-    }
-    add("", Ink::plain);
-    for (std::size_t y = 0; y < cells.size(); y++) {
-        std::string text;
-        for (std::size_t n = 0; n < cells[y].size(); n++)
-            text += n < 2 ? fmt::format("{:<{}}  ", cells[y][n], widths[n])
-                          : fmt::format("{:>{}}  ", cells[y][n], widths[n]);
-        add(text, y ? Ink::plain : Ink::bold);
-    }
-    if (rows.empty())
-        add("Nobody had an engine.", Ink::dim);
-    return lines;
-}
-
 /** @return the signal that ended it, 0 for a wish of the user. */
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
     Json last;
-    bool paused = false;
+    TopView view;
     std::optional<int> ended;
     const auto draw = [&] {
         if (!last.is_null())
-            screen->draw(lines_of(last, paused, screen->size()));
+            screen->draw(view.lines(last, top.length(), screen->size()));
     };
     for (;;) {
         const auto time = top.go_on([&](milliseconds at_most) {
             const Screen::Event event = screen->wait(at_most);
             if (event.kind == Kind::hung_up ||
                 (event.kind == Kind::signal && event.value == SIGINT) ||
-                (event.kind == Kind::key && (event.value == 'q' || event.value == 'Q')))
+                (event.kind == Kind::key && view.obey(event.value)))
                 ended = 0;
             else if (event.kind == Kind::signal)
                 ended = event.value;
-            else if (event.kind == Kind::key && event.value == ' ')
-                paused = !paused;
             if (event.kind == Kind::key || event.kind == Kind::resized)
                 draw();
             return ended.has_value();
@@ -272,7 +208,7 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
         auto summary = top.interval();
         if (!summary)
             return tl::unexpected(summary.error());
-        if (!paused)
+        if (!view.paused() || last.is_null())
             last = std::move(*summary);
         draw();
         if (top.is_last())
@@ -351,11 +287,11 @@ std::vector<Command> top_commands() {
          .help = "which process has how much of the GPU: live on a terminal, else lines",
          .scope = Scope::gpus,
          .options = {{"--count", "end after so many intervals", "COUNT", "-n"},
-                     {"--interval", "length of an interval; default: 1000", "MS", "-s"}},
+                     {"--interval", "length of an interval, or as 10s says; default: 1000", "MS", "-s"}},
          .columns = columns(),
          .data = "the summary of one interval, as that of record",
          .fields = summary_fields(),
-         .notes = {"Keys: q quit, space pause.",
+         .notes = {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
                    "It is what 'record' sums up, and what is said there holds: GR0 by the "
                    "driver's record of context switches, other engines by 20 samples a second.",
                    "A turn that goes on beyond an interval counts in each of them; its length is "

@@ -178,13 +178,29 @@ void add_shares(RunlistView &view) {
         *view.round += turn.timeslice_ns;
 }
 
+/** One of its channels says that it is on an engine. */
+bool is_on_engine(const TsgView &tsg) {
+    return std::ranges::any_of(tsg.spaces, [](const SpaceView &space) {
+        return std::ranges::any_of(space.channels, [](const nvdebug::Channel *channel) {
+            return channel->status_name &&
+                   channel->status_name->find("ENG") != std::string::npos;
+        });
+    });
+}
+
 void add_engines_now(const State &state, RunlistView &view) {
     if (!state.now)
         return;
+    // Channels are read after the engines: the next may be on by then.
+    const bool channels_say = std::ranges::any_of(view.tsgs, is_on_engine);
     for (TsgView &tsg : view.tsgs) {
         tsg.active_on.emplace();
+        if (channels_say && !is_on_engine(tsg))
+            continue;
         for (const nvdebug::EngineState &engine : *state.now)
-            if (engine.runlist == view.id && engine.current == occupant_of(tsg))
+            // An idle copy engine goes on showing who was the last.
+            if (engine.runlist == view.id && engine.current == occupant_of(tsg) &&
+                engine.busy.value_or(true))
                 tsg.active_on->push_back(engine.engine);
     }
 }

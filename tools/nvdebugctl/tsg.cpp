@@ -197,7 +197,7 @@ std::vector<Command> tsg_commands() {
                      {"share_percent",
                       "part of the runlist's time while all TSGs have work, in percent; "
                       "null: not known (bare channels, torn list)",
-                      "percent?"},
+                      "percent?", true, "expected_share"},
                      {"shared", "it has more than one address space (MPS); null: may not be read",
                       "bool?"},
                      {"spaces", "how many address spaces it has, of what could be read", "uint?"},

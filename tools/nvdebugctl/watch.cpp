@@ -284,10 +284,10 @@ constexpr std::uint32_t default_interval_ms = 500, shortest_interval_ms = 10,
 Outcome<WatchPlan> plan_of(const Context &context) {
     WatchPlan plan{std::chrono::milliseconds(default_interval_ms), std::nullopt};
     if (const auto word = context.value("--interval")) {
-        const auto interval = parse_id(*word);
+        const auto interval = parse_milliseconds(*word);
         if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds", *word,
-                                     shortest_interval_ms, longest_interval_ms));
+            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
+                                     *word, shortest_interval_ms, longest_interval_ms));
         plan.interval = std::chrono::milliseconds(*interval);
     }
     if (const auto word = context.value("--count")) {
@@ -386,7 +386,7 @@ std::vector<Command> watch_commands() {
          .help =
              "who is on the engines: live on a terminal, else a line for each engine and sample",
          .options = {{"--count", "end after so many samples", "COUNT", "-n"},
-                     {"--interval", "time between samples; default: 500", "MS", "-s"}},
+                     {"--interval", "time between samples, or as 10s says; default: 500", "MS", "-s"}},
          .columns = joined(joined(sample_columns, engine_columns), resident_columns),
          .fields = fields(),
          .notes =

@@ -15,6 +15,7 @@
 
 #include "command.hpp"
 #include "nvdebug/nvdebug.hpp"
+#include "state.hpp"
 
 namespace nvdebugctl {
 
@@ -39,6 +40,7 @@ class Sampler {
     void read_lists();
 
     nvdebug::Gpu gpu_;
+    EngineStates states_;
     std::uint64_t list_pace_, taken_ = 0, lists_number_ = 0;
     decltype(Sample::lists) lists_;
     std::optional<nvdebug::Error> no_lists_;
@@ -152,6 +154,22 @@ struct Size {
 /** Keys that are no characters. */
 enum Key : int { key_up = 0x110000, key_down, key_page_up, key_page_down, key_home, key_end };
 
+/** Which of the lines of a view are on the screen. */
+class Scroll {
+  public:
+    /** Moves by keys for that; others do nothing. */
+    void obey(int key);
+    void to_top() { first_ = 0; }
+    /** Of @p count lines those that fit in @p room. */
+    std::vector<ViewLine> cut(std::vector<ViewLine> lines, std::size_t room);
+    /** `  arrows 3-10 of 25`; empty: all are there. */
+    std::string where(std::size_t count, std::size_t room) const;
+
+  private:
+    std::size_t first_ = 0; ///< line at the top
+    std::size_t page_ = 1;
+};
+
 /** How the user wants it, changed by keys, and the lines that show it so. */
 class View {
   public:
@@ -170,16 +188,40 @@ class View {
   private:
     std::vector<ViewLine> body(const Shown &shown, Size room);
     ViewLine keys(std::size_t count, std::size_t room) const;
-    void scroll(int key);
 
     const bool unicode_;
     Order order_ = Order::device;
     std::optional<bool> fold_idle_; ///< empty: where not all fits
     bool folds_idle_ = false;       ///< now
     bool all_residents_ = false, paused_ = false, help_ = false;
-    std::size_t first_ = 0; ///< line of the body at the top of the screen
-    std::size_t page_ = 1;
+    Scroll scroll_;
 };
+
+/** What `top` shows: the summary of an interval, a line for each task on each engine. */
+class TopView {
+  public:
+    /** @return true: the view is to end. */
+    bool obey(int key);
+    bool paused() const { return paused_; }
+
+    /** No more than fit. @param summary as data of nvdebug/record */
+    std::vector<ViewLine> lines(const Json &summary, std::chrono::milliseconds interval, Size size);
+
+    enum class Order { engine, share, turns, name };
+
+  private:
+    Order order_ = Order::engine;
+    bool paused_ = false, help_ = false;
+    Scroll scroll_;
+};
+
+/** `text` behind @p head, continued below itself. */
+void add_wrapped(std::vector<ViewLine> &lines, std::string head, std::string_view text,
+                 std::size_t columns, Piece::Ink ink);
+/** The first @p columns of it. */
+void cut_line(ViewLine &line, std::size_t columns);
+/** One that is as wide as the screen and has no other ink. */
+ViewLine heading(std::string text, std::size_t columns);
 
 // The terminal while the live view has it.
 

@@ -9,14 +9,23 @@
 namespace nvdebugctl {
 
 Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace)
-    : gpu_(std::move(gpu)), list_pace_(list_pace) {}
+    : gpu_(std::move(gpu)), states_(gpu_), list_pace_(list_pace) {}
+
+/** Of a capture, when that was made. */
+static std::string time_of(const nvdebug::Tree &tree) {
+    const auto facts = tree.facts();
+    const auto captured = facts.find("captured_at");
+    return tree.source() == nvdebug::Source::file && captured != facts.end()
+               ? captured->second
+               : format_utc(std::chrono::system_clock::now());
+}
 
 Sample Sampler::take() {
     if (taken_++; list_pace_ > 0 && taken_ % list_pace_ == 1 % list_pace_)
         read_lists();
     return {taken_,
-            format_utc(std::chrono::system_clock::now()),
-            gpu_.engine_states(),
+            time_of(gpu_.tree()),
+            states_.read(),
             lists_,
             lists_number_,
             no_lists_};

@@ -40,26 +40,26 @@ std::string cut(std::string_view text, std::size_t columns) {
     return std::string(text.substr(0, end));
 }
 
-void cut(ViewLine &line, std::size_t columns) {
+void pad(ViewLine &line, std::size_t width) {
+    if (const std::size_t now = width_of(line); now < width)
+        line.push_back({std::string(width - now, ' ')});
+}
+
+} // namespace
+
+void cut_line(ViewLine &line, std::size_t columns) {
     for (Piece &piece : line) {
         piece.text = cut(piece.text, columns);
         columns -= width_of(piece.text);
     }
 }
 
-void pad(ViewLine &line, std::size_t width) {
-    if (const std::size_t now = width_of(line); now < width)
-        line.push_back({std::string(width - now, ' ')});
-}
-
-/** One that is as wide as the screen and has no other ink. */
 ViewLine heading(std::string text, std::size_t columns) {
     ViewLine line{{cut(text, columns), Ink::heading}};
     line[0].text.append(columns - width_of(line), ' ');
     return line;
 }
 
-/** @p text behind @p head, continued below itself. */
 void add_wrapped(Lines &lines, std::string head, std::string_view text, std::size_t columns,
                  Ink ink) {
     const std::size_t left = width_of(head);
@@ -69,6 +69,8 @@ void add_wrapped(Lines &lines, std::string head, std::string_view text, std::siz
         head.assign(left, ' ');
     }
 }
+
+namespace {
 
 // Residents: a mark and a colour for each, the same in bar, history and list.
 
@@ -485,7 +487,7 @@ Lines help_lines(std::size_t width) {
         "known.",
         "All are estimates: what happens between two samples is not seen. '-' is not known, or "
         "not yet.",
-        "Runlists are read in every tenth sample."};
+        "Runlists are read every 5 s."};
     Lines lines;
     for (const auto &[key, does] : keys)
         add_wrapped(lines, fmt::format("{:<8}", key), does, width, Ink::plain);
@@ -529,8 +531,7 @@ std::vector<ViewLine> View::body(const Shown &shown, Size room) {
 
 ViewLine View::keys(std::size_t count, std::size_t room) const {
     std::string text = "q quit  h help";
-    if (count > room)
-        text += fmt::format("  arrows {}-{} of {}", first_ + 1, first_ + room, count);
+    text += scroll_.where(count, room);
     if (!help_)
         text += fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
                             order_names[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
@@ -539,31 +540,41 @@ ViewLine View::keys(std::size_t count, std::size_t room) const {
 
 std::vector<ViewLine> View::lines(const Shown &shown, Size size) {
     const std::size_t room = size.rows > 2 ? size.rows - 2 : 0;
-    const std::vector<ViewLine> all = body(shown, {room, size.columns});
-    page_ = std::max<std::size_t>(room, 1);
-    first_ = std::min(first_, all.size() - std::min(all.size(), room));
+    std::vector<ViewLine> all = body(shown, {room, size.columns});
+    const std::size_t count = all.size();
     std::vector<ViewLine> lines{{{title(shown, paused_), Ink::bold}}};
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first_);
-    const auto count = std::min(room, all.size() - first_);
-    lines.insert(lines.end(), from, from + static_cast<std::ptrdiff_t>(count));
+    std::ranges::move(scroll_.cut(std::move(all), room), std::back_inserter(lines));
     lines.resize(room + 1);
-    lines.push_back(keys(all.size(), room));
+    lines.push_back(keys(count, room));
     // Where there is room for one line, it is that of the keys.
     if (lines.size() > size.rows)
         lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(size.rows));
     for (ViewLine &line : lines)
-        cut(line, size.columns);
+        cut_line(line, size.columns);
     return lines;
 }
 
-void View::scroll(int key) {
+void Scroll::obey(int key) {
     const std::size_t back = key == key_up ? 1 : key == key_page_up ? page_ : 0;
     const std::size_t on = key == key_down ? 1 : key == key_page_down ? page_ : 0;
     first_ = first_ - std::min(first_, back) + on;
     if (key == key_home)
         first_ = 0;
     if (key == key_end)
-        first_ = SIZE_MAX / 2; // lines() knows how many there are
+        first_ = SIZE_MAX / 2; // cut() knows how many there are
+}
+
+std::vector<ViewLine> Scroll::cut(std::vector<ViewLine> lines, std::size_t room) {
+    page_ = std::max<std::size_t>(room, 1);
+    first_ = std::min(first_, lines.size() - std::min(lines.size(), room));
+    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first_));
+    lines.resize(std::min(lines.size(), room));
+    return lines;
+}
+
+std::string Scroll::where(std::size_t count, std::size_t room) const {
+    return count > room ? fmt::format("  arrows {}-{} of {}", first_ + 1, first_ + room, count)
+                        : std::string();
 }
 
 bool View::obey(int key) {
@@ -573,7 +584,7 @@ bool View::obey(int key) {
     case 'h':
     case '?':
         help_ = !help_;
-        first_ = 0;
+        scroll_.to_top();
         break;
     case 's':
         order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % order_names.size());
@@ -588,7 +599,7 @@ bool View::obey(int key) {
         paused_ = !paused_;
         break;
     default:
-        scroll(key);
+        scroll_.obey(key);
     }
     return false;
 }
