@@ -10,9 +10,9 @@ namespace nvdebug::base {
 
 /**
  * For the begin of main(). A standard stream that is closed gets a descriptor on which reading and
- * writing fail with EBADF, so that no file or socket that is opened takes its number; it is closed on
- * exec. Children can be waited for, even if SIGCHLD was ignored. A write beyond the limit of file sizes
- * fails with EFBIG; on exec SIGXFSZ is as it was.
+ * writing fail with EBADF, so that no file or socket that is opened takes its number; it is closed
+ * on exec. Children can be waited for, even if SIGCHLD was ignored. A write beyond the limit of
+ * file sizes fails with EFBIG; on exec SIGXFSZ is as it was.
  */
 void make_inheritance_usable();
 

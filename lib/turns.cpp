@@ -168,7 +168,8 @@ std::uint64_t Lengths::quantile(double part) const {
 
 void Tally::add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns) {
     // A process counts as one, whichever of its contexts it is.
-    const Holder who = turn.who.pid ? Holder{.pid = turn.who.pid} : turn.who;
+    const Holder who =
+        turn.who.pid ? Holder{.pid = turn.who.pid, .started = turn.who.started} : turn.who;
     Held &held = held_[who];
     const std::uint64_t ns = turn.end_ns - turn.begin_ns;
     held.turns++;

@@ -161,3 +161,11 @@ def test_what_is_not_there_is_said(machine, tmp_path, board, said):
 def test_what_is_for_models_is_refused(words):
     done = vm_run("--board", str(capture(CARDS[0])), *words, "--", "true")
     assert done.returncode == 2 and "for models" in done.stderr
+
+
+@pytest.mark.parametrize("where", (">&-", ">/dev/full"))
+def test_output_that_cannot_be_written_is_a_failure(where):
+    ensure_built(bridge.TARGET)
+    done = subprocess.run(["sh", "-c", f'"$0" --help {where}', paths.BRIDGE], stderr=subprocess.PIPE, text=True,
+                          check=False, timeout=60)
+    assert done.returncode == 3 and "cannot write to standard output: " in done.stderr

@@ -432,6 +432,12 @@ def other_boot(told):
     return 21
 
 
+def other_origin(told):
+    origin = {"kind": "origin", "gpu": 0, "gpu_ns": "7", "monotonic_ns": None, "realtime_ns": None, "boottime_ns": None}
+    told[20:20] = [json.dumps(origin | {"gpu_ns": ns}).encode() + b"\n" for ns in ("7", "8")]
+    return 21 if any(b'"kind":"origin"' in line for line in told[:20]) else 22
+
+
 def other_gpu(told):
     told.insert(20, told[19].replace(b'"gpu":0', b'"gpu":3'))
     return 21
@@ -448,7 +454,8 @@ def garbled(told):
 
 
 STRUCTURE = {"a second head": second, "behind the summary": goes_on, "summary in the middle": in_the_middle,
-             "a clock of another boot": other_boot, "a GPU that the head lacks": other_gpu, "an end twice": ends_twice,
+             "a clock of another boot": other_boot, "another origin": other_origin,
+             "a GPU that the head lacks": other_gpu, "an end twice": ends_twice,
              "no JSON": garbled, "no number": changed("turn", end_ns="x"), "a key is missing": changed("turn", pid=None),
              "a number that is too high": changed("turn", pid=1 << 40), "a negative number": changed("turn", pid=-5),
              "an end before its beginning": changed("turn", begin_ns=1 << 62), "no list": changed("process", tsgs=7),

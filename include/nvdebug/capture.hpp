@@ -38,10 +38,10 @@ struct CaptureReport {
 /**
  * Writes everything readable below @p tree's folders @p gpus (`gpu0`, …; empty: all) to @p path,
  * whole or not at all (a temporary file beside it is renamed), readable for its owner only. A file
- * that is there is replaced, a pipe is written into; a folder or a device is refused. Each file that cannot be read is
- * reported. ENODEV, EIO and EOPNOTSUPP, which do not depend on who reads, also go into the capture,
- * and come back when it is read. ENODEV of a PCE or GRCE only says that it serves no LCE, and is
- * not reported.
+ * that is there is replaced, a pipe is written into; a folder or a device is refused. Each file
+ * that cannot be read is reported. ENODEV, EIO and EOPNOTSUPP, which do not depend on who reads,
+ * also go into the capture, and come back when it is read. ENODEV of a PCE or GRCE only says that
+ * it serves no LCE, and is not reported.
  */
 NVDEBUG_API Result<CaptureReport>
 write_capture(const Tree &tree, const std::vector<std::string> &gpus, const std::string &path);

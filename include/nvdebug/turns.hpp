@@ -26,6 +26,8 @@ namespace nvdebug {
 struct Holder {
     /** 0: hidden from this user; 0xffffffff: the driver's own; empty: not known. */
     std::optional<std::uint32_t> pid = {};
+    /** Process::started, by which it differs from a later one of this number; empty: not known. */
+    std::optional<std::uint64_t> started = {};
     std::optional<std::uint32_t> context = {};                         ///< ContextSwitch::context
     std::optional<std::uint32_t> runlist = {}, tsg = {}, channel = {}; ///< as the hardware has it
     auto operator<=>(const Holder &) const = default;
@@ -154,7 +156,8 @@ class NVDEBUG_API Tally {
     /** Some turns may be missing here. */
     void lose();
 
-    /** By process where that is known (Holder::pid alone is set), else by TSG or channel. */
+    /** By process where that is known (nothing but Holder::pid and Holder::started is set), else by
+     * TSG or channel. */
     const std::map<Holder, Held> &holders() const { return held_; }
     /** From one turn to the next, of whomever. */
     const Lengths &switches() const { return switches_; }

@@ -215,8 +215,11 @@ TEST_F(Recorded, SwitchesAreJoinedWithTsgs) {
     ASSERT_TRUE(recorder->read_switches());
     recorder->end();
     ASSERT_EQ(kept.turns.size(), 1U) << "the second ends before it begins: no turn";
-    EXPECT_EQ(kept.turns[0].who,
-              (nvdebug::Holder{.pid = pid, .context = pid * 10, .runlist = 0, .tsg = tsg}));
+    EXPECT_EQ(kept.turns[0].who, (nvdebug::Holder{.pid = pid,
+                                                  .started = kept.processes.at(pid).started,
+                                                  .context = pid * 10,
+                                                  .runlist = 0,
+                                                  .tsg = tsg}));
     EXPECT_EQ(kept.turns[0].begin_ns, begin);
     EXPECT_EQ(kept.turns[0].end_ns, end);
     EXPECT_TRUE(kept.turns[0].whole);
@@ -228,15 +231,19 @@ TEST_F(Recorded, SwitchesAreJoinedWithTsgs) {
 
 TEST_F(Recorded, WhatIsLostIsCounted) {
     const auto recorder = start(0);
-    kernel.switches = {one(100, true, 1), one(200, false, 1), one(250, true, 2)};
+    const auto begin = static_cast<std::uint64_t>(bench.gpu.now());
+    bench.gpu.advance(1'000);
+    kernel.switches = {one(begin + 100, true, 1), one(begin + 200, false, 1),
+                       one(begin + 250, true, 2)};
     kernel.dropped = 5;
     ASSERT_TRUE(recorder->read_switches());
-    EXPECT_EQ(kept.lost_at, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{250, 5}}));
+    EXPECT_EQ(kept.lost_at,
+              (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{begin + 250, 5}}));
     ASSERT_TRUE(recorder->read_switches());
     EXPECT_EQ(kept.lost_at.size(), 1U) << "once";
-    kernel.switches.push_back(one(900, false, 3));
-    kernel.switches.push_back(one(950, true, 1));
-    kernel.switches.push_back(one(990, false, 1));
+    kernel.switches.push_back(one(begin + 900, false, 3));
+    kernel.switches.push_back(one(begin + 950, true, 1));
+    kernel.switches.push_back(one(begin + 990, false, 1));
     kernel.dropped = 7;
     ASSERT_TRUE(recorder->read_switches());
     recorder->end();
@@ -244,7 +251,7 @@ TEST_F(Recorded, WhatIsLostIsCounted) {
     EXPECT_EQ(kept.gr0()["switches"], 1) << "from 200 to 250";
     ASSERT_EQ(kept.turns.size(), 3U);
     EXPECT_FALSE(kept.turns[1].whole);
-    EXPECT_EQ(kept.turns[2].begin_ns, 950U);
+    EXPECT_EQ(kept.turns[2].begin_ns, begin + 950);
 }
 
 TEST_F(Recorded, SamplesThatFailOrComeLateAreCounted) {
@@ -292,7 +299,8 @@ TEST_F(Recorded, WithoutRootThereAreOwnSwitches) {
     EXPECT_TRUE(recorder->has_switches());
     EXPECT_FALSE(recorder->has_samples());
     ASSERT_EQ(notes.size(), 1U);
-    kernel.switches = {one(100, true, 0), one(200, false, 0)};
+    const auto begin = static_cast<std::uint64_t>(bench.gpu.now());
+    kernel.switches = {one(begin + 100, true, 0), one(begin + 200, false, 0)};
     ASSERT_TRUE(recorder->read_switches());
     recorder->end();
     ASSERT_EQ(kept.turns.size(), 1U);

@@ -29,9 +29,9 @@ struct Told final : Sink {
     std::vector<std::string> names;
 };
 
-class Recorded : public ::testing::Test {
+class RecorderTest : public ::testing::Test {
   protected:
-    Recorded() {
+    RecorderTest() {
         kernel.clock = [this] { return now; };
         std::vector<std::string> notes;
         auto made = Recorder::start(gpu, period, told, notes);
@@ -56,11 +56,11 @@ class Recorded : public ::testing::Test {
     std::unique_ptr<Recorder> recorder;
 };
 
-TEST_F(Recorded, BeginsWhereItSaysThatItBegins) {
+TEST_F(RecorderTest, BeginsWhereItSaysThatItBegins) {
     now = 10 * ms;
     recorder->begin();
     // The driver keeps records since the recorder was made, which is before.
-    kernel.switches = {one(3 * ms, true, 7),  one(6 * ms, false, 7),  one(7 * ms, true, 8),
+    kernel.switches = {one(3 * ms, true, 7),   one(6 * ms, false, 7), one(7 * ms, true, 8),
                        one(12 * ms, false, 8), one(13 * ms, true, 7), one(15 * ms, false, 7)};
     now = 20 * ms;
     ASSERT_TRUE(recorder->read_switches());
@@ -73,7 +73,7 @@ TEST_F(Recorded, BeginsWhereItSaysThatItBegins) {
     EXPECT_EQ(turns[1].gap_ns, 1 * ms);
 }
 
-TEST_F(Recorded, IntervalsFollowEachOtherAndAddUp) {
+TEST_F(RecorderTest, IntervalsFollowEachOtherAndAddUp) {
     now = 10 * ms;
     recorder->begin();
     std::uint64_t switched = 11 * ms;
@@ -106,7 +106,7 @@ TEST_F(Recorded, IntervalsFollowEachOtherAndAddUp) {
         EXPECT_EQ(ends[n].begin_ns, ends[n - 1].end_ns);
 }
 
-TEST_F(Recorded, SamplesOfEachIntervalAreCounted) {
+TEST_F(RecorderTest, SamplesOfEachIntervalAreCounted) {
     recorder->begin();
     for (int n = 1; n <= 3; n++) {
         for (int sample = 0; sample < n; sample++) {
@@ -119,7 +119,7 @@ TEST_F(Recorded, SamplesOfEachIntervalAreCounted) {
     }
 }
 
-TEST_F(Recorded, EachEngineHasItsOwnLastTurn) {
+TEST_F(RecorderTest, EachEngineHasItsOwnLastTurn) {
     recorder->begin();
     kernel.switches = {one(10 * ms, true, 7)};
     for (int n = 0; n < 4; n++) {
@@ -139,6 +139,33 @@ TEST_F(Recorded, EachEngineHasItsOwnLastTurn) {
         }
     }
     EXPECT_EQ(told.turns["GR0"].size(), 1U);
+}
+
+TEST_F(RecorderTest, ANumberIsAnotherProcessOnceItsOwnerHasEnded) {
+    constexpr std::uint32_t pid = 4711;
+    const auto runs = [&](const char *command, std::uint64_t started) {
+        kernel.processes.erase(pid);
+        kernel.add_process(pid, {});
+        kernel.processes[pid].command = command;
+        kernel.processes[pid].started = started;
+    };
+    runs("first", 100);
+    recorder->begin();
+    kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
+    now = 15 * ms;
+    ASSERT_TRUE(recorder->read_switches());
+    EXPECT_EQ(told.names.back(), "first");
+    runs("second", 200);
+    kernel.switches.push_back(one(20 * ms, true, pid));
+    kernel.switches.push_back(one(25 * ms, false, pid));
+    now = 30 * ms;
+    ASSERT_TRUE(recorder->read_switches());
+    EXPECT_EQ(told.names.back(), "second");
+    nvdebug::Tally tally;
+    for (const Turn &turn : told.turns["GR0"])
+        tally.add(turn);
+    ASSERT_EQ(tally.holders().size(), 2U) << "each has its own time";
+    EXPECT_EQ(tally.holders().begin()->second.ns, 2 * ms);
 }
 
 } // namespace

@@ -108,6 +108,31 @@ TEST(Tree, WhatCannotBeReadIsNullAndNotFalse) {
     EXPECT_TRUE(data["runlists"][1]["tsg_count"].is_null());
 }
 
+TEST(Tree, AnIdleEngineHasNobodyAndChannelsAreNewerThanEngines) {
+    using Engines = std::optional<std::vector<std::string>>;
+    const Engines none{std::in_place};
+    State state = quiet_gpu().state;
+    state.runlists[0] = runlist(0, {tsg(5, {channel(1)}), tsg(6, {channel(2)})});
+    nvdebug::EngineState &gr0 = state.now->front();
+    gr0.current = nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, 5};
+    const auto active_on = [&](std::size_t n) {
+        return make_tree(state).front().tsgs[n].active_on;
+    };
+    gr0.busy = false;
+    EXPECT_EQ(active_on(0), none) << "it shows who was the last";
+    for (const std::optional<bool> busy : {std::optional(true), std::optional<bool>()}) {
+        gr0.busy = busy;
+        EXPECT_EQ(active_on(0), Engines({"GR0"}));
+    }
+    for (const char *status : {"ON_ENG", "ON_PBDMA_AND_ENG", "ON_ENG_PENDING_ACQUIRE"}) {
+        state.runlists[0] = runlist(0, {tsg(5, {channel(1)}), tsg(6, {channel(2)})});
+        auto &other = std::get<nvdebug::Tsg>(state.runlists[0]->items[1]);
+        other.channels.front().status_name = status;
+        EXPECT_EQ(active_on(0), none) << "TSG 6 came meanwhile: " << status;
+        EXPECT_EQ(active_on(1), none);
+    }
+}
+
 TEST(Tree, GivesEachTaskItsOwnAddressSpaces) {
     State state = quiet_gpu().state;
     for (std::uint32_t list : {0, 1})
@@ -146,6 +171,7 @@ TEST(Tree, SumsUpWhatIsAlike) {
     }
     state.runlists[0] = runlist(0, std::move(items));
     state.now->front().current = nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, 250};
+    state.now->front().busy = true;
     const std::string text = text_of(state);
     EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 12);
     EXPECT_NE(text.find("TSGs 0-249  250 TSGs, each: share 0.2%"), std::string::npos) << text;

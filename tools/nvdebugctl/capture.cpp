@@ -29,9 +29,8 @@ Outcome<Document> capture(Context &context) {
     const auto descriptor = descriptor_named(path);
     const std::vector<std::string> folders =
         context.has_gpu() ? std::vector{context.gpu().folder()} : std::vector<std::string>{};
-    const auto report = descriptor
-                            ? nvdebug::write_capture(context.tree(), folders, *descriptor)
-                            : nvdebug::write_capture(context.tree(), folders, path);
+    const auto report = descriptor ? nvdebug::write_capture(context.tree(), folders, *descriptor)
+                                   : nvdebug::write_capture(context.tree(), folders, path);
     if (!report)
         return tl::unexpected(Failure(report.error()));
     Json failed = Json::array();
@@ -59,10 +58,10 @@ std::vector<Command> capture_commands() {
          .verb = "",
          .help = "save the state of the GPUs in one file",
          .scope = Scope::gpus,
-         .arguments =
-             {{"FILE", Argument::Kind::file,
-               "written whole or not at all; an existing file is replaced, a pipe is written into; -: "
-               "standard output"}},
+         .arguments = {{"FILE", Argument::Kind::file,
+                        "written whole or not at all; an existing file is replaced, a pipe is "
+                        "written into; -: "
+                        "standard output"}},
          .fields = {{"file", "where the capture is", "string"},
                     {"files", "files in it", "uint"},
                     {"failed", "why files that should be in it are not", "[string]"}},

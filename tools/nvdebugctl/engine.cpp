@@ -42,7 +42,8 @@ Outcome<Document> list(Context &context) {
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
-    const auto states = read_part(context, "who is on the engines", EngineStates(context.gpu()).read());
+    const auto states =
+        read_part(context, "who is on the engines", EngineStates(context.gpu()).read());
     Json rows = Json::array();
     for (const Engine &engine : *engines) {
         const EngineState *state = nullptr;

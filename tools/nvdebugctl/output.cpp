@@ -51,7 +51,8 @@ std::optional<int> descriptor_named(const std::string &path) {
         return STDERR_FILENO;
     for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
         int number = 0;
-        const std::string_view rest = std::string_view(path).substr(std::min(folder.size(), path.size()));
+        const std::string_view rest =
+            std::string_view(path).substr(std::min(folder.size(), path.size()));
         const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
         if (path.starts_with(folder) && error == std::errc() && end == rest.data() + rest.size() &&
             number >= 0)

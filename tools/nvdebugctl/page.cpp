@@ -338,8 +338,8 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
         cells.emplace_back();
         for (const std::string &column : columns) {
             const auto own = std::ranges::find(known, column, &Column::name);
-            cells.back().push_back(heading(
-                own == known.end() || own->heading.empty() ? column : own->heading));
+            cells.back().push_back(
+                heading(own == known.end() || own->heading.empty() ? column : own->heading));
         }
     }
     for (const Json &row : rows) {

@@ -46,8 +46,7 @@ void print_fields(const Json &data, Page &page, int indent = 0);
  *  @param widths least widths, which grow: for more rows of the same table; nullptr: none
  *  @param known columns that may have a heading of their own */
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
-                 std::vector<std::size_t> *widths = nullptr,
-                 const std::vector<Column> &known = {});
+                 std::vector<std::size_t> *widths = nullptr, const std::vector<Column> &known = {});
 
 /** RFC 4180, but lines end in a newline alone, and what is not printable is replaced. null is
  *  empty, an array's elements have a blank between them. */

@@ -16,14 +16,14 @@ Json row(const Context &context, const nvdebug::Process &process, const Task &ta
     const OwnedChannel *const first = task.empty() ? nullptr : task.front();
     const Listed *const listed = place_of(task, lists);
     Json row = head_of(context, process);
-    row.update({{"runlist", listed ? Json(listed->runlist) : Json()},
-            {"tsg", listed ? or_null(listed->tsg) : Json()},
-            {"timeslice_us", first ? timeslice_of(task, lists) : Json()},
-            {"asked_us",
-             first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
-            {"channels", first ? Json(task.size()) : Json()},
-            {"client", first ? hex(first->client) : Json()},
-            {"client_tsg", first ? hex(first->tsg) : Json()}});
+    row.update(
+        {{"runlist", listed ? Json(listed->runlist) : Json()},
+         {"tsg", listed ? or_null(listed->tsg) : Json()},
+         {"timeslice_us", first ? timeslice_of(task, lists) : Json()},
+         {"asked_us", first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
+         {"channels", first ? Json(task.size()) : Json()},
+         {"client", first ? hex(first->client) : Json()},
+         {"client_tsg", first ? hex(first->tsg) : Json()}});
     return row;
 }
 

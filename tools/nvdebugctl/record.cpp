@@ -445,8 +445,7 @@ Outcome<Document> record(Context &context) {
     recording.write();
     recording.finish();
 
-    Document document =
-        summary_document(context, summary, *written ? &**written : nullptr);
+    Document document = summary_document(context, summary, *written ? &**written : nullptr);
     if (recording.refused())
         context.note(fmt::format("{} of other users came beside the marks of controls, of which "
                                  "some may be missing",
@@ -522,8 +521,7 @@ Outcome<Document> show_recording(Context &context) {
         context.note(path + " was cut off: its end is missing");
     const Json summary = totals.summary(std::nullopt);
     tee.end(summary);
-    Document document =
-        summary_document(context, summary, *written ? &**written : nullptr);
+    Document document = summary_document(context, summary, *written ? &**written : nullptr);
     if (draining && draining->broken()) {
         if (draining->broken()->error.number != EPIPE)
             return tl::unexpected(*draining->broken());
@@ -564,7 +562,8 @@ std::vector<Command> record_commands() {
          .help = "write down who has the GPU when, until interrupted (Ctrl-C)",
          .scope = Scope::gpus,
          .options = joined(
-             {{"--for", "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
+             {{"--for",
+               "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
                "TIME"},
               {"--rate",
                "samples a second of engines whose switches the driver does not record; 0: none; "
@@ -603,7 +602,8 @@ std::vector<Command> recording_commands() {
          .help = "a recording again: its summary, or the whole in another form",
          .scope = Scope::nothing,
          .arguments = {{"RECORDING", Argument::Kind::file,
-                        "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: standard input"}},
+                        "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: "
+                        "standard input"}},
          .options = form_options(),
          .columns = summary_columns(),
          .data = "the summary",

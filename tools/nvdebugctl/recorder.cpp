@@ -125,11 +125,23 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
         // Its name while it lives.
         const nvdebug::Process now =
             reader_ ? reader_->process(pid) : nvdebug::Process{pid, {}, {}};
-        one = {pid, now.command, now.cgroup, nvdebug::container_of(now)};
+        one = {pid, now.command, now.cgroup, nvdebug::container_of(now), {}, 0, now.started};
         new_.insert(pid);
         sink_.process(gpu_.index(), one);
     }
     return &one;
+}
+
+/** Has another process got the number since it was told? Once a read of switches. */
+void Recorder::look_for_successor(std::uint32_t pid) {
+    const auto known = processes_.find(pid);
+    if (!reader_ || known == processes_.end() || !known->second.started ||
+        !looked_at_.insert(pid).second)
+        return;
+    const auto started = reader_->started(pid);
+    if (!started || started == known->second.started)
+        return;
+    ended_.push_back(processes_.extract(known));
 }
 
 void Recorder::look_for_processes() {
@@ -152,7 +164,9 @@ void Recorder::read_owners() {
     const Places places = find_listed(lists, *owners);
     owner_.clear();
     for (const nvdebug::Process &each : owners->processes) {
-        RecordedProcess fresh{each.pid, each.command, each.cgroup, nvdebug::container_of(each)};
+        look_for_successor(each.pid);
+        RecordedProcess fresh{each.pid, each.command, each.cgroup, nvdebug::container_of(each), {},
+                              0,        each.started};
         for (const Task &task : tasks_of(*owners, each)) {
             fresh.channels += task.size();
             const Listed *const place = place_of(task, places);
@@ -174,6 +188,9 @@ void Recorder::read_owners() {
             return std::pair(tsg.runlist, tsg.id);
         });
         const auto known = processes_.find(each.pid);
+        // Turns have been told of it so: it stays the same.
+        if (known != processes_.end() && !known->second.started)
+            fresh.started.reset();
         if (fresh.channels == 0 || (known != processes_.end() && known->second == fresh))
             continue;
         processes_.insert_or_assign(each.pid, fresh);
@@ -287,6 +304,8 @@ void Recorder::settle_tsg(Turn &turn) {
 void Recorder::tell(const Lane &lane, std::vector<Turn> &turns) {
     for (Turn &turn : turns) {
         const RecordedProcess *const who = turn.who.pid ? process(*turn.who.pid) : nullptr;
+        if (who)
+            turn.who.started = who->started;
         sink_.turn(lane, turn, who);
     }
     turns.clear();
@@ -294,6 +313,7 @@ void Recorder::tell(const Lane &lane, std::vector<Turn> &turns) {
 
 void Recorder::tell_switched() {
     for (Turn &turn : found_) {
+        look_for_successor(*turn.who.pid);
         process(*turn.who.pid);
         settle_tsg(turn);
     }
@@ -304,6 +324,7 @@ Result<void> Recorder::read_switches() {
     if (!reader_)
         return {};
     batch_.clear();
+    looked_at_.clear();
     const auto dropped = reader_->read(batch_);
     if (!dropped)
         return tl::unexpected(dropped.error());

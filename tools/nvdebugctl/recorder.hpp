@@ -74,6 +74,7 @@ class Recorder {
     void end_interval(std::optional<std::uint64_t> ns);
     void settle_tsg(nvdebug::Turn &turn);
     const RecordedProcess *process(std::uint32_t pid);
+    void look_for_successor(std::uint32_t pid);
     void read_owners();
     void tell_new_names();
     bool is_switched(const std::string &engine) const;
@@ -107,7 +108,10 @@ class Recorder {
     std::optional<std::uint32_t> runlist_; ///< of GR0
 
     // Who is who.
-    std::map<std::uint32_t, RecordedProcess> processes_;
+    std::map<std::uint32_t, RecordedProcess> processes_; ///< that have their numbers now
+    /** That had them: what was told refers to these. */
+    std::vector<std::map<std::uint32_t, RecordedProcess>::node_type> ended_;
+    std::set<std::uint32_t> looked_at_; ///< pids, in this read
     std::set<std::uint32_t> new_; ///< whose TSGs have not been looked for
     std::map<std::pair<std::uint32_t, nvdebug::Occupant::Kind>,
              std::map<std::uint32_t, std::uint32_t>>

@@ -92,7 +92,7 @@ std::string name_of(const Holder &who, const RecordedProcess *process) {
 // --- what it adds up to ---
 
 void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
-    processes_.insert_or_assign({gpu, process.pid}, process);
+    processes_.insert(gpu, process);
 }
 
 namespace {
@@ -206,9 +206,7 @@ Json Totals::summary(std::optional<double> cost) const {
         longest = std::max(longest, static_cast<double>(recorded) / 1e9);
         std::vector<std::pair<std::uint64_t, Json>> rows;
         for (const auto &[who, held] : tally.holders()) {
-            const auto found = processes_.find({lane->gpu, who.pid.value_or(0)});
-            const RecordedProcess *const process =
-                who.pid && found != processes_.end() ? &found->second : nullptr;
+            const RecordedProcess *const process = processes_.find(lane->gpu, who);
             rows.emplace_back(held.ns, holder_json(who, held, process, whole));
         }
         std::ranges::stable_sort(rows, std::greater{}, &std::pair<std::uint64_t, Json>::first);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "command.hpp"
@@ -44,7 +45,33 @@ struct RecordedProcess {
     std::optional<std::string> command, cgroup, container;
     std::vector<Tsg> tsgs; ///< where the lists can be read
     std::uint64_t channels = 0;
+    std::optional<std::uint64_t> started = {}; ///< nvdebug::Process::started
     bool operator==(const RecordedProcess &) const = default;
+};
+
+/** Processes of all GPUs. A number may be given again: the start tells the two apart. */
+class RecordedProcesses {
+  public:
+    const RecordedProcess *insert(std::uint32_t gpu, const RecordedProcess &process) {
+        return &all_.insert_or_assign({gpu, process.pid, process.started}, process).first->second;
+    }
+    /** nullptr: not known. */
+    const RecordedProcess *find(std::uint32_t gpu, const nvdebug::Holder &who) const {
+        if (!who.pid)
+            return nullptr;
+        const auto found = all_.find({gpu, *who.pid, who.started});
+        return found == all_.end() ? nullptr : &found->second;
+    }
+    template <typename Do>
+    void each(Do what) const {
+        for (const auto &[key, process] : all_)
+            what(std::get<0>(key), process);
+    }
+
+  private:
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint64_t>>,
+             RecordedProcess>
+        all_; ///< by GPU, pid, start
 };
 
 /** An engine of a GPU. Its turns are told in the order of time. */
@@ -130,7 +157,7 @@ class Totals final : public Sink {
     RecordingHead head_;
     std::map<const Lane *, Engine> engines_;
     std::vector<const Lane *> order_; ///< in which they came
-    std::map<std::pair<std::uint32_t, std::uint32_t>, RecordedProcess> processes_; ///< by GPU, pid
+    RecordedProcesses processes_;
     std::uint64_t turns_ = 0, marks_ = 0;
 };
 
@@ -197,12 +224,14 @@ class RecordedFile {
     int version_ = 0; ///< major
     bool is_whole_ = false;
     std::set<std::uint32_t> gpus_;
-    std::map<std::uint32_t, Origin> origins_;      ///< by GPU
-    std::map<std::uint32_t, std::uint64_t> begins_; ///< by GPU, by its clock
-    std::map<std::uint32_t, ClockReading> clocks_; ///< the last, by GPU
+    std::map<std::uint32_t, Origin> origins_;                     ///< by GPU
+    std::map<std::uint32_t, std::uint64_t> begins_;               ///< by GPU, by its clock
+    std::map<std::uint32_t, ClockReading> clocks_;                ///< the last, by GPU
     std::map<std::pair<std::uint32_t, std::string>, Lane> lanes_; ///< by GPU, engine
     std::set<const Lane *> ended_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, RecordedProcess> processes_; ///< by GPU, pid
+    RecordedProcesses processes_;
+    /** Of each number the process that had it last, by GPU and pid. */
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<std::uint64_t>> started_;
 };
 
 /** `load[4711]`, `pid 4711`, `TSG 5 of runlist 0`, `hidden` */

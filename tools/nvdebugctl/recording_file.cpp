@@ -117,9 +117,13 @@ struct Packing {
     std::string_view magic;
     const char *program;
 };
-constexpr std::array packings = {
-    Packing{"\x28\xb5\x2f\xfd", "zstd"}, Packing{std::string_view("\xfd" "7zXZ\0", 6), "xz"},
-    Packing{"BZh", "bzip2"}, Packing{"PK\x03\x04", "zip"}, Packing{"\x04\x22\x4d\x18", "lz4"}};
+constexpr std::array packings = {Packing{"\x28\xb5\x2f\xfd", "zstd"},
+                                 Packing{std::string_view("\xfd"
+                                                          "7zXZ\0",
+                                                          6),
+                                         "xz"},
+                                 Packing{"BZh", "bzip2"}, Packing{"PK\x03\x04", "zip"},
+                                 Packing{"\x04\x22\x4d\x18", "lz4"}};
 
 } // namespace
 
@@ -169,8 +173,8 @@ Outcome<bool> LineReader::fill() {
     // A packed file that was cut off gives Z_BUF_ERROR behind what could be unpacked.
     if (got < 0 && error != Z_BUF_ERROR)
         return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("{} is damaged behind line {}: it cannot be unpacked further", name_,
-                                number_));
+                    fmt::format("{} is damaged behind line {}: it cannot be unpacked further",
+                                name_, number_));
     if (number_ == 0 && have == 0)
         for (const Packing &packing : packings)
             if (buffer_.starts_with(packing.magic))

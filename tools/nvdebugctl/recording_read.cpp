@@ -109,11 +109,15 @@ std::uint64_t RecordedFile::gpu_time_in(const Json &line, const char *key) const
 }
 
 void RecordedFile::read_origin(const Json &line) {
-    origins_.insert_or_assign(number32(line, "gpu"),
-                              Origin{number_as_text(line, "gpu_ns"),
-                                     unless_null(line, "monotonic_ns", number_as_text),
-                                     unless_null(line, "realtime_ns", number_as_text),
-                                     unless_null(line, "boottime_ns", number_as_text)});
+    const Origin origin{number_as_text(line, "gpu_ns"),
+                        unless_null(line, "monotonic_ns", number_as_text),
+                        unless_null(line, "realtime_ns", number_as_text),
+                        unless_null(line, "boottime_ns", number_as_text)};
+    const auto [at, fresh] = origins_.try_emplace(number32(line, "gpu"), origin);
+    if (!fresh && (origin.gpu_ns != at->second.gpu_ns ||
+                   (at->second.monotonic_ns && origin.monotonic_ns != at->second.monotonic_ns)))
+        throw BadLine("its times begin at another moment than those before");
+    at->second = origin;
 }
 
 void RecordedFile::tell_clock(const Json &line, Sink &sink) {
@@ -144,8 +148,8 @@ void RecordedFile::tell_head(const Json &line, Sink &sink) {
         throw BadLine(fmt::format("it is of version {}, and this program reads 1 and 2: use a "
                                   "newer one",
                                   version));
-    RecordingHead head{text_in(line, "time"), text_in(line, "source"), number64(line, "period_ns"),
-                       {}};
+    RecordingHead head{
+        text_in(line, "time"), text_in(line, "source"), number64(line, "period_ns"), {}};
     for (const Json &gpu : list_in(line, "gpus")) {
         head.gpus.push_back({number32(gpu, "gpu"), unless_null(gpu, "chip", text_in),
                              unless_null(gpu, "pci_address", text_in)});
@@ -165,12 +169,14 @@ void RecordedFile::tell_process(const Json &line, Sink &sink) {
                             unless_null(line, "cgroup", text_in),
                             unless_null(line, "container", text_in),
                             {},
-                            number64(line, "channels")};
+                            number64(line, "channels"),
+                            version_ == 1 ? std::nullopt : unless_null(line, "started", number64)};
     for (const Json &tsg : list_in(line, "tsgs"))
         process.tsgs.push_back({number32(tsg, "runlist"), number32(tsg, "tsg"),
                                 unless_null(tsg, "timeslice_ns", number64)});
     const std::uint32_t gpu = number32(line, "gpu");
-    processes_.insert_or_assign({gpu, process.pid}, process);
+    started_[{gpu, process.pid}] = process.started;
+    processes_.insert(gpu, process);
     sink.process(gpu, process);
 }
 
@@ -194,27 +200,29 @@ bool RecordedFile::cut_at_begin(Turn &turn, std::uint32_t gpu) const {
 
 void RecordedFile::tell_turn(const Json &line, Sink &sink) {
     Turn turn{{.pid = unless_null(line, "pid", number32),
-                     .context = unless_null(line, "context", number32),
-                     .runlist = unless_null(line, "runlist", number32),
-                     .tsg = unless_null(line, "tsg", number32),
-                     .channel = unless_null(line, "channel", number32)},
-                    gpu_time_in(line, "begin_ns"),
-                    gpu_time_in(line, "end_ns"),
-                    bool_in(line, "whole"),
-                    unless_null(line, "gap_ns", number64)};
+               .context = unless_null(line, "context", number32),
+               .runlist = unless_null(line, "runlist", number32),
+               .tsg = unless_null(line, "tsg", number32),
+               .channel = unless_null(line, "channel", number32)},
+              gpu_time_in(line, "begin_ns"),
+              gpu_time_in(line, "end_ns"),
+              bool_in(line, "whole"),
+              unless_null(line, "gap_ns", number64)};
     if (turn.end_ns < turn.begin_ns)
         throw BadLine("it is a turn that ends before it begins");
     // Only switches tell of contexts.
     const Lane &where = lane(line, turn.who.context ? Lane::Means::switches : Lane::Means::samples);
     if (is_of_gr0(turn, where) || !cut_at_begin(turn, where.gpu))
         return;
-    const auto found = processes_.find({where.gpu, turn.who.pid.value_or(0)});
-    sink.turn(where, turn, turn.who.pid && found != processes_.end() ? &found->second : nullptr);
+    if (const auto found = started_.find({where.gpu, turn.who.pid.value_or(0)});
+        turn.who.pid && found != started_.end())
+        turn.who.started = found->second;
+    sink.turn(where, turn, processes_.find(where.gpu, turn.who));
 }
 
 void RecordedFile::tell_end(const Json &line, Sink &sink) {
-    const Lane &where = lane(
-        line, text_in(line, "by") == "samples" ? Lane::Means::samples : Lane::Means::switches);
+    const Lane &where =
+        lane(line, text_in(line, "by") == "samples" ? Lane::Means::samples : Lane::Means::switches);
     if (!ended_.insert(&where).second)
         throw BadLine(fmt::format("gpu{} {} ends a second time", where.gpu, where.engine));
     const auto time = [this](const Json &from, const char *key) { return gpu_time_in(from, key); };
@@ -271,9 +279,9 @@ Outcome<bool> RecordedFile::tell(const std::string &path, Sink &sink) {
             return tl::unexpected(got.error());
         if (*got != LineReader::Got::line) {
             if (lines->number() == 0 && *got == LineReader::Got::end)
-                return fail(nvdebug::ErrorCode::malformed,
-                            fmt::format("{} is empty: a recording has a line at least",
-                                        lines->name()));
+                return fail(
+                    nvdebug::ErrorCode::malformed,
+                    fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A line without its end was cut off, and so was the recording.
             return is_whole_ && *got == LineReader::Got::end;
         }

@@ -113,6 +113,7 @@ class Ndjson final : public TextSink {
              {"process", or_null(process.command)},
              {"cgroup", or_null(process.cgroup)},
              {"container", or_null(process.container)},
+             {"started", or_null(process.started)},
              {"channels", process.channels},
              {"tsgs", std::move(tsgs)}});
     }
@@ -402,6 +403,10 @@ std::vector<Field> recording_lines() {
           {"process", "name of its command; null: not known", "string?"},
           {"cgroup", "its cgroup; null: not known", "string?"},
           {"container", "id of the container that its cgroup names; null: none", "string?"},
+          {"started",
+           "when it was started, in clock ticks since the machine was; a later process of this "
+           "number has another; null: not known",
+           "uint?"},
           {"channels", "its channels on lists", "uint"},
           {"tsgs",
            "its TSGs",

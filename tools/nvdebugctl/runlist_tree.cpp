@@ -451,15 +451,16 @@ Command runlist_tree_command() {
                 "[object]",
                 {{"index", "number of the entry among all, from 0", "uint"},
                  {"words", "the entry", "[hex]"}}}}}},
-        .notes = {"A TSG's share is its part of the runlist's time while all TSGs that may run have "
-                  "work: its timeslices divided by those of all. '-': not known, since the list "
-                  "also has channels outside of any TSG, whose timeslices it does not tell.",
-                  "Channels in the same state share a line, as do eight or more TSGs that differ "
-                  "in nothing but their ids; JSON has each by itself. Where no state is "
-                  "named, the channel is idle.",
-                  "Engines are read before the lists. Where what a list's channels say does not go "
-                  "with who was on an engine, that is left out; an engine that does not work has "
-                  "nobody on it."},
+        .notes =
+            {"A TSG's share is its part of the runlist's time while all TSGs that may run have "
+             "work: its timeslices divided by those of all. '-': not known, since the list "
+             "also has channels outside of any TSG, whose timeslices it does not tell.",
+             "Channels in the same state share a line, as do eight or more TSGs that differ "
+             "in nothing but their ids; JSON has each by itself. Where no state is "
+             "named, the channel is idle.",
+             "Engines are read before the lists. Where what a list's channels say does not go "
+             "with who was on an engine, that is left out; an engine that does not work has "
+             "nobody on it."},
         .examples = {{"nvdebugctl runlist tree", "what this GPU's runlists hold"},
                      {"nvdebugctl runlist tree 0", "one runlist"},
                      {"nvdebugctl runlist tree --svg > tree.svg", "a picture to print"}},

@@ -826,7 +826,8 @@ std::vector<Command> task_commands() {
                "percent?", true, "on_GR0"},
               {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
               {"kept",
-               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for which "
+               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for "
+               "which "
                "none were asked; null: no partition, or not known",
                "bool?"}},
          .data = "processes, the oldest first",
@@ -853,7 +854,8 @@ std::vector<Command> task_commands() {
               {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
               {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
               {"kept",
-               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for which "
+               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for "
+               "which "
                "none were asked; null: no partition, or not known",
                "bool?"},
               {"tsgs",

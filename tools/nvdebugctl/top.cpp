@@ -52,7 +52,7 @@ Outcome<TopPlan> plan_of(const Context &context) {
 class Intervals final : public Sink {
   public:
     void process(std::uint32_t gpu, const RecordedProcess &process) override {
-        processes_.insert_or_assign({gpu, process.pid}, process);
+        processes_.insert(gpu, process);
         totals_->process(gpu, process);
     }
     void turn(const Lane &lane, const nvdebug::Turn &turn,
@@ -80,15 +80,16 @@ class Intervals final : public Sink {
         });
         summary["engines"] = std::move(engines);
         totals_ = std::make_unique<Totals>();
-        for (const auto &[key, process] : processes_)
-            totals_->process(key.first, process);
+        processes_.each([this](std::uint32_t gpu, const RecordedProcess &process) {
+            totals_->process(gpu, process);
+        });
         return summary;
     }
 
   private:
     std::unique_ptr<Totals> totals_ = std::make_unique<Totals>();
     std::map<std::pair<std::uint32_t, std::string>, std::size_t> ranks_; ///< by GPU, engine
-    std::map<std::pair<std::uint32_t, std::uint32_t>, RecordedProcess> processes_;
+    RecordedProcesses processes_;
 };
 
 /** The recorders of all GPUs that are looked at. */
@@ -287,15 +288,17 @@ std::vector<Command> top_commands() {
          .help = "which process has how much of the GPU: live on a terminal, else lines",
          .scope = Scope::gpus,
          .options = {{"--count", "end after so many intervals", "COUNT", "-n"},
-                     {"--interval", "length of an interval, or as 10s says; default: 1000", "MS", "-s"}},
+                     {"--interval", "length of an interval, or as 10s says; default: 1000", "MS",
+                      "-s"}},
          .columns = columns(),
          .data = "the summary of one interval, as that of record",
          .fields = summary_fields(),
-         .notes = {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
-                   "It is what 'record' sums up, and what is said there holds: GR0 by the "
-                   "driver's record of context switches, other engines by 20 samples a second.",
-                   "A turn that goes on beyond an interval counts in each of them; its length is "
-                   "not among those of slices."},
+         .notes =
+             {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
+              "It is what 'record' sums up, and what is said there holds: GR0 by the "
+              "driver's record of context switches, other engines by 20 samples a second.",
+              "A turn that goes on beyond an interval counts in each of them; its length is "
+              "not among those of slices."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},

@@ -23,31 +23,26 @@ struct Shown {
     bool right = true; ///< aligned
 };
 /** The last ones go first where the screen is narrow. */
-constexpr std::array columns = {Shown{"engine", "ENGINE", false},
-                                Shown{"name", "WHO", false},
-                                Shown{"share_percent", "SHARE"},
-                                Shown{"turns", "TURNS"},
-                                Shown{"slice_median_us", "SLICE"},
-                                Shown{"slice_p99_us", "99 %"},
-                                Shown{"away_median_us", "AWAY"},
-                                Shown{"timeslice_us", "TIMESLICE"},
-                                Shown{"tsgs", "TSGS", false}};
+constexpr std::array columns = {
+    Shown{"engine", "ENGINE", false},  Shown{"name", "WHO", false},
+    Shown{"share_percent", "SHARE"},   Shown{"turns", "TURNS"},
+    Shown{"slice_median_us", "SLICE"}, Shown{"slice_p99_us", "99 %"},
+    Shown{"away_median_us", "AWAY"},   Shown{"timeslice_us", "TIMESLICE"},
+    Shown{"tsgs", "TSGS", false}};
 
 std::vector<Json> sorted(const Json &all, TopView::Order order) {
     using Order = TopView::Order;
     std::vector<Json> rows(all.begin(), all.end());
     const auto number = [](const char *key) {
-        return [key](const Json &row) {
-            return row[key].is_null() ? 0.0 : row[key].get<double>();
-        };
+        return [key](const Json &row) { return row[key].is_null() ? 0.0 : row[key].get<double>(); };
     };
     if (order == Order::share)
         std::ranges::stable_sort(rows, std::greater{}, number("share_percent"));
     else if (order == Order::turns)
         std::ranges::stable_sort(rows, std::greater{}, number("turns"));
     else if (order == Order::name)
-        std::ranges::stable_sort(
-            rows, {}, [](const Json &row) { return row["name"].get<std::string>(); });
+        std::ranges::stable_sort(rows, {},
+                                 [](const Json &row) { return row["name"].get<std::string>(); });
     return rows;
 }
 
@@ -100,8 +95,7 @@ Lines engines(const Json &summary, std::size_t width) {
 
 Lines help_lines(std::size_t width) {
     static constexpr std::array keys = {
-        std::pair{"q", "quit; so does Ctrl-C"},
-        std::pair{"h ?", "this help, or back"},
+        std::pair{"q", "quit; so does Ctrl-C"}, std::pair{"h ?", "this help, or back"},
         std::pair{"arrows", "up or down; also PgUp, PgDn, Home, End"},
         std::pair{"space", "pause, or continue"},
         std::pair{"s", "next order: engine (by GPU and engine, the longest first), share, turns, "

@@ -182,8 +182,7 @@ void add_shares(RunlistView &view) {
 bool is_on_engine(const TsgView &tsg) {
     return std::ranges::any_of(tsg.spaces, [](const SpaceView &space) {
         return std::ranges::any_of(space.channels, [](const nvdebug::Channel *channel) {
-            return channel->status_name &&
-                   channel->status_name->find("ENG") != std::string::npos;
+            return channel->status_name && channel->status_name->find("ENG") != std::string::npos;
         });
     });
 }

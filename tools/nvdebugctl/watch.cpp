@@ -386,7 +386,8 @@ std::vector<Command> watch_commands() {
          .help =
              "who is on the engines: live on a terminal, else a line for each engine and sample",
          .options = {{"--count", "end after so many samples", "COUNT", "-n"},
-                     {"--interval", "time between samples, or as 10s says; default: 500", "MS", "-s"}},
+                     {"--interval", "time between samples, or as 10s says; default: 500", "MS",
+                      "-s"}},
          .columns = joined(joined(sample_columns, engine_columns), resident_columns),
          .fields = fields(),
          .notes =

@@ -23,12 +23,7 @@ static std::string time_of(const nvdebug::Tree &tree) {
 Sample Sampler::take() {
     if (taken_++; list_pace_ > 0 && taken_ % list_pace_ == 1 % list_pace_)
         read_lists();
-    return {taken_,
-            time_of(gpu_.tree()),
-            states_.read(),
-            lists_,
-            lists_number_,
-            no_lists_};
+    return {taken_, time_of(gpu_.tree()), states_.read(), lists_, lists_number_, no_lists_};
 }
 
 void Sampler::read_lists() {
