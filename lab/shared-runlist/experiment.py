@@ -12,7 +12,8 @@ PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 
          "engine "
          "alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only computes")
 MS = 500
-MODEL = Model(breaks={"graphics_turns": ["coupled"]})
+MODEL = Model(breaks={"graphics_turns": ["coupled"]},
+              numbers={"apart": "copies by different engines share no memory there, and PCIe's rate is constant"})
 
 
 def took(found):
