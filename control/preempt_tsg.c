@@ -29,18 +29,23 @@ static int preempt_tsg_resolve(struct preempt_tsg_request *req)
 	return ret;
 }
 
+/* Takes the lock for each: one may last seconds, and others wait for it. */
 static int preempt_tsg_apply(struct preempt_tsg_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;
 	int ret = 0;
 	u32 i;
 
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
-	for (i = 0; !ret && i < req->count; i++)
+	for (i = 0; !ret && i < req->count; i++) {
+		ret = i ? nvdebug_gpu_check_stop(gpu) : 0;
+		if (!ret)
+			ret = mutex_lock_killable(&gpu->lock);
+		if (ret)
+			break;
 		ret = nvdebug_preempt_tsg(gpu, req->runlist[i],
 					  req->target[i].id);
-	mutex_unlock(&gpu->lock);
+		mutex_unlock(&gpu->lock);
+	}
 	return ret;
 }
 

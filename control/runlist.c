@@ -66,7 +66,8 @@ static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 
 /*
  * Execute the orders one by one. If one fails, @undo reverts it and those
- * before it; without @undo those before it stay done.
+ * before it; without @undo those before it stay done. Takes the lock for each:
+ * one may last seconds, and others wait for it.
  */
 static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 			int (*act)(struct nvdebug_gpu *gpu,
@@ -77,14 +78,21 @@ static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 	int ret = 0;
 	u32 i;
 
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
-	for (i = 0; !ret && i < orders->count; i++)
+	for (i = 0; !ret && i < orders->count; i++) {
+		ret = i ? nvdebug_gpu_check_stop(gpu) : 0;
+		if (!ret)
+			ret = mutex_lock_killable(&gpu->lock);
+		if (ret)
+			break;
 		ret = act(gpu, &orders->order[i]);
+		mutex_unlock(&gpu->lock);
+	}
 	/* the last one first, since a runlist may be named twice */
-	while (ret && undo && i--)
+	while (ret && undo && i--) {
+		mutex_lock(&gpu->lock);
 		undo(gpu, &orders->order[i]);
-	mutex_unlock(&gpu->lock);
+		mutex_unlock(&gpu->lock);
+	}
 	return ret;
 }
 
@@ -264,10 +272,16 @@ const struct nvdebug_control nvdebug_scheduling_control = {
 	.act = set_scheduling,
 };
 
-/* The state of all gates. */
+/* The state of a gate. */
+struct gate_state {
+	bool readable;
+	bool open;
+};
+
+/* Of all gates. */
 struct scheduling_snapshot {
 	struct nvdebug_snapshot base;
-	bool open[];
+	struct gate_state gate[];
 };
 
 static struct nvdebug_snapshot *scheduling_take(struct nvdebug_gpu *gpu, u32 id)
@@ -277,13 +291,16 @@ static struct nvdebug_snapshot *scheduling_take(struct nvdebug_gpu *gpu, u32 id)
 	u32 i;
 	int ret;
 
-	s = kzalloc(struct_size(s, open, topology->runlists), GFP_KERNEL);
+	s = kzalloc(struct_size(s, gate, topology->runlists), GFP_KERNEL);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = topology->runlists + 1;
 	for (i = 0; i < topology->runlists; i++) {
-		ret = nvdebug_gate_read(gpu, &topology->runlist[i], &s->open[i]);
-		if (ret) {
+		ret = nvdebug_gate_read(gpu, &topology->runlist[i],
+					&s->gate[i].open);
+		s->gate[i].readable = !ret;
+		/* the others may be readable, but not of a GPU that is gone */
+		if (ret == -ENODEV) {
 			kfree(s);
 			return ERR_PTR(ret);
 		}
@@ -296,12 +313,15 @@ static void scheduling_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 {
 	const struct scheduling_snapshot *s =
 		container_of(base, struct scheduling_snapshot, base);
+	const struct gate_state *gate;
 
-	if (!record)
+	if (!record) {
 		seq_puts(m, "# runlist scheduling\n");
-	else
-		seq_printf(m, "%u %s\n", gpu->topology.runlist[record - 1].id,
-			   gate_words[s->open[record - 1]]);
+		return;
+	}
+	gate = &s->gate[record - 1];
+	seq_printf(m, "%u %s\n", gpu->topology.runlist[record - 1].id,
+		   gate->readable ? gate_words[gate->open] : "unreadable");
 }
 
 static void scheduling_free(struct nvdebug_snapshot *base)

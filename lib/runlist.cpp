@@ -232,10 +232,12 @@ namespace {
 
 struct Row {
     std::uint32_t runlist;
-    bool on;
+    std::optional<bool> on; // empty: its register cannot be read
 };
 
 void set_on(const text::Value &value, Row &row) {
+    if (value.text == "unreadable")
+        return;
     if (value.text != "on" && value.text != "off")
         return value.fail("'on' or 'off'");
     row.on = value.text == "on";
@@ -252,7 +254,8 @@ Result<std::map<std::uint32_t, bool>> parse_scheduling(std::string_view text) {
     return text::parse_table<Row>(text, columns).map([](const std::vector<Row> &rows) {
         std::map<std::uint32_t, bool> scheduling;
         for (const Row &row : rows)
-            scheduling[row.runlist] = row.on;
+            if (row.on)
+                scheduling[row.runlist] = *row.on;
         return scheduling;
     });
 }

@@ -59,7 +59,8 @@ static void *seq_start(struct seq_file *m, loff_t *pos)
 {
 	const struct proc_reader *reader = m->private;
 
-	return *pos < reader->snapshot->records ? pos : NULL;
+	/* a file that is only written to can be sought in */
+	return reader->snapshot && *pos < reader->snapshot->records ? pos : NULL;
 }
 
 static void *seq_next(struct seq_file *m, void *v, loff_t *pos)
@@ -115,10 +116,17 @@ static int check_open(struct nvdebug_device *device)
 	return why || READ_ONCE(device->closed) ? -EBUSY : 0;
 }
 
+static void free_snapshot(const struct nvdebug_view *view,
+			  struct nvdebug_snapshot *snapshot)
+{
+	if (snapshot)
+		view->free(snapshot);
+}
+
 static int reader_open(struct inode *inode, struct file *file)
 {
 	const struct proc_file *node = pde_data(inode);
-	struct nvdebug_snapshot *snapshot;
+	struct nvdebug_snapshot *snapshot = NULL;
 	struct proc_reader *reader;
 	int ret;
 
@@ -129,12 +137,15 @@ static int reader_open(struct inode *inode, struct file *file)
 	if (node->view == &nvdebug_info_view && nvdebug_info_may_access_gpu() &&
 	    nvdebug_device_identify(node->device))
 		create_rest(node->device);
-	snapshot = take_snapshot(node);
-	if (IS_ERR(snapshot))
-		return PTR_ERR(snapshot);
-	/* with state_all, no addresses without CAP_SYS_ADMIN */
-	snapshot->hide = node->state && nvdebug_params.state_all &&
-			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+	if (file->f_mode & FMODE_READ) {
+		snapshot = take_snapshot(node);
+		if (IS_ERR(snapshot))
+			return PTR_ERR(snapshot);
+		/* with state_all, no addresses without CAP_SYS_ADMIN */
+		snapshot->hide = node->state && nvdebug_params.state_all &&
+				 !file_ns_capable(file, &init_user_ns,
+						  CAP_SYS_ADMIN);
+	}
 
 	reader = __seq_open_private(file, &reader_seq_ops, sizeof(*reader));
 	if (!reader) {
@@ -149,7 +160,7 @@ static int reader_open(struct inode *inode, struct file *file)
 	return 0;
 
 err_free_snapshot:
-	node->view->free(snapshot);
+	free_snapshot(node->view, snapshot);
 	return ret;
 }
 
@@ -159,7 +170,7 @@ static int reader_release(struct inode *inode, struct file *file)
 	struct proc_reader *reader = m->private;
 
 	nvdebug_leases_end(&reader->leases, &reader->device->gpu);
-	reader->view->free(reader->snapshot);
+	free_snapshot(reader->view, reader->snapshot);
 	nvdebug_device_put(reader->device);
 	return seq_release_private(inode, file);
 }

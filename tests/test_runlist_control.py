@@ -6,7 +6,8 @@ import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
-from registers import list_pending, list_port, stick
+from costs import accesses
+from registers import list_pending, list_port, runlist_base, stick
 from runlist import location, slice_of
 from tasks import SLICE_US, even, on_engine, only, shares
 from text import boxes, tsgs
@@ -28,6 +29,32 @@ def set_timeslice(bench, board, text):
     path = bench.proc(board, "set_timeslice")
     answer = bench.check(f"exec 3<>{path}; echo '{text}' >&3 && cat <&3")
     return dict(line.split(": ") for line in answer.splitlines())
+
+
+# One runlist that cannot be read
+
+@pytest.mark.parametrize("board", ["h200"])
+def test_the_others_are_read_and_written(bench, board):
+    """Also where it is the first one."""
+    was = bench.read(board, "scheduling")
+    assert "\n0 on\n1 on\n" in was
+    gate = runlist_base(board) + 0x94
+    bench.model(board).request("fault", "read", hex(gate), "0xbadf5040")
+    assert bench.read(board, "scheduling") == was.replace("\n0 on\n", "\n0 unreadable\n")
+    bench.write_ok(board, "scheduling", "1 off")
+    assert bench.read(board, "scheduling") == \
+        was.replace("\n0 on\n1 on\n", "\n0 unreadable\n1 off\n")
+    bench.write_ok(board, "scheduling", "1 on")
+    bench.refused(board, "scheduling", "0 off", "Input/output error")
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_who_only_writes_reads_nothing(bench, board):
+    path = bench.proc(board, "scheduling")
+    bench.model(board).request("stats", "reset")
+    bench.check(f"exec 3> {path}")
+    bench.check(f"dd if=/dev/null of={path} bs=1 seek=5 conv=notrunc")  # which also seeks
+    assert accesses(bench, board) == 0
 
 
 # set_timeslice

@@ -41,6 +41,7 @@ struct context_row {
 struct context_part {
 	struct list_head node;
 	u32 runlist;
+	int error;		/* why it has one line, without channels */
 	u32 members;
 	struct context_member *member;
 	u32 *order;		/* members, by row */
@@ -154,28 +155,16 @@ static int decode_list(struct nvdebug_instances *set,
 	return ret;
 }
 
-static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
-		    struct nvdebug_runlist *runlist)
+static int read_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
+		     struct nvdebug_runlist *runlist, struct context_part *part)
 {
 	struct nvdebug_gpu *gpu = s->instances->gpu;
 	struct nvdebug_runlist_copy copy;
-	struct context_part *part;
-	u32 entries;
 	int ret;
 
-	/* most runlists are empty: one read */
-	ret = nvdebug_runlist_length(gpu, runlist, &entries);
-	if (ret || !entries)
-		return ret;
 	ret = nvdebug_runlist_prepare(gpu, runlist);
 	if (ret)
 		return ret;
-	part = kzalloc(sizeof(*part), GFP_KERNEL_ACCOUNT);
-	if (!part)
-		return -ENOMEM;
-	part->runlist = runlist->id;
-	list_add_tail(&part->node, &s->parts);
-
 	ret = nvdebug_runlist_copy(gpu, mem, runlist, false, &copy);
 	if (ret)
 		return ret;
@@ -187,6 +176,33 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 		ret = -EIO;
 	kvfree(copy.words);
 	return ret;
+}
+
+static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
+		    struct nvdebug_runlist *runlist)
+{
+	struct context_part *part;
+	u32 entries;
+	int ret;
+
+	/* most runlists are empty: one read */
+	ret = nvdebug_runlist_length(s->instances->gpu, runlist, &entries);
+	if (!ret && !entries)
+		return 0;
+	part = kzalloc(sizeof(*part), GFP_KERNEL_ACCOUNT);
+	if (!part)
+		return -ENOMEM;
+	part->runlist = runlist->id;
+	list_add_tail(&part->node, &s->parts);
+	if (!ret)
+		ret = read_part(s, mem, runlist, part);
+	/* the others may be readable */
+	if (ret != -EIO)
+		return ret;
+	part->error = ret;
+	part->members = 0;
+	part->rows = 1;
+	return 0;
 }
 
 static int block_status(const struct nvdebug_block *block)
@@ -333,9 +349,8 @@ static int contexts_read(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 	s->base.records = 1;
 	list_for_each_entry(part, &s->parts, node) {
 		ret = part_confirm_members(s->instances, part);
-		if (ret)
-			return ret;
-		ret = part_arrange_rows(part);
+		if (!ret && !part->error)
+			ret = part_arrange_rows(part);
 		if (ret)
 			return ret;
 		s->base.records += part->rows;
@@ -398,6 +413,14 @@ static void put_space(struct seq_file *m, const struct nvdebug_chip *chip,
 		seq_puts(m, "- ");
 }
 
+/* The line of a runlist that cannot be read. */
+static void show_error(struct seq_file *m, const struct context_part *part)
+{
+	seq_printf(m, "%u - - - - - - - ", part->runlist);
+	put_status(m, part->error);
+	seq_putc(m, '\n');
+}
+
 static void show_row(struct seq_file *m, const struct nvdebug_chip *chip,
 		     const struct context_part *part,
 		     const struct context_row *row, bool hide)
@@ -437,6 +460,10 @@ static void contexts_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	}
 	record--;
 	list_for_each_entry(part, &s->parts, node) {
+		if (record < part->rows && part->error) {
+			show_error(m, part);
+			return;
+		}
 		if (record < part->rows) {
 			show_row(m, gpu->chip, part, &part->row[record],
 				 base->hide);

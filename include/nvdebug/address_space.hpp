@@ -15,10 +15,13 @@
 
 namespace nvdebug {
 
-/** A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. */
+/**
+ * A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. Of a runlist
+ * that cannot be read there is one line, with an error, no TSG and no channels.
+ */
 struct AddressSpaceUse {
     std::uint32_t runlist;
-    std::optional<std::uint32_t> tsg; ///< empty: a bare channel
+    std::optional<std::uint32_t> tsg; ///< empty: a bare channel, or the whole runlist
     bool shared;          ///< more than one address space of the TSG could be read (MPS)
     std::uint32_t spaces; ///< of the TSG, of what could be read: 0, where nothing could
     Place page_directory;

@@ -53,7 +53,7 @@ class NVDEBUG_API Gpu {
     /** ErrorCode::unsupported where the files are not NVIDIA's driver's (Source::driver). */
     Result<Owners> owners() const;
     Result<WorkDistributor> work_distributor() const;
-    /** Runlist id to whether its scheduling is on. */
+    /** Runlist id to whether its scheduling is on; without those that cannot be read. */
     Result<std::map<std::uint32_t, bool>> scheduling() const;
     Result<std::uint64_t> local_memory_bytes() const;
     Result<std::uint64_t> ptimer_ns() const;

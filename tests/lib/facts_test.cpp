@@ -397,6 +397,8 @@ TEST(Scheduling, PerRunlist) {
     const auto all = value(Board("a100").gpu().scheduling());
     EXPECT_EQ(all.size(), 24U);
     EXPECT_TRUE(all.at(23));
+    const auto rest = value(parse_scheduling("# runlist scheduling\n0 on\n3 unreadable\n5 off\n"));
+    EXPECT_EQ(rest, (std::map<std::uint32_t, bool>{{0, true}, {5, false}}));
     const auto some = value(parse_scheduling("# runlist scheduling\n0 on\n5 off\n"));
     EXPECT_TRUE(some.at(0));
     EXPECT_FALSE(some.at(5));
