@@ -44,6 +44,11 @@ struct nvdebug_bus {
 	 * reference until it is done with them.
 	 */
 	bool (*is_awake)(struct nvdebug_device *device);
+	/*
+	 * Does the GPU itself have power? If so Host goes on, also while it is
+	 * suspended, as a PCI device without a driver is.
+	 */
+	bool (*is_on)(struct nvdebug_device *device);
 	/* Why only info is supported, or NULL. */
 	const char *(*unsupported)(struct nvdebug_device *device);
 	/* Bus specific lines of info; NULL: not on this bus. */

@@ -125,6 +125,19 @@ int nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu)
 	return device_keep_awake(device);
 }
 
+int nvdebug_device_begin_retire(struct nvdebug_device *device)
+{
+	int ret = nvdebug_gpu_begin_undo(&device->gpu);
+
+	if (ret != -ENODEV || !device->bus->is_on(device))
+		return ret;
+	ret = pm_runtime_get_sync(device->dev);
+	if (ret >= 0)
+		ret = nvdebug_gpu_begin_undo(&device->gpu);
+	pm_runtime_put(device->dev);
+	return ret == -ENODEV && device->bus->is_on(device) ? -EIO : ret;
+}
+
 int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);

@@ -101,6 +101,11 @@ int __must_check nvdebug_device_why_busy(struct nvdebug_device *device,
 int __must_check nvdebug_device_driver_name(struct nvdebug_device *device,
 					    char *name, size_t size);
 /*
+ * The same as nvdebug_gpu_begin_undo() for what must not stay: resumes a GPU
+ * that is suspended, but on. -ENODEV only if it is off or gone.
+ */
+int __must_check nvdebug_device_begin_retire(struct nvdebug_device *device);
+/*
  * Set the driver (NULL: none; @runs: between its probe and remove). Ends
  * accesses in progress and waits for them. @meanwhile runs first, when no new
  * access can start.

@@ -124,6 +124,11 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 	phys_addr_t phys;
 
 	lockdep_assert_held(&gpu->lock);
+	/* before it is freed, for the case that Host reads it all the same */
+	if (!--device->lists && device->started_dma) {
+		device->started_dma = false;
+		device->bus->stop_dma(device);
+	}
 	/*
 	 * Under another IOMMU domain the address is not mapped: unmapping it
 	 * through the DMA API would be a bug.
@@ -136,10 +141,6 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 				      "%zu bytes of memory are lost: the GPU's addresses changed under a runlist\n",
 				      list->base.bytes);
 	kfree(list);
-	if (--device->lists || !device->started_dma)
-		return;
-	device->started_dma = false;
-	device->bus->stop_dma(device);
 }
 
 void nvdebug_list_memory_abandon(struct nvdebug_list_memory *memory)

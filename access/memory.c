@@ -12,9 +12,11 @@
 #include <linux/io.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "access/bar.h"
+#include "access/change.h"
 #include "access/pramin.h"
 #include "access/sysmem.h"
 #include "access/table_cache.h"
@@ -47,6 +49,7 @@ static struct nvdebug_session *session_alloc(struct nvdebug_gpu *gpu,
 	s->base.gpu = gpu;
 	s->pramin.gpu = gpu;
 	s->pramin.window = gpu->chip->window;
+	s->base.insist = insist;
 	s->pramin.insist = insist;
 	s->pramin.error = -EAGAIN;
 	nvdebug_table_cache_init(&s->tables);
@@ -404,6 +407,7 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 
 void nvdebug_mem_insist(struct nvdebug_mem *mem)
 {
+	mem->insist = true;
 	nvdebug_session(mem)->pramin.insist = true;
 }
 
@@ -422,8 +426,8 @@ int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
 }
 
 static int bar_write_word(struct nvdebug_gpu *gpu,
-			  const struct nvdebug_bar_place *place, u32 expected,
-			  u32 value)
+			  const struct nvdebug_bar_place *place,
+			  const struct nvdebug_mem_change *change)
 {
 	unsigned long flags;
 	int ret;
@@ -431,10 +435,10 @@ static int bar_write_word(struct nvdebug_gpu *gpu,
 	/* no other write of the module between compare and write */
 	mutex_lock(&gpu->lock);
 	local_irq_save(flags);
-	ret = nvdebug_word_check(readl(place->at), expected);
+	ret = nvdebug_change_check(place->at, change);
 	if (!ret) {
-		writel(value, place->at);
-		ret = readl(place->at) == value ? 0 : -EIO;
+		writel(change->value, place->at);
+		ret = readl(place->at) == change->value ? 0 : -EIO;
 	}
 	local_irq_restore(flags);
 	mutex_unlock(&gpu->lock);
@@ -442,10 +446,11 @@ static int bar_write_word(struct nvdebug_gpu *gpu,
 }
 
 /* In the same order of preference as reading. */
-static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
-		       u32 value)
+static int write_video(struct nvdebug_session *s,
+		       const struct nvdebug_mem_change *change)
 {
 	struct nvdebug_pramin *p = &s->pramin;
+	u64 addr = change->addr;
 	struct nvdebug_bar_place place;
 
 	nvdebug_pramin_look(p);
@@ -453,10 +458,9 @@ static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 		return p->error;
 	if (!p->error && !nvdebug_pramin_is_shared(p) &&
 	    nvdebug_pramin_shows(p, p->standing, addr))
-		return nvdebug_pramin_write(p, p->standing, addr, expected,
-					    value);
+		return nvdebug_pramin_write(p, p->standing, change);
 	if (!nvdebug_bar_find(&s->bars, addr, &place))
-		return bar_write_word(s->base.gpu, &place, expected, value);
+		return bar_write_word(s->base.gpu, &place, change);
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))
@@ -465,17 +469,17 @@ static int write_video(struct nvdebug_session *s, u64 addr, u32 expected,
 		return -EOPNOTSUPP;
 	return nvdebug_pramin_write(p, nvdebug_pramin_position(p, addr,
 							       sizeof(u32)),
-				    addr, expected, value);
+				    change);
 }
 
-static int write_video_again(struct nvdebug_session *s, u64 addr, u32 expected,
-			     u32 value)
+static int write_video_again(struct nvdebug_session *s,
+			     const struct nvdebug_mem_change *change)
 {
 	int tries = 0;
 	int ret;
 
 	do {
-		ret = write_video(s, addr, expected, value);
+		ret = write_video(s, change);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
 	/* these are also how a GPU that is gone looks */
 	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
@@ -486,26 +490,40 @@ static int write_video_again(struct nvdebug_session *s, u64 addr, u32 expected,
 	return ret;
 }
 
-int nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture, u64 addr,
-		      u32 expected, u32 value)
+/* Guards are read where the word is mapped. */
+static bool change_is_in_one_page(const struct nvdebug_mem_change *change)
+{
+	u32 i;
+
+	for (i = 0; i < change->guards; i++)
+		if (change->guard[i].addr & (sizeof(u32) - 1) ||
+		    (change->guard[i].addr ^ change->addr) >= SZ_4K)
+			return false;
+	return true;
+}
+
+int nvdebug_mem_write(struct nvdebug_mem *mem,
+		      const struct nvdebug_mem_change *change)
 {
 	struct nvdebug_session *s = nvdebug_session(mem);
 	const struct nvdebug_mem_request req = {
-		.addr = addr,
-		.aperture = aperture,
+		.addr = change->addr,
+		.aperture = change->aperture,
 		.words = 1,
 	};
 	int ret = mem_check_request(mem->gpu, &req);
 
 	if (ret)
 		return ret;
-	if (nvdebug_mem_place(s->base.gpu, aperture) == NVDEBUG_PLACE_VIDEO)
-		ret = write_video_again(s, addr, expected, value);
+	if (WARN_ON_ONCE(!change_is_in_one_page(change)))
+		return -EFAULT;
+	if (nvdebug_mem_place(s->base.gpu, change->aperture) ==
+	    NVDEBUG_PLACE_VIDEO)
+		ret = write_video_again(s, change);
 	else
-		ret = nvdebug_sysmem_write(s->base.gpu, addr,
-					   aperture == NV_APERTURE_COH,
-					   expected, value);
+		ret = nvdebug_sysmem_write(s->base.gpu, change);
 	if (!ret)
-		nvdebug_table_cache_change(&s->tables, aperture, addr, value);
+		nvdebug_table_cache_change(&s->tables, change->aperture,
+					   change->addr, change->value);
 	return ret;
 }

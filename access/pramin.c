@@ -7,6 +7,7 @@
 #include <linux/security.h>
 #include <linux/time64.h>
 
+#include "access/change.h"
 #include "access/device.h"
 #include "access/params.h"
 #include "access/pramin.h"
@@ -330,30 +331,28 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 	return 0;
 }
 
-static int pramin_write_locked(struct nvdebug_pramin *p, u32 position, u64 addr,
-			       u32 expected, u32 value)
+static int pramin_write_locked(struct nvdebug_pramin *p, u32 position,
+			       const struct nvdebug_mem_change *change)
 {
 	void __iomem *at = nvdebug_device(p->gpu)->bar0 + NV_PRAMIN +
-			   (addr - window_start(p, position));
+			   (change->addr - window_start(p, position));
 	struct window_move_state stay;
 	unsigned long flags;
-	u32 word;
-	int ret;
+	int ret, differs;
 
 	lockdep_assert_held(&p->gpu->lock);
 	local_irq_save(flags);
 	ret = window_move(p, position, &stay);
 	if (ret)
 		goto out;
-	word = readl(at);
+	differs = nvdebug_change_check(at, change);
 	ret = -EAGAIN;
 	if (!window_is_unchanged(p, &stay))
 		goto out;
-	ret = nvdebug_word_check(word, expected);
+	ret = differs;
 	if (!ret) {
-		writel(value, at);
-		word = readl(at);
-		ret = word == value ? 0 : -EIO;
+		writel(change->value, at);
+		ret = readl(at) == change->value ? 0 : -EIO;
 		if (!window_is_unchanged(p, &stay)) {
 			ret = -EBUSY;
 			goto out;
@@ -365,14 +364,14 @@ out:
 	return ret;
 }
 
-int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position, u64 addr,
-			 u32 expected, u32 value)
+int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
+			 const struct nvdebug_mem_change *change)
 {
 	int ret = pramin_lock_gpu(p);
 
 	if (ret)
 		return ret;
-	ret = pramin_write_locked(p, position, addr, expected, value);
+	ret = pramin_write_locked(p, position, change);
 	mutex_unlock(&p->gpu->lock);
 	return ret;
 }

@@ -18,6 +18,7 @@
 #include "access/sysmem.h"
 #include "chips/chips.h"
 #include "compat/compat.h"
+#include "hw/ram.h"
 
 /* A lookup in the IOMMU domain of the GPU's device. */
 struct domain_visit {
@@ -184,38 +185,58 @@ static void cache_write_back(void *word)
 #endif
 }
 
+/* Is the word in the mapped page @map as it should be? May fault. */
+static int sysmem_check_word(const void *map, u64 addr, u32 expected)
+{
+	u32 wanted = (__force u32)cpu_to_le32(expected);
+	u32 found;
+
+	__get_kernel_nofault(&found, map + offset_in_page(addr), u32, fault);
+	return found == wanted ? 0 : -EBUSY;
+fault:
+	return -EFAULT;
+}
+
+static int sysmem_store_word(void *map, u64 addr, u32 value)
+{
+	u32 stored = (__force u32)cpu_to_le32(value);
+
+	__put_kernel_nofault(map + offset_in_page(addr), &stored, u32, fault);
+	return 0;
+fault:
+	return -EFAULT;
+}
+
 /*
  * Compare and write with interrupts off. Not by cmpxchg(), which cannot catch a
  * fault on a kernel address: read-only kernel text is RAM, too.
  */
-static int sysmem_replace_word(void *word, u32 expected, u32 value)
+static int sysmem_replace_word(void *map,
+			       const struct nvdebug_mem_change *change)
 {
-	u32 stored = (__force u32)cpu_to_le32(value);
-	u32 wanted = (__force u32)cpu_to_le32(expected);
 	unsigned long flags;
 	int ret = 0;
-	u32 found;
+	u32 i;
 
 	pagefault_disable();
 	local_irq_save(flags);
-	__get_kernel_nofault(&found, word, u32, fault);
-	if (found == wanted)
-		__put_kernel_nofault(word, &stored, u32, fault);
-	else
-		ret = -EBUSY;
+	for (i = 0; !ret && i < change->guards; i++)
+		ret = sysmem_check_word(map, change->guard[i].addr,
+					change->guard[i].value);
+	if (!ret)
+		ret = sysmem_check_word(map, change->addr, change->expected);
+	if (!ret)
+		ret = sysmem_store_word(map, change->addr, change->value);
 	local_irq_restore(flags);
 	pagefault_enable();
 	return ret;
-fault:
-	local_irq_restore(flags);
-	pagefault_enable();
-	return -EFAULT;
 }
 
-int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
-			 u32 expected, u32 value)
+int nvdebug_sysmem_write(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_mem_change *change)
 {
-	struct page *page = sysmem_page(gpu, bus);
+	bool coherent = change->aperture == NV_APERTURE_COH;
+	struct page *page = sysmem_page(gpu, change->addr);
 	u32 word;
 	void *map;
 	int ret;
@@ -228,16 +249,16 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus, bool coherent,
 	map = sysmem_map_page(gpu, page);
 	if (!map)
 		return -ENOMEM;
-	ret = sysmem_replace_word(map + offset_in_page(bus), expected, value);
+	ret = sysmem_replace_word(map, change);
 	if (!ret && !coherent)
-		cache_write_back(map + offset_in_page(bus));
+		cache_write_back(map + offset_in_page(change->addr));
 	/* before the register write that makes the GPU read it */
 	wmb();
 	sysmem_unmap_page(gpu, map);
 	if (ret)
 		return ret;
-	ret = nvdebug_sysmem_read(gpu, bus, &word, 1);
+	ret = nvdebug_sysmem_read(gpu, change->addr, &word, 1);
 	if (ret)
 		return ret;
-	return word == value ? 0 : -EIO;
+	return word == change->value ? 0 : -EIO;
 }

@@ -25,10 +25,10 @@ int __must_check nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus,
 int __must_check nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma,
 					u64 *address);
 /*
- * Write one word if it is @expected, else -EBUSY. -EOPNOTSUPP if the GPU does
- * not snoop (@coherent is false) and the cache cannot be written back.
+ * Write one word if it and its guards are as expected, else -EBUSY. -EOPNOTSUPP
+ * if the GPU does not snoop and the cache cannot be written back.
  */
-int __must_check nvdebug_sysmem_write(struct nvdebug_gpu *gpu, u64 bus,
-				      bool coherent, u32 expected, u32 value);
+int __must_check nvdebug_sysmem_write(struct nvdebug_gpu *gpu,
+				      const struct nvdebug_mem_change *change);
 
 #endif

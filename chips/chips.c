@@ -46,3 +46,8 @@ enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture)
 	return aperture < ARRAY_SIZE(ops->place) ? ops->place[aperture] :
 						   NVDEBUG_PLACE_NONE;
 }
+
+bool nvdebug_mem_needs_lock(const struct nvdebug_gpu *gpu, u8 aperture)
+{
+	return nvdebug_mem_place(gpu, aperture) == NVDEBUG_PLACE_SYSTEM;
+}

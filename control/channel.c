@@ -2,7 +2,10 @@
 /*
  * disable_channel and enable_channel.
  */
+#include <linux/err.h>
+#include <linux/irqflags.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "chips/chips.h"
@@ -11,9 +14,22 @@
 #include "core/control.h"
 #include "core/gpu.h"
 #include "core/machine.h"
+#include "decode/runlist.h"
 #include "decode/targets.h"
 #include "host/trace.h"
 #include "state/resolve.h"
+#include "state/runlist.h"
+
+/*
+ * Who has a channel: where its instance block is, to detect that the id was
+ * reused.
+ */
+struct channel_owner {
+	int error;	/* of reading it */
+	bool listed;
+	u8 aperture;
+	u64 inst;
+};
 
 /* A channel to change. */
 struct channel_change {
@@ -21,6 +37,9 @@ struct channel_change {
 	u32 id;
 	u32 old;	/* value of its register before */
 	u32 owner;	/* lease: see channel_read_owner() */
+	/* Lease: the same by its entry, when it began and when it is over. */
+	struct channel_owner first;
+	struct channel_owner last;
 	bool written;
 };
 
@@ -52,6 +71,26 @@ static void channel_ring_doorbell(struct nvdebug_gpu *gpu,
 		nvdebug_reg_write(gpu, reg, value);
 }
 
+/*
+ * PCCSR is read and written: with interrupts off, so that only a write by
+ * another CPU can come between. Its bits NEXT and the faults are a driver's, too.
+ */
+static int channel_write(struct nvdebug_gpu *gpu, u32 reg,
+			 struct channel_change *change, bool enable)
+{
+	unsigned long flags;
+	int ret;
+
+	local_irq_save(flags);
+	ret = nvdebug_reg_read(gpu, reg, &change->old);
+	if (!ret)
+		nvdebug_reg_write(gpu, reg,
+				  gpu->chip->channel->enable_word(change->old,
+								  enable));
+	local_irq_restore(flags);
+	return ret;
+}
+
 /* Enable or disable one channel and verify that. */
 static int channel_set_enabled(struct nvdebug_gpu *gpu,
 			       struct channel_change *change, bool enable)
@@ -62,10 +101,9 @@ static int channel_set_enabled(struct nvdebug_gpu *gpu,
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
-	ret = nvdebug_reg_read(gpu, reg, &change->old);
+	ret = channel_write(gpu, reg, change, enable);
 	if (ret)
 		return ret;
-	nvdebug_reg_write(gpu, reg, ops->enable_word(change->old, enable));
 	change->written = true;
 	ret = nvdebug_reg_read(gpu, reg, &new);
 	if (ret)
@@ -82,7 +120,7 @@ static int channel_set_enabled(struct nvdebug_gpu *gpu,
 
 /*
  * Identify the owner of a channel by the register with its instance block,
- * where there is one, to detect that the id was reused; else 0.
+ * where there is one; else 0, see channels_read_owners().
  */
 static int channel_read_owner(struct nvdebug_gpu *gpu,
 			      const struct channel_change *change, u32 *owner)
@@ -95,6 +133,123 @@ static int channel_read_owner(struct nvdebug_gpu *gpu,
 		ret = ops->read_inst(gpu, change->id, &channel);
 	*owner = channel.inst;
 	return ret;
+}
+
+/* Keep the owners of those in @runlist, as its list @copy has them. */
+static void channels_keep_owners(struct nvdebug_gpu *gpu,
+				 struct channel_changes *changes,
+				 const struct nvdebug_runlist *runlist,
+				 const struct nvdebug_runlist_copy *copy)
+{
+	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
+	struct nvdebug_entry entry;
+	u32 i, k;
+
+	for (i = 0; copy->words && i < copy->loc.entries; i++) {
+		if (ops->decode(copy->words + i * ops->entry_words,
+				ops->entry_words, &entry) ||
+		    entry.kind != NVDEBUG_ENTRY_CHANNEL)
+			continue;
+		for (k = 0; k < changes->count; k++) {
+			struct channel_change *change = &changes->change[k];
+
+			if (change->runlist != runlist || change->id != entry.id)
+				continue;
+			change->last.listed = true;
+			change->last.inst = entry.inst;
+			change->last.aperture = entry.inst_aperture;
+		}
+		cond_resched();
+	}
+}
+
+/*
+ * Where no register has it, read from the driver's lists where the instance
+ * block of each channel is, into change->last. Returns only fatal errors.
+ */
+static int channels_read_owners(struct nvdebug_gpu *gpu,
+				struct nvdebug_mem *mem,
+				struct channel_changes *changes)
+{
+	struct nvdebug_topology *topology = &gpu->topology;
+	struct nvdebug_runlist_copy copy;
+	u32 i, k, wanted;
+	int ret;
+
+	for (i = 0; i < topology->runlists; i++) {
+		struct nvdebug_runlist *runlist = &topology->runlist[i];
+
+		for (k = 0, wanted = 0; k < changes->count; k++)
+			wanted += changes->change[k].runlist == runlist;
+		if (!wanted)
+			continue;
+		ret = nvdebug_runlist_copy_original(gpu, mem, runlist, &copy);
+		if (!ret && copy.torn)
+			ret = -EBUSY;
+		for (k = 0; k < changes->count; k++)
+			if (changes->change[k].runlist == runlist)
+				changes->change[k].last = (struct channel_owner) {
+					.error = ret,
+				};
+		if (!ret)
+			channels_keep_owners(gpu, changes, runlist, &copy);
+		if (copy.words)
+			kvfree(copy.words);
+		if (nvdebug_mem_error_is_fatal(ret))
+			return ret;
+	}
+	return 0;
+}
+
+/* For a lease, before the change. A list may be unreadable: then by id alone. */
+static int channels_know_owners(struct nvdebug_gpu *gpu,
+				struct channel_changes *changes)
+{
+	struct nvdebug_mem *mem;
+	u32 i;
+	int ret;
+
+	if (!changes->leased || gpu->chip->channel->read_inst)
+		return 0;
+	mem = nvdebug_mem_begin(gpu);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	ret = channels_read_owners(gpu, mem, changes);
+	nvdebug_mem_end(mem);
+	for (i = 0; i < changes->count; i++)
+		changes->change[i].first = changes->change[i].last;
+	return ret;
+}
+
+/* The same when the lease is over. */
+static void channels_know_owners_again(struct nvdebug_gpu *gpu,
+				       struct channel_changes *changes)
+{
+	struct nvdebug_mem *mem;
+
+	if (gpu->chip->channel->read_inst)
+		return;
+	mem = nvdebug_mem_begin_undo(gpu);
+	/* an error is that of each channel */
+	channels_read_owners(gpu, mem, changes);
+	nvdebug_mem_end(mem);
+}
+
+/*
+ * Is the owner by the lists still the same? 1, 0 or an error. Without memory
+ * for a copy of the list the id decides alone: a lease must end.
+ */
+static int channel_compare_owners(const struct channel_change *change)
+{
+	const struct channel_owner *first = &change->first;
+	const struct channel_owner *last = &change->last;
+
+	if (!first->listed || last->error == -ENOMEM)
+		return 1;
+	if (last->error)
+		return last->error;
+	return last->listed && last->inst == first->inst &&
+	       last->aperture == first->aperture;
 }
 
 static int channel_make_change(struct nvdebug_gpu *gpu,
@@ -126,7 +281,9 @@ static int channel_is_as_left(struct nvdebug_gpu *gpu,
 	if (!changes->leased)
 		return 1;
 	ret = channel_read_owner(gpu, change, &owner);
-	return ret ? ret : owner == change->owner;
+	if (ret || owner != change->owner)
+		return ret;
+	return channel_compare_owners(change);
 }
 
 /* Returns 1 if it was restored, 0 if there was nothing to do, or an error. */
@@ -228,6 +385,7 @@ static void channels_lease_over(struct nvdebug_gpu *gpu,
 		container_of(base, struct channel_changes, undo);
 	struct nvdebug_report report;
 
+	channels_know_owners_again(gpu, changes);
 	nvdebug_report_begin(&report);
 	mutex_lock(&gpu->lock);
 	channels_undo(gpu, changes, changes->count, &report);
@@ -275,6 +433,8 @@ static int channel_request_run(struct channel_request *req, const char *text,
 		ret = nvdebug_resolve_channel(&req->resolver, &req->target[i],
 					      &changes->change[i].runlist);
 	}
+	if (!ret)
+		ret = channels_know_owners(gpu, changes);
 	if (!ret)
 		ret = channels_apply(gpu, changes);
 	nvdebug_gpu_end(gpu);

@@ -5,14 +5,18 @@
 
 #include "control/lease.h"
 #include "core/control.h"
+#include "core/gpu.h"
 #include "core/machine.h"
 #include "decode/targets.h"
 
-void nvdebug_leases_init(struct nvdebug_leases *leases)
+void nvdebug_leases_init(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
 	mutex_init(&leases->lock);
 	INIT_LIST_HEAD(&leases->undos);
 	leases->count = 0;
+	mutex_lock(&gpu->leases_lock);
+	list_add_tail(&leases->node, &gpu->leases);
+	mutex_unlock(&gpu->leases_lock);
 }
 
 static int lease_take_locked(struct nvdebug_leases *leases,
@@ -92,11 +96,16 @@ static int leases_begin_undo(struct nvdebug_gpu *gpu)
 	return ret;
 }
 
-void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+/* The last one first. Not interruptible. */
+static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_undo *undo, *next;
-	int error = leases->count ? leases_begin_undo(gpu) : 0;
+	int error;
 
+	lockdep_assert_held(&leases->lock);
+	if (!leases->count)
+		return;
+	error = leases_begin_undo(gpu);
 	if (error)
 		nvdebug_err_ratelimit(gpu,
 				      "%u lease%s over, but the GPU sleeps, has gone or gets another driver: nothing is put back (%d)\n",
@@ -107,7 +116,33 @@ void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 			undo->run(gpu, undo);
 		kvfree(undo);
 	}
-	if (leases->count && !error)
+	if (!error)
 		nvdebug_gpu_end(gpu);
+	INIT_LIST_HEAD(&leases->undos);
+	leases->count = 0;
+}
+
+void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+{
+	mutex_lock(&leases->lock);
+	leases_undo(leases, gpu);
+	mutex_unlock(&leases->lock);
+	/* in the list until then: nvdebug_leases_end_all() waits for it */
+	mutex_lock(&gpu->leases_lock);
+	list_del(&leases->node);
+	mutex_unlock(&gpu->leases_lock);
 	mutex_destroy(&leases->lock);
+}
+
+void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_leases *leases;
+
+	mutex_lock(&gpu->leases_lock);
+	list_for_each_entry(leases, &gpu->leases, node) {
+		mutex_lock(&leases->lock);
+		leases_undo(leases, gpu);
+		mutex_unlock(&leases->lock);
+	}
+	mutex_unlock(&gpu->leases_lock);
 }

@@ -18,12 +18,14 @@ struct seq_buf;
 
 /* The leases of an open file. */
 struct nvdebug_leases {
+	struct list_head node;	/* in gpu->leases */
 	struct mutex lock;	/* serialises requests, for their order */
 	struct list_head undos;	/* last one first */
 	unsigned int count;
 };
 
-void nvdebug_leases_init(struct nvdebug_leases *leases);
+void nvdebug_leases_init(struct nvdebug_leases *leases,
+			 struct nvdebug_gpu *gpu);
 
 /*
  * Execute the request @text (@len bytes). If it begins with "lease", it is
@@ -39,5 +41,12 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 
 /* Undo all leases, on release of the file. */
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
+
+/*
+ * Undo the leases of all open files, which may then get others: before a driver
+ * is bound or unbound, as what was changed is the present owner's, and ids are
+ * used again.
+ */
+void nvdebug_leases_end_all(struct nvdebug_gpu *gpu);
 
 #endif

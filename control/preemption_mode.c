@@ -17,6 +17,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 
+#include "chips/chips.h"
 #include "control/controls.h"
 #include "control/report.h"
 #include "core/control.h"
@@ -100,11 +101,16 @@ static int preemption_mode_find_image(struct preemption_mode_request *req,
 	return nvdebug_instance_status_error(nvdebug_block_image(block, image));
 }
 
+static u64 image_word(const struct preemption_mode_request *req, u32 number)
+{
+	return req->image + number * sizeof(u32);
+}
+
 static int image_read_word(const struct preemption_mode_request *req,
 			   struct nvdebug_mem *mem, u32 number, u32 *word)
 {
 	struct nvdebug_mem_request want = {
-		.addr = req->image + number * sizeof(u32),
+		.addr = image_word(req, number),
 		.aperture = req->aperture,
 		.words = 1,
 		.buf = word,
@@ -137,19 +143,42 @@ static int image_read_options(const struct preemption_mode_request *req,
 	return magic == NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE ? 0 : -ENOENT;
 }
 
-/* @old is what image_read_options() has just read. */
+/*
+ * @old is what image_read_options() has just read: usually 0 or 1, as in much
+ * other memory. So it is written only where the image of this context is still
+ * seen in the same moment.
+ */
 static int image_write_options(const struct preemption_mode_request *req,
 			       struct nvdebug_mem *mem, u32 old, u32 mode)
 {
-	u64 addr = req->image + NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS *
-				sizeof(u32);
-	u32 word = (old & ~MODE) | FIELD_PREP(MODE, mode);
+	const struct nvdebug_mem_guard image[] = {
+		{ image_word(req, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE),
+		  NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE },
+		{ image_word(req, NV_CTXSW_MAIN_IMAGE_CONTEXT_ID),
+		  req->context },
+	};
+	const struct nvdebug_mem_change change = {
+		.addr = image_word(req,
+			NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS),
+		.aperture = req->aperture,
+		.expected = old,
+		.value = (old & ~MODE) | FIELD_PREP(MODE, mode),
+		.guard = image,
+		.guards = ARRAY_SIZE(image),
+	};
+	bool held = nvdebug_mem_needs_lock(req->gpu, req->aperture);
 	int ret;
 
-	ret = nvdebug_mem_write(mem, req->aperture, addr, old, word);
+	/* not killable, also to undo: nothing under the lock waits for long */
+	if (held)
+		mutex_lock(&req->gpu->lock);
+	ret = nvdebug_mem_write(mem, &change);
+	if (held)
+		mutex_unlock(&req->gpu->lock);
 	if (!ret)
 		trace_preemption_mode(req->gpu, req->runlist->id,
-				      req->target.id, addr, old, word);
+				      req->target.id, change.addr, old,
+				      change.value);
 	return ret;
 }
 

@@ -190,10 +190,15 @@ static int header_write_word(struct timeslice_edit *edit,
 			     const struct tsg_header *header, u32 expected,
 			     u32 value)
 {
+	const struct nvdebug_mem_change change = {
+		.addr = header->addr,
+		.aperture = edit->loc.aperture,
+		.expected = expected,
+		.value = value,
+	};
 	int ret;
 
-	ret = nvdebug_mem_write(edit->mem, edit->loc.aperture, header->addr,
-				expected, value);
+	ret = nvdebug_mem_write(edit->mem, &change);
 	if (!ret)
 		trace_timeslice(edit->gpu, edit->runlist->id,
 				edit->tsg, header->addr, expected, value);
@@ -240,20 +245,9 @@ static int edit_check_original_list(struct timeslice_edit *edit)
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
-/*
- * A list in system memory may be an override list, which is freed when another
- * one is submitted: access it under gpu->lock. Accesses to video memory take
- * the lock themselves.
- */
-static bool edit_needs_lock(const struct timeslice_edit *edit)
-{
-	return nvdebug_mem_place(edit->gpu, edit->loc.aperture) ==
-	       NVDEBUG_PLACE_SYSTEM;
-}
-
 static int edit_write_headers(struct timeslice_edit *edit)
 {
-	bool held = edit_needs_lock(edit);
+	bool held = nvdebug_mem_needs_lock(edit->gpu, edit->loc.aperture);
 	int ret;
 
 	if (mutex_lock_killable(&edit->gpu->lock))
@@ -279,7 +273,7 @@ static int edit_submit(struct timeslice_edit *edit)
 	if (ret)
 		return ret;
 	edit->submitted = true;
-	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	ret = nvdebug_submit(gpu, edit->runlist, &now, &edit->loc);
 	return ret ? ret : nvdebug_submit_settle(gpu, edit->runlist, &now);
 }
 
@@ -295,7 +289,10 @@ static int edit_submit_undo(struct timeslice_edit *edit)
 	/* another list was not written to */
 	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
-	ret = nvdebug_submit(gpu, edit->runlist, &now);
+	ret = nvdebug_submit(gpu, edit->runlist, &now, &edit->loc);
+	/* the driver submits a list: which need not be done twice */
+	if (ret == -EBUSY)
+		return 0;
 	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
 }
 
@@ -358,7 +355,7 @@ static u32 edit_restore_words(struct timeslice_edit *edit)
 /* Returns how many headers were restored. */
 static u32 edit_restore(struct timeslice_edit *edit)
 {
-	bool held = edit_needs_lock(edit);
+	bool held = nvdebug_mem_needs_lock(edit->gpu, edit->loc.aperture);
 	u32 back = 0;
 	int ret;
 

@@ -39,6 +39,9 @@ struct nvdebug_gpu {
 	struct mutex lock;
 	struct list_head overrides;	/* under lock, see state/override.h */
 	u64 overrides_made;		/* under lock: total count */
+	/* Open files, see control/lease.h. Outside of theirs and of hw_access. */
+	struct mutex leases_lock;
+	struct list_head leases;	/* under leases_lock */
 
 	/* Set by probe/, constant until the GPU is probed again. */
 	struct nvdebug_chip_id id;

@@ -68,6 +68,7 @@ int __must_check nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu);
 /* First member of every session. */
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
+	bool insist;	/* see nvdebug_mem_insist() */
 	u32 mmu_ctrl;	/* see mmu.c */
 	bool mmu_ctrl_known;
 };
@@ -154,14 +155,36 @@ static inline int __must_check nvdebug_mem_read(struct nvdebug_mem *mem,
 	return ret ? ret : req->error;
 }
 
+/* A word that must have this value. */
+struct nvdebug_mem_guard {
+	u64 addr;
+	u32 value;
+};
+
+/* A compare-and-write of one word. */
+struct nvdebug_mem_change {
+	u64 addr;	/* a multiple of 4 */
+	u8 aperture;
+	u32 expected;
+	u32 value;
+	/*
+	 * Words of the same 4 KiB that show that the memory is still what it
+	 * was: a word alone may look the same in memory that has been reused.
+	 */
+	const struct nvdebug_mem_guard *guard;
+	u32 guards;
+};
+
 /*
- * Compare-and-write: write the word at @addr if it is @expected, and read it
- * back. Errors as for reading; -EIO also if it reads back differently. -EBUSY:
- * another value, not written; or the window was moved during the write, and it
- * is unknown whether the word was written.
+ * Write the word if it and all guards are as expected, and read it back. They
+ * are read and it is written with interrupts off, and for video memory under
+ * gpu->lock; for system memory the caller holds that lock, see
+ * nvdebug_mem_needs_lock(). Errors as for reading; -EIO also if it reads back
+ * differently. -EBUSY: another value, not written; or the window was moved
+ * during the write, and it is unknown whether the word was written.
  */
-int __must_check nvdebug_mem_write(struct nvdebug_mem *mem, u8 aperture,
-				   u64 addr, u32 expected, u32 value);
+int __must_check nvdebug_mem_write(struct nvdebug_mem *mem,
+				   const struct nvdebug_mem_change *change);
 
 /*
  * From here on the session restores state: it ignores signals, the removal of

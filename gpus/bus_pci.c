@@ -161,12 +161,18 @@ static bool pci_is_on(const struct pci_dev *pdev)
 	       pdev->current_state == PCI_UNKNOWN;
 }
 
-static bool pci_is_awake(struct nvdebug_device *device)
+static bool pci_gpu_is_on(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
-	struct pci_dev *bridge = pdev;
 
-	if (!pci_is_on(pdev) || pci_channel_offline(pdev))
+	return pci_is_on(pdev) && !pci_channel_offline(pdev);
+}
+
+static bool pci_is_awake(struct nvdebug_device *device)
+{
+	struct pci_dev *bridge = to_pci_dev(device->dev);
+
+	if (!pci_gpu_is_on(device))
 		return false;
 	while ((bridge = pci_upstream_bridge(bridge)))
 		if (!pci_is_on(bridge) || pm_runtime_suspended(&bridge->dev))
@@ -270,6 +276,7 @@ const struct nvdebug_bus nvdebug_bus_pci = {
 	.release = pci_release,
 	.driver_changed = pci_driver_changed,
 	.is_awake = pci_is_awake,
+	.is_on = pci_gpu_is_on,
 	.unsupported = pci_unsupported,
 	.show_pci = pci_show_info,
 	.is_user_space = pci_is_user_space,

@@ -218,6 +218,7 @@ const struct nvdebug_bus nvdebug_bus_platform = {
 	.release = platform_release,
 	.driver_changed = platform_driver_changed,
 	.is_awake = platform_is_awake,
+	.is_on = platform_is_awake,
 	.unsupported = platform_unsupported,
 	.show_platform = platform_show_info,
 	.is_user_space = platform_is_user_space,

@@ -8,6 +8,7 @@
 #include "access/bus.h"
 #include "access/device.h"
 #include "chips/chips.h"
+#include "control/lease.h"
 #include "core/control.h"
 #include "core/gpu.h"
 #include "core/machine.h"
@@ -163,18 +164,31 @@ void nvdebug_device_read_modes(struct nvdebug_device *device)
 
 static void retire_overrides(struct nvdebug_device *device)
 {
-	bool awake = !nvdebug_gpu_begin_undo(&device->gpu);
+	struct nvdebug_gpu *gpu = &device->gpu;
+	int error;
 
-	nvdebug_overrides_retire(&device->gpu, awake);
-	if (awake)
-		nvdebug_gpu_end(&device->gpu);
+	/* most have none, and are left asleep */
+	if (!nvdebug_overrides_exist(gpu))
+		return;
+	error = nvdebug_device_begin_retire(device);
+	nvdebug_overrides_retire(gpu, error);
+	if (!error)
+		nvdebug_gpu_end(gpu);
+}
+
+/* Before a driver is bound or unbound. */
+static void retire_changes(struct nvdebug_device *device)
+{
+	/* what leases changed is the present owner's, whose ids are used again */
+	nvdebug_leases_end_all(&device->gpu);
+	/* the change may change the IOMMU mappings of override lists */
+	retire_overrides(device);
 }
 
 void nvdebug_device_driver(struct nvdebug_device *device,
 			   struct device_driver *driver, bool runs)
 {
-	/* a driver change may change the IOMMU mappings of override lists */
-	nvdebug_device_change_driver(device, driver, runs, retire_overrides);
+	nvdebug_device_change_driver(device, driver, runs, retire_changes);
 }
 
 bool nvdebug_device_found_new(struct nvdebug_device *fresh,

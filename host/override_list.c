@@ -63,38 +63,70 @@ static void override_free_others(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Was only the address of @loc written, but not submitted? Per-runlist
- * registers then have its address and the length of the previous list.
+ * Was only the address of @loc written, in place of the list at @was, but not
+ * submitted? Per-runlist registers then have its address and the length of the
+ * previous list.
  */
 static bool is_half_submitted(const struct nvdebug_runlist_location *loc,
+			      const struct nvdebug_runlist_location *was,
 			      const struct nvdebug_runlist_location *now)
 {
 	return loc->addr == now->addr && loc->aperture == now->aperture &&
-	       loc->entries != now->entries;
+	       loc->entries != now->entries && now->entries == was->entries;
+}
+
+/* Is the list at @now in memory of @list, submitted or not? */
+static bool override_has(const struct nvdebug_override *list,
+			 const struct nvdebug_runlist_location *now)
+{
+	return list->own.addr == now->addr &&
+	       list->own.aperture == now->aperture;
+}
+
+/*
+ * Is @list current? Also if only its address was written, or that of the
+ * driver's list and could not be withdrawn: the length is still that of @list.
+ */
+static bool override_is_current(const struct nvdebug_override *list,
+				const struct nvdebug_runlist_location *now)
+{
+	return override_has(list, now) ||
+	       is_half_submitted(&list->original, &list->own, now);
 }
 
 /* Attempts, if a driver submits lists through the same registers. */
 #define PUT_BACK_TRIES	3
 
-/* Submit the list at @loc again. Not interruptible. */
+/*
+ * Submit the list at @loc in place of @list, unless the driver has submitted
+ * another one, which is fine, too. Not interruptible.
+ */
 static int override_restore_list(struct nvdebug_gpu *gpu,
-				 const struct nvdebug_runlist *runlist,
+				 const struct nvdebug_override *list,
 				 const struct nvdebug_runlist_location *loc)
 {
-	struct nvdebug_runlist_location now;
-	int submitted, ret, tries = 0;
+	const struct nvdebug_runlist *runlist = list->runlist;
+	struct nvdebug_runlist_location now, was;
+	int ret, tries = 0;
 
 	do {
-		submitted = nvdebug_submit(gpu, runlist, loc);
-		ret = submitted == -EBUSY ? 0 : submitted;
-		if (!ret)
-			ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
-		/* a list that the driver submitted meanwhile is fine, too */
+		/* @list need not have been taken: Host may be stuck */
+		ret = nvdebug_submit_look(gpu, runlist, &was);
+		if (!ret && was.pending && !override_is_current(list, &was))
+			ret = nvdebug_submit_settle_undo(gpu, runlist, &was);
+		now = was;
+		if (ret || !override_is_current(list, &was))
+			break;
+		ret = nvdebug_submit(gpu, runlist, loc, &was);
+		if (ret)
+			continue;
+		ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
 		if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
-		    (is_half_submitted(loc, &now) ||
-		     nvdebug_override_at(gpu, runlist, &now)))
+		    (is_half_submitted(loc, &was, &now) ||
+		     override_is_current(list, &now)))
 			ret = -EIO;
-	} while (ret == -EIO && submitted == -EBUSY && ++tries < PUT_BACK_TRIES);
+		break;
+	} while (ret == -EBUSY && ++tries < PUT_BACK_TRIES);
 	if (!ret)
 		override_free_others(gpu, runlist, &now);
 	else
@@ -114,7 +146,7 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 
 	list->original = *now;
 	nvdebug_override_original(gpu, runlist, &list->original);
-	ret = nvdebug_submit(gpu, runlist, &list->own);
+	ret = nvdebug_submit(gpu, runlist, &list->own, now);
 	if (ret) {
 		override_free(gpu, list);
 		return ret;
@@ -125,7 +157,7 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	if (ret)
 		goto err_restore;
 	ret = -EIO;
-	if (is_half_submitted(&list->own, &taken))
+	if (is_half_submitted(&list->own, now, &taken))
 		goto err_restore;
 	if (nvdebug_override_at(gpu, runlist, &taken) != list) {
 		/* the driver submitted a list meanwhile: keep it */
@@ -139,7 +171,7 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	return 0;
 
 err_restore:
-	override_restore_list(gpu, runlist, now);
+	override_restore_list(gpu, list, now);
 	return ret;
 }
 
@@ -154,33 +186,20 @@ int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 		return ret;
 	loc = was;
 	nvdebug_override_original(gpu, runlist, &loc);
-	ret = nvdebug_submit(gpu, runlist, &loc);
+	ret = nvdebug_submit(gpu, runlist, &loc, &was);
 	if (ret)
 		return ret;
 	ret = nvdebug_submit_settle(gpu, runlist, &now);
 	if (ret)
 		return ret;
-	if (is_half_submitted(&loc, &now)) {
-		nvdebug_submit_withdraw(gpu, runlist, &loc, &was);
+	if (is_half_submitted(&loc, &was, &now)) {
+		nvdebug_submit_withdraw(gpu, runlist, &loc, &was, &now);
 		nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore the list (%d)\n",
 				      runlist->id, -EIO);
 		return -EIO;
 	}
 	override_free_others(gpu, runlist, &now);
 	return 0;
-}
-
-/*
- * Is @list current? Also if only the address of the driver's list was written,
- * and could not be withdrawn: the length is still that of @list.
- */
-static bool override_is_current(struct nvdebug_gpu *gpu,
-				const struct nvdebug_override *list,
-				const struct nvdebug_runlist_location *now)
-{
-	return nvdebug_override_at(gpu, list->runlist, now) == list ||
-	       (is_half_submitted(&list->original, now) &&
-		now->entries == list->own.entries);
 }
 
 /*
@@ -195,10 +214,9 @@ static int override_retire(struct nvdebug_gpu *gpu,
 	int ret;
 
 	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
-	in_force = !ret && override_is_current(gpu, list, &now);
+	in_force = !ret && override_is_current(list, &now);
 	if (in_force)
-		ret = override_restore_list(gpu, list->runlist,
-					    &list->original);
+		ret = override_restore_list(gpu, list, &list->original);
 	else if (!ret)
 		override_free(gpu, list);
 	/* a GPU that is gone reads no list */
@@ -218,7 +236,17 @@ int nvdebug_override_undo(struct nvdebug_gpu *gpu, u64 number)
 	return 0;
 }
 
-void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, bool awake)
+bool nvdebug_overrides_exist(struct nvdebug_gpu *gpu)
+{
+	bool exist;
+
+	mutex_lock(&gpu->lock);
+	exist = !list_empty(&gpu->overrides);
+	mutex_unlock(&gpu->lock);
+	return exist;
+}
+
+void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, int error)
 {
 	struct nvdebug_override *list;
 	int ret;
@@ -226,11 +254,11 @@ void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, bool awake)
 	mutex_lock(&gpu->lock);
 	while ((list = list_first_entry_or_null(&gpu->overrides,
 						struct nvdebug_override, node))) {
-		if (!awake) {
+		if (error == -ENODEV) {
 			override_free(gpu, list);
 			continue;
 		}
-		ret = override_retire(gpu, list);
+		ret = error ? error : override_retire(gpu, list);
 		if (ret < 0 && ret != -ENODEV) {
 			nvdebug_err_ratelimit(gpu,
 					      "%zu bytes of memory are left to runlist %u, which may still be read from there\n",

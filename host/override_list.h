@@ -2,7 +2,7 @@
 /*
  * Override lists (see state/override.h): create, install, remove. Host rereads
  * the current list at any time, so its memory is kept until another list is
- * current. All but the last function under gpu->lock.
+ * current. All but the last two functions under gpu->lock.
  */
 #ifndef NVDEBUG_HOST_OVERRIDE_LIST_H
 #define NVDEBUG_HOST_OVERRIDE_LIST_H
@@ -45,9 +45,13 @@ int __must_check nvdebug_override_undo(struct nvdebug_gpu *gpu, u64 number);
 /*
  * Restore the drivers' lists: on removal of the GPU, and on driver changes,
  * which may change the IOMMU mappings of the lists. With the device lock held,
- * or after the GPU's files are removed, so that no list is created meanwhile. A
- * GPU that is not @awake reads no list, and its driver submits one on resume.
+ * or after the GPU's files are removed, so that no list is created meanwhile.
+ * @error: why the GPU cannot be accessed, or 0. With -ENODEV it is off or gone
+ * and reads no list; with others it may, so the memory is leaked.
  */
-void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, bool awake);
+void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, int error);
+
+/* Are there any? */
+bool nvdebug_overrides_exist(struct nvdebug_gpu *gpu);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/irqflags.h>
 
 #include "chips/chips.h"
 #include "core/gpu.h"
@@ -87,82 +88,148 @@ static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 	return found;
 }
 
+/* Is the list at @expected still current, and nothing submitted since? */
+static int submit_check_current(struct nvdebug_gpu *gpu,
+				const struct nvdebug_runlist *runlist,
+				const struct nvdebug_runlist_location *expected)
+{
+	struct nvdebug_runlist_location now;
+	int ret = gpu->chip->runlist->location(gpu, runlist, &now);
+
+	if (ret)
+		return ret;
+	if (!nvdebug_runlist_location_same(&now, expected) ||
+	    (now.pending && !expected->pending))
+		return -EBUSY;
+	return 0;
+}
+
+/* The registers of a submit. */
+struct submit_words {
+	u32 reg;		/* the first one */
+	int words;
+	u32 word[NVDEBUG_SUBMIT_WORDS];
+	u32 old[NVDEBUG_SUBMIT_WORDS];	/* before */
+	int written;		/* from the first one on */
+	int restored;		/* 0, or why RUNLIST_BASE could not be */
+};
+
 /* Restore RUNLIST_BASE: an address that was not submitted looks current. */
 static void submit_restore_base(struct nvdebug_gpu *gpu,
-				const struct nvdebug_runlist *runlist, u32 reg,
-				const u32 *old, const u32 *word, int words)
+				struct submit_words *s)
 {
-	int ret, i;
+	int words = s->words - 1, ret, i;
 
 	for (i = 0; i < words; i++)
-		nvdebug_reg_write(gpu, reg + 4 * i, old[i]);
-	ret = submit_check_written(gpu, reg, old, word, words);
+		nvdebug_reg_write(gpu, s->reg + 4 * i, s->old[i]);
+	ret = submit_check_written(gpu, s->reg, s->old, s->word, words);
 	/* -EBUSY: a driver has written them since */
-	if (ret && ret != -EBUSY)
+	s->restored = ret == -EBUSY ? 0 : ret;
+}
+
+static void submit_report_restored(struct nvdebug_gpu *gpu,
+				   const struct nvdebug_runlist *runlist,
+				   const struct submit_words *s)
+{
+	if (s->restored)
 		nvdebug_err_ratelimit(gpu,
 				      "runlist %u: failed to restore RUNLIST_BASE (%d)\n",
-				      runlist->id, ret);
+				      runlist->id, s->restored);
+}
+
+static int submit_read_old(struct nvdebug_gpu *gpu, struct submit_words *s)
+{
+	int ret = 0, i;
+
+	for (i = 0; !ret && i < s->words; i++)
+		/* the last one has no address, so it shows a bus error */
+		ret = i == s->words - 1 ?
+			nvdebug_reg_read(gpu, s->reg + 4 * i, &s->old[i]) :
+			nvdebug_reg_read_address(gpu, s->reg + 4 * i, U32_MAX,
+						 &s->old[i]);
+	return ret;
+}
+
+/*
+ * The address is written for an empty list, too, as in nouveau
+ * (drm/nouveau/nvkm/engine/fifo/gk104.c). linux-nvgpu does not write it, which
+ * would leave another runlist's address at the shared port.
+ */
+static int submit_write(struct nvdebug_gpu *gpu, struct submit_words *s)
+{
+	int last = s->words - 1;
+	int ret;
+
+	for (; s->written < last; s->written++)
+		nvdebug_reg_write(gpu, s->reg + 4 * s->written,
+				  s->word[s->written]);
+	ret = submit_check_written(gpu, s->reg, s->word, s->old, last);
+	if (ret) {
+		if (ret != -EBUSY)
+			submit_restore_base(gpu, s);
+		return ret;
+	}
+	/* this one submits the address that is in the others */
+	nvdebug_reg_write(gpu, s->reg + 4 * last, s->word[last]);
+	s->written++;
+	return 0;
 }
 
 int nvdebug_submit(struct nvdebug_gpu *gpu,
 		   const struct nvdebug_runlist *runlist,
-		   const struct nvdebug_runlist_location *loc)
+		   const struct nvdebug_runlist_location *loc,
+		   const struct nvdebug_runlist_location *expected)
 {
 	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
-	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
-	u32 reg = ops->port(runlist);
-	int words, ret, i;
+	struct submit_words s = { .reg = ops->port(runlist) };
+	unsigned long flags;
+	int ret, i;
 
 	lockdep_assert_held(&gpu->lock);
-	words = ops->encode(loc, runlist->id, ops->ptr, word);
-	if (words < 0)
-		return words;
+	s.words = ops->encode(loc, runlist->id, ops->ptr, s.word);
+	if (s.words < 0)
+		return s.words;
 
-	for (i = 0; i < words; i++) {
-		/* the last one has no address, so it shows a bus error */
-		ret = i == words - 1 ?
-			nvdebug_reg_read(gpu, reg + 4 * i, &old[i]) :
-			nvdebug_reg_read_address(gpu, reg + 4 * i, U32_MAX,
-						 &old[i]);
-		if (ret)
-			return ret;
-	}
 	/*
-	 * The address is written for an empty list, too, as in nouveau
-	 * (drm/nouveau/nvkm/engine/fifo/gk104.c). linux-nvgpu does not write
-	 * it, which would leave another runlist's address at the shared port.
+	 * Nothing but a write by another CPU can come between the check and the
+	 * words, or between these: up to Volta the last one submits whatever
+	 * address is in the shared port by then.
 	 */
-	for (i = 0; i < words; i++) {
-		/* the last one submits the address that is in the others */
-		ret = 0;
-		if (i == words - 1)
-			ret = submit_check_written(gpu, reg, word, old, i);
-		if (ret && ret != -EBUSY)
-			submit_restore_base(gpu, runlist, reg, old, word, i);
-		if (ret)
-			return ret;
-		nvdebug_reg_write(gpu, reg + 4 * i, word[i]);
-		trace_runlist_submit(gpu, runlist->id, -1,
-				     reg + 4 * i, old[i], word[i]);
-	}
-	return 0;
+	local_irq_save(flags);
+	ret = submit_check_current(gpu, runlist, expected);
+	if (!ret)
+		ret = submit_read_old(gpu, &s);
+	if (!ret)
+		ret = submit_write(gpu, &s);
+	local_irq_restore(flags);
+
+	for (i = 0; i < s.written; i++)
+		trace_runlist_submit(gpu, runlist->id, -1, s.reg + 4 * i,
+				     s.old[i], s.word[i]);
+	submit_report_restored(gpu, runlist, &s);
+	return ret;
 }
 
 void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
 			     const struct nvdebug_runlist *runlist,
 			     const struct nvdebug_runlist_location *loc,
-			     const struct nvdebug_runlist_location *was)
+			     const struct nvdebug_runlist_location *was,
+			     const struct nvdebug_runlist_location *expected)
 {
 	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
-	u32 word[NVDEBUG_SUBMIT_WORDS], old[NVDEBUG_SUBMIT_WORDS];
-	int words;
+	struct submit_words s = { .reg = ops->port(runlist) };
+	unsigned long flags;
 
 	lockdep_assert_held(&gpu->lock);
-	words = ops->encode(loc, runlist->id, ops->ptr, word);
-	if (words < 0 || ops->encode(was, runlist->id, ops->ptr, old) != words)
+	s.words = ops->encode(loc, runlist->id, ops->ptr, s.word);
+	if (s.words < 0 ||
+	    ops->encode(was, runlist->id, ops->ptr, s.old) != s.words)
 		return;
-	submit_restore_base(gpu, runlist, ops->port(runlist), old, word,
-			    words - 1);
+	local_irq_save(flags);
+	if (!submit_check_current(gpu, runlist, expected))
+		submit_restore_base(gpu, &s);
+	local_irq_restore(flags);
+	submit_report_restored(gpu, runlist, &s);
 }
 
 int nvdebug_submit_again(struct nvdebug_gpu *gpu,
@@ -174,6 +241,6 @@ int nvdebug_submit_again(struct nvdebug_gpu *gpu,
 	ret = nvdebug_submit_settle(gpu, runlist, &loc);
 	if (ret)
 		return ret;
-	ret = nvdebug_submit(gpu, runlist, &loc);
+	ret = nvdebug_submit(gpu, runlist, &loc, &loc);
 	return ret ? ret : nvdebug_submit_settle(gpu, runlist, &loc);
 }

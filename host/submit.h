@@ -32,22 +32,26 @@ nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 			   struct nvdebug_runlist_location *loc);
 
 /*
- * Submit the list at @loc without waiting. -ERANGE if the registers cannot hold
- * its address, -EBUSY if a driver writes them concurrently. Nothing is
- * submitted on error.
+ * Submit the list at @loc in place of the one at @expected, without waiting.
+ * -ERANGE if the registers cannot hold its address; -EBUSY if another list is
+ * current or was submitted, or a driver writes the registers concurrently.
+ * Nothing is submitted on error.
  */
-int __must_check nvdebug_submit(struct nvdebug_gpu *gpu,
-				const struct nvdebug_runlist *runlist,
-				const struct nvdebug_runlist_location *loc);
+int __must_check
+nvdebug_submit(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
+	       const struct nvdebug_runlist_location *loc,
+	       const struct nvdebug_runlist_location *expected);
 
 /*
- * The list at @loc was written, and not submitted: set the address back to that
- * of the current list at @was, which Host still reads.
+ * The list at @loc was written, and not submitted, which looks as @expected:
+ * unless that has changed, set the address back to that of the current list at
+ * @was, which Host still reads.
  */
 void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
 			     const struct nvdebug_runlist *runlist,
 			     const struct nvdebug_runlist_location *loc,
-			     const struct nvdebug_runlist_location *was);
+			     const struct nvdebug_runlist_location *was,
+			     const struct nvdebug_runlist_location *expected);
 
 /* Submit the current list again and wait until Host has taken it. */
 int __must_check nvdebug_submit_again(struct nvdebug_gpu *gpu,

@@ -156,7 +156,7 @@ static int reader_open(struct inode *inode, struct file *file)
 	reader->device = node->device;
 	reader->view = node->view;
 	reader->snapshot = snapshot;
-	nvdebug_leases_init(&reader->leases);
+	nvdebug_leases_init(&reader->leases, &node->device->gpu);
 	return 0;
 
 err_free_snapshot:
@@ -217,12 +217,13 @@ static ssize_t request_write(struct file *file, const char __user *buf,
 
 static int control_open(struct inode *inode, struct file *file)
 {
+	const struct proc_file *node = pde_data(inode);
 	struct nvdebug_leases *leases = kzalloc(sizeof(*leases),
 						GFP_KERNEL_ACCOUNT);
 
 	if (!leases)
 		return -ENOMEM;
-	nvdebug_leases_init(leases);
+	nvdebug_leases_init(leases, &node->device->gpu);
 	file->private_data = leases;
 	return 0;
 }
@@ -280,12 +281,13 @@ struct proc_dialogue {
 
 static int dialogue_open(struct inode *inode, struct file *file)
 {
+	const struct proc_file *node = pde_data(inode);
 	struct proc_dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 
 	if (!d)
 		return -ENOMEM;
 	mutex_init(&d->lock);
-	nvdebug_leases_init(&d->leases);
+	nvdebug_leases_init(&d->leases, &node->device->gpu);
 	file->private_data = d;
 	return 0;
 }

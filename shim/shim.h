@@ -17,6 +17,8 @@ struct shim {
 	int lacks;	/* the one capability that the caller has not; 0: none */
 	bool locked_down;
 
+	bool irqs_off;	/* interrupts are off */
+
 	u64 now_ns;	/* the clock */
 	/* Somebody slept, the clock has gone on: or NULL. */
 	void (*slept)(u64 ns);

@@ -41,6 +41,15 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
+/* Not interruptible while state is restored. */
+static int mem_lock_gpu(const struct nvdebug_mem *mem)
+{
+	if (!mem->insist)
+		return mutex_lock_killable(&mem->gpu->lock) ? -EINTR : 0;
+	mutex_lock(&mem->gpu->lock);
+	return 0;
+}
+
 /* Attempts to copy a list before the copy is marked torn. */
 #define COPY_TRIES	3
 
@@ -106,7 +115,7 @@ static int runlist_locate_locked(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-static int runlist_locate(struct nvdebug_gpu *gpu,
+static int runlist_locate(struct nvdebug_gpu *gpu, const struct nvdebug_mem *mem,
 			  const struct nvdebug_runlist *runlist, bool original,
 			  struct nvdebug_runlist_location *loc)
 {
@@ -114,8 +123,9 @@ static int runlist_locate(struct nvdebug_gpu *gpu,
 
 	if (!original)
 		return gpu->chip->runlist->location(gpu, runlist, loc);
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
+	ret = mem_lock_gpu(mem);
+	if (ret)
+		return ret;
 	ret = runlist_locate_locked(gpu, runlist, original, loc);
 	mutex_unlock(&gpu->lock);
 	return ret;
@@ -136,8 +146,9 @@ static int list_copy_at(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	if (list_is_in_video_memory(gpu, &copy->loc))
 		return list_copy_entries(gpu, mem, &copy->loc, even_only,
 					 &copy->words);
-	if (mutex_lock_killable(&gpu->lock))
-		return -EINTR;
+	ret = mem_lock_gpu(mem);
+	if (ret)
+		return ret;
 	ret = runlist_locate_locked(gpu, runlist, original, &copy->loc);
 	if (ret)
 		goto out;
@@ -163,7 +174,7 @@ static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 
 	copy->words = NULL;
 	copy->torn = false;
-	ret = runlist_locate(gpu, runlist, original, &now);
+	ret = runlist_locate(gpu, mem, runlist, original, &now);
 	if (ret)
 		return ret;
 
@@ -177,7 +188,7 @@ static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		if (!error && !copy->words)
 			return 0;
 
-		ret = runlist_locate(gpu, runlist, original, &now);
+		ret = runlist_locate(gpu, mem, runlist, original, &now);
 		if (ret)
 			break;
 		copy->torn = error == -EAGAIN ||

@@ -357,6 +357,64 @@ def test_lists_of_the_modules_own_go_first(bench, event):
         assert even(bench, BOARD)
 
 
+@pytest.mark.parametrize("event", ("unload", "bind"))
+def test_lists_of_the_modules_own_go_from_a_gpu_that_sleeps(bench, event):
+    """Without a driver it is in D0 then, and Host goes on reading its list."""
+    bench.restart(BOARD, "sysmem")
+    where, power = location(bench, BOARD), f"{folder(bench, BOARD)}/power"
+    bench.write_ok(BOARD, "switch_to_tsg", "0:1")
+    assert location(bench, BOARD) != where
+    with driver(bench):
+        bench.check(f"echo auto > {power}/control; "
+                    f"until grep -q suspended {power}/runtime_status; do usleep 10000; done", timeout_s=30)
+        try:
+            if event == "bind":
+                assert bind(bench, BOARD).status == 0
+            else:
+                bench.check("rmmod nvdebug")
+        finally:
+            bench.check(f"echo on > {power}/control")
+        if event == "unload":
+            assert bench.machine.load_module().status == 0
+        assert location(bench, BOARD) == where
+        assert "are left to runlist" not in bench.module_log()
+        assert even(bench, BOARD)
+
+
+def test_what_sleeps_stays_asleep_without_such_a_list(bench):
+    power = f"{folder(bench, BOARD)}/power"
+    bench.check(f"echo auto > {power}/control; "
+                f"until grep -q suspended {power}/runtime_status; do usleep 10000; done", timeout_s=30)
+    try:
+        bench.model(BOARD).request("stats", "reset")
+        bench.check("rmmod nvdebug")
+        assert "suspended" in bench.check(f"cat {power}/runtime_status")
+        assert accesses(bench, BOARD) == 0
+    finally:
+        bench.check(f"echo on > {power}/control")
+
+
+@pytest.mark.parametrize("board", (BOARD, "h200"))
+@pytest.mark.parametrize("event", ("bind", "unbind"))
+def test_leases_end_with_the_driver(bench, event, board):
+    """What they changed is the present driver's; the next one's channels have the same numbers."""
+    bench.restart(board, "sysmem")
+    with driver(bench):
+        if event == "unbind":
+            assert bind(bench, board).status == 0
+        hold(bench, [(bench.proc(board, "disable_channel"), "0:2"), (bench.proc(board, "scheduling"), "0 off")])
+        assert 2 not in enabled(bench, board) and "0 off" in bench.read(board, "scheduling")
+        if event == "unbind":
+            bench.check(unbind(bench, board))
+        else:
+            assert bind(bench, board).status == 0
+        assert 2 in enabled(bench, board) and "0 on" in bench.read(board, "scheduling")
+        bench.write_ok(board, "disable_channel", "0:2")
+        bench.write_ok(board, "scheduling", "0 off")
+        kill(bench)
+        assert 2 not in enabled(bench, board) and "0 off" in bench.read(board, "scheduling")
+
+
 # What may not answer while no driver has set the GPU up.
 UNANSWERED = (("h200", "PTOP"), ("h200", "RUNLIST"), ("h200", "CE"), ("h200", "FUSE"), ("a100", "PFB"),
               ("gtx1060-3gb", "PFIFO"))

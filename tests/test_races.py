@@ -5,7 +5,7 @@ import pytest
 from layouts import number
 from leases import held
 from registers import list_pending, stick
-from runlist import slice_of
+from runlist import location, slice_of
 from stall import stalled
 from tasks import even
 from text import tsgs
@@ -43,6 +43,36 @@ def setting(bench, board, function, calls=1, after=False):
 
 def expect_busy(command):
     assert command.status != 0 and "busy" in command.out
+
+
+# Submits. On Titan V all runlists share the registers for that, on H200 each has its own.
+
+SUBMITTING = ("h200", "titan-v", "gtx1060-3gb")
+# Each control that submits, with the call that does it. The end of a lease follows in the same shell.
+SUBMITS = {"resubmit_runlist": ("echo 0 > {}/resubmit_runlist", 1),
+           "set_timeslice": ("echo 0:1 9000 > {}/set_timeslice", 1),
+           "switch_to_tsg": ("echo 0:1 > {}/switch_to_tsg", 1),
+           "end of a set_timeslice": ("exec 3> {}/set_timeslice; echo lease 0:1 9000 >&3; exec 3>&-", 2),
+           "end of a switch_to_tsg": ("exec 3> {}/switch_to_tsg; echo lease 0:1 >&3; exec 3>&-", 2)}
+
+
+@pytest.mark.parametrize("name", SUBMITS)
+@pytest.mark.parametrize("board", SUBMITTING)
+def test_a_list_that_the_driver_submits_meanwhile_stays(bench, board, name):
+    """After the last look at the one before it, and right before the submit."""
+    text, calls = SUBMITS[name]
+    bench.restart(board)
+    where = location(bench, board)
+    with stalled(bench, text.format(bench.proc(board)), "nvdebug_submit", calls) as command:
+        bench.model(board).request("submit", 0)
+        bench.model(board).request("advance", 100)
+        drivers = bench.model(board).request("layout")["runlists"][0]["address"]
+    if calls == 1:
+        expect_busy(command)
+    else:
+        assert command.status == 0
+    assert number(location(bench, board)[0]) == number(drivers) != number(where[0])
+    assert even(bench, board)
 
 
 # set_timeslice
@@ -136,6 +166,33 @@ def test_a_word_that_is_no_mode_any_more(bench, board, workload):
         poke(bench, board, at, OTHER)
     expect_busy(command)
     assert peek(bench, board, at) == OTHER
+
+
+@pytest.mark.parametrize("words", [range(64), [MAGIC], [CONTEXT_ID]], ids=["page", "magic", "id"])
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_memory_that_was_freed_gets_no_mode(bench, board, workload, words):
+    """In a page of zeros the word looks like the mode that was there."""
+    bench.restart(board, workload)
+    bench.write_ok(board, "preemption_mode", "0:2 wfi")
+    with stalled(bench, f"echo 0:2 cta > {bench.proc(board, 'preemption_mode')}", "nvdebug_mem_write") as command:
+        for word in words:
+            poke(bench, board, image_word(bench, board, 2, word), 0)
+    expect_busy(command)
+    assert peek(bench, board, image_word(bench, board, 2, OPTIONS)) & 3 == 0
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_memory_that_was_freed_gets_no_mode_back(bench, board, workload):
+    """At the end of a lease, either."""
+    bench.restart(board, workload)
+    bench.write_ok(board, "preemption_mode", "0:2 cta")
+    text = "exec 3> {}; echo lease 0:2 wfi >&3; exec 3>&-".format(bench.proc(board, "preemption_mode"))
+    with stalled(bench, text, "nvdebug_mem_write", 2):
+        for word in range(64):
+            poke(bench, board, image_word(bench, board, 2, word), 0)
+    assert peek(bench, board, image_word(bench, board, 2, OPTIONS)) == 0
 
 
 @pytest.mark.parametrize("word", [OPTIONS, CONTEXT_ID, MAGIC])

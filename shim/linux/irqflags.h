@@ -2,7 +2,10 @@
 #ifndef SHIM_LINUX_IRQFLAGS_H
 #define SHIM_LINUX_IRQFLAGS_H
 
-#define local_irq_save(flags)		((void)((flags) = 0))
-#define local_irq_restore(flags)	((void)(flags))
+#include <shim.h>
+
+#define local_irq_save(flags)		((flags) = shim.irqs_off, \
+					 shim.irqs_off = true)
+#define local_irq_restore(flags)	(shim.irqs_off = (flags))
 
 #endif

@@ -13,11 +13,13 @@
 
 struct mutex {
 	bool held;
+	unsigned long taken;	/* so often */
 };
 
 static inline void mutex_init(struct mutex *lock)
 {
 	lock->held = false;
+	lock->taken = 0;
 }
 
 static inline void mutex_destroy(struct mutex *lock)
@@ -26,11 +28,13 @@ static inline void mutex_destroy(struct mutex *lock)
 		abort();
 }
 
+/* It may sleep, so interrupts must be on. */
 static inline void mutex_lock(struct mutex *lock)
 {
-	if (lock->held)
+	if (lock->held || shim.irqs_off)
 		abort();
 	lock->held = true;
+	lock->taken++;
 }
 
 static inline void mutex_unlock(struct mutex *lock)

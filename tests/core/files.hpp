@@ -43,7 +43,7 @@ void write(Machine &machine, const std::vector<File> &files, const std::filesyst
 class Open {
   public:
     Open(Machine &machine, const File &file) : machine_(machine), file_(file) {
-        nvdebug_leases_init(&leases_);
+        nvdebug_leases_init(&leases_, machine.gpu());
     }
     Open(const Open &) = delete;
     Open &operator=(const Open &) = delete;

@@ -17,6 +17,7 @@ extern "C" {
 
 #include <algorithm>
 #include <climits>
+#include <functional>
 #include <memory>
 
 namespace core {
@@ -123,7 +124,7 @@ TEST_F(Await, RemovalEndsItButNoUndo) {
 class SubmitRegisters : public Host, public testing::WithParamInterface<std::string> {
   protected:
     SubmitRegisters() : Host(GetParam()) {
-        loc = where();
+        loc = expected = where();
         port = gpu()->chip->submit->port(runlist());
         words = gpu()->chip->submit->encode(&loc, runlist()->id, gpu()->chip->submit->ptr, word);
         for (int i = 0; i < words; i++)
@@ -131,7 +132,7 @@ class SubmitRegisters : public Host, public testing::WithParamInterface<std::str
         machine.written.clear();
     }
     int submit() {
-        return machine.locked([this] { return nvdebug_submit(gpu(), runlist(), &other); });
+        return machine.locked([this] { return nvdebug_submit(gpu(), runlist(), &other, &expected); });
     }
     int look() {
         return machine.locked([this] { return nvdebug_submit_look(gpu(), runlist(), &other); });
@@ -150,6 +151,7 @@ class SubmitRegisters : public Host, public testing::WithParamInterface<std::str
     }
 
     nvdebug_runlist_location loc{};
+    nvdebug_runlist_location expected{};
     nvdebug_runlist_location other{};
     u32 port = 0;
     int words = 0;
@@ -172,6 +174,76 @@ TEST_P(SubmitRegisters, AnAddressThatDoesNotFitIsNotWritten) {
     other.addr |= 1;
     EXPECT_EQ(submit(), -ERANGE);
     EXPECT_TRUE(machine.written.empty());
+}
+
+/// Another list than the one that the caller looked at is current by now: it stays.
+TEST_P(SubmitRegisters, AnotherListThanExpectedIsNotReplaced) {
+    other = loc;
+    for (const auto &differ : std::vector<std::function<void()>>{
+             [&] { expected.addr ^= 0x1000; },
+             [&] { expected.entries++; },
+             [&] { expected.aperture ^= 1; },
+         }) {
+        expected = loc;
+        differ();
+        EXPECT_EQ(submit(), -EBUSY);
+    }
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// Nor is one that was submitted since, and not taken yet; a caller that expects that may go on.
+TEST_P(SubmitRegisters, AListThatWasSubmittedMeanwhileIsNotReplaced) {
+    const bool read_back = gpu()->chip->runlist->registers(runlist()) != port;
+    const u32 reg = read_back ? NV_PFIFO_ENG_RUNLIST(runlist()->id) : last() + 4;
+    const u32 bit = read_back ? NV_PFIFO_ENG_RUNLIST_PENDING : NV_RUNLIST_SUBMIT_INFO_PENDING;
+    machine.on_read = [&](u32 offset) {
+        return offset == reg ? std::optional(machine.peek(reg) | bit) : std::nullopt;
+    };
+    other = loc;
+    EXPECT_EQ(submit(), -EBUSY);
+    EXPECT_TRUE(machine.written.empty());
+    expected.pending = true;
+    EXPECT_EQ(submit(), 0);
+}
+
+/// From the check on nothing comes between: up to Volta the last word submits what is at the port.
+TEST_P(SubmitRegisters, IsDoneWithInterruptsOff) {
+    other = loc;
+    int reads = 0;
+    machine.on_write = [](u32, u32) {
+        EXPECT_TRUE(shim.irqs_off);
+        return false;
+    };
+    machine.on_read = [&](u32) {
+        EXPECT_TRUE(shim.irqs_off);
+        return reads++, std::nullopt;
+    };
+    ASSERT_EQ(submit(), 0);
+    EXPECT_GT(reads, 0);
+    EXPECT_FALSE(shim.irqs_off);
+    expected.entries++;
+    EXPECT_EQ(submit(), -EBUSY);
+    EXPECT_FALSE(shim.irqs_off);
+}
+
+/// What was written and not submitted is withdrawn, unless a driver has submitted a list since.
+TEST_P(SubmitRegisters, IsWithdrawnOnlyIfItIsStillThere) {
+    use_another_address();
+    const auto withdraw = [this] {
+        return machine.locked([this] {
+            nvdebug_submit_withdraw(gpu(), runlist(), &other, &loc, &expected);
+            return 0;
+        });
+    };
+    expected.entries++;
+    withdraw();
+    EXPECT_TRUE(machine.written.empty());
+    expected = loc;
+    withdraw();
+    EXPECT_EQ(writes(reg(0)), 1);
+    EXPECT_EQ(writes(last()), 0);
+    EXPECT_EQ(machine.peek(reg(0)), before[0]);
 }
 
 TEST_P(SubmitRegisters, ARegisterThatCannotBeReadEndsItBeforeAWrite) {

@@ -190,7 +190,7 @@ TEST_P(Leases, TheWordIsAWordOfItsOwn) {
 
 TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
     nvdebug_leases leases{};
-    nvdebug_leases_init(&leases);
+    nvdebug_leases_init(&leases, machine.gpu());
     const std::string text = "0:1 4000";
     std::array<char, 8> room{};
     seq_buf answer;
@@ -452,6 +452,193 @@ TEST_P(Leases, ARunlistThatFailsEndsTheRequest) {
     ASSERT_EQ(write("preempt_tsg", "0:1 0:0"), 0);
     EXPECT_EQ(writes(runlist()->base + ops->tsg), 2);
     EXPECT_TRUE(has(machine.done, "preempted 2 TSGs: 0:1 0:0 ("));
+}
+
+/// Its driver is about to be bound or unbound: what was changed is the present one's.
+TEST_P(Leases, EndWithTheDriver) {
+    Open disable(machine, file("disable_channel"));
+    Open gates(machine, file("scheduling"));
+    Open none(machine, file("scheduling"));
+    for (int round = 0; round < 2; round++) {
+        ASSERT_EQ(disable.write("lease 0:2").error, 0);
+        ASSERT_EQ(gates.write("lease 0 off").error, 0);
+        EXPECT_FALSE(is_enabled(2));
+        nvdebug_leases_end_all(machine.gpu());
+        EXPECT_TRUE(is_enabled(2));
+        EXPECT_EQ(machine.peek(gate()), 0U);
+    }
+    // and not once more when the files are closed: that would be the next driver's
+    set_enabled(2, false);
+    {
+        Open late(machine, file("disable_channel"));
+        ASSERT_EQ(late.write("lease 0:3").error, 0);
+        nvdebug_leases_end_all(machine.gpu());
+        set_enabled(3, false);
+    }
+    EXPECT_FALSE(is_enabled(3));
+    EXPECT_FALSE(is_enabled(2));
+    EXPECT_EQ(shim.in_use, in_use);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// The id is another channel's by now: its instance block is elsewhere, by a register or by the entry.
+TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
+    const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
+    if (channels()->read_inst)
+        return; // by the register: see below
+    nvdebug_runlist_location loc{};
+    ASSERT_EQ(machine.locked([&] { return ops->location(machine.gpu(), runlist(), &loc); }), 0);
+    for (u32 i = 0; i < loc.entries; i++) {
+        u32 words[NVDEBUG_ENTRY_WORDS];
+        nvdebug_entry entry{};
+        const u64 at = loc.addr + 4ULL * i * ops->entry_words;
+        for (u32 k = 0; k < ops->entry_words; k++)
+            words[k] = *machine.Model::memory_read(loc.aperture, at + 4 * k);
+        ASSERT_EQ(ops->decode(words, ops->entry_words, &entry), 0);
+        if (entry.kind != NVDEBUG_ENTRY_CHANNEL || entry.id != 2)
+            continue;
+        for (const bool listed : {true, false}) {
+            const u64 word = listed ? at + 4 : at + 8; // the instance block's address; the id
+            const u32 was = *machine.Model::memory_read(loc.aperture, word);
+            for (const bool changed : {false, true}) {
+                machine.errors.clear();
+                {
+                    Open open(machine, file("disable_channel"));
+                    ASSERT_EQ(open.write("lease 0:2").error, 0);
+                    if (changed)
+                        machine.Model::memory_write(loc.aperture, word,
+                                                    listed ? was + 0x1000 : was ^ 0x100);
+                    shim.killed = true; // as at the end of a killed process
+                }
+                shim.killed = false;
+                EXPECT_EQ(is_enabled(2), !changed) << listed;
+                machine.Model::memory_write(loc.aperture, word, was);
+                set_enabled(2, true);
+                EXPECT_TRUE(machine.errors.empty());
+            }
+        }
+        // a list that cannot be read: not known, so it is said, and nothing is written
+        {
+            Open open(machine, file("disable_channel"));
+            ASSERT_EQ(open.write("lease 0:2").error, 0);
+            machine.on_memory_read = [](u64) { return std::optional(0xbadf1100); };
+        }
+        machine.on_memory_read = nullptr;
+        EXPECT_FALSE(is_enabled(2));
+        EXPECT_TRUE(has(machine.errors, "failed to restore 1 channel"));
+        set_enabled(2, true);
+        // one that could not be read when the lease began: by the id alone
+        {
+            Open open(machine, file("disable_channel"));
+            machine.on_memory_read = [](u64) { return std::optional(0xbadf1100); };
+            ASSERT_EQ(open.write("lease 0:2").error, 0);
+            machine.on_memory_read = nullptr;
+            EXPECT_FALSE(is_enabled(2));
+        }
+        EXPECT_TRUE(is_enabled(2));
+        return;
+    }
+    FAIL() << "channel 2 is not listed";
+}
+
+/// One of many targets may take seconds, in which others wait for the lock, or the GPU's files go.
+TEST_P(Leases, EachTargetTakesTheLockByItself) {
+    const nvdebug_preempt_ops *const ops = machine.gpu()->chip->preempt;
+    const std::vector<std::pair<std::string, std::string>> requests{
+        {"preempt_tsg", "0:1 0:0 0:1 0:0 0:1 0:0 0:1 0:0"},
+        {"preempt_runlist", "0 0 0 0 0 0 0 0"},
+        {"resubmit_runlist", "0 0 0 0 0 0 0 0"},
+        {"scheduling", "0 off 0 on 0 off 0 on 0 off 0 on 0 off 0 on"},
+    };
+    for (const auto &[name, text] : requests) {
+        const unsigned long before = machine.gpu()->lock.taken;
+        ASSERT_EQ(write(name, text), 0) << name;
+        EXPECT_GE(machine.gpu()->lock.taken - before, 8U) << name;
+    }
+    machine.written.clear();
+    machine.on_write = [this](u32, u32) {
+        machine.leaving = true;
+        return false;
+    };
+    EXPECT_EQ(write("scheduling", "0 off 0 on 0 off 0 on"), -ENODEV);
+    EXPECT_EQ(machine.peek(gate()), 0U);
+    EXPECT_EQ(writes(gate()), 2); // the first one, and that it is put back
+    machine.leaving = false;
+    machine.written.clear();
+    EXPECT_EQ(write("preempt_tsg", "0:1 0:0"), -ENODEV);
+    EXPECT_LE(writes(runlist()->base + ops->tsg), 1);
+    machine.on_write = nullptr;
+    machine.leaving = false;
+}
+
+/// PCCSR has bits of a driver's beside those that are written.
+TEST_P(Leases, OfAChannelWriteItsRegisterWithInterruptsOff) {
+    int checked = 0;
+    machine.on_write = [&](u32 offset, u32) {
+        if (offset == channels()->reg(runlist(), 2)) {
+            EXPECT_TRUE(shim.irqs_off);
+            checked++;
+        }
+        return false;
+    };
+    EXPECT_EQ(write("disable_channel", "0:2"), 0);
+    EXPECT_EQ(write("enable_channel", "0:2"), 0);
+    machine.on_write = nullptr;
+    EXPECT_EQ(checked, 2);
+    EXPECT_FALSE(shim.irqs_off);
+}
+
+// --- a runlist whose registers do not answer ---
+
+TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
+    const nvdebug_topology &topology = machine.gpu()->topology;
+    ASSERT_GT(topology.runlists, 1U);
+    const nvdebug_runlist &second = topology.runlist[1];
+    if (machine.gpu()->chip->preempt->shared)
+        return; // one register for the gates of all
+    const u32 gate_of_second = second.base + machine.gpu()->chip->preempt->gate;
+    const std::string before = read(machine, file("scheduling")).text;
+    machine.on_read = [=](u32 offset) {
+        return offset == gate_of_second ? std::optional(0xbadf5040) : std::nullopt;
+    };
+    const Text some = read(machine, file("scheduling"));
+    EXPECT_EQ(some.error, 0);
+    const std::string line = "\n" + std::to_string(second.id) + " ";
+    std::string expected = before;
+    expected.replace(expected.find(line + "on\n"), (line + "on\n").size(), line + "unreadable\n");
+    EXPECT_EQ(some.text, expected);
+    EXPECT_EQ(write("scheduling", "0 off"), 0);
+    EXPECT_EQ(write("scheduling", "0 on"), 0);
+    go();
+    EXPECT_EQ(read(machine, file("scheduling")).error, -ENODEV);
+    machine.on_read = nullptr;
+}
+
+TEST_P(Leases, OfContextsWhereARunlistCannotBeRead) {
+    const nvdebug_topology &topology = machine.gpu()->topology;
+    const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
+    const std::string before = read(machine, file("contexts")).text;
+    const std::string none = " - - - - - - - unreadable\n";
+    EXPECT_EQ(before.find(none), std::string::npos);
+    // one whose list is empty, and the one with all tasks
+    for (const u32 which : {1U, 0U}) {
+        const u32 reg = ops->registers(&topology.runlist[which]) + ops->length_offset;
+        machine.on_read = [=](u32 offset) {
+            return offset == reg ? std::optional(0xbadf5040) : std::nullopt;
+        };
+        const Text some = read(machine, file("contexts"));
+        machine.on_read = nullptr;
+        ASSERT_EQ(some.error, 0) << which;
+        const std::string line = "\n" + std::to_string(topology.runlist[which].id) + none;
+        EXPECT_NE(some.text.find(line), std::string::npos) << some.text;
+        if (which == 1)
+            EXPECT_EQ(some.text.size(), before.size() + line.size() - 1);
+        else
+            EXPECT_EQ(some.text.find("\n0 1 "), std::string::npos);
+    }
+    go();
+    EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
+    machine.on_read = nullptr;
 }
 
 // --- switch_to_tsg and set_timeslice ---

@@ -65,7 +65,7 @@ void Machine::forget() {
 void Machine::retire() {
     if (nvdebug_gpu_begin_undo(gpu()))
         return;
-    nvdebug_overrides_retire(gpu(), true);
+    nvdebug_overrides_retire(gpu(), 0);
     nvdebug_gpu_end(gpu());
 }
 
@@ -188,7 +188,6 @@ using Tables = std::map<std::pair<u8, u64>, u32>;
 
 struct Session {
     nvdebug_mem base;
-    bool insist;
     Tables *tables;
 };
 
@@ -203,7 +202,7 @@ nvdebug_mem *new_session(nvdebug_gpu *gpu, bool undo) {
     if (!session)
         return nullptr;
     session->base.gpu = gpu;
-    session->insist = undo;
+    session->base.insist = undo;
     session->tables = new Tables;
     return &session->base;
 }
@@ -269,7 +268,7 @@ int judge(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
 int read_memory(nvdebug_mem *mem, nvdebug_mem_request *want) {
     nvdebug_gpu *gpu = mem->gpu;
     want->suspect = false;
-    if (!session_of(mem)->insist && shim.killed)
+    if (!mem->insist && shim.killed)
         return -EINTR;
     int ret = Machine::of(gpu).next_request();
     if (!ret)
@@ -298,7 +297,7 @@ void nvdebug_mem_end(nvdebug_mem *mem) {
 }
 
 void nvdebug_mem_insist(nvdebug_mem *mem) {
-    session_of(mem)->insist = true;
+    mem->insist = true;
 }
 
 int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
@@ -312,20 +311,30 @@ int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
     return 0;
 }
 
-int nvdebug_mem_write(nvdebug_mem *mem, u8 aperture, u64 addr, u32 expected, u32 value) {
+int nvdebug_mem_write(nvdebug_mem *mem, const nvdebug_mem_change *change) {
     nvdebug_gpu *gpu = mem->gpu;
     Machine &machine = Machine::of(gpu);
-    const u64 place = place_of(gpu, aperture, addr);
+    const u8 aperture = change->aperture;
+    const auto check = [&](u64 addr, u32 expected) {
+        const auto word = machine.memory_read(aperture, place_of(gpu, aperture, addr));
+        return word ? nvdebug_word_check(*word, expected) : -EFAULT;
+    };
+    if (nvdebug_mem_needs_lock(gpu, aperture) != gpu->lock.held)
+        core::wrong("a write with the lock not as its memory needs it");
     int ret = machine.next_request();
     if (!ret)
-        ret = check_range(gpu, aperture, addr, 4);
-    if (ret)
-        return ret;
-    const auto was = machine.memory_read(aperture, place);
-    ret = was ? nvdebug_word_check(*was, expected) : -EFAULT;
+        ret = check_range(gpu, aperture, change->addr, 4);
+    for (u32 i = 0; !ret && i < change->guards; i++) {
+        if ((change->guard[i].addr ^ change->addr) >= 4096)
+            core::wrong("a guard in another page");
+        ret = check(change->guard[i].addr, change->guard[i].value);
+    }
+    if (!ret)
+        ret = check(change->addr, change->expected);
     if (!ret) {
-        machine.memory_write(aperture, place, value);
-        ret = machine.memory_read(aperture, place) == value ? 0 : -EIO;
+        const u64 place = place_of(gpu, aperture, change->addr);
+        machine.memory_write(aperture, place, change->value);
+        ret = machine.memory_read(aperture, place) == change->value ? 0 : -EIO;
     }
     if (in_video(gpu, aperture) && (ret == -EIO || ret == -EBUSY)) {
         const int alive = nvdebug_gpu_check_alive(gpu);

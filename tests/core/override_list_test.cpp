@@ -74,9 +74,9 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
     int resubmit() {
         return machine.locked([&] { return nvdebug_override_resubmit(gpu(), runlist()); });
     }
-    void retire(bool awake = true) {
+    void retire(int error = 0) {
         EXPECT_EQ(machine.begin(true), 0);
-        nvdebug_overrides_retire(gpu(), awake);
+        nvdebug_overrides_retire(gpu(), error);
         machine.end();
     }
     [[nodiscard]] bool logged(const std::string &text) const {
@@ -350,7 +350,7 @@ TEST_P(OverrideList, IsRestoredAgainstADriver) {
             EXPECT_EQ(meddled, std::min(times, 2)) << times;
             EXPECT_TRUE(logged("failed to restore")) << times;
         } else {
-            EXPECT_EQ(ret, times < 3 ? 1 : -EIO) << times;
+            EXPECT_EQ(ret, times < 3 ? 1 : -EBUSY) << times;
             EXPECT_EQ(meddled, std::min(times, 3)) << times;
             EXPECT_EQ(machine.errors.empty(), times < 3) << times;
         }
@@ -397,10 +397,25 @@ TEST_P(OverrideList, OfAGpuThatSleepsAreFreedWithoutAWrite) {
     const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
     machine.written.clear();
-    retire(false);
+    retire(-ENODEV);
     EXPECT_TRUE(machine.written.empty());
     EXPECT_EQ(lists(), 0U);
     EXPECT_TRUE(is_current(own));
+}
+
+/// It is on, but may not be accessed: Host may read the list, so it is neither replaced nor freed.
+TEST_P(OverrideList, OfAGpuThatIsOnAndCannotBeAccessedKeepsItsMemory) {
+    nvdebug_override *const list = make();
+    const nvdebug_runlist_location own = list->own;
+    const auto first = [&] { return machine.Model::memory_read(own.aperture, own.addr); };
+    ASSERT_EQ(install(list), 0);
+    const auto word = first();
+    machine.written.clear();
+    retire(-EIO);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(first(), word);
+    EXPECT_TRUE(logged("are left to runlist 0"));
 }
 
 /// Host may go on reading what could not be replaced: its memory is never used for anything else.

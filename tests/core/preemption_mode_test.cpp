@@ -12,6 +12,7 @@ extern "C" {
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -267,6 +268,71 @@ TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
     machine.on_memory_read = nullptr;
     EXPECT_EQ(machine.Model::memory_read(aperture, options), theirs);
 }
+
+/// The memory is freed and used anew in the last moment. In a page of zeros the word looks like wfi.
+class FreedImage : public PreemptionMode {
+  protected:
+    /// At the `look`-th look at the magic, which is the last word that is read before the write.
+    void freed_at(int look, const std::vector<u64> &words) {
+        const u8 aperture = aperture_of_options();
+        const u64 header = options - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
+        const u64 magic = header + 4 * NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE;
+        machine.on_memory_read = [=, this, looks = 0](u64 address) mutable -> std::optional<u32> {
+            if (address != magic || ++looks != look)
+                return std::nullopt;
+            const auto was = machine.Model::memory_read(aperture, magic);
+            for (const u64 word : words)
+                machine.Model::memory_write(aperture, header + 4 * word, 0);
+            return was;
+        };
+    }
+    [[nodiscard]] static std::vector<std::vector<u64>> ways() {
+        std::vector<u64> page(64);
+        std::iota(page.begin(), page.end(), 0);
+        return {page, {NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE}, {NV_CTXSW_MAIN_IMAGE_CONTEXT_ID}};
+    }
+    [[nodiscard]] std::vector<u32> header() {
+        const u8 aperture = aperture_of_options();
+        std::vector<u32> words;
+        for (u64 i = 0; i < 64; i++)
+            words.push_back(*machine.Model::memory_read(
+                aperture, options + 4 * i - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS));
+        return words;
+    }
+    void restore(const std::vector<u32> &words, u8 aperture) {
+        for (u64 i = 0; i < 64; i++)
+            machine.Model::memory_write(
+                aperture, options + 4 * i - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
+                words[i]);
+    }
+};
+
+TEST_P(FreedImage, GetsNothing) {
+    const u8 aperture = aperture_of_options();
+    const std::vector<u32> was = header();
+    for (const auto &words : ways()) {
+        EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
+        writes = 0;
+        freed_at(2, words); // the first look finds the image
+        EXPECT_EQ(Open(machine, file).write("0:2 cta").error, -EBUSY);
+        EXPECT_EQ(writes, 0);
+        machine.on_memory_read = nullptr;
+        restore(was, aperture);
+    }
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(FreedImage, GetsNothingWhenALeaseIsOver) {
+    const u8 aperture = aperture_of_options();
+    const std::vector<u32> was = header();
+    for (const auto &words : ways()) {
+        EXPECT_EQ(at_the_end_of_a_lease([&] { freed_at(1, words); }), 0);
+        restore(was, aperture);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, FreedImage,
+                         testing::Values("gtx1080ti", "titan-v", "a100", "h200"), name_of_board);
 
 /// The write is lost: there is nothing to put back, and nothing to say.
 TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Compare-and-write of video memory, see nvdebug_mem_write().
+ */
+#ifndef NVDEBUG_ACCESS_CHANGE_H
+#define NVDEBUG_ACCESS_CHANGE_H
+
+#include <linux/io.h>
+
+#include "core/machine.h"
+#include "decode/register.h"
+
+/*
+ * Are all words as @change has them? @at is mapped at change->addr, with the
+ * rest of its 4 KiB. Errors as nvdebug_word_check().
+ */
+static inline int nvdebug_change_check(const void __iomem *at,
+				       const struct nvdebug_mem_change *change)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < change->guards; i++) {
+		const struct nvdebug_mem_guard *guard = &change->guard[i];
+		long offset = (long)(guard->addr - change->addr);
+
+		ret = nvdebug_word_check(readl(at + offset), guard->value);
+	}
+	/* the word itself last, right before the write */
+	return ret ? ret : nvdebug_word_check(readl(at), change->expected);
+}
+
+#endif
