@@ -45,8 +45,8 @@ struct nvdebug_bus {
 	 */
 	bool (*is_awake)(struct nvdebug_device *device);
 	/*
-	 * Does the GPU itself have power? If so Host goes on, also while it is
-	 * suspended, as a PCI device without a driver is.
+	 * Does the GPU have power? Host may then read memory, even if the device
+	 * is suspended: a PCI device without a driver stays in D0.
 	 */
 	bool (*is_on)(struct nvdebug_device *device);
 	/* Why only info is supported, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Compare-and-write of video memory, see nvdebug_mem_write().
+ * The compare of a compare-and-write of video memory, see nvdebug_mem_write().
  */
 #ifndef NVDEBUG_ACCESS_CHANGE_H
 #define NVDEBUG_ACCESS_CHANGE_H
@@ -11,8 +11,9 @@
 #include "decode/register.h"
 
 /*
- * Are all words as @change has them? @at is mapped at change->addr, with the
- * rest of its 4 KiB. Errors as nvdebug_word_check().
+ * Check that the guards and the word are as expected. @at is the mapping of
+ * change->addr; the rest of its 4 KiB is mapped, too. Interrupts are off. Errors
+ * as nvdebug_word_check().
  */
 static inline int nvdebug_change_check(const void __iomem *at,
 				       const struct nvdebug_mem_change *change)

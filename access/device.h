@@ -101,8 +101,8 @@ int __must_check nvdebug_device_why_busy(struct nvdebug_device *device,
 int __must_check nvdebug_device_driver_name(struct nvdebug_device *device,
 					    char *name, size_t size);
 /*
- * The same as nvdebug_gpu_begin_undo() for what must not stay: resumes a GPU
- * that is suspended, but on. -ENODEV only if it is off or gone.
+ * As nvdebug_gpu_begin_undo(), but resumes a GPU that is suspended and has
+ * power. -ENODEV only if it is off or gone, and so reads no memory.
  */
 int __must_check nvdebug_device_begin_retire(struct nvdebug_device *device);
 /*

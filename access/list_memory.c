@@ -124,7 +124,7 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 	phys_addr_t phys;
 
 	lockdep_assert_held(&gpu->lock);
-	/* before it is freed, for the case that Host reads it all the same */
+	/* before the memory is freed, in case Host still reads it */
 	if (!--device->lists && device->started_dma) {
 		device->started_dma = false;
 		device->bus->stop_dma(device);

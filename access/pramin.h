@@ -66,9 +66,9 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 int __must_check nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 				     struct list_head *requests);
 /*
- * Write one word if it and its guards are as expected. -EAGAIN: the window was moved by others
- * before the write; -EBUSY: moved during the write, or another value; -EIO: it
- * reads back differently.
+ * Write one word if it and its guards are as expected. -EAGAIN: the window was
+ * moved by others before the write; -EBUSY: moved during the write, or another
+ * value; -EIO: it reads back differently.
  */
 int __must_check nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
 				      const struct nvdebug_mem_change *change);

@@ -185,7 +185,7 @@ static void cache_write_back(void *word)
 #endif
 }
 
-/* Is the word in the mapped page @map as it should be? May fault. */
+/* Compare the word at @addr, in the page mapped at @map. It may fault. */
 static int sysmem_check_word(const void *map, u64 addr, u32 expected)
 {
 	u32 wanted = (__force u32)cpu_to_le32(expected);

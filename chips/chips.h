@@ -330,10 +330,9 @@ const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
 /* The memory that @aperture selects on this chip. */
 enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture);
 /*
- * Is the memory accessed with gpu->lock held? System memory is: it may be that
- * of an override list, which is freed when another one is submitted, and other
- * writes of the module are kept off. Accesses to video memory take the lock
- * themselves.
+ * Must the caller hold gpu->lock to access the memory? For system memory: it may
+ * be that of an override list, which is freed when another one is submitted.
+ * Accesses to video memory take the lock themselves.
  */
 bool nvdebug_mem_needs_lock(const struct nvdebug_gpu *gpu, u8 aperture);
 

@@ -21,11 +21,11 @@
 #include "state/runlist.h"
 
 /*
- * Who has a channel: where its instance block is, to detect that the id was
- * reused.
+ * The owner of a channel by its entry in the driver's list: where its instance
+ * block is, to detect that the id was reused.
  */
 struct channel_owner {
-	int error;	/* of reading it */
+	int error;	/* of reading the list */
 	bool listed;
 	u8 aperture;
 	u64 inst;
@@ -37,7 +37,7 @@ struct channel_change {
 	u32 id;
 	u32 old;	/* value of its register before */
 	u32 owner;	/* lease: see channel_read_owner() */
-	/* Lease: the same by its entry, when it began and when it is over. */
+	/* Lease: where no register has it. When it began, and when last read. */
 	struct channel_owner first;
 	struct channel_owner last;
 	bool written;
@@ -72,8 +72,8 @@ static void channel_ring_doorbell(struct nvdebug_gpu *gpu,
 }
 
 /*
- * PCCSR is read and written: with interrupts off, so that only a write by
- * another CPU can come between. Its bits NEXT and the faults are a driver's, too.
+ * Read and write PCCSR with interrupts off, so that only a write by another CPU
+ * can come between: a driver sets NEXT in it, and clears faults.
  */
 static int channel_write(struct nvdebug_gpu *gpu, u32 reg,
 			 struct channel_change *change, bool enable)
@@ -120,7 +120,7 @@ static int channel_set_enabled(struct nvdebug_gpu *gpu,
 
 /*
  * Identify the owner of a channel by the register with its instance block,
- * where there is one; else 0, see channels_read_owners().
+ * where there is one; else 0, see struct channel_owner.
  */
 static int channel_read_owner(struct nvdebug_gpu *gpu,
 			      const struct channel_change *change, u32 *owner)
@@ -135,11 +135,11 @@ static int channel_read_owner(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Keep the owners of those in @runlist, as its list @copy has them. */
-static void channels_keep_owners(struct nvdebug_gpu *gpu,
-				 struct channel_changes *changes,
-				 const struct nvdebug_runlist *runlist,
-				 const struct nvdebug_runlist_copy *copy)
+/* Set the owners of those in @runlist from @copy of its list. */
+static void channels_set_owners(struct nvdebug_gpu *gpu,
+				struct channel_changes *changes,
+				const struct nvdebug_runlist *runlist,
+				const struct nvdebug_runlist_copy *copy)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_entry entry;
@@ -164,8 +164,8 @@ static void channels_keep_owners(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Where no register has it, read from the driver's lists where the instance
- * block of each channel is, into change->last. Returns only fatal errors.
+ * Read from the driver's lists where the instance block of each channel is, into
+ * change->last. Returns only fatal errors; others are in change->last.error.
  */
 static int channels_read_owners(struct nvdebug_gpu *gpu,
 				struct nvdebug_mem *mem,
@@ -174,7 +174,7 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 	struct nvdebug_topology *topology = &gpu->topology;
 	struct nvdebug_runlist_copy copy;
 	u32 i, k, wanted;
-	int ret;
+	int ret, fatal = 0;
 
 	for (i = 0; i < topology->runlists; i++) {
 		struct nvdebug_runlist *runlist = &topology->runlist[i];
@@ -186,23 +186,28 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 		ret = nvdebug_runlist_copy_original(gpu, mem, runlist, &copy);
 		if (!ret && copy.torn)
 			ret = -EBUSY;
+		else if (!ret && copy.loc.entries && !copy.words)
+			ret = -EIO;
 		for (k = 0; k < changes->count; k++)
 			if (changes->change[k].runlist == runlist)
 				changes->change[k].last = (struct channel_owner) {
 					.error = ret,
 				};
 		if (!ret)
-			channels_keep_owners(gpu, changes, runlist, &copy);
-		if (copy.words)
-			kvfree(copy.words);
+			channels_set_owners(gpu, changes, runlist, &copy);
+		kvfree(copy.words);
+		/* the others get an error of their own, not what they had */
 		if (nvdebug_mem_error_is_fatal(ret))
-			return ret;
+			fatal = ret;
 	}
-	return 0;
+	return fatal;
 }
 
-/* For a lease, before the change. A list may be unreadable: then by id alone. */
-static int channels_know_owners(struct nvdebug_gpu *gpu,
+/*
+ * For a lease, before the change. If a list cannot be read, its channels are
+ * known by their ids alone.
+ */
+static int channels_keep_owners(struct nvdebug_gpu *gpu,
 				struct channel_changes *changes)
 {
 	struct nvdebug_mem *mem;
@@ -221,23 +226,23 @@ static int channels_know_owners(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* The same when the lease is over. */
-static void channels_know_owners_again(struct nvdebug_gpu *gpu,
-				       struct channel_changes *changes)
+/* The lease is over: read the owners again, for channel_compare_owners(). */
+static void channels_reread_owners(struct nvdebug_gpu *gpu,
+				   struct channel_changes *changes)
 {
 	struct nvdebug_mem *mem;
 
 	if (gpu->chip->channel->read_inst)
 		return;
 	mem = nvdebug_mem_begin_undo(gpu);
-	/* an error is that of each channel */
-	channels_read_owners(gpu, mem, changes);
+	/* errors are in change->last, also fatal ones */
+	(void)channels_read_owners(gpu, mem, changes);
 	nvdebug_mem_end(mem);
 }
 
 /*
- * Is the owner by the lists still the same? 1, 0 or an error. Without memory
- * for a copy of the list the id decides alone: a lease must end.
+ * Is the owner by the lists still the same? 1, 0 or an error. If there is no
+ * memory for a copy of the list, the id decides alone: a lease must end.
  */
 static int channel_compare_owners(const struct channel_change *change)
 {
@@ -385,7 +390,7 @@ static void channels_lease_over(struct nvdebug_gpu *gpu,
 		container_of(base, struct channel_changes, undo);
 	struct nvdebug_report report;
 
-	channels_know_owners_again(gpu, changes);
+	channels_reread_owners(gpu, changes);
 	nvdebug_report_begin(&report);
 	mutex_lock(&gpu->lock);
 	channels_undo(gpu, changes, changes->count, &report);
@@ -434,7 +439,7 @@ static int channel_request_run(struct channel_request *req, const char *text,
 					      &changes->change[i].runlist);
 	}
 	if (!ret)
-		ret = channels_know_owners(gpu, changes);
+		ret = channels_keep_owners(gpu, changes);
 	if (!ret)
 		ret = channels_apply(gpu, changes);
 	nvdebug_gpu_end(gpu);

@@ -9,14 +9,17 @@
 #include "core/machine.h"
 #include "decode/targets.h"
 
-void nvdebug_leases_init(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+int nvdebug_leases_init(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
+	/* nvdebug_leases_end_all() may hold it for long */
+	if (mutex_lock_killable(&gpu->leases_lock))
+		return -EINTR;
 	mutex_init(&leases->lock);
 	INIT_LIST_HEAD(&leases->undos);
 	leases->count = 0;
-	mutex_lock(&gpu->leases_lock);
 	list_add_tail(&leases->node, &gpu->leases);
 	mutex_unlock(&gpu->leases_lock);
+	return 0;
 }
 
 static int lease_take_locked(struct nvdebug_leases *leases,

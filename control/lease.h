@@ -16,7 +16,7 @@ struct seq_buf;
 
 #define NVDEBUG_LEASES_MAX	16
 
-/* The leases of an open file. */
+/* The leases of an open file of a control. */
 struct nvdebug_leases {
 	struct list_head node;	/* in gpu->leases */
 	struct mutex lock;	/* serialises requests, for their order */
@@ -24,8 +24,9 @@ struct nvdebug_leases {
 	unsigned int count;
 };
 
-void nvdebug_leases_init(struct nvdebug_leases *leases,
-			 struct nvdebug_gpu *gpu);
+/* Fails with -EINTR. */
+int __must_check nvdebug_leases_init(struct nvdebug_leases *leases,
+				     struct nvdebug_gpu *gpu);
 
 /*
  * Execute the request @text (@len bytes). If it begins with "lease", it is
@@ -43,9 +44,9 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
 
 /*
- * Undo the leases of all open files, which may then get others: before a driver
- * is bound or unbound, as what was changed is the present owner's, and ids are
- * used again.
+ * Undo the leases of all open files; the files can then be used for others.
+ * Before a driver is bound or unbound: what was changed is the present owner's,
+ * and the next one uses the same ids.
  */
 void nvdebug_leases_end_all(struct nvdebug_gpu *gpu);
 

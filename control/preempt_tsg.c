@@ -29,7 +29,7 @@ static int preempt_tsg_resolve(struct preempt_tsg_request *req)
 	return ret;
 }
 
-/* Takes the lock for each: one may last seconds, and others wait for it. */
+/* Takes the lock for each target: a preempt may last seconds. */
 static int preempt_tsg_apply(struct preempt_tsg_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;

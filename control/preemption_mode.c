@@ -144,9 +144,8 @@ static int image_read_options(const struct preemption_mode_request *req,
 }
 
 /*
- * @old is what image_read_options() has just read: usually 0 or 1, as in much
- * other memory. So it is written only where the image of this context is still
- * seen in the same moment.
+ * @old is what image_read_options() has just read. It is usually 0 or 1, as are
+ * many words of other memory, so magic and context id must still be there, too.
  */
 static int image_write_options(const struct preemption_mode_request *req,
 			       struct nvdebug_mem *mem, u32 old, u32 mode)
@@ -169,7 +168,7 @@ static int image_write_options(const struct preemption_mode_request *req,
 	bool held = nvdebug_mem_needs_lock(req->gpu, req->aperture);
 	int ret;
 
-	/* not killable, also to undo: nothing under the lock waits for long */
+	/* not killable: a lease is undone by this function, too */
 	if (held)
 		mutex_lock(&req->gpu->lock);
 	ret = nvdebug_mem_write(mem, &change);

@@ -66,8 +66,8 @@ static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 
 /*
  * Execute the orders one by one. If one fails, @undo reverts it and those
- * before it; without @undo those before it stay done. Takes the lock for each:
- * one may last seconds, and others wait for it.
+ * before it; without @undo those before it stay done. Takes the lock for each
+ * order, which may last seconds.
  */
 static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 			int (*act)(struct nvdebug_gpu *gpu,

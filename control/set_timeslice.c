@@ -290,7 +290,7 @@ static int edit_submit_undo(struct timeslice_edit *edit)
 	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
 	ret = nvdebug_submit(gpu, edit->runlist, &now, &edit->loc);
-	/* the driver submits a list: which need not be done twice */
+	/* a list that the driver submitted meanwhile is fine, too */
 	if (ret == -EBUSY)
 		return 0;
 	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);

@@ -168,17 +168,17 @@ struct nvdebug_mem_change {
 	u32 expected;
 	u32 value;
 	/*
-	 * Words of the same 4 KiB that show that the memory is still what it
-	 * was: a word alone may look the same in memory that has been reused.
+	 * Words of the same 4 KiB that identify the memory: the word alone may
+	 * be the same after the memory was reused.
 	 */
 	const struct nvdebug_mem_guard *guard;
 	u32 guards;
 };
 
 /*
- * Write the word if it and all guards are as expected, and read it back. They
- * are read and it is written with interrupts off, and for video memory under
- * gpu->lock; for system memory the caller holds that lock, see
+ * Write the word if it and all guards are as expected, and read it back.
+ * Interrupts are off from the first compare to the write. gpu->lock is taken for
+ * video memory; for system memory the caller holds it, see
  * nvdebug_mem_needs_lock(). Errors as for reading; -EIO also if it reads back
  * differently. -EBUSY: another value, not written; or the window was moved
  * during the write, and it is unknown whether the word was written.

@@ -161,18 +161,21 @@ static bool pci_is_on(const struct pci_dev *pdev)
 	       pdev->current_state == PCI_UNKNOWN;
 }
 
+/* A frozen channel may recover: the GPU counts as on. */
 static bool pci_gpu_is_on(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
 
-	return pci_is_on(pdev) && !pci_channel_offline(pdev);
+	return pci_is_on(pdev) &&
+	       pdev->error_state != pci_channel_io_perm_failure;
 }
 
 static bool pci_is_awake(struct nvdebug_device *device)
 {
-	struct pci_dev *bridge = to_pci_dev(device->dev);
+	struct pci_dev *pdev = to_pci_dev(device->dev);
+	struct pci_dev *bridge = pdev;
 
-	if (!pci_gpu_is_on(device))
+	if (!pci_is_on(pdev) || pci_channel_offline(pdev))
 		return false;
 	while ((bridge = pci_upstream_bridge(bridge)))
 		if (!pci_is_on(bridge) || pm_runtime_suspended(&bridge->dev))

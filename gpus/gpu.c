@@ -167,7 +167,7 @@ static void retire_overrides(struct nvdebug_device *device)
 	struct nvdebug_gpu *gpu = &device->gpu;
 	int error;
 
-	/* most have none, and are left asleep */
+	/* without one the GPU is left asleep */
 	if (!nvdebug_overrides_exist(gpu))
 		return;
 	error = nvdebug_device_begin_retire(device);
@@ -179,7 +179,6 @@ static void retire_overrides(struct nvdebug_device *device)
 /* Before a driver is bound or unbound. */
 static void retire_changes(struct nvdebug_device *device)
 {
-	/* what leases changed is the present owner's, whose ids are used again */
 	nvdebug_leases_end_all(&device->gpu);
 	/* the change may change the IOMMU mappings of override lists */
 	retire_overrides(device);

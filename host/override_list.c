@@ -98,8 +98,8 @@ static bool override_is_current(const struct nvdebug_override *list,
 #define PUT_BACK_TRIES	3
 
 /*
- * Submit the list at @loc in place of @list, unless the driver has submitted
- * another one, which is fine, too. Not interruptible.
+ * Submit the list at @loc in place of @list. If the driver has submitted another
+ * one, that stays. Not interruptible.
  */
 static int override_restore_list(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_override *list,

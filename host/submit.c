@@ -88,7 +88,7 @@ static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 	return found;
 }
 
-/* Is the list at @expected still current, and nothing submitted since? */
+/* -EBUSY if another list than that at @expected is current or submitted. */
 static int submit_check_current(struct nvdebug_gpu *gpu,
 				const struct nvdebug_runlist *runlist,
 				const struct nvdebug_runlist_location *expected)
@@ -191,9 +191,9 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 		return s.words;
 
 	/*
-	 * Nothing but a write by another CPU can come between the check and the
-	 * words, or between these: up to Volta the last one submits whatever
-	 * address is in the shared port by then.
+	 * With interrupts off only a write by another CPU can come between the
+	 * check and the writes, or between two of them: up to Volta the last one
+	 * submits whatever address the shared port has.
 	 */
 	local_irq_save(flags);
 	ret = submit_check_current(gpu, runlist, expected);

@@ -43,9 +43,9 @@ nvdebug_submit(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	       const struct nvdebug_runlist_location *expected);
 
 /*
- * The list at @loc was written, and not submitted, which looks as @expected:
- * unless that has changed, set the address back to that of the current list at
- * @was, which Host still reads.
+ * The address of the list at @loc was written, but the list not submitted; the
+ * registers then read as @expected. If they still do, write the address of the
+ * list at @was, which Host still reads.
  */
 void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
 			     const struct nvdebug_runlist *runlist,

@@ -48,7 +48,7 @@ struct proc_reader {
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;
 	struct nvdebug_snapshot *snapshot;
-	struct nvdebug_leases leases;
+	struct nvdebug_leases leases;	/* of a file that is a control, too */
 };
 
 static void create_rest(struct nvdebug_device *device);
@@ -152,13 +152,19 @@ static int reader_open(struct inode *inode, struct file *file)
 		ret = -ENOMEM;
 		goto err_free_snapshot;
 	}
+	if (node->control) {
+		ret = nvdebug_leases_init(&reader->leases, &node->device->gpu);
+		if (ret)
+			goto err_release;
+	}
 	nvdebug_device_get(node->device);
 	reader->device = node->device;
 	reader->view = node->view;
 	reader->snapshot = snapshot;
-	nvdebug_leases_init(&reader->leases, &node->device->gpu);
 	return 0;
 
+err_release:
+	seq_release_private(inode, file);
 err_free_snapshot:
 	free_snapshot(node->view, snapshot);
 	return ret;
@@ -166,10 +172,12 @@ err_free_snapshot:
 
 static int reader_release(struct inode *inode, struct file *file)
 {
+	const struct proc_file *node = pde_data(inode);
 	struct seq_file *m = file->private_data;
 	struct proc_reader *reader = m->private;
 
-	nvdebug_leases_end(&reader->leases, &reader->device->gpu);
+	if (node->control)
+		nvdebug_leases_end(&reader->leases, &reader->device->gpu);
 	free_snapshot(reader->view, reader->snapshot);
 	nvdebug_device_put(reader->device);
 	return seq_release_private(inode, file);
@@ -220,12 +228,16 @@ static int control_open(struct inode *inode, struct file *file)
 	const struct proc_file *node = pde_data(inode);
 	struct nvdebug_leases *leases = kzalloc(sizeof(*leases),
 						GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!leases)
 		return -ENOMEM;
-	nvdebug_leases_init(leases, &node->device->gpu);
-	file->private_data = leases;
-	return 0;
+	ret = nvdebug_leases_init(leases, &node->device->gpu);
+	if (ret)
+		kfree(leases);
+	else
+		file->private_data = leases;
+	return ret;
 }
 
 static int control_release(struct inode *inode, struct file *file)
@@ -283,11 +295,16 @@ static int dialogue_open(struct inode *inode, struct file *file)
 {
 	const struct proc_file *node = pde_data(inode);
 	struct proc_dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!d)
 		return -ENOMEM;
+	ret = nvdebug_leases_init(&d->leases, &node->device->gpu);
+	if (ret) {
+		kfree(d);
+		return ret;
+	}
 	mutex_init(&d->lock);
-	nvdebug_leases_init(&d->leases, &node->device->gpu);
 	file->private_data = d;
 	return 0;
 }

@@ -384,10 +384,6 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 	if (!set->gpu->chip->channel->read_inst || block->status)
 		return 0;
 	ret = channel_read_place(set, id, NULL, &place);
-	if (ret == -EIO) {
-		block->status = ret;
-		return 0;
-	}
 	if (ret)
 		return ret;
 	if (!place.bound || place.addr != block->addr ||

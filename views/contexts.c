@@ -178,6 +178,14 @@ static int read_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	return ret;
 }
 
+/* The part gets one line: other runlists may be readable. */
+static void part_set_error(struct context_part *part, int error)
+{
+	part->error = error;
+	part->members = 0;
+	part->rows = 1;
+}
+
 static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 		    struct nvdebug_runlist *runlist)
 {
@@ -196,12 +204,9 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	list_add_tail(&part->node, &s->parts);
 	if (!ret)
 		ret = read_part(s, mem, runlist, part);
-	/* the others may be readable */
 	if (ret != -EIO)
 		return ret;
-	part->error = ret;
-	part->members = 0;
-	part->rows = 1;
+	part_set_error(part, ret);
 	return 0;
 }
 
@@ -349,9 +354,11 @@ static int contexts_read(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 	s->base.records = 1;
 	list_for_each_entry(part, &s->parts, node) {
 		ret = part_confirm_members(s->instances, part);
-		if (!ret && !part->error)
+		if (ret == -EIO)
+			part_set_error(part, ret);
+		else if (!ret && !part->error)
 			ret = part_arrange_rows(part);
-		if (ret)
+		if (ret && ret != -EIO)
 			return ret;
 		s->base.records += part->rows;
 	}

@@ -93,6 +93,8 @@ Text Open::write(const std::string &request) {
     std::array<char, 4096> text{};
     seq_buf answer;
     seq_buf_init(&answer, text.data(), text.size());
+    if (error_)
+        return {error_, {}};
     if (request.size() > file_.control->text_max)
         return {-E2BIG, {}};
     const int ret = nvdebug_request(machine_.gpu(), file_.control, &leases_, request.c_str(),

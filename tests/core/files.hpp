@@ -42,12 +42,14 @@ void write(Machine &machine, const std::vector<File> &files, const std::filesyst
 /// A file that is open for writing, with the leases that go with it.
 class Open {
   public:
-    Open(Machine &machine, const File &file) : machine_(machine), file_(file) {
-        nvdebug_leases_init(&leases_, machine.gpu());
-    }
+    Open(Machine &machine, const File &file)
+        : machine_(machine), file_(file), error_(nvdebug_leases_init(&leases_, machine.gpu())) {}
     Open(const Open &) = delete;
     Open &operator=(const Open &) = delete;
-    ~Open() { nvdebug_leases_end(&leases_, machine_.gpu()); }
+    ~Open() {
+        if (!error_)
+            nvdebug_leases_end(&leases_, machine_.gpu());
+    }
 
     /// One request; the text is its answer, if there is one.
     Text write(const std::string &request);
@@ -56,6 +58,7 @@ class Open {
     Machine &machine_;
     const File &file_;
     nvdebug_leases leases_{};
+    const int error_; ///< of opening it
 };
 
 } // namespace core

@@ -190,7 +190,7 @@ TEST_P(Leases, TheWordIsAWordOfItsOwn) {
 
 TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
     nvdebug_leases leases{};
-    nvdebug_leases_init(&leases, machine.gpu());
+    ASSERT_EQ(nvdebug_leases_init(&leases, machine.gpu()), 0);
     const std::string text = "0:1 4000";
     std::array<char, 8> room{};
     seq_buf answer;
@@ -454,7 +454,7 @@ TEST_P(Leases, ARunlistThatFailsEndsTheRequest) {
     EXPECT_TRUE(has(machine.done, "preempted 2 TSGs: 0:1 0:0 ("));
 }
 
-/// Its driver is about to be bound or unbound: what was changed is the present one's.
+/// Before a driver is bound or unbound: what was changed is the present owner's.
 TEST_P(Leases, EndWithTheDriver) {
     Open disable(machine, file("disable_channel"));
     Open gates(machine, file("scheduling"));
@@ -497,27 +497,26 @@ TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
         ASSERT_EQ(ops->decode(words, ops->entry_words, &entry), 0);
         if (entry.kind != NVDEBUG_ENTRY_CHANNEL || entry.id != 2)
             continue;
-        for (const bool listed : {true, false}) {
-            const u64 word = listed ? at + 4 : at + 8; // the instance block's address; the id
-            const u32 was = *machine.Model::memory_read(loc.aperture, word);
+        const u64 word = at + 8;
+        const u32 was = *machine.Model::memory_read(loc.aperture, word);
+        for (const u32 bit : {0x1000U, 0x100U}) { // of the instance block's address; of the id
             for (const bool changed : {false, true}) {
                 machine.errors.clear();
                 {
                     Open open(machine, file("disable_channel"));
                     ASSERT_EQ(open.write("lease 0:2").error, 0);
                     if (changed)
-                        machine.Model::memory_write(loc.aperture, word,
-                                                    listed ? was + 0x1000 : was ^ 0x100);
+                        machine.Model::memory_write(loc.aperture, word, was ^ bit);
                     shim.killed = true; // as at the end of a killed process
                 }
                 shim.killed = false;
-                EXPECT_EQ(is_enabled(2), !changed) << listed;
+                EXPECT_EQ(is_enabled(2), !changed) << bit;
                 machine.Model::memory_write(loc.aperture, word, was);
                 set_enabled(2, true);
                 EXPECT_TRUE(machine.errors.empty());
             }
         }
-        // a list that cannot be read: not known, so it is said, and nothing is written
+        // a list that cannot be read at the end: nothing is written, and the log has a line
         {
             Open open(machine, file("disable_channel"));
             ASSERT_EQ(open.write("lease 0:2").error, 0);
@@ -527,7 +526,7 @@ TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
         EXPECT_FALSE(is_enabled(2));
         EXPECT_TRUE(has(machine.errors, "failed to restore 1 channel"));
         set_enabled(2, true);
-        // one that could not be read when the lease began: by the id alone
+        // one that could not be read when the lease began: the id decides alone
         {
             Open open(machine, file("disable_channel"));
             machine.on_memory_read = [](u64) { return std::optional(0xbadf1100); };
@@ -541,7 +540,7 @@ TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
     FAIL() << "channel 2 is not listed";
 }
 
-/// One of many targets may take seconds, in which others wait for the lock, or the GPU's files go.
+/// One of many targets may take seconds, in which others wait for the lock, or the GPU is removed.
 TEST_P(Leases, EachTargetTakesTheLockByItself) {
     const nvdebug_preempt_ops *const ops = machine.gpu()->chip->preempt;
     const std::vector<std::pair<std::string, std::string>> requests{

@@ -269,12 +269,13 @@ TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
     EXPECT_EQ(machine.Model::memory_read(aperture, options), theirs);
 }
 
-/// The memory is freed and used anew in the last moment. In a page of zeros the word looks like wfi.
+/// The memory is freed and used anew just before the write. In a page of zeros the word reads as wfi.
 class FreedImage : public PreemptionMode {
   protected:
+    FreedImage() : aperture(aperture_of_options()) {}
+
     /// At the `look`-th look at the magic, which is the last word that is read before the write.
     void freed_at(int look, const std::vector<u64> &words) {
-        const u8 aperture = aperture_of_options();
         const u64 header = options - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
         const u64 magic = header + 4 * NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE;
         machine.on_memory_read = [=, this, looks = 0](u64 address) mutable -> std::optional<u32> {
@@ -292,23 +293,23 @@ class FreedImage : public PreemptionMode {
         return {page, {NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE}, {NV_CTXSW_MAIN_IMAGE_CONTEXT_ID}};
     }
     [[nodiscard]] std::vector<u32> header() {
-        const u8 aperture = aperture_of_options();
         std::vector<u32> words;
         for (u64 i = 0; i < 64; i++)
             words.push_back(*machine.Model::memory_read(
                 aperture, options + 4 * i - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS));
         return words;
     }
-    void restore(const std::vector<u32> &words, u8 aperture) {
+    void restore(const std::vector<u32> &words) {
         for (u64 i = 0; i < 64; i++)
             machine.Model::memory_write(
                 aperture, options + 4 * i - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
                 words[i]);
     }
+
+    const u8 aperture;
 };
 
 TEST_P(FreedImage, GetsNothing) {
-    const u8 aperture = aperture_of_options();
     const std::vector<u32> was = header();
     for (const auto &words : ways()) {
         EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
@@ -317,17 +318,16 @@ TEST_P(FreedImage, GetsNothing) {
         EXPECT_EQ(Open(machine, file).write("0:2 cta").error, -EBUSY);
         EXPECT_EQ(writes, 0);
         machine.on_memory_read = nullptr;
-        restore(was, aperture);
+        restore(was);
     }
     EXPECT_TRUE(machine.errors.empty());
 }
 
 TEST_P(FreedImage, GetsNothingWhenALeaseIsOver) {
-    const u8 aperture = aperture_of_options();
     const std::vector<u32> was = header();
     for (const auto &words : ways()) {
         EXPECT_EQ(at_the_end_of_a_lease([&] { freed_at(1, words); }), 0);
-        restore(was, aperture);
+        restore(was);
     }
 }
 

@@ -55,9 +55,18 @@ class Words : public OnBoard {
 
 /// All ones in every register are a GPU that has gone: that is proc_hostile's vanish.
 TEST_P(Words, InEveryRegister) {
-    for (const std::uint32_t word : errors)
-        expect_errors({"runlist0_brief", "engines", "scheduling", "ptimer"},
-                      "pri-error " + hex(word));
+    const auto count = [this](const std::string &text) {
+        const std::string lines = bench.text("scheduling");
+        std::size_t n = 0;
+        for (std::size_t at = 0; (at = lines.find(text, at)) != std::string::npos; at++)
+            n++;
+        return n;
+    };
+    const std::size_t runlists = count(" on\n");
+    for (const std::uint32_t word : errors) {
+        expect_errors({"runlist0_brief", "engines", "ptimer"}, "pri-error " + hex(word));
+        EXPECT_EQ(count(" unreadable\n"), runlists);
+    }
 }
 
 TEST_P(Words, InTheStateOfChannels) {
