@@ -279,6 +279,10 @@ lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU m
 lab-programs: cmake
 	$(call cmake_build,$(BUILD)/cmake,"the lab's programs and nvdebugctl",instrument lab-model nvdebugctl)
 
+.PHONY: quota-replay
+quota-replay: cmake
+	$(call cmake_build,$(BUILD)/cmake,"the quota machine",quota-replay)
+
 # --- tests ---
 
 .PHONY: kselftest
