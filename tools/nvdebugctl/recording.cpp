@@ -70,25 +70,6 @@ const std::vector<Form> &forms() {
     return all;
 }
 
-std::string name_of(const Holder &who, const RecordedProcess *process) {
-    constexpr std::uint32_t drivers_own = 0xffffffff;
-    if (process && process->command)
-        return fmt::format("{}[{}]", printable(*process->command), process->pid);
-    if (who.pid == 0U)
-        return "hidden";
-    if (who.pid == drivers_own)
-        return "the driver";
-    if (who.pid)
-        return fmt::format("pid {}", *who.pid);
-    const std::string where =
-        who.runlist ? fmt::format(" of runlist {}", *who.runlist) : std::string();
-    if (who.tsg)
-        return fmt::format("TSG {}{}", *who.tsg, where);
-    if (who.channel)
-        return fmt::format("channel {}{}", *who.channel, where);
-    return "unknown";
-}
-
 // --- what it adds up to ---
 
 void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
