@@ -5,12 +5,14 @@ import csv
 import io
 import json
 import pathlib
+import random
 import re
 import subprocess
 
 import ctl
 import jsonschema
 import pytest
+import stgm_equations
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SETS = pathlib.Path(__file__).parent / "data/stgm"
@@ -72,6 +74,23 @@ def test_check(name, analysis, waiting, copy_wait):
         assert task["slack"] is None or task["slack"] >= 0
     warned = analysis == "stgm-printed" or (analysis == "federated" and "None" in str(found) and name != "a16")
     assert bool(result.err) == warned
+
+
+@pytest.mark.parametrize("waiting, copy_wait", stgm_equations.WAITS)
+@pytest.mark.parametrize("analysis", ("stgm", "stgm-printed"))
+def test_bounds_are_those_of_the_equations(analysis, waiting, copy_wait):
+    """Evaluated once more, in Python, by the text alone."""
+    generator = random.Random(f"{analysis} {waiting} {copy_wait}")
+    with_bound = without = 0
+    for _ in range(30):
+        taskset = stgm_equations.random_set(generator)
+        data = document(check(taskset, "-j", "-a", analysis, "--waiting", waiting, "--copy-wait", copy_wait))
+        found = [(task["response"], *task["blocking"].values()) for task in data["tasks"]]
+        expected = stgm_equations.bounds(taskset, analysis == "stgm-printed", waiting, copy_wait)
+        assert found == expected, json.dumps(taskset)
+        with_bound += sum(bound is not None for bound, *_ in expected)
+        without += sum(bound is None for bound, *_ in expected)
+    assert with_bound > 10 and without > 10
 
 
 def test_the_default_is_the_sound_analysis_of_tasks_that_suspend():

@@ -190,12 +190,12 @@ Time Analysis::lock_wait_fifo(std::size_t task) const {
     return sum;
 }
 
-/** One request of lower priority that has begun, and all of higher priority that come meanwhile. */
-Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
+/** What may be given the lock before the task: a segment of lower priority that has begun, and those of higher
+ *  priority. */
+Analysis::Requests Analysis::requests_before(std::size_t task) const {
     const Numbers &mine = model_[task];
     const Time overhead = options_.method == Method::server ? options_.server_overhead : 0;
-    Time begun = 0;
-    std::vector<Source> above;
+    Requests found;
     for (std::size_t other = 0; other < model_.size(); other++) {
         const Numbers &one = model_[other];
         if (other == task || !one.uses_gpu())
@@ -203,15 +203,46 @@ Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
         // A task that spins for the lock keeps its core's others from requesting it.
         if (options_.busy && one.core == mine.core && one.core != no_core)
             continue;
+        const Time begun = add(one.longest_segment, overhead);
         if (one.above(mine))
-            above.push_back({add(one.segments(), multiply(one.gpu_segments, overhead)), one.period, one.period});
+            // Of a job that may have come a response before, all segments.
+            found.above.push_back(
+                {add(one.segments(), multiply(one.gpu_segments, overhead)), one.period, one.deadline});
         else
-            begun = std::max(begun, add(one.longest_segment, overhead));
+            found.begun = std::max(found.begun, begun);
     }
+    return found;
+}
+
+/** For one request: what is before it, and all that comes while it waits. */
+Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
+    const Requests before = requests_before(task);
     Time last = 0;
-    const auto wait = least_response(begun, above, mine.deadline, 0, &last);
+    const auto wait = least_response(before.begun, before.above, model_[task].deadline, 0, &last);
     *none = !wait;
     return wait.value_or(last);
+}
+
+/** For all requests of a job at once: what of higher priority comes during the whole response. @p found is the bound
+ *  that counts for each request; the lesser one of both remains. */
+void Analysis::count_over_job(std::size_t task, Time base, Bound &found) {
+    const Numbers &mine = model_[task];
+    const Requests before = requests_before(task);
+    const Time requests = mine.gpu_segments, own = multiply(2 * requests, options_.server_overhead);
+    const Time once = add(multiply(requests, before.begun), options_.method == Method::server ? own : 0);
+    const std::size_t others = sources_.size();
+    sources_.insert(sources_.end(), before.above.begin(), before.above.end());
+    base = add(without(base, found.blocking.kernel), once);
+    const auto response = least_response(base, sources_, mine.deadline, 1);
+    if (!response || (found.response && *found.response <= *response))
+        return;
+    found.response = response;
+    found.blocking.kernel = once;
+    for (std::size_t n = others; n < sources_.size(); n++)
+        found.blocking.kernel =
+            add(found.blocking.kernel, multiply(divide_up(add(*response, sources_[n].jitter), sources_[n].period),
+                                                sources_[n].demand));
+    found.preemption = *response - add(add(mine.cpu, mine.segments()), found.blocking.sum());
 }
 
 Time Analysis::inversion(std::span<const std::size_t> members, std::size_t at) const {
@@ -261,7 +292,7 @@ Bound Analysis::bound(std::span<const std::size_t> members, std::size_t at) {
     Bound found{.response = std::nullopt,
                 .blocking = {waits.copies, waits.kernels, inversion(members, at)}};
     const Time base = add(add(mine.cpu, mine.segments()), found.blocking.sum());
-    bool none = waits.none;
+    bool none = false;
     sources_.clear();
     for (const std::size_t above : members.first(at)) {
         const Numbers &one = model_[above];
@@ -277,12 +308,19 @@ Bound Analysis::bound(std::span<const std::size_t> members, std::size_t at) {
     }
     Time last = 0;
     add_server(task, sources_);
-    const bool letter = options_.method == Method::printed;
-    const auto response = least_response(base, sources_, mine.deadline, letter ? 0 : 1, &last);
+    // A GPU segment begins when the job has the core, even if it takes no time; a CPU segment of no length ends at once.
+    const bool dispatched = mine.uses_gpu() && options_.method != Method::printed;
+    const auto response = least_response(base, sources_, mine.deadline, dispatched ? 1 : 0, &last);
     found.preemption = without(response.value_or(last), base);
-    if (!none)
+    if (!waits.none)
         found.response = response;
+    // Of tasks that spin, the demand on others has the waits of each request.
+    if (locks_ && options_.method != Method::fmlp && !options_.busy && mine.uses_gpu() && base != endless)
+        count_over_job(task, base, found);
+    if (none)
+        found.response.reset();
     response_[task] = found.response;
+    last_ = found;
     return found;
 }
 

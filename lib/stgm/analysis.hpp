@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Bounds on response times. The equations, and which of them are not those of the paper: docs/man/nvstgm.1. */
+/** @file Bounds on response times. The equations, and which of them are not those of the paper: docs/stgm.md. */
 #ifndef NVDEBUG_STGM_ANALYSIS_HPP
 #define NVDEBUG_STGM_ANALYSIS_HPP
 
@@ -99,6 +99,13 @@ class Analysis {
     /** @p task of the members has one, whatever those of lower priority have: as line 16 asks. */
     bool one_fits(std::span<const std::size_t> members, std::size_t task);
 
+    /** Of the last task that fits() or one_fits() looked at. */
+    const Bound &last_bound() const { return last_; }
+    /** Waits depend on cores of others: placed_anew() is needed after each change. */
+    bool depends_on_cores() const {
+        return spins_ || (options_.busy && (locks_ || options_.method == Method::tight));
+    }
+
     /** Of all tasks; each has a core. */
     std::vector<Bound> bounds();
 
@@ -110,11 +117,19 @@ class Analysis {
         bool none = false;               ///< there is no bound
     };
 
+    /** Before a request of the lock that is given by priority. */
+    struct Requests {
+        Time begun = 0; ///< the longest of lower priority
+        std::vector<Source> above;
+    };
+
     void wait_for_copies(std::size_t task);
     void wait_for_kernels(std::size_t task);
     Time other_core_copies(std::size_t task) const;
     Time lock_wait_fifo(std::size_t task) const;
+    Requests requests_before(std::size_t task) const;
     Time lock_wait_by_priority(std::size_t task, bool *none) const;
+    void count_over_job(std::size_t task, Time base, Bound &found);
     Time inversion(std::span<const std::size_t> members, std::size_t at) const;
     Bound bound(std::span<const std::size_t> members, std::size_t at);
     void add_server(std::size_t task, std::vector<Source> &sources) const;
@@ -128,6 +143,7 @@ class Analysis {
     std::vector<Time> kernel_waits_; ///< each_kernel, where it does not depend on cores
     std::vector<std::optional<Time>> response_;
     std::vector<Source> sources_;
+    Bound last_;
     Time all_copies_ = 0; ///< Σ m*
     std::vector<Time> copy_of_core_; ///< longest copy of each core
     Time copies_of_cores_ = 0;       ///< their sum

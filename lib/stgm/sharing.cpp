@@ -8,8 +8,9 @@
 namespace stgm {
 namespace {
 
-/** Steps to find a heaviest path: enough for 14 tasks that all share with each other. */
-constexpr std::size_t steps_max = 200'000;
+/** Steps to find a heaviest path: enough for 14 tasks that all share with each other. With many tasks each has fewer,
+ *  so that all together take less than a second. */
+constexpr std::size_t steps_of_one = 200'000, steps_of_all = 60'000'000;
 
 std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
     while (root[task] != task)
@@ -20,8 +21,8 @@ std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
 /** Depth first, with the sum of what is left as the limit of what a path can still get. */
 class HeaviestPath {
   public:
-    HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight)
-        : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()) {}
+    HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight, std::size_t steps_max)
+        : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()), steps_max_(steps_max) {}
 
     /** From node 0, without its own weight. Empty: it takes too many steps. */
     std::optional<Time> find() {
@@ -30,14 +31,14 @@ class HeaviestPath {
             rest = add(rest, weight_[node]);
         used_[0] = true;
         go(0, 0, rest);
-        return steps_ > steps_max ? std::nullopt : std::optional(best_);
+        return steps_ > steps_max_ ? std::nullopt : std::optional(best_);
     }
 
   private:
     void go(std::size_t from, Time sum, Time rest) {
         best_ = std::max(best_, sum);
         for (const std::size_t node : next_[from]) {
-            if (add(sum, rest) <= best_ || ++steps_ > steps_max)
+            if (add(sum, rest) <= best_ || ++steps_ > steps_max_)
                 return;
             if (used_[node])
                 continue;
@@ -52,6 +53,7 @@ class HeaviestPath {
     std::vector<bool> used_;
     Time best_ = 0;
     std::size_t steps_ = 0;
+    const std::size_t steps_max_;
 };
 
 } // namespace
@@ -124,7 +126,8 @@ Time Sharing::path(std::size_t task) const {
             if (a != b && linked(nodes[a], nodes[b]))
                 next[a].push_back(b);
     }
-    return HeaviestPath(std::move(next), std::move(weight)).find().value_or(all);
+    const std::size_t steps = std::min(steps_of_one, steps_of_all / users_.size());
+    return HeaviestPath(std::move(next), std::move(weight), steps).find().value_or(all);
 }
 
 Time Sharing::one_per_core(std::size_t task) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Sporadic tasks with CPU and GPU segments, where they run, and their file (docs/man/nvstgm.1). */
+/** @file Sporadic tasks with CPU and GPU segments, where they run, and their file (docs/stgm.md). */
 #ifndef NVDEBUG_STGM_TASKSET_HPP
 #define NVDEBUG_STGM_TASKSET_HPP
 

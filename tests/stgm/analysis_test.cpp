@@ -104,6 +104,19 @@ TEST(Analysis, OneLockForTheGpu) {
     EXPECT_EQ(priority[1].blocking.kernel, 2 * 13);
 }
 
+TEST(Analysis, RequestsOfHigherPriorityAreCountedOncePerResponse) {
+    const TaskSet set{"tick", 2, 1,
+                      {task("a", 100, {gpu(0, {5}, 0)}, 0),
+                       task("b", 1000, {gpu(0, {1}, 0), gpu(0, {1}, 0), gpu(0, {1}, 0)}, 1)}};
+    // Two jobs of a may come while b waits, for each of three requests; but in the whole response there are only two.
+    const Bound suspending = analyse(set, {.method = Method::mpcp})[1];
+    const Bound busy = analyse(set, {.method = Method::mpcp, .busy = true})[1];
+    EXPECT_EQ(suspending.blocking.kernel, 2 * 5);
+    EXPECT_EQ(suspending.response, 3 + 2 * 5);
+    EXPECT_EQ(busy.blocking.kernel, 3 * 2 * 5);
+    EXPECT_EQ(busy.response, 3 + 3 * 2 * 5);
+}
+
 TEST(Analysis, AServerDoesTheirGpuSegments) {
     const auto bounds = analyse(example(), {.method = Method::server, .server_overhead = 1, .server_core = 0});
     // b's segment with the server's work, a's own request twice; b's copies come on a's core, too.
