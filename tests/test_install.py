@@ -119,10 +119,10 @@ def test_what_is_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
-    for tool in ("nvdebugctl", "nvtaskset"):
+    for tool in ("nvdebugctl", "nvstgm", "nvtaskset"):
         expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
                      f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
-    expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json", "bin/nvstgm"}
+    expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
     expected |= {f"share/nvdebug/schema/{path.name}" for path in (ROOT / "tools/nvstgm/schema").iterdir()}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", "recording.line.json",

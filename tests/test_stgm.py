@@ -189,3 +189,155 @@ def test_a_thousand_tasks():
         for waiting in ("suspend", "busy"):
             data = document(check(taskset, "-a", analysis, "--waiting", waiting, "-j"))
             assert len(data["tasks"]) == 1000
+
+
+# --- simulate ---
+
+@pytest.mark.parametrize("name, words, task, response", (
+    ("ce1", (), "hi", 4),
+    ("ce2", (), "A", 4),
+    ("ce3", (), "mid", 19),
+    ("ce4", ("--waiting", "busy"), "lo", 4),
+    ("ce5", ("--waiting", "busy"), "hi", 4),
+    ("ce6", ("--copy-wait", "spin"), "lo", 5),
+))
+def test_the_search_finds_the_counterexamples(name, words, task, response):
+    path = SETS / f"{name}.json"
+    found = responses(nvstgm("simulate", path, "--search", 3000, *words, "-j"))
+    assert found[task] == response
+    printed = responses(nvstgm("check", path, "-a", "stgm-printed", *words, "-j"))
+    sound = responses(nvstgm("check", path, *words, "-j"))
+    assert printed[task] < found[task]
+    assert all(found[each] <= sound[each] for each in found)
+
+
+def test_a_schedule_by_its_offsets():
+    words = ("--offset", "A=1", "--offset", "B=1", "--duration", "900")
+    result = nvstgm("simulate", SETS / "ce2c.json", *words, "-j")
+    data = document(result)
+    # B comes before A only by chance; the search has it.
+    assert (result.status, data["schedules"], data["jobs"]) == (0, 1, 3)
+    assert data["nearest"] in responses(result)
+    assert max(document(nvstgm("simulate", SETS / "ce2c.json", "-n", 20000, "-j"))["tasks"][0]["response"], 0) >= 115
+
+
+def test_a_missed_deadline():
+    taskset = a_set("a16")
+    result = nvstgm("simulate", "-", stdin=json.dumps(taskset))
+    assert result.status == 2
+    assert re.search(r"\d+ deadlines missed", result.out)
+
+
+def test_a_bound_that_is_exceeded_is_shown():
+    words = ("simulate", SETS / "ce1.json", "-n", 3000)
+    assert "most above its bound: hi" in nvstgm(*words, "-a", "stgm-printed").out
+    assert "nearest to its bound" in nvstgm(*words).out
+
+
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_bounds_of_another_system_are_named_as_such(analysis):
+    result = nvstgm("simulate", SETS / "ce1.json", "-a", analysis)
+    assert ("another system" in result.err) == (analysis in ("mpcp", "fmlp", "server", "timeslice"))
+
+
+@pytest.mark.parametrize("period, time, words, sentence", (
+    (10**15, 10**15, (), "a schedule may last"),
+    (1, 0, ("--duration", 10**15), "jobs are too many"),
+))
+def test_schedules_that_do_not_end(period, time, words, sentence):
+    """Thousands of tasks: no sum of theirs is too large for a number."""
+    taskset = {**a_set(), "tasks": [
+        {"name": f"task{n}", "period": period, "core": 0, "segments": [{"cpu": time}] * 10} for n in range(10_000)]}
+    result = nvstgm("simulate", "-", *words, stdin=json.dumps(taskset))
+    assert (result.status, result.out) == (1, "")
+    assert sentence in result.err and result.err.count("\n") == 1
+
+
+def test_simulations_are_the_same_for_the_same_seed():
+    words = ("simulate", SETS / "ce3.json", "-n", 200, "-j")
+    assert nvstgm(*words).out == nvstgm(*words).out
+    assert nvstgm(*words, "--seed", 2).out != nvstgm(*words).out
+
+
+def test_what_happened_as_text(tmp_path):
+    trace = tmp_path / "trace"
+    assert nvstgm("simulate", SETS / "ce1.json", "--offset", "hi=1", "--duration", 2, "-o", trace).status == 0
+    lines = trace.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "0 lo#0: release"
+    assert "3 hi#0: stop (segment 0)" not in lines
+    assert lines[-1] == "4 hi#0: finish"
+
+
+def perfetto_fields(data):
+    """Numbers of fields and what they hold, of one message of protobuf."""
+    def varint(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 0x7F) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 0x80:
+                return value, at
+    at = 0
+    while at < len(data):
+        key, at = varint(at)
+        if key & 7 == 0:
+            value, at = varint(at)
+        else:
+            assert key & 7 == 2
+            length, at = varint(at)
+            value, at = data[at:at + length], at + length
+        yield key >> 3, value
+
+
+def test_what_happened_for_perfetto(tmp_path):
+    trace = tmp_path / "trace.pftrace"
+    assert nvstgm("simulate", SETS / "ce1.json", "--duration", 1, "-o", trace).status == 0
+    names, depth = set(), {}
+    for number, packet in perfetto_fields(trace.read_bytes()):
+        assert number == 1
+        for field, value in perfetto_fields(packet):
+            if field == 60:
+                names |= {text.decode() for key, text in perfetto_fields(value) if key == 2}
+            if field == 11:
+                event = dict(perfetto_fields(value))
+                if event[9] in (1, 2):
+                    depth[event[11]] = depth.get(event[11], 0) + (1 if event[9] == 1 else -1)
+                    assert depth[event[11]] in (0, 1)
+    assert {"core 0", "copy engine", "SMs 0", "controls"} <= names
+    assert not any(depth.values())
+
+
+# --- help, man page, completion ---
+
+def commands():
+    return re.findall(r"^  (\w+) +\w", nvstgm("--help").out, re.M)
+
+
+def options(command):
+    return re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", nvstgm(command, "--help").out, re.M)
+
+
+@pytest.mark.parametrize("typed, expected", (
+    (("ch",), ["check"]),
+    (("check", "--an"), ["--analysis"]),
+    (("check", "--analysis", "stgm-"), ["stgm-tight", "stgm-printed"]),
+    (("check", "rob"), []),
+    (("simulate", "--output", ""), []),
+    (("nothing", "-"), []),
+))
+def test_completion(typed, expected):
+    assert nvstgm("__complete", *typed).out.split() == expected
+
+
+def test_completion_offers_every_option():
+    for command in commands():
+        assert set(nvstgm("__complete", command, "-").out.split()) == {long for _, long in options(command)}
+
+
+def test_bash_completes_what_the_program_lists():
+    script = ROOT / "tools/nvstgm/completion/nvstgm.bash"
+    line = f"source {script}; COMP_WORDS=(nvstgm check --wai); COMP_CWORD=2; _nvstgm; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    folder = ctl.built("tool", "tools/nvstgm").parent
+    done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], check=True, capture_output=True, text=True)
+    assert done.stdout == "--waiting\n"

@@ -56,6 +56,7 @@ struct Command {
 };
 
 Command check_command();
+Command simulate_command();
 
 std::vector<Command> all_commands();
 

@@ -135,6 +135,31 @@ std::string help_of(const Command &command) {
     return text;
 }
 
+std::vector<std::string> completions(const std::vector<std::string> &words) {
+    const std::string typed = words.empty() ? "" : words.back();
+    std::vector<std::string> candidates, found;
+    if (words.size() <= 1) {
+        for (const Command &command : all_commands())
+            candidates.push_back(command.name);
+    } else {
+        for (const Command &command : all_commands()) {
+            if (command.name != words[0])
+                continue;
+            const std::vector<Option> options = command.options + common();
+            const Option *const before = words.size() > 2 ? find(options, words[words.size() - 2]) : nullptr;
+            if (before && !before->value.empty())
+                candidates = before->choices;
+            else if (typed.starts_with('-'))
+                for (const Option &option : options)
+                    candidates.push_back(option.name);
+        }
+    }
+    for (const std::string &candidate : candidates)
+        if (candidate.starts_with(typed))
+            found.push_back(candidate);
+    return found;
+}
+
 std::string help_of_all() {
     std::string text = "Usage: nvstgm COMMAND [ARGUMENT]...\n"
                        "Do tasks with CPU and GPU segments meet their deadlines, on which cores and SMs?\n\n";

@@ -11,6 +11,8 @@ namespace nvstgm {
 Outcome<Arguments> parse(const Command &command, const std::vector<std::string> &typed);
 std::string help_of(const Command &command);
 std::string help_of_all();
+/** What the last word may become; nothing where a file is meant. Hidden from help: `nvstgm __complete WORD…`. */
+std::vector<std::string> completions(const std::vector<std::string> &words);
 
 } // namespace nvstgm
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 
 namespace nvstgm {
 namespace {
@@ -38,11 +38,16 @@ std::size_t width_of(const std::string &text) {
 
 } // namespace
 
-std::string printable(const std::string &text) {
-    std::string shown;
-    for (const char c : text)
-        shown += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
-    return shown;
+std::string list_of(std::span<const std::uint32_t> numbers) {
+    std::string text;
+    for (std::size_t n = 0; n < numbers.size();) {
+        std::size_t last = n;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            last++;
+        text += (n ? "," : "") + std::to_string(numbers[n]) + (last > n ? "-" + std::to_string(numbers[last]) : "");
+        n = last + 1;
+    }
+    return text;
 }
 
 Outcome<void> write(const std::string &text) {
@@ -55,12 +60,17 @@ Outcome<void> write(const std::string &text) {
 Outcome<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
+    std::FILE *const file = std::fopen(path.c_str(), "wbe");
     if (!file)
         return fail(path + " cannot be written: " + std::strerror(errno));
-    return {};
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
+    const int error = errno;
+    if (!std::fclose(file) && whole)
+        return {};
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored))
+        std::filesystem::remove(path, ignored); // a part of it is of no use
+    return fail(path + " cannot be written: " + std::strerror(whole ? errno : error));
 }
 
 std::string document(const std::string &schema, Json data) {

@@ -3,13 +3,16 @@
 #ifndef NVSTGM_FORMS_HPP
 #define NVSTGM_FORMS_HPP
 
+#include <span>
+
 #include "command.hpp"
+#include "lib/printable.hpp"
 
 namespace nvstgm {
 
 /** All of it, or a sentence. */
 Outcome<void> write(const std::string &text);
-/** … into a file; `-`: stdout. */
+/** … into a file; `-`: stdout. What can be written in part alone is removed again. */
 Outcome<void> write_file(const std::string &path, const std::string &text);
 
 /** One line. @p schema as `check` */
@@ -25,8 +28,10 @@ struct Column {
 std::string table(const std::vector<Column> &columns, const Json &rows);
 std::string csv(const std::vector<Column> &columns, const Json &rows);
 
-/** Text of a file for a terminal: no control characters. */
-std::string printable(const std::string &text);
+using nvdebug::base::printable;
+
+/** Numbers in ascending order as nvtaskset takes them: `0-3,8` */
+std::string list_of(std::span<const std::uint32_t> numbers);
 
 } // namespace nvstgm
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <csignal>
-#include <cstdio>
 #include <exception>
 
 #include "command_line.hpp"
 #include "forms.hpp"
+#include "lib/inherited.hpp"
 
 namespace nvstgm {
 
-std::vector<Command> all_commands() { return {check_command()}; }
+std::vector<Command> all_commands() {
+    return {check_command(), simulate_command()};
+}
 
 namespace {
 
@@ -19,6 +20,12 @@ Outcome<Exit> run(const std::vector<std::string> &words) {
         return write(help_of_all()).map([] { return done; });
     if (words[0] == "-V" || words[0] == "--version")
         return write("nvstgm " NVSTGM_VERSION "\n").map([] { return done; });
+    if (words[0] == "__complete") {
+        std::string lines;
+        for (const std::string &word : completions({words.begin() + 1, words.end()}))
+            lines += word + "\n";
+        return write(lines).map([] { return done; });
+    }
     for (const Command &command : all_commands()) {
         if (command.name != words[0])
             continue;
@@ -36,7 +43,8 @@ Outcome<Exit> run(const std::vector<std::string> &words) {
 } // namespace nvstgm
 
 int main(int argc, char **argv) {
-    std::signal(SIGPIPE, SIG_IGN); // an error of write()
+    nvdebug::base::make_inheritance_usable();
+    nvdebug::base::survive_broken_pipes(); // an error of write()
     try {
         const auto status = nvstgm::run({argv + 1, argv + argc});
         if (status)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What commands about a task set have in common: its file, and the options of analyses.
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include "command.hpp"
 #include "forms.hpp"
@@ -15,19 +13,23 @@ namespace nvstgm {
 void say(const std::string &sentence) { std::fprintf(stderr, "nvstgm: %s\n", printable(sentence).c_str()); }
 
 Outcome<stgm::TaskSet> read_set(const std::string &path) {
-    std::ifstream file;
-    if (path != "-") {
-        errno = 0;
-        file.open(path, std::ios::binary);
-        if (!file)
-            return fail(path + " cannot be read: " + std::strerror(errno));
+    std::FILE *const file = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
+    const auto cannot = [&](int error) { return fail(path + " cannot be read: " + std::strerror(error)); };
+    if (!file)
+        return cannot(errno);
+    std::string text;
+    std::size_t got = 1;
+    // One byte more than there may be: that it is too long is found by parse().
+    while (got && text.size() <= stgm::limit::file_bytes) {
+        char part[std::size_t{1} << 16];
+        got = std::fread(part, 1, sizeof part, file);
+        text.append(part, got);
     }
-    std::istream &stream = path == "-" ? std::cin : file;
-    std::string text(stgm::limit::file_bytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (stream.bad() || (stream.gcount() == 0 && errno))
-        return fail(path + " cannot be read: " + std::strerror(errno ? errno : EIO));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
+    const int error = std::ferror(file) ? errno : 0;
+    if (file != stdin)
+        std::fclose(file);
+    if (error)
+        return cannot(error);
     auto set = stgm::parse(text);
     if (!set)
         return fail(path + ": " + set.error());
