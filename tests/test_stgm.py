@@ -191,6 +191,97 @@ def test_a_thousand_tasks():
             assert len(data["tasks"]) == 1000
 
 
+# --- allocate ---
+
+def allocated(name, *words):
+    result = nvstgm("allocate", SETS / f"{name}.json" if isinstance(name, str) else "-", *words,
+                    stdin="" if isinstance(name, str) else json.dumps(name))
+    return result
+
+
+@pytest.mark.parametrize("algorithm", ("mended", "paper", "disjoint"))
+@pytest.mark.parametrize("waiting", ("suspend", "busy"))
+@pytest.mark.parametrize("analysis", ANALYSES)
+@pytest.mark.parametrize("name", sets())
+def test_allocate(name, analysis, waiting, algorithm):
+    words = ("--analysis", analysis, "--waiting", waiting)
+    result = allocated(name, *words, "--algorithm", algorithm, "-j")
+    data = document(result)
+    assert result.status == (0 if data["schedulable"] else 2)
+    for task in data["tasks"]:
+        assert (task["core"] is None) == (task["sms"] is None) == (not data["schedulable"])
+        assert data["schedulable"] or task["response"] is None
+    written = allocated(name, *words, "--algorithm", algorithm)
+    assert written.status == result.status
+    if not data["schedulable"]:
+        assert written.out == "" and "no allocation was found" in written.err
+        return
+    placed = json.loads(written.out)
+    assert [(task["core"], task["sms"]) for task in placed["tasks"]] == \
+        [(task["core"], task["sms"]) for task in data["tasks"]]
+    if (analysis, algorithm) != ("stgm-printed", "paper"):
+        checked = document(check(placed, *words, "-j"))
+        assert checked["schedulable"]
+        assert [(task["response"], task["blocking"]) for task in checked["tasks"]] == \
+            [(task["response"], task["blocking"]) for task in data["tasks"]]
+
+
+def test_the_papers_algorithm_accepts_what_check_refuses():
+    printed = allocated("a16", "-a", "stgm-printed", "--algorithm", "paper", "-j")
+    assert printed.status == 0 and document(printed)["schedulable"]
+    assert "'check' refuses this allocation" in printed.err
+    sound = allocated("a16", "--algorithm", "paper", "-j")
+    assert sound.status == 2 and not document(sound)["schedulable"]
+    assert "accepts an allocation that the analysis refuses" in sound.err
+
+
+def test_an_allocation_as_commands(tmp_path):
+    out = tmp_path / "placed.json"
+    result = nvstgm("allocate", ROOT / "examples/robot.json", "--algorithm", "disjoint", "-o", out)
+    assert result.status == 0
+    placed = json.loads(out.read_text(encoding="utf-8"))
+    by_name = {task["name"]: task for task in placed["tasks"]}
+    for name in ("camera", "lidar"):
+        masks = re.search(rf"^ *taskset -c (\d+) nvtaskset -t (\S+) COMMAND +# {name}$", result.out, re.M)
+        assert int(masks[1]) == by_name[name]["core"]
+        sms = by_name[name]["sms"]
+        assert masks[2] in (f"{sms[0]}-{sms[-1]}", str(sms[0]))
+        share = re.search(rf"^ *CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=(\d+) COMMAND +# {name}$", result.out, re.M)
+        assert int(share[1]) == -(-100 * len(sms) // placed["sms"])
+        context = re.search(rf"^ *(\d+) SMs, (\d+) on compute capability 8, (\d+) from 9.0 on +# {name}$", result.out, re.M)
+        assert int(context[1]) == 2 * len(sms) and int(context[2]) == max(4, 2 * len(sms))
+        assert int(context[3]) == -(-2 * len(sms) // 8) * 8
+        chunks = re.search(rf"^ *sm_partition add GPU (\d+) +# {name}; (\d+) before compute", result.out, re.M)
+        assert int(chunks[1]) == -(-2 * len(sms) // 8) and int(chunks[2]) == -(-2 * len(sms) // 4)
+    assert "planner" not in result.out.split("With nvtaskset")[1]
+    assert nvstgm("check", out).status == 0
+
+
+def of_gpu_tasks(sms, *counts):
+    """Tasks whose kernels need as many SMs as given, to meet their deadlines."""
+    tasks = [{"name": f"task{n}", "period": 100 + n,
+              "segments": [{"gpu": {"kernel": [1000 * left + 10 for left in reversed(range(count))]}}]}
+             for n, count in enumerate(counts)]
+    return {"schema": "nvstgm/taskset", "schema_version": "1.0", "time_unit": "us", "cores": 4, "sms": sms,
+            "tasks": tasks}
+
+
+@pytest.mark.parametrize("taskset, algorithm, lines", (
+    # Equal sets are one partition; more tasks than SMs have to share.
+    (of_gpu_tasks(1, 1, 1), "disjoint", ["sm_partition add GPU 1  # task0, task1; 1 before compute capability 9.0",
+                                         "1 chunks of 8 SMs, of which 2 SMs have 0: too many"]),
+    (of_gpu_tasks(9, 5, 4), "mended", ["sm_partition add GPU 2  # task0; 3 before compute capability 9.0",
+                                       "sm_partition add GPU 1  # task1; 2 before compute capability 9.0",
+                                       "3 chunks of 8 SMs, of which 18 SMs have 2: too many"]),
+    (of_gpu_tasks(8, 5, 5), "mended", ["none: some tasks share a part of their SMs; '--algorithm disjoint' avoids that"]),
+))
+def test_an_allocation_as_mps_partitions(taskset, algorithm, lines):
+    result = allocated(taskset, "--algorithm", algorithm)
+    assert result.status == 0
+    found = re.search(r"^With MPS's static .*\n((?:  .*\n)+)With MPS alone", result.err, re.M)[1]
+    assert [line.strip() for line in found.splitlines()] == lines
+
+
 # --- simulate ---
 
 @pytest.mark.parametrize("name, words, task, response", (
@@ -322,6 +413,7 @@ def options(command):
     (("ch",), ["check"]),
     (("check", "--an"), ["--analysis"]),
     (("check", "--analysis", "stgm-"), ["stgm-tight", "stgm-printed"]),
+    (("allocate", "--algorithm", ""), ["mended", "paper", "disjoint"]),
     (("check", "rob"), []),
     (("simulate", "--output", ""), []),
     (("nothing", "-"), []),

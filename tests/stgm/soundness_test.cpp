@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "random_sets.hpp"
+#include "stgm/allocate.hpp"
 #include "stgm/search.hpp"
 
 namespace stgm {
@@ -47,6 +48,30 @@ TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     }
     EXPECT_GT(bounds, sets);
     EXPECT_GT(reached, bounds / 10) << "the search does not come near";
+}
+
+/** What is found by an analysis of the protocol misses no deadline in it, whichever algorithm found it. */
+TEST_P(Soundness, AllocatedSetsMissNoDeadline) {
+    const Waiting waiting = GetParam().waiting;
+    Random random(1912);
+    int allocated = 0;
+    for (int n = 0; n < (long_run() ? 2000 : 40); n++) {
+        const TaskSet set = random_set(random);
+        for (const Algorithm algorithm : {Algorithm::mended, Algorithm::paper, Algorithm::disjoint})
+            for (const Method method : {Method::stgm, Method::tight, Method::federated}) {
+                const Allocation allocation = allocate(set, options_of(waiting, method), algorithm);
+                if (!allocation.found)
+                    continue;
+                allocated++;
+                const Found found = search(
+                    allocation.set, {.waiting = waiting, .schedules = 25, .seed = random.next(), .most_jobs = 5});
+                for (std::size_t task = 0; task < set.tasks.size(); task++) {
+                    EXPECT_EQ(found.misses[task], 0U) << set.tasks[task].name << to_json(allocation.set).dump();
+                    EXPECT_LE(found.worst[task].response, *allocation.bounds[task].response);
+                }
+            }
+    }
+    EXPECT_GT(allocated, 40);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stgm, Soundness, testing::ValuesIn(modes),

@@ -55,6 +55,7 @@ struct Command {
     Outcome<Exit> (*run)(const Arguments &arguments);
 };
 
+Command allocate_command();
 Command check_command();
 Command simulate_command();
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "stgm/allocate.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "check.hpp"
+
+namespace nvstgm {
+namespace {
+
+/** Of MPS: a partition is whole chunks, each so many SMs. */
+constexpr std::size_t chunk_sms = 8, chunk_sms_before_9 = 4;
+constexpr std::size_t sms_of_tpc = 2;
+
+std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+bool meet(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other) {
+    return std::ranges::find_first_of(one, other) != one.end();
+}
+
+/** One partition for each set of SMs: partitions share none, so that sets may not either. */
+std::string partitions(const stgm::TaskSet &set) {
+    std::map<std::vector<std::uint32_t>, std::string> names;
+    for (const stgm::Task &task : set.tasks)
+        if (task.uses_gpu()) {
+            std::string &text = names[*task.sms];
+            text += (text.empty() ? "" : ", ") + printable(task.name);
+        }
+    std::string text;
+    std::size_t chunks = 0;
+    for (const auto &[sms, tasks] : names) {
+        for (const auto &[other, unused] : names)
+            if (sms != other && meet(sms, other))
+                return "  none: some tasks share a part of their SMs; '--algorithm disjoint' avoids that\n";
+        const std::size_t count = divide_up(sms_of_tpc * sms.size(), chunk_sms);
+        chunks += count;
+        text += fmt::format("  sm_partition add GPU {}  # {}; {} before compute capability 9.0\n", count, tasks,
+                            divide_up(sms_of_tpc * sms.size(), chunk_sms_before_9));
+    }
+    if (const std::size_t all = sms_of_tpc * set.sms / chunk_sms; chunks > all)
+        text += fmt::format("  {} chunks of {} SMs, of which {} SMs have {}: too many\n", chunks, chunk_sms,
+                            sms_of_tpc * set.sms, all);
+    return text;
+}
+
+/** The split for those who make it: an "SM" of the set is a TPC, which has two SMs. */
+std::string commands(const stgm::TaskSet &set) {
+    std::string masks, percents, contexts;
+    for (const stgm::Task &task : set.tasks) {
+        if (!task.uses_gpu())
+            continue;
+        const std::size_t count = task.sms->size(), sms = sms_of_tpc * count;
+        const std::string name = printable(task.name);
+        masks += fmt::format("  taskset -c {} nvtaskset -t {} COMMAND  # {}\n", *task.core, list_of(*task.sms), name);
+        percents += fmt::format("  CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={} COMMAND  # {}\n",
+                                divide_up(100 * count, set.sms), name);
+        // What cuDevSmResourceSplitByCount() grants: from 9.0 on multiples of 8, before that 4 at least on 8.x.
+        contexts += fmt::format("  {} SMs, {} on compute capability 8, {} from 9.0 on  # {}\n", sms,
+                                std::max<std::size_t>(sms, 4), 8 * divide_up(sms, 8), name);
+    }
+    if (masks.empty())
+        return "";
+    return "\nWith nvtaskset, one \"SM\" of the set being a TPC:\n" + masks +
+           "With MPS's static partitions (nvidia-cuda-mps-control -S; CUDA_MPS_SM_PARTITION names a task's), in chunks:\n" +
+           partitions(set) +
+           "With MPS alone, which bounds how many SMs, and not which ones (tasks may meet on some):\n" + percents +
+           "With green contexts:\n" + contexts;
+}
+
+void add_places(Json &rows, const stgm::Allocation &allocation) {
+    for (std::size_t n = 0; n < rows.size(); n++) {
+        const stgm::Task &task = allocation.set.tasks[n];
+        rows[n]["core"] = allocation.found ? Json(*task.core) : Json();
+        rows[n]["sms"] = allocation.found ? Json(*task.sms) : Json();
+        if (!allocation.found)
+            rows[n]["response"] = rows[n]["slack"] = nullptr;
+    }
+}
+
+Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocation, const stgm::Options &options,
+                    stgm::Algorithm algorithm) {
+    Json rows = rows_of(allocation.set, allocation.bounds, options.method);
+    add_places(rows, allocation);
+    if (arguments.has("--output") && allocation.found) {
+        const auto written =
+            write_file(arguments.text("--output"), stgm::to_json(allocation.set).dump(1) + "\n");
+        if (!written)
+            return written;
+    }
+    if (arguments.has("--json")) {
+        Json data = data_of(allocation.set, options, allocation.found, rows);
+        data["algorithm"] = algorithm == stgm::Algorithm::paper      ? "paper"
+                            : algorithm == stgm::Algorithm::disjoint ? "disjoint"
+                                                                     : "mended";
+        return write(document("allocate", std::move(data)));
+    }
+    std::vector<Column> columns = task_columns();
+    columns.insert(columns.begin() + 1, {{"core", "core"}, {"sms", "SMs", true}});
+    if (arguments.has("--csv"))
+        return write(csv(columns, rows));
+    if (!allocation.found)
+        return {};
+    for (std::size_t n = 0; n < rows.size(); n++)
+        rows[n]["sms"] = list_of(*allocation.set.tasks[n].sms);
+    const std::string text = table(columns, rows) + commands(allocation.set);
+    if (arguments.has("--output"))
+        return write(text);
+    // stdout is the set, for a file or for 'check -'.
+    std::fputs(text.c_str(), stderr);
+    return write(stgm::to_json(allocation.set).dump(1) + "\n");
+}
+
+Outcome<Exit> run(const Arguments &arguments) {
+    const auto set = read_set(arguments.words[0]);
+    if (!set)
+        return fail(set.error());
+    const auto options = analysis_of(arguments, *set);
+    if (!options)
+        return fail(options.error());
+    const std::string named = arguments.text("--algorithm", "mended");
+    const stgm::Algorithm algorithm = named == "paper"      ? stgm::Algorithm::paper
+                                      : named == "disjoint" ? stgm::Algorithm::disjoint
+                                                            : stgm::Algorithm::mended;
+    warn_of(*options);
+    const stgm::Allocation allocation = stgm::allocate(*set, *options, algorithm);
+    if (allocation.refused)
+        say(allocation.found
+                ? "paper: line 16 tests each new task alone, and 'check' refuses this allocation by the same analysis"
+                : "paper: the algorithm as printed accepts an allocation that the analysis refuses: line 16 tests "
+                  "each new task alone");
+    if (!allocation.found)
+        say("no allocation was found that " + name_of(options->method) + " accepts");
+    return print(arguments, allocation, *options, algorithm).map([&] {
+        return allocation.found ? done : not_schedulable;
+    });
+}
+
+} // namespace
+
+Command allocate_command() {
+    return {"allocate",
+            "finds cores and SMs at which every deadline is met",
+            {"SET"},
+            std::vector<Option>{{"--algorithm",
+                                 "the paper's Algorithm 1 mended, as printed, or sets of SMs disjoint or equal",
+                                 "NAME",
+                                 "",
+                                 {"mended", "paper", "disjoint"}},
+                                {"--output", "write the set here, and the table to stdout", "FILE", "-o"}} +
+                analysis_options() + form_options(),
+            "Writes the set with 'core' and 'sms' of each task to stdout, those it had before are not kept; the table\n"
+            "and the same split as commands go to stderr. What is found was checked as 'check' does.\n"
+            "Exit status 0: found, 2: not found, 1: an error.",
+            {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
+             {"nvstgm allocate robot.json --algorithm disjoint -o placed.json", "one without SMs shared in part"}},
+            run};
+}
+
+} // namespace nvstgm
