@@ -399,6 +399,107 @@ def test_what_happened_for_perfetto(tmp_path):
     assert not any(depth.values())
 
 
+# --- generate, figures ---
+
+def test_generated_sets_are_read_again():
+    made = nvstgm("generate", "--seed", 7, "--tasks", 9, "--cores", 3, "--sms", 6)
+    assert made.err == "nvstgm: seed 7\n"
+    taskset = json.loads(made.out)
+    assert (len(taskset["tasks"]), taskset["cores"], taskset["sms"]) == (9, 3, 6)
+    assert allocated(taskset, "-j").status in (0, 2)
+    assert nvstgm("generate", "--seed", 7, "--tasks", 9, "--cores", 3, "--sms", 6).out == made.out
+    assert "seed" in nvstgm("generate").err
+
+
+def test_a_utilisation_that_cannot_be():
+    result = nvstgm("generate", "--tasks", 4, "--utilisation", 3)
+    assert (result.status, result.out) == (1, "")
+    assert nvstgm("generate", "--utilisation", "x").status == 1
+    assert nvstgm("generate", "--tasks", 99).status == 1
+
+
+def test_figures(tmp_path):
+    result = nvstgm("figures", "--sets", 4, "--seed", 3, "--output", tmp_path / "new", "-j")
+    data = document(result)
+    assert "of 104 sets" in result.err
+    for figure in (4, 5):
+        rows = list(csv.DictReader((tmp_path / f"new/figure{figure}.csv").open(encoding="utf-8")))
+        points = [point for point in data["points"] if point["figure"] == figure]
+        assert len(rows) == len(points) > 13 * 8
+        for row, point in zip(rows, points):
+            assert (row["analysis"], float(row["part"])) == (point["analysis"], point["part"])
+            assert point["low"] <= point["part"] <= point["high"]
+            assert point["weighted_low"] <= point["weighted"] <= point["weighted_high"]
+        for kind in ("full", "full-weighted", "one", "one-weighted"):
+            picture = (tmp_path / f"new/figure{figure}-{kind}.svg").read_text(encoding="utf-8")
+            assert picture.startswith("<?xml") and "stgm_suspend" in picture and "seed 3" in picture
+
+
+def test_a_folder_that_is_none(tmp_path):
+    (tmp_path / "file").touch()
+    result = nvstgm("figures", "--sets", 1, "-o", tmp_path / "file")
+    assert result.status == 1 and "no folder" in result.err
+
+
+# --- where it all goes ---
+
+WAYS_OUT = (("check", SETS / "ce1.json"), ("check", SETS / "ce1.json", "-j"), ("check", SETS / "a16.json", "--csv"),
+            ("allocate", ROOT / "examples/robot.json"), ("allocate", SETS / "a16.json", "-j"),
+            ("simulate", SETS / "ce1.json"), ("generate",), ("--help",), ("check", "--help"), ("--version",))
+
+
+# The pipe's reader is gone before anything is written.
+@pytest.mark.parametrize("line", ('"$@" >/dev/full', '"$@" >&-', 'exec 3> >(exec true); wait $!; "$@" >&3'),
+                         ids=("full", "closed", "pipe"))
+@pytest.mark.parametrize("words", WAYS_OUT, ids=lambda words: " ".join(pathlib.Path(word).name for word in words))
+def test_what_cannot_be_written_is_an_error(words, line):
+    done = subprocess.run(["bash", "-c", line, "bash", ctl.built("tool", "tools/nvstgm"), *map(str, words)],
+                          check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "nvstgm: stdout cannot be written: " in done.stderr
+
+
+@pytest.mark.parametrize("command", ("allocate", "simulate"))
+def test_a_file_does_not_become_a_closed_stream(tmp_path, command):
+    placed = tmp_path / "placed.json"
+    placed.write_text(nvstgm("allocate", ROOT / "examples/robot.json").out, encoding="utf-8")
+    outputs = []
+    for way in ("", ">&-", "2>&-", "<&- >&- 2>&-"):
+        out = tmp_path / f"out{len(outputs)}"
+        done = subprocess.run(["bash", "-c", f'"$@" {way}', "bash", ctl.built("tool", "tools/nvstgm"), command, placed,
+                               "-o", out], check=False, capture_output=True, timeout=PATIENCE_S)
+        assert done.returncode == (1 if ">&-" in way.replace("2>&-", "") else 0)
+        outputs.append(out.read_text(encoding="utf-8"))
+    assert len(set(outputs)) == 1 and outputs[0]
+
+
+@pytest.mark.parametrize("words", (("allocate", ROOT / "examples/robot.json"), ("simulate", SETS / "ce1.json")),
+                         ids=("allocate", "simulate"))
+def test_a_file_that_cannot_be_written(tmp_path, words):
+    for path in ("/dev/full", tmp_path / "no/folder", tmp_path):
+        result = nvstgm(*words, "-o", path)
+        assert (result.status, result.out) == (1, "")
+        assert f"nvstgm: {path} cannot be written: " in result.err
+    part = tmp_path / "part"
+    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", ctl.built("tool", "tools/nvstgm"),
+                           *map(str, words), "-o", part], check=False, capture_output=True, text=True,
+                          timeout=PATIENCE_S)
+    assert done.returncode == 1 and "cannot be written: File too large" in done.stderr
+    assert not part.exists()
+
+
+@pytest.mark.parametrize("stdin, sentence", (("</dev/null", "the file is empty"), ("<&-", "cannot be read")))
+def test_nothing_on_stdin(stdin, sentence):
+    done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", ctl.built("tool", "tools/nvstgm"), "check", "-"],
+                          check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert sentence in done.stderr
+
+
+def test_a_file_without_end():
+    assert "larger than 64 MiB" in nvstgm("check", "/dev/zero").err
+
+
 # --- help, man page, completion ---
 
 def commands():
@@ -407,6 +508,17 @@ def commands():
 
 def options(command):
     return re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", nvstgm(command, "--help").out, re.M)
+
+
+def test_the_man_page_has_all_commands_and_options():
+    page = (ROOT / "docs/man/nvstgm.1").read_text(encoding="utf-8").replace("Fl Fl ", "--")
+    assert len(commands()) == 5
+    for command in commands():
+        assert re.search(rf"^\.It Cm {command}$", page, re.M)
+        for short, long in options(command):
+            if long not in ("--help",):
+                assert long in page, f"{command} {long}"
+            assert not short or short == "-h" or f"Fl {short[1:]}" in page
 
 
 @pytest.mark.parametrize("typed, expected", (

@@ -57,6 +57,8 @@ struct Command {
 
 Command allocate_command();
 Command check_command();
+Command figures_command();
+Command generate_command();
 Command simulate_command();
 
 std::vector<Command> all_commands();

@@ -8,7 +8,7 @@
 namespace nvstgm {
 
 std::vector<Command> all_commands() {
-    return {check_command(), allocate_command(), simulate_command()};
+    return {check_command(), allocate_command(), simulate_command(), generate_command(), figures_command()};
 }
 
 namespace {

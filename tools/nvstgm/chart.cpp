@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "chart.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "svg.hpp"
+
+namespace nvstgm {
+namespace {
+
+using namespace nvdebugctl;
+
+/** Lines differ by colour and dashes, and each has its name at its end. */
+Stroke stroke_of(std::size_t n) {
+    static constexpr const char *colors[] = {palette::blue, palette::vermillion, palette::orange,
+                                             palette::sky,  palette::black,      palette::dark_grey};
+    static constexpr const char *dashes[] = {nullptr, "6 3", "2 3", "8 3 2 3"};
+    return {.color = colors[n % std::size(colors)], .width = 2, .dashes = dashes[n / std::size(colors) % 4]};
+}
+
+constexpr Box plot{70, 95, 560, 380};
+constexpr double names_width = 190;
+
+} // namespace
+
+std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
+                  const std::vector<Line> &lines, const std::string &source) {
+    const double width = plot.right() + names_width;
+    Svg svg(width);
+    const Caption caption{subtitle, source, "nvstgm " NVSTGM_VERSION ", figures"};
+    svg.heading(title, caption);
+    double least = lines[0].dots.front().x, most = lines[0].dots.back().x;
+    if (least == most)
+        most++;
+    const auto x_of = [&](double x) { return plot.x + (x - least) / (most - least) * plot.width; };
+    const auto y_of = [&](double part) { return plot.bottom() - part * plot.height; };
+    for (int percent = 0; percent <= 100; percent += 20) {
+        const double y = y_of(percent / 100.0);
+        svg.line(plot.x, y, plot.right(), y, {.color = palette::grey});
+        svg.text(plot.x - 8, y + 4, fmt::format("{} %", percent), {}, Anchor::end);
+    }
+    for (const Dot &dot : lines[0].dots) {
+        svg.line(x_of(dot.x), plot.bottom(), x_of(dot.x), plot.bottom() + 5);
+        svg.text(x_of(dot.x), plot.bottom() + 20, fmt::format("{:g}", dot.x), {}, Anchor::middle);
+    }
+    svg.text(plot.x + plot.width / 2, plot.bottom() + 40, axis, {}, Anchor::middle);
+    svg.line(plot.x, plot.y, plot.x, plot.bottom());
+    svg.line(plot.x, plot.bottom(), plot.right(), plot.bottom());
+
+    // Names beside the ends, apart from each other.
+    std::vector<std::size_t> order(lines.size());
+    for (std::size_t n = 0; n < order.size(); n++)
+        order[n] = n;
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t n) { return lines[n].dots.back().y; });
+    double free = plot.y;
+    for (const std::size_t n : order) {
+        const Stroke stroke = stroke_of(n);
+        svg.open_group("curve", lines[n].name);
+        const std::vector<Dot> &dots = lines[n].dots;
+        for (std::size_t at = 0; at < dots.size(); at++) {
+            const double x = x_of(dots[at].x);
+            svg.line(x, y_of(dots[at].low), x, y_of(dots[at].high), {.color = stroke.color});
+            if (at)
+                svg.line(x_of(dots[at - 1].x), y_of(dots[at - 1].y), x, y_of(dots[at].y), stroke);
+        }
+        const double y = std::max(free, y_of(dots.back().y));
+        free = y + 15;
+        svg.line(plot.right(), y_of(dots.back().y), plot.right() + 12, y, {.color = stroke.color});
+        svg.line(plot.right() + 12, y, plot.right() + 36, y, stroke);
+        svg.text(plot.right() + 42, y + 4, lines[n].name, {.size = 12});
+        svg.close_group();
+    }
+    const double end = svg.footer(std::max(plot.bottom() + 55, free + 5), caption);
+    return svg.finish(end, title);
+}
+
+} // namespace nvstgm

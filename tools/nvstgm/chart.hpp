@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Curves with their intervals as a picture. */
+#ifndef NVSTGM_CHART_HPP
+#define NVSTGM_CHART_HPP
+
+#include <string>
+#include <vector>
+
+namespace nvstgm {
+
+/** Between 0 and 1. */
+struct Dot {
+    double x, y, low, high;
+};
+
+struct Line {
+    std::string name;
+    std::vector<Dot> dots;
+};
+
+/** @param source what the picture says of its numbers' origin */
+std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
+                  const std::vector<Line> &lines, const std::string &source);
+
+} // namespace nvstgm
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "stgm/generate.hpp"
+
+#include <charconv>
+#include <random>
+
+#include "command.hpp"
+#include "forms.hpp"
+
+namespace nvstgm {
+namespace {
+
+Outcome<Exit> run(const Arguments &arguments) {
+    stgm::Table table;
+    const auto sms = arguments.number("--sms", 13, 1, stgm::limit::sms);
+    const auto cores = arguments.number("--cores", 0, 1, stgm::limit::cores);
+    const auto tasks = arguments.number("--tasks", 0, 1, stgm::limit::tasks);
+    const auto seed = arguments.number("--seed", static_cast<std::int64_t>(std::random_device{}() & 0x7fffffff), 0);
+    for (const auto *const one : {&sms, &cores, &tasks, &seed})
+        if (!*one)
+            return fail(one->error());
+    table.sms = static_cast<std::uint32_t>(*sms);
+    if (arguments.has("--cores"))
+        table.cores = static_cast<std::uint32_t>(*cores);
+    if (arguments.has("--tasks"))
+        table.tasks = static_cast<std::uint32_t>(*tasks);
+    if (arguments.has("--utilisation")) {
+        const std::string typed = arguments.text("--utilisation");
+        double value = 0;
+        const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+        if (error != std::errc() || end != typed.data() + typed.size() || !(value > 0 && value < 4096))
+            return fail("--utilisation takes a number above 0, not '" + printable(typed) + "'");
+        table.utilisation = value;
+    }
+    if (arguments.text("--kernels", "full") == "one")
+        table.reading = stgm::Reading::one;
+    stgm::Random random(static_cast<std::uint64_t>(*seed));
+    const auto set = stgm::generate(table, random);
+    if (!set)
+        return fail(set.error());
+    say("seed " + std::to_string(*seed));
+    return write(stgm::to_json(*set).dump(1) + "\n").map([] { return done; });
+}
+
+} // namespace
+
+Command generate_command() {
+    return {"generate",
+            "makes a task set at random, by the paper's Table I",
+            {},
+            {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
+             {"--cores", "(default: 2 to 4)", "N"},
+             {"--sms", "(default: 13)", "N"},
+             {"--tasks", "(default: 2 to 4 for each core)", "N"},
+             {"--utilisation", "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
+             {"--kernels", "a drawn kernel's length is that on all SMs, or on one", "HOW", "", {"full", "one"}}},
+            "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of eight profiles,\n"
+            "which are made up (docs/stgm.md).",
+            {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}},
+            run};
+}
+
+} // namespace nvstgm
