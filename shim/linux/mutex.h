@@ -13,7 +13,7 @@
 
 struct mutex {
 	bool held;
-	unsigned long taken;	/* so often */
+	unsigned long taken;	/* how often */
 };
 
 static inline void mutex_init(struct mutex *lock)

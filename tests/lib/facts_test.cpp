@@ -200,7 +200,8 @@ TEST(Contexts, WhatCannotBeReadOrShown) {
         value(parse_contexts(std::string(contexts_header) + "0 1 yes 2 hidden vid 0 2 -\n"
                                                             "0 1 yes 2 hidden coh - 3 -\n"
                                                             "0 1 - - - - - 4,5 not-bound\n"
-                                                            "0 - - - - - - 9 not-bound\n"));
+                                                            "0 - - - - - - 9 not-bound\n"
+                                                            "1 - - - - - - - unreadable\n"));
     EXPECT_EQ(uses[0].page_directory, (Place{std::nullopt, Aperture::video}));
     EXPECT_EQ(uses[1].veid, std::nullopt);
     EXPECT_TRUE(uses[2].shared);
@@ -209,6 +210,10 @@ TEST(Contexts, WhatCannotBeReadOrShown) {
     EXPECT_EQ(uses[2].error, "not-bound");
     EXPECT_EQ(uses[3].tsg, std::nullopt);
     EXPECT_EQ(uses[3].spaces, 0U);
+    EXPECT_EQ(uses[4].runlist, 1U);
+    EXPECT_EQ(uses[4].tsg, std::nullopt);
+    EXPECT_TRUE(uses[4].channels.empty());
+    EXPECT_EQ(uses[4].error, "unreadable");
 }
 
 TEST(RunlistFile, OfATitanV) {
