@@ -570,6 +570,22 @@ TEST_P(Leases, EachTargetTakesTheLockByItself) {
     machine.leaving = false;
 }
 
+/// Up to Turing one register has the gates of all runlists.
+TEST_P(Leases, OfAGateWriteItsRegisterWithInterruptsOff) {
+    int checked = 0;
+    machine.on_write = [&](u32 offset, u32) {
+        EXPECT_EQ(offset, gate());
+        EXPECT_TRUE(shim.irqs_off);
+        checked++;
+        return false;
+    };
+    EXPECT_EQ(write("scheduling", "0 off"), 0);
+    EXPECT_EQ(write("scheduling", "0 on"), 0);
+    machine.on_write = nullptr;
+    EXPECT_EQ(checked, 2);
+    EXPECT_FALSE(shim.irqs_off);
+}
+
 /// PCCSR has bits of a driver's beside those that are written.
 TEST_P(Leases, OfAChannelWriteItsRegisterWithInterruptsOff) {
     int checked = 0;
