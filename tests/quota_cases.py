@@ -20,15 +20,21 @@ def values():
     return [(name, value) for name, all_of in READINGS.items() for value in all_of]
 
 
-def some_readings(rng):
-    found = {name: rng.choice(all_of) for name, all_of in READINGS.items() if rng.random() < 0.12}
+# Of no effect elsewhere.
+OF_SCHEME = {"elastic": ("elastic_scope",), "rollover": ("rollover_cap", "rollover_scope"),
+             "rollover_time": ("rollover_cap", "rollover_scope")}
+
+
+def some_readings(rng, scheme):
+    found = {name: rng.choice(all_of) for name, all_of in READINGS.items()
+             if rng.random() < (0.7 if name in OF_SCHEME.get(scheme, ()) else 0.12)}
     if found.get("charge") == "complete":
         found["latency"] = rng.choice(READINGS["latency"])
     return found
 
 
 def some_blocks(rng, sms):
-    return [rng.choice((0, 1, 1, 2, 3)) for _ in range(sms)]
+    return [rng.choice((0, 1, 1, 2, 3)) if rng.random() < 0.8 else 0 for _ in range(sms)]
 
 
 def some_lanes(rng):
@@ -71,6 +77,7 @@ def some_case(rng, name, scheme=None, readings=None):
             epoch["exits"] = [{"sm": rng.randrange(sms), "k": rng.randrange(len(kernels)), "at": rng.randrange(time)}
                               for _ in range(rng.randint(1, 3))]
         epochs.append(epoch)
+    scheme = scheme or rng.choice(SCHEMES)
     return {"id": name, "input": {"S": sms, "W": slots, "T": time, "kernels": kernels, "epochs": epochs},
-            "scheme": scheme or rng.choice(SCHEMES),
-            "readings": some_readings(rng) if readings is None else readings}
+            "scheme": scheme,
+            "readings": some_readings(rng, scheme) if readings is None else readings}
