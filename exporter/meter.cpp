@@ -345,8 +345,7 @@ void Meter::look_now(const Info &info) {
                 }
     }
     const std::string address = info.pci_address.value_or("");
-    const Product product =
-        gpu_.tree().source() == Source::file ? Product{} : product_of(address);
+    const Product product = product_of(gpu_.tree(), info);
     const Seen seen = look_at(info, unnamed, reader);
 
     const std::scoped_lock held(mutex_);

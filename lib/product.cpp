@@ -57,4 +57,11 @@ Product product_of(const std::string &pci_address, const std::string &driver_fol
     return product;
 }
 
+Product product_of(const Tree &tree, const Info &info, const std::string &driver_folder,
+                   const std::string &pci_folder) {
+    return tree.source() == Source::file
+               ? Product{}
+               : product_of(info.pci_address.value_or(""), driver_folder, pci_folder);
+}
+
 } // namespace nvdebug

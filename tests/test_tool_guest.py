@@ -7,6 +7,7 @@ import base64
 import csv
 import io
 import json
+import re
 
 import pytest
 from boards import BOARDS, COPY_WIRING, IDS_PER_RUNLIST, since
@@ -184,3 +185,25 @@ def shortened(value):
     if isinstance(value, list):
         return [shortened(part) for part in value[:20] + value[20:][-20:]]
     return value
+
+
+def test_product_and_uuid(bench):
+    """A folder in the place of that of NVIDIA's driver says what it calls one of the GPUs; the others have no driver."""
+    board, uuid, product = "h200", "GPU-57a2ed01-1111-2222-3333-444455556666", "NVIDIA H200"
+    index, folder = bench.index(board), f"/tmp/driver/nvidia/gpus/{bench.address(board)}"
+    bench.check(f"mkdir -p {folder} && printf 'Model: \\t\\t %s\\nGPU UUID: \\t %s\\n' '{product}' {uuid} > {folder}/information"
+                " && mount --bind /tmp/driver /proc/driver")
+    try:
+        guest = Guest(bench, board)
+        (_, listed), (_, shown) = guest.run([Line("gpu list", "gpu list", of_gpu=False, table=True),
+                                                Line("gpu show", "gpu show", of_gpu=True, table=False)])
+        assert {row["index"]: (row["uuid"], row["product"]) for row in listed["data"]} == {
+            row["index"]: (uuid, product) if row["index"] == index else (None, None) for row in listed["data"]}
+        assert (shown["data"]["uuid"], shown["data"]["product"]) == (uuid, product)
+        # The table is as wide as it must be where it is no terminal.
+        assert re.search(rf"^{index} .* {product} .* {uuid}$", bench.check("nvdebugctl gpu list"), re.MULTILINE)
+        for word in (uuid, uuid.upper(), uuid[:12]):
+            assert json.loads(bench.check(f"nvdebugctl -g {word} -j gpu show"))["data"]["index"] == index
+        assert "there is no GPU 'GPU-58'" in bench.run("nvdebugctl -g GPU-58 gpu show").err.decode()
+    finally:
+        bench.check("umount /proc/driver; rm -r /tmp/driver")

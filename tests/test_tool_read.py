@@ -301,3 +301,19 @@ def test_copy_engines_that_are_physical(tmp_path, board):
     result = ctl("engine shared COPY1 COPY0 --pces", tree)
     assert result.status == 0 and "independent" in result.out
     assert ctl("-j engine shared COPY1 COPY0", tree).data["contended_pces"] == []
+
+
+@pytest.mark.parametrize("packed", (False, True))
+def test_a_file_names_no_product(mixed, tmp_path, packed):
+    """What has this address on the machine where a capture is read is another GPU."""
+    source = write_capture(tmp_path / "gpu.capture", mixed) if packed else mixed
+    row, = ctl("gpu list -j", source).data
+    shown = ctl("gpu show -j", source).data
+    assert row["uuid"] is row["product"] is shown["uuid"] is shown["product"] is None
+    assert ctl("gpu list --no-header --columns index,product,uuid", source).out.split() == ["0", "-", "-"]
+    for name, why in (("GPU-57a2ed01", "UUIDs are known of this machine's GPUs alone"),
+                      ("MIG-57a2ed01-1111-2222-3333-444455556666", "a MIG instance is a part of a GPU")):
+        for word in (name, name.upper()):
+            result = ctl(f"-g {word} runlist list", source)
+            assert (result.status, result.out) == (2, "") and f"there is no GPU '{word}'" in result.err
+            assert why in result.err

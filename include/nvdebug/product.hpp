@@ -10,6 +10,8 @@
 #include <string>
 
 #include "nvdebug/export.hpp"
+#include "nvdebug/info.hpp"
+#include "nvdebug/tree.hpp"
 
 namespace nvdebug {
 
@@ -27,6 +29,12 @@ struct Product {
  * @param driver_folder, pci_folder for tests.
  */
 NVDEBUG_API Product product_of(const std::string &pci_address,
+                               const std::string &driver_folder = "/proc/driver/nvidia",
+                               const std::string &pci_folder = "/sys/bus/pci/devices");
+
+/** That of a GPU of @p tree, by its @p info. Nothing is known of a file's (Source::file): what has
+ *  its address here and now may be another GPU. */
+NVDEBUG_API Product product_of(const Tree &tree, const Info &info,
                                const std::string &driver_folder = "/proc/driver/nvidia",
                                const std::string &pci_folder = "/sys/bus/pci/devices");
 

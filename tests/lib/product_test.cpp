@@ -60,6 +60,21 @@ TEST_F(Products, AreNotWaitedFor) {
     EXPECT_EQ(product(), nvdebug::Product{});
 }
 
+/// What has the address of a capture's GPU on this machine is another one.
+TEST_F(Products, OfAFilesGpusAreNotKnown) {
+    write(information, "Model: \t\t NVIDIA H100\n");
+    nvdebug::Info info{};
+    info.pci_address = address;
+    const auto of = [&](const std::string &folder) {
+        return nvdebug::product_of(nvdebug::Tree::folder(folder).value(), info, driver.string(),
+                                   pci.string());
+    };
+    EXPECT_EQ(of("/proc").name, "NVIDIA H100");
+    EXPECT_EQ(of(root.string()), nvdebug::Product{});
+    info.pci_address.reset();
+    EXPECT_EQ(of("/proc"), nvdebug::Product{}) << "an integrated GPU";
+}
+
 TEST_F(Products, AreNoneWhereThereIsNoDriver) {
     EXPECT_EQ(product(), nvdebug::Product{});
     EXPECT_EQ(nvdebug::product_of("", driver.string(), pci.string()), nvdebug::Product{});

@@ -53,6 +53,17 @@ std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpu
     return meant;
 }
 
+/** Of a word that means no GPU, what may not be obvious. */
+std::string why_not_meant(const nvdebug::Tree &tree, const std::string &wanted) {
+    const auto name = base::parse_gpu_name(wanted);
+    if (name.mig)
+        return "; a MIG instance is a part of a GPU, and GPUs are what is named here";
+    if (!name.uuid.empty() && !tree.live())
+        return "; UUIDs are known of this machine's GPUs alone: name it by number, PCI address or "
+               "chip";
+    return "";
+}
+
 } // namespace
 
 std::string describe(const Gpu &gpu) {
@@ -120,8 +131,8 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
     std::ranges::transform(meant.empty() ? *gpus : meant, std::back_inserter(names), describe);
     if (meant.empty())
         return fail(ErrorCode::not_found,
-                    fmt::format("there is no GPU '{}' in {}; there is {}", *wanted, tree.path(),
-                                fmt::join(names, ", ")));
+                    fmt::format("there is no GPU '{}' in {}; there is {}{}", *wanted, tree.path(),
+                                fmt::join(names, ", "), why_not_meant(tree, *wanted)));
     return fail(ErrorCode::invalid,
                 fmt::format("'{}' is several GPUs: {}; name one by index or PCI address", *wanted,
                             fmt::join(names, ", ")));

@@ -3,6 +3,7 @@
 
 #include "context.hpp"
 #include "json.hpp"
+#include "nvdebug/product.hpp"
 #include "page.hpp"
 
 namespace nvdebugctl {
@@ -11,6 +12,12 @@ namespace {
 
 /** Class, subclass and interface. */
 constexpr std::size_t digits_of_class = 6;
+
+constexpr const char *product_help =
+    "what NVIDIA's driver calls the product; null: the driver is not loaded, the GPU sleeps, or it "
+    "is of a capture";
+constexpr const char *uuid_help =
+    "UUID, as nvidia-smi prints it; null: as with the product, or no program has used the GPU";
 
 Json channel_ids(const nvdebug::Info &info) {
     return info.ids_per_runlist ? Json(*info.ids_per_runlist ? "per-runlist" : "global") : Json();
@@ -28,8 +35,10 @@ const char *source_name(nvdebug::Source source) {
 }
 
 Json row(const nvdebug::Gpu &gpu, const nvdebug::Info &info) {
+    const nvdebug::Product product = nvdebug::product_of(gpu.tree(), info);
     return {{"index", gpu.index()},
             {"chip", or_null(info.chip)},
+            {"product", or_null(product.name)},
             {"generation", or_null(info.generation)},
             {"pci_address", or_null(info.pci_address)},
             {"pci_id", or_null(info.pci_id)},
@@ -37,7 +46,8 @@ Json row(const nvdebug::Gpu &gpu, const nvdebug::Info &info) {
             {"runlists", info.runlists.size()},
             {"channels", or_null(info.channels)},
             {"channel_ids", channel_ids(info)},
-            {"video_memory_bytes", or_null(info.video_memory)}};
+            {"video_memory_bytes", or_null(info.video_memory)},
+            {"uuid", or_null(product.uuid)}};
 }
 
 Outcome<Document> list(Context &context) {
@@ -72,9 +82,12 @@ Outcome<Document> show(Context &context) {
                             {"available", feature.available},
                             {"reason", feature.available ? Json() : Json(feature.reason)}});
     const auto bar = [&](int n) { return or_null(info->bar_size[n]); };
+    const nvdebug::Product product = nvdebug::product_of(context.tree(), *info);
     return Document{{{"index", context.gpu().index()},
                      {"source", source_name(context.tree().source())},
                      {"chip", or_null(info->chip)},
+                     {"product", or_null(product.name)},
+                     {"uuid", or_null(product.uuid)},
                      {"chip_id", hex(info->chip_id)},
                      {"generation", or_null(info->generation)},
                      {"revision", hex(info->revision)},
@@ -120,6 +133,7 @@ std::vector<Command> gpu_commands() {
          .scope = Scope::tree,
          .columns = {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
                      {"chip", "name of the chip; null: unknown", "string?"},
+                     {"product", product_help, "string?"},
                      {"generation", "Kepler to Blackwell", "string?"},
                      {"pci_address", "domain:bus:device.function; null: not on PCI", "string?"},
                      {"pci_id", "PCI vendor and device id, hexadecimal", "string?", false},
@@ -129,7 +143,8 @@ std::vector<Command> gpu_commands() {
                       "uint?"},
                      {"channel_ids", "channel and TSG ids are 'global' or 'per-runlist'",
                       "global|per-runlist|null", false},
-                     {"video_memory_bytes", "size of video memory, in bytes", "uint?"}},
+                     {"video_memory_bytes", "size of video memory, in bytes", "uint?"},
+                     {"uuid", uuid_help, "string?"}},
          .data = "GPUs by rising index",
          .examples = {{"nvdebugctl gpu list", "one line for each GPU"},
                       {"nvdebugctl gpu list --csv --columns index,pci_address",
@@ -143,6 +158,8 @@ std::vector<Command> gpu_commands() {
                      "where it is from: the module, NVIDIA's driver, or a file (a capture or a folder)",
                      "module|driver|file"},
                     {"chip", "name of the chip; null: unknown", "string?"},
+                    {"product", product_help, "string?"},
+                    {"uuid", uuid_help, "string?"},
                     {"chip_id", "chip id of the boot register", "address"},
                     {"generation", "Kepler to Blackwell", "string?"},
                     {"revision", "revision of the chip", "address"},
