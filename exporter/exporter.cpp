@@ -27,6 +27,7 @@
 #include "families.hpp"
 #include "front.hpp"
 #include "lib/inherited.hpp"
+#include "lib/standard_output.hpp"
 
 namespace nvdebug::exporter {
 namespace {
@@ -441,8 +442,8 @@ int run(int argc, char **argv) {
             std::fputs(help, stdout);
         else
             std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
-        return std::fflush(stdout) ? say(std::string("cannot write: ") + ::strerrordesc_np(errno))
-                                   : 0;
+        const int error = base::finish_standard_output();
+        return error ? say(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
     }
     return serve(wish);
 }

@@ -18,6 +18,7 @@
 #include "gpus.hpp"
 #include "lib/inherited.hpp"
 #include "lib/printable.hpp"
+#include "lib/standard_output.hpp"
 #include "map_file.hpp"
 #include "mps.hpp"
 #include "page.hpp"
@@ -61,9 +62,8 @@ Exit refuse(const std::string &sentence, Exit exit = Exit::failed) {
 
 /** The output's end: what could not be written is no success. */
 Exit written(Exit exit) {
-    errno = 0;
-    if (std::fflush(stdout) || std::ferror(stdout))
-        return refuse(std::string("cannot write: ") + std::strerror(errno ? errno : EIO));
+    if (const int error = nvdebug::base::finish_standard_output())
+        return refuse(std::string("cannot write: ") + std::strerror(error));
     return exit;
 }
 

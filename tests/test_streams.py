@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Output that cannot be written, of every program: a sentence, and an exit status that is not 0."""
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+from ctl import ROOT, built, table, tool, write_tree
+from test_exporter import exporter
+
+RECORDING = ROOT / "tests/hardware/h100-580.159.04/recording.ndjson"
+SETS = sorted((ROOT / "tests/data/stgm").glob("*.json"))
+PATIENCE_S = 60
+GENERAL = ("--help", "--version")
+
+
+def limited():
+    """No file may have a byte; as a shell has the signal that it comes with."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+@contextlib.contextmanager
+def sink(kind, folder):
+    """Options of a process whose standard output cannot be written, and words of why."""
+    if kind == "closed":
+        yield {"preexec_fn": lambda: os.close(1)}, os.strerror(9)
+    elif kind == "full":
+        with open("/dev/full", "wb") as full:
+            yield {"stdout": full}, "No space left on device"
+    elif kind == "limit":
+        with open(folder / "output", "wb") as output:
+            yield {"stdout": output, "preexec_fn": limited}, "File too large"
+        assert (folder / "output").stat().st_size == 0
+    else:
+        read, write = os.pipe()
+        os.close(read)
+        try:
+            yield {"stdout": write}, None
+        finally:
+            os.close(write)
+
+
+def fails(words, kind, folder):
+    """Only of a pipe that nobody reads any more nothing need be said."""
+    with sink(kind, folder) as (options, why):
+        done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              check=False, timeout=PATIENCE_S, **options)
+    assert done.returncode, words
+    assert kind == "pipe" or why in done.stderr, (words, done.stderr)
+    assert "terminate" not in done.stderr and "Traceback" not in done.stderr
+
+
+KINDS = ("closed", "full", "limit", "pipe")
+
+
+@pytest.fixture(scope="module")
+def proc(tmp_path_factory):
+    return write_tree(tmp_path_factory.mktemp("streams") / "proc", ("h200", "mixed"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nvdebugctl(proc, tmp_path, kind):
+    forms = ("", "-j", "--csv")
+    lists = [f"--from {proc} {verb} {form}" for verb in (
+        "gpu list", "engine list", "runlist list", "tsg list", "channel list", "copy show", "watch -n 1") for form in forms]
+    lines = [*GENERAL, "help", "help --json", "help gpu", *lists, f"--from {proc} gpu show", f"--from {proc} check",
+             f"--from {proc} runlist tree", f"--from {proc} runlist tree --svg", f"--from {proc} capture -",
+             f"--from {proc} gpu show -j --pretty", f"--from {proc} top -n 1 -s 100 -j", "doctor",
+             f"--from {proc} record --for 100ms", f"--from {proc} record --for 100ms -o -", f"recording show {RECORDING}",
+             *(f"completion {shell}" for shell in ("bash", "zsh", "fish")),
+             *(f"recording show {RECORDING} -o - --format {form}" for form in ("ndjson", "csv", "html", "perfetto"))]
+    for command in table():
+        name = " ".join(filter(None, (command["object"], command["verb"])))
+        lines += [f"help {name}", f"{name} --help"]
+        if command["columns"]:
+            lines.append(f"{name} --columns help")
+    for line in lines:
+        fails([tool(), *line.split()], kind, tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_programs(tmp_path, kind):
+    nvstgm, taskset = built("tool", "tools/nvstgm"), built("tool", "taskset/nvtaskset")
+    for program in (taskset, exporter(), nvstgm):
+        for option in GENERAL:
+            fails([program, option], kind, tmp_path)
+    verbs = subprocess.run([nvstgm, "__complete", ""], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+    for verb in verbs.stdout.split():
+        if not verb.startswith("-"):
+            fails([nvstgm, verb, "--help"], kind, tmp_path)
+    assert SETS and "check" in verbs.stdout
+    for form in ((), ("-j",), ("--csv",)):
+        fails([nvstgm, "check", *form, SETS[0]], kind, tmp_path)
+
+
+def test_a_name_of_a_file_that_cannot_be_written(proc, tmp_path):
+    """-o FILE and the like: a device that is full, a folder that is not there, a limit of the file's size."""
+    for form in ("ndjson", "csv", "html", "perfetto"):
+        for path, why in (("/dev/full", "No space left"), (tmp_path / "none/x", "No such file"), (tmp_path, "directory")):
+            done = subprocess.run([tool(), "recording", "show", RECORDING, "--format", form, "-o", path], check=False,
+                                  capture_output=True, text=True, timeout=PATIENCE_S)
+            assert done.returncode == 2 and done.stdout == "" and why in done.stderr and str(path) in done.stderr
+    for path in ("/dev/full", tmp_path / "none/x", tmp_path):
+        done = subprocess.run([tool(), "--from", proc, "-j", "capture", path], check=False, capture_output=True, text=True,
+                              timeout=PATIENCE_S)
+        assert done.returncode == 2 and str(path) in done.stderr
+        assert str(path) in json.loads(done.stdout)["error"]["message"]
+    assert list(tmp_path.iterdir()) == []
