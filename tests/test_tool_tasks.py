@@ -117,3 +117,13 @@ def test_without_the_driver_it_says_so(words):
 def test_what_only_the_module_changes(words):
     result = ctl(f"--from driver {words}")
     assert result.status == 3 and "takes the module" in result.err
+
+
+@pytest.mark.parametrize("line, heading", (
+    ("tsg list 0", "EXPECTED_SHARE"), ("task list", "ON_GR0"),
+    (f"recording show {HARDWARE / 'h100-580.159.04/recording.ndjson'}", "SHARE")))
+def test_each_kind_of_share_has_its_own_heading(line, heading):
+    """What timeslices give, how long a context was there, and that without saving: three figures, three words."""
+    source = None if line.startswith("recording") else TWO
+    assert ctl(f"{line} --columns share_percent", source).out.splitlines()[0].split() == [heading]
+    assert ctl(f"{line} --csv --columns share_percent", source).out.splitlines()[0] == "share_percent"
