@@ -119,11 +119,12 @@ static int mem_check_request(const struct nvdebug_gpu *gpu,
 static int mem_check_answer(struct nvdebug_session *s,
 			    struct nvdebug_mem_request *req)
 {
-	size_t step = req->even_only ? 2 : 1;
 	size_t i, errors = 0, wanted = 0;
 	int ret = 0;
 
-	for (i = 0; i < req->words; i += step) {
+	for (i = 0; i < req->words; i++) {
+		if (nvdebug_mem_skips(req, i))
+			continue;
 		wanted++;
 		errors += nvdebug_reg_value_check(req->buf[i]) != 0;
 	}
@@ -247,7 +248,6 @@ static int queue_read_position(struct nvdebug_session *s,
 static int request_read_bar(struct nvdebug_session *s,
 			    struct nvdebug_mem_request *req)
 {
-	size_t step = req->even_only ? 2 : 1;
 	size_t *done = &req->progress.done;
 	struct nvdebug_bar_place place;
 	size_t end, first = *done, i;
@@ -261,7 +261,11 @@ static int request_read_bar(struct nvdebug_session *s,
 		return stop ? stop : ret;
 	s->alive = false;
 	end = min(req->words, first + place.words);
-	for (i = round_up(first, step); i < end; i += step) {
+	for (i = first; i < end; i++) {
+		if (nvdebug_mem_skips(req, i)) {
+			req->buf[i] = 0;
+			continue;
+		}
 		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
 		if (req->buf[i] != ~0u || asked)
 			continue;

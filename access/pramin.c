@@ -175,7 +175,7 @@ static size_t cursor_word(const struct burst_cursor *c)
 
 static bool cursor_is_wanted(const struct burst_cursor *c)
 {
-	return !c->req->even_only || cursor_word(c) % 2 == 0;
+	return !nvdebug_mem_skips(c->req, cursor_word(c));
 }
 
 static void cursor_next(struct burst_cursor *c)
@@ -214,11 +214,15 @@ static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 	u32 left = BURST_WORDS / times;
 	bool last = false;
 
-	for (; left && !last && !cursor_at_end(c, requests); cursor_next(c)) {
+	for (; !cursor_at_end(c, requests); cursor_next(c)) {
 		u32 *word = &c->req->buf[cursor_word(c)];
 
-		if (!cursor_is_wanted(c))
+		if (!cursor_is_wanted(c)) {
+			*word = 0;
 			continue;
+		}
+		if (!left || last)
+			break;
 		*word = cursor_read(p, position, c);
 		last = burst_is_last(*word, deadline);
 		left--;

@@ -170,6 +170,7 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 static const struct nvdebug_runlist_ops runlist_ga100 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.decode = nvdebug_entry16_decode,
+	.skip = nvdebug_entry16_skip,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
@@ -184,6 +185,7 @@ static const struct nvdebug_runlist_ops runlist_ga100 = {
 const struct nvdebug_runlist_ops nvdebug_runlist_ga102 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.decode = nvdebug_entry16_decode,
+	.skip = nvdebug_entry16_skip,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,

@@ -63,6 +63,7 @@ static const struct nvdebug_mode_ops cc_gb100 = {
 static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.decode = nvdebug_entry16_decode_gb10b,
+	.skip = nvdebug_entry16_skip,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,
@@ -102,6 +103,7 @@ static u32 registers_gb202(const struct nvdebug_runlist *runlist)
 static const struct nvdebug_runlist_ops runlist_gb202 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.decode = nvdebug_entry16_decode_gb10b,
+	.skip = nvdebug_entry16_skip,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = registers_gb202,

@@ -64,6 +64,8 @@ struct nvdebug_runlist_ops {
 	bool has_runqueue;
 	int (*decode)(const u32 *word, size_t words,
 		      struct nvdebug_entry *entry);
+	/* Is word @i of a list not decoded, given those before it? */
+	bool (*skip)(const u32 *word, size_t i);
 	bool (*is_pri_error)(const u32 *word, size_t words);
 	/* word 0 of a TSG header with another timeslice */
 	u32 (*set_timeslice)(u32 word, u8 timeout, u8 scale);

@@ -104,6 +104,7 @@ const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
 static const struct nvdebug_runlist_ops runlist_gh100 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.decode = nvdebug_entry16_decode,
+	.skip = nvdebug_entry16_skip,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_ga100,

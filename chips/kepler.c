@@ -171,6 +171,7 @@ int nvdebug_runlist_prepare_gk104(struct nvdebug_gpu *gpu,
 const struct nvdebug_runlist_ops nvdebug_runlist_gk104 = {
 	.entry_words = NV_RAMRL8_WORDS,
 	.decode = nvdebug_entry8_decode,
+	.skip = nvdebug_entry8_skip,
 	.is_pri_error = nvdebug_entry8_is_pri_error,
 	.set_timeslice = nvdebug_entry8_set_timeslice,
 	.registers = nvdebug_runlist_registers_gk104,

@@ -43,6 +43,7 @@ const struct nvdebug_runlist_ops nvdebug_runlist_gv100 = {
 	.entry_words = NV_RAMRL16_WORDS,
 	.has_runqueue = true,
 	.decode = nvdebug_entry16_decode,
+	.skip = nvdebug_entry16_skip_gv100,
 	.is_pri_error = nvdebug_entry16_is_pri_error,
 	.set_timeslice = nvdebug_entry16_set_timeslice,
 	.registers = nvdebug_runlist_registers_gk104,

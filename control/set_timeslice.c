@@ -164,7 +164,7 @@ static int timeslice_read_list(struct timeslice_request *req)
 {
 	int ret;
 
-	ret = nvdebug_runlist_copy(req->gpu, req->mem, req->runlist, false,
+	ret = nvdebug_runlist_copy(req->gpu, req->mem, req->runlist, true,
 				   &req->copy);
 	if (!ret && req->copy.torn)
 		ret = -EBUSY;

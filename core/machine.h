@@ -86,10 +86,10 @@ struct nvdebug_mem_request {
 	u64 addr;	/* a multiple of 4 */
 	u8 aperture;
 	/*
-	 * Only even words are needed: odd ones, each a bus access in video
-	 * memory, may be left 0.
+	 * Is word @i of @buf not needed, given those before it? It may be left
+	 * 0, as each is a bus access in video memory. NULL: all are needed.
 	 */
-	bool even_only;
+	bool (*skip)(const u32 *buf, size_t i);
 	/* Words of a page table: cached by the session. */
 	bool table;
 	size_t words;
@@ -133,6 +133,12 @@ static inline bool nvdebug_mem_error_is_fatal(int error)
  */
 int __must_check nvdebug_mem_read_all(struct nvdebug_mem *mem,
 				      struct list_head *requests);
+
+static inline bool nvdebug_mem_skips(const struct nvdebug_mem_request *req,
+				     size_t i)
+{
+	return req->skip && req->skip(req->buf, i);
+}
 
 /*
  * The same for one request. Returns

@@ -12,6 +12,19 @@
 	(NV_RAMIN_ENGINE_WFI_HI + 1 - NV_RAMIN_PAGE_DIR_BASE)
 #define BASE_WORDS_GV100 \
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_PAGE_DIR_BASE)
+#define DIR_WORDS	2
+/* From GA100 on there is no limit between these and the page directory. */
+#define ENGINE_WORDS_GA100 \
+	(NV_RAMIN_PASID + 1 - NV_RAMIN_ENGINE_WFI)
+
+/* Up to Pascal all of a channel is in one address space. */
+#define SPACE_GK104 \
+	{ { { NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS } } }
+#define SPACE_GV100 { {						\
+	{ NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS },				\
+	{ NV_RAMIN_ENGINE_WFI_VEID, 1 },				\
+	{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },		\
+} }
 
 const struct nvdebug_instance_layout nvdebug_instance_gk104 = {
 	.has = NVDEBUG_INSTANCE_HAS_RAMFC | NVDEBUG_INSTANCE_HAS_LIMIT,
@@ -26,6 +39,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gk104 = {
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
 	} },
+	.space = SPACE_GK104,
 };
 
 const struct nvdebug_instance_layout nvdebug_instance_gm200 = {
@@ -42,6 +56,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gm200 = {
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
 	} },
+	.space = SPACE_GK104,
 };
 
 const struct nvdebug_instance_layout nvdebug_instance_gp100 = {
@@ -57,6 +72,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gp100 = {
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
 	} },
+	.space = SPACE_GK104,
 };
 
 /* The limit is deprecated, but still written on Turing. */
@@ -75,6 +91,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gv100 = {
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
 		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
+	.space = SPACE_GV100,
 };
 
 const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
@@ -87,9 +104,11 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 	.runs = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
-		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
+		{ NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS },
+		{ NV_RAMIN_ENGINE_WFI, ENGINE_WORDS_GA100 },
 		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
+	.space = SPACE_GV100,
 };
 
 /*
@@ -103,9 +122,11 @@ const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GB10B,
 	.runs = { {
-		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
+		{ NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS },
+		{ NV_RAMIN_ENGINE_WFI, ENGINE_WORDS_GA100 },
 		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
 	} },
+	.space = SPACE_GV100,
 };
 
 static u64 join_address(u32 lo, u32 lo_mask, u32 hi, u32 hi_mask)

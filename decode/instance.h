@@ -27,6 +27,7 @@ struct nvdebug_instance_layout {
 	u32 limit_hi;		/* likewise */
 	u32 wfi_hi;		/* likewise */
 	struct nvdebug_runs runs;	/* words to read */
+	struct nvdebug_runs space;	/* those with the address space */
 };
 
 #define NVDEBUG_INSTANCE_HAS_RAMFC		BIT(0) /* documented */

@@ -119,6 +119,28 @@ int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 	return 0;
 }
 
+bool nvdebug_entry8_skip(const u32 *word, size_t i)
+{
+	return i % NV_RAMRL8_WORDS == 1 &&
+	       !(word[i - 1] & (NV_RAMRL8_0_TYPE_TSG |
+				NV_RAMRL8_0_CHANNEL_ZERO));
+}
+
+bool nvdebug_entry16_skip(const u32 *word, size_t i)
+{
+	return i % NV_RAMRL16_WORDS == 1 &&
+	       !(word[i - 1] & NV_RAMRL16_0_TYPE_TSG);
+}
+
+bool nvdebug_entry16_skip_gv100(const u32 *word, size_t i)
+{
+	if (i % NV_RAMRL16_WORDS != 3)
+		return nvdebug_entry16_skip(word, i);
+	return !(word[i - 3] & NV_RAMRL16_0_TYPE_TSG) &&
+	       nvdebug_reg_value_check(word[i - 3]) != -EIO &&
+	       nvdebug_reg_value_check(word[i - 1]) != -EIO;
+}
+
 bool nvdebug_entry8_is_pri_error(const u32 *word, size_t words)
 {
 	return words >= NV_RAMRL8_WORDS &&

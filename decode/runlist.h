@@ -70,6 +70,15 @@ int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 				 struct nvdebug_entry *entry);
 
 /*
+ * Is word @i of a list not decoded, given those before it? Of channels that is
+ * USERD's address; up to Turing, where a channel's register has the instance
+ * pointer, also the high word of that, which detects errors of the others.
+ */
+bool nvdebug_entry8_skip(const u32 *word, size_t i);
+bool nvdebug_entry16_skip(const u32 *word, size_t i);
+bool nvdebug_entry16_skip_gv100(const u32 *word, size_t i);
+
+/*
  * Is any word of the entry an error code of the register bus? Low address words
  * are not checked, since they can have such values.
  */

@@ -70,7 +70,9 @@ struct nvdebug_instances {
 	struct nvdebug_intern tables;
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
-	bool with_images;	/* set before reading */
+	/* set before reading */
+	bool with_images;
+	bool spaces_only;	/* of blocks only compute_dir and veid */
 	u8 big_page_kib;	/* for all of version 1; 0: in each block */
 };
 

@@ -165,9 +165,21 @@ static void block_want_valid_again(struct block_read *self,
 	}
 }
 
-static int block_decode(struct nvdebug_instances *set, struct block_read *self)
+/* The chip's layout, with the words that the set needs. */
+static struct nvdebug_instance_layout
+set_layout(const struct nvdebug_instances *set)
 {
-	const struct nvdebug_instance_layout *layout = set->gpu->chip->instance;
+	struct nvdebug_instance_layout layout = *set->gpu->chip->instance;
+
+	if (set->spaces_only)
+		layout.runs = layout.space;
+	return layout;
+}
+
+static int block_decode(struct nvdebug_instances *set,
+			const struct nvdebug_instance_layout *layout,
+			struct block_read *self)
+{
 	struct nvdebug_instance *instance = &self->block->instance;
 	int ret = nvdebug_runs_error(self->want);
 
@@ -181,11 +193,14 @@ static int block_decode(struct nvdebug_instances *set, struct block_read *self)
 				      instance);
 	if (!ret && set->big_page_kib)
 		instance->big_page_kib = set->big_page_kib;
+	if (set->spaces_only)
+		instance->valid &= BIT_ULL(instance->veid);
 	return ret;
 }
 
 static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 {
+	const struct nvdebug_instance_layout layout = set_layout(set);
 	u32 count = set->blocks.count, i = 0;
 	struct nvdebug_block *block;
 	struct block_read *reads;
@@ -198,8 +213,7 @@ static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 	list_for_each_entry(block, &set->blocks.all, base.all) {
 		reads[i].block = block;
 		nvdebug_runs_want(reads[i].want, block->addr, block->aperture,
-				  &set->gpu->chip->instance->runs,
-				  reads[i].word, &wanted);
+				  &layout.runs, reads[i].word, &wanted);
 		i++;
 	}
 	ret = nvdebug_mem_read_all(mem, &wanted);
@@ -208,7 +222,7 @@ static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 	if (!ret)
 		ret = nvdebug_mem_read_all(mem, &wanted);
 	for (i = 0; !ret && i < count; i++)
-		reads[i].block->status = block_decode(set, &reads[i]);
+		reads[i].block->status = block_decode(set, &layout, &reads[i]);
 	kvfree(reads);
 	return ret;
 }
@@ -269,6 +283,8 @@ static void tables_want(struct nvdebug_instances *set, struct table_run *run,
 						       next);
 			if (!words.count)
 				break;
+			if (set->spaces_only)
+				words.count = NV_RAMIN_SC_PASID;
 			run->block = block;
 			nvdebug_run_want(&run->want, block->addr,
 					 block->aperture, words, word, wanted);
@@ -330,7 +346,7 @@ static int read_big_page_size(struct nvdebug_instances *set,
 	u32 kib;
 	int ret;
 
-	if (layout->version > 1)
+	if (layout->version > 1 || set->spaces_only)
 		return 0;
 	ret = nvdebug_mmu_big_page(mem, layout->has &
 				   NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE, &kib);

@@ -50,6 +50,9 @@ static int mem_lock_gpu(const struct nvdebug_mem *mem)
 	return 0;
 }
 
+/* See struct nvdebug_mem_request. */
+typedef bool (*skip_fn)(const u32 *buf, size_t i);
+
 /* Attempts to copy a list before the copy is marked torn. */
 #define COPY_TRIES	3
 
@@ -70,13 +73,13 @@ static bool list_is_in_video_memory(const struct nvdebug_gpu *gpu,
 /* Read the entries of the list at @loc; a new buffer goes to *@words. */
 static int list_copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			     const struct nvdebug_runlist_location *loc,
-			     bool even_only, u32 **words)
+			     skip_fn skip, u32 **words)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_mem_request req = {
 		.addr = loc->addr,
 		.aperture = loc->aperture,
-		.even_only = even_only,
+		.skip = skip,
 		.words = (size_t)loc->entries * ops->entry_words,
 	};
 	u32 i;
@@ -139,12 +142,13 @@ static int runlist_locate(struct nvdebug_gpu *gpu, const struct nvdebug_mem *mem
  */
 static int list_copy_at(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			const struct nvdebug_runlist *runlist, bool original,
-			bool even_only, struct nvdebug_runlist_copy *copy)
+			skip_fn skip,
+			struct nvdebug_runlist_copy *copy)
 {
 	int ret;
 
 	if (list_is_in_video_memory(gpu, &copy->loc))
-		return list_copy_entries(gpu, mem, &copy->loc, even_only,
+		return list_copy_entries(gpu, mem, &copy->loc, skip,
 					 &copy->words);
 	ret = mem_lock_gpu(mem);
 	if (ret)
@@ -155,7 +159,7 @@ static int list_copy_at(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	ret = -EAGAIN;
 	if (list_is_in_video_memory(gpu, &copy->loc))
 		goto out;
-	ret = list_copy_entries(gpu, mem, &copy->loc, even_only, &copy->words);
+	ret = list_copy_entries(gpu, mem, &copy->loc, skip, &copy->words);
 out:
 	mutex_unlock(&gpu->lock);
 	return ret;
@@ -167,7 +171,7 @@ out:
  */
 static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		     const struct nvdebug_runlist *runlist, bool original,
-		     bool even_only, struct nvdebug_runlist_copy *copy)
+		     skip_fn skip, struct nvdebug_runlist_copy *copy)
 {
 	struct nvdebug_runlist_location now;
 	int tries, ret, error;
@@ -180,8 +184,7 @@ static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 
 	for (tries = 1; ; tries++) {
 		copy->loc = now;
-		error = list_copy_at(gpu, mem, runlist, original, even_only,
-				     copy);
+		error = list_copy_at(gpu, mem, runlist, original, skip, copy);
 		if (nvdebug_mem_error_is_fatal(error))
 			return error;
 		/* nothing was copied, so nothing can be torn */
@@ -206,10 +209,11 @@ static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 }
 
 int nvdebug_runlist_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
-			 const struct nvdebug_runlist *runlist, bool even_only,
+			 const struct nvdebug_runlist *runlist, bool raw,
 			 struct nvdebug_runlist_copy *copy)
 {
-	return list_copy(gpu, mem, runlist, false, even_only, copy);
+	return list_copy(gpu, mem, runlist, false,
+			 raw ? NULL : gpu->chip->runlist->skip, copy);
 }
 
 int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
@@ -217,7 +221,12 @@ int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
 				  const struct nvdebug_runlist *runlist,
 				  struct nvdebug_runlist_copy *copy)
 {
-	return list_copy(gpu, mem, runlist, true, false, copy);
+	return list_copy(gpu, mem, runlist, true, NULL, copy);
+}
+
+static bool skip_odd(const u32 *buf, size_t i)
+{
+	return i % 2;
 }
 
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
@@ -237,7 +246,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* type and id are in words 0 and 2, or in word 0 */
-	ret = list_copy(gpu, mem, runlist, original, true, &copy);
+	ret = list_copy(gpu, mem, runlist, original, skip_odd, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;

@@ -34,12 +34,13 @@ struct nvdebug_runlist_copy {
 
 /*
  * Copy the current list. The caller frees @copy->words with kvfree().
- * @even_only: only the words with kind and id of each entry.
+ * @raw: with all words, to be submitted; else those that are not decoded may be
+ * 0.
  */
 int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      struct nvdebug_mem *mem,
 				      const struct nvdebug_runlist *runlist,
-				      bool even_only,
+				      bool raw,
 				      struct nvdebug_runlist_copy *copy);
 
 /* The same, but the driver's list where an override list is current. */

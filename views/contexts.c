@@ -377,6 +377,7 @@ static struct nvdebug_snapshot *contexts_take(struct nvdebug_gpu *gpu, u32 id)
 	s->instances = nvdebug_instances_create(gpu);
 	if (!s->instances)
 		goto err;
+	s->instances->spaces_only = true;
 
 	mem = nvdebug_mem_begin(gpu);
 	if (IS_ERR(mem)) {

@@ -48,6 +48,12 @@ class Cost : public OnBoard {
         }
         return counts;
     }
+    /// Of a channel neither USERD's address nor, where a register has it, all of the instance pointer.
+    std::uint64_t list_words(std::uint64_t entries, std::uint64_t channels) {
+        const std::uint64_t of_channel =
+            bench.entry_words() == 2 ? 1 : bench.ids_per_runlist() ? 3 : 2;
+        return (entries - channels) * bench.entry_words() + channels * of_channel;
+    }
     Counts read_cost(const std::string &file, std::string &text) {
         return cost([&] { text = bench.text(file); });
     }
@@ -65,7 +71,7 @@ TEST_P(Cost, OfAList) {
         const Fields &head = all.at(0).fields;
         EXPECT_EQ(head.at("Snapshot"), "consistent");
         EXPECT_EQ(head.at("Entries"), std::to_string(count));
-        EXPECT_EQ(counts.memory.words, count * bench.entry_words());
+        EXPECT_EQ(counts.memory.words, list_words(count, channels));
         EXPECT_EQ(counts.memory.again, 0U);
         EXPECT_LE(counts.channel_reads, 2 * channels);
         EXPECT_EQ(counts.reread, 0U);
@@ -137,7 +143,8 @@ TEST_P(Cost, OfEngines) {
 
 /// Instance blocks, subcontexts, context images and the walks to them, each word once.
 TEST_P(Cost, OfContexts) {
-    constexpr std::uint64_t per_instance = 32, per_subcontext = 4, per_context = 24;
+    constexpr std::uint64_t per_subcontext = 4, per_context = 24;
+    const std::uint64_t per_instance = bench.ids_per_runlist() ? 10 : 12;
     constexpr std::uint64_t walks_per_channel = 1; // the engine pointer, in each address space
     constexpr std::uint64_t walks_per_context = 2; // and the image behind a header
     std::vector<std::string> workloads{"fig6", "bars", "sysmem"};
@@ -174,13 +181,35 @@ TEST_P(Cost, OfContexts) {
     }
 }
 
+/// Of instance blocks only what tells address spaces apart.
+TEST_P(Cost, OfAddressSpaces) {
+    const std::uint64_t per_instance = bench.since("titan-v") ? 7 : 2;
+    for (const char *const workload : {"fig6", "bars", "many-500"}) {
+        bench.machine.restart(workload);
+        const Json layout = bench.layout();
+        std::uint64_t most = 0;
+        for (const Json &list : layout.at("runlists"))
+            most += list.at("entries").get<std::uint64_t>() * bench.entry_words();
+        std::set<std::string> instances;
+        for (const Json &channel : layout.at("channels"))
+            instances.insert(channel.at("instance").dump());
+        most += per_instance * instances.size();
+        std::string text;
+        const Counts counts = read_cost("contexts", text);
+        EXPECT_LE(counts.memory.words, most) << workload;
+        EXPECT_EQ(counts.memory.again, 0U) << workload;
+    }
+}
+
 /// 128 channels of one context: its image, its tables and its page directories once each.
 TEST_P(Cost, OfWhatIsShared) {
     if (!bench.since("titan-v"))
         return;
     bench.machine.restart("mps-many");
-    std::string text;
-    EXPECT_EQ(read_cost("contexts", text).memory.again, 0U);
+    for (const char *const file : {"contexts", "runlist0"}) {
+        std::string text;
+        EXPECT_EQ(read_cost(file, text).memory.again, 0U) << file;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Cost, testing::ValuesIn(cards), name_of_board);

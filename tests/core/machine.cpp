@@ -232,8 +232,11 @@ u64 place_of(const nvdebug_gpu *gpu, u8 aperture, u64 addr) {
 int read_words(nvdebug_mem *mem, nvdebug_mem_request *want) {
     nvdebug_gpu *gpu = mem->gpu;
     Tables &tables = *session_of(mem)->tables;
-    const size_t step = want->even_only ? 2 : 1;
-    for (size_t i = 0; i < want->words; i += step) {
+    for (size_t i = 0; i < want->words; i++) {
+        if (nvdebug_mem_skips(want, i)) {
+            want->buf[i] = 0;
+            continue;
+        }
         const u64 at = place_of(gpu, want->aperture, want->addr + 4 * i);
         const auto kept = tables.find({want->aperture, at});
         const auto word = want->table && kept != tables.end()
@@ -250,9 +253,10 @@ int read_words(nvdebug_mem *mem, nvdebug_mem_request *want) {
 
 /// Is what came over the bus an answer at all?
 int judge(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
-    const size_t step = want->even_only ? 2 : 1;
     size_t wanted = 0, errors = 0;
-    for (size_t i = 0; i < want->words; i += step) {
+    for (size_t i = 0; i < want->words; i++) {
+        if (nvdebug_mem_skips(want, i))
+            continue;
         wanted++;
         errors += nvdebug_reg_value_check(want->buf[i]) != 0;
     }

@@ -158,14 +158,15 @@ TEST_P(Outside, LengthsPastTheEndOfMemory) {
     EXPECT_LE(bench.machine.model().faults().accesses(), (asked ? 3 * 2 * count : 0) + 200U);
 }
 
-/// Each word is read once, each entry is shown.
+/// Each word is read once at most, each entry is shown.
 TEST_P(Outside, AListOfWhateverIsBehindIt) {
     bench.machine.restart("low");
     list_has(static_cast<std::uint32_t>(many));
     bench.machine.model().statistics().reset();
     bench.machine.words_read.emplace();
     const std::string text = bench.text("runlist0_brief");
-    EXPECT_EQ(bench.machine.words_read->words, many * bench.entry_words());
+    EXPECT_LE(bench.machine.words_read->words, many * bench.entry_words());
+    EXPECT_GE(bench.machine.words_read->words, many);
     EXPECT_EQ(bench.machine.words_read->again, 0U);
     EXPECT_LE(register_reads({"PCCSR", "CHRAM"}), many * (bench.ids_per_runlist() ? 1 : 2));
     EXPECT_EQ(entries(text).size(), 1 + many);

@@ -146,6 +146,53 @@ TEST(Entries, NeverReadPastTheEnd) {
     EXPECT_FALSE(nvdebug_entry16_is_pri_error(&word, 1));
 }
 
+/// What is skipped is not decoded: whatever those words are, the entry is the same.
+TEST(Entries, SkippedWordsMeanNothing) {
+    struct Form {
+        std::size_t words, skipped;
+        bool (*skip)(const std::uint32_t *, std::size_t);
+        int (*decode)(const std::uint32_t *, std::size_t, nvdebug_entry *);
+    };
+    const Form forms[] = {{2, 1, nvdebug_entry8_skip, nvdebug_entry8_decode},
+                          {4, 1, nvdebug_entry16_skip, nvdebug_entry16_decode},
+                          {4, 1, nvdebug_entry16_skip, nvdebug_entry16_decode_gb10b},
+                          {4, 2, nvdebug_entry16_skip_gv100, nvdebug_entry16_decode}};
+    for (const Form &form : forms) {
+        const Words channel = form.words == 2 ? Words{0x12, 0x7777} : Words{0x300, 0x7777, 0x1012, 0x5};
+        const Words tsg = form.words == 2 ? Words{0x2012, 0} : Words{0x1, 0x2, 0x12, 0};
+        Words seen = channel;
+        std::size_t skipped = 0;
+        for (std::size_t i = 0; i < form.words; i++) {
+            EXPECT_FALSE(form.skip(tsg.data(), i)) << i;
+            if (!form.skip(seen.data(), i))
+                continue;
+            seen[i] = 0;
+            skipped++;
+        }
+        EXPECT_EQ(skipped, form.skipped);
+        nvdebug_entry whole{}, part{};
+        EXPECT_EQ(form.decode(channel.data(), form.words, &whole), 0);
+        EXPECT_EQ(form.decode(seen.data(), form.words, &part), 0);
+        EXPECT_EQ(part.kind, whole.kind);
+        EXPECT_EQ(part.id, whole.id);
+        EXPECT_EQ(part.runqueue, whole.runqueue);
+        EXPECT_EQ(part.casid, whole.casid);
+        if (form.skip != nvdebug_entry16_skip_gv100) {
+            EXPECT_EQ(part.inst, whole.inst);
+        }
+    }
+}
+
+/// An error code in a low address word is told from an address by the word that would be skipped.
+TEST(Entries, SuspectEntriesAreReadWhole) {
+    for (const std::size_t at : {0U, 2U}) {
+        Words entry = {0x300, 0, 0x1012, 0xBADF1100};
+        entry[at] = 0xBADF1100;
+        EXPECT_FALSE(nvdebug_entry16_skip_gv100(entry.data(), 3)) << at;
+    }
+    EXPECT_FALSE(nvdebug_entry8_skip(Words{0xBADF1100, 0}.data(), 1));
+}
+
 TEST(Entries, PriErrors) {
     const Words error(4, 0xBADF1100), list = {0x9ABCDE82, 0, 0xBADF1012, 0x1};
     EXPECT_TRUE(nvdebug_entry8_is_pri_error(error.data(), 2));
