@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * BAR1 and BAR2: PCI BARs onto video memory, directly or through page tables of
- * their own. Reading through them has no side effects.
+ * their own. Reading a page that these map has no side effects; one that they do
+ * not is an MMU fault, which the driver has to handle. A driver may take any
+ * page away at any time: see nvdebug_bar_confirm().
  */
 #ifndef NVDEBUG_BAR_H
 #define NVDEBUG_BAR_H
 
+#include <linux/ktime.h>
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
 #include "decode/bar.h"
 #include "decode/mmu.h"
 
+struct nvdebug_bar_finds;
 struct nvdebug_extent;
 struct nvdebug_gpu;
 struct nvdebug_mem;
+struct nvdebug_mem_change;
 struct nvdebug_pramin;
 struct nvdebug_table_cache;
 
@@ -29,17 +34,28 @@ struct nvdebug_bar {
 	resource_size_t start;	/* in the CPU's address space */
 	u64 size;		/* usable part */
 	struct nvdebug_bar_block block;
+	bool trusted;		/* its register was read again, see trust_words */
 
 	/* the scan of its page tables, if VIRTUAL */
 	u8 passes;		/* started so far */
 	bool skipped;		/* this pass skipped unreadable tables */
 	bool found_new;		/* this pass found new extents */
 	struct nvdebug_scan scan;
-	struct rb_root_cached found;	/* by address in video memory */
+	struct rb_root_cached *found;	/* by address in video memory */
 	struct nvdebug_extent *last;	/* most recent one */
 };
 
 #define NVDEBUG_BAR_MAPPINGS	16
+
+/* An entry of a BAR's page tables, as read by nvdebug_bar_confirm(). */
+struct nvdebug_bar_entry {
+	u64 addr;
+	u8 aperture;
+	bool is_table;	/* leads to a table */
+	u32 word[NVDEBUG_MMU_ENTRY_WORDS];
+};
+
+#define NVDEBUG_BAR_ENTRIES	32
 
 struct nvdebug_bars {
 	/* the rest of the session */
@@ -51,31 +67,75 @@ struct nvdebug_bars {
 	u32 budget;		/* entries that may still be read */
 	u32 lookups_left;	/* including cached ones */
 	bool settled;		/* all scans are complete */
-	/* Mapped pages, replaced round-robin. */
+	struct nvdebug_bar_finds *finds;
+	/* Read recently, replaced round-robin. */
+	struct nvdebug_bar_entry entry[NVDEBUG_BAR_ENTRIES];
+	u32 entries;
+	u32 next_entry;
+	u32 trust_words;	/* how many more may be read on their strength */
+	ktime_t trust_until;
+	/* the page that was confirmed last, while these hold; NULL: none */
+	const struct nvdebug_bar *confirmed;
+	u64 confirmed_page;	/* offset in the BAR */
+	/* Mapped pages; the one that was used last longest ago is replaced. */
 	struct {
 		resource_size_t phys;
 		void __iomem *page;
+		u64 used;
 	} mapping[NVDEBUG_BAR_MAPPINGS];
-	u32 next_mapping;
+	u64 mappings_used;
 };
 
 void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
 		       struct nvdebug_table_cache *tables,
 		       struct nvdebug_pramin *pramin);
+/* What was found is kept for the next session. */
 void nvdebug_bars_free(struct nvdebug_bars *bars);
+void nvdebug_bar_finds_free(struct nvdebug_bar_finds *finds);
 
-/* A mapped range of a BAR, up to the end of its page. */
+/* A range of a BAR, up to the end of its page. */
 struct nvdebug_bar_place {
 	void __iomem *at;
 	size_t words;
+	u64 addr;	/* in video memory */
+	struct nvdebug_bar *bar;
+	u64 offset;	/* in the BAR */
 };
 
 /*
  * Find @addr of video memory in a BAR, scanning page tables if needed, without
- * moving the PRAMIN window. @place is valid until the next call. -ENOENT if no
- * BAR maps it.
+ * moving the PRAMIN window. @place is valid until the next call; it must be
+ * confirmed before it is accessed. -ENOENT if no BAR maps it.
  */
 int __must_check nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 				  struct nvdebug_bar_place *place);
+/* Was @addr found in a BAR, and not lost since? Accesses nothing. */
+bool nvdebug_bar_is_known(const struct nvdebug_bars *bars, u64 addr);
+
+/* Words to read after each nvdebug_bar_confirm(). */
+#define NVDEBUG_BAR_WORDS	256
+
+/*
+ * Read the page table entry of @place again, right before @words of it are read,
+ * at most NVDEBUG_BAR_WORDS; once for what is read of one page in a row. The
+ * directories above it and the BAR's register are read again after that many
+ * words, or 10 ms. -ENOENT: it is not there any more, and forgotten; find it
+ * again. -EAGAIN: the PRAMIN window was moved meanwhile. Other errors are those
+ * of nvdebug_pramin_lock().
+ *
+ * Entries in a table that only a BAR shows are read there without such a check,
+ * but only where this session found it.
+ */
+int __must_check nvdebug_bar_confirm(struct nvdebug_bars *bars,
+				     const struct nvdebug_bar_place *place,
+				     size_t words);
+/*
+ * Compare and write its first word: with interrupts off all entries are read
+ * again, except those in system memory, which are read right before. Errors
+ * also as of nvdebug_mem_write().
+ */
+int __must_check nvdebug_bar_write(struct nvdebug_bars *bars,
+				   const struct nvdebug_bar_place *place,
+				   const struct nvdebug_mem_change *change);
 
 #endif

@@ -25,6 +25,7 @@
 
 struct device;
 struct device_driver;
+struct nvdebug_bar_finds;
 struct nvdebug_bus;
 struct nvdebug_proc;
 struct resource;
@@ -38,6 +39,7 @@ struct nvdebug_device {
 	const struct nvdebug_bus *bus;
 	struct device *dev;
 	const struct resource *bar[NVDEBUG_BARS];	/* NULL: none */
+	struct nvdebug_bar_finds *bar_finds;	/* see nvdebug_bars_free() */
 	void __iomem *bar0;
 	resource_size_t bar0_len;
 	bool enabled;			/* by bus->enable() */

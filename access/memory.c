@@ -10,6 +10,7 @@
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
@@ -244,30 +245,68 @@ static int queue_read_position(struct nvdebug_session *s,
 	return error ? error : ret;
 }
 
-/* Read as much of the request as one mapped BAR page has. */
+/*
+ * Read word @i of the request at @at, and the next one with it if both are in
+ * one 64-bit word: a BAR of memory is prefetchable and may be read by any size.
+ * Returns the number of words.
+ */
+static size_t bar_read(struct nvdebug_mem_request *req, const void __iomem *at,
+		       size_t i, size_t end)
+{
+	u64 both;
+
+	if (nvdebug_mem_skips(req, i)) {
+		req->buf[i] = 0;
+		return 1;
+	}
+	if (!IS_ALIGNED((unsigned long)at, sizeof(both)) || i + 1 == end) {
+		req->buf[i] = readl(at);
+		return 1;
+	}
+	both = readq(at);
+	req->buf[i] = lower_32_bits(both);
+	req->buf[i + 1] = upper_32_bits(both);
+	/* it is not known whether an error code is in both halves */
+	if (nvdebug_reg_value_check(req->buf[i]) ||
+	    nvdebug_reg_value_check(req->buf[i + 1])) {
+		req->buf[i] = readl(at);
+		req->buf[i + 1] = readl(at + sizeof(u32));
+	}
+	return 2;
+}
+
+static bool is_all_ones(const u32 *word, size_t words)
+{
+	return word[0] == ~0u || word[words - 1] == ~0u;
+}
+
+/* Read as much of the request as was confirmed to be in a BAR. */
 static int request_read_bar(struct nvdebug_session *s,
 			    struct nvdebug_mem_request *req)
 {
 	size_t *done = &req->progress.done;
 	struct nvdebug_bar_place place;
-	size_t end, first = *done, i;
+	size_t end, first = *done, i, words;
 	bool asked = false;
 	int stop, ret;
 
-	ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
+	do {
+		ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
+		if (ret)
+			break;
+		end = min(req->words, first + min_t(size_t, place.words,
+						    NVDEBUG_BAR_WORDS));
+		ret = nvdebug_bar_confirm(&s->bars, &place, end - first);
+	} while (ret == -ENOENT);
 	/* also of a search that it ended */
 	stop = session_check_stop(s);
 	if (stop || ret)
 		return stop ? stop : ret;
 	s->alive = false;
-	end = min(req->words, first + place.words);
-	for (i = first; i < end; i++) {
-		if (nvdebug_mem_skips(req, i)) {
-			req->buf[i] = 0;
-			continue;
-		}
-		req->buf[i] = readl(place.at + (i - first) * sizeof(u32));
-		if (req->buf[i] != ~0u || asked)
+	for (i = first; i < end; i += words) {
+		words = bar_read(req, place.at + (i - first) * sizeof(u32), i,
+				 end);
+		if (asked || !is_all_ones(req->buf + i, words))
 			continue;
 		/* each read that times out may take long: check once */
 		asked = true;
@@ -281,7 +320,10 @@ static int request_read_bar(struct nvdebug_session *s,
 	return 0;
 }
 
-/* Returns 1 if anything was read: the window may show the rest of it. */
+/*
+ * Returns 1 if anything was read: the window may show the rest of it. -EAGAIN:
+ * the window was moved by others.
+ */
 static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
 	struct nvdebug_mem_request *req, *next;
@@ -292,7 +334,10 @@ static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 			ret = request_read_bar(s, req);
 			any |= !ret;
 		} while (!ret && req->progress.done < req->words);
-		if (!ret)
+		if (ret == -EAGAIN &&
+		    ++req->progress.tries >= NVDEBUG_PRAMIN_TRIES)
+			ret = request_end(s, req, -EBUSY);
+		else if (!ret)
 			ret = request_end(s, req, 0);
 		if (ret && ret != -ENOENT)
 			return ret;
@@ -317,11 +362,10 @@ static int queue_fail(struct nvdebug_session *s, struct list_head *queue,
 static bool request_is_in_reach(struct nvdebug_session *s,
 				const struct nvdebug_mem_request *req)
 {
-	struct nvdebug_bar_place place;
 	u64 addr = wanted_addr(req);
 
 	return nvdebug_pramin_shows(&s->pramin, s->pramin.standing, addr) ||
-	       !s->bars.settled || !nvdebug_bar_find(&s->bars, addr, &place);
+	       !s->bars.settled || nvdebug_bar_is_known(&s->bars, addr);
 }
 
 static struct nvdebug_mem_request *
@@ -429,26 +473,6 @@ int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
 	return list_empty(requests) ? 0 : queue_read_video(s, requests);
 }
 
-static int bar_write_word(struct nvdebug_gpu *gpu,
-			  const struct nvdebug_bar_place *place,
-			  const struct nvdebug_mem_change *change)
-{
-	unsigned long flags;
-	int ret;
-
-	/* no other write of the module between compare and write */
-	mutex_lock(&gpu->lock);
-	local_irq_save(flags);
-	ret = nvdebug_change_check(place->at, change);
-	if (!ret) {
-		writel(change->value, place->at);
-		ret = readl(place->at) == change->value ? 0 : -EIO;
-	}
-	local_irq_restore(flags);
-	mutex_unlock(&gpu->lock);
-	return ret;
-}
-
 /* In the same order of preference as reading. */
 static int write_video(struct nvdebug_session *s,
 		       const struct nvdebug_mem_change *change)
@@ -456,6 +480,7 @@ static int write_video(struct nvdebug_session *s,
 	struct nvdebug_pramin *p = &s->pramin;
 	u64 addr = change->addr;
 	struct nvdebug_bar_place place;
+	int ret;
 
 	nvdebug_pramin_look(p);
 	if (nvdebug_mem_error_is_fatal(p->error))
@@ -463,8 +488,14 @@ static int write_video(struct nvdebug_session *s,
 	if (!p->error && !nvdebug_pramin_is_shared(p) &&
 	    nvdebug_pramin_shows(p, p->standing, addr))
 		return nvdebug_pramin_write(p, p->standing, change);
-	if (!nvdebug_bar_find(&s->bars, addr, &place))
-		return bar_write_word(s->base.gpu, &place, change);
+	ret = nvdebug_bar_find(&s->bars, addr, &place);
+	if (!ret) {
+		ret = nvdebug_bar_write(&s->bars, &place, change);
+		/* not there any more: find it again */
+		return ret == -ENOENT ? -EAGAIN : ret;
+	}
+	if (ret != -ENOENT)
+		return ret;
 	if (p->error)
 		return p->error;
 	if (!nvdebug_pramin_reaches(p, addr))

@@ -89,7 +89,7 @@ u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 	return rest | ((addr >> NV_BAR0_WINDOW_BASE_SHIFT) & p->window->base);
 }
 
-static int pramin_lock_gpu(const struct nvdebug_pramin *p)
+int nvdebug_pramin_lock(const struct nvdebug_pramin *p)
 {
 	int ret;
 
@@ -103,10 +103,24 @@ static int pramin_lock_gpu(const struct nvdebug_pramin *p)
 	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
 }
 
+bool nvdebug_pramin_stands(const struct nvdebug_pramin *p)
+{
+	lockdep_assert_held(&p->gpu->lock);
+	return !p->error && readl(nvdebug_device(p->gpu)->bar0 +
+				  p->window->reg) == p->standing;
+}
+
+u32 nvdebug_pramin_word(const struct nvdebug_pramin *p, u64 addr)
+{
+	lockdep_assert_held(&p->gpu->lock);
+	return readl(nvdebug_device(p->gpu)->bar0 + NV_PRAMIN +
+		     (addr - window_start(p, p->standing)));
+}
+
 void nvdebug_pramin_look(struct nvdebug_pramin *p)
 {
 	/* the lock excludes other sessions' bursts */
-	p->error = pramin_lock_gpu(p);
+	p->error = nvdebug_pramin_lock(p);
 	if (p->error)
 		return;
 	p->error = nvdebug_reg_read(p->gpu, p->window->reg, &p->standing);
@@ -320,7 +334,7 @@ int nvdebug_pramin_read(struct nvdebug_pramin *p, u32 position,
 		struct burst_cursor from = c;
 		int ret;
 
-		ret = pramin_lock_gpu(p);
+		ret = nvdebug_pramin_lock(p);
 		if (ret)
 			return ret;
 		ret = burst_read(p, position, &c, requests);
@@ -371,7 +385,7 @@ out:
 int nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
 			 const struct nvdebug_mem_change *change)
 {
-	int ret = pramin_lock_gpu(p);
+	int ret = nvdebug_pramin_lock(p);
 
 	if (ret)
 		return ret;

@@ -33,6 +33,16 @@ struct nvdebug_pramin {
 	bool insist;	/* see nvdebug_mem_insist() */
 };
 
+/*
+ * Take gpu->lock, which excludes other sessions' bursts. Fails as a burst does
+ * when the session has to stop.
+ */
+int __must_check nvdebug_pramin_lock(const struct nvdebug_pramin *p);
+/* With the lock held: does the window stand as at the last look? */
+bool nvdebug_pramin_stands(const struct nvdebug_pramin *p);
+/* With the lock held: a word of the window, which must show @addr. */
+u32 nvdebug_pramin_word(const struct nvdebug_pramin *p, u64 addr);
+
 /* Read the window register into p->standing; result in p->error. */
 void nvdebug_pramin_look(struct nvdebug_pramin *p);
 

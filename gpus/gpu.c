@@ -5,6 +5,7 @@
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
 
+#include "access/bar.h"
 #include "access/bus.h"
 #include "access/device.h"
 #include "chips/chips.h"
@@ -83,6 +84,7 @@ static void device_free(struct kref *ref)
 		container_of(ref, struct nvdebug_device, ref);
 
 	nvdebug_gpu_destroy(&device->gpu);
+	nvdebug_bar_finds_free(device->bar_finds);
 	mutex_destroy(&device->identity);
 	put_device(device->dev);
 	kfree(device);
