@@ -536,6 +536,12 @@ def test_an_engine_without_list_has_nobody(proc):
     assert listed["current"] is None
 
 
+@pytest.mark.parametrize("length", ("0.18", "180ms", "0.003m", "0.003min", "0.00005h"))
+def test_a_length_has_the_unit_that_it_names(proc, length):
+    result = ctl(f"record --for {length} -j", proc)
+    assert result.status == 0 and 0.17 < result.data["seconds"]
+
+
 def test_progress_and_what_was_written(proc, tmp_path):
     """On a terminal: how long it has been recorded; at the end what it wrote."""
     path = tmp_path / "run.pftrace"

@@ -206,6 +206,20 @@ double largest(const Json &value) {
     return most;
 }
 
+TEST(Summary, HasGpusInTheirOrderWhicheverHadATurnFirst) {
+    const Lane last{2, "GR0", Lane::Means::switches}, between{1, "LCE2", Lane::Means::samples};
+    Totals totals;
+    totals.head({"2026-11-23T02:00:00.000Z", "driver", 0, {}});
+    for (const Lane *const lane : {&last, &lce2, &between, &gr0})
+        totals.turn(*lane, {{.pid = 7}, base, base + 5, true, {}}, nullptr);
+    const Json summary = totals.summary(std::nullopt);
+    std::vector<std::string> found;
+    for (const Json &engine : summary["engines"])
+        found.push_back(std::to_string(engine["gpu"].get<int>()) + " " +
+                        engine["engine"].get<std::string>());
+    EXPECT_EQ(found, (std::vector<std::string>{"0 LCE2", "0 GR0", "1 LCE2", "2 GR0"}));
+}
+
 TEST(Ndjson, HasNoNumberThatADoubleDoesNotHold) {
     for (const auto make : {make_ndjson, make_html}) {
         const auto sink = make();

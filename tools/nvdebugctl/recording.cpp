@@ -167,7 +167,9 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
 Json Totals::summary(std::optional<double> cost) const {
     Json engines = Json::array();
     double longest = 0;
-    for (const Lane *const lane : order_) {
+    std::vector<const Lane *> order = order_;
+    std::ranges::stable_sort(order, {}, &Lane::gpu);
+    for (const Lane *const lane : order) {
         const Engine &engine = engines_.at(lane);
         const bool sampled = lane->means == Lane::Means::samples;
         const std::optional<std::uint64_t> begin = engine.end.begin_ns ? engine.end.begin_ns
