@@ -37,14 +37,19 @@ bool is_denial(int error) {
     return error == -EPERM || error == -EACCES;
 }
 
-/** What one look may cost at one process, however much that has made. */
+/** What one look may cost at one process, or at all of a user's, however much they have made. */
 class Budget {
   public:
+    /** @param whole of all the user's processes; may be null */
+    Budget(std::uint32_t questions, std::chrono::seconds time, Budget *whole = nullptr)
+        : questions_(questions), time_(time), whole_(whole) {}
+
     /** One question: measured, 3.5 us. */
     bool spend() {
         if (!until_)
-            until_ = Clock::now() + std::chrono::seconds(2);
-        if (questions_ && (--questions_ % between_looks_at_clock || Clock::now() < *until_))
+            until_ = Clock::now() + time_;
+        if ((!whole_ || whole_->spend()) && questions_ &&
+            (--questions_ % between_looks_at_clock || Clock::now() < *until_))
             return true;
         spent_ = true;
         return false;
@@ -57,9 +62,10 @@ class Budget {
 
   private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::uint32_t questions_most = 0x30000, clients_most = 0x100,
-                                   between_looks_at_clock = 0x100;
-    std::uint32_t questions_ = questions_most, clients_ = 0;
+    static constexpr std::uint32_t clients_most = 0x100, between_looks_at_clock = 0x100;
+    std::uint32_t questions_, clients_ = 0;
+    std::chrono::seconds time_;
+    Budget *whole_;
     bool spent_ = false;
     std::optional<Clock::time_point> until_; // from the first question on
 };
@@ -284,7 +290,7 @@ class Ownership::Look {
         bool cut = false;          // it has more of them
         bool checked = false;      // its pidfd is of this process
         bool ended = false;
-        Budget budget = {};
+        Budget budget;
     };
 
     // --- processes ---
@@ -347,7 +353,13 @@ class Ownership::Look {
         // The pid may have been reused.
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);
-        found_.push_back({std::move(process), std::move(controls), cut});
+        constexpr std::uint32_t of_a_process = 0x30000, of_a_user = 4 * of_a_process;
+        Budget &whole =
+            users_.try_emplace(process.uid, of_a_user, std::chrono::seconds(5)).first->second;
+        found_.push_back({.process = std::move(process),
+                          .controls = std::move(controls),
+                          .cut = cut,
+                          .budget = {of_a_process, std::chrono::seconds(2), &whole}});
     }
 
     /** It has ended, or cannot be read for want of something. */
@@ -614,6 +626,7 @@ class Ownership::Look {
     const std::optional<std::uint64_t> control_, gpu_;
     const Card &card_;
     Owned owned_;
+    std::map<std::optional<std::uint32_t>, Budget> users_; // by uid
     std::vector<Found> found_;
     std::set<Descriptor> seen_;    // of any process, also without this GPU
     std::set<std::uint32_t> done_; // clients of which the channels are known

@@ -60,8 +60,8 @@ class Ownership {
     /**
      * Looks at the processes that have the GPU's file open, takes their descriptors of
      * /dev/nvidiactl one at a time, and asks the RM through them which channels they made. Only
-     * questions. What ends or is refused meanwhile is counted; what one process may cost is bounded,
-     * and Owned::cut names those that have more.
+     * questions. What ends or is refused meanwhile is counted; what one process and what one
+     * user's may cost is bounded, and Owned::cut names those that have more.
      * @param everything all names are searched anew (3.7 s); else the oldest only where a process has
      * no client.
      */

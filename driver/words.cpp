@@ -160,9 +160,11 @@ void RecordedWords::keep_last() {
 
 Result<void> RecordedWords::registers(std::span<const std::uint32_t> offsets,
                                       std::span<std::uint32_t> values) {
-    for (std::size_t i = 0; i < offsets.size(); i++)
-        if (!next(registers_[offsets[i]], values[i]))
+    for (std::size_t i = 0; i < offsets.size(); i++) {
+        const auto known = registers_.find(offsets[i]);
+        if (known == registers_.end() || !next(known->second, values[i]))
             values[i] = ~std::uint32_t{0};
+    }
     return {};
 }
 

@@ -71,12 +71,19 @@ std::string why(const Ended &ended, const std::string &folder) {
     return std::string(control) + " -d " + (ended.late ? "did not end" : "failed") + otherwise;
 }
 
+/** Anybody may make a folder in /tmp, and NVIDIA's program trusts what it finds there. */
+bool is_trusted(const std::string &folder) {
+    struct stat found {};
+    return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+           (found.st_uid == 0 || found.st_uid == geteuid());
+}
+
 } // namespace
 
 OtherMps other_mps() {
     const char *const named = variable(pipe_variable);
     const std::string folder = named ? named : default_pipes;
-    return {named != nullptr, answers(folder), folder};
+    return {named != nullptr, (named || is_trusted(folder)) && answers(folder), folder};
 }
 
 void set_connections() {

@@ -101,23 +101,24 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     // The newest first: a page gets the lowest number that is free above those before it.
     std::ranges::sort(numbers, std::greater());
     numbers.resize(std::min(numbers.size(), pages_max));
-    const std::optional<ino_t> mapped = mapped_page(pid), used = mapped ? mapped : named_page(pid);
-    int chosen = -1;
-    std::optional<Page> page;
-    for (const int number : numbers) {
-        auto each = Page::of_process(pid, number, Access::look);
-        if (!each || (page && each->inode() != used))
-            continue;
-        const bool is_used = each->inode() == used;
-        page = std::move(each);
-        chosen = number;
-        if (is_used)
-            break;
-    }
-    if (page && mapped && page->inode() != used)
+    std::vector<std::pair<int, Page>> pages;
+    for (const int number : numbers)
+        if (auto page = Page::of_process(pid, number, Access::look))
+            pages.emplace_back(number, std::move(*page));
+    if (pages.empty())
         return nullptr;
+    // The environment is memory of the process, which may take long to read: only where it decides.
+    const std::optional<ino_t> mapped = mapped_page(pid);
+    const std::optional<ino_t> used = mapped || pages.size() == 1 ? mapped : named_page(pid);
+    auto chosen = std::ranges::find_if(pages, [&](const auto &one) { return one.second.inode() == used; });
+    if (chosen == pages.end()) {
+        if (mapped)
+            return nullptr;
+        chosen = pages.begin();
+    }
+    std::optional<Page> page = std::move(chosen->second);
     if (page && access != Access::look) {
-        auto writable = Page::of_process(pid, chosen, access);
+        auto writable = Page::of_process(pid, chosen->first, access);
         if (!writable || writable->inode() != page->inode())
             return nullptr;
         page = std::move(writable);

@@ -1472,6 +1472,16 @@ def test_the_mps_server_is_in_a_scope_of_its_own(control):
     assert "called -d" in control.calls()
 
 
+@pytest.mark.parametrize("owner, trusted", (("0", True), ("65534", False)))
+def test_a_server_that_is_already_there(control, owner, trusted):
+    """Any user can make /tmp/nvidia-mps: it is asked only if it is root's or ours."""
+    result = control.shell(f"mount -t tmpfs none /tmp/nvidia-mps 2>/dev/null || {{ mkdir /tmp/nvidia-mps && mount -t tmpfs none "
+                           f"/tmp/nvidia-mps; }}; : > /tmp/nvidia-mps/control; chown {owner} /tmp/nvidia-mps; {TOOL} -t 0 "
+                           f"sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'")
+    assert result.status == 0 and (result.out == "\n") == trusted, result
+    assert ("CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps" in control.calls()) == trusted
+
+
 @pytest.mark.parametrize("does, sentence", (("exit 1", "-d failed; its log is in /run/nvtaskset/mps-1"),
                                             ("kill -9 $$", "-d failed; its log is in")))
 @pytest.mark.parametrize("ignores_children", (False, True))

@@ -9,6 +9,7 @@
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
 
+#include <malloc.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -921,6 +922,19 @@ TEST(Record, IsRefusedIfItIsNone) {
         nvdebug::driver::RecordedWords words;
         EXPECT_FALSE(words.add(text)) << text;
     }
+}
+
+/// What is asked of it leaves nothing behind.
+TEST(Record, DoesNotGrow) {
+    nvdebug::driver::RecordedWords words;
+    ASSERT_TRUE(words.add("4: 5\n"));
+    const std::size_t before = mallinfo2().uordblks;
+    std::uint32_t value = 0;
+    for (std::uint32_t offset = 8; offset < 0x10000; offset += 4) {
+        ASSERT_TRUE(words.registers(std::span(&offset, 1), std::span(&value, 1)));
+        ASSERT_EQ(value, ~std::uint32_t{0});
+    }
+    EXPECT_LE(mallinfo2().uordblks, before + 4096);
 }
 
 } // namespace

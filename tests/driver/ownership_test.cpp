@@ -5,7 +5,11 @@
 #include "nvdebug/gpu.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <malloc.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 namespace driver_test {
 namespace {
@@ -161,6 +165,41 @@ TEST_F(Looks, AreBoundedForEachProcess) {
     EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{556});
     EXPECT_EQ(channels_of(*owners, 557), 2U);
     EXPECT_LE(kernel.questions, 0x30000U + 4096U);
+}
+
+/// A user with many processes does not make looks long for all others.
+TEST_F(Looks, AreBoundedForEachUser) {
+    kernel.add_process(50, {0x600000});
+    for (std::uint32_t pid = 1000; pid < 1060; pid++) {
+        for (int n = 0; n < 250; n++)
+            kernel.add_process(pid, {});
+        kernel.processes[pid].started = 2;
+        kernel.processes[pid].status = "Name:\tmany\nUid:\t1000\t1000\t1000\t1000\n";
+    }
+    kernel.processes[557].started = 3;
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    ASSERT_TRUE(owners);
+    EXPECT_FALSE(owners->cut.empty());
+    EXPECT_TRUE(std::ranges::all_of(owners->cut, [](std::uint32_t pid) { return pid >= 1000; }));
+    EXPECT_EQ(channels_of(*owners, 557), 2U);
+    EXPECT_EQ(channels_of(*owners, 50), 1U);
+    EXPECT_LE(kernel.questions, 0xc0000U + 0x20000U);
+}
+
+/// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server that is gone.
+TEST(RunningKernel, LooksAtDevicesAlone) {
+    const auto kernel = nvdebug::driver::running_kernel();
+    EXPECT_TRUE(kernel->device("/dev/null"));
+    const std::string path = testing::TempDir() + "nvidia0." + std::to_string(::getpid());
+    if (::mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0) {
+        ASSERT_EQ(errno, EPERM);
+        return; // only root can make one
+    }
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ::unlink(path.c_str());
+    ASSERT_GE(file, 0);
+    EXPECT_FALSE(kernel->device("/proc/self/fd/" + std::to_string(file)));
+    ::close(file);
 }
 
 } // namespace

@@ -266,5 +266,30 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     EXPECT_EQ(set[second].back(), 8000U) << "as its own process has set it";
 }
 
+/// The number is another process' by then: that one is not given a timeslice.
+TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
+    const auto typed = type("set", {"557"}, {{"--share", "50%"}, {"--hold", ""}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    kernel.end_process(557);
+    const std::uint32_t another = kernel.add_process(557, {instances[0]});
+    kernel.processes[557].started = 77;
+    const std::size_t before = kernel.changes().size();
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
+    std::thread user([] {
+        ::sleep(3);
+        ::kill(::getpid(), SIGINT);
+    });
+    wait_for(*document);
+    user.join();
+    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    const auto changes = kernel.changes();
+    for (std::size_t n = before; n < changes.size(); n++)
+        EXPECT_NE(changes[n].client, another);
+}
+
 } // namespace
 } // namespace driver_test

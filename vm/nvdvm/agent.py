@@ -11,6 +11,8 @@ from .errors import Timeout, VmError
 _HEADER = struct.Struct("<cI")
 _STATUS = struct.Struct("<i")
 _TERMINAL_SIZE = struct.Struct("<HH")
+# What a guest may send: of one frame, and of a command's output.
+_FRAME_MAX, _OUTPUT_MAX = 1 << 24, 1 << 30
 # Of one wait for the socket: a signal that arrives just before it does not end it.
 LONGEST_WAIT_S = 1
 
@@ -54,9 +56,12 @@ class Agent:
         deadline = time.monotonic() + timeout_s
         payload = command.encode()
         self._connection.sendall(_HEADER.pack(b"C", len(payload)) + payload)
-        output = {b"O": [], b"E": []}
+        output, size = {b"O": [], b"E": []}, 0
         while True:
             kind, data = self._receive(deadline, "the command")
+            size += len(data)
+            if size > _OUTPUT_MAX:
+                raise VmError(f"the command printed more than {_OUTPUT_MAX >> 20} MiB")
             if kind == b"X":
                 return Result(_STATUS.unpack(data)[0], b"".join(output[b"O"]),
                               b"".join(output[b"E"]))
@@ -85,6 +90,8 @@ class Agent:
 
     def _receive(self, deadline, what):
         kind, size = _HEADER.unpack(self._exactly(_HEADER.size, deadline, what))
+        if size > _FRAME_MAX:
+            raise VmError(f"the guest's agent sent a frame of {size} bytes")
         return kind, self._exactly(size, deadline, what)
 
     def _exactly(self, size, deadline, what):
