@@ -481,6 +481,19 @@ def test_part_that_may_not_be_read(one, tmp_path, line, file, column):
     partial(ctl(f"-j {line}", one), f"gpu0/{file}", "is not shown")
 
 
+@pytest.mark.parametrize("line", ("runlist list", "runlist show 0", "runlist tree", "check"))
+@pytest.mark.parametrize("gone", (True, False))
+def test_scheduling_of_a_runlist_that_cannot_be_read(one, line, gone):
+    """The others' is shown."""
+    path = one / "gpu0" / "scheduling"
+    path.write_text(path.read_text().replace("\n0 on\n", "\n" if gone else "\n0 unreadable\n"))
+    done = ctl(f"-j {line}", one)
+    sentence = "whether scheduling is on is not shown of runlist 0: its registers cannot be read"
+    assert sentence in done.err + str(done.json), done
+    if line == "runlist list":
+        assert [row["scheduling"] for row in partial(done, sentence).data][:2] == [None, True]
+
+
 @pytest.mark.parametrize("number", ("EACCES", "EIO", "ENODEV"))
 def test_sms_that_cannot_be_read(one, tmp_path, number):
     capture = write_capture(tmp_path / "capture", one, {"gpu0/sm_map": number})

@@ -16,10 +16,6 @@ using nvdebug::Runlist;
 
 using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
 
-Scheduling read_scheduling(Context &context) {
-    return read_part(context, "whether scheduling is on", context.gpu().scheduling());
-}
-
 /** What `runlist list` and `runlist show` both tell of a list. */
 Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
              const Scheduling &scheduling, const nvdebug::Owners &owners) {
@@ -49,7 +45,10 @@ Outcome<Document> list(Context &context) {
     if (!lists)
         return tl::unexpected(lists.error());
     const auto engines = read_engine_names(context);
-    const auto scheduling = read_scheduling(context);
+    std::vector<std::uint32_t> ids;
+    for (const Runlist &list : *lists)
+        ids.push_back(list.id);
+    const auto scheduling = read_scheduling(context, context.gpu().scheduling(), ids);
     const nvdebug::Owners owners = reader.get(context);
     Json rows = Json::array();
     for (const Runlist &list : *lists)
@@ -104,7 +103,7 @@ Outcome<Document> show(Context &context) {
     if (!list)
         return tl::unexpected(list.error());
     const auto engines = read_engine_names(context);
-    const auto scheduling = read_scheduling(context);
+    const auto scheduling = read_scheduling(context, context.gpu().scheduling(), {list->id});
     const nvdebug::Owners owners = reader.get(context);
     Json data = summary(*list, engines, scheduling, owners);
     Json items = Json::array();

@@ -342,7 +342,7 @@ Outcome<void> report(Context &context, const State &state) {
     read_part(context, "which engines a runlist serves", state.engines);
     read_part(context, "who is on an engine", state.now);
     read_part(context, "which address spaces a TSG has", state.spaces);
-    read_part(context, "whether scheduling is on", state.scheduling);
+    read_scheduling(context, state.scheduling, ids_of(state));
     return {};
 }
 

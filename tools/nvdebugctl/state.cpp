@@ -2,7 +2,9 @@
 #include "state.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "json.hpp"
 #include "text.hpp"
@@ -44,6 +46,21 @@ void drop_strays(std::vector<nvdebug::EngineState> &states, Empty is_empty) {
 
 bool is_empty(const nvdebug::Result<nvdebug::Runlist> &list) {
     return list && list->entries == 0U && !list->torn;
+}
+
+/** Of a runlist whose registers cannot be read the file has no state. */
+std::optional<nvdebug::Error> error_of_scheduling(const std::map<std::uint32_t, bool> &scheduling,
+                                                  const std::vector<std::uint32_t> &ids) {
+    std::vector<std::uint32_t> unknown;
+    std::ranges::copy_if(ids, std::back_inserter(unknown),
+                         [&](std::uint32_t id) { return !scheduling.contains(id); });
+    if (unknown.empty())
+        return std::nullopt;
+    return nvdebug::Error{nvdebug::ErrorCode::io, EIO, "",
+                          fmt::format("whether scheduling is on is not shown of runlist{} {}: {} "
+                                      "registers cannot be read",
+                                      unknown.size() == 1 ? "" : "s", fmt::join(unknown, ", "),
+                                      unknown.size() == 1 ? "its" : "their")};
 }
 
 } // namespace
@@ -97,6 +114,13 @@ std::vector<nvdebug::Error> list_errors_of(const State &state) {
     return errors;
 }
 
+std::vector<std::uint32_t> ids_of(const State &state) {
+    std::vector<std::uint32_t> ids;
+    for (const auto &[id, list] : state.runlists)
+        ids.push_back(id);
+    return ids;
+}
+
 std::vector<nvdebug::Error> errors_of(const State &state) {
     std::vector<nvdebug::Error> errors = list_errors_of(state);
     note_error(errors, state.info);
@@ -104,6 +128,9 @@ std::vector<nvdebug::Error> errors_of(const State &state) {
     note_error(errors, state.now);
     note_error(errors, state.spaces);
     note_error(errors, state.scheduling);
+    if (state.scheduling)
+        if (auto error = error_of_scheduling(*state.scheduling, ids_of(state)))
+            errors.push_back(std::move(*error));
     return errors;
 }
 
@@ -111,6 +138,16 @@ std::string no_runlists(const std::string &folder, const nvdebug::Info &info) {
     const nvdebug::Feature *const feature = info.feature("runlist");
     return fmt::format("{} shows no runlists{}", folder,
                        feature && !feature->available ? ": " + feature->reason : "");
+}
+
+std::optional<std::map<std::uint32_t, bool>>
+read_scheduling(Context &context, nvdebug::Result<std::map<std::uint32_t, bool>> result,
+                const std::vector<std::uint32_t> &ids) {
+    auto scheduling = read_part(context, "whether scheduling is on", std::move(result));
+    if (scheduling)
+        if (auto error = error_of_scheduling(*scheduling, ids))
+            context.missing(std::move(*error));
+    return scheduling;
 }
 
 tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,

@@ -60,6 +60,9 @@ State read_state(const nvdebug::Gpu &gpu, std::optional<std::uint32_t> only = st
 /** Lists that are torn or cannot be read. */
 std::vector<nvdebug::Error> list_errors_of(const State &state);
 
+/** Of its runlists. */
+std::vector<std::uint32_t> ids_of(const State &state);
+
 /** Those, and errors of reading the other files; what a chip does not have is none. */
 std::vector<nvdebug::Error> errors_of(const State &state);
 
@@ -75,6 +78,11 @@ std::optional<T> read_part(Context &context, const std::string &what, nvdebug::R
     context.missing(std::move(error));
     return std::nullopt;
 }
+
+/** Whether scheduling of runlists is on: a part; those of @p ids that are not among them are missing. */
+std::optional<std::map<std::uint32_t, bool>>
+read_scheduling(Context &context, nvdebug::Result<std::map<std::uint32_t, bool>> result,
+                const std::vector<std::uint32_t> &ids);
 
 /** The GPU of that folder lacks runlist @p id, and has those of @p ids. */
 tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
