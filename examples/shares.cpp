@@ -4,7 +4,7 @@
 #include <nvdebug/nvdebug.hpp>
 
 int main(int argc, char **argv) {
-    auto tree = nvdebug::Tree::open(argc > 1 ? argv[1] : "/proc");
+    auto tree = argc > 1 ? nvdebug::Tree::open(argv[1]) : nvdebug::Tree::running();
     if (!tree) {
         std::cerr << tree.error().sentence << "\n";
         return 2;
