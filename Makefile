@@ -398,7 +398,7 @@ $(BUILD)/bench/pace: bench/pace.c
 	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 
 .PHONY: lint
-lint: deps ## compiler warnings, sparse and checkpatch on the module
+lint: deps ## compiler warnings, sparse and checkpatch on the module; the words of comments
 	@scripts/lint
 
 .PHONY: clean

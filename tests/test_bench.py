@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What `make bench` counts keeps to what the README promises, and what it prints can be read."""
+"""What `make bench` counts keeps to what docs/memory.md promises, and what it prints can be read."""
 
 import pytest
 from nvdbench import boards, counts, growth, table, workload

@@ -38,10 +38,10 @@ def test_awk_says_who_shares_runlist_0(bench):
     assert answer.split() == ["GR0", "LCE0", "LCE1"]
 
 
-def test_the_readme_s_script(bench):
+def test_the_script_of_the_manual(bench):
     """Fails if two engines share a runlist, and only then."""
-    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    script = next(line for line in readme.splitlines() if line.startswith("! awk"))
+    manual = (paths.ROOT / "docs/proc.md").read_text(encoding="utf-8")
+    script = next(line for line in manual.splitlines() if line.startswith("! awk"))
     script = script.replace("/proc/gpu0/", bench.proc("gtx1060-3gb"))
     assert bench.run(script).status == 0
     assert bench.run(script.replace("LCE2", "LCE1")).status == 1
