@@ -421,6 +421,28 @@ def test_page_pictures_and_evidence_are_of_the_records():
     assert set((page.DOCS / "lab").iterdir()) == {path for path in made if path.suffix == ".svg"}
 
 
+def test_the_page_has_each_machine_s_figures():
+    """With its own numbers in the letters' places, a row is what was concluded on that machine."""
+    text, rows = (page.DOCS / "lab.md").read_text(encoding="utf-8"), 0
+    for _, experiment, machines in page.everything():
+        section = text.partition(f"\n## {experiment.TITLE}\n")[2].partition("\n## ")[0]
+        table = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
+        assert len(table) == len(machines[0][2])
+        for row, claims in zip(table, zip(*(claims for _, _, claims in machines))):
+            for cell, claim in zip(row[1:], claims, strict=True):
+                figures = dict(re.findall(r"\*([a-z])\* (\S+?)(?:,? |,?$)", cell))
+                assert re.sub(r"\*([a-z])\*", lambda letter: figures[letter[1]], row[0]) == claim.sentence
+                rows += 1
+    assert rows > 100
+
+
+def test_conclusions_in_common():
+    """Numbers only; with other words each has its own sentence."""
+    assert page.in_common(["1,024 of 3 in 1.5 us", "2 of 3 in 1.5 us"]) == ("*a* of 3 in 1.5 us", ["*a* 1,024", "*a* 2"])
+    assert page.in_common(["1, 2", "1, 2"]) == ("1, 2", ["as stated", "as stated"])
+    assert page.in_common(["one 1", "two 1"]) == ("", ["one 1", "two 1"])
+
+
 def test_a_replay_says_so():
     done = subprocess.run([LAB / "run", "--replay", "timeslices"], capture_output=True, text=True, timeout=60, check=True)
     assert "replay of what was measured on" in done.stdout and "no GPU was used" in done.stdout

@@ -2,6 +2,7 @@
 """docs/lab.md, docs/lab/*.svg and lab/evidence.csv, from the records and nothing else."""
 
 import pathlib
+import re
 import textwrap
 
 from nvdlab import model, record
@@ -12,15 +13,21 @@ DOCS = record.LAB.parent / "docs"
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
          "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead")
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 INTRO = """# The lab
 
-The papers' rules and figures as experiments: each is a folder of [lab](../lab) with a procedure, an analysis that
-asserts what it concludes, and the data of each machine on which it was measured. `make lab` (no GPU) replays the
-analyses on the recorded data and makes this page and its pictures from them; `sudo make lab GPU=1` measures on this
-machine's first GPU, through NVIDIA's driver, with no CUDA toolkit. `make lab` also runs them on the GPU model, in
-virtual time: [model and hardware side by side](#model-and-hardware-side-by-side). A verdict of `holds` means that every
-conclusion of the experiment was asserted on that data. Where there is no paper to compare with, and where a GPU did
-otherwise than in the paper, conclusions were written with the H100's data at hand; that of the H200 came later.
+Each experiment is a folder of [lab](../lab) about a rule or a figure of the papers. It has a procedure, an analysis that
+asserts its conclusions, and the data of each machine on which it was measured.
+
+* `make lab` (no GPU) replays the analyses on the recorded data, and makes this page and its pictures from them. It also
+  runs the experiments on the GPU model, in virtual time:
+  [model and hardware side by side](#model-and-hardware-side-by-side).
+* `sudo make lab GPU=1` measures on this machine's first GPU, through NVIDIA's driver, with no CUDA toolkit.
+
+A verdict of `holds` means that every conclusion of the experiment was asserted on the data of that machine. Some
+conclusions have no paper to compare with, or a GPU did otherwise than in the paper. These were written with the H100's
+data at hand; that of the H200 came later. In the tables, a letter in a conclusion stands for a figure that differs
+between the machines.
 
 Papers: RTAS 2024 is Bakita and Anderson, *Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management*; ECRTS
 2025 the same, *Hardware Compute Partitioning on NVIDIA GPUs for Composable Systems*. Their figures are cited, not
@@ -30,14 +37,15 @@ copied.
 
 SIDE_BY_SIDE = """
 ## Model and hardware side by side
-The same procedures and conclusions on the H200 and on the GPU model ([model.md](model.md)) with the board `h200`. Its processes are a
-few lines each (`lab/model/instruments.cpp`), and who has what on the GPU is what `nvdebugctl` makes of the files that
-the module's core prints of it. Times are virtual and the same in every run. Numbers more than a tenth apart, from the
-H200's or the H100's, have a reason in the last column. Many of the model's rules and costs come from the same measurements (H in
-[model.md](model.md#programs)): that it agrees there says that rule and cost explain the measurement; it is no second
-one. Three conclusions merely repeat it, since the model's programs were made so: that allocations do not wait
-(`allocations`), that the driver's request to take a TSG off its list does nothing (`tsg`), and that an urgent stream
-does not help (`priority`).
+The same procedures and conclusions on the H200 and on the GPU model ([model.md](model.md)) with the board `h200`. The
+model's processes are a few lines each (`lab/model/instruments.cpp`). `nvdebugctl` finds what they have on the GPU in
+files that the module's core prints. Times are virtual and the same in every run. Where a number is more than a tenth
+apart from the H200's or the H100's, the last column has the reason.
+
+Many of the model's rules and costs come from the same measurements (H in [model.md](model.md#programs)). So an agreement
+shows that rule and cost explain the measurement; it is no second measurement. Three conclusions merely repeat it,
+since the model's programs were made so: allocations do not wait (`allocations`), the driver's request to take a TSG
+off its list does nothing (`tsg`), and an urgent stream does not help (`priority`).
 
 | experiment | conclusion | hardware | model | where they differ |
 |---|---|---|---|---|
@@ -125,14 +133,41 @@ def markdown(found):
     for name, experiment, machines in found:
         out.append(f"\n## {experiment.TITLE}\n" + wrapped(f"{experiment.__doc__.strip()} Procedure and caveats: "
                    f"[lab/{name}](../lab/{name}/README.md).") + "\n" + wrapped(f"Paper: {experiment.PAPER}."))
-        for machine, one, claims in machines:
-            out.append(f"\n{one['gpu']}, driver {one['driver']}, measured on hardware {one['measured']}:\n\n")
-            out += [wrapped(f"* {'' if claim.holds else '**does not hold:** '}{claim.sentence}.").replace("\n", "\n  ")
-                    .removesuffix("  ") for claim in claims]
-            out.append(f"\n![{experiment.TITLE}](lab/{name}-{machine}.svg)\n\n" + wrapped(
-                f"*`{one['command']}`: {one['gpu']}, driver {one['driver']}; data: "
-                f"[{machine}.json](../lab/{name}/{machine}.json).*"))
+        out += ["\n", *conclusions(machines), "\n"]
+        out += [f"![{experiment.TITLE}](lab/{name}-{machine}.svg)\n\n" + wrapped(
+            f"*`{one['command']}`: {one['gpu']}, driver {one['driver']}, measured on hardware {one['measured']}; data: "
+            f"[{machine}.json](../lab/{name}/{machine}.json).*") + "\n" for machine, one, _ in machines]
+        out[-1] = out[-1].removesuffix("\n")
     return "".join(out) + side_by_side(found, modelled)
+
+
+def conclusions(machines):
+    """A table: each conclusion once, with letters for numbers that differ, and a column of numbers for each machine."""
+    out = [f"| conclusion | {' | '.join(one['gpu'] for _, one, _ in machines)} |\n|---{'|---' * len(machines)}|\n"]
+    by_key = [{claim.key: claim for claim in claims} for _, _, claims in machines]
+    for key in dict.fromkeys(key for found in by_key for key in found):
+        claims = [found.get(key) for found in by_key]
+        sentence, figures = in_common([claim.sentence for claim in claims if claim])
+        figures = iter(figures)
+        cells = [f"{'' if claim.holds else '**does not hold** '}{next(figures)}" if claim else "-" for claim in claims]
+        out.append(f"| {sentence} | {' | '.join(cells)} |\n")
+    return out
+
+
+def in_common(sentences):
+    """A sentence with letters for the numbers in which the given ones differ, and for each of them these numbers."""
+    rest = NUMBER.split(sentences[0])
+    if any(NUMBER.split(sentence) != rest for sentence in sentences):
+        return "", sentences
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    words, figures = [rest[0]], [[] for _ in sentences]
+    for numbers, text in zip(zip(*map(NUMBER.findall, sentences)), rest[1:]):
+        differ = len(set(numbers)) > 1
+        words += [f"*{(letter := next(letters))}*" if differ else numbers[0], text]
+        if differ:
+            for cell, number in zip(figures, numbers):
+                cell.append(f"*{letter}* {number}")
+    return "".join(words), [", ".join(cell) or "as stated" for cell in figures]
 
 
 def figure(experiment):
