@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a picture says of the GPU that it shows.
+// The caption of a picture: the GPU that it shows, and its source.
 #include <chrono>
 #include <fmt/format.h>
 

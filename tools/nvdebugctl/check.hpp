@@ -47,7 +47,7 @@ std::string file_of(const Facts &facts, const std::string &name);
 /** The question cannot be answered, or not wholly, because of @p why. */
 void give_up(Finding &finding, const std::string &why);
 
-/** Lists that could not be read make the answer a part of one. Why, is said by R3. */
+/** Marks the answer as incomplete where lists could not be read. R3 has the reason. */
 void note_unread_lists(Finding &finding, const Facts &facts);
 
 /** No list could be read, so that a question about lists has no answer but that. */

@@ -49,7 +49,7 @@ struct Column {
     std::string name; ///< key of JSON rows and column of CSV; carries the unit
     std::string help;
     std::string type;     ///< as Field::type
-    bool in_table = true; ///< shown in tables unless --columns says otherwise
+    bool in_table = true; ///< shown in tables without --columns
     /** Heading in tables, with `_` where it may be broken; empty: the name without its unit. */
     std::string heading = "";
 };
@@ -109,7 +109,7 @@ struct Command {
     std::vector<std::string> notes = {}; ///< more sentences for its help
     std::vector<Example> examples = {};
 
-    /** What only this command can tell of its words; before anything is read. */
+    /** Checks of the arguments that only this command can make; runs before anything is read. */
     Outcome<void> (*check)(const Context &) = nullptr;
     /** Finds the data … */
     Outcome<Document> (*run)(Context &) = nullptr;

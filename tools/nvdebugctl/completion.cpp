@@ -20,13 +20,13 @@ using Candidates = std::vector<std::string>;
 /** The script adds file names itself. */
 constexpr const char *files = "<file>";
 
-/** The words before the one being typed, as far as they can be told apart. */
+/** The words before the one being typed, as far as they are unambiguous. */
 struct Typed {
     const Object *object = nullptr;
     const Command *command = nullptr;
     std::size_t arguments = 0;
     std::optional<std::string> gpu, from;
-    std::string value_of; ///< the option whose value is being typed
+    std::string value_of; ///< the option to which the value being typed belongs
 };
 
 std::optional<Option> find_option(const std::vector<Object> &objects, const std::string &word) {

@@ -19,7 +19,7 @@ namespace base = nvdebug::base;
 using nvdebug::ErrorCode;
 using nvdebug::Gpu;
 
-/** PCI addresses of those GPUs of this machine whose UUID begins so. */
+/** PCI addresses of the GPUs of this machine with a UUID that starts with @p begin. */
 std::vector<std::string> addresses_of_uuid(const std::string &begin) {
     std::vector<std::string> addresses;
     if (auto gpus = nvtaskset::Gpus::find())
@@ -180,7 +180,7 @@ Outcome<std::string> Context::means_source() const {
         return *from;
     if (means == Means::driver)
         return "driver";
-    // What only the module changes, is its also where another source would tell what is.
+    // A control that only the module has takes the module's files, also beside another source.
     return command().control && means == Means::module ? "module" : "";
 }
 

@@ -66,9 +66,9 @@ class Context {
 
     /** The words of the argument of that name, in order. */
     const std::vector<std::string> &words(std::string_view argument) const;
-    /** What was said for arguments of Kind::runlist. */
+    /** Values of the arguments of Kind::runlist. */
     std::vector<std::uint32_t> runlists() const;
-    /** What was said for arguments of Kind::channel or Kind::tsg. */
+    /** Values of the arguments of Kind::channel or Kind::tsg. */
     std::vector<nvdebug::Target> targets() const;
     bool flag(std::string_view option) const;
     std::optional<std::string> value(std::string_view option) const;
@@ -81,7 +81,7 @@ class Context {
     /** The next document is whole again until something is missing from it. */
     void forget_missing() { missing_.clear(); }
 
-    /** What note() was told since the last call. */
+    /** Sentences given to note() since the last call. */
     std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
     const std::vector<nvdebug::Error> &missing() const { return missing_; }
 

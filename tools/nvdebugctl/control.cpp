@@ -23,7 +23,7 @@
 namespace nvdebugctl {
 namespace {
 
-// How long a lease is held: until its time is up or somebody interrupts.
+// How long a lease is held: until its time is up or a signal interrupts it.
 
 /**
  * The time of a lease; it starts with the object. Whatever ends the process ends its leases, so
@@ -38,7 +38,7 @@ class LeaseTime {
 
     /**
      * Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes (unless it is
-     * ignored, as under nohup): then there is somebody to be told what became of the lease.
+     * ignored, as under nohup). The result of the lease can still be printed then.
      * @param each_second is called meanwhile, if there is one
      * @return the time since the start
      */
@@ -126,7 +126,7 @@ Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
     return elapsed();
 }
 
-/** What --for says, in seconds: 0 (until interrupted) is empty. */
+/** The value of --for, in seconds: 0 (until interrupted) is empty. */
 Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
     const auto ns = parse_timespan_ns(text, "s");
     if (!ns)
@@ -324,7 +324,7 @@ struct Held {
         lease.end();
         if (const std::size_t missed = tell_recorders(gpu.folder(), "undone: " + what))
             say(not_told(missed));
-        // What there is by now, is not what there was before.
+        // The state may have changed since the lease began.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
             return {};
@@ -554,7 +554,7 @@ Outcome<void> check_lease_time(const Context &context) {
 
 namespace {
 
-/** EPERM has several reasons; the machine says which it is. */
+/** Adds the reason to EPERM, which has several: @p refused is what the machine's facts show. */
 Failure particular(nvdebug::Error error, const std::optional<std::string> &refused) {
     if (error.number == EPERM && refused)
         error.sentence = fmt::format("{} was not written, since the kernel refuses it: {}",

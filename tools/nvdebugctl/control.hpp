@@ -27,20 +27,20 @@ struct Observation {
 /** Looks; fails also if the request makes no sense for what is there. */
 using Observe = std::function<Outcome<std::vector<Observation>>()>;
 
-/** Command::check of a control with leases: what --for says. */
+/** Command::check of a control with leases: the value of --for. */
 Outcome<void> check_lease_time(const Context &context);
 
 /** What a lease is to be of now; empty: what it is of. */
 using Renew = std::function<std::optional<nvdebug::Request>()>;
 
 /**
- * Does what --dry-run and --for ask of it. With @p renew it is a lease in any case, of what that
- * says each second.
+ * Carries out a request, as a dry run or a lease if the options demand it. With @p renew it is a
+ * lease in any case, of the request that @p renew returns each second.
  */
 Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
                             const Observe &observe, const Renew &renew = nullptr);
 
-/** What a control's document says to a person. */
+/** Prints a control's document as text. */
 void show_control(const Json &data, Page &page);
 
 // What each kind of control changes, looked at. Every call reads the GPU anew.
@@ -60,7 +60,7 @@ Observe timeslice(const nvdebug::Gpu &gpu, nvdebug::Target tsg);
 Observe listed_beside(const nvdebug::Gpu &gpu, nvdebug::Target tsg);
 /** Of runlists: the `listed_tsgs`. */
 Observe listed(const nvdebug::Gpu &gpu, Ids runlists);
-/** Of runlists: who is `running` on their engines. */
+/** Of runlists: the TSGs `running` on their engines. */
 Observe running(const nvdebug::Gpu &gpu, Ids runlists);
 /** Of runlists: `scheduling`. */
 Observe scheduling(const nvdebug::Gpu &gpu, Ids runlists);

@@ -32,7 +32,7 @@ struct WiredRunlist {
 
 struct WiredPce {
     std::uint32_t pce;
-    std::vector<std::string> contenders; ///< LCEs whose copies contend for it; none: no contention
+    std::vector<std::string> contenders; ///< LCEs with copies that contend; none: no contention
 };
 
 struct CopyWiring {

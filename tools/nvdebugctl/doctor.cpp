@@ -219,7 +219,7 @@ std::optional<std::string> refusal(const Machine &machine) {
 
 void judge_rights(const Machine &machine, Findings &findings) {
     const std::string refused = no_control(machine.rights);
-    // NVIDIA's driver gives state to whoever may control, and to nobody else.
+    // NVIDIA's driver gives state only to processes that may also control.
     if (needs_no_module(machine) && refused.empty())
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
     else if (!may_read_state(machine))

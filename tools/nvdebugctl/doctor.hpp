@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What the machine says about module, kernel, rights and GPUs, and what to do about it. */
+/** @file Facts of this machine about module, kernel, rights and GPUs, and advice on them. */
 #ifndef NVDEBUGCTL_DOCTOR_HPP
 #define NVDEBUGCTL_DOCTOR_HPP
 
@@ -50,7 +50,7 @@ struct GpuFacts {
     std::string id;     ///< PCI vendor and device id, or what the device tree calls it
     std::optional<std::string> driver;
     std::optional<std::string> power;    ///< runtime PM: `active`, `suspended`, …
-    std::optional<std::string> firmware; ///< GSP's, as NVIDIA's driver tells: empty without one
+    std::optional<std::string> firmware; ///< GSP's, as NVIDIA's driver reports: empty without one
     std::optional<std::uint32_t> index;  ///< of its folder, if it has one
     std::optional<nvdebug::Info> info;
 };
@@ -88,7 +88,7 @@ std::vector<Finding> judge(const Machine &machine);
 /** Why the kernel would refuse controls of this process now, and what to do; empty: it may not. */
 std::optional<std::string> controls_refused(const std::string &root);
 
-/** Who may undo what the module writes to this GPU; empty: nobody known. */
+/** The driver that may undo what the module writes to this GPU; empty: none is known. */
 std::optional<std::string> controls_undone(const std::string &root, const std::string &pci_address);
 
 } // namespace nvdebugctl

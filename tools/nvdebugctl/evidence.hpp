@@ -24,7 +24,7 @@ std::vector<Measurement> parse_evidence(const std::string &csv);
 /** What this tool was built with. */
 const std::vector<Measurement> &evidence();
 
-/** The measurements of a rule that say most about a GPU. */
+/** The measurements of a rule that are nearest to a GPU. */
 struct Measured {
     enum class Where { this_generation, other_generation, never } where;
     std::vector<Measurement> on; ///< those of its generation, or if there are none, of others

@@ -9,7 +9,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/** Errors whose sentences are the same but for the path in them. */
+/** Errors with sentences that differ only in the path. */
 struct Alike {
     std::string before, after;
     std::vector<std::string> paths; ///< none: the sentence has none

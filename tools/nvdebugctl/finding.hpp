@@ -13,8 +13,8 @@ namespace nvdebugctl {
 enum class Verdict {
     ok,        ///< nothing to be done; of a rule: tasks are as independent as it allows
     note,      ///< of a rule: tasks wait for each other, as GPUs are built and used
-    unknown,   ///< it cannot be read, or no public source tells
-    attention, ///< unusual: channels are disabled, say, or part of the module is out of reach
+    unknown,   ///< it cannot be read, or no public source has it
+    attention, ///< unusual: channels are disabled, or part of the module is out of reach
     trouble, ///< it should not be so: nothing works, work is stuck, or the state contradicts itself
 };
 
@@ -22,7 +22,7 @@ const char *name_of(Verdict verdict);
 
 struct Evidence {
     std::string file;   ///< `/proc/gpu0/runlist0_brief`
-    std::string values; ///< what it says, in its own words where that is short
+    std::string values; ///< the values found, verbatim where they are short
 };
 
 struct Finding {

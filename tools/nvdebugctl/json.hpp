@@ -25,9 +25,9 @@ struct Document {
     std::optional<Json> rows = std::nullopt;
     /** Exit status of a finding (`engine shared`, `check`); data is printed all the same. */
     Exit exit = done;
-    /** What a person reads, where data alone does not make it; nullptr: as the command says. */
+    /** Prints the text form where the data alone is not enough; nullptr: Command::print does. */
     std::function<void(Page &)> print = nullptr;
-    /** Runs once the document is on stdout: holds a lease, say. */
+    /** Runs once the document is on stdout, for example to hold a lease. */
     std::function<Outcome<void>()> then = nullptr;
 
     const Json &table() const { return rows ? *rows : data; }

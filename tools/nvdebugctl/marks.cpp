@@ -55,8 +55,7 @@ class Socket {
 
 using Clock = std::chrono::steady_clock;
 
-/** @return false: its queue was full until @p deadline. Who does not listen any more has no queue.
- */
+/** @return false: its queue was full until @p deadline. True also for a receiver that has ended. */
 bool send_to(const std::string &name, const std::string &message, Clock::time_point deadline) {
     const Socket own;
     sockaddr_un address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Controls that this tool makes, told to recorders that run on this machine. */
+/** @file Messages about this tool's controls to the recorders that run on this machine. */
 #ifndef NVDEBUGCTL_MARKS_HPP
 #define NVDEBUGCTL_MARKS_HPP
 
@@ -10,10 +10,10 @@
 
 namespace nvdebugctl {
 
-/** Tells every recorder that there is; none is no trouble. Those whose queue is full get 100 ms in
- *  all to read it. @param gpu `gpu0` @return how many were not told */
+/** Sends @p text to every running recorder; none is no error. Recorders with a full queue get
+ *  100 ms in all to empty it. @param gpu `gpu0` @return how many did not receive it */
 std::size_t tell_recorders(const std::string &gpu, const std::string &text);
-/** Of those that were not told, in words. */
+/** A sentence about recorders that did not receive a message. */
 std::string not_told(std::size_t recorders);
 
 /** A recorder's ear. */
@@ -27,9 +27,9 @@ class Ear {
     struct Heard {
         std::string gpu, text;
         std::uint64_t monotonic_ns;
-        std::uint32_t pid; ///< as the kernel says
+        std::uint32_t pid; ///< of the sender, from the kernel
     };
-    /** What was told since the last call, from root and own user alone; what others send is
+    /** Messages since the last call, of root and the same user only; what others send is
      *  thrown away. At most so many messages a call: the rest waits for the next. */
     std::vector<Heard> take();
     static constexpr std::size_t most_at_once = 64;

@@ -19,7 +19,7 @@ namespace nvdebugctl {
 
 void say(const std::string &sentence) {
     const std::string line = fmt::format("nvdebugctl: {}\n", printable(sentence));
-    // where nobody can be told, what was asked for is done all the same
+    // Without a stderr the command goes on.
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file stdout, whose errors are not ignored, and what it can show. */
+/** @file stdout with checked errors, and what it can show. */
 #ifndef NVDEBUGCTL_OUTPUT_HPP
 #define NVDEBUGCTL_OUTPUT_HPP
 
@@ -19,7 +19,7 @@ class Output {
   public:
     /** Writes and flushes: a reader of a pipe sees it now. */
     Outcome<void> write(std::string_view text);
-    /** Nobody reads any more (EPIPE): no reason for a message. */
+    /** The reader has closed its end (EPIPE): no reason for a message. */
     bool is_broken_pipe() const { return broken_pipe_; }
     static bool is_terminal();
 

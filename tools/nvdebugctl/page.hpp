@@ -42,7 +42,7 @@ class Page {
 void print_fields(const Json &data, Page &page, int indent = 0);
 
 /** Columns as wide as their widest value. Where that is wider than the page, headings are broken at
- *  `_` and cells at `,`; if that is not enough, the last columns are left out and a line says so.
+ *  `_` and cells at `,`; if that is not enough, the last columns are left out and named.
  *  @param widths least widths, which grow: for more rows of the same table; nullptr: none
  *  @param known columns that may have a heading of their own */
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
@@ -52,7 +52,7 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
  *  empty, an array's elements have a blank between them. */
 std::string to_csv(const Json &rows, const std::vector<std::string> &columns, bool header);
 
-// How a value is shown to a person: its key tells the unit.
+// The text form of a value: the unit is in its key.
 
 /** `page_size_bytes` as people read it: `page size`. */
 std::string label(std::string_view key);

@@ -89,7 +89,7 @@ Outcome<std::optional<Written>> open_written(const Context &context, RecordingFi
 
 // --- what ends it ---
 
-/** SIGINT and others as something to poll for: what was recorded is told in any case. */
+/** SIGINT and others as a descriptor to poll: a recording is completed in any case. */
 class EndingSignals {
   public:
     EndingSignals() {
@@ -135,7 +135,7 @@ double processor_seconds() {
 // --- recording ---
 
 struct RecordPlan {
-    std::optional<nanoseconds> length; ///< empty: until somebody ends it
+    std::optional<nanoseconds> length; ///< empty: until it is interrupted
     nanoseconds period{};              ///< of samples; 0: none
 };
 
@@ -219,7 +219,7 @@ class Recording {
               const Totals &totals, Written *written)
         : plan_(plan), recorders_(std::move(recorders)), totals_(totals), written_(written) {}
 
-    /** Until its time is over, somebody ends it, or nothing can be recorded or written any more:
+    /** Until its time is over, it is interrupted, or nothing can be recorded or written any more:
      *  that is in errors(). */
     void run() {
         for (const auto &recorder : recorders_)
@@ -256,7 +256,7 @@ class Recording {
                 std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
-    /** Of a core, while it was recorded: to open the GPU and to ask who is there come before. */
+    /** Share of a core during the recording, without opening the GPU and finding processes. */
     double cost() const { return cost_; }
 
     void write() {
@@ -323,7 +323,7 @@ class Recording {
                 continue;
             }
             recorders_[n]->end();
-            // What was told refers to it.
+            // Turns that were emitted refer to it.
             ended_.push_back(std::move(recorders_[n]));
             recorders_.erase(recorders_.begin() + static_cast<std::ptrdiff_t>(n));
         }

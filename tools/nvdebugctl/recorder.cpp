@@ -68,7 +68,7 @@ Outcome<std::unique_ptr<Recorder>> Recorder::start(const nvdebug::Gpu &gpu, std:
 }
 
 std::optional<std::uint64_t> Recorder::gpu_now() {
-    // In a folder that somebody fills no clock goes on.
+    // A folder has no running clock.
     if (gpu_.tree().source() == nvdebug::Source::file)
         return std::nullopt;
     if (reader_)
@@ -132,7 +132,7 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
     return &one;
 }
 
-/** Has another process got the number since it was told? Once a read of switches. */
+/** Checks, once per read of switches, whether the pid was reused since it was emitted. */
 void Recorder::look_for_successor(std::uint32_t pid) {
     const auto known = processes_.find(pid);
     if (!reader_ || known == processes_.end() || !known->second.started ||
@@ -188,7 +188,7 @@ void Recorder::read_owners() {
             return std::pair(tsg.runlist, tsg.id);
         });
         const auto known = processes_.find(each.pid);
-        // Turns have been told of it so: it stays the same.
+        // Turns of it were emitted without a start: it stays without.
         if (known != processes_.end() && !known->second.started)
             fresh.started.reset();
         if (fresh.channels == 0 || (known != processes_.end() && known->second == fresh))
@@ -222,7 +222,7 @@ Holder Recorder::holder_of(const EngineState &state) const {
 }
 
 void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
-    // What has no public register, or does not answer: who is there, is not known.
+    // Without a public register, or an answer from it, the occupant is not known.
     if (state.status.value_or("unreadable") == "unreadable")
         return;
     const bool is_on = state.current && *state.status == "valid";
@@ -232,7 +232,7 @@ void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
         if (is_on && state.current->kind == Occupant::Kind::tsg)
             seen_.emplace_back(ns, state.current->id);
     }
-    // Missing more than two in a row, it is not known who came and went.
+    // With more than two samples missing in a row, the interval is unknown.
     constexpr std::uint64_t longest_in_periods = 3;
     auto &engine = engines_[state.engine];
     if (!engine) {
@@ -365,7 +365,7 @@ Result<void> Recorder::split() {
     if (auto read = read_switches(); !read)
         return read;
     if (ns) {
-        // What was switched after the clock was read has been told.
+        // Switches after the clock was read have been emitted already.
         ns = std::max(*ns, last_switch_);
         turns_.split(*ns, found_);
         tell_switched();
@@ -388,7 +388,7 @@ void Recorder::tell_sampled(bool last) {
         if (!is_switched(name)) {
             tell(engine.lane, turns);
         } else if (!any_switch_) {
-            // Nobody came or went: samples alone tell who was there.
+            // There was no switch: samples alone show the occupant.
             unswitched_.insert(unswitched_.end(), turns.begin(), turns.end());
             tell(engine.lane, unswitched_);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Records one GPU: reads switches and samples when it is told to, and tells a sink. */
+/** @file Records one GPU: reads switches and samples on request, and passes events to a sink. */
 #ifndef NVDEBUGCTL_RECORDER_HPP
 #define NVDEBUGCTL_RECORDER_HPP
 
@@ -18,7 +18,7 @@
 
 namespace nvdebugctl {
 
-/** It never waits: when to read is its user's to say. Nothing of what it told changes. */
+/** Never blocks: the caller decides when to read. Events that were emitted are final. */
 class Recorder {
   public:
     /** @param period_ns between samples; 0: none are taken.
@@ -27,7 +27,7 @@ class Recorder {
                                                     std::uint64_t period_ns, Sink &sink,
                                                     std::vector<std::string> &notes);
 
-    /** Tells clock and processes: after the sink's head. */
+    /** Emits clock and processes. Called after the sink's head. */
     void begin();
 
     bool has_switches() const { return reader_ != nullptr; }
@@ -40,14 +40,14 @@ class Recorder {
     nvdebug::Result<void> read_switches();
     /** Reads all clocks; empty: the GPU's cannot be read. */
     std::optional<ClockReading> read_clocks();
-    /** Asks who has which TSG, if somebody is new. */
+    /** Reads owners of TSGs again if a process is new. */
     void look_for_processes();
     /** A control of the GPU at that moment. */
     void mark(std::uint64_t monotonic_ns, std::uint32_t pid, const std::string &text);
-    /** Reads switches, tells what there is of turns that go on, and then of each engine what is
-     *  known of the interval that ends now. The first began with begin(). */
+    /** Reads switches, and emits turns that go on up to now and then, of each engine, the
+     *  interval that ends now. The first interval began with begin(). */
     nvdebug::Result<void> split();
-    /** Tells the rest, but for the summary. */
+    /** Emits pending turns. The summary is the caller's. */
     void end();
 
     const nvdebug::Gpu &gpu() const { return gpu_; }
@@ -95,9 +95,9 @@ class Recorder {
     std::vector<nvdebug::Turn> found_;
     std::uint64_t dropped_ = 0, last_switch_ = 0;
     bool any_switch_ = false;
-    /** Until there is a switch: who had GR0 without one. */
+    /** Turns on GR0 by samples, until the first switch. */
     std::vector<nvdebug::Turn> unswitched_;
-    /** Which TSG was on GR0 when, not yet compared with switches; and what that told. */
+    /** Samples of GR0 (time, TSG) not yet compared with switches; and the result of that. */
     std::deque<std::pair<std::uint64_t, std::uint32_t>> seen_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_; ///< by pid
 
@@ -107,12 +107,12 @@ class Recorder {
     std::uint64_t missed_ = 0;
     std::optional<std::uint32_t> runlist_; ///< of GR0
 
-    // Who is who.
+    // Processes and their TSGs.
     std::map<std::uint32_t, RecordedProcess> processes_; ///< that have their numbers now
-    /** That had them: what was told refers to these. */
+    /** Processes that had these pids before: emitted turns refer to them. */
     std::vector<std::map<std::uint32_t, RecordedProcess>::node_type> ended_;
     std::set<std::uint32_t> looked_at_; ///< pids, in this read
-    std::set<std::uint32_t> new_; ///< whose TSGs have not been looked for
+    std::set<std::uint32_t> new_; ///< processes with TSGs that have not been searched yet
     std::map<std::pair<std::uint32_t, nvdebug::Occupant::Kind>,
              std::map<std::uint32_t, std::uint32_t>>
         owner_; ///< pid by runlist, and id of TSG or channel

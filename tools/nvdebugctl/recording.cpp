@@ -78,7 +78,7 @@ void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
 
 namespace {
 
-/** Of the TSG whose turn it was; of an engine that is sampled it tells nothing. */
+/** Timeslice of the TSG that had the turn; empty for a turn that was found by samples. */
 std::optional<std::uint64_t> timeslice_of(const Lane &lane, const Turn &turn,
                                           const RecordedProcess *process) {
     if (!process || lane.means == Lane::Means::samples)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A recording: what is told of it as it goes, by a recorder or a file, and its forms. */
+/** @file Events of a recording, live or from a file, and its output formats. */
 #ifndef NVDEBUGCTL_RECORDING_HPP
 #define NVDEBUGCTL_RECORDING_HPP
 
@@ -49,7 +49,7 @@ struct RecordedProcess {
     bool operator==(const RecordedProcess &) const = default;
 };
 
-/** Processes of all GPUs. A number may be given again: the start tells the two apart. */
+/** Processes of all GPUs. A pid may be reused: the start distinguishes the processes. */
 class RecordedProcesses {
   public:
     const RecordedProcess *insert(std::uint32_t gpu, const RecordedProcess &process) {
@@ -74,7 +74,7 @@ class RecordedProcesses {
         all_; ///< by GPU, pid, start
 };
 
-/** An engine of a GPU. Its turns are told in the order of time. */
+/** An engine of a GPU. Its turns are emitted in the order of time. */
 struct Lane {
     enum class Means { switches, samples };
     std::uint32_t gpu;
@@ -97,8 +97,8 @@ struct Mark {
     std::string text;
 };
 
-/** Is told a recording, in this order but for what happens meanwhile. Lanes and processes live as
- *  long as the recording. */
+/** Receives the events of a recording, in this order except for events in between. Lanes and
+ *  processes live as long as the recording. */
 class Sink {
   public:
     virtual ~Sink() = default;
@@ -112,11 +112,11 @@ class Sink {
     virtual void lost(const Lane &, std::uint64_t /*ns*/, std::uint64_t /*count*/) {}
     virtual void mark(const Mark &) {}
     virtual void end(const Lane &, const LaneEnd &) {}
-    /** The last that is told. @param summary as Totals::summary() */
+    /** The last event. @param summary as Totals::summary() */
     virtual void end(const Json & /*summary*/) {}
 };
 
-/** Tells it to others. */
+/** Passes each event to several sinks. */
 class Tee final : public Sink {
   public:
     void add(Sink &sink) { sinks_.push_back(&sink); }
@@ -199,8 +199,8 @@ struct Origin {
     std::optional<std::uint64_t> monotonic_ns = {}, realtime_ns = {}, boottime_ns = {};
 };
 
-/** A recording that was made as NDJSON (version 1 or 2), told again, once. What it told refers to
- *  it. */
+/** A recording that was made as NDJSON (version 1 or 2), replayed once. The events refer to this
+ *  object. */
 class RecordedFile {
   public:
     /** @return whether it is whole: its last line is there. */

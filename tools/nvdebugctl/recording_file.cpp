@@ -81,7 +81,7 @@ Outcome<void> RecordingFile::write(std::string &text) {
             continue;
         if (written < 0) {
             auto failure = cannot("write", path_, errno);
-            // A piece of a line or a packet would be in the way of who reads it. What others write
+            // A piece of a line or a packet would be an error to readers. A file that others write
             // to as well is left as it is.
             if (is_own_)
                 static_cast<void>(!::ftruncate(descriptor_, whole_));

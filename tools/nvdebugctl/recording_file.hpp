@@ -45,7 +45,7 @@ class RecordingFile {
 
     int descriptor_;
     std::string path_;
-    bool is_own_ = false;   ///< a file that nobody else writes to
+    bool is_own_ = false;   ///< a file that no other process writes to
     std::string temporary_; ///< its name until it appears
     off_t whole_ = 0;       ///< bytes of it so far
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A recording told again from its lines of NDJSON.
+// Replays a recording from its lines of NDJSON.
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
@@ -210,7 +210,7 @@ void RecordedFile::tell_turn(const Json &line, Sink &sink) {
               unless_null(line, "gap_ns", number64)};
     if (turn.end_ns < turn.begin_ns)
         throw BadLine("it is a turn that ends before it begins");
-    // Only switches tell of contexts.
+    // Only switches have contexts.
     const Lane &where = lane(line, turn.who.context ? Lane::Means::switches : Lane::Means::samples);
     if (is_of_gr0(turn, where) || !cut_at_begin(turn, where.gpu))
         return;

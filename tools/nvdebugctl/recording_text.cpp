@@ -205,7 +205,7 @@ class Ndjson final : public TextSink {
     Tails tails_;
 };
 
-/** Keys that say which engine. */
+/** Keys that name an engine. */
 std::vector<Field> of_engine(std::string kind, std::vector<Field> more) {
     std::vector<Field> all = {{"kind", "what the line is", "=" + std::move(kind)},
                               {"gpu", "N of gpuN", "uint"},
@@ -285,7 +285,7 @@ class Csv final : public TextSink {
         return name;
     }
 
-    /** The one row whose time is absolute: those of all others are since then. */
+    /** The only row with an absolute time: all other rows count from it. */
     void begin(std::uint32_t gpu, std::uint64_t ns) {
         if (origins_.learn(gpu, {ns}))
             fmt::format_to(std::back_inserter(text_), "origin,{},,{},,,,,,,,,,\n", gpu, ns);

@@ -40,7 +40,7 @@ std::string folded(const std::set<std::uint32_t> &ids) {
     return fold_ids(std::vector<std::uint32_t>(ids.begin(), ids.end()));
 }
 
-/** `runlist 0: 31, 50` of each runlist whose set is not empty. */
+/** `runlist 0: 31, 50` of each runlist with a set that is not empty. */
 std::string by_runlist(const std::map<std::uint32_t, Census> &census,
                        std::set<std::uint32_t> Census::*which) {
     std::vector<std::string> parts;
@@ -249,7 +249,7 @@ std::map<std::uint32_t, std::vector<std::string>> engines_of(const State &state)
     return engines;
 }
 
-/** `runlist 0: TSG 10 on GR0` of each runlist with somebody active. */
+/** `runlist 0: TSG 10 on GR0` of each runlist with an active TSG. */
 std::vector<std::string> active_now(const State &state) {
     std::map<std::uint32_t, std::vector<std::string>> active;
     for (const nvdebug::EngineState &engine : *state.now)
@@ -538,7 +538,7 @@ Finding engines_have_one_runlist(const Facts &facts) {
             runlists[engine.name].insert(*engine.runlist);
         else
             not_driven.push_back(engine.name);
-    // The second source: which list the engine itself says it serves.
+    // The second source: the list in the engine's own status.
     if (facts.state.now)
         for (const nvdebug::EngineState &engine : *facts.state.now)
             if (engine.runlist)

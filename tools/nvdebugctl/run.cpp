@@ -29,7 +29,7 @@ bool is_table(const Invocation &invocation, const Document &document) {
     return command.has_table() && (document.data.is_array() || !command.text || asked);
 }
 
-/** Without --columns, those that say something: a chip has no use for some. */
+/** Without --columns, the columns that are not empty: a chip has no values for some. */
 std::vector<std::string> shown_columns(const Invocation &invocation, const Json &rows) {
     std::vector<std::string> columns = chosen_columns(invocation);
     if (invocation.columns.empty() && !rows.empty())
@@ -77,7 +77,7 @@ void say_notes(Context &context) {
         say(note);
 }
 
-/** What was found is on stdout; the rest of what is to be said. */
+/** Prints notes and what is missing. The data is on stdout already. */
 Exit conclude(Context &context, Exit finding) {
     say_notes(context);
     for (const std::string &sentence : sentences_of(context.missing()))
@@ -94,7 +94,7 @@ const Picture *chosen_picture(const Invocation &invocation) {
     return nullptr;
 }
 
-/** Says it on stderr, and in a document where JSON was asked for. */
+/** Prints the failure on stderr, and as a document where JSON was requested. */
 Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
     if (output.is_broken_pipe())
         return failed;

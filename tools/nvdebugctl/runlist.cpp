@@ -16,7 +16,7 @@ using nvdebug::Runlist;
 
 using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
 
-/** What `runlist list` and `runlist show` both tell of a list. */
+/** Data of a list that `runlist list` and `runlist show` both have. */
 Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
              const Scheduling &scheduling, const nvdebug::Owners &owners) {
     std::vector<const nvdebug::Channel *> channels;
@@ -248,7 +248,7 @@ Outcome<Document> disable(Context &context) {
     return schedule(context, false);
 }
 
-/** What is told of each list; keys as in summary(). */
+/** Columns of each list; keys as in summary(). */
 const std::vector<Column> &summary_columns() {
     static const std::vector<Column> columns = {
         {"runlist", "id of the runlist", "uint"},

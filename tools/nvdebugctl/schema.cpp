@@ -54,7 +54,7 @@ const std::vector<Field> document_keys = {
 
 std::vector<Field> common_definitions() {
     std::vector<Field> state = fields_of(channel_columns());
-    // Where it is, and how often: said by what the state is part of.
+    // Where it is, and how often, has the object that the state is part of.
     std::erase_if(state, [](const Field &field) {
         return field.name == "runlist" || field.name == "tsg" || field.name == "entries";
     });

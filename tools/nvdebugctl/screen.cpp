@@ -53,7 +53,7 @@ attr_t attribute_of(Piece::Ink ink) {
     }
 }
 
-/** Marks have colours; without, their shapes tell them apart. */
+/** Marks have colours; without them, their shapes differ. */
 void init_colors(bool wanted) {
     if (!wanted || !has_colors() || start_color() == ERR)
         return;

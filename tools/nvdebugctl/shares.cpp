@@ -112,7 +112,7 @@ Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
         ~Claim() { ::close(file); }
         int file;
     };
-    // Left there: who removes it may remove another's.
+    // The file stays: removing it might remove another process's claim.
     auto claim = std::make_shared<const Claim>(folder + "/nvdebug-shares-" + gpu);
     if (::flock(claim->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return fail(nvdebug::ErrorCode::busy,

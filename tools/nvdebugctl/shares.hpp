@@ -19,7 +19,7 @@ struct Competitor {
     nvdebug::Target tsg;
     std::uint64_t ns;      ///< its timeslice
     std::uint32_t headers; ///< how often a round has it
-    /** Who is to have a part; empty: one of the others. */
+    /** The tenant that gets a part; empty: one of the other tasks. */
     std::optional<std::size_t> tenant;
 };
 
@@ -40,8 +40,8 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
                                                            const Shares &shares);
 
 /**
- * Who gives shares of a GPU is the only one as long as the result lives. @p gpu: its PCI address,
- * locked by a file in @p folder; where that cannot be written nobody is kept away.
+ * Makes this process the only one that gives shares of a GPU, as long as the result lives. @p gpu:
+ * its PCI address, locked by a file in @p folder; where that cannot be written there is no lock.
  */
 Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
                                                   const std::string &gpu);

@@ -29,7 +29,7 @@ void note_list(std::vector<nvdebug::Error> &errors, const nvdebug::Runlist &list
                           path + ": the list cannot be read, since its aperture is invalid"});
 }
 
-/** Nobody is on an engine whose list @p is_empty. */
+/** Removes the occupant of each engine with a list that @p is_empty. */
 template <typename Empty>
 void drop_strays(std::vector<nvdebug::EngineState> &states, Empty is_empty) {
     for (nvdebug::EngineState &state : states) {
@@ -48,7 +48,7 @@ bool is_empty(const nvdebug::Result<nvdebug::Runlist> &list) {
     return list && list->entries == 0U && !list->torn;
 }
 
-/** Of a runlist whose registers cannot be read the file has no state. */
+/** The file has no state of a runlist with registers that cannot be read. */
 std::optional<nvdebug::Error> error_of_scheduling(const std::map<std::uint32_t, bool> &scheduling,
                                                   const std::vector<std::uint32_t> &ids) {
     std::vector<std::uint32_t> unknown;

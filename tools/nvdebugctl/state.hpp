@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Reading what several verbs need; what cannot be read is said through the context. */
+/** @file Reads what several verbs need; failures to read go to the context. */
 #ifndef NVDEBUGCTL_STATE_HPP
 #define NVDEBUGCTL_STATE_HPP
 
@@ -16,7 +16,7 @@
 
 namespace nvdebugctl {
 
-// All that a GPU says about its scheduling, each file read once.
+// The whole scheduling state of a GPU, each file read once.
 
 /** Each result is what reading its file gave: an error is shown, never taken for "nothing". */
 struct State {
@@ -32,7 +32,7 @@ struct State {
 
 /**
  * What is on the engines of a GPU. The status words of a runlist's block that never had a list are
- * random (docs/hardware.md): an engine of a list that is empty has nobody, whatever they show.
+ * random (docs/hardware.md): so an engine of an empty list has no occupant, whatever they show.
  */
 class EngineStates {
   public:
@@ -88,7 +88,7 @@ read_scheduling(Context &context, nvdebug::Result<std::map<std::uint32_t, bool>>
 tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
                                    std::uint32_t id);
 
-/** One runlist; a torn one is given and said to be so. */
+/** Reads one runlist; a torn one is returned, with a note. */
 Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdebug::Detail detail);
 
 /** The runlists named on the command line, or all: those that can be read. Fails if none can. */
@@ -99,14 +99,14 @@ Outcome<std::vector<nvdebug::Runlist>> read_runlists(Context &context, nvdebug::
 class OwnersReader {
   public:
     explicit OwnersReader(const Context &context);
-    /** Once: nothing where the source does not tell. Who was passed over is said in a note. */
+    /** Reads owners once; empty where the source has none. A note names processes left out. */
     nvdebug::Owners get(Context &context);
 
   private:
     std::future<nvdebug::Result<nvdebug::Owners>> answer_;
 };
 
-/** Who was passed over; empty: nobody. */
+/** A sentence about processes that were left out; empty: none. */
 std::string passed_over(const nvdebug::Owners &owners);
 
 /** A list that holds what the command line names (the index is that in Context::targets()). */

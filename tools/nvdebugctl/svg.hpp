@@ -2,8 +2,8 @@
 /**
  * @file A picture as one self-contained SVG file: no script, no font and no image from elsewhere.
  *
- * Colours are Okabe and Ito's, which colour-blind eyes tell apart; what a colour says, a pattern, a
- * line style or a word says as well, so that the picture can be printed in black and white.
+ * Colours are Okabe and Ito's, which colour-blind eyes distinguish. A pattern, a line or a
+ * word repeats the meaning of each colour, so that the picture can be printed in black and white.
  */
 #ifndef NVDEBUGCTL_SVG_HPP
 #define NVDEBUGCTL_SVG_HPP
@@ -47,7 +47,7 @@ struct Box {
     double middle() const { return y + height / 2; }
 };
 
-/** What every picture says of itself. */
+/** The caption of a picture. */
 struct Caption {
     std::string gpu;     ///< `AD102 (Ada), 0000:01:00.0`
     std::string source;  ///< `live, 2026-01-31T12:00:00Z`
@@ -98,7 +98,7 @@ inline constexpr double margin = 30;
 
 class Context;
 
-/** What a picture says of itself, from what it was made. */
+/** The caption of a picture that this command draws. */
 Caption caption_of(const Context &context, std::string_view option);
 
 } // namespace nvdebugctl

@@ -28,7 +28,7 @@ using nvdebug::Owners;
 using nvdebug::Runlist;
 using Pids = std::vector<std::uint32_t>;
 
-// --- what there is ---
+// --- processes and what they have ---
 
 /** Processes with what they have on the GPU; lists are empty where they may not be read. */
 struct Scene {
@@ -106,7 +106,7 @@ std::optional<Parts> parts_of_gr0(Context &context, const Scene &scene) {
     }
     if (!record->switches.empty())
         return nvdebug::residency(*record);
-    // Nobody came or went: whoever is there was there all the time.
+    // There was no switch: the task that is there was there all the time.
     const auto states = EngineStates(context.gpu()).read();
     if (!states)
         return std::nullopt;
@@ -126,7 +126,7 @@ Json part_of(const std::optional<Parts> &parts, std::uint32_t pid) {
     return percent(part == parts->end() ? 0.0 : std::min(part->second, 1.0));
 }
 
-/** Pids of a capture are nobody's any more. */
+/** Pids of a capture name no process any more. */
 Json keeping_of_process(const Context &context, std::uint32_t pid) {
     const auto info = context.gpu().info();
     return context.gpu().tree().source() == nvdebug::Source::driver && info && info->pci_address
@@ -350,8 +350,8 @@ Outcome<void> check_pid(const Context &context) {
 
 // --- what changes ---
 
-/** Of each process something that its TSGs and channels have; where lists may not be read, only
- * what the driver tells. */
+/** Observes a property of each process's TSGs and channels; where lists may not be read, only
+ *  the driver's answers. */
 template <typename Look>
 Observe observe(Context &context, Pids pids, const char *property, Look look,
                 Detail detail = Detail::brief) {
@@ -471,7 +471,7 @@ Outcome<Document> preempt(Context &context) {
 
 // --- shares ---
 
-/** Those that compete for GR0's runlist, and who of them is a tenant. */
+/** The tasks that compete for GR0's runlist, and which of them are tenants. */
 Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &owners,
                                              const Pids &pids) {
     const auto engines = context.gpu().engines();
@@ -590,8 +590,7 @@ class Sharing {
   private:
     using Key = std::vector<std::pair<std::uint32_t, std::optional<std::size_t>>>;
 
-    /** A number that was typed, and is another process' by now, is replaced by nobody's: shares go
-     * by the place. */
+    /** Replaces a typed pid that another process has by now with 0: shares go by the place. */
     Pids still_meant(Pids pids, const nvdebug::Owners &owners) {
         constexpr std::uint32_t nobody = 0;
         if (context_.words("PID").empty())

@@ -40,13 +40,13 @@ const Listed *place_of(const Task &task, const Places &places);
  *  for. Null: not known. */
 Json timeslice_of(const Task &task, const Places &places);
 
-/** Who it is: the columns before those about its TSGs. Users of a capture have no names here. */
+/** Columns that identify a process, before those of its TSGs. Users of a capture have no names. */
 Json head_of(const Context &context, const nvdebug::Process &process);
 
 /** Lists that can be read; none is no failure: that is for root, the rest is not. */
 std::vector<nvdebug::Runlist> lists_of_tasks(Context &context);
 
-/** Who may not be asked, is missing; the rest is a note. */
+/** Reports processes that may not be queried as missing, and other omissions in a note. */
 void say_passed_over(Context &context, const nvdebug::Owners &owners);
 
 } // namespace nvdebugctl

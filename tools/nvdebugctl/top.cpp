@@ -27,7 +27,7 @@ constexpr unsigned default_interval_ms = 1000, shortest_interval_ms = 100,
 
 struct TopPlan {
     milliseconds interval{default_interval_ms};
-    std::optional<std::uint64_t> count; ///< intervals; empty: until somebody ends it
+    std::optional<std::uint64_t> count; ///< intervals; empty: until it is interrupted
 };
 
 Outcome<TopPlan> plan_of(const Context &context) {
@@ -66,7 +66,7 @@ class Intervals final : public Sink {
     using Sink::end;
     void end(const Lane &lane, const LaneEnd &end) override { totals_->end(lane, end); }
 
-    /** Of the interval whose end each recorder has told. */
+    /** The data of the interval that each recorder has ended. */
     Json next(const std::string &time) {
         totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
         Json summary = totals_->summary(std::nullopt);
@@ -120,8 +120,8 @@ class Top {
         return {};
     }
 
-    /** Samples until it is time for the next interval to be told, or @p wait says that it is to
-     *  end. @return whether it is time. */
+    /** Samples until the next interval is complete, or @p wait returns that top is to end.
+     *  @return whether it is complete. */
     template <typename Wait>
     Outcome<bool> go_on(Wait wait) {
         for (;;) {
@@ -179,7 +179,7 @@ Json rows_of(const Json &summary) {
 
 // --- the live view ---
 
-/** @return the signal that ended it, 0 for a wish of the user. */
+/** @return the signal that ended it, 0 if the user quit. */
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
     Json last;

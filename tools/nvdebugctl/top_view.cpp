@@ -61,7 +61,7 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
         std::size_t widest = 0;
         for (const auto &line : cells)
             widest = std::max(widest, line[column].size());
-        // Who it is, is shown as far as it goes.
+        // The process is shown as far as there is room.
         if (column > 1 && lines[0].size() + widest > width)
             break;
         for (std::size_t n = 0; n < cells.size(); n++)
@@ -132,7 +132,7 @@ std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseco
         body = table(rows, size.columns);
         if (rows.empty())
             body.push_back({{"Nobody had an engine.", Ink::dim}});
-        // They stay above as long as most of the screen is left for who it was.
+        // They stay above as long as most of the screen is left for the tasks.
         if (above.size() * 3 <= size.rows) {
             std::ranges::move(above, std::back_inserter(top));
         } else {

@@ -17,7 +17,7 @@ namespace nvdebugctl {
  */
 Json keeping_of(std::uint32_t pid, const std::string &pci_address);
 
-/** Runs `nvtaskset -p OPTION VALUE PID`, which says for itself what is wrong. */
+/** Runs `nvtaskset -p OPTION VALUE PID`, which prints its own errors. */
 Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,
                        const std::string &value);
 

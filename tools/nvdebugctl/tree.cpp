@@ -178,7 +178,7 @@ void add_shares(RunlistView &view) {
         *view.round += turn.timeslice_ns;
 }
 
-/** One of its channels says that it is on an engine. */
+/** One of its channels has a state that means it is on an engine. */
 bool is_on_engine(const TsgView &tsg) {
     return std::ranges::any_of(tsg.spaces, [](const SpaceView &space) {
         return std::ranges::any_of(space.channels, [](const nvdebug::Channel *channel) {
@@ -197,7 +197,7 @@ void add_engines_now(const State &state, RunlistView &view) {
         if (channels_say && !is_on_engine(tsg))
             continue;
         for (const nvdebug::EngineState &engine : *state.now)
-            // An idle copy engine goes on showing who was the last.
+            // An idle copy engine goes on showing its last occupant.
             if (engine.runlist == view.id && engine.current == occupant_of(tsg) &&
                 engine.busy.value_or(true))
                 tsg.active_on->push_back(engine.engine);

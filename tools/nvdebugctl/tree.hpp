@@ -71,7 +71,7 @@ std::size_t tsg_count(const RunlistView &runlist);
 struct ChannelGroup {
     std::vector<std::uint32_t> ids;
     bool disabled, faulted;
-    std::string state; ///< empty: idle, so nothing to say
+    std::string state; ///< empty: idle
 };
 
 /** In the order of their first channels. */

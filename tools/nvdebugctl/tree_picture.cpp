@@ -126,7 +126,7 @@ class Drawing {
         return fmt::format("{}.{:03} µs", ns / 1000, ns % 1000);
     }
 
-    /** Of the bars: the round, or what the timeslices add up to where no share is to be said. */
+    /** Length of the bars: the round, or the sum of the timeslices where shares are unknown. */
     static std::uint64_t whole(const RunlistView &runlist) {
         std::uint64_t sum = 0;
         for (const TurnView &turn : runlist.turns)

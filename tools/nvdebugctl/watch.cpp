@@ -21,7 +21,7 @@ namespace {
 
 struct WatchPlan {
     std::chrono::milliseconds interval;
-    std::optional<std::uint64_t> count; ///< samples; empty: until somebody ends it
+    std::optional<std::uint64_t> count; ///< samples; empty: until it is interrupted
 };
 
 using Clock = std::chrono::steady_clock;
@@ -33,7 +33,7 @@ bool is_capture(const Context &context) {
     return source_kind(context.tree()) == "capture";
 }
 
-/** Nothing moves there. Somebody may fill a folder: who says how often to look, gets that. */
+/** Captures do not change. A folder may: --count and --interval demand that it is sampled. */
 bool is_still(const Context &context) {
     const bool asked = context.value("--count") || context.value("--interval");
     return is_capture(context) || (source_kind(context.tree()) == "folder" && !asked);
@@ -104,7 +104,7 @@ class Watch {
         return text;
     }
 
-    /** A row for each engine; also says of which GPU it is. */
+    /** A row for each engine, with its GPU. */
     Json rows() const {
         Json rows = Json::array();
         for (const Watched &each : gpus_)
@@ -183,7 +183,7 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
     RowWriter writer(form_of(context));
     std::set<std::string> said;
     return write_samples(context, output, watch, [&] {
-        // Those of the last sample are said at the end.
+        // Those of the last sample are printed at the end.
         if (!watch.is_last() && !is_still(context))
             for (const std::string &sentence : sentences_of(context.missing()))
                 if (said.insert(sentence).second)
@@ -192,7 +192,7 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
     });
 }
 
-/** @return the signal that ended it, 0 for a wish of the user. */
+/** @return the signal that ended it, 0 if the user quit. */
 Outcome<int> show(Screen &screen, Watch &watch, bool still) {
     constexpr std::chrono::milliseconds idle{60 * 1000};
     View view(this_terminal().unicode);

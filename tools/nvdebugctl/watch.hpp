@@ -46,10 +46,10 @@ class Sampler {
     std::optional<nvdebug::Error> no_lists_;
 };
 
-/** What this sample's files would have told, had they been readable. */
+/** Errors of the files that this sample could not read. */
 std::vector<nvdebug::Error> errors_of(const Sample &sample);
 
-// Who was on an engine how often: estimated from the last samples.
+// How often each TSG was on an engine, estimated from the last samples.
 
 struct EngineResidency {
     struct Part {
@@ -57,40 +57,40 @@ struct EngineResidency {
         double part; ///< of the samples, 0 to 1
     };
     std::vector<Part> parts;    ///< largest first
-    std::optional<double> busy; ///< empty: no sample told
+    std::optional<double> busy; ///< empty: not known in any sample
 };
 
 class Residency {
   public:
     /** An engine in one sample. */
     struct Seen {
-        std::optional<nvdebug::Occupant> who; ///< empty: nobody
+        std::optional<nvdebug::Occupant> who; ///< empty: no occupant
         std::optional<bool> busy;             ///< empty: not known
     };
 
     /** @param window estimates are of so many samples at most. */
     explicit Residency(std::size_t window);
 
-    /** A sample whose engines could not be read does not count. */
+    /** A sample without readable engines does not count. */
     void add(const Sample &sample);
 
     /** That count. */
     std::size_t samples() const { return samples_; }
     std::size_t window() const { return window_; }
 
-    /** Those samples, oldest first; nullptr: the engine did not tell. */
+    /** Those samples, oldest first; nullptr: the engine could not be read. */
     std::vector<const Seen *> history(const std::string &engine) const;
 
-    /** Empty with fewer than two samples, and for an engine that does not tell. */
+    /** Empty with fewer than two samples, and for an engine that cannot be read. */
     std::optional<EngineResidency> of(const std::string &engine) const;
 
   private:
     std::size_t window_, samples_ = 0;
-    /** In those samples; empty: it did not tell. */
+    /** In those samples; empty: it could not be read. */
     std::map<std::string, std::deque<std::optional<Seen>>> seen_;
 };
 
-// What `watch` says of a list.
+// What `watch` shows of a list.
 
 struct ListSummary {
     std::size_t tsgs, channels, enabled, busy;
@@ -126,7 +126,7 @@ class RowWriter {
 // What the live view shows, as lines: no terminal is needed to make them.
 
 struct Piece {
-    /** The last four tell residents of an engine apart. */
+    /** The last four distinguish the residents of an engine. */
     enum class Ink { plain, bold, dim, heading, first, second, third, fourth };
     std::string text;
     Ink ink = Ink::plain;
@@ -250,8 +250,7 @@ class Screen {
     std::unique_ptr<Terminal> terminal_;
 };
 
-/** nullptr: lines are wanted, or are all that can be done: then the user is told what there is
- *  @p instead. */
+/** nullptr: lines are wanted, or a screen is not possible; then a message names @p instead. */
 std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead);
 
 /** When the terminal is as it was: a signal that ended the view (0: none did) does what it does to

@@ -18,7 +18,7 @@ using Lines = std::vector<ViewLine>;
 
 constexpr std::string_view gap = "  ";
 
-/** In columns, of text whose characters take one each. */
+/** Width in columns of text with characters of one column each. */
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
@@ -79,8 +79,8 @@ struct Mark {
     Ink ink;
 };
 
-/** Of one engine. The four most frequent residents have marks of their own, given by rising id, so
- *  that they do not change hands whenever somebody gets ahead. */
+/** Marks of one engine. The four most frequent residents have marks of their own, given by rising
+ *  id, so that they do not change with each change of rank. */
 class Marks {
   public:
     Marks(const std::vector<EngineResidency::Part> &parts, bool unicode) : unicode_(unicode) {
@@ -99,7 +99,7 @@ class Marks {
         return {unicode_ ? blocks[rank] : letters[rank], inks[rank]};
     }
 
-    /** One that the engine was idle, or did not tell. */
+    /** Marks of a sample in which the engine was idle, or could not be read. */
     Mark nobody() const { return {unicode_ ? "·" : ".", Ink::dim}; }
     Mark untold() const { return {"?", Ink::dim}; }
 
@@ -121,7 +121,7 @@ void append(ViewLine &line, const Mark &mark) {
 
 struct Row {
     const nvdebug::EngineState *engine;
-    EngineResidency residency; ///< nobody where that is not known, or not yet
+    EngineResidency residency; ///< empty where that is not known, or not yet
 
     bool is_public() const { return engine->status.has_value(); }
     bool is_readable() const { return is_public() && *engine->status != "unreadable"; }
@@ -266,7 +266,7 @@ ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, s
     return line;
 }
 
-/** In as many lines as that takes, @p most at most; the last says how many are left out. */
+/** In as many lines as that takes, @p most at most; the last has the number left out. */
 Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size_t most) {
     if (!row.is_public())
         return {{{"not public on this chip", Ink::dim}}};
@@ -295,7 +295,7 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
     return lines;
 }
 
-/** What a column says of an engine, but for its residents. */
+/** A column of an engine, except its residents. */
 ViewLine cell(std::size_t column, const Row &row, const Marks &marks, const Residency &residency,
               std::size_t width) {
     const nvdebug::EngineState &engine = *row.engine;
