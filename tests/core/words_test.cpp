@@ -98,7 +98,8 @@ TEST_P(Words, InAnEntryOfAList) {
                       std::uint64_t{was[3]} << 32 | (word & ~0xfffU));
         }
         put({was[0], was[1], was[2], word});
-        if (std::ranges::count(errors, word))
+        // Where the channel's register has the instance pointer, this word is not read.
+        if (bench.ids_per_runlist() && std::ranges::count(errors, word))
             expect_error("runlist0_brief", hex(word));
         else
             EXPECT_EQ(bench.read("runlist0_brief").error, 0) << hex(word);

@@ -151,11 +151,11 @@ TEST(Engines, WhoIsOnAnA100) {
     EXPECT_EQ(gr.next, std::nullopt);
     EXPECT_EQ(gr.busy, true);
     EXPECT_EQ(gr.faulted, false);
-    EXPECT_EQ(gr.channels, std::vector<std::uint32_t>{4});
+    EXPECT_EQ(gr.channels, std::vector<std::uint32_t>{5});
     ASSERT_EQ(gr.pbdmas.size(), 2U);
     EXPECT_EQ(gr.pbdmas[0].status, "valid");
     EXPECT_EQ(gr.pbdmas[0].current, (Occupant{Occupant::Kind::tsg, 2}));
-    EXPECT_EQ(gr.pbdmas[0].channel, 4U);
+    EXPECT_EQ(gr.pbdmas[0].channel, 5U);
     EXPECT_EQ(gr.pbdmas[1].status, "invalid");
     EXPECT_EQ(gr.pbdmas[1].current, std::nullopt);
     EXPECT_EQ(gr.pbdmas[1].channel, std::nullopt);
