@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A PCI function whose BAR0 is a real GPU's, to be read. There is no other BAR: memory is behind
-// the PRAMIN window, whose register is the bridge's own. It is the only one that can be written.
+// A PCI function with the BAR0 of a real GPU, to be read. There is no other BAR: memory is behind
+// the PRAMIN window. The register of that window is the bridge's own, and the only writable one.
 #pragma once
 
 #include "bridge/source.hpp"
@@ -40,7 +40,7 @@ class BridgedGpu final : public nvmodel::PciFunction {
         std::map<std::uint64_t, std::uint64_t> writes, registers, memory;
     };
     /** Writes that were not done, and registers and words of memory that are not there: in a
-     * capture nobody had read them. */
+     * capture they were not read. */
     const Refusals &refusals() const { return refusals_; }
     void forget_refusals() { refusals_ = {}; }
     /** What was not answered at all, and why. */

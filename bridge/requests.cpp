@@ -21,7 +21,7 @@ std::string hex(std::uint64_t value) {
     return text;
 }
 
-/// As the model says what its board does not have.
+/// In the form in which the model lists what its board does not have.
 void add(Json &list, const std::map<std::uint64_t, std::uint64_t> &all, const char *access,
          const char *why) {
     for (const auto &[at, times] : all)

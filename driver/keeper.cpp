@@ -15,7 +15,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** What the keeper says, and what it is told. */
+/** Messages of the keeper, and to it. */
 constexpr char ready = 'r', undone = 'u', dismissed = 'd';
 constexpr int patience_ms = 5000;
 
@@ -23,7 +23,7 @@ bool say(int socket, char byte) {
     return ::send(socket, &byte, 1, MSG_NOSIGNAL) == 1;
 }
 
-/** What was said within the time; 0: nothing, or the other end has been closed. */
+/** The message received within the time; 0: none, or the other end has been closed. */
 char hear(int socket) {
     pollfd wait{socket, POLLIN, 0};
     int came;
@@ -142,12 +142,12 @@ Error cannot_keep(int number) {
                 ::strerrordesc_np(number) + "), so nothing was changed"};
 }
 
-/** fork(), but for what the C library does beside it; no signal tells the end of the child. */
+/** fork() without the C library's own work; the end of the child sends no signal. */
 pid_t plain_fork() {
     return static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
 }
 
-/** Forks the keeper from a child that ends at once, so that it is nobody's to wait for. */
+/** Forks the keeper from a child that ends at once, so that no process has to wait for it. */
 int fork_keeper(Work &work) {
     sigset_t all, before;
     sigfillset(&all);

@@ -19,7 +19,7 @@ struct Call {
     std::size_t process, control; ///< of the processes, and of its descriptors
     std::uint32_t client, object, command;
     std::vector<std::byte> params;
-    /** Of a timeslice: it is made only while the TSG has this one; else somebody else has set it. */
+    /** The call is made only while the TSG has this timeslice, so that no other change is lost. */
     std::optional<std::uint64_t> only_while_us = std::nullopt;
 };
 
@@ -40,8 +40,8 @@ Answer make_call(Kernel &kernel, int descriptor, Call &call);
  * the calls are about may end first: it is let go then, so that the driver frees what it had.
  *
  * Once it is settled, this process has no descriptor of theirs but a pidfd each. If the keeper has
- * been killed, the calls are made here, through descriptors taken anew. Only if both are killed
- * at once, nobody makes them.
+ * been killed, the calls are made here, through descriptors taken anew. They are not made if both
+ * are killed at once.
  */
 class Keeper {
   public:

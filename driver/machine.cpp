@@ -37,7 +37,7 @@ struct Machine::State {
     std::unique_ptr<Words> words;
     Attachment attachment;
     const char *away = nullptr;   // why nothing but `info` is there
-    std::string closed;           // the same, if the driver says it
+    std::string closed;           // the same, where the driver gives it
     std::optional<Error> trouble; // of the words, since the last read() began
     Record record;                // of the words, since the last read() began
     std::string probed;           // those that finding out about the GPU took
@@ -90,7 +90,7 @@ std::string numbered(const char *name, u32 number) {
     return text.data();
 }
 
-/** Calls @p found with name, view and number of each file that can be read, until it says true. */
+/** Calls @p found with name, view and number of each readable file, until it returns true. */
 template <typename Found>
 bool each_view(nvdebug_gpu *gpu, Found found) {
     for (const nvdebug_view_file &file : std::span(nvdebug_view_files, nvdebug_view_files_count)) {
@@ -264,7 +264,7 @@ std::string state_of(const nvdebug_ctx_status &status) {
     return name ? name : "undefined-" + std::to_string(status.code);
 }
 
-/** As `engines`, of which it has what one register of each engine tells: a sample is one call. */
+/** The part of `engines` that takes one register of each engine: a sample is one call. */
 Result<std::string> engines_brief(Machine::State &state) {
     nvdebug_gpu *const gpu = &state.gpu;
     if (state.away || gpu->missing[NVDEBUG_FEATURE_ENGINES])
@@ -481,7 +481,7 @@ int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
     return 0;
 }
 
-// What goes to the kernel's log from the module: an error says it here.
+// The module logs these. Here the returned error has the text.
 void nvdebug_info_ratelimit(nvdebug_gpu *, const char *, ...) {}
 void nvdebug_err_ratelimit(nvdebug_gpu *, const char *, ...) {}
 void nvdebug_warn_ratelimit(nvdebug_gpu *, const char *, ...) {}

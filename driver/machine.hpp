@@ -17,7 +17,7 @@
 
 namespace nvdebug::driver {
 
-/** What a GPU does not tell of itself. */
+/** Facts about a GPU that cannot be read from it. */
 struct Attachment {
     std::string pci;    ///< the lines of `info` about PCI
     std::string driver; ///< the name of the one that is bound
@@ -27,10 +27,10 @@ struct Attachment {
 /** May be used by several threads: one reads at a time. */
 class Machine {
   public:
-    /** Finds out which chip it is. Fails only if nothing can be said of it, not even `info`. */
+    /** Identifies the chip. Fails only if not even `info` can be made. */
     static Result<std::unique_ptr<Machine>> probe(std::unique_ptr<Words> words,
                                                   Attachment attachment);
-    /** Of a GPU that cannot be read: `info` says @p why. */
+    /** Of a GPU that cannot be read: `info` has the reason, @p why. */
     static std::unique_ptr<Machine> closed(const std::string &why, Attachment attachment);
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which process made which channel, as NVIDIA's driver tells it: the file `owners` of a GPU.
+// Which process made which channel, from NVIDIA's driver: the file `owners` of a GPU.
 #ifndef NVDEBUG_DRIVER_OWNERS_HPP
 #define NVDEBUG_DRIVER_OWNERS_HPP
 

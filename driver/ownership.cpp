@@ -409,7 +409,7 @@ class Ownership::Look {
         return answer.ok();
     }
 
-    /** Returns whether a client of that name lives whose owner is not known yet. */
+    /** Returns whether a client of that name lives and has no known owner yet. */
     bool find_client(std::uint32_t name) {
         if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
             !lives(name))

@@ -22,7 +22,7 @@ class ReadAhead {
     /** Registers in the order in which they are read, and where memory is. */
     using Plan = std::vector<std::uint32_t>;
 
-    /** The read of a file begins. @p plan is what end() said of it the last time. */
+    /** The read of a file begins. @p plan is the result of end() of its last read. */
     void begin(Plan plan);
     /** What to begin() with when the file is read again. */
     Plan end();
@@ -32,7 +32,7 @@ class ReadAhead {
     void expect(std::uint32_t offset) { expected_.push_back(offset); }
     /** What was announced and not read is not asked for. */
     void expect_no_more();
-    /** Registers that are read after memory say whether it still is where it was. */
+    /** Registers that are read after memory show whether it is still in the same place. */
     void memory_is_read();
 
   private:

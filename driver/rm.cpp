@@ -113,7 +113,7 @@ Result<void> Client::make_client() {
     std::uint32_t status = alloc.status;
     client_ = alloc.object;
     if (error == EINVAL) {
-        // Until 530 the request is shorter. Which of the two it is, the driver tells by its size.
+        // Until 530 the request is shorter. The driver distinguishes the two by size.
         rm::OldAlloc old{};
         old.object_class = rm::class_client;
         error = ioctl(rm::esc_alloc, &old, sizeof(old));
@@ -253,7 +253,7 @@ Result<std::size_t> Gpu::read_some(std::span<const std::uint32_t> offsets,
     std::array<rm::RegisterOp, rm::RegisterOps::most> ops{};
     for (std::size_t i = 0; i < offsets.size(); i++) {
         ops[i].offset = offsets[i];
-        ops[i].status = 0xff; // so that an answer is told from none
+        ops[i].status = 0xff; // marks a missing answer
     }
     rm::RegisterOps request{};
     request.non_transactional = 1;

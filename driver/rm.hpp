@@ -138,7 +138,7 @@ class Gpu {
     /** @returns how many were answered. */
     Result<std::size_t> read_some(std::span<const std::uint32_t> offsets,
                                   std::span<std::uint32_t> values);
-    /** Why the RM says no. */
+    /** The error for a status with which the RM refused @p what. */
     Error refused(const std::string &what, std::uint32_t status) const;
 
     std::shared_ptr<Client> client_;

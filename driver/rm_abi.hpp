@@ -144,8 +144,9 @@ struct RegisterOps {
 static_assert(sizeof(RegisterOps) == 48);
 
 // Names that the RM and CUDA give. Clients: RS_CLIENT_HANDLE_BASE of
-// src/nvidia/inc/libraries/resserv/resserv.h, counted up and beginning again. Objects whose name
-// the RM chose: RS_UNIQUE_HANDLE_BASE of rs_client.h. CUDA's: measured, counted up within a client.
+// src/nvidia/inc/libraries/resserv/resserv.h, counted up and beginning again. Objects with a name
+// that the RM chose: RS_UNIQUE_HANDLE_BASE of rs_client.h. CUDA's: measured, counted up within a
+// client.
 constexpr std::uint32_t first_client = 0xc1d00000, first_object_of_rm = 0xcaf00000,
                         first_object_of_cuda = 0x5c000000;
 

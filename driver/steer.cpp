@@ -227,7 +227,7 @@ std::string named(const Process &process) {
     return text::printable(process.command) + "[" + std::to_string(process.pid) + "]";
 }
 
-/** Who has channels; of many the first. */
+/** The processes that have channels; of many the first. */
 std::string those_there_are(const Owned &owned) {
     constexpr std::size_t most = 8;
     std::set<std::size_t> with;
@@ -242,7 +242,7 @@ std::string those_there_are(const Owned &owned) {
     return with.empty() ? "no process has one that may be asked" : "those that have one: " + text;
 }
 
-/** Who may ask. */
+/** The error of a request without the rights for it, with the rights that it takes. */
 Error not_allowed(Kernel &kernel, std::uint32_t pid) {
     const std::string scope = kernel.read("/proc/sys/kernel/yama/ptrace_scope");
     const bool strict = !scope.empty() && scope.front() != '0';
@@ -398,7 +398,7 @@ Error not_known(const std::string &who, const std::string &what) {
                 " is not known, so that it could not be put back; nothing was changed"};
 }
 
-/** Some drivers do not tell (580.159.04): then it is as TSGs are made (OGKM,
+/** Some drivers do not return it (580.159.04): it is then as TSGs are made (OGKM,
  * kernel_channel_group_api.c). */
 std::uint32_t interleave_of(Kernel &kernel, const Scene &scene, const OwnedChannel &channel) {
     constexpr std::uint32_t medium = 1;
@@ -508,7 +508,7 @@ Result<Plan> make_plan(Kernel &kernel, const Scene &scene, const Asking &asking,
     return plan;
 }
 
-/** The RM said no to a call about this process. */
+/** The error of a call about this process that the RM refused. */
 Error refused(Kernel &kernel, const Asking &asking, const Process &process, const Answer &answer) {
     const std::string what = std::string(asking.control.words) + " " + named(process);
     if (start_of(kernel, process.pid) != process.started || answer.status == rm::invalid_client ||
@@ -637,7 +637,7 @@ Result<void> judge(Scene &scene, const Asking &asking,
         "NVIDIA's driver took the request, but nothing came of it: " + what + "; it was put back"});
 }
 
-/** What a list says of a TSG. */
+/** A TSG's entry in a list. */
 struct Header {
     std::uint32_t runlist, tsg, timeout, scale;
     std::uint64_t ns;

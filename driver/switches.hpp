@@ -39,14 +39,14 @@ class Switches final : public SwitchReader {
     Result<void> make_objects(const Card &card);
     Result<const void *> make_memory(std::uint32_t handle, std::size_t bytes);
     Result<void> bind();
-    /** Fails also where the RM says no. */
+    /** Fails also where the RM refuses. */
     Result<void> control(std::uint32_t object, std::uint32_t command, void *params,
                          std::size_t bytes);
 
     std::shared_ptr<Kernel> kernel_;
     std::shared_ptr<Client> client_;
     std::optional<std::uint64_t> gpu_; // its file, as Kernel::device() has it
-    int node_ = -1; // what is asked of the GPU is asked by who has it open
+    int node_ = -1; // the RM takes requests about a GPU from a process that has it open
     const rm::EventHeader *header_ = nullptr;
     const rm::SwitchRecord *records_ = nullptr;
     std::uint32_t get_ = 0;

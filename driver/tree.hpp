@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A tree whose files are made of what NVIDIA's driver lets a program read.
+// A tree with files made from registers and memory that NVIDIA's driver lets a program read.
 #ifndef NVDEBUG_DRIVER_TREE_HPP
 #define NVDEBUG_DRIVER_TREE_HPP
 

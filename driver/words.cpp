@@ -44,7 +44,7 @@ Result<const Window *> DriverWords::window_at(std::uint64_t address) {
 }
 
 Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t> words) {
-    // 0: it has none, and map() says why.
+    // 0: it has none, and map() returns the reason.
     const std::uint64_t all = gpu_->memory_bytes();
     if (all && (address > all || words.size_bytes() > all - address))
         return tl::unexpected(no_such_memory());

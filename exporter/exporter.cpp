@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// nvdebug-exporter: who has the GPUs of this node, for Prometheus.
+// nvdebug-exporter: the use of this node's GPUs by process, container and pod, for Prometheus.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>

@@ -423,7 +423,7 @@ void Meter::forget_ended() {
     forgot_ = now;
     std::vector<Holder> gone;
     for (auto &[who, known] : known_) {
-        // Pids of a capture are nobody's any more.
+        // Pids of a capture name no process any more.
         const bool is_there =
             (who.pid && gpu_.tree().source() == Source::file) ||
             (who.pid && reader_ && is_local() && known.process.started &&

@@ -157,7 +157,7 @@ class Meter {
     bool any_switch_ = false;
     std::map<std::string, SampleTurns> sampled_; ///< by engine; busy or not
     std::map<std::string, std::uint64_t> busy_ns_;
-    std::optional<SampleTurns> on_gr0_; ///< who, until there is a switch
+    std::optional<SampleTurns> on_gr0_; ///< turns by samples, until the first switch
     TaskTimes times_;
     std::map<Holder, Known> known_; ///< of tasks that times_ has
     std::vector<Turn> waiting_;     ///< until a look finds the owner of the first one's TSG

@@ -43,7 +43,7 @@ Result<std::vector<AddressSpaceUse>> parse_contexts(std::string_view text) {
     auto uses = text::parse_table<AddressSpaceUse>(text, columns);
     if (!uses)
         return uses;
-    // A TSG's line with an error does not repeat what the lines above it say of the TSG.
+    // A TSG's line with an error does not repeat the values of the lines above it.
     std::map<std::pair<std::uint32_t, std::uint32_t>, const AddressSpaceUse *> known;
     for (AddressSpaceUse &use : *uses) {
         if (!use.tsg)

@@ -278,7 +278,7 @@ std::map<std::string, std::string> facts_about(const Tree &tree) {
     return facts;
 }
 
-/** It does not depend on who reads, so it is part of the picture. */
+/** It does not depend on the reader, so it is part of the capture. */
 bool is_kept(int number) {
     return number == ENODEV || number == EIO || number == EOPNOTSUPP;
 }
@@ -316,7 +316,7 @@ void capture_file(const Tree &tree, const std::string &folder, const std::string
         report.failed.push_back(std::move(text.error()));
 }
 
-/** Writes what there is with @p write, which returns the errno, to what is called @p path. */
+/** Writes all readable files with @p write, which returns the errno; @p path is for errors. */
 template <typename Write>
 Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string> &gpus,
                                  const std::string &path, Write write) {

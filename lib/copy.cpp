@@ -148,7 +148,7 @@ void join_by_pces(const CopyTopology &copy, Groups &groups) {
     }
 }
 
-/** Runlists whose every engine is an LCE without a PCE. */
+/** Runlists on which every engine is an LCE without a PCE. */
 std::set<std::uint32_t> unable_runlists(const CopyTopology &copy, std::span<const Engine> engines) {
     std::set<std::uint32_t> unable;
     for (const LogicalCopyEngine &lce : copy.lces)

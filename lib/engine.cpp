@@ -11,7 +11,7 @@ namespace {
 using text::key;
 using text::Value;
 
-/** As `engines` writes it: `GR0`; `COPY0`, whose type names the instance; `TYPE-7:0`. */
+/** As `engines` writes it: `GR0`; `COPY0`, a type that names its instance; `TYPE-7:0`. */
 std::string engine_name(const std::string &type, std::uint32_t instance) {
     if (type.starts_with("TYPE-"))
         return type + ":" + std::to_string(instance);

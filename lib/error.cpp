@@ -192,7 +192,7 @@ constexpr Reason control_reasons[] = {
     {ENODATA, "translate", "there is no answer, since there was no request that worked"},
 };
 
-/** The sentence of the first reason that fits, or what the C library says. */
+/** The sentence of the first reason that fits, or the C library's. */
 std::string reason_for(std::span<const Reason> reasons, std::string_view file, int number,
                        const Advice &advice = {}) {
     for (const Reason &reason : reasons)

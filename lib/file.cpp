@@ -79,7 +79,7 @@ int write_gzip(int descriptor, std::string_view text) {
             break;
         text.remove_prefix(part);
     }
-    // Only what closing says tells whether all of it went through.
+    // Only the status of closing shows whether all of it was read.
     const bool closed = ::gzclose(file) == Z_OK;
     if (closed && text.empty())
         return 0;
@@ -93,7 +93,7 @@ int in_the_way(mode_t mode) {
     return S_ISREG(mode) ? 0 : S_ISDIR(mode) ? EISDIR : EEXIST;
 }
 
-/** Into a pipe that somebody reads. */
+/** Into a pipe that has a reader. */
 int write_gzip_to_pipe(const std::string &path, std::string_view text) {
     const Descriptor pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     return pipe ? write_gzip(pipe.number(), text) : errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of a GPU, with errors that say what this GPU has to do with them.
+// Files of a GPU, with errors that name this GPU's part in them.
 #ifndef NVDEBUG_LIB_GPU_HPP
 #define NVDEBUG_LIB_GPU_HPP
 
@@ -12,7 +12,7 @@ namespace nvdebug {
 
 Result<std::string> read_file(const Gpu &gpu, const std::string &file);
 
-/** @p error with what `info` says about a file that is not there, or as it was. */
+/** @p error with the reason in `info` for a missing file, or as it was. */
 Error why_missing(const Gpu &gpu, const std::string &file, Error error);
 
 /** @p error of a parser, with the file it is about. */

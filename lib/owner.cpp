@@ -164,7 +164,7 @@ std::optional<std::string> pod_in(std::string_view name) {
     return uid;
 }
 
-/** Units below which runtimes, and nobody else, make cgroups of containers. */
+/** Units below which only runtimes make cgroups of containers. */
 bool is_runtime(std::string_view unit) {
     constexpr std::string_view runtimes[] = {"containerd.service", "crio.service", "docker.service",
                                              "k3s.service", "kubelet.service", "rke2.service"};

@@ -121,7 +121,7 @@ std::vector<Target> targets_of(std::string_view file, std::string_view text) {
     return targets;
 }
 
-/** What is wrong with a target; an empty text: nothing is. No text: that cannot be told. */
+/** The fault of a target; an empty text: none. No text: that cannot be found out. */
 std::optional<std::string> wrong_with(const Gpu &gpu, const Info &info, Kind kind,
                                       const Target &target) {
     const auto runlist = kind == Kind::runlist ? std::optional(target.id) : target.runlist;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Why the kernel refused a request: its errno stands for several reasons, and what the GPU has says
-// which one it is.
+// The reason for a refused request: the kernel's errno stands for several, and the GPU's state
+// shows which one it is.
 #ifndef NVDEBUG_LIB_REFUSAL_HPP
 #define NVDEBUG_LIB_REFUSAL_HPP
 

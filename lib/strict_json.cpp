@@ -115,7 +115,7 @@ Json document(std::string_view text, const Bounds &bounds) {
             throw Wrong{duplicates.found()};
         return parsed;
     } catch (const Json::parse_error &error) {
-        // What it says of the place counts otherwise; what it expected is in its last part.
+        // Its message counts the place otherwise; the last part has what it expected.
         wrong(line_and_column(text, error.byte ? error.byte - 1 : 0),
               text.empty() ? "the file is empty" : "this is no JSON");
     } catch (const Json::exception &) {

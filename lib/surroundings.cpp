@@ -26,7 +26,7 @@ std::string kernel_release(const std::string &root) {
     return uname(&names) == 0 ? names.release : "";
 }
 
-/** WSL1's kernel says "Microsoft", WSL2's "microsoft-standard-WSL2". */
+/** The release of WSL1's kernel has "Microsoft", WSL2's "microsoft-standard-WSL2". */
 bool is_wsl(const std::string &release) {
     return release.find("icrosoft") != std::string::npos;
 }

@@ -57,7 +57,7 @@ std::map<std::uint32_t, double> residency(const ContextSwitches &record) {
         if (from < to)
             parts[pid] += static_cast<double>(to - from) / static_cast<double>(end - begin);
     };
-    // Whose end comes first, has been on it before.
+    // A process with an end before its begin was on the engine before.
     if (!all.front().starts)
         add(all.front().pid, begin, all.front().ns);
     for (std::size_t n = 0; n + 1 < all.size(); n++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Scanning of the text of /proc files: lines, values, boxes, and tables that say which key
-// fills in what.
+// Scanning of the text of /proc files: lines, values, boxes, and tables from keys to what they
+// fill in.
 // Text may be hostile: every access is bounded by the view, and nothing recurses.
 #ifndef NVDEBUG_LIB_TEXT_HPP
 #define NVDEBUG_LIB_TEXT_HPP
@@ -158,7 +158,7 @@ class Record {
     std::uint64_t seen_ = 0; // tables have fewer than 64 keys
 };
 
-/** A text of `key: value` lines; @p other is given the lines whose key is not in the table. */
+/** A text of `key: value` lines; @p other gets the lines with a key that is not in the table. */
 template <typename T, typename Other>
 Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys, Other other) {
     Scanner scanner(text);
@@ -232,7 +232,7 @@ bool open_box(Scanner &scanner, BoxTitle &title);
 bool next_in_box(Scanner &scanner, const BoxTitle &title, std::string_view &key,
                  std::string_view &value);
 
-/** Fills in @p to from the lines of a box; those whose key is not in the table are skipped. */
+/** Fills in @p to from the lines of a box; lines with a key outside the table are skipped. */
 template <typename T>
 void read_box(Scanner &scanner, const BoxTitle &title, std::span<const Key<T>> keys, T &to) {
     Record<T> record(keys, to);

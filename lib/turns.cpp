@@ -38,7 +38,7 @@ void SwitchTurns::add(const ContextSwitch &one, std::vector<Turn> &turns) {
         begin_ = one.ns;
         began_ = true;
     } else {
-        // Whose end comes first, has been on it before.
+        // A process with an end before its begin was on the engine before.
         if (!now_ && known_ && !left_) {
             now_ = who;
             begin_ = *known_;

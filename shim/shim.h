@@ -20,7 +20,7 @@ struct shim {
 	bool irqs_off;	/* interrupts are off */
 
 	u64 now_ns;	/* the clock */
-	/* Somebody slept, the clock has gone on: or NULL. */
+	/* Called after a sleep has moved the clock; or NULL. */
 	void (*slept)(u64 ns);
 
 	u64 asked;	/* for memory: so often */

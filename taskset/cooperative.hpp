@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Launches whose blocks all run at the same time: CUDA counts with all SMs of the GPU. */
+/** @file Launches with blocks that all run at once: CUDA counts with all SMs of the GPU. */
 #ifndef NVTASKSET_COOPERATIVE_HPP
 #define NVTASKSET_COOPERATIVE_HPP
 
@@ -14,7 +14,7 @@ struct Room {
 };
 
 /**
- * Do all blocks fit at the same time? False also if CUDA does not say.
+ * Returns whether all blocks fit at the same time. False also if CUDA does not answer.
  * @param in_cluster blocks of a cluster, which is within a GPC; all of them have to fit in the
  * largest, as no more is known of the others
  */

@@ -35,7 +35,7 @@ class Gpus {
 
     std::size_t count() const { return addresses_.size(); }
     const std::string &address(std::size_t number) const { return addresses_[number]; }
-    /** Fails if the driver shows no UUID: nobody has used the GPU yet, or it does not work. */
+    /** Fails if the driver shows no UUID: the GPU has not been used yet, or does not work. */
     const Outcome<Gpu> &at(std::size_t number);
 
     /** Those that are awake and have a UUID. */

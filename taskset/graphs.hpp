@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file The executable graphs of a process. A graph's descriptors are built when it is launched
- * first, and then stay as they are; they are built again for nodes whose parameters changed
+ * first, and then stay as they are; they are built again for nodes with changed parameters
  * (measured, H100). So a graph is brought to another partition by updating it from a copy of it
  * that is a little different, and from one that is not.
  */
@@ -51,7 +51,7 @@ class Graphs {
         cuda::Handle copy = nullptr;  ///< nullptr: there is none
         std::uint32_t generation = 0; ///< of its descriptors; 0: it has none
         bool checked = false;         ///< that it fits, since it was last changed
-        bool kept = true;             ///< as prepare() said then
+        bool kept = true;             ///< the result of prepare() then
         bool cooperative = false;     ///< has such a node, or may have
         bool old = false;             ///< counted as one that keeps an older partition
         Counts *counts = nullptr;     ///< where it is counted

@@ -32,7 +32,7 @@ std::string path_of(std::uint32_t server) {
     return runtime_path() + "/mps-" + std::to_string(server);
 }
 
-/** The folder of one of nvtaskset's servers; nobody else can have put anything into it. */
+/** The folder of one of nvtaskset's servers; no other user can have put anything into it. */
 Outcome<Folder> folder_of(std::uint32_t server, bool make) {
     if (const auto parent = Folder::open(runtime_path(), make); !parent)
         return fail(parent.error());

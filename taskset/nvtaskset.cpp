@@ -599,7 +599,7 @@ Exit change(const Wish &wish) {
             if (!task->page->set(partition))
                 return refuse("the task has partitions on too many GPUs");
     }
-    // Whose page it is may have ended meanwhile.
+    // The process with the page may have ended meanwhile.
     if (!look_at(wish.pid))
         return refuse("process " + std::to_string(wish.pid) + " has ended");
     if (std::ranges::none_of(task->processes, &Process::injected))
@@ -607,7 +607,7 @@ Exit change(const Wish &wish) {
     return Exit::done;
 }
 
-// --- who has what ---
+// --- tasks and their partitions ---
 
 void list_gpu(const Gpu &gpu, const GpuMap &map, const std::vector<Task> &running) {
     std::printf("GPU %zu: %s, %s, %s\n", gpu.number, gpu.name.c_str(), gpu.pci_address.c_str(),

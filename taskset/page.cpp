@@ -82,7 +82,7 @@ bool users_of(pid_t pid, uid_t (&users)[4]) {
     return true;
 }
 
-/** A page is that of the user who started the task, who need not be the user of each of its processes. */
+/** A page has the user that started the task; its processes may have other users. */
 bool is_expected_owner(uid_t owner, pid_t pid) {
     uid_t users[4];
     if (owner == 0 || owner == geteuid())
@@ -113,7 +113,7 @@ std::optional<Page> Page::make() {
     int descriptor = memfd_create(state_name, MFD_ALLOW_SEALING | MFD_CLOEXEC);
     if (descriptor < 0)
         return std::nullopt;
-    // Nobody can take the page away from under those who have it mapped.
+    // The page cannot be taken away from processes that have it mapped.
     if (ftruncate(descriptor, State::bytes) == 0 &&
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
         void *const memory = mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);

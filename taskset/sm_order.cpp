@@ -56,7 +56,7 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
     if (card == cards->end())
         return tl::unexpected(Error{ErrorCode::not_found, ENODEV, "",
                                     "NVIDIA's driver has no GPU at " + pci_address});
-    // What is asked of the GPU is asked by who has it open.
+    // The driver takes requests about a GPU from a process that has it open.
     const Node node{*kernel, kernel->open("/dev/nvidia" + std::to_string(card->minor))};
     const auto ask = [&](std::uint32_t object, std::uint32_t command, void *params, std::size_t bytes) {
         const auto answer = driver::ask_rm(*kernel, (*client)->descriptor(), (*client)->handle(), object,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file In which GPC each SM is, as NVIDIA's driver tells any user. */
+/** @file In which GPC each SM is, from NVIDIA's driver, which answers any user. */
 #ifndef NVTASKSET_SM_ORDER_HPP
 #define NVTASKSET_SM_ORDER_HPP
 

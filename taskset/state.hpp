@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file What nvtaskset and the library that CUDA loads share: one page of memory, a memfd that
- * nvtaskset makes and the command and its children inherit, so that they are one task. Who may open
- * /proc/PID/fd/N, that is who may look into the process, may change the task's partitions. The page
- * ends with the last process that has it.
+ * nvtaskset makes and the command and its children inherit, so that they are one task. A user that
+ * may open /proc/PID/fd/N (and so may look into the process) may change the task's partitions. The
+ * page ends with the last process that has it.
  */
 #ifndef NVTASKSET_STATE_HPP
 #define NVTASKSET_STATE_HPP
@@ -86,7 +86,7 @@ struct State {
     std::atomic<std::uint32_t> generation;
     /** From 1, which of nvtaskset's MPS servers the task is at; 0: none of them. */
     std::atomic<std::uint32_t> mps_server;
-    /** That launches are not kept to the partition was said; once for all of the task's processes. */
+    /** The warning about launches outside of the partition was printed, once for the whole task. */
     std::atomic<std::uint32_t> warned;
     /** Launches without the mask on a GPU that could not be identified. */
     std::atomic<std::uint64_t> lost;

@@ -39,7 +39,7 @@ std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
 /** Those that this user may look into, by their oldest pid. */
 std::vector<Task> tasks();
-/** That of a process; the sentence says what it lacks. */
+/** The task of a process; a failure names what is missing. */
 Outcome<Task> task_of(pid_t pid, Access access);
 
 /** The process as it is now; nullopt: there is none, or this user may not look into it. */

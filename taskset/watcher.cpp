@@ -66,7 +66,7 @@ bool descends(pid_t pid, pid_t root) {
     }
 }
 
-/** Would a process whose parent ends become this one's child? */
+/** Returns whether orphaned processes become children of this one. */
 bool adopts_orphans() {
     int adopts = 0;
     return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts);

@@ -39,7 +39,7 @@ const Engine *find_engine(const std::vector<Engine> &&engines, std::string_view 
 /** Engines that serve one runlist wait for each other's TSGs (R4, R6). */
 NVDEBUG_API bool share_runlist(const Engine &a, const Engine &b);
 
-/** LCEs whose copies contend, since they run on the same physical copy engines (R8). */
+/** LCEs with copies that contend, since they run on the same physical copy engines (R8). */
 struct CopyContention {
     std::uint32_t pces;            ///< bit n: PCE n is contended for
     std::vector<std::string> lces; ///< two or more, in the order of `device_info`
@@ -71,7 +71,7 @@ struct RunlistGroups {
 NVDEBUG_API RunlistGroups independent_runlists(std::span<const Engine> engines,
                                                const CopyTopology *copy);
 
-/** A TSG with more than one address space: clients of an MPS server, say. */
+/** A TSG with more than one address space, for example of clients of an MPS server. */
 struct SharedTsg {
     std::uint32_t runlist, tsg;
     std::uint32_t spaces;

@@ -31,22 +31,22 @@
 namespace nvdebug {
 
 struct CaptureReport {
-    std::size_t files;         ///< whose text is in the capture
-    std::vector<Error> failed; ///< of each file whose text should be in it, and is not
+    std::size_t files;         ///< number of files in the capture
+    std::vector<Error> failed; ///< of each file that should be in it, and is not
 };
 
 /**
  * Writes everything readable below @p tree's folders @p gpus (`gpu0`, …; empty: all) to @p path,
  * whole or not at all (a temporary file beside it is renamed), readable for its owner only. A file
  * that is there is replaced, a pipe is written into; a folder or a device is refused. Each file
- * that cannot be read is reported. ENODEV, EIO and EOPNOTSUPP, which do not depend on who reads,
- * also go into the capture, and come back when it is read. ENODEV of a PCE or GRCE only says that
+ * that cannot be read is reported. ENODEV, EIO and EOPNOTSUPP, which do not depend on the reader,
+ * also go into the capture, and come back when it is read. ENODEV of a PCE or GRCE only means that
  * it serves no LCE, and is not reported.
  */
 NVDEBUG_API Result<CaptureReport>
 write_capture(const Tree &tree, const std::vector<std::string> &gpus, const std::string &path);
 
-/** The same to an open file, a pipe say, which stays open. */
+/** The same to an open file or pipe, which stays open. */
 NVDEBUG_API Result<CaptureReport>
 write_capture(const Tree &tree, const std::vector<std::string> &gpus, int descriptor);
 

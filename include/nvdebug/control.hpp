@@ -36,7 +36,7 @@ enum class Listed { channel, tsg };
 
 /**
  * The one of @p lists that holds what @p target names.
- * @returns a pointer into @p lists, or an error that says what they hold, or which several hold it
+ * @returns a pointer into @p lists, or an error that names what they hold, or which several hold it
  */
 NVDEBUG_API Result<const Runlist *> holder_of(std::span<const Runlist> lists, const Target &target,
                                               Listed kind);
@@ -56,8 +56,8 @@ NVDEBUG_API Request enable_channels(std::span<const Target> channels);
 NVDEBUG_API Request preempt_tsgs(std::span<const Target> tsgs);
 NVDEBUG_API Request switch_to_tsg(const Target &tsg);
 /**
- * The hardware rounds @p ns further, the answer says to what.
- * @param tsg whose timeslice it is
+ * The hardware rounds @p ns further; the answer has the result.
+ * @param tsg the TSG that gets the timeslice
  * @param ns the file has microseconds with three decimals
  */
 NVDEBUG_API Request set_timeslice(const Target &tsg, std::uint64_t ns);
@@ -134,11 +134,11 @@ class NVDEBUG_API Lease {
     /** What the control answered, empty if it does not answer. */
     const std::string &answer() const { return answer_; }
 
-    /** Undo now. Whether everything could be put back is to be looked at; the kernel log tells of
-     * the module. */
+    /** Undoes the request now. Read the state to see whether everything was put back; the module
+      * also logs it. */
     void end();
 
-    /** @p held is undone when nobody refers to it any more. */
+    /** @p held is undone with the last reference to it. */
     Lease(std::shared_ptr<const void> held, std::string answer);
 
   private:

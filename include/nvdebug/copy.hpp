@@ -17,7 +17,7 @@ struct LogicalCopyEngine {
     std::string name; ///< `LCE3`
     std::optional<std::uint32_t> runlist;
     std::uint32_t pces; ///< bit n: PCE n works for it; 0: none of its own
-    /** The LCE whose PCEs it borrows (a GRCE on the graphics runlist), by name. */
+    /** The LCE that lends it PCEs (to a GRCE on the graphics runlist), by name. */
     std::optional<std::string> shares;
 };
 

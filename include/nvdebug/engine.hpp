@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file
- * @brief `device_info` (what engines there are) and `engines` (who is running on them).
+ * @brief `device_info` (the engines of a GPU) and `engines` (what is running on them).
  */
 #ifndef NVDEBUG_ENGINE_HPP
 #define NVDEBUG_ENGINE_HPP

@@ -18,11 +18,11 @@ enum class ErrorCode {
     denied,      ///< rights, kernel lockdown or `read_only` (EPERM, EACCES)
     gone,        ///< the GPU answers with all ones, or serves no such unit (ENODEV)
     unsupported, ///< this chip, module, capture or kernel cannot (EOPNOTSUPP)
-    busy,        ///< somebody else kept changing what was read (EBUSY)
+    busy,        ///< what was read kept changing meanwhile (EBUSY)
     invalid,     ///< the request makes no sense here (EINVAL, ERANGE, E2BIG, ENOSPC)
     timeout,     ///< the hardware did not report completion; put back (ETIMEDOUT)
     io,          ///< a register or memory could not be read (EIO, EFAULT), or any other errno
-    malformed,   ///< a file is there, but its text is not what docs/proc.md says
+    malformed,   ///< a file is there, but its text is not of the form in docs/proc.md
 };
 
 struct Error {

@@ -59,7 +59,7 @@ class NVDEBUG_API Gpu {
     Result<std::uint64_t> ptimer_ns() const;
 
     /**
-     * Walks page tables. @p request as docs/proc.md says of `translate`:
+     * Walks page tables. @p request is in the form of `translate` (docs/proc.md):
      * `PDB[:APERTURE] VA [OPTION]…` or `RUNLIST:CHANNEL VA [base]`.
      */
     Result<Translation> translate(const std::string &request) const;

@@ -33,7 +33,7 @@ struct Info {
     std::optional<std::uint32_t> channels;      ///< ids per GPU, or per runlist if ids_per_runlist
     std::optional<bool> ids_per_runlist;        ///< channel and TSG ids (Ampere and newer)
     std::vector<std::uint32_t> runlists;        ///< ids that have a file, rising
-    std::optional<std::string> runlists_note;   ///< what `info` says about them in parentheses
+    std::optional<std::string> runlists_note;   ///< the text in parentheses in `info`
     std::optional<std::string> page_tables;     ///< `1`, `1 or 2`, `2`, `3`
     std::optional<std::uint64_t> video_memory;  ///< bytes
     std::vector<Feature> features;              ///< in the file's order

@@ -51,7 +51,7 @@ struct InstanceBlock {
     std::optional<std::uint32_t> veid;
     std::optional<std::uint32_t> pasid;
     std::optional<bool> ats;
-    Place engine_wfi;                           ///< address is virtual if the mode says so
+    Place engine_wfi;                           ///< address is virtual in mode `virtual`
     std::optional<std::string> engine_wfi_mode; ///< `virtual` or `physical`
 
     std::optional<std::uint32_t> subcontext_count; ///< valid; empty before Volta or if elsewhere

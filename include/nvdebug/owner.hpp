@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file
- * @brief `owners`: which process made which channel. Only NVIDIA's driver as the source tells it.
+ * @brief `owners`: which process made which channel. Only NVIDIA's driver as the source has it.
  */
 #ifndef NVDEBUG_OWNER_HPP
 #define NVDEBUG_OWNER_HPP
@@ -55,8 +55,8 @@ struct Owners {
 };
 
 /**
- * Who made a channel of a list: whose instance block is at the same place. nullptr: not known, or
- * nobody (the kernel's own channels), or more than one process says so. Lives as long as @p owners.
+ * The process that made a channel of a list: its channel has an instance block at the same place.
+ * nullptr: not known, none (the kernel's own channels), or several. Lives as long as @p owners.
  */
 NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
 const Process *owner_of(const Owners &&owners, const Channel &channel) = delete;

@@ -42,7 +42,7 @@ class SwitchReader {
     /** Adds those since the last call, oldest first. @returns how many the driver has dropped since
      * the start: it keeps 65,535, and drops what comes when they have not been read. */
     virtual Result<std::uint64_t> read(std::vector<ContextSwitch> &switches) = 0;
-    /** The GPU's clock now, by which switches are told. */
+    /** The GPU's clock now, in which the times of switches are. */
     virtual Result<std::uint64_t> now_ns() = 0;
     /**
      * A process of ContextSwitch::pid as it is now. Of one that has ended, is hidden, does not have

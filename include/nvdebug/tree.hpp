@@ -17,11 +17,11 @@
 namespace nvdebug {
 
 /**
- * Commands of the program that uses the library, for sentences of errors that say what to do next.
+ * Commands of the program that uses the library, for advice in the sentences of errors.
  * Empty: they do not name one.
  */
 struct Advice {
-    std::string diagnose; ///< says what is wrong with this machine: `TOOL doctor`
+    std::string diagnose; ///< finds what is wrong with this machine: `TOOL doctor`
     std::string capture;  ///< makes a capture: `TOOL capture FILE`
 };
 
@@ -45,8 +45,9 @@ class NVDEBUG_API Tree {
      * What NVIDIA's driver lets a program read, without the module: the same files, their texts
      * made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared in
      * NVIDIA's published sources of 525.53 to 595.45.04. Of requests it takes `translate`, and those about
-     * channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver is not there. Who is not root gets `info`, which says why no
-     * more, and `owners` of own processes. docs/security.md says what is opened and mapped, and for how long.
+     * channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver is not
+     * there. Users other than root get `info`, which has the reason, and `owners` of own processes.
+     * docs/security.md lists what is opened and mapped, and for how long.
      */
     static Result<Tree> driver(const Advice &advice = Advice());
 
@@ -56,7 +57,7 @@ class NVDEBUG_API Tree {
     /** A capture (capture.hpp), read into memory. */
     static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
 
-    /** A capture from an open file, a pipe say, which stays open. Errors call it standard input. */
+    /** A capture from an open file or pipe, which stays open. Errors call it standard input. */
     static Result<Tree> capture(int descriptor, const Advice &advice = Advice());
 
     /** A folder, or a capture in a file or a pipe, whichever @p path is; a device is refused. */

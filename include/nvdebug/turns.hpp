@@ -22,7 +22,7 @@
 
 namespace nvdebug {
 
-/** Who has an engine, as far as it is known. */
+/** The process that has an engine, as far as it is known. */
 struct Holder {
     /** 0: hidden from this user; 0xffffffff: the driver's own; empty: not known. */
     std::optional<std::uint32_t> pid = {};
@@ -45,7 +45,7 @@ struct Turn {
 
 /**
  * What the end of a turn took to stop the task and to save it, once its timeslice was over: the
- * driver's record has it in the turn. While nobody else wants the engine, timeslices follow each
+ * driver's record has it in the turn. While no other task wants the engine, timeslices follow each
  * other from the turn's beginning on (measured on an H100 and an H200: a turn is a whole number of
  * timeslices, and 0.06 to 0.14 ms). 0 for a turn that is not whole, and for one that ends at
  * another time: then the task gave the engine up.
@@ -62,22 +62,22 @@ class NVDEBUG_API SwitchTurns {
 
     /** Adds the turn that ends by it, if any. Times that go back end none. */
     void add(const ContextSwitch &one, std::vector<Turn> &turns);
-    /** Switches after the last one were not kept: who had the engine since then is not known. */
+    /** Switches after the last one were lost: the holder since then is not known. */
     void lose(std::vector<Turn> &turns);
     /** The record ends. */
     void end(std::uint64_t ns, std::vector<Turn> &turns);
-    /** Adds what there is until @p ns of a turn that goes on. What comes later has no gap from
-     *  before @p ns. */
+    /** Adds the part until @p ns of a turn that goes on. Later parts have no gap from before
+      *  @p ns. */
     void split(std::uint64_t ns, std::vector<Turn> &turns);
 
-    /** Who has it now; empty: nobody, or not known. */
+    /** The holder now; empty: none, or not known. */
     const std::optional<Holder> &now() const { return now_; }
 
   private:
     void finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns);
 
     std::optional<std::uint64_t> since_;
-    /** Since when it is known who had it; empty: not known now. */
+    /** Since when the holder is known; empty: not known now. */
     std::optional<std::uint64_t> known_;
     std::optional<Holder> now_;
     std::uint64_t begin_ = 0;
@@ -96,14 +96,14 @@ class NVDEBUG_API SampleTurns {
      */
     explicit SampleTurns(std::uint64_t longest_ns) : longest_(longest_ns) {}
 
-    /** @param who empty: nobody. What could not be read is not added: that is a gap. */
+    /** @param who empty: none. A sample that could not be read is not added: it is a gap. */
     void add(std::uint64_t ns, const std::optional<Holder> &who, std::vector<Turn> &turns);
     /** After the last sample. */
     void end(std::vector<Turn> &turns);
-    /** Adds what there is until the last sample of a turn that goes on. */
+    /** Adds the part until the last sample of a turn that goes on. */
     void split(std::vector<Turn> &turns);
 
-    /** In which who had it is known, from sample to sample. */
+    /** The time with a known holder, from sample to sample. */
     std::uint64_t known_ns() const { return known_; }
 
   private:
@@ -136,7 +136,7 @@ class NVDEBUG_API Lengths {
 /** What the turns of one engine add up to. */
 class NVDEBUG_API Tally {
   public:
-    /** A gap that is longer is no switch: nobody had work, or the driver had taken it away. */
+    /** A longer gap is no switch: no task had work, or the driver had taken it away. */
     static constexpr std::uint64_t longest_switch_ns = 1'000'000;
 
     struct Held {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a context switch costs, by what there is to save and to load: blocks, threads, registers, shared memory."""
+"""What a context switch costs, by what it saves and loads: blocks, threads, registers, shared memory."""
 
 from nvdlab import spans
 from nvdlab.bench import on_host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The lab's instruments: work for a GPU that says when it ran. Takes NVIDIA's driver, and nothing
-// of CUDA.
+// The lab's instruments: work for a GPU that records when it ran. Takes NVIDIA's driver, and
+// nothing of CUDA.
 #include "instruments.hpp"
 
 #include <cstdio>

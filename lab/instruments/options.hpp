@@ -56,7 +56,7 @@ class Options {
     std::map<std::string, std::string> values_;
 };
 
-/** Says `ready` on stderr, and waits for a line on stdin or its end, so that several instruments
+/** Prints `ready` on stderr, and waits for a line on stdin or its end, so that several instruments
  * start at once. */
 void ready();
 

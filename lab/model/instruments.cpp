@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Each does what its namesake in lab/instruments does. Times that the model does not compute are
-// medians of what was measured on an H100's machine, as said.
+// medians of what was measured on an H100's machine, as lab/README.md lists them.
 #include "instruments.hpp"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ std::function<unsigned(unsigned)> blocks_of(Options &options, const std::string 
         char *at = copy.data();
         return Options(1, &at).blocks(sms, "");
     };
-    count(1); // a mistake is told at once
+    count(1); // a mistake fails at once
     return count;
 }
 

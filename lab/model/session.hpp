@@ -20,7 +20,7 @@ namespace lab {
 
 using Pid = unsigned;
 
-/** All of it throws Refused if asked for what there is not. */
+/** All functions throw Refused for a name or number that does not exist. */
 class Session : private World {
   public:
     Session(nvmodel::Board board, const nvmodel::Rules &rules)

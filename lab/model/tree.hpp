@@ -19,7 +19,7 @@ struct Owned {
 };
 
 /**
- * Writes gpu0/NAME: of the module's files that can be read those whose names begin with one of
+ * Writes gpu0/NAME: of the module's readable files those with names that begin with one of
  * @p prefixes (all if there are none), and `info` and `owners`. Throws std::runtime_error.
  */
 void write_tree(Machine &machine, const nvmodel::Gpu &gpu, const std::vector<Owned> &owned,

@@ -38,7 +38,7 @@ def measure(bench):
         three = flood(bench, TASKS, half)
         two = flood(bench, TASKS[::2], half)
         server = control("get_server_list").split()[0]
-        # the same number of blocks, whatever part of the GPU CUDA says there is
+        # the same number of blocks, whatever part of the GPU CUDA shows
         work = {"turns": 100_000, "blocks": 2112}
         with bench.ready(("work", {"ms": 800, **work}, clients)) as (one,):
             begin = bench.now_us()

@@ -133,7 +133,7 @@ class Bench:
         return json.loads(self.tool(*words, "--json").splitlines()[0])["data"]
 
     def samples(self, count, ms=10):
-        """COUNT looks at the engines: of each that somebody was on, how often [somebody was on it, it was busy]."""
+        """COUNT looks at the engines: of each that a task was on, how often [a task was on it, it was busy]."""
         found = {}
         for line in filter(None, self.tool("watch", "--json", "-n", count, "-s", ms).split("\n")):
             for row in json.loads(line)["data"]["engines"]:

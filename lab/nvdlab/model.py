@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Experiments on the GPU model: what is concluded there, and what is said of it. Virtual time is deterministic: only
-conclusions are kept, in lab/model-h200.json, as everybody can make the data again."""
+"""Experiments on the GPU model: their conclusions, and how they differ from hardware's. Virtual time is deterministic:
+only conclusions are kept, in lab/model-h200.json, since the data can be made again anywhere."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ KEPT = record.LAB / "model-h200.json"
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """What an experiment says of itself on the model."""
+    """How an experiment differs on the model."""
 
     absent: str = ""                                          # why it is not there
     differs: dict = dataclasses.field(default_factory=dict)   # conclusions that do not hold there, and why

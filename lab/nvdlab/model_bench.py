@@ -124,7 +124,7 @@ class ModelBench(Bench):
         return [int(word) for word in self.ask("registers", *offsets)["words"]]
 
     def scheduling(self, pid):
-        """As an H100's driver answers: of TSGs it makes nothing, and says that all is well."""
+        """As an H100's driver answers: a request of TSGs does nothing, and its status is success."""
         count = self.ask("count", pid)
 
         def ask(how, enabled):
@@ -138,7 +138,7 @@ class ModelBench(Bench):
 
     @contextlib.contextmanager
     def mps(self):
-        """A server whose limit holds for clients that start later."""
+        """A server with a limit for clients that start later."""
         def control(command):
             name, *words = command.split()
             if name == "get_server_list":

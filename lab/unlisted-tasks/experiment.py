@@ -49,7 +49,7 @@ def measure(bench):
             each.go()
         bench.sleep(0.2)
         lists = enabled_and_listed(bench)
-        # by their ids: who has taken a process' descriptor, as we do now, is its owner, too
+        # by their ids: a process that has duplicated another's descriptor, as this one does, counts as its owner, too
         tsgs = {(channel["runlist"], channel["tsg"]) for channel in bench.channels(running[0].pid)}
         ask = bench.scheduling(running[0].pid)
         attempts = []

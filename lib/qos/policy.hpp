@@ -67,7 +67,7 @@ struct Seat {
     bool qos, resident, exhausted; ///< exhausted: its counter is 0 or less
 };
 
-/** Whose quotas are used up on an SM. */
+/** The groups of kernels that have used up their quotas on an SM. */
 struct Exhausted {
     bool all = true, qos = true;
 

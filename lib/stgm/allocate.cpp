@@ -100,7 +100,7 @@ class Allocator {
 
     /** Lines 14 to 20: worst fit, or first fit. @return all are placed, and the analysis accepts it */
     bool place(bool worst_fit);
-    /** Some task cannot meet its deadline, on whatever core, with all SMs and nobody's kernels in its way. */
+    /** Some task cannot meet its deadline on any core, with all SMs and no other kernels in its way. */
     bool hopeless() const;
     bool grow();
     void group(const std::vector<std::vector<std::size_t>> &groups);
@@ -247,8 +247,8 @@ Allocation Allocator::paper() {
             }
             return allocation;
         }
-        // Line 24 as printed: gains are negative, and the largest is the least. Who has more than all SMs never
-        // changes again.
+        // Line 24 as printed: gains are negative, and the largest is the least. A task with more than all SMs
+        // never changes again.
         std::optional<std::size_t> chosen;
         Time least = 0;
         for (const std::size_t task : users_) {

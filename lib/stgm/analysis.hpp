@@ -149,7 +149,7 @@ class Analysis {
     Time copies_of_cores_ = 0;       ///< their sum
 };
 
-/** The whole: bounds in the order of the set, whose tasks have cores and, where the method needs them, SMs. */
+/** Bounds in the order of the set. Its tasks have cores and, where the method needs them, SMs. */
 std::vector<Bound> analyse(const TaskSet &set, const Options &options);
 
 /** Some task shares an SM with another. */

@@ -32,7 +32,7 @@ struct Count {
     double weighted() const {
         return weight ? static_cast<double>(weight_schedulable) / static_cast<double>(weight) : 0;
     }
-    /** Sets of equal weight that would say as much of weighted() (Kish). */
+    /** Number of sets of equal weight that would be as good an estimate of weighted() (Kish). */
     double effective_sets() const {
         const auto sum = static_cast<double>(weight);
         return weight_squares ? sum * sum / static_cast<double>(weight_squares) : 0;
@@ -54,7 +54,7 @@ struct Figure {
 
 /**
  * Figures 4 (tasks of a set) and 5 (SMs).
- * @param progress is told how many of all sets are done, from any thread, one call at a time
+ * @param progress gets the number of sets done and of all, from any thread, one call at a time
  */
 std::vector<Figure> figures(std::uint64_t sets_a_point, std::uint64_t seed, unsigned threads,
                             const std::function<void(std::uint64_t done, std::uint64_t all)> &progress);

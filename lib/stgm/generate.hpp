@@ -10,7 +10,7 @@
 
 namespace stgm {
 
-/** What the drawn length of a kernel is that of; the paper does not say. */
+/** The number of SMs for which the drawn length of a kernel holds; the paper leaves it open. */
 enum class Reading {
     full, ///< all SMs: on fewer it takes longer
     one,  ///< one SM: on more it takes less

@@ -14,7 +14,7 @@ namespace stgm {
 struct Choices {
     std::vector<Time> offset;            ///< of each task's first job
     std::vector<std::vector<Time>> later; ///< of each task: how much later than possible its next jobs come, in turn
-    std::vector<std::size_t> order;      ///< tasks: who is released first, and completes first, of those at once
+    std::vector<std::size_t> order;      ///< tasks: of those at once, the earlier one is released and completes first
     std::uint64_t seed = 0;              ///< of what follows
     unsigned shorter_percent = 0;        ///< of the parts of jobs: they take less than the worst case
 };

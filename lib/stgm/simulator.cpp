@@ -397,7 +397,7 @@ class Machine {
     Time copy_end_ = 0;
     std::deque<std::size_t> queue_;
     std::vector<Kernel> kernels_; ///< in the order of launches
-    std::vector<std::size_t> touched_; ///< tasks whose cores are to be given out
+    std::vector<std::size_t> touched_; ///< tasks with cores that are to be given out
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Who has the core in a program of theirs may do all, unless they say otherwise. */
+/* A program with the core in it has all capabilities, unless it sets others. */
 #ifndef SHIM_LINUX_CAPABILITY_H
 #define SHIM_LINUX_CAPABILITY_H
 

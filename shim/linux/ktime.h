@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* The clock stands still, but for who sleeps. */
+/* The clock stands still, except while a thread sleeps. */
 #ifndef SHIM_LINUX_KTIME_H
 #define SHIM_LINUX_KTIME_H
 

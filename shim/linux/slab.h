@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* The C library's memory, counted, and refused when shim.h says so. */
+/* The C library's memory, counted, and refused as shim.h demands. */
 #ifndef SHIM_LINUX_SLAB_H
 #define SHIM_LINUX_SLAB_H
 
