@@ -7,7 +7,7 @@ from boards import facts
 from costs import accesses
 from nvdvm import arch as archs, qemu
 
-# They say something only when asked.
+# They have text only after a request.
 ANSWERS = {"translate", "set_timeslice"}
 STATE = ("runlist", "contexts", "engines", "scheduling", "work_distributor")
 

@@ -34,7 +34,7 @@ def kill(machine):
 
 @contextlib.contextmanager
 def held(bench, board, *names, **texts):
-    """Leases of those controls during a with-block, at whose end their holder is killed."""
+    """Leases of those controls during a with-block. At its end their holder is killed."""
     texts = texts or {name: leases_of(board)[name] for name in names}
     hold(bench, [(bench.proc(board, name), text) for name, text in texts.items()])
     try:

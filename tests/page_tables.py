@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Page tables: asking `translate`, and what it should say."""
+"""Page tables: requests to `translate`, and the answers to expect."""
 
 import random
 
@@ -33,7 +33,7 @@ def ask_all(bench, board, requests):
 
 
 def tables(layout, space):
-    """Version and size of big pages, as the channels that use the space say."""
+    """Version and size of big pages, from the channels that use the space."""
     for channel in layout["channels"]:
         if place(channel["page_directory"]) == place(space["page_directory"]):
             return channel["page_tables"], channel["big_page_kib"]

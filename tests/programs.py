@@ -7,7 +7,7 @@ from nvdvm import paths
 from sample import EVERYTHING
 
 # In VMs of their own: test_lockdown.py, as that cannot be undone, and test_hostile.py and
-# test_stress.py, as they take their time. proc_fail… take a kernel whose allocations fail.
+# test_stress.py, as they take their time. proc_fail… take a kernel that makes allocations fail.
 ELSEWHERE = {"proc_lockdown", "proc_hostile", "proc_failnth", "proc_failwrite", "proc_failload",
              "proc_versions", "proc_walks", "proc_stress", "proc_fuzz"}
 

@@ -13,7 +13,7 @@ def runlist_base(board):
 
 
 def pram_window(board):
-    """The register that says what PRAMIN shows."""
+    """The register with the place that PRAMIN shows."""
     return 0x1700 if board in before("hopper") else 0x10fd40
 
 
@@ -25,7 +25,7 @@ def _list_block(board):
 
 
 def list_place(board, address, aperture):
-    """{register: value} that say that the list is there."""
+    """{register: value} of a list at that address."""
     if board in before("turing"):
         return {0x2280: address >> 12 | TARGET[aperture] << 28}
     block = _list_block(board)
@@ -48,14 +48,14 @@ def list_length(board, entries):
 
 
 def list_pending(board):
-    """(register, mask) that says that Host has not taken it."""
+    """(register, mask) that is set until Host has taken it."""
     if board in before("turing"):
         return 0x2284, 1 << 20
     return _list_block(board) + 0xc, 1 << 15
 
 
 def tsg_preempt_pending(board):
-    """(register, mask) that says that the preempt of a TSG is under way."""
+    """(register, mask) that is set while the preempt of a TSG is under way."""
     if board in before("ampere-ga100"):
         return 0x2634, 1 << 20
     return _preempt(board), 1 << 20

@@ -54,7 +54,7 @@ def even(bench, board):
 
 
 def only(bench, board, tsg):
-    """Nobody but this TSG of runlist 0 gets anything."""
+    """No other TSG of runlist 0 gets any time."""
     gain = gained(bench, board, 20 * SLICE_US)
     assert gain[0, tsg] == pytest.approx(20 * SLICE_US, rel=0.02)
     return all(not gain[0, other] for other in TSGS if other != tsg)

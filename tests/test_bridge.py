@@ -14,7 +14,7 @@ from nvdvm.machine import Gpu, Machine
 HARDWARE = paths.ROOT / "tests" / "hardware"
 CARDS = ("h100-580.159.04", "h200-580.159.04")
 IN_GUEST = {card: f"/root/{card}.capture" for card in CARDS}
-# What `info` says of how the GPU is attached, and of what the driver does not do.
+# Lines of `info` about how the GPU is attached, and about what the driver does not do.
 ATTACHED = ("pci_address:", "bar1_size:", "bar2_size:", "driver:", "feature channel_control:",
             "feature runlist_control:", "feature preemption_mode:", "feature pram_window:")
 
@@ -117,7 +117,7 @@ def test_all_words_together_can_be_read(card):
         assert card.read(name)
     tree = card.machine.run(f"nvdebugctl -g {card.index} runlist tree")
     assert tree.text.count("channel") > 20
-    # The one thing that a capture does not have: no file of the driver source tells it.
+    # The only thing that a capture does not have: no file of the driver source has it.
     assert tree.status == 4 and "whether scheduling is on is not shown" in tree.err.decode()
     assert {offset % 0x400 for access, offset in card.refused()} == {0x94}
 

@@ -40,7 +40,7 @@ def lead_bars_back(bench, board):
 
 
 def searched(bench, board, status):
-    """Words read by a read of runlist 0 that ends like this, and what it said."""
+    """Words read by a read of runlist 0 that ends like this, and its output."""
     model = bench.model(board)
     model.request("stats", "reset")
     result = bench.run(f"cat {bench.proc(board, 'runlist0')}", timeout_s=60)

@@ -33,7 +33,7 @@ def enable_count(bench, board):
 
 
 def bound(bench, board):
-    """What `info` says."""
+    """The driver's line of `info`."""
     line = next(line for line in bench.read(board, "info").splitlines() if line.startswith("driver: "))
     return line.removeprefix("driver: ")
 
@@ -168,7 +168,7 @@ def test_who_comes_meanwhile_does_not_wait(bench, event):
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 def test_the_end_of_a_lease_does_not_wait(bench, event):
-    """For who reads, nor for the driver that waits for that."""
+    """Neither for a reader nor for the driver that waits for it."""
     bench.restart(BOARD, "sysmem")
     with about_to(bench, event):
         hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
@@ -190,7 +190,7 @@ def test_drivers_of_other_gpus_do_not_wait(bench, event):
                     f"timeout 3 cp /tmp/address {DRIVERS}/pcigpu/unbind")
 
 
-# The functions of the driver that run meanwhile, and what info says of them.
+# The functions of the driver that run meanwhile, and info's text about them.
 WINDOWS = {"bind": "pci_device_probe", "unbind": "pci_device_remove"}
 CHANGING = "no (a driver is being bound or unbound)"
 
@@ -237,7 +237,7 @@ def test_a_gpu_that_is_found_while_its_driver_comes(bench):
 
 
 def test_its_resources_are_its_own(bench):
-    """A driver finds the device as if nobody had enabled it, and so leaves it."""
+    """A driver finds the device as if it had not been enabled, and so leaves it."""
     bench.check("rmmod nvdebug")
     before = command(bench, BOARD)
     set_command(bench, BOARD, 0)

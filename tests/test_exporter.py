@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebug-exporter, on a capture and on folders: what it tells, and what a real Prometheus makes of it."""
+"""nvdebug-exporter, on a capture and on folders: its metrics, and what a real Prometheus makes of them."""
 
 import concurrent.futures
 import contextlib
@@ -113,7 +113,7 @@ def test_a_capture():
 
 
 def test_on_the_engine_by_samples(tmp_path):
-    """Without a record of switches: whose TSG the samples show. The model's words, in a folder."""
+    """Without a record of switches: the TSG that samples show. The model's words, in a folder."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     with running(tmp_path, "--rate", "50") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
@@ -414,7 +414,7 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
 
 
 def test_dashboard_and_unit():
-    """The dashboard asks for what there is; the unit starts what is installed."""
+    """The dashboard has only metrics that exist; the unit starts the installed program."""
     names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "exporter/families.cpp").read_text()))
     dashboard = (ROOT / "exporter/dashboard.json").read_text()
     asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", dashboard)} - {"nvdebug_exporter"}

@@ -57,7 +57,7 @@ def staging(tmp_path_factory):
 
 @pytest.mark.parametrize("user, told", [(0, True), (1000, False)])
 def test_whose_installation_the_loader_is_told_of(tmp_path, user, told):
-    """A user who installs into a folder of theirs may not run ldconfig, and need not."""
+    """Installed into a user's own folder, programs start without ldconfig, which takes root."""
     commands = tmp_path / "bin"
     commands.mkdir()
     for name, does in (("id", f"echo {user}"), ("ldconfig", f"touch {tmp_path}/told")):

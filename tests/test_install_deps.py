@@ -15,7 +15,7 @@ PROVIDED_BY = {"debhelper-compat": "debhelper", "dh-sequence-dkms": "dh-dkms"}
 
 
 def needed():
-    """Packages that building ours takes; build-essential goes without saying, says Debian's policy."""
+    """Packages that building ours takes; by Debian's policy build-essential is not listed."""
     fields = re.findall(r"^Build-Depends(?:-\w+)?:((?:.*\n)(?:[ \t].*\n)*)", CONTROL, re.MULTILINE)
     relations = [part.strip() for field in fields for part in field.split(",") if part.strip()]
     names = [re.match(r"[a-z0-9.+-]+", relation)[0] for relation in relations]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What is in system memory is found where the GPU's IOMMU says, and nowhere else."""
+"""What is in system memory is found where the GPU's IOMMU maps it, and nowhere else."""
 
 import stall
 from layouts import number
@@ -48,7 +48,7 @@ def test_an_iommu_that_passes_through(module):
 
 
 def test_a_domain_stays_while_it_is_asked(module):
-    """Who attaches another one waits until the address is found, and then frees it."""
+    """A driver that attaches another domain waits until the address is found, and then frees the old one."""
     with machine(module) as vm:
         for index, _ in enumerate(BOARDS):
             file = f"/proc/gpu{index}/runlist0"
@@ -65,7 +65,7 @@ def test_a_domain_stays_while_it_is_asked(module):
 
 
 def test_a_list_whose_address_changed(module):
-    """What is there is not the DMA API's to take back: the page is lost, and that is said."""
+    """What is there is not the DMA API's to take back: the page is lost, and the log has that."""
     with machine(module, "iommu=pt") as vm:
         for index, _ in enumerate(BOARDS):
             device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"

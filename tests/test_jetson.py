@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""GPUs of SoCs: platform devices without video memory, whose power comes and goes."""
+"""GPUs of SoCs: platform devices without video memory, with power that comes and goes."""
 
 import pytest
 import stall
@@ -22,7 +22,7 @@ SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
 FOLDERS = ("gtx1060-3gb", "jetson-orin", "jetson-tx2", "jetson-xavier")
 COMPATIBLE = {"jetson-tx2": "nvidia,gp10b", "jetson-xavier": "nvidia,gv11b",
               "jetson-orin": "nvidia,ga10b"}
-# What linux-nvgpu tells the chip that a structure in the SoC's memory is in.
+# The aperture that linux-nvgpu writes for a structure in the SoC's memory.
 APERTURE = {"jetson-tx2": "vid", "jetson-xavier": "coh", "jetson-orin": "coh"}
 # The bit of an address that is none of it (linux-nvgpu hal/mm/gmmu).
 MARK = {"jetson-tx2": 1 << 36, "jetson-xavier": 1 << 36, "jetson-orin": 1 << 37}
@@ -147,7 +147,7 @@ def test_a_lease_of_the_gpu_ends(bench, board):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
-    """Its memory would be somebody else's by then, whatever the aperture's name."""
+    """Its memory would have another owner by then, whatever the aperture's name."""
     bench.write_ok(board, "switch_to_tsg", "0:1")
     with stall.stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
                        "nvdebug_sysmem_read") as reader:
@@ -163,7 +163,7 @@ def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_the_mark_of_an_address_is_none_of_it(bench, board):
-    """Drivers set it to say how an address goes through the SoC; memory is where it was."""
+    """Drivers set it to choose how an address goes through the SoC; memory is where it was."""
     bench.restart(board, "page-tables")
     layout = bench.model(board).request("layout")
     for space in layout["address_spaces"]:

@@ -279,7 +279,7 @@ def _model_bench():
 
 @pytest.mark.parametrize("name", MODELLED)
 def test_on_the_model(name, model_bench):
-    """Times are virtual: each number is what docs/lab.md says."""
+    """Times are virtual: each number is that of docs/lab.md."""
     experiment = record.experiment(name)
     claims = model.conclude(experiment, model_bench)
     assert [claim.sentence for claim in claims if not model.as_expected(experiment, claim)] == []

@@ -59,7 +59,7 @@ def test_no_file_includes_one_above_it():
 
 
 def test_headers_declare_what_is_defined_in_their_own_folder():
-    """So that who may include a header may call what is in it."""
+    """So that a file that may include a header may call what is in it."""
     defined = {}
     for path in sources():
         if path.suffix != ".c":

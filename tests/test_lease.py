@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sample
 
 # Of each way to move the window into video memory. On every board, without a kernel: tests/core/tasks_test.cpp.
 WINDOWS = ("gtx1060-3gb", "h200")
-# Where the instance block of channel 2 is said, up to Turing.
+# The register with the instance block of channel 2, up to Turing.
 INST_2 = 0x800010
 # What the GPU does
 
@@ -177,7 +177,7 @@ def test_channels_that_do_not_follow(bench, board):
     assert "lease over: enabled 1 channel: 3" in lines
 
 
-# What is said
+# The log
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_tracepoints_and_log(bench, board):

@@ -6,7 +6,7 @@ from boards import BOARDS
 from costs import accesses
 from files import expect_errors
 
-# How `info` names them, and what it then says of every feature.
+# How `info` names them, and its reason then for every feature.
 LINE = {"mig": "mig", "cc": "confidential_computing"}
 WHY = {"mig": "MIG is on", "cc": "confidential computing is on"}
 MODES = (("a100", "mig"), ("h200", "mig"), ("b200", "mig"), ("h200", "cc"), ("b200", "cc"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Addresses where no memory is, or none that may be read, and lengths past the end of what there is.
+"""Addresses where no memory is, or none that may be read, and lengths past the end of memory.
 What each structure that leads there shows, on every board: tests/core/outside_test.cpp."""
 
 import re
@@ -13,10 +13,10 @@ pytestmark = pytest.mark.sample
 KINDS = ("beyond video memory", "end of video addresses", "VGA", "firmware", "interrupt controller",
          "its own registers", "its own BAR1", "another GPU's registers", "beyond RAM")
 LONGEST = 0xffff
-# Where no published register says how much video memory there is, what is beyond is asked for; the bus
+# Where no published register has the size of video memory, addresses beyond its end are read; the bus
 # answers with errors, and the model records it.
 UNSIZED = before("pascal")
-# Whose BARs are the resources 0, 2 and 4.
+# Boards with the BARs as resources 0, 2 and 4.
 PAIRED_BARS = ("h200", "b200")
 
 

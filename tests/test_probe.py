@@ -128,7 +128,7 @@ COHERENT = ("0x2342", "0x2345", "0x2348", "0x2941", "0x31c2")
 
 
 def test_memory_coherent_with_the_cpu(module, tmp_path):
-    """No PRAMIN, other ways to memory: info says so, and there is nothing else."""
+    """No PRAMIN, other ways to memory: info has the reason, and there is no other file."""
     board = json.loads((paths.BOARDS / "h200.json").read_text(encoding="utf-8"))
     gpus = []
     for device in COHERENT:

@@ -232,7 +232,7 @@ def reads(model):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_who_is_killed_looks_once_more_at_most(bench, board):
-    """Not on until the deadline. A look is four registers here, and one says whether the GPU is there."""
+    """Not on until the deadline. A look is four registers here, and one shows whether the GPU is there."""
     model = bench.model(board)
     with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
                  "nvdebug_submit_settle") as command:

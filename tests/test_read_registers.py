@@ -11,7 +11,7 @@ import pytest
 from nvdvm import paths
 
 PROGRAM = paths.ROOT / "tests/hardware/read_registers.py"
-# Registers whose read starts something: invalidations of the L2 (open-gpu-kernel-modules gh100/dev_vm.h).
+# Registers that act when read: invalidations of the L2 (open-gpu-kernel-modules gh100/dev_vm.h).
 ACT_WHEN_READ = (0xb80f10, 0xb80f18)
 # Free, control, allocate; register a descriptor.
 ALLOWED_IOCTLS = {0x29, 0x2a, 0x2b, 201}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The README's lines about nvdebugctl do what they say, as they stand there."""
+"""The README's lines about nvdebugctl do what their comments promise, as they stand there."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def guest(machine):
 
 
 def disabled(guest):
-    """Channels that are not enabled, as the module itself says."""
+    """Channels that are not enabled, from the module itself."""
     text = guest.check("cat /proc/gpu0/runlist0_brief")
     return re.findall(r"Channel Info (\d+) [^|]*\| Enabled: +0 ", text)
 

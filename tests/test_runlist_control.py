@@ -85,7 +85,7 @@ def test_timeslices_of_a_list_in_system_memory(bench, board):
 
 @pytest.mark.parametrize("board", ["gtx980"])
 def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
-    """Host never says that it has taken the list."""
+    """Host never reports that it has taken the list."""
     with trace(bench) as lines:
         stick(bench.model(board), list_pending(board))
         bench.refused(board, "set_timeslice", "0:1 9000", "timed out")

@@ -258,7 +258,7 @@ def test_an_allocation_as_commands(tmp_path):
 
 
 def of_gpu_tasks(sms, *counts):
-    """Tasks whose kernels need as many SMs as given, to meet their deadlines."""
+    """Tasks with kernels that need as many SMs as given, to meet their deadlines."""
     tasks = [{"name": f"task{n}", "period": 100 + n,
               "segments": [{"gpu": {"kernel": [1000 * left + 10 for left in reversed(range(count))]}}]}
              for n, count in enumerate(counts)]

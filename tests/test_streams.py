@@ -26,7 +26,7 @@ def limited():
 
 @contextlib.contextmanager
 def sink(kind, folder):
-    """Options of a process whose standard output cannot be written, and words of why."""
+    """Options of a process that cannot write its standard output, and the reason in words."""
     if kind == "closed":
         yield {"preexec_fn": lambda: os.close(1)}, os.strerror(9)
     elif kind == "full":
@@ -46,7 +46,7 @@ def sink(kind, folder):
 
 
 def fails(words, kind, folder):
-    """Only of a pipe that nobody reads any more nothing need be said."""
+    """No message is needed only for a pipe without a reader."""
     with sink(kind, folder) as (options, why):
         done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               check=False, timeout=PATIENCE_S, **options)

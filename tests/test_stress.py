@@ -18,7 +18,7 @@ def machine(module, kselftests, worker_id):
 
 @pytest.fixture
 def program(machine):
-    """program(COMMAND): it succeeds, and neither the kernel nor strict mode says anything."""
+    """program(COMMAND): it succeeds, and neither the kernel nor strict mode reports anything."""
     for model in machine.models:
         model.request("restart", "three-tasks")
         model.request("violations", "reset")

@@ -81,13 +81,13 @@ def test_copy_engines_of_blackwell(bench):
         for lce in set(lces):
             assert int(wiring[f"LCE{lce}"][0], 16) == \
                 sum(1 << pce for pce, other in enumerate(lces) if other == lce)
-    # of ten LCEs each, whose registers are public of the first ones alone
+    # of ten LCEs each; only the registers of the first ones are public
     bench.model("b200").request("fault", "read", 0x104100, 10)
     assert set(copy_topology(bench, "b200")) == {f"LCE{lce}" for lce in range(10)}
 
 
 def test_an_lce_may_own_several_pces(bench):
-    """As on an H200, whose LCE4 has twelve; here PCE 15 of the A100 is made to serve LCE2 too."""
+    """As on an H200, where LCE4 has twelve; here PCE 15 of the A100 is made to serve LCE2 too."""
     pce_15 = 0x104100 + 4 * 15
     bench.model("a100").request("fault", "read", pce_15, 2)
     assert copy_topology(bench, "a100")["LCE2"] == ("0x18000", "-")

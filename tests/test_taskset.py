@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset on programs of a stand-in for CUDA, whose launches say which SMs they got: no GPU, no VM."""
+"""nvtaskset on programs of a stand-in for CUDA, with launches that print which SMs they got: no GPU, no VM."""
 
 import contextlib
 import ctypes
@@ -109,7 +109,7 @@ class Running:
         self.process.stdin.write(f"{line}\n".encode())
 
     def answers(self):
-        """Whether it has said something since."""
+        """Whether it has printed something since."""
         return bool(self.heard) or bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def hear(self):
@@ -181,7 +181,7 @@ class Desk:
         return self.command(TOOL, *options, **env)
 
     def done(self, *options, **env):
-        """What it says of what it did."""
+        """What it printed about what it did."""
         result = self.tool(*options, **env)
         assert result.status == 0, result.err
         return result.out
@@ -343,7 +343,7 @@ def test_a_change_before_cuda_is_used(desk):
 
 
 def answers_while_it_changes(desk, program, line, partitions, wanted):
-    """The first words of what the program says to it as its partition changes, until all that may be were seen."""
+    """The first words of the program's answers as its partition changes, until all possible ones were seen."""
     seen, changes, end = set(), itertools.cycle(partitions), time.monotonic() + PATIENCE_S
     while not wanted <= seen and time.monotonic() < end:
         program.say(line)
@@ -423,13 +423,13 @@ def test_cooperative_launches_follow(desk):
 
 
 def test_clusters_that_fit(desk):
-    """The descriptor does not say how many blocks an SM takes: one, so as to be sure."""
+    """The descriptor does not have the number of blocks that an SM takes: one is assumed, to be safe."""
     assert [sms_in(answer) for answer in desk.run("-t 0,1", "cluster 4", "cluster 2").answers] == 2 * [sms_of(0, 1)]
     assert sms_in(desk.run("-t 9-12", "cluster 8").answers[0]) == sms_of(*range(9, 13))
 
 
 def test_clusters_that_do_not_fit(desk):
-    """They run all the same, somewhere, and that is said."""
+    """They run all the same, somewhere, and a message reports it."""
     program = desk.start("-t 0,9,18")
     assert sms_in(program.ask("cluster 2")) == sms_of(0, 9, 18)
     assert sms_in(program.ask("cluster 8")) == list(ALL)
@@ -557,7 +557,7 @@ def test_cooperative_graphs_that_the_program_changed(desk, before):
 
 
 def test_graphs_that_the_program_changed(desk):
-    """A change after that does not reach them, which is said."""
+    """A change after that does not reach them, which a message reports."""
     program = desk.start("-t 0-3")
     assert program.ask("graph") == "ok"
     assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))
@@ -571,7 +571,7 @@ def test_graphs_that_the_program_changed(desk):
     assert sms_in(program.ask("graph-launch 0")) == sms_of(9)
 
 
-# --- whose it is ---
+# --- owners of tasks ---
 
 def test_no_such_process(desk):
     desk.refused("-t 0 -p 4000000", "there is no process 4000000")
@@ -593,7 +593,7 @@ def open_desk():
 
 
 def as_nobody(desk):
-    """How another user, of whom no other test has processes, runs what is built, which may lie below a folder that is
+    """How another user, without processes in other tests, runs what is built, which may lie below a folder that is
     root's alone: words before the
     tool's options, the program, and the environment."""
     built = desk.folder / "built"
@@ -647,7 +647,7 @@ def test_a_child_without_its_descriptors(desk):
 
 
 def test_a_child_that_is_left_alone(desk):
-    """Nobody has the page: it keeps to what was asked for at the start."""
+    """No process has the page: the program keeps to the partition of its start."""
     script = f"exec {TOOL} --no-mps -t 4 bash -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
              "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + str(PROGRAM)
     result = desk.command("sh", "-c", script)
@@ -952,7 +952,7 @@ def test_free_ones_before_others(desk):
 
 
 def test_spread(desk):
-    """Four of each GPC, then the next four; first those that nobody has."""
+    """Four of each GPC, then the next four; first those that no task has."""
     alone = desk.run("-s 32 --spread", "launch").answers[0]
     assert sms_in(alone) == sms_of(0, 1, 2, 3, 9, 10, 11, 12, 18, 19, 20, 21, 26, 27, 28, 29)
     most = desk.run("-s 70 --spread", "launch").answers[0]
@@ -1047,7 +1047,7 @@ def test_another_gpu_is_shown(tmp_path):
 @pytest.mark.parametrize("options, change, outside", (
     ("--prepare", None, False), ("--prepare", "-i 1 -t 0", True), ("-i 0 -t 0", "-i 0 --whole", False)))
 def test_a_gpu_for_which_nothing_was_asked(tmp_path, options, change, outside):
-    """A task that was prepared goes on, and it is said; one that got the whole GPU on purpose is let be."""
+    """A task that was prepared goes on, with a message; one that got the whole GPU on purpose is left alone."""
     with desk_of(tmp_path, "h100,h200") as desk:
         program = desk.start(options)
         if change:
@@ -1101,7 +1101,7 @@ def test_contexts_of_a_process(desk):
     assert program.launch() == sms_of(9)
 
 
-# --- what GPUs are said to do, and do not ---
+# --- GPUs that do not what their descriptors promise ---
 
 @pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83", "weak:64", "weak:40"))
 def test_masks_that_do_nothing(desk, lies):
@@ -1109,7 +1109,7 @@ def test_masks_that_do_nothing(desk, lies):
 
 
 def test_bits_are_measured_and_not_supposed(desk):
-    """A GPU whose bits are others is used as they are; one that has changed, after --probe."""
+    """A GPU with other bits is used by these; one that has changed, after --probe."""
     swapped = {"STAND_IN_LIES": "swap:63:0,swap:70:83"}
     for gpc in (0, 7):
         assert sms_in(desk.run(f"-g {gpc}", "launch", **swapped).answers[0]) == sms_of(*GPC_TPCS[gpc])
@@ -1401,7 +1401,7 @@ def test_a_probe_that_another_put_there(desk):
 
 # --- MPS ---
 
-# What stands for NVIDIA's control program: it writes down how it was called, and does as a file beside it says.
+# What stands for NVIDIA's control program: it records how it was called, and does what a file beside it demands.
 CONTROL = r"""#!/bin/bash
 here=$(dirname "$0")
 { echo "called $* in $PWD"; env; ls -l /proc/$$/fd; grep SigIgn /proc/$$/status; } >> "$here/calls"

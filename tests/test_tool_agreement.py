@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Help, man pages, completion, schemas and the contract say the same as the table of commands."""
+"""Help, man pages, completion, schemas and the contract agree with the table of commands."""
 
 import functools
 import re
@@ -30,7 +30,7 @@ OBJECTS = sorted({name.split()[0] for name in NAMES} - {"help"})
 
 @functools.cache
 def commands():
-    """What the tool says of itself, by name."""
+    """The tool's own table of commands, by name."""
     return {name_of(command): command for command in table()}
 
 
@@ -152,7 +152,7 @@ def test_man_page_is_well_formed(page):
 
 
 def described(schema, where):
-    """Every key of every object says what it means and is always there."""
+    """Every key of every object has a description and is always there."""
     if isinstance(schema, list):
         for part in schema:
             described(part, where)
@@ -216,7 +216,7 @@ def test_columns_are_keys_of_json(command):
     found = {}
     for each in objects(data):
         found.update({name: each[name] for name in each if each[name] == columns.get(name)})
-    # A channel's row says where it is; in JSON that is said above it.
+    # A channel's row has its place; in JSON the object above it has that.
     elsewhere = {"runlist", "tsg", "entries"} if name_of(command) == "runlist show" else set()
     assert found.keys() | elsewhere == columns.keys()
 

@@ -38,7 +38,7 @@ def test_every_rule_is_answered_with_evidence(case):
     assert result.data["verdicts"] == {
         word: verdicts.count(word) for word in ("ok", "note", "unknown", "attention", "trouble")}
     assert result.status == (2 if "trouble" in verdicts else 0)
-    # The model's boards with work that faults, where channels tell.
+    # The model's boards with work that faults, where channels show it.
     assert ("trouble" in verdicts) == (workload == "mixed" and board in since("volta"))
     if board not in WIRED:
         copies = "COPY" in (GOLDEN / board / "topology").read_text()

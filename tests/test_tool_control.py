@@ -29,7 +29,7 @@ class Ctl:
         return self.bench.run(f"{self.name} {text}")
 
     def changes(self, text):
-        """What a control that succeeds says it changed: {(object, runlist, id): (old, new)}."""
+        """The changes that a successful control reports: {(object, runlist, id): (old, new)}."""
         document = json.loads(self.bench.check(f"{self.name} -j {text}"))
         validate(document)
         return {(row["object"], row["runlist"], row["id"]): (row["old"], row["new"])

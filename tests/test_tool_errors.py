@@ -142,7 +142,7 @@ def test_an_argument_is_not_completed(tree):
 
 @pytest.mark.parametrize("words", (["--from", ""], ["--from="], ["--from"], ["--from", "--csv"]))
 def test_no_source_is_not_this_machine(words):
-    """A script whose variable is empty does not read what is here."""
+    """A script with an empty variable does not read this machine's GPUs."""
     fails(ctl(["gpu", "list", *words]), 1, "--from needs a value: module|driver|FILE; see")
 
 
@@ -374,7 +374,7 @@ def test_malformed_file(one, name, line, text):
 
 
 def test_more_off_than_was_built(one):
-    """A mask of more TPCs than a GPC was built with tells nothing of how many are on."""
+    """A mask of more TPCs than a GPC was built with does not show how many are on."""
     (one / "gpu0/gpc0_tpc_mask").write_text("0xffff\n")
     gpcs = ctl("-j topology show", one).data["gpcs"]
     assert gpcs[0]["tpcs_on"] is None and gpcs[1]["tpcs_on"] is not None
@@ -471,7 +471,7 @@ def test_list_in_an_undefined_aperture(one):
     ("engine list", "engines", "status"), ("runlist list", "scheduling", "scheduling"),
     ("tsg list", "contexts", "spaces")])
 def test_part_that_may_not_be_read(one, tmp_path, line, file, column):
-    """Null, a sentence that says what is not shown, and exit status 4, whatever the reason."""
+    """Null, a sentence that names what is not shown, and exit status 4, whatever the reason."""
     for number in ("EACCES", "EIO", "EOPNOTSUPP", "ENODEV"):
         capture = write_capture(tmp_path / number, one, {f"gpu0/{file}": number})
         result = partial(ctl(f"-j {line}", capture), f"gpu0/{file}", "is not shown")
@@ -516,7 +516,7 @@ def locked_down(one, tmp_path):
 def test_lists_that_no_bar_shows_are_missing(locked_down, tmp_path, line):
     result = partial(ctl(line.format(tmp_path / "new"), locked_down), "runlist0_brief", "PRAMIN")
     assert result.out
-    if line != "check":     # its answers say who they are about
+    if line != "check":     # its answers name their subject
         assert result.err.count("PRAMIN") == 1, result.err
 
 
@@ -636,7 +636,7 @@ def test_colour(tree, line):
     plain = ctl(words, env={"NO_COLOR": ""}).out
     coloured = on_terminal(words)
     assert "\033[" in coloured and "\033" not in plain
-    # Colour alone says nothing.
+    # Colour alone has no meaning.
     assert re.sub(r"\033\[\d+m", "", coloured) == plain
     assert on_terminal(words, NO_COLOR="") == coloured
     assert on_terminal(words, NO_COLOR="1") == plain
@@ -672,7 +672,7 @@ def test_pretty_is_the_same_document(one):
 
 def columns_of(text):
     """{heading: [cell]} of a table as a person reads it, with what is broken put together; the
-    headings that a line below says are left out."""
+    headings that a line below names as left out."""
     lines = text.splitlines()
     left_out = re.fullmatch(r"This terminal is too narrow for (.*)\. A wider one shows all; so does "
                             r"a pipe\.", lines[-1])

@@ -188,7 +188,7 @@ def shortened(value):
 
 
 def test_product_and_uuid(bench):
-    """A folder in the place of that of NVIDIA's driver says what it calls one of the GPUs; the others have no driver."""
+    """A folder in the place of NVIDIA's driver's has its names of one of the GPUs; the others have no driver."""
     board, uuid, product = "h200", "GPU-57a2ed01-1111-2222-3333-444455556666", "NVIDIA H200"
     index, folder = bench.index(board), f"/tmp/driver/nvidia/gpus/{bench.address(board)}"
     bench.check(f"mkdir -p {folder} && printf 'Model: \\t\\t %s\\nGPU UUID: \\t %s\\n' '{product}' {uuid} > {folder}/information"

@@ -14,7 +14,7 @@ AT_WORK = "(while usleep 50000; do model 0 advance 700; done) >/dev/null 2>&1 &"
 
 
 class Guest(ScreenTypist):
-    """The guest's shell, and who is on GR0 as `watch` shows it."""
+    """The guest's shell, and the tasks on GR0 as `watch` shows them."""
 
     def __init__(self, rows, columns):
         super().__init__(VM_RUN, rows, columns)
@@ -46,7 +46,7 @@ class Guest(ScreenTypist):
         return int(found[1]) if found else 0
 
     def on_gr0(self, samples):
-        """Everyone who is there in one of so many samples."""
+        """All tasks that are there in one of so many samples."""
         seen, last = set(), self.samples() + samples
         while self.samples() < last:
             found = re.search(r"^GR0 +0  (TSG \d+|idle) ", "\n".join(self.lines), re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which process made a channel, where the source tells it: a folder with the file `owners`."""
+"""Which process made a channel, where the source has it: a folder with the file `owners`."""
 
 import csv
 import io
@@ -123,7 +123,7 @@ def test_process_list(tree, owned, channels):
 
 
 def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
-    """As a user who is not root has it."""
+    """As users other than root have it."""
     assert owned
     text = re.sub(r"0x\w+ vid 1000$", "- - 1000", (tree / "gpu0" / "owners").read_text(), flags=re.MULTILINE)
     (tree / "gpu0" / "owners").write_text(text.replace("hidden: 0", "hidden: 9"))

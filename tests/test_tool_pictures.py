@@ -173,7 +173,7 @@ def test_tree_picture(folder, board, workload):
 
 
 def with_many_tsgs(source, timeslice):
-    """A folder whose runlist 8 has TSGs 100 to 399, with timeslices in us by id."""
+    """A folder in which runlist 8 has TSGs 100 to 399, with timeslices in us by id."""
     path = source / "gpu0/runlist8_brief"
     text = path.read_text()
     box = text[text.index("+---- TSG Entry 14"):text.index("+---- TSG Entry 15")]

@@ -56,7 +56,7 @@ def lines(path):
 
 @pytest.fixture
 def recorded(proc, tmp_path):
-    """A recording in NDJSON of a second, and what `record` said."""
+    """A recording in NDJSON of a second, and what `record` printed."""
     path = tmp_path / "run.ndjson"
     with changing(proc):
         result = ctl(f"record --for 500ms --rate 500 -o {path} --summary -j", proc)
@@ -94,7 +94,7 @@ def test_show_adds_up_the_same(recorded):
 
 @pytest.mark.parametrize("card", ("h100-580.159.04", "h200-580.159.04"))
 def test_shares_on_hardware_are_what_tasks_counted(card):
-    """A replay: a second of three tasks, of whose turns the ends are saving."""
+    """A replay: a second of three tasks; the ends of their turns are saving."""
     folder = ROOT / "tests/hardware" / card
     assert "GR1" not in ctl(f"recording show {folder / 'recording.ndjson'}").out, "of GR0's runlist it can have nobody"
     *_, told = json.loads((folder / "recording.json").read_text(encoding="utf-8"))["three"]

@@ -44,7 +44,7 @@ def test_who_there_is_is_said():
 
 
 def test_without_lists_only_the_driver_s_part_is_known(tmp_path):
-    """As a user who is not root has it."""
+    """As users other than root have it."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     (tmp_path / "gpu0" / "owners").write_text(
         "hidden: 9\ndenied: 0\nended: 0\nrefused: 0\n\n"

@@ -129,7 +129,7 @@ class Opens:
 
 def test_what_a_sample_costs(mixed):
     """A file for lines; for documents a sample also reads the lists, every five seconds. Those of engines in use are read
-    once, since an engine whose list is empty has nobody."""
+    once, since an engine of an empty list has no task."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
     opens = Opens(mixed / "gpu0")
     assert ctl("watch --csv -n 20 -s 10", mixed).status == 0
@@ -140,7 +140,7 @@ def test_what_a_sample_costs(mixed):
     assert used and files.pop("engines") == 20 and files == {"info": 1} | dict.fromkeys(used, 1)
     assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
-    # Each document says which GPU it is about.
+    # Each document names its GPU.
     assert files.pop("engines") == 11 and files.pop("info") == 1 + 2 + 11
     assert files == {name: 2 + (name in used) for name in lists}
     opens.close()
@@ -388,7 +388,7 @@ def test_lines_and_documents_of_all_gpus(two):
     assert header == ["gpu", *COLUMNS]
     assert [row[0] for row in rows] == [
         str(each["gpu"]["index"]) for each in documents[:2] for _ in each["data"]["engines"]]
-    # One that cannot be read is said, and does not end it.
+    # A GPU that cannot be read is reported, and does not end it.
     (two / "gpu0/engines").unlink()
     result = ctl("-g all watch -j -n 1", two)
     assert result.status == 4 and "gpu0/engines" in result.err

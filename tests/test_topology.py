@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Topology as the kernel gives it. What the files say, on every board: tests/core/topology_test.cpp."""
+"""Topology as the kernel gives it. The text of the files, on every board: tests/core/topology_test.cpp."""
 
 import pytest
 from text import pairs

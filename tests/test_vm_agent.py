@@ -12,7 +12,7 @@ from nvdvm.errors import VmError
 
 
 def run_with(tmp_path, answer):
-    """A command whose guest sends these bytes."""
+    """A command in a guest that sends these bytes."""
     host = agent.Agent(tmp_path / "port")
 
     def guest():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Who may do what: every cell of the tables in docs/security.md, and no address of the kernel's."""
+"""Rights: every cell of the tables in docs/security.md, and no address of the kernel's."""
 
 import contextlib
 import re
@@ -31,7 +31,7 @@ def by_default():
 
 
 def differences():
-    """{what makes them: {(who, thing): cell}}"""
+    """{what makes them: {(user, thing): cell}}"""
     found = {}
     for made_by, who, thing, cell in rows("What parameters and the kernel change")[1:]:
         found.setdefault(made_by.strip("`"), {})[who, thing] = cell
@@ -77,7 +77,7 @@ def test_parameters(machine, params):
 
 
 def test_a_user_causes_no_access(machine):
-    """Who may read what everybody may, and no more, does not get as far as the GPU."""
+    """A reader of public files only does not get as far as the GPU."""
     machine.check("rmmod nvdebug")
     assert machine.load_module().status == 0
     for model in machine.models:
@@ -142,7 +142,7 @@ def test_a_user_has_no_gpu_looked_at(machine, why):
 
 @pytest.mark.parametrize("why", ("mig", "cc", "dead"))
 def test_root_has_it_looked_at_once_a_second(machine, why):
-    """Five times in five seconds at most, and no more often than that is anything said."""
+    """Five times in five seconds at most, and no more often than that a line is logged."""
     with closed(machine, why) as model:
         lines = machine.check("cut -d. -f1 /proc/uptime; "
                               "for i in $(seq 500); do cat /proc/gpu1/info > /dev/null; done; "
@@ -154,7 +154,7 @@ def test_root_has_it_looked_at_once_a_second(machine, why):
 
 
 def test_no_kernel_address(machine):
-    """After all that, with what the module says at its most talkative."""
+    """After all that, with all messages of the module on."""
     kernel = machine.check("grep ' [tT] ' /proc/kallsyms | head -n 200")
     assert len(KERNEL_ADDRESS.findall(kernel)) > 100, "does not know one when it sees one"
     shown = machine.check("for file in /proc/gpu*/*; do cat $file; done 2>/dev/null; "

@@ -168,7 +168,7 @@ def test_a_burst_that_takes_too_long_is_the_last_word(bench, reloaded):
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
 def test_a_control_need_not_wait_for_a_reader(bench, board, reloaded):
-    """The lock is given up after each burst, here after each word; who gets it next is the scheduler's choice."""
+    """The lock is given up after each burst, here after each word; the next holder is the scheduler's choice."""
     words = words_of(bench, board, "many")
     reloaded("burst_us=0")
     request = f"echo 0:1 > {bench.proc(board, 'disable_channel')}"

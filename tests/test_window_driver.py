@@ -119,7 +119,7 @@ TAIL = 160
 
 
 def test_what_it_showed_for_a_moment_is_not_shown(bench, board):
-    """The driver moves it and puts it back during a burst, which the register does not tell: a word of
+    """The driver moves it and puts it back during a burst, which the register does not show: a word of
     elsewhere, wherever in the list."""
     model, path = bench.model(board), bench.proc(board, "runlist0_brief")
     with standing_at_the_list(bench, board):

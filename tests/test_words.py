@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Words by which the register bus says that it has no answer, through the kernel's ways to registers
+"""Words by which the register bus reports that it has no answer, through the kernel's ways to registers
 and memory. Every such word, in every place, on every board: tests/core/words_test.cpp."""
 
 import pytest

@@ -93,7 +93,7 @@ def instances(text):
 
 
 def table(text):
-    """[{column: word}] of a file whose header line starts with '#'."""
+    """[{column: word}] of a file with a header line that starts with '#'."""
     lines = text.splitlines()
     assert lines[0].startswith("# ")
     columns = lines[0][2:].split()

@@ -30,7 +30,7 @@ exec cat
 
 
 def needs_root():
-    """Packages are installed by root. A developer who is not sees a skip; CI never does."""
+    """Packages are installed by root. For other users the test is skipped; never in CI."""
     if os.getuid() == 0:
         return
     reason = "installing packages needs root: run this test as root"

@@ -30,7 +30,7 @@ class Typist:
             start_new_session=True, env={**os.environ, "TERM": "xterm-256color"})
 
     def resize(self, rows, columns):
-        """Changes the size and says so, as the kernel does to who has it as controlling terminal."""
+        """Changes the size and signals it, as the kernel does to processes with that controlling terminal."""
         fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
         self._process.send_signal(signal.SIGWINCH)
 

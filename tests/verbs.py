@@ -8,7 +8,7 @@ from ctl import table
 
 # What is asked first: what the other lines are made of.
 LISTS = ("engine list", "runlist list", "tsg list", "channel list")
-# They have no end, write a file, say nothing of a GPU, or are tried in tests of their own.
+# They have no end, write a file, read no GPU, or are tried in tests of their own.
 ELSEWHERE = ("watch", "top", "record", "recording show", "capture", "doctor", "completion bash", "completion zsh", "completion fish",
              "help", "exec", "task list", "task show")
 # The kernel walks the page tables: not for captures.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvdebugctl shows of a real GPU, against what NVIDIA's driver says of it.
+"""What nvdebugctl shows of a real GPU, against NVIDIA's driver's own answers.
 
     cross_check.py NVDEBUGCTL WORKLOAD [FOLDER]
 
@@ -141,7 +141,7 @@ def resident(ours, seconds=3):
         first = ours.register(base + 0x200)
         try:
             answer = ours.control(ours.client, ours.subdevice, 0x2080121c, bytes(24))
-        except Refused:  # nobody is, for the moment
+        except Refused:  # there is none, for the moment
             continue
         channel = struct.unpack_from("<I", answer)[0]
         # CTX_STATUS: valid, not in the middle of a switch
@@ -159,7 +159,7 @@ def resident(ours, seconds=3):
 
 
 def switched(ours, seconds=2):
-    """Who is on GR0 by its register, and by the driver's own record of context switches."""
+    """The task on GR0 by its register, and by the driver's own record of context switches."""
     base = int(next(e for e in tool("engine", "list") if e["engine"] == "GR0")["runlist_base"], 16)
     pid_of = {c["tsg"]: c["process"]["pid"] for c in tool("channel", "list") if c["runlist"] == 0 and c["process"]}
 
@@ -362,7 +362,7 @@ def main():
     other, _ = start("4", "500", "16")
     print(pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0])
     try:
-        # first: who has taken a process' descriptor is its owner, too
+        # first: a process that has duplicated another's descriptor counts as its owner, too
         switched(ours)
         youngest = Ours().client
         theirs = Theirs(one.pid, youngest)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebug-exporter on a real GPU: what Prometheus is told, against what tasks count themselves; what it costs.
+"""nvdebug-exporter on a real GPU: its metrics against what tasks count themselves; what it costs.
 
     exporting.py EXPORTER NVDEBUGCTL LOAD FOLDER
 
-As root, on a GPU that nobody else uses, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
 built. Writes FOLDER/exporting.json, and an answer as FOLDER/metrics.txt. Ends with 1 if a share is wrong by 1 % or more,
 or something is missing.
 """

@@ -4,7 +4,7 @@
 
     inference.py NVTASKSET FOLDER [NVDEBUGCTL]
 
-On a GPU that nobody else uses, with PyTorch. NVDEBUGCTL (as root): also by timeslices. Writes
+On an otherwise idle GPU, with PyTorch. NVDEBUGCTL (as root): also by timeslices. Writes
 FOLDER/inference.json. The models are made up and not trained for anything: a transformer of 12 layers, replayed as a
 CUDA graph and asked with 8 texts of 256 tokens every 20 ms, beside one of 24 layers that learns from noise.
 """

@@ -4,7 +4,7 @@
 
     kept_check.py NVTASKSET LOAD [FOLDER]
 
-On GPUs that nobody else uses, with NVIDIA's driver; no root. LOAD is load.cpp, built. What the environment names as
+On otherwise idle GPUs, with NVIDIA's driver; no root. LOAD is load.cpp, built. What the environment names as
 the GPU, partitions in partitions, a library that cannot be loaded, an MPS server that is killed; with two GPUs, which
 of them. Prints a line for each check, and ends with 1 if one fails; FOLDER gets them as kept-check.txt.
 """

@@ -281,7 +281,7 @@ struct Resource {
 };
 static_assert(sizeof(Resource) == 144);
 
-/// A stream of a green context of @p resource, whose context is now current.
+/// A stream of a green context of @p resource. Its context is current afterwards.
 Handle green_stream(Resource &resource) {
     constexpr unsigned default_stream = 1, non_blocking = 1;
     Handle description = nullptr, green = nullptr, context = nullptr, stream = nullptr;

@@ -4,7 +4,7 @@
 
     partition_check.py NVTASKSET LOAD [FOLDER]
 
-On a GPU that nobody else uses, with NVIDIA's driver; no root. LOAD is load.cpp, built. Prints a line for each
+On an otherwise idle GPU, with NVIDIA's driver; no root. LOAD is load.cpp, built. Prints a line for each
 check, and ends with 1 if one fails; FOLDER gets them as partition-check.txt.
 """
 

@@ -4,7 +4,7 @@
 
     partitions.py NVTASKSET LOAD FOLDER
 
-On a GPU that nobody else uses, with NVIDIA's driver. LOAD is load.cpp, built. Writes FOLDER/partitions.json and
+On an otherwise idle GPU, with NVIDIA's driver. LOAD is load.cpp, built. Writes FOLDER/partitions.json and
 prints what it found. MPS servers are started, and ended again. Takes three minutes.
 """
 

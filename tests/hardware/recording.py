@@ -5,7 +5,7 @@ what recording costs, copy engines by samples.
 
     recording.py NVDEBUGCTL LOAD FOLDER
 
-As root, on a GPU that nobody else uses, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
 built. Writes FOLDER/recording.json, and two seconds of three tasks as FOLDER/recording.ndjson. Ends with 1 if a share is
 wrong by 1 % or more.
 """
@@ -123,7 +123,7 @@ def top():
 
 
 def as_user():
-    """Nobody's: own processes are there, others' are hidden."""
+    """As the user nobody: own processes are there, others' are hidden."""
     with loads(LOAD, *[("queue", "20")] * 2):
         done = subprocess.run([TOOL, "--from", "driver", "record", "--for", "1s", "-j"], capture_output=True, text=True,
                               timeout=60, check=False, user=65534, group=65534)

@@ -75,7 +75,7 @@ class Ours(Rm):
     def __init__(self):
         super().__init__(os.open("/dev/nvidiactl", os.O_RDWR | os.O_CLOEXEC))
         self.client = self.alloc(0, 0, 0, 0)[0]
-        # what is asked of the GPU is asked by who has it open
+        # the driver takes requests about a GPU from a process that has it open
         self.node = os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC)
         self._handles = itertools.count(1)
         self.device, self.subdevice, self.memory = (next(self._handles) for _ in range(3))
@@ -84,7 +84,7 @@ class Ours(Rm):
         self.alloc(self.client, self.device, self.memory, CLASS_MEMORY, bytes(24))
 
     def allocated(self, runlist):
-        """NV2080_CTRL_CMD_FIFO_GET_ALLOCATED_CHANNELS; None: the driver says nothing of it."""
+        """NV2080_CTRL_CMD_FIFO_GET_ALLOCATED_CHANNELS; None: the driver does not answer it."""
         try:
             answer = self.control(self.client, self.subdevice, 0x20801119,
                                   struct.pack("<I", runlist) + bytes(512))

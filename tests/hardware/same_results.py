@@ -4,7 +4,7 @@
 
     same_results.py NVTASKSET [FOLDER]
 
-On a GPU that nobody else uses, with NumPy and any of the four: what is not installed is named. Inputs are made on the
+On an otherwise idle GPU, with NumPy and any of the four: what is not installed is named. Inputs are made on the
 CPU. With --whole-count each output must equal that of the whole GPU bit by bit. Without it libraries choose grids by
 the partition's number of SMs and may add floating-point numbers in another order: each output must be equal, or as
 near as ROUNDING. Kernels that note their SMs must have run on all of the partition's, and no others. Ends with 1 if

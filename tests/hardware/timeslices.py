@@ -4,7 +4,7 @@
 
     timeslices.py NVDEBUGCTL LOAD FOLDER
 
-As root, on a GPU that nobody else uses, with NVIDIA's driver and without the module. LOAD is load.cpp, built.
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. LOAD is load.cpp, built.
 Shares are those of the driver's own record of context switches (class 0x90cd). Writes FOLDER/timeslices.json.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Fails when what libnvdebug.so shows is not what the public headers, the map and VERSION say.
+"""Fails if the symbols of libnvdebug.so differ from those of the public headers, the map and VERSION.
 
 Usage: check_symbols.py LIBRARY MAP VERSION HEADER...
 """

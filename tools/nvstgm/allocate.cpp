@@ -45,7 +45,7 @@ std::string partitions(const stgm::TaskSet &set) {
     return text;
 }
 
-/** The split for those who make it: an "SM" of the set is a TPC, which has two SMs. */
+/** The commands that make the split: an "SM" of the set is a TPC, which has two SMs. */
 std::string commands(const stgm::TaskSet &set) {
     std::string masks, percents, contexts;
     for (const stgm::Task &task : set.tasks) {

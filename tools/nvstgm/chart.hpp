@@ -18,7 +18,7 @@ struct Line {
     std::vector<Dot> dots;
 };
 
-/** @param source what the picture says of its numbers' origin */
+/** @param source the origin of the numbers, printed below the picture */
 std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
                   const std::vector<Line> &lines, const std::string &source);
 

@@ -2,7 +2,7 @@
 /*
  * The guest's PID 1. Mounts the usual file systems, loads the modules named in
  * /etc/modules, then serves commands that arrive on the virtio-serial port
- * "nvdebug.agent" until the host tells it to power off.
+ * "nvdebug.agent" until the host requests power off.
  *
  * Every message is a 1-byte type, a 4-byte little-endian length and a payload:
  *   host to guest: 'C' run payload with /bin/sh -c; 'W' rows and columns of
@@ -236,7 +236,7 @@ static void __attribute__((noreturn)) die_of_message(char type, uint32_t size)
 	die("init: message %#x of %u bytes", type, size);
 }
 
-/* The kernel tells the programs on it, with SIGWINCH. */
+/* The kernel sends SIGWINCH to the programs on it. */
 static void set_terminal_size(int port, uint32_t message_size)
 {
 	uint16_t sizes[2];

@@ -3,9 +3,9 @@
  * Shows a modelled GPU of an SoC, which QEMU can only attach as a PCI device,
  * as the platform device that it is: named as such are, with a property
  * "compatible" and its register regions. A driver of its own is
- * bound to it, with runtime power management, off as long as nobody says "auto"
- * in the device's power/control. It touches no register: what the model counts
- * is what others do.
+ * bound to it, with runtime power management, off until "auto" is written to
+ * the device's power/control. It touches no register: the model counts only
+ * accesses of others.
  */
 #include <linux/module.h>
 #include <linux/pci.h>

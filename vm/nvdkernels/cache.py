@@ -17,7 +17,7 @@ def folder():
 
 @contextlib.contextmanager
 def locked(place):
-    """Nobody else makes this folder meanwhile."""
+    """No other process makes this folder meanwhile."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{place}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

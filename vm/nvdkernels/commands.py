@@ -12,7 +12,7 @@ SCRIPTS = paths.ROOT / "scripts"
 
 
 def run(what, command, **options):
-    """Shows how far it is; if it fails, the end of what it said."""
+    """Shows how far it is; if it fails, the end of its output."""
     with tempfile.NamedTemporaryFile(prefix="nvdebug-", suffix=".log") as log:
         done = subprocess.run([SCRIPTS / "progress", what, log.name, *command], stdin=subprocess.DEVNULL, check=False,
                               **options)

@@ -11,7 +11,7 @@ from nvdvm.errors import VmError
 from . import cache, commands
 
 MIRROR = "http://deb.debian.org/debian"
-# One recipe makes all of them, the ones this debootstrap has not heard of included.
+# One recipe makes all of them, also those that are newer than this debootstrap.
 RECIPE = "/usr/share/debootstrap/scripts/sid"
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Boots a guest whose GPUs are models, and runs commands in it."""
+"""Boots a guest with models as GPUs, and runs commands in it."""

@@ -72,7 +72,7 @@ class Agent:
                 on_output(kind, data)
 
     def set_terminal_size(self, size):
-        """Tells the guest's terminal its size (an os.terminal_size), also while a command runs."""
+        """Sets the size of the guest's terminal (an os.terminal_size), also while a command runs."""
         payload = _TERMINAL_SIZE.pack(size.lines, size.columns)
         self._connection.sendall(_HEADER.pack(b"W", len(payload)) + payload)
 

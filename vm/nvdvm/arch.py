@@ -19,7 +19,7 @@ class Arch:
 
 # A dozen real GPUs have BARs of nearly a terabyte: more than QEMU lets its processor "max" address,
 # and than the window that "virt" has for them. QEMU takes a string instruction for each byte or word in
-# turn; for an x86 processor that says that these are slow, and for an early K8, Linux unrolls loops. Without
+# turn; for an x86 processor that lists these as slow, and for an early K8, Linux unrolls loops. Without
 # "erms" there must be no "fsrm": Linux 6.1 does not boot then, as its memmove takes one to imply the other.
 X86_64 = Arch("x86_64", "", (0x202, b"HdrS"), "q35", "max,phys-bits=46,-erms,-fsrm,model=4,stepping=1",
               "ttyS0", 0x10000000)

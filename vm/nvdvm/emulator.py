@@ -34,7 +34,7 @@ def find(arch, qemu=None, transport=None):
     """QEMU for `arch`, and the best transport that it has, or the one of that name.
 
     `qemu` is a program, or a folder with another Debian (vm/fetch debian); if it is None,
-    NVDEBUG_QEMU says it, and else the program is looked up in PATH.
+    NVDEBUG_QEMU has it; otherwise the program is searched in PATH.
     """
     program = _program(f"qemu-system-{arch}", qemu or os.environ.get("NVDEBUG_QEMU"))
     able = [one for one in transports.ALL if _has(program, one.device)]

@@ -30,4 +30,4 @@ def _bus(board):
     try:
         return json.loads(path.read_text(encoding="utf-8")).get("bus", "pci")
     except (OSError, ValueError):
-        return "pci"  # the model says what is wrong with it
+        return "pci"  # the model reports what is wrong with it

@@ -10,13 +10,13 @@ class GrowingLog:
         self._seen = 0
 
     def unseen(self):
-        """What it says since the last call, with that line once more that had no end then."""
+        """Its text since the last call, with that line once more that had no end then."""
         data = self._rest()
         self._seen += data.rfind(b"\n") + 1
         return data.decode(errors="replace")
 
     def skip(self):
-        """What is there by now is not said again."""
+        """Skips the text that is there by now."""
         self._seen += len(self._rest())
 
     def _rest(self):

@@ -9,7 +9,7 @@ from . import cpio, paths
 from .errors import VmError
 
 MODULE = "/lib/nvdebug.ko"
-# What Debian's ncurses-base, a package that every system has, says about terminals.
+# Debian's ncurses-base, a package that every system has, puts its descriptions of terminals here.
 TERMINFO = pathlib.Path("/lib/terminfo")
 
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nuser:x:1000:1000:user:/:/bin/sh\n"
@@ -47,7 +47,7 @@ def build(kernel, module, extra_files, guest_modules=()):
 
 
 def _add_busybox(archive, kernel):
-    """The kernel's own, or this machine's, which says what both can."""
+    """The kernel's own, or this machine's; the latter lists the applets that both have."""
     busybox = shutil.which("busybox")
     if busybox is None:
         raise VmError("no busybox on this machine; run 'make deps'")

@@ -6,7 +6,7 @@ import re
 FILE = "/sys/kernel/debug/kmemleak"
 
 # The modules' symbols, and, once they are gone, every object that is lost. kmemleak wants an object to
-# be 5 s old, and to have been found unchanged by two scans. A kernel that is locked down lets nobody scan.
+# be 5 s old, and to have been found unchanged by two scans. A kernel that is locked down allows no scan.
 COLLECT = f"""
 [ -e {FILE} ] || exit 0
 ! grep -qs '^none' /sys/kernel/security/lockdown || exit 0

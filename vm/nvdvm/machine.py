@@ -213,7 +213,7 @@ class Machine(contextlib.AbstractContextManager):
             self._wait_for_console()
             self._fail_if_qemu_ended()
             raise VmError(f"{error}; its console ended with:\n{self._console_tail()}") from error
-        # From here on the console log is only for us: everything the kernel says.
+        # From here on the console log has everything that the kernel logs.
         self.check("dmesg -n 8")
         for model in self.models:
             model.request("start")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How QEMU and a GPU model come together: what each of the two is told on its command line."""
+"""How QEMU and a GPU model come together: the options on the command line of each of the two."""
 
 import json
 import socket

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a guest's kernel says when something is wrong in it, whichever of its checkers found it."""
+"""What a guest's kernel logs when something is wrong in it, whichever of its checkers found it."""
 
 import re
 
@@ -12,7 +12,7 @@ _SPLAT = re.compile(
     # Sanitizers, slabs and what keeps an eye on objects
     r"KASAN: |KFENCE: |UBSAN: |KCSAN: |KMSAN: |ODEBUG: |\bBUG \S+ \(|refcount_t: |"
     r"list_(?:add|del) corruption|memory leak detector disabled|"
-    # Lock debugging, most of which also says WARNING or BUG
+    # Lock debugging; most of it also logs WARNING or BUG
     r"possible (?:recursive locking|circular locking|irq lock inversion|deadlock)|"
     r"inconsistent lock state|bad unlock balance|held lock freed|lock held when returning|"
     r"sleeping function called|scheduling while atomic|suspicious RCU|non-static key|"
