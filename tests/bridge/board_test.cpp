@@ -110,7 +110,7 @@ TEST(Board, IsTheH100ButForTpcsAndMemory) {
               (Names{"TPCs that are off", "order of TPCs", "memory size"}));
 }
 
-/// The tables of TPCs say the same of each other, as the board's do: the second and third follow
+/// The tables of TPCs agree with each other, as the board's do: the second and third follow
 /// from the first.
 TEST(Board, PutsTpcsIntoTablesAsTheH100Does) {
     const Registers h100 = captured("h100-580.159.04");

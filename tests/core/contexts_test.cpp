@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Instance blocks, subcontexts, contexts and address spaces: what is printed is what the workload
-// asked for, and where the modelled driver put it; and what is said of a block or a context that
+// asked for, and where the modelled driver put it; and the text for a block or a context that
 // cannot be read.
 #include "bench.hpp"
 #include "meddled.hpp"
@@ -208,7 +208,7 @@ void Contexts::compare_context(const Instance &shown, const Json &wanted, const 
         EXPECT_GE(count, context.at(key).get<std::uint64_t>()) << name;
         EXPECT_LE(count, later.at("context").at(key).get<std::uint64_t>()) << name;
     }
-    // before Pascal the image says nothing of it
+    // before Pascal the image does not have it
     const bool modes = bench.since("gtx1060-3gb");
     for (const auto &[name, key] : {std::pair("Graphics Preemption", "graphics_preemption"),
                                     std::pair("Compute Preemption", "compute_preemption")})
@@ -539,7 +539,7 @@ TEST_P(Unreadable, AChannelWithoutABlock) {
     expect_block("not bound", -EINVAL);
 }
 
-/// The register says another block after it was read, or none.
+/// The register names another block after it was read, or none.
 TEST_P(Unreadable, ABlockThatIsChanging) {
     if (!global)
         return;
@@ -735,7 +735,7 @@ TEST_P(Unreadable, SubcontextsOfErrors) {
     expect_block("unreadable", -EIO, false);
 }
 
-/// What has no page directory is no subcontext, whatever the bit says.
+/// What has no page directory is no subcontext, whatever the bit is.
 TEST_P(Unreadable, SubcontextsThatAreNone) {
     if (!subcontexts)
         return;

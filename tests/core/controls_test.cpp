@@ -79,8 +79,8 @@ class Controls : public testing::TestWithParam<std::string> {
         return machine_.gpu()->lock.held ? "the lock is held" : "";
     }
 
-    /// Did the log say that something could not be put back? Other errors are about requests that
-    /// failed, and a register that is said to have changed.
+    /// Returns whether the log has that something could not be put back. Other errors are about
+    /// requests that failed, and a register that changed.
     [[nodiscard]] bool confessed() const {
         return std::ranges::any_of(machine_.errors, [](const std::string &line) {
             return !line.starts_with("cannot ") && !line.starts_with("SCHED_DISABLE");

@@ -181,7 +181,7 @@ TEST_P(Cost, OfContexts) {
     }
 }
 
-/// Of instance blocks only what tells address spaces apart.
+/// Of instance blocks only what distinguishes address spaces.
 TEST_P(Cost, OfAddressSpaces) {
     const std::uint64_t per_instance = bench.since("titan-v") ? 7 : 2;
     for (const char *const workload : {"fig6", "bars", "many-500"}) {

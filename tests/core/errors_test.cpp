@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A register that answers with an error once is never taken for an answer: the file cannot be
-// opened, or says that it does not know.
+// opened, or has an empty value there.
 #include "bench.hpp"
 #include "meddled.hpp"
 
@@ -25,7 +25,7 @@ class Errors : public testing::TestWithParam<std::string> {
         machine.model().advance(5000 * nvmodel::ns_per_us);
         reads = 0;
         machine.on_read = [this, wrong](u32 offset) {
-            // what it is for, each context may say itself
+            // each context may have its own value for this
             if (offset == NV_PFB_PRI_MMU_CTRL)
                 return std::optional<u32>();
             return reads++ == wrong ? std::optional<u32>(0xbadf1104) : std::nullopt;

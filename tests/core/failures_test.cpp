@@ -59,14 +59,14 @@ class Failures : public testing::TestWithParam<On> {
         return machine_.model().faults().accesses();
     }
 
-    /// Reads, and says what is wrong with what came.
+    /// Reads, and returns what is wrong with the text.
     std::string check(const File &file) {
         points_++;
         const Text got = read(machine_, file);
         error_ = got.error;
         if (shim.in_use != in_use_)
             return "memory is lost";
-        // what reads say stays out of the log, whoever reads how often
+        // reads leave no line in the log, however often
         if (!machine_.errors.empty() || !machine_.warnings.empty() || !machine_.done.empty())
             return "a line in the log";
         if (got.error && !allowed.contains(got.error))

@@ -23,7 +23,7 @@ struct File {
     const nvdebug_control *control = nullptr; // that is written, or nullptr
 };
 
-/// All but `info`, for which more is to be known than the GPU tells.
+/// All but `info`, which takes facts that are not in the GPU.
 [[nodiscard]] std::vector<File> files(Machine &machine);
 
 /// What open gives: an error, below 0; or what is read then.
@@ -32,7 +32,7 @@ struct Text {
     std::string text;
 };
 
-/// The file is opened, read to its end and closed, by one who may or may not know addresses.
+/// The file is opened, read to its end and closed, by a reader who may see addresses or not.
 [[nodiscard]] Text read(Machine &machine, const File &file, bool hide = false);
 
 /// What read() gives of each of them that can be read, as files of a folder; without those of units that are

@@ -24,7 +24,7 @@ namespace {
 
 const std::filesystem::path golden = GOLDEN_FILES;
 
-/// They say something only when asked.
+/// They have text only after a request.
 const std::set<std::string> answers{"translate", "set_timeslice"};
 
 using sections::Section;
@@ -35,7 +35,7 @@ std::string without_clock(std::string text) {
     return text;
 }
 
-/// What the GPU does not tell, out of the golden text: it is as in the VM.
+/// Facts that are not in the GPU, out of the golden text: they are as in the VM.
 class Attachment {
   public:
     explicit Attachment(const std::string &golden) {

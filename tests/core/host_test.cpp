@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What acts on Host, while somebody else does, too, and on registers that do not do what they are
-// told: which registers are written, and what is answered.
+// What acts on Host, while a driver does, too, and on registers that do not do what is written to
+// them: which registers are written, and what is answered.
 #include "three_tasks.hpp"
 
 extern "C" {
@@ -312,7 +312,7 @@ TEST_P(SubmitRegisters, AnAddressOfADriverIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// It is not said that something is wrong if a driver was faster than putting back.
+/// Nothing is reported if a driver was faster than putting back.
 TEST_P(SubmitRegisters, ADriverMayWriteWhileTheAddressIsPutBack) {
     use_another_address();
     const u32 drivers = before[0] ^ 0x00400000;
@@ -457,7 +457,7 @@ TEST_P(GateRegister, OtherBitsAreKept) {
     EXPECT_EQ(machine.peek(reg), 0x6 & ~bit);
 }
 
-/// It does not change: tried once, and said.
+/// It does not change: tried once, and reported.
 TEST_P(GateRegister, ThatDoesNotMoveIsAnError) {
     machine.on_write = [this](u32 offset, u32) { return offset == reg; };
     EXPECT_EQ(set(false), -EIO);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Requests and their leases, on a GPU that somebody else changes, too: what is undone, what is left
-// alone because it is somebody else's by now, and what the log says of it.
+// Requests and their leases, on a GPU that others change, too: what is undone, what is left alone
+// because others have changed it since, and the lines in the log.
 #include "bench.hpp"
 #include "meddled.hpp"
 
@@ -228,7 +228,7 @@ TEST_P(Leases, OfMoreThanTheLogNames) {
     EXPECT_EQ(machine.done.back().find(" " + name_of(3) + " "), std::string::npos);
 }
 
-/// A channel that was off before is left off, one that somebody turned on since is left on.
+/// A channel that was off before is left off, one that was turned on since is left on.
 TEST_P(Leases, OfChannelsUndoOnlyWhatTheyDid) {
     set_enabled(2, false);
     {
@@ -255,7 +255,7 @@ TEST_P(Leases, OfAChannelThatIsNamedTwice) {
     EXPECT_TRUE(is_enabled(2));
 }
 
-/// The id belongs to somebody else since: up to Turing a register says so.
+/// The id has another owner since: up to Turing a register shows that.
 TEST_P(Leases, OfAChannelOfAnotherOwner) {
     if (!channels()->read_inst)
         return;
@@ -310,7 +310,7 @@ TEST_P(Leases, OfChannelsWhoseStateCannotBeRead) {
     EXPECT_TRUE(has(machine.errors, "failed to restore 1 channel"));
 }
 
-/// Of several the second fails: the first is as before, and it is said which.
+/// Of several the second fails: the first is as before, and the error names the second.
 TEST_P(Leases, AChannelThatDoesNotFollowUndoesTheOthers) {
     machine.on_write = [&](u32 offset, u32) { return offset == state(3); };
     EXPECT_EQ(write("disable_channel", "0:2 0:3 0:4"), -EIO);
@@ -345,7 +345,7 @@ TEST_P(Leases, AChannelWhoseWriteCannotBeCheckedIsUndone) {
     EXPECT_EQ(writes(state(2)), 0);
 }
 
-/// Host looks at an idle runlist again only if it is told to.
+/// Host looks at an idle runlist again only after its doorbell.
 TEST_P(Leases, TheDoorbellIsRungForAChannelThatWasOff) {
     u32 reg = 0, value = 0;
     const bool has_doorbell =
@@ -383,7 +383,7 @@ TEST_P(Leases, OfGatesUndoOnlyWhatTheyDid) {
                      machine.gpu()->chip->preempt->shared ? 1 : NV_RUNLIST_SCHED_DISABLE_RUNLIST);
         machine.written.clear();
     }
-    // somebody has closed it since
+    // it was closed since
     EXPECT_TRUE(machine.written.empty());
     EXPECT_NE(machine.peek(gate()), 0U);
     EXPECT_TRUE(machine.done.back().starts_with("lease over: set scheduling of 0 runlists: ("));
@@ -603,7 +603,7 @@ TEST_P(Leases, OfAChannelWriteItsRegisterWithInterruptsOff) {
     EXPECT_FALSE(shim.irqs_off);
 }
 
-// --- a runlist whose registers do not answer ---
+// --- a runlist with registers that do not answer ---
 
 TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
     const nvdebug_topology &topology = machine.gpu()->topology;
@@ -635,7 +635,7 @@ TEST_P(Leases, OfContextsWhereARunlistCannotBeRead) {
     const std::string before = read(machine, file("contexts")).text;
     const std::string none = " - - - - - - - unreadable\n";
     EXPECT_EQ(before.find(none), std::string::npos);
-    // one whose list is empty, and the one with all tasks
+    // an empty one, and the one with all tasks
     for (const u32 which : {1U, 0U}) {
         const u32 reg = ops->registers(&topology.runlist[which]) + ops->length_offset;
         machine.on_read = [=](u32 offset) {
@@ -819,7 +819,7 @@ TEST_P(Timeslices, ThatCannotBeSubmittedAreRestored) {
     machine.on_write = [](u32, u32) { return true; };
     const int error = write("set_timeslice", "0:1 4000");
     machine.on_write = nullptr;
-    // the same words are in the registers: a chip that shows no more cannot tell
+    // the same words are in the registers: on a chip that shows no more it cannot be detected
     if (error) {
         EXPECT_EQ(word(), old);
     } else {

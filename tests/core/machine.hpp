@@ -66,7 +66,7 @@ class Machine {
     int next_request();
     std::uint64_t requests = 0;
     std::vector<std::string> errors; // lines in the log
-    std::vector<std::string> done;   // and those that say what was done
+    std::vector<std::string> done;   // and those about what was done
     std::vector<std::string> warnings;
     std::vector<std::uint32_t> expected; // registers that were announced
 

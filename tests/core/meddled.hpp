@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU that somebody else writes to at the same time, or that does not do what it is told.
+// A GPU that others write to at the same time, or that does not do what is written to it.
 #pragma once
 
 #include "model.hpp"
@@ -46,7 +46,7 @@ class Meddled final : public Model {
         return (on_memory_write && on_memory_write(address, value)) ||
                Model::memory_write(aperture, address, value);
     }
-    /// As somebody else does.
+    /// Accesses that are not the core's.
     [[nodiscard]] u32 peek(u32 offset) { return Model::register_read(offset); }
     void poke(u32 offset, u32 value) { Model::register_write(offset, value); }
 

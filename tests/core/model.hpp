@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A machine whose GPU is the model, with system memory.
+// A machine with the model as GPU, and system memory.
 #pragma once
 
 #include "machine.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Addresses where no memory is, and lengths past the end of what there is. Which memory of a machine
-// may be read is the kernel's to know: tests/test_outside.py.
+// Addresses where no memory is, and lengths past its end. Which memory of a machine may be read is
+// the kernel's to decide: tests/test_outside.py.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -40,7 +40,7 @@ class Outside : public OnBoard {
                 {0xa0000, "coh"},            {0xf0000, "ncoh"},
                 {0xfffffff000, "coh"},       {0xfffffff000, "ncoh"}};
     }
-    /// Where no published register says how much video memory there is, what is beyond is asked for;
+    /// Where no published register has the size of video memory, addresses beyond its end are read;
     /// the bus answers with errors, and the model records it.
     bool is_asked_for(const Place &at) { return at.aperture == "vid" && !bench.since("gtx1060-3gb"); }
     int error_of(const Place &at) { return is_asked_for(at) ? -EIO : -EFAULT; }
@@ -254,7 +254,7 @@ TEST_P(Outside, SubcontextsThatLeadNowhere) {
     }
 }
 
-/// A header that says more channels than there are entries.
+/// A header with more channels than there are entries.
 TEST_P(Outside, TheLongestGroupEndsWithTheList) {
     const Json list = bench.list();
     std::vector<std::uint32_t> words = bench.peek(list, 0, bench.entry_words());

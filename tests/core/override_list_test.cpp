@@ -221,7 +221,7 @@ TEST_P(OverrideList, HalfASubmitIsTakenBack) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// It cannot be taken back either: said, and the memory stays, as Host may read it.
+/// It cannot be taken back either: reported, and the memory stays, as Host may read it.
 TEST_P(OverrideList, ThatCannotBeReplacedIsKept) {
     nvdebug_override *const list = make();
     const u64 number = list->number;
@@ -277,7 +277,7 @@ TEST_P(OverrideList, HalfAResubmitIsSaidAndWithdrawn) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// Host reads the memory of a list whose successor could not be submitted, nor withdrawn.
+/// Host reads the memory of a list with a successor that could not be submitted, nor withdrawn.
 TEST_P(OverrideList, IsNotFreedAfterHalfAResubmit) {
     if (!shows_what_is_submitted())
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Asking `translate`, and the model's own MMU what it should say.
+// Requests to `translate`, and the answers to expect by the model's own MMU.
 #pragma once
 
 #include "bench.hpp"

@@ -184,7 +184,7 @@ TEST_P(PreemptionMode, ThatHasNoNameIsPutBackAsItWas) {
               "lease over: set the preemption mode of 1 channel: 0:2 as it was (by uid 0)\n");
 }
 
-/// Which it is is said each time anew.
+/// Each request logs the mode anew.
 TEST_P(PreemptionMode, IsSaid) {
     EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
     EXPECT_EQ(Open(machine, file).write("0:1 cta").error, 0);
@@ -213,7 +213,7 @@ TEST_P(PreemptionMode, BetweenInstructionsTakesASaveArea) {
     EXPECT_EQ(last & 3, 2U);
 }
 
-/// Only graphics engines have such contexts, whatever the instance block of another's channel says.
+/// Only graphics engines have such contexts, whatever the instance block of another's channel has.
 TEST_P(PreemptionMode, IsOfGraphicsChannels) {
     const Json layout = Json::parse(machine.answer("layout"));
     std::map<bool, Json> channel;
@@ -250,7 +250,7 @@ TEST_P(PreemptionMode, OfAnImageThatGoesMeanwhileIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Somebody sets it between the look at it and the write.
+/// Another mode is set between the look at it and the write.
 TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
     const u64 magic = options + 4 * (NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE -
                                      NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS);
@@ -334,7 +334,7 @@ TEST_P(FreedImage, GetsNothingWhenALeaseIsOver) {
 INSTANTIATE_TEST_SUITE_P(Boards, FreedImage,
                          testing::Values("gtx1080ti", "titan-v", "a100", "h200"), name_of_board);
 
-/// The write is lost: there is nothing to put back, and nothing to say.
+/// The write is lost: there is nothing to put back, and nothing to log.
 TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {
     machine.on_memory_write = [](u64, u32) { return true; };
     EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EIO);
@@ -342,8 +342,7 @@ TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {
     EXPECT_TRUE(machine.done.empty());
 }
 
-/// A write that cannot be checked is undone even for a task that dies, and it is said if that
-/// fails.
+/// A write that cannot be checked is undone even for a task that dies; if that fails, it is logged.
 TEST_P(PreemptionMode, ThatCannotBeCheckedIsUndoneForADyingTask) {
     for (const bool works : {true, false}) {
         writes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Probing a GPU whose registers are not as usual: what is taken from its tables, what is left out,
-// and what `info` says of it.
+// Probing a GPU with unusual registers: what is taken from its tables, what is left out, and the
+// text of `info`.
 #include "bench.hpp"
 #include "meddled.hpp"
 
@@ -181,7 +181,7 @@ TEST_P(AnyProbe, OfAGpuThatDoesNotAnswer) {
         EXPECT_EQ(machine.warnings, std::vector<std::string>{said});
         EXPECT_EQ(files(machine).size(), 0U);
     }
-    // as long as nobody has looked at it, and while it is away
+    // as long as it was not identified, and while it is away
     nvdebug_attachment attachment = attached();
     attachment.identified = false;
     for (const char *const key : {"chip_id", "revision"})
@@ -255,7 +255,7 @@ TEST_P(AnyProbe, WithoutDevices) {
     EXPECT_EQ(machine.warnings[0], "no device_info or runlists: device table empty\n");
 }
 
-/// Each row of a table says that there is another one; no row is read twice.
+/// Each row of a table announces another one; no row is read twice.
 TEST_P(AnyProbe, WithATableThatNeverEnds) {
     std::map<u32, int> rows;
     machine.on_read = [&](u32 offset) -> std::optional<u32> {
@@ -278,7 +278,7 @@ TEST_P(AnyProbe, WithATableThatNeverEnds) {
         EXPECT_FALSE(file.name.starts_with("runlist") || file.name == "device_info") << file.name;
 }
 
-/// Longer than there is room for, or of a version that nobody knows.
+/// Longer than there is room for, or of an unknown version.
 TEST_P(AnyProbe, WithATableThatCannotBe) {
     for (const auto &[value, why] : {std::pair(0xfff00002U, "device table makes no sense"),
                                      std::pair(0x0000000fU, "device table of an unknown version"),
@@ -483,7 +483,7 @@ TEST_P(Blocks, WithoutIdsTheyAreCounted) {
     EXPECT_EQ(base_of_id(), wanted);
     EXPECT_EQ(machine.warnings.at(0),
               "0 of " + std::to_string(ids.size()) + " runlists tell their id\n");
-    // the first one does not tell it, either
+    // the first one does not have it, either
     lie({{doorbell(0), error_word}, {doorbell(1), is(5)}, {doorbell(2), is(5)}});
     ASSERT_EQ(probe(), 0);
     expect_runlists(listed(order) + counted);
@@ -511,7 +511,7 @@ TEST_P(Blocks, PbdmasThatAreNone) {
     lie({{config, 0x80040007}});
     ASSERT_EQ(probe(), 0);
     EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].base, 0x40000U);
-    // the number, where it is there; else the registers tell it
+    // the number, where it is there; else it is in the registers
     EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].number, GetParam() == "rtx5090" ? 7U : 0U);
 }
 
@@ -638,7 +638,7 @@ TEST_P(OldBars, ARegisterThatCannotBeRead) {
         lie({{NV_VF_BAR1_BLOCK, error_word}, {reg, error_word}});
         block(1, -EIO);
     }
-    // from Turing on PBUS has it, too, but need not tell what is so now
+    // from Turing on PBUS has it, too, but need not be up to date
     if (GetParam() == "gtx980")
         return;
     for (const u32 reg : {NV_VF_BAR1_BLOCK, NV_VF_BIND_STATUS}) {

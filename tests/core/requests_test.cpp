@@ -392,7 +392,7 @@ TEST_P(Requests, ForAListInSystemMemoryOfWhoIsKilled) {
 
 // --- lists that move ---
 
-/// The driver's list, in two places with the same words: the registers say in which one it is.
+/// The driver's list, in two places with the same words: the registers name one of them.
 class Moving : public Requests {
   protected:
     Moving() {
@@ -406,7 +406,7 @@ class Moving : public Requests {
         shown[1] = shown[0] + (in_pages ? distance >> 12 : distance);
     }
     /// `after_copy` is asked at each look at the registers: how many copies have been begun, and is
-    /// it the first look since? It says in which place the list is.
+    /// it the first look since? It returns in which place the list is.
     template <typename Look>
     void watch(Look look) {
         copies = words = 0;
@@ -502,7 +502,7 @@ TEST_P(Moving, WhoseHeaderIsOverwritten) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The header is written, and then the list is another one: its memory is somebody else's.
+/// The header is written, and then the list is another one: its memory has another owner.
 TEST_P(Moving, WhileItsTimesliceIsSet) {
     watch([this](int, bool) { return words > 0; });
     EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EBUSY);
@@ -512,7 +512,7 @@ TEST_P(Moving, WhileItsTimesliceIsSet) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The registers cannot be read any more: it is said that the header was not put back.
+/// The registers cannot be read any more: the log has that the header was not put back.
 TEST_P(Moving, WhereItCannotBeSeen) {
     machine.on_read = [this](u32 offset) {
         return offset == reg && words ? std::optional(0xbadf1100) : std::nullopt;
@@ -525,7 +525,7 @@ TEST_P(Moving, WhereItCannotBeSeen) {
     EXPECT_EQ(machine.errors[0], "TSG 1: failed to restore 1 timeslices (-5)\n");
 }
 
-/// A lease that ends then says so, too.
+/// A lease that ends then logs it, too.
 TEST_P(Moving, WhereItCannotBeSeenAtTheEndOfALease) {
     {
         Open open(machine, *find("set_timeslice"));

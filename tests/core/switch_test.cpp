@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// switch_to_tsg: which entries are the TSG's, who is waited for, and which list is in force
+// switch_to_tsg: which entries are the TSG's, which tasks it waits for, and which list is in force
 // afterwards.
 #include "bench.hpp"
 #include "text.hpp"
@@ -61,7 +61,7 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
         else
             set_word(at(entry), (word(at(entry)) & 0x03ffffff) | length << 26);
     }
-    /// What a status register says, whatever is on the hardware.
+    /// Sets the value of a status register, whatever is on the hardware.
     void shows(u32 reg, u32 value) {
         machine.on_read = [reg, value](u32 offset) {
             return offset == reg ? std::optional(value) : std::nullopt;
@@ -133,7 +133,7 @@ TEST_P(Switch, OthersAreNotListedMeanwhile) {
     EXPECT_EQ(Open(machine, file("preempt_tsg")).write("0:1").error, 0);
 }
 
-/// With fewer channels than the header says it is not known which are missing.
+/// With fewer channels than in the header it is not known which are missing.
 TEST_P(Switch, TakesACompleteTsg) {
     set_length(3, 3);
     EXPECT_EQ(switch_to("0:1"), -EINVAL);
@@ -159,7 +159,7 @@ TEST_P(Switch, TakesTheFirstOfATsgThatIsListedTwice) {
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 1: 2 3"});
 }
 
-// --- who is waited for ---
+// --- tasks that are waited for ---
 
 TEST_P(Switch, WaitsForTheOthersToLeaveAPbdma) {
     for (const u32 other : {0U, 2U}) {
@@ -192,7 +192,7 @@ TEST_P(Switch, WaitsForTheOthersToLeaveAnEngineOfTheRunlist) {
     EXPECT_EQ(switch_to("0:1"), 0);
 }
 
-/// No public register says what is on some engines: PBDMAs must suffice.
+/// No public register shows what is on some engines: PBDMAs must suffice.
 TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
     for (u32 i = 0; i < gpu()->topology.engines; i++) {
         nvdebug_engine &one = gpu()->topology.engine[i];

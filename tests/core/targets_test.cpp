@@ -51,7 +51,7 @@ class Targets : public OnBoard {
             all[{one.runlist, one.channel}] = one.enabled;
         return all;
     }
-    /// As the files say.
+    /// The state in the files.
     State shown() {
         State all;
         for (const unsigned runlist : runlists())
@@ -156,7 +156,7 @@ TEST_P(Targets, AreDecimalOrHexadecimal) {
     expect_only(before, {channel}, false);
     take(true, hex(channel.runlist) + ":" + hex(channel.id) + "\n");
     expect_only(before, {channel}, true);
-    // Neither octal nor decimal: it is not said which.
+    // Octal or decimal: ambiguous.
     refuse(target(channel, "0" + std::to_string(channel.id)), {-EINVAL});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What requests do to tasks: who gets how much of the GPU's time. How requests reach the GPU, by
-// whom, and what the kernel logs and traces: tests/test_control.py, tests/test_runlist_control.py.
+// What requests do to tasks: how much of the GPU's time each gets. How requests reach the GPU, by
+// which users, and what the kernel logs and traces: tests/test_control.py,
+// tests/test_runlist_control.py.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -48,7 +49,7 @@ class Tasks : public OnBoard {
                         0.02);
     }
     void expect_even() { expect_shares({slice, slice, slice}); }
-    /// Nobody but this TSG of runlist 0 gets anything.
+    /// No other TSG of runlist 0 gets any time.
     void expect_only(int tsg) {
         for (const auto &[key, value] : gained(20 * slice))
             if (key.first == 0) {
@@ -224,7 +225,7 @@ TEST_P(Tasks, OfADriverThatSubmitsAreNotOverruled) {
     expect_even();
 }
 
-/// Who else is on the runlist is taken off all of its engines; other runlists do not notice.
+/// Other tasks of the runlist are taken off all of its engines; other runlists do not notice.
 TEST_P(Tasks, OfOtherEnginesAndOtherRunlists) {
     bench.machine.restart("mixed");
     ok("switch_to_tsg", "0:11");

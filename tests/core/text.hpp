@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Small parsers of what files say, independent of the library, as in tests/text.py.
+// Small parsers of files' text, independent of the library, as in tests/text.py.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// GPCs, TPCs, SMs, memory size and clock: what the files say is what the board file says, and what
-// was read from a real H200.
+// GPCs, TPCs, SMs, memory size and clock: the files have what the board file has, and what was read
+// from a real H200.
 #include "bench.hpp"
 #include "meddled.hpp"
 #include "text.hpp"
@@ -203,7 +203,7 @@ TEST(CapturedTopology, OfAnH200) {
     }
 }
 
-/// In the order that NVIDIA's driver told of a real one.
+/// In the order that NVIDIA's driver reported for a real one.
 TEST(CapturedTopology, SmsOfAnH200) {
     std::ifstream captured(std::filesystem::path(GOLDEN_FILES) / ".." / "data" / "h200-driver.txt");
     std::string wanted = "# sm gpc tpc\n";

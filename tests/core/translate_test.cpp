@@ -47,7 +47,7 @@ class Translate : public testing::Test {
 
 // --- version 2 ---
 
-/// PD3 to PD0 are at `pdb` and the next pages, PT64K and PT4K where PD0's entry says.
+/// PD3 to PD0 are at `pdb` and the next pages, PT64K and PT4K where PD0's entry points.
 class Version2 : public Translate {
   protected:
     Version2() : Translate("titan-v") {
@@ -310,14 +310,14 @@ TEST_F(Version1, ASmallPage) {
            "error: -\n");
 }
 
-/// Unless the request says it.
+/// Unless the request has it.
 TEST_F(Version1, TheSizeOfBigPagesIsThatOfTheGpu) {
     const auto with = [&](std::uint32_t ctrl, const std::string &more = "") {
         bench.machine.fault("none");
         bench.machine.fault("read 0x100c80 " + hex(ctrl));
         return ask("0x10000000 0x123456789" + more);
     };
-    for (const std::uint32_t also : {0U, 0x800U}) { // that blocks may say it, too
+    for (const std::uint32_t also : {0U, 0x800U}) { // that blocks may have it, too
         EXPECT_NE(with(also | 1).text.find("\nPD0[72]: "), std::string::npos);
         EXPECT_NE(with(also).text.find("\nPD0[36]: "), std::string::npos);
         EXPECT_NE(with(also, " 64k").text.find("\nPD0[72]: "), std::string::npos);

@@ -78,7 +78,7 @@ class Views : public testing::TestWithParam<std::string> {
 
 class Hidden : public Views {};
 
-/// A reader who may not know them gets the same text, but for each address.
+/// A reader without the right to see them gets the same text, except each address.
 TEST_P(Hidden, AreTheAddressesAndNothingElse) {
     const std::set<std::string> with_addresses{"runlist", "contexts"};
     for (const std::string workload : {"mixed", "malformed"})
@@ -451,7 +451,7 @@ TEST_P(Engines, WhoseChannelsCannotBeRead) {
     gpu()->topology.runlist[0].pbdmas = pbdmas;
 }
 
-/// All registers are announced before the first of them is read: at first those that tell whether
+/// All registers are announced before the first of them is read: at first those that show whether
 /// it is used, then its channels, and at each further look all at once.
 TEST_P(Engines, AreAnnounced) {
     std::map<u32, u32> values = idle();
@@ -759,7 +759,7 @@ TEST_P(Geometry, WithAMaskThatCannotBeRead) {
     }
 }
 
-/// All TPCs of a GPC that is off are off, and nobody asks its fuses.
+/// All TPCs of a GPC that is off are off, and its fuses are not read.
 TEST_P(Geometry, WithAGpcThatIsOff) {
     const nvdebug_geometry_ops *const ops = gpu()->chip->geometry;
     const u32 gpcs = gpu()->geometry.count[NVDEBUG_NUM_GPCS].value;

@@ -11,7 +11,7 @@
 namespace core {
 namespace {
 
-constexpr unsigned samples = 600; // addresses per board that nobody chose
+constexpr unsigned samples = 600; // random addresses per board
 
 class Walks : public OnBoard {
   protected:

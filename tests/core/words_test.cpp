@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Words by which the register bus says that it has no answer: errors in registers, data in memory
+// Words by which the register bus reports a missing answer: errors in registers, data in memory
 // where an address may look like that.
 #include "bench.hpp"
 #include "page_tables.hpp"

@@ -79,7 +79,7 @@ std::vector<nvdebug_mmu_leaf> scan(const Memory &memory, const nvdebug_mmu_forma
     return found;
 }
 
-/// Both say the same of the address.
+/// Both give the same for the address.
 void expect_agreement(const nvdebug_walk &module, const mmu::Walk &model) {
     std::ostringstream steps;
     for (unsigned i = 0; i < module.steps; ++i)
@@ -188,7 +188,7 @@ TEST_P(PageTables, ScansFindEveryPageAndNoOther) {
     }
 }
 
-/// A bit of an entry that means something, whatever the others say: codes that version 3 leaves
+/// A bit of an entry that means something, whatever the others are: codes that version 3 leaves
 /// undefined for entries that are not valid (PCF above 3) may be read either way.
 unsigned any_bit(std::mt19937_64 &random, mmu::Version version) {
     const auto bit = static_cast<unsigned>(random() % 64);
@@ -202,7 +202,7 @@ bool says_page_where_none_can_be(const nvdebug_walk &w) {
     });
 }
 
-/// Bits flipped in the tables: whatever they then mean, both walks end, and say the same.
+/// Bits flipped in the tables: whatever they then mean, both walks end, and agree.
 TEST_P(PageTables, AgreeOnDamagedTables) {
     for (unsigned round = 0; round < spaces; ++round) {
         SCOPED_TRACE(round);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The driver source over a stand-in for NVIDIA's driver, whose GPU is the model.
+// The driver source over a stand-in for NVIDIA's driver, with the model as its GPU.
 #include "bench.hpp"
 #include "tests/sections.hpp"
 
@@ -32,11 +32,11 @@ using nvdebug::Tree;
 using sections::Section;
 namespace fs = std::filesystem;
 
-// --- what it says ---
+// --- its files ---
 
 class Boards : public testing::TestWithParam<std::string> {};
 
-/// Lines of `info` that say how the GPU is attached, and what the driver cannot do.
+/// Lines of `info` about how the GPU is attached, and about what the driver cannot do.
 std::string without_attachment(const std::string &info) {
     std::istringstream lines(info);
     std::string kept;
@@ -151,7 +151,7 @@ TEST(DriverCost, OfALongList) {
     EXPECT_LE(kernel.mappings, 64U);
 }
 
-// --- who made what ---
+// --- owners of channels ---
 
 /// Instance blocks of a list's channels, in its order.
 std::vector<std::uint64_t> instances_of(const nvdebug::Runlist &list) {
@@ -163,7 +163,7 @@ std::vector<std::uint64_t> instances_of(const nvdebug::Runlist &list) {
 
 class Ownership : public Driver {
   protected:
-    /// 557 made the first channels of runlist 0, 558 the next, and nobody the last.
+    /// 557 made the first channels of runlist 0, 558 the next, and no process the last.
     Ownership() : gpu(bench.tree(), 0), list(gpu.runlist(0, nvdebug::Detail::brief).value()) {
         const std::vector<std::uint64_t> all = instances_of(list);
         EXPECT_GE(all.size(), 4U);
@@ -178,7 +178,7 @@ class Ownership : public Driver {
         kernel.processes[558].status = "Name:\tUid:\nUid:\t7\tx\n";
     }
 
-    /// Their pids, in the list's order; 0: nobody's.
+    /// Their pids, in the list's order; 0: none.
     [[nodiscard]] std::vector<std::uint32_t> pids(const nvdebug::Owners &owners) const {
         std::vector<std::uint32_t> found;
         for (const auto &listed : nvdebug::channels_of(list)) {
@@ -758,7 +758,7 @@ TEST_F(Driver, MayAnswerAnything) {
         EXPECT_EQ(kernel.open_files(), 0U);
         EXPECT_EQ(kernel.mapped(), 0U);
     }
-    // It was told names that it never gave.
+    // It received names that it never gave.
     kernel.wrongs.clear();
     kernel.forget_mappings();
 }
@@ -877,7 +877,7 @@ TEST(HardwareOwners, AreTheProcessesThatRan) {
     const auto owners = gpu.owners();
     ASSERT_TRUE(owners) << owners.error().sentence;
     ASSERT_EQ(owners->processes.size(), 2U);
-    std::map<std::uint32_t, std::size_t> channels; // by pid; 0: nobody's
+    std::map<std::uint32_t, std::size_t> channels; // by pid; 0: none
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> of_tsg;
     const auto info = gpu.info();
     ASSERT_TRUE(info) << info.error().sentence;

@@ -131,7 +131,7 @@ TEST_F(Looks, FindHeirs) {
     EXPECT_EQ(channels(gpu, 558), 2U);
 }
 
-/// What a process duplicates hides nobody: descriptors are taken one at a time.
+/// Duplicates of one process hide no other: descriptors are taken one at a time.
 TEST_F(Looks, TakeFewDescriptors) {
     kernel.processes[557].copies = 1'100;
     kernel.add_process(900, {0x500000});

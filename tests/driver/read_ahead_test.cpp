@@ -10,7 +10,7 @@ namespace {
 using nvdebug::Result;
 using nvdebug::driver::ReadAhead;
 
-/// Registers whose value is when they are read, from 1.
+/// Registers with the number of the read as their value, from 1.
 class Clocked final : public nvdebug::driver::Words {
   public:
     Result<void> registers(std::span<const std::uint32_t> offsets,

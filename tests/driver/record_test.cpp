@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The recorder, against what the model knows of who had its engines, over the stand-in for
+// The recorder, against the model's own record of its engines' tasks, over the stand-in for
 // NVIDIA's driver.
 #include "bench.hpp"
 
@@ -16,7 +16,7 @@ using nvdebugctl::Lane;
 using nvdebugctl::Recorder;
 using nvdebugctl::Totals;
 
-/// Who had GR0 in each microsecond, by the engine time that channels got.
+/// The task on GR0 in each microsecond, by the engine time that channels got.
 class Truth {
   public:
     explicit Truth(nvmodel::Gpu &gpu) : gpu_(gpu) { look(); }
@@ -123,7 +123,7 @@ class Recorded : public Driver {
         return record;
     }
 
-    static constexpr std::uint32_t first_pid = 900'000'000; // nobody's on this machine
+    static constexpr std::uint32_t first_pid = 900'000'000; // of no process on this machine
     const nvdebug::Gpu gpu{bench.tree(), 0};
     Kept kept;
     std::vector<std::string> notes;
@@ -196,7 +196,7 @@ TEST_F(Recorded, SamplesAgreeWithTheModelsTruth) {
 
 TEST_F(Recorded, SwitchesAreJoinedWithTsgs) {
     const auto recorder = start(1'000'000);
-    // Who is on GR0 now had it since, and has it when a sample is taken.
+    // The task that is on GR0 now had it since, and has it when a sample is taken.
     bench.gpu.advance(100 * nvmodel::ns_per_us);
     const auto states = gpu.engine_states(nvdebug::Detail::brief);
     ASSERT_TRUE(states);
@@ -261,7 +261,7 @@ TEST_F(Recorded, SamplesThatFailOrComeLateAreCounted) {
     kernel.clock = nullptr;
     ASSERT_TRUE(recorder->sample()) << "there is a register, too";
     kernel.clock = [this] { return static_cast<std::uint64_t>(bench.gpu.now()); };
-    kernel.fail = kernel.ioctls + 2; // the first tells the time, the second the registers
+    kernel.fail = kernel.ioctls + 2; // the first reads the time, the second the registers
     kernel.fail_with = EIO;
     ASSERT_TRUE(recorder->sample());
     kernel.fail = 0;

@@ -15,7 +15,7 @@ using nvdebug::Turn;
 
 constexpr std::uint64_t ms = 1'000'000, period = 50 * ms;
 
-/// All that was told of lanes.
+/// All events of lanes.
 struct Told final : Sink {
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
         turns[lane.engine].push_back(turn);

@@ -60,7 +60,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::map<std::uint32_t, Objects> others;    ///< objects of their clients
     /// A process with a client that has one TSG of these instance blocks; returns its client.
     std::uint32_t add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances);
-    /// It ends: its clients go once nobody has a descriptor of its any more.
+    /// It ends: its clients go once no process has a descriptor of its any more.
     void end_process(std::uint32_t pid);
 
     /// What a process' client was made to take, in the order of it; of a forked process, too.
@@ -78,10 +78,10 @@ class StandIn final : public nvdebug::driver::Kernel {
     }
     /// Context switches that the driver records, from when it is asked to; and how it goes wrong.
     std::vector<rm::SwitchRecord> switches;
-    std::uint32_t put_beyond = 0; ///< added to where it says that it is
+    std::uint32_t put_beyond = 0; ///< added to the place that it reports
     std::uint64_t dropped = 0;
     bool has_switches = true;            ///< else it does not record them
-    std::function<std::uint64_t()> clock; ///< of the GPU, in ns; none: it is not told
+    std::function<std::uint64_t()> clock; ///< of the GPU, in ns; none: requests for it fail
     /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
     std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
@@ -101,7 +101,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// Of the ioctls, from 1, the one that fails with this errno.
     std::uint64_t fail = 0;
     int fail_with = 0;
-    /// The one whose status is this.
+    /// The request that gets this status.
     std::uint64_t deny = 0;
     std::uint32_t deny_with = 0;
     bool tells_interleave = true; ///< not with 580.159.04

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Controls through the stand-in for NVIDIA's driver. The processes of the tasks are its own; who
-// keeps a lease is a process that is really forked.
+// Controls through the stand-in for NVIDIA's driver. The processes of the tasks are its own; the
+// keeper of a lease is a process that is really forked.
 #include "steering.hpp"
 
 #include "lib/tree.hpp"

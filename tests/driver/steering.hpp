@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Two processes whose tasks are steered through the stand-in for NVIDIA's driver.
+// Two processes with tasks that are controlled through the stand-in for NVIDIA's driver.
 #pragma once
 
 #include "bench.hpp"

@@ -47,7 +47,8 @@ TEST_F(Switched, AreReadOnceAndInOrder) {
     EXPECT_EQ(found[0].ns, 500U);
 }
 
-/// A number is matched with /proc only where both count alike, and only with who has the GPU open.
+/// A pid is matched with /proc only where both count alike, and only with processes that have the
+/// GPU open.
 TEST_F(Switched, AreOfProcessesThatHaveTheGpu) {
     kernel.processes[8] = {.command = "mine", .started = 5};
     const auto card = nvdebug::driver::Card{"", 1U << 8, 0};

@@ -111,7 +111,7 @@ TEST_F(Tasks, GetAShare) {
 
 TEST_F(Tasks, GetNothingThatMakesNoSense) {
     const std::vector<std::pair<std::vector<std::string>, Options>> all = {
-        {{"557", "558"}, {{"--share", "25%"}}}, // nobody else
+        {{"557", "558"}, {{"--share", "25%"}}}, // no other task
         {{"557"}, {{"--share", "100%"}}},
         {{"557"}, {{"--share", "25%"}, {"--timeslice", "2ms"}}},
         {{"557"}, {{"--hold", ""}, {"--timeslice", "2ms"}}},

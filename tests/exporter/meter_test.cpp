@@ -67,7 +67,7 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     now = 16 * ms;
     watched.step();
     now = 18 * ms;
-    watched.step(); // nothing came: who is on it has had it until now
+    watched.step(); // nothing came: the task on it has had it until now
     const Facts facts = watched.facts();
     ASSERT_FALSE(facts.trouble) << *facts.trouble;
     EXPECT_TRUE(facts.has_switches);
@@ -75,7 +75,7 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     const TaskFacts *const mine = find(facts, pid), *const other = find(facts, 77);
     ASSERT_TRUE(mine && other);
     ASSERT_TRUE(mine->timeslice_ns);
-    const std::uint64_t saving = 2 * ms % *mine->timeslice_ns; // of the turn whose end was seen
+    const std::uint64_t saving = 2 * ms % *mine->timeslice_ns; // of the turn that was seen to end
     ASSERT_LT(saving, 300'000U);
     EXPECT_GT(saving, 0U);
     EXPECT_EQ(mine->times.saving_ns, saving);
@@ -168,7 +168,7 @@ TEST_F(Metered, AGpuThatSleptAtFirstIsLookedAtAgain) {
     EXPECT_TRUE(gpu.engine_states());
 }
 
-/// Nobody scrapes, and tasks come and go: room is made all the same, also for TSGs without a pid.
+/// Tasks come and go without a scrape: room is made all the same, also for TSGs without a pid.
 TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
     Meter watched = meter(0s);
     watched.step();

@@ -36,8 +36,8 @@ struct line {
 bool next_line(const char **text, struct line *line);
 
 /*
- * NULL if the text is as docs/proc.md says: each line 48 columns of printable
- * ASCII, known boxes in order, in each of them known keys. Otherwise what is
+ * NULL if the text has the form in docs/proc.md: each line 48 columns of
+ * printable ASCII, known boxes in order, in each known keys. Otherwise what is
  * wrong; `line` is then the one in question.
  */
 const char *boxes_fault(const char *text, struct line *line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * GPUs that leave and come back, and the module that is unloaded and loaded,
- * while other processes work. How often is told by what they have done, not by
+ * while other processes work. How often depends on what they have done, not on
  * time.
  */
 #ifndef CHURN_H

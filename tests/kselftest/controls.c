@@ -55,7 +55,7 @@ void mode_word(const char *shown, char word[8])
 	word[i] = '\0';
 }
 
-/* One whose context has a mode, so that it can get another. */
+/* One with a mode in its context, so that it can get another. */
 static const struct channel *with_mode(const struct channels *channels)
 {
 	for (size_t i = 0; i < channels->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Allocations and copies to and from user space that fail when they are told
- * to (Documentation/fault-injection of the kernel).
+ * Allocations and copies to and from user space that are made to fail
+ * (Documentation/fault-injection of the kernel).
  */
 #ifndef FAULTS_H
 #define FAULTS_H
@@ -17,7 +17,7 @@ void faults_need(void);
  *
  *	for (walk = faults_walk(); faults_more(&walk);) {
  *		faults_arm(&walk);
- *		system call, whose result is kept
+ *		system call; its result is kept
  *		faults_disarm(&walk);
  *		look at what became of it
  *	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * The /proc/gpuX folders as tests see them. The tree's root is /proc, or what
- * the environment variable NVDEBUG_PROC says, to try tests on a copy.
+ * the environment variable NVDEBUG_PROC names, to try tests on a copy.
  */
 #ifndef GPUS_H
 #define GPUS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What the module says in the kernel's log. */
+/* The module's lines in the kernel's log. */
 #ifndef KLOG_H
 #define KLOG_H
 

@@ -26,7 +26,7 @@ int ktap_skip_all(const char *reason);
 
 /* For tests: a line of diagnosis. */
 __printf(1, 2) void ktap_note(const char *format, ...);
-/* The first line that differs, which says more than two long texts. */
+/* The first line that differs, which is clearer than two long texts. */
 void ktap_note_difference(const char *expected, const char *text);
 __printf(3, 4) void ktap_failure(const char *file, int line,
 				 const char *format, ...);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Loading and unloading the module. Its file is /lib/nvdebug.ko, or what the
- * environment variable NVDEBUG_KO says.
+ * environment variable NVDEBUG_KO names.
  */
 #ifndef MODULE_H
 #define MODULE_H

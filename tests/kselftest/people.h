@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Becoming somebody else, for good: for tests, each of which is a process of its own. */
+/* Becoming another user, for good: for tests, each a process of its own. */
 #ifndef PEOPLE_H
 #define PEOPLE_H
 

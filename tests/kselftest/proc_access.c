@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Who may do what, with the module's default parameters. Every test runs in a
+ * The rights of users, with the module's default parameters. Each test runs in a
  * process of its own, so it drops its privileges for good.
  */
 #define _GNU_SOURCE
@@ -83,7 +83,7 @@ static void test_modes(const struct gpu *gpu)
 	}
 }
 
-/* A normal user reads what root reads, where the mode says so. */
+/* A normal user reads what root reads, where the mode allows it. */
 static void test_user_reads(const struct gpu *gpu)
 {
 	static char *expected[FILES_MAX];
@@ -170,7 +170,7 @@ static void test_no_sys_admin_junk(const struct gpu *gpu)
 	}
 }
 
-/* Descriptors that a privileged process opened lend nobody its rights. */
+/* Descriptors that a privileged process opened do not carry its rights. */
 static void test_inherited_control(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];

@@ -194,7 +194,7 @@ static void test_again(const struct gpu *gpu)
 				continue;
 			}
 			text = answer(fd, file, NULL);
-			/* What set_timeslice says first is what was before. */
+			/* set_timeslice first has what was before. */
 			if (!expected[which] || step < 2)
 				expected[which] = text;
 			EXPECT(strcmp(file, TRANSLATE) ||
@@ -381,7 +381,7 @@ static void test_walk(const struct gpu *gpu)
 	}
 }
 
-/* What a channel's directory says is what its number finds. */
+/* The answer for a channel's directory is that for its number. */
 static void test_by_channel(const struct gpu *gpu)
 {
 	struct directory directory;

@@ -269,7 +269,7 @@ static char *titles_of(const char *text)
 	return titles;
 }
 
-/* Somebody else's list may come and go as often as a reader tries. */
+/* Another owner's list may come and go as often as a reader tries. */
 static char *read_while_it_moves(const struct gpu *gpu, const char *file)
 {
 	char *text;

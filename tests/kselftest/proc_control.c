@@ -47,7 +47,7 @@ static bool same_tsg(const struct tsg *a, const struct tsg *b)
 	return a->runlist == b->runlist && a->id == b->id;
 }
 
-/* That TSG's headers say so, all others what they said before. */
+/* That TSG's headers have it, all others what they had before. */
 static void expect_timeslice(const struct gpu *gpu, const struct tsgs *before,
 			     const struct tsg *changed, unsigned int timeout,
 			     unsigned int scale)

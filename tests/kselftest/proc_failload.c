@@ -160,7 +160,7 @@ static void test_remove(const struct gpu *gpu)
 	faults_note();
 }
 
-/* Until a worker has looked for GPUs and says whether that went well. */
+/* Until a worker has looked for GPUs and logged the result. */
 static void find_again(const struct gpu *gpu)
 {
 	int log = klog_open();

@@ -18,7 +18,7 @@
 
 #define TEXT_MAX (1 << 20)
 
-/* What is said of a file stays the same, as far as the GPU's own work lets it. */
+/* A file's text stays the same, as far as the GPU's own work lets it. */
 static char *steady(const char *file, const char *text)
 {
 	if (file_is(file, FILE_MOVES))

@@ -192,7 +192,7 @@ static void test_end(const struct gpu *gpu)
 	faults_note();
 }
 
-/* Is what was asked for to be seen or heard again? */
+/* Is the effect of the request to be seen again? */
 static void expect_answer(const struct op *op, const char *text)
 {
 	char *steady;

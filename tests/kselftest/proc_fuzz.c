@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * System calls at random on every file of every GPU, by root, by a user, and by
- * a user who was handed files that root had opened, while the models behind the
+ * a user with files that root had opened, while the models behind the
  * GPUs misbehave and GPUs and module come and go. A seed decides what each
  * process calls.
  *
@@ -60,7 +60,7 @@ enum {
 	CALLS, FAULTS = CALLS, CHURNS,
 };
 
-/* What any call may say of an argument, and what any access of the file. */
+/* Errors of any call about an argument, and of any access of the file. */
 #define BAD_CALL EBADF, EFAULT, EINVAL, ESPIPE
 #define NO_FILE EIO, ENODATA
 /* And what a request may be refused with. */
@@ -68,7 +68,7 @@ enum {
 		EOPNOTSUPP
 
 /*
- * What docs/proc.md says of a control; EPERM is a user's, and EACCES, ENOENT and
+ * A control's errors in docs/proc.md; EPERM is a user's, and EACCES, ENOENT and
  * the like are the path's.
  */
 static const struct tally_kind kinds[] = {

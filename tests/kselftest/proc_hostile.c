@@ -7,7 +7,7 @@
  * and when the fault is over everything has to work as before.
  *
  * proc_hostile [--points COUNT] [NAME]...: at so many accesses of each, evenly
- * spread (0: at every one; 8 if not said).
+ * spread (0: at every one; default 8).
  */
 #define _GNU_SOURCE /* strerrorname_np() */
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 /* What takes this long hangs. */
 #define DEADLINE_S 60
-/* A lease that is taken, and whose end leaves everything as it is. */
+/* A lease that is taken, and that leaves everything as it is when it ends. */
 #define LINES_MAX 7
 #define LINES_LOAD 4
 #define ERRNOS_MAX 8
@@ -39,7 +39,7 @@
 
 static unsigned long points = 8;
 
-/* One way of going wrong: what the model is told, with the access's number. */
+/* One way of going wrong: the model's fault, with the access's number. */
 struct fault {
 	char spec[64];
 	/* errnos of reading and asking, and of controls and leases; 0 ends them */
@@ -104,7 +104,7 @@ static bool is_allowed(const struct fault *fault, const struct op *op, int error
 	return !error || is_among(error, reads ? fault->read : fault->write);
 }
 
-/* Lines in the log but those that say this. */
+/* Lines in the log but those with this text. */
 static size_t lines_but(const char *what, int log, char **said)
 {
 	size_t lines = klog_lines(log, said);
@@ -114,7 +114,7 @@ static size_t lines_but(const char *what, int log, char **said)
 	return lines;
 }
 
-/* Does the log say that something was left as it should not be? */
+/* Does the log have that something was left as it should not be? */
 static bool is_said(const char *log)
 {
 	static const char *const phrases[] = {
@@ -157,7 +157,7 @@ static const char *name_of(const struct attempt *a)
 	return name;
 }
 
-/* A box or a line may say that there is nothing to be said. */
+/* A box or a line may have a note that its values are missing. */
 static bool owns_up(const char *text)
 {
 	return strstr(text, "unreadable") || strstr(text, "mig: unknown") ||
@@ -187,7 +187,7 @@ static void attempt_judge(const struct attempt *a)
 	free(steady);
 }
 
-/* A request that failed has changed nothing, or the log says so. */
+/* A request that failed has changed nothing, or the log has it. */
 static void judge_state(const struct attempt *a, const struct state *before,
 			const struct state *now)
 {
@@ -546,7 +546,7 @@ static void others_expect(const char *bad, char *const before[GPUS_MAX],
 	}
 }
 
-/* Whatever it may be taken for: each file either opens or says why not. */
+/* Whatever it may be taken for: each file either opens or fails. */
 static void read_everything(void)
 {
 	static struct gpu gpus[GPUS_MAX + 1];

@@ -36,7 +36,7 @@ static void begin(const struct gpu *gpus)
 	}
 }
 
-/* Reads on a file whose GPU or module is gone: old text or an error. */
+/* Reads on a file after its GPU or module is gone: old text or an error. */
 static void expect_harmless(int fd, const char *file, const char *old,
 			    size_t size)
 {
@@ -76,7 +76,7 @@ static void walk_once(const struct gpu *gpu)
 	close(fd);
 }
 
-/* Opens and reads files of a GPU over and over until told to stop. */
+/* Opens and reads files of a GPU over and over until stopped. */
 static void read_over_and_over(const struct gpu *gpu, int started, int stop)
 {
 	static const char *const files[] = { "runlist0", "runlist0_brief",

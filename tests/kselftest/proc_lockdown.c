@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Kernel lockdown takes away the controls. It lasts until the next boot, so
- * this program locks down only if it is told to: proc_lockdown --destructive.
+ * this program locks down only on demand: proc_lockdown --destructive.
  */
 #include <fcntl.h>
 #include <stdio.h>

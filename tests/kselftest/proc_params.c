@@ -20,7 +20,7 @@
 #define OTHER_USER 1001
 #define GROUP 2000
 
-/* Who may read state; topology and controls are as ever. */
+/* The users that may read state; topology and controls are as ever. */
 static void expect_modes(const struct gpu *gpus, unsigned int mode,
 			 unsigned int uid, unsigned int gid)
 {
@@ -97,7 +97,7 @@ static char *all_state(const struct gpu *gpus, int error)
 	return all;
 }
 
-/* Reads all state as somebody: an error, or text with or without addresses. */
+/* Reads all state as a user: an error, or text with or without addresses. */
 static void expect_reader(const struct gpu *gpus, unsigned int uid,
 			  unsigned int gid, int error, bool hidden)
 {
@@ -164,7 +164,7 @@ static void test_state_all(const struct gpu *gpus)
 	expect_reader(gpus, USER, USER, 0, true);
 }
 
-/* Whose snapshot it is, not who reads it: a pipe would do the same. */
+/* The opener decides, not the reader: a pipe would do the same. */
 static void test_state_all_keeps_opener(const struct gpu *gpus)
 {
 	size_t size;

@@ -326,7 +326,7 @@ static void test_two_opens(const struct gpu *gpu)
 	}
 }
 
-/* What every user may read does not change while nobody changes the wiring. */
+/* What every user may read does not change while the wiring does not. */
 static void test_topology_is_steady(const struct gpu *gpu)
 {
 	struct files files;

@@ -501,7 +501,7 @@ static void end(void)
 	tally_free(tally);
 }
 
-/* Once nobody holds one, all is as it was. */
+/* Once no process holds one, all is as it was. */
 static void test_leases(const struct gpu *gpus)
 {
 	begin(gpus);

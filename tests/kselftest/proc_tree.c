@@ -11,7 +11,7 @@
 /* What libsmctrl reads a number with. */
 #define NUMBER_BYTES 18
 
-/* Does the generation have it, and does `info` not say otherwise? */
+/* Does the generation have it, and `info` not deny it? */
 static bool is_promised(const struct gpu *gpu, const struct file_kind *kind)
 {
 	char value[VALUE_MAX];
@@ -42,7 +42,7 @@ static void test_files(const struct gpu *gpu)
 	}
 }
 
-/* Every chip of a known generation has these, whatever `info` says. */
+/* Every chip of a known generation has these, whatever is in `info`. */
 static void test_features(const struct gpu *gpu)
 {
 	enum generation generation = gpu_generation(gpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * The driver submits one version of a list after the other, at any moment of a
- * read: what is shown is one version as a whole, or says that it is torn.
+ * read: what is shown is one version as a whole, or is marked as torn.
  * Needs the model behind the GPU.
  *
  * proc_versions [--rounds COUNT] [NAME]...

@@ -46,7 +46,7 @@ static unsigned long cost_of(const struct gpu *gpu, int model, const char *file)
 	return accesses(model);
 }
 
-/* A process that opens the file, and says by its status what came of it. */
+/* A process that opens the file; its exit status is the result. */
 static int start_walk(const struct gpu *gpu, const char *file)
 {
 	int pid = fork();

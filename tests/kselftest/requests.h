@@ -8,7 +8,7 @@
 
 #define REQUEST_MAX 100
 
-/* What there is to name. */
+/* What requests can name. */
 struct named {
 	struct channels channels;
 	struct tsgs tsgs;

@@ -89,7 +89,7 @@ static void restore_lists(const struct gpu *gpu, const struct state *before)
 	for (size_t i = 0; i < before->tsgs.count; i++) {
 		const struct tsg *tsg = &before->tsgs.at[i];
 
-		/* Not all that a header says can be asked for. */
+		/* Not every value of a header can be requested. */
 		if (i < now.count && now.at[i].timeout == tsg->timeout &&
 		    now.at[i].scale == tsg->scale)
 			continue;

@@ -30,7 +30,7 @@ bool tally_count(struct tally *tally, size_t kind, int error);
 /* The same of a call that returns a negative number and sets errno. */
 bool tally_call(struct tally *tally, size_t kind, long result);
 
-/* Tells all that count into it to come to an end. */
+/* Makes all that count into it come to an end. */
 void tally_end(struct tally *tally);
 bool tally_has_ended(const struct tally *tally);
 

@@ -14,11 +14,11 @@ enum {
 	FILE_ANSWERS = 4,
 	/* Cannot be opened if its hardware is wired to nothing. */
 	FILE_UNCONNECTED = 8,
-	/* Not every chip of these generations has it: `info` says which. */
+	/* Not every chip of these generations has it: `info` shows which. */
 	FILE_OF_SOME = 16,
 };
 
-/* In order of age; GM10x counts as Kepler, whose kin it is. */
+/* In order of age; GM10x counts as Kepler, to which it is close. */
 enum generation {
 	UNKNOWN, KEPLER, MAXWELL, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER,
 	BLACKWELL,
@@ -35,7 +35,7 @@ struct file_kind {
 extern const struct file_kind file_kinds[];
 extern const size_t file_kind_count;
 
-/* NULL for a file that nobody has documented. */
+/* NULL for a file that is not documented. */
 const struct file_kind *file_kind(const char *file);
 bool file_is(const char *file, unsigned int flag);
 
@@ -48,7 +48,7 @@ void gpu_texts(const struct gpu *gpu, unsigned int mode, struct files *files);
 /* Those that change something when they are written. */
 void gpu_controls(const struct gpu *gpu, struct files *files);
 
-/* Does "info" say "feature NAME: yes"? */
+/* Does "info" have the line "feature NAME: yes"? */
 bool gpu_feature(const struct gpu *gpu, const char *name);
 
 enum generation gpu_generation(const struct gpu *gpu);

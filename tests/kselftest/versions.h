@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Lists of which the model submits one version after the other, so that a
- * mixture of two can be told ("Versions of a runlist" in docs/model.md).
+ * mixture of two is detected ("Versions of a runlist" in docs/model.md).
  */
 #ifndef VERSIONS_H
 #define VERSIONS_H
@@ -18,7 +18,7 @@ struct versions {
 
 enum version {
 	VERSION_WHOLE,
-	VERSION_TORN, /* and says so */
+	VERSION_TORN, /* and marked so */
 	VERSION_MIXED,
 };
 

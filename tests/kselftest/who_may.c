@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Prints who may do what with a GPU's files, as it is now: a line for each kind
+ * Prints the rights on a GPU's files, as they are now: a line for each kind
  * of person and thing to do, "PERSON | THING | yes", or what was hidden, or the
- * errno. A person who should be is given by number: who_may GPU STATE_UID STATE_GID.
+ * errno. User and group are given by number: who_may GPU STATE_UID STATE_GID.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -170,7 +170,7 @@ TEST(Mps, SameIdOnTwoRunlists) {
     EXPECT_EQ(shared_tsgs(uses).size(), 2U);
 }
 
-/** Shares of a list as text: `7=0.5`, `-` for what is not to be said. */
+/** Shares of a list as text: `7=0.5`, `-` for an unknown one. */
 std::string shares(const std::string &text) {
     std::string line;
     for (const TsgShare &share : expected_shares(value(parse_runlist(text))))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Every file of every board parses, and says what a person reads in it.
+// Every file of every board parses, into the values that a person reads in it.
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"

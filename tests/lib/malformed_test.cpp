@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Text that is not what docs/proc.md says: an error with the line, and never a crash.
+// Text that is not of the form in docs/proc.md: an error with the line, and never a crash.
 #include <gtest/gtest.h>
 
 #include <random>

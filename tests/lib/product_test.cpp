@@ -46,7 +46,7 @@ TEST_F(Products, OfAGpuThatWasNotSetUpHaveNoUuid) {
     EXPECT_EQ(product().uuid, std::nullopt);
 }
 
-/// Who reads the file of one that sleeps wakes it: a text that is not read shows that nobody did.
+/// Reading the file of a GPU that sleeps wakes it: a text that is not in the answer was not read.
 TEST_F(Products, OfAGpuThatSleepsAreLeftAlone) {
     write(information, "Model: \t\t NVIDIA H100\n");
     write(status, "suspended\n");

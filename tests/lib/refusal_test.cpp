@@ -87,7 +87,7 @@ TEST(Refusals, KeepTheGeneralReasonWhereNoneIsFound) {
     EXPECT_TRUE(general({"switch_to_tsg", "0:10 0:11", true}, EINVAL));
     EXPECT_TRUE(general({"translate", "0x1001 0", false}, EINVAL));
     EXPECT_TRUE(general({"enable_channel", " ", true}, EINVAL));
-    // What cannot be read says nothing.
+    // What cannot be read gives no reason.
     board.folder().write("gpu0/runlist5_brief", "nonsense\n");
     EXPECT_TRUE(general(preempt_tsgs({{{}, 77}}), EINVAL));
     board.folder().write("gpu0/info", "nonsense\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Puts what a GPU has in system memory somewhere else, and tells only the
+ * Puts what a GPU has in system memory somewhere else, and maps it only in the
  * IOMMU: at the old addresses the GPU's domain finds copies, and nothing is
  * left in the old place. Whoever translates the GPU's addresses sees no
  * difference; whoever takes them for physical ones reads zeros.

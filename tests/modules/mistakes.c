@@ -68,7 +68,7 @@ static void lock_order(void)
 	mutex_unlock(&other);
 }
 
-/* Two locks of one kind: nobody waits for himself, but somebody might. */
+/* Two locks of one kind: no deadlock here, but a possible one. */
 static void lock_twice(void)
 {
 	struct mutex locks[2];	/* of nothing */

@@ -13,7 +13,7 @@ TEST(Allocate, LineSixteenAsPrintedForgetsWhoIsOnTheCore) {
     EXPECT_TRUE(printed.refused);
     EXPECT_EQ(printed.bounds[0].response, 6);
     EXPECT_EQ(printed.bounds[1].response, 3);
-    // By the analysis that holds nobody says that it is schedulable.
+    // No algorithm finds it schedulable by the analysis that holds.
     for (const Algorithm algorithm : {Algorithm::mended, Algorithm::paper, Algorithm::disjoint})
         EXPECT_FALSE(allocate(set, {}, algorithm).found);
     EXPECT_TRUE(allocate(set, {}, Algorithm::paper).refused);

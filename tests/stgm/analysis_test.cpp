@@ -5,7 +5,7 @@
 namespace stgm {
 namespace {
 
-/** Broken equations of the paper, each by a set whose task's response is known. */
+/** Broken equations of the paper, each by a set with a known response of a task. */
 struct Counterexample {
     const char *file, *task;
     bool busy, spin_copies;
@@ -73,7 +73,7 @@ TEST(Analysis, SuspendingTasks) {
     EXPECT_EQ(bounds[0].response, 4 + 13 + 10 + 12);
     // b: G 21, B^m 2·2, B^e 10
     EXPECT_EQ(bounds[1].response, 21 + 4 + 10);
-    // c: 7 and a's CPU time of 7, whose jitter is 39 - 7
+    // c: 7 and a's CPU time of 7, with a jitter of 39 - 7
     EXPECT_EQ(bounds[2].response, 7 + 7);
     EXPECT_EQ(bounds[2].preemption, 7);
 }

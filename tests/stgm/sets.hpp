@@ -35,7 +35,7 @@ inline std::optional<Time> bound_of(const TaskSet &set, const Options &options, 
     return analyse(set, options)[index_of(set, name)].response;
 }
 
-/** A task whose deadline-monotonic priority is that of its period. */
+/** A task with the deadline-monotonic priority of its period. */
 inline Task task(const std::string &name, Time period, std::vector<Segment> segments, std::uint32_t core,
                  std::vector<std::uint32_t> sms = {}) {
     Task made{.name = name, .period = period, .deadline = period, .segments = std::move(segments), .core = core};

@@ -81,7 +81,7 @@ struct Broken {
     const char *name;
     Waiting waiting;
     Printed printed;
-    const char *file; ///< whose search finds it; nullptr: sets at random
+    const char *file; ///< the search of it finds the case; nullptr: sets at random
 };
 
 class Equations : public testing::TestWithParam<Broken> {};

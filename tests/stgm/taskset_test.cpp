@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of task sets: what is wrong is said in one sentence, with its place.
+// Files of task sets: what is wrong is reported in one sentence, with its place.
 #include "sets.hpp"
 
 namespace stgm {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Who is called back for what: one subscriber in a process, by the table of cuGetExportTable().
+// Callbacks: one subscriber in a process, by the table of cuGetExportTable().
 #pragma once
 
 #include "cuda.hpp"
@@ -23,7 +23,7 @@ cuda::Result call(int id, const char *name, cuda::Context context, const Argumen
     cuda::Result result = 999;
     int skip = 0;
     const auto word = [](const auto *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-    // What is not known of the words is something that nobody should use.
+    // Words with no known meaning have a value that must not be used.
     std::array<std::uint64_t, 13> words;
     words.fill(0xdead);
     words[0] = 0xdead'0000'0068;

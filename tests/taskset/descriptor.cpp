@@ -47,7 +47,7 @@ const Layout v04_00 = {.version = 0x40,
 const Layout unknown = like(v04_00, 0x60);
 
 // clcdc0qmd.h. RELEASE_SEMAPHORE0_PAYLOAD_UPPER has the byte where the others have their version.
-// How many bits the mask has is not said there: up to the next field, 256.
+// The number of the mask's bits is not in it: up to the next field, 256.
 const Layout v05_00 = {.version = 0x50,
                        .version_at = {471, 464},
                        .width = {1279, 1248},

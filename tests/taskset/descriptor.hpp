@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The descriptor by which a GPU takes a launch (QMD), as NVIDIA's open-gpu-doc lays it out for each
-// generation: what of it somebody may read or change.
+// generation: the parts that may be read or changed.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Layout {
     std::uint8_t version; ///< major, minor
     Bits version_at, width, height, depth, block[3];
     Bits mask;                       ///< a bit for each TPC: not to be used
-    unsigned valid = 0;              ///< the bit that says whether that holds; 0: it always does
+    unsigned valid = 0;              ///< the bit that is set if that holds; 0: it always does
     Bits type = {}, cluster[3] = {}; ///< generations with clusters
     Bits other;                      ///< of another purpose, where the version of other layouts is
     std::uint32_t other_value;

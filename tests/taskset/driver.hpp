@@ -51,7 +51,7 @@ struct CUgraphNode_ {
     stand_in::Work work;
     CUgraph_ *child; // of a child graph's node, and its own
     std::map<int, std::string> attributes;
-    std::vector<void *> pointers; // to the arguments, for who asks
+    std::vector<void *> pointers; // to the arguments, for cuGraphKernelNodeGetParams()
 };
 struct CUgraph_ {
     std::vector<std::unique_ptr<CUgraphNode_>> nodes;
@@ -96,7 +96,7 @@ class Live {
 };
 
 struct Driver {
-    std::mutex lock; // not held while somebody is called back
+    std::mutex lock; // not held during callbacks
     pid_t process = 0;
     std::vector<Gpu> gpus;
     unsigned contexts_made = 0;

@@ -24,7 +24,7 @@ struct Product {
 };
 
 // The H100 is as measured. Of an H200 64 of 66 TPCs were seen, which are not these: it is one with
-// others missing. The rest stands for generations that nobody measured.
+// others missing. The rest stands for generations that were not measured.
 const std::vector<Product> products = {
     {"h100",
      "NVIDIA H100 80GB HBM3",
@@ -119,7 +119,7 @@ std::vector<Gpu> all_gpus() {
             throw std::invalid_argument("STAND_IN_GPUS: no GPU " + name);
         all.push_back(make(*product, all.size()));
     }
-    // What the GPU is said to do, and does not.
+    // What the GPU's descriptors promise, and it does not do.
     const char *const lies = std::getenv("STAND_IN_LIES");
     for (const std::string &lie : split(lies ? lies : "", ',')) {
         const auto words = split(lie, ':');

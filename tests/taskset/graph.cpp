@@ -31,7 +31,7 @@ cuda::Result steps_of(std::vector<CUgraphExec_::Step> &steps, const CUgraph_ &gr
             if (const auto error = steps_of(steps, *node->child))
                 return error;
         const Work &work = node->work;
-        // When the real one checks that, nobody measured.
+        // When the real one checks that was not measured.
         if (work.function)
             if (const auto error = check(*work.function->module->context->gpu, work.launch))
                 return error;

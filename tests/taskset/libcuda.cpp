@@ -122,7 +122,7 @@ cuda::Result copy_text(char *to, int bytes, const std::string &text) {
     return cuda::success;
 }
 
-/// Those whose name says another version than the newest that is here.
+/// Symbols with another version in their name than the newest that is here.
 std::string symbol(const std::string &name, int version) {
     if (name == "cuCtxCreate")
         return version >= 13000 ? "cuCtxCreate_v4" : "cuCtxCreate_v2";

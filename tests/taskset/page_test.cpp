@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A partition is many words: who reads it while it is written has all of the one or of the other.
+// A partition is many words: a reader during a write gets all of the old or of the new one.
 #include "taskset/page.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A CUDA program that does what it is told, by its arguments or, after the last of them, by lines
-// on stdin if that is `-`; it answers each with a line. It finds CUDA as others do, so a real GPU
-// does, too.
+// A CUDA program that carries out its arguments or, after the last of them, lines on stdin if that
+// is `-`; it answers each with a line. It finds CUDA as others do, so a real GPU does, too.
 //
 //   gpus                  each GPU's PCI address, UUID and name, `;` between
 //   device N              the GPU to use, before anything else of it
@@ -11,7 +10,7 @@
 //   attribute N           of the GPU
 //   occupancy THREADS     blocks per SM
 //   launch [BLOCKS]       which SMs does it get?
-//   cooperative BLOCKS [THREADS [CALL]]    the same, of a launch whose blocks are all there at
+//   cooperative BLOCKS [THREADS [CALL]]    the same, of a launch with all blocks there at
 //   once;
 //                         CALL: cuLaunchCooperativeKernel_ptsz, cuLaunchKernelEx, ...
 //   cluster SIZE [BLOCKS [cooperative]]    the same, in clusters
@@ -47,7 +46,7 @@
 
 namespace {
 
-// Each block says on which SM it is, and stays there for some time, so that others go elsewhere.
+// Each block notes its SM, and stays there for some time, so that others go elsewhere.
 constexpr char kernel_ptx[] = R"(.version 6.0
 .target sm_70
 .address_size 64
@@ -305,7 +304,7 @@ class Program {
         return error ? error : cuda_("cuMemsetD32_v2", *array, 0U, most_sms);
     }
 
-    /// Does it with the kernel's parameters, and says which SMs it got.
+    /// Does it with the kernel's parameters, and returns which SMs it got.
     template <typename Work>
     int sms_of(Work work, std::vector<unsigned> &sms, cuda::DevicePointer memory) const {
         std::uint64_t ns = 200'000;

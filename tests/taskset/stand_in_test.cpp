@@ -160,7 +160,7 @@ class StandIn : public testing::Test {
 using StandInDeath = StandIn;
 
 TEST(StandInStart, NothingBeforeInit) {
-    // In a process of its own, which is told what to load.
+    // In a process of its own, which gets what to load.
     const pid_t child = fork();
     if (!child) {
         int count;

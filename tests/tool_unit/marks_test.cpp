@@ -36,7 +36,7 @@ TEST(Marks, AreHeardOnce) {
 TEST(Marks, AreTakenInPartsAndTheirLossIsSaid) {
     Ear ear;
     std::size_t missed = 0, sent = 0;
-    // Nobody reads meanwhile: the kernel keeps a few.
+    // There is no reader meanwhile: the kernel keeps a few.
     while (missed == 0 && sent < 10'000) {
         missed = tell_recorders("gpu77", "many");
         sent++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Forms of a recording: each says all of it, and can be read where it was cut.
+// Forms of a recording: each has all of it, and can be read where it was cut.
 #include "recording.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr std::uint64_t base = 1'763'860'000'123'456'789; // more than a double 
 
 const Lane gr0{0, "GR0", Lane::Means::switches}, lce2{0, "LCE2", Lane::Means::samples};
 
-/// A process of a hostile name, two TSGs, one who is hidden, a loss and a mark.
+/// A process of a hostile name, two TSGs, a hidden process, a loss and a mark.
 void tell(Sink &sink) {
     const RecordedProcess first{7, "</script>,\"x\"", "/a", std::nullopt, {{0, 5, 2'048'000}}, 3},
         second{8, "two", std::nullopt, std::nullopt, {}, 0};

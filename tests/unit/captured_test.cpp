@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The decoders on words of a real H100 and H200, against what NVIDIA's driver says of the same GPU.
+// The decoders on words of a real H100 and H200, against its driver's answers for the same GPU.
 #include <fstream>
 #include <map>
 #include <sstream>

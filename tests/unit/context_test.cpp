@@ -106,7 +106,7 @@ TEST(Context, NotAnImage) {
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -EBADMSG);
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}, {0xFC, 0xFFFFFFFF}}, &c), -EBADMSG);
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), -EIO);
-    // a counter that nobody has set
+    // a counter that was not set
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xFFFFFFFF}, {0xFC, 0x600DC0DE}}, &c), 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Who is on an engine or PBDMA, as PFIFO says it up to Turing and runlist and PBDMA from Ampere on.
+// What is on an engine or PBDMA: by PFIFO up to Turing, by runlist and PBDMA from Ampere on.
 #include <gtest/gtest.h>
 
 #include "decode/engine_status.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Page tables: walks whose every entry was worked out by hand from NVIDIA's manuals and headers.
+// Page tables: walks with every entry worked out by hand from NVIDIA's manuals and headers.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr u8 VID = NV_APERTURE_VID, COH = NV_APERTURE_COH, NCOH = NV_APERTURE_NCOH;
 
-// Memory of 64-bit words by aperture and address; what nobody wrote reads as 0.
+// Memory of 64-bit words by aperture and address; what was not written reads as 0.
 class Memory {
   public:
     void set(u8 aperture, u64 addr, u64 value) { words_[{aperture, addr}] = value; }
@@ -573,7 +573,7 @@ TEST(Walk, TablesBeyondVideoMemory) {
     EXPECT_EQ(walk(m, root, VA2).state, NVDEBUG_WALK_INVALID);
 }
 
-// A directory whose every entry points to itself: the levels run out.
+// A directory in which every entry points to the directory itself: the levels run out.
 TEST(Walk, CyclicTablesEnd) {
     for (const auto *format : {&nvdebug_mmu_gp100, &nvdebug_mmu_ga100, &nvdebug_mmu_gh100}) {
         Memory m;

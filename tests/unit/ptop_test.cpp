@@ -233,7 +233,7 @@ TEST(PtopV2, MoreEnginesThanRoom) {
 }
 
 TEST(PtopV2, DamagedTables) {
-    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u); // one row says too little
+    EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x00000040}).ignored, 1u); // one row is too little
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0xC0400000}).ignored, 1u); // cut off
     EXPECT_EQ(decode(nvdebug_ptop_v2_decode, {0x80000040, 0x80000000, 0x80000000, 0x0}).ignored,
               1u); // four rows

@@ -70,7 +70,7 @@ TEST(Entry16, TsgHeader) {
 }
 
 TEST(Entry16, TsgHeaderWithAGuestFunctionId) {
-    // GFID 11:4 is defined from Turing on and says nothing about the schedule.
+    // GFID 11:4 is defined from Turing on and has no part in the schedule.
     const nvdebug_entry entry =
         decode(nvdebug_entry16_decode, {0x80030FF1, 0x00000002, 0x00000005, 0x00000000});
     EXPECT_EQ(entry.kind, NVDEBUG_ENTRY_TSG);
@@ -183,7 +183,7 @@ TEST(Entries, SkippedWordsMeanNothing) {
     }
 }
 
-/// An error code in a low address word is told from an address by the word that would be skipped.
+/// The word that would be skipped distinguishes an error code from a low word of an address.
 TEST(Entries, SuspectEntriesAreReadWhole) {
     for (const std::size_t at : {0U, 2U}) {
         Words entry = {0x300, 0, 0x1012, 0xBADF1100};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// GPUs for the core: what a modelled one says at one moment, but for what the fuzzer puts in between.
+// GPUs for the core: the words of a modelled one at one moment, with the fuzzer's in between.
 #ifndef NVDEBUG_TESTS_FUZZ_CORE_FROZEN_HPP
 #define NVDEBUG_TESTS_FUZZ_CORE_FROZEN_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Any requests, to a GPU that says anything: they end, and what they remember goes with the file.
+// Any requests, to a GPU with any answers: they end, and what they remember goes with the file.
 #include "frozen.hpp"
 
 #include <vector>

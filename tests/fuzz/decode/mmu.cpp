@@ -68,7 +68,7 @@ nvdebug_walk walk(const Space &space, const Memory &memory, u64 va, u64 va_limit
     return w;
 }
 
-/** What a scan says is mapped, a walk has to find, unless it reports a table outside of memory. */
+/** A walk has to find what a scan reports as mapped, or report a table outside of memory. */
 void leaf(const Space &space, const Memory &memory, const nvdebug_mmu_leaf &leaf) {
     for (const u64 at : {u64{0}, leaf.size - 1}) {
         const nvdebug_walk w = walk(space, memory, leaf.va + at, 0);

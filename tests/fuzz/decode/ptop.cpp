@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// PTOP in both layouts: no more engines than there is room for, nothing that the table did not say.
+// PTOP in both layouts: no more engines than there is room for, nothing that is not in the table.
 #include "decode/ptop.h"
 
 #include "words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Registers of which one or two words say all: chip, channels, engines, copy wiring, BARs,
+// Registers of one or two words: chip, channels, engines, copy wiring, BARs,
 // geometry.
 #include "decode/bar.h"
 #include "decode/channel.h"
@@ -72,7 +72,7 @@ void status(const nvdebug_ctx_status &ctx, const Asked &asked) {
     FUZZ_REQUIRE(!name == (ctx.state == NVDEBUG_CTX_UNDEFINED));
     FUZZ_REQUIRE(ctx.owner.there || (!ctx.owner.id && !ctx.owner.is_tsg));
     FUZZ_REQUIRE(ctx.next.there || (!ctx.next.id && !ctx.next.is_tsg));
-    // Of who is there, only these two can be meant.
+    // Only these two can be on it.
     const bool engine = nvdebug_engine_is_occupied(&ctx, counts, &asked);
     const bool pbdma = nvdebug_pbdma_is_occupied(&ctx, counts, &asked);
     FUZZ_REQUIRE(engine || !pbdma);

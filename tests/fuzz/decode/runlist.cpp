@@ -27,7 +27,7 @@ constexpr Form forms[] = {
     {nvdebug_entry16_decode_gb10b, nvdebug_entry16_is_pri_error, nvdebug_entry16_set_timeslice, 4},
 };
 
-/** What is submitted is what the registers then say. */
+/** What is submitted is what the registers then have. */
 void submit(FuzzedDataProvider &input) {
     constexpr u64 ptr = 0x000000fffffff000;
     nvdebug_runlist_location asked{};

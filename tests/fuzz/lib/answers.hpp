@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What has to hold of the library's answers, whatever the files say.
+// What has to hold of the library's answers, whatever is in the files.
 #ifndef NVDEBUG_TESTS_FUZZ_LIB_ANSWERS_HPP
 #define NVDEBUG_TESTS_FUZZ_LIB_ANSWERS_HPP
 

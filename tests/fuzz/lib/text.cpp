@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Every parser of a file's text: the first byte says which, the rest is the text.
+// Every parser of a file's text: the first byte selects it, the rest is the text.
 #include "nvdebug/control.hpp"
 #include "nvdebug/parse.hpp"
 

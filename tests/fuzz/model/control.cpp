@@ -12,7 +12,7 @@ using namespace nvmodel;
 
 namespace {
 
-/** Requests whose work grows with a number that is allowed to be large. */
+/** Requests with work that grows with a number that is allowed to be large. */
 bool takes_long(std::string_view line) {
     constexpr double most_us = 100'000;
     const auto words = split_words(line);

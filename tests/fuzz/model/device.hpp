@@ -84,7 +84,7 @@ inline void place_bars(nvmodel::Gpu &gpu) {
     gpu.config_write(command, memory, 2);
 }
 
-/** Nobody is in two places, nothing runs without a context, no work is more than time. */
+/** No channel is in two places, nothing runs without a context, no work is more than time. */
 inline void check(const nvmodel::Gpu &gpu) {
     const nvmodel::Host &host = gpu.chip().host();
     std::set<std::size_t> loaded;

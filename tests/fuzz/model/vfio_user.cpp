@@ -50,7 +50,7 @@ Bytes version(FuzzedDataProvider &input) {
            any_bytes(input, 40);
 }
 
-/** All of the range that the model was told of, or some pages, or anything. */
+/** All of the range that the model was given, or some pages, or anything. */
 std::uint64_t address(FuzzedDataProvider &input) {
     return nearly(input, fuzz::Guest::range.base +
                              input.ConsumeIntegralInRange<std::uint64_t>(0, 8) * page);
@@ -175,7 +175,7 @@ class Client {
 
     void hang_up() { ::shutdown(socket_.get(), SHUT_WR); }
 
-    /** Replies are whole, in order, and as long as they say; an error comes alone. */
+    /** Replies are whole, in order, and of the length in their heads; an error comes alone. */
     void take_replies() {
         std::array<std::byte, 1 << 16> buffer;
         for (ssize_t got;
