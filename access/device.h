@@ -55,7 +55,7 @@ struct nvdebug_device {
 	/*
 	 * Read-held across hardware access, write-held to change the driver.
 	 * The writer waits for nvdebug_gpu_end() instead of in the queue, where
-	 * it would keep out those who restore state.
+	 * it would keep out what restores state.
 	 */
 	struct rw_semaphore hw_access;
 	wait_queue_head_t hw_access_ended;

@@ -55,7 +55,7 @@ void nvdebug_chram_decode(u32 channel, struct nvdebug_chram *out);
 const char *nvdebug_channel_status_name(u32 status);
 
 /*
- * The word to write to enable or disable a channel whose register reads @old.
+ * The word to write to enable or disable a channel if its register reads @old.
  * Which other bits trigger an action when written back as read differs between
  * Pascal and Volta.
  */

@@ -12,7 +12,7 @@
 struct nvdebug_gpu;
 struct seq_file;
 
-/* What the GPU itself does not tell. */
+/* Facts that cannot be read from the GPU. */
 struct nvdebug_attachment {
 	bool identified;	/* else nothing was read yet */
 	const char *driver;	/* "-": none */

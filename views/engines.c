@@ -94,7 +94,7 @@ static int may_be_unreadable(int ret, bool *unreadable)
 	return ret == -EIO ? 0 : ret;
 }
 
-/* Sets r->idle if no register says that a context is there, or is about to be. */
+/* Sets r->idle if no register shows a context that is there or about to be. */
 static int read_status(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		       struct engine_reading *r)
 {

@@ -7,7 +7,7 @@
  * include/nvgpu/hw/gv100/hw_ce_gv100.h. No manual covers the other registers
  * of Pascal and Volta, nor GA100: offsets and layouts are those that Bakita
  * and Anderson (RTAS 2024) report to have used on such GPUs. Hopper: read on
- * an H100, where they agree with the masks that NVIDIA's driver tells.
+ * an H100, where they agree with the masks that NVIDIA's driver reports.
  * Blackwell: the nvgpu of NVIDIA's 2025 Jetson kernels,
  * hw/gb10b/hw_ce_gb10b.h and hw/gb20c/hw_ce_gb20c.h.
  *

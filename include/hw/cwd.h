@@ -8,7 +8,7 @@
  * linux-nvgpu include/nvgpu/hw/gm20b/hw_gr_gm20b.h, for Pascal hw/gp10b. From
  * Hopper on the tables are elsewhere, and longer: the nvgpu of NVIDIA's 2025
  * Jetson kernels, hw/gb10b/hw_gr_gb10b.h, and so on an H100, where they are
- * the order of SMs that NVIDIA's driver tells. GB20C (hw/gb20c/hw_gr_gb20c.h)
+ * the order of SMs in NVIDIA's driver. GB20C (hw/gb20c/hw_gr_gb20c.h)
  * has SM_ID there and no GPC_TPC_ID.
  */
 #ifndef NVDEBUG_HW_CWD_H

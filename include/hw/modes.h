@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Where it can be told that MIG or confidential computing is on.
+ * Registers that show whether MIG or confidential computing is on.
  *
  * Sources: open-gpu-kernel-modules src/common/inc/swref/published/
  * ampere/ga100/dev_bus{,_addendum}.h, hopper/gh100/dev_gc6_island{,_addendum}.h,

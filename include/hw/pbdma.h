@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * NV_PPBDMA: the units that fetch a channel's pushbuffers. Only what says who
- * is on one: writing here while a channel is loaded upsets the unit.
+ * NV_PPBDMA: the units that fetch a channel's pushbuffers. Only the status of
+ * these: writing here while a channel is loaded upsets the unit.
  *
  * Sources: open-gpu-doc manuals/volta/gv100/dev_pbdma.ref.txt and
  * manuals/ampere/ga100/dev_pbdma.ref.txt; for Kepler envytools

@@ -55,7 +55,7 @@
 #define NV_PFIFO_RUNLIST_PREEMPT		0x00002638 /* RW, Volta, Turing */
 
 /*
- * Who is on an engine and on a PBDMA. From Ampere on the registers are
+ * What is on an engine and on a PBDMA. From Ampere on the registers are
  * elsewhere (hw/runlist.h, hw/pbdma.h), but their fields in the same places.
  */
 #define NV_PFIFO_ENGINE_STATUS(i)		(0x00002640 + 8 * (i)) /* R- */

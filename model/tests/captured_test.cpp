@@ -132,7 +132,7 @@ TEST_F(Captured, RunlistBlocks) {
     bench_->expect_no_violations();
 }
 
-/// The words follow from the order that the same GPU's driver tells.
+/// The words follow from the order that the same GPU's driver reports.
 TEST(CapturedTables, AreInTheDriversOrder) {
     Board h200 = board("h200");
     h200.geometry.tpc_order.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the driver builds: instance blocks, address spaces and contexts, against what the request
-// "layout" says of them.
+// What the driver builds: instance blocks, address spaces and contexts, against the answer of the
+// request "layout".
 #include "started.hpp"
 
 #include "regs/ctxsw.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Modes that firmware sets up, and the registers that tell them.
+// Modes that firmware sets up, and the registers that show them.
 #include "support.hpp"
 
 #include "control/catalog.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Address spaces made up at random, for tests that compare who builds, walks and translates them.
+// Address spaces made up at random, for tests that compare what builds, walks and translates them.
 #pragma once
 
 #include "mmu/address_space.hpp"

@@ -106,7 +106,7 @@ TEST(Entries, WhatIsMalformed) {
 
 class Submitted : public testing::TestWithParam<const char *> {
   protected:
-    /// Where registers say that runlist 0 is.
+    /// The place of runlist 0 by its registers.
     struct Where {
         PhysicalAddress base;
         unsigned length;

@@ -501,7 +501,7 @@ TEST(ChannelPreempt, PascalOnly) {
     EXPECT_NEAR(volta->gained(500).at("task1"), 500, 1) << "does nothing from Volta on";
 }
 
-/// Lists that a guest builds itself are nobody's plan; the model must take them all.
+/// Lists that a guest builds itself are in no plan; the model must take them all.
 class OwnList : public testing::Test {
   protected:
     void submit(const std::vector<std::uint32_t> &words) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU whose workload runs, with its control requests.
+// A GPU with a running workload, and its control requests.
 #pragma once
 
 #include "support.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Status registers tell the truth at every instant.
+// Status registers are right at every instant.
 #include "support.hpp"
 
 #include "blocks/context_status.hpp"

@@ -65,7 +65,7 @@ class Bench {
     Bench(const std::string &board_name, const std::string &workload_name)
         : Bench(board_name, workload(workload_name)) {}
 
-    /// A Bench whose workload runs.
+    /// A Bench with a running workload.
     static std::unique_ptr<Bench> started(const std::string &board_name, const Workload &work);
     static std::unique_ptr<Bench> started(const std::string &board_name,
                                           const std::string &workload_name) {
@@ -84,7 +84,7 @@ class Bench {
     std::uint32_t peek(PhysicalAddress at);
     void poke(PhysicalAddress at, std::uint32_t value);
 
-    /// What a driver's structures lie in if a workload does not say it, and if it says coherent
+    /// What a driver's structures lie in if a workload does not name it, and if it names coherent
     /// system memory: the codes that the registers hold.
     [[nodiscard]] Aperture default_aperture() const;
     [[nodiscard]] Aperture system_aperture() const;

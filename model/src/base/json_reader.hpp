@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Reads a JSON file that nobody vouches for: every value is fetched with its allowed range, every
+// Reads a JSON file that is not trusted: every value is fetched with its allowed range, every
 // key must be known, and each complaint names file, place and reason.
 #pragma once
 
@@ -53,7 +53,7 @@ class JsonValue {
     std::string place_;
 };
 
-/// An object's members; finish() rejects members that nobody asked for.
+/// An object's members; finish() rejects members that were not fetched.
 class JsonObject {
   public:
     explicit JsonObject(JsonValue value);

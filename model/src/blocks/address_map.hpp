@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Who answers at an offset of BAR0.
+// The register block that answers at an offset of BAR0.
 #pragma once
 
 #include "blocks/register_block.hpp"

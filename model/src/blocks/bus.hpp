@@ -11,7 +11,7 @@
 
 namespace nvmodel {
 
-/// What the instance-block registers of BAR1 or BAR2 say, in whatever form a generation has them.
+/// The state of BAR1's or BAR2's instance-block registers, in whatever form a generation has them.
 struct BarBinding {
     bool translated = false;    // virtual mode: through the page tables of the instance block
     std::uint32_t target = 0;   // of the instance block, as written

@@ -28,7 +28,7 @@ class PccsrBlock final : public RegisterBlock {
 };
 
 /// NV_CHRAM: one word per channel of a runlist, Ampere+. A write changes only the bits that are
-/// ones in it; bit 0 says whether it sets or clears them.
+/// ones in it; bit 0 selects whether it sets or clears them.
 class ChramBlock final : public RegisterBlock {
   public:
     ChramBlock(const Board &board, Host &host, unsigned runlist, std::uint32_t base)

@@ -33,7 +33,7 @@ std::uint32_t instance_word_turing(const Host &host, std::optional<std::size_t> 
 std::uint32_t instance_lo_ampere(const Host &host, std::optional<std::size_t> channel);
 std::uint32_t instance_hi_ampere(const Host &host, std::optional<std::size_t> channel);
 
-/// The channel whose instance block is shown for an engine, now and next.
+/// The channel with the instance block that is shown for an engine, now and next.
 std::optional<std::size_t> instance_on(const Engine &engine);
 std::optional<std::size_t> instance_next(const Engine &engine);
 

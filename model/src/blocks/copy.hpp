@@ -38,7 +38,7 @@ class CopyBlock : public RegisterBlock, public CopyThroughput {
     virtual std::uint32_t *find(std::uint32_t offset) = 0;
     /// The LCE that a PCE works for.
     [[nodiscard]] virtual std::optional<unsigned> lce_of_pce(unsigned pce) const = 0;
-    /// The LCE whose PCEs a GRCE borrows.
+    /// The LCE from which a GRCE borrows PCEs.
     [[nodiscard]] virtual std::optional<unsigned> lent_to_grce(unsigned grce) const = 0;
 
   private:

@@ -9,8 +9,8 @@
 
 namespace nvmodel {
 
-/// Hopper+: registers that flush or invalidate caches when they are read, and count how often. Who
-/// only wants to look must not read them, so each read is a violation.
+/// Hopper+: registers that flush or invalidate caches when they are read, and count how often. A
+/// reader of state must not read them, so each read is a violation.
 class FlushBlock final : public RegisterBlock {
   public:
     explicit FlushBlock(const Generation &generation);

@@ -8,7 +8,7 @@
 
 namespace nvmodel {
 
-/// The registers that tell the size of video memory. Throws ConfigError if a size cannot be said in
+/// The registers with the size of video memory. Throws ConfigError if a size cannot be expressed in
 /// the form that the board's generation has.
 std::unique_ptr<RegisterBlock> make_memory_size(const Board &board);
 

@@ -15,7 +15,7 @@ struct Modes {
     bool confidential = false; // confidential computing
 };
 
-/// Registers that tell it, wherever they are; the register blocks around them do not know them.
+/// Registers that show it, wherever they are; the register blocks around them do not have them.
 class ModeBlock final : public RegisterBlock {
   public:
     /// Refers to the modes.

@@ -106,7 +106,7 @@ class SharedSubmitPort final : public RegisterBlock {
     std::vector<Readback> readback_;
 };
 
-/// Timeslices that PBDMAs (and on Kepler runlists) have if nothing else is said. They only store:
+/// Timeslices that PBDMAs (and on Kepler runlists) have by default. They only store:
 /// what hardware makes of them beside those in runlists and instance blocks is not public.
 class DefaultTimeslices final : public RegisterBlock {
   public:
@@ -330,7 +330,7 @@ class FifoControl final : public RegisterBlock {
     std::uint32_t preempt_ = 0;
 };
 
-/// Who is on which engine and PBDMA; all read-only.
+/// The channel on each engine and PBDMA; all read-only.
 class FifoStatus final : public RegisterBlock {
   public:
     FifoStatus(const Board &board, const Host &host)

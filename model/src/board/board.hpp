@@ -49,7 +49,7 @@ enum class BarForm : std::uint8_t {
 
 /// One device of the PTOP table, in table order.
 struct EngineRow {
-    unsigned die = 0;        // whose table it is in
+    unsigned die = 0;        // the die with the table that it is in
     unsigned gap_before = 0; // empty words or rows in front of it
     EngineName name;
     std::optional<unsigned> runlist; // none: not driven by Host
@@ -66,18 +66,18 @@ struct RunlistRow {
     std::vector<unsigned> pbdmas; // in runqueue order
     std::uint32_t base = 0;       // of the NV_RUNLIST block, Ampere+
     std::uint32_t chram = 0;      // of the channel RAM, Ampere+
-    std::uint32_t fb_config = 0;  // Ampere+; what it says is not public
+    std::uint32_t fb_config = 0;  // Ampere+; its meaning is not public
 };
 
 /// What the driver leaves in the copy wiring registers.
 struct CopyWiringRow {
     std::uint32_t pce_map = 0;
     std::vector<std::optional<unsigned>> pce_lce; // by PCE number: the LCE it works for
-    /// The same of a second die, whose PCEs all are there. Its registers are not modelled.
+    /// The same of a second die, where all PCEs are there. Its registers are not modelled.
     std::vector<std::optional<unsigned>> second_die;
     struct Grce {
         bool shared = false;
-        std::optional<unsigned> lce; // whose PCEs are borrowed
+        std::optional<unsigned> lce; // the lender of its PCEs
     };
     std::vector<Grce> grces;
 };

@@ -20,7 +20,7 @@ constexpr unsigned max_dies = 2;
 constexpr unsigned max_engines = 64;
 constexpr unsigned max_runlists = 64;
 
-/// A section whose keys are its data.
+/// A section with its data as keys.
 JsonObject open_section(JsonObject &board, std::string_view name) {
     JsonObject section(board.at(name));
     std::vector<std::string> keys = section.keys();
@@ -29,7 +29,7 @@ JsonObject open_section(JsonObject &board, std::string_view name) {
     return section;
 }
 
-/// A section whose data are rows: {"facts": […], "rows": [{…}, …]}.
+/// A section with its data as rows: {"facts": […], "rows": [{…}, …]}.
 std::vector<JsonObject> open_rows(JsonObject &board, std::string_view name, std::size_t max) {
     JsonObject section(board.at(name));
     std::vector<JsonObject> rows;
@@ -178,7 +178,7 @@ void read_runlists(JsonObject &file, Board &board) {
     }
 }
 
-/// What Kepler's table does not tell.
+/// What Kepler's table does not have.
 void read_engine_data(JsonObject &row, const Board &board, EngineRow &engine) {
     const bool v1 = board.generation->ptop == PtopVersion::v1;
     const bool maxwell = v1 && board.generation->ptop_data == PtopData::no_instance;
@@ -252,7 +252,7 @@ void read_copy(JsonObject &file, Board &board) {
     if (board.generation->copy == CopyWiring::physical)
         return;
     JsonObject copy = open_section(file, "copy");
-    // As many as the registers can say; of a second die, as the model can hold.
+    // As many as the registers can express; of a second die, as the model can hold.
     const bool pascal = board.generation->copy == CopyWiring::pascal;
     const unsigned max_pces = pascal ? 8 : 24;
     const unsigned max_lce = pascal ? 6 : 14;

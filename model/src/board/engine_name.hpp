@@ -21,7 +21,7 @@ enum class EngineType : std::uint8_t {
     msvld = 10,
     msenc = 11,
     sec = 13,
-    nvenc = 14, // where the table tells no instances, NVENC1 is type 15
+    nvenc = 14, // where the table has no instances, NVENC1 is type 15
     nvdec = 16,
     ioctrl = 18,
     lce = 19,

@@ -256,8 +256,8 @@ constexpr Generation integrated(Generation g, std::string_view name, MemoryForm 
     return g;
 }
 
-// Apertures: nvgpu's platform data says of gv11b and ga10b that they honour them, and of no older
-// chip (os/linux/platform_*_tegra.c; common/mm/nvgpu_mem.c).
+// Apertures: by nvgpu's platform data gv11b and ga10b honour them, and no older chip does
+// (os/linux/platform_*_tegra.c; common/mm/nvgpu_mem.c).
 constexpr Generation pascal_gp10b =
     integrated(pascal, "pascal-gp10b", MemoryForm::unified_as_video);
 

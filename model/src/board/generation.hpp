@@ -15,10 +15,10 @@ namespace nvmodel {
 
 enum class PtopVersion : std::uint8_t { v1, v2 };
 
-/// What a device of PTOP's version 1 says beyond its ids and type.
+/// What a device of PTOP's version 1 has beyond its ids and type.
 enum class PtopData : std::uint8_t {
-    none,        // Kepler: no DATA word; the type tells the instance
-    no_instance, // Maxwell: base and fault id; the type tells the instance
+    none,        // Kepler: no DATA word; the type implies the instance
+    no_instance, // Maxwell: base and fault id; the type implies the instance
     instance,    // Pascal..Turing: the instance too
 };
 
@@ -99,17 +99,17 @@ enum class MemorySize : std::uint8_t {
     mib_twice,  // that, and LOCAL_MEMORY_RANGE with a wider magnitude
 };
 
-/// Where firmware tells whether confidential computing is on.
+/// Where firmware stores whether confidential computing is on.
 enum class ConfidentialRegister : std::uint8_t { none, pgc6, pmc };
 
-/// The scratch register of PBUS that tells of MIG on some.
+/// The scratch register of PBUS that shows MIG on some.
 struct MigScratch {
     bool exists;
     std::uint32_t word; // with MIG off
-    bool follows;       // it tells whether MIG is on; else it stays
+    bool follows;       // it shows whether MIG is on; else it stays
 };
 
-/// Whose memory the GPU uses, and what apertures mean there.
+/// The memory that the GPU uses, and the meaning of apertures there.
 enum class MemoryForm : std::uint8_t {
     video,            // its own, and system memory
     unified_as_video, // system memory alone; apertures do not count, drivers write video memory's
@@ -180,9 +180,9 @@ struct Generation {
     bool fifo_cfg0;              // NV_PFIFO_CFG0 is there
     bool kepler_fifo_registers;  // PCCSR_CHANNEL_RUNLIST, timeslices of runlists
     MigScratch mig_scratch;
-    bool mig_arbiter; // what hands GPCs to engines tells whether MIG is on
+    bool mig_arbiter; // the unit that hands GPCs to engines shows whether MIG is on
     ConfidentialRegister confidential;
-    bool ltc_count;              // PTOP says how many L2 caches there are
+    bool ltc_count;              // PTOP has the number of L2 caches
     bool pri_ring;               // where the PRI ring counts GPCs is public
     bool read_flushes;           // registers that flush when they are read
     bool fb_flush;               // one of them for video memory

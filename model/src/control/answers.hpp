@@ -6,7 +6,7 @@
 
 namespace nvmodel {
 
-/// Who answers what comes over a control socket.
+/// Answers requests from a control socket.
 class Answers {
   public:
     virtual ~Answers() = default;

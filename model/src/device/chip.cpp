@@ -67,7 +67,7 @@ Block &Chip::own(std::unique_ptr<Block> block) {
     return owned;
 }
 
-/// But for the registers in it that tell a mode.
+/// Except the registers in it that show a mode.
 void Chip::map(std::uint32_t begin, std::uint32_t end, BlockName name, RegisterBlock &block) {
     for (const std::uint32_t offset : modes_.offsets()) {
         if (offset < begin || offset >= end)

@@ -34,7 +34,7 @@ class Chip {
     [[nodiscard]] const BusState &bus() const { return bus_; }
     /// How instance blocks are understood.
     [[nodiscard]] const InstanceSpaces &instance_spaces() const { return instance_spaces_; }
-    /// Version 1 of page tables, where instance blocks do not say it.
+    /// Version 1 of page tables, where instance blocks do not have it.
     [[nodiscard]] std::uint64_t big_page() const { return mmu_control_.big_page(); }
 
     /// The part of BAR0 an offset lies in, or nullptr. PRAMIN has no register block.

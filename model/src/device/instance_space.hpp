@@ -24,7 +24,7 @@ struct FoundSpace {
 
 class InstanceSpaces {
   public:
-    /// `big_page`: of version 1 where instance blocks do not say it.
+    /// `big_page`: of version 1 where instance blocks do not have it.
     InstanceSpaces(const Generation &generation, const Memory &memory,
                    const std::uint64_t &big_page)
         : generation_(generation), memory_(memory), big_page_(big_page) {}

@@ -24,7 +24,7 @@ class RandomReads {
 
   private:
     std::mt19937_64 random_;
-    std::uint64_t limit_; // a read whose number is below goes wrong
+    std::uint64_t limit_; // a read with a lower number goes wrong
     bool always_;
     Kind kind_;
 };

@@ -108,8 +108,8 @@ void BarSpaces::map_own_tables(Bar &bar) {
 
 /// The driver's memory from its start on, as far as there is room, twice: first by big pages, in
 /// pairs that are swapped, then by small pages, as real drivers map it, in reverse within each of the
-/// same pieces. A reader who knows pages of one size only, or tables of one kind, finds all of it; one
-/// who takes one mapping for all does not get away with it.
+/// same pieces. A reader that has pages of one size only, or tables of one kind, finds all of it; a
+/// reader that takes one mapping for all fails.
 void BarSpaces::map_structures(Bar &bar, std::uint64_t room) {
     const std::uint64_t piece = format_.big_page;
     const std::uint64_t begin = memory_.video_begin();

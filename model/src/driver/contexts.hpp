@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Engine contexts in memory: for graphics the image and its headers, for other engines a buffer
-// that nobody but them looks into.
+// that only these read.
 #pragma once
 
 #include "board/board.hpp"

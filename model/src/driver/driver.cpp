@@ -29,13 +29,12 @@ constexpr std::uint64_t high_reserve = 1 * mib;
 using mmu::small_page;
 /// Copies of a runlist that a driver keeps, to build the next while one is in use.
 constexpr unsigned list_buffers = 4;
-/// The same of a list that changes its version: so many that a reader who is slow finds it
-/// elsewhere.
+/// The same of a list that changes its version: so many that a slow reader finds it elsewhere.
 constexpr unsigned rotating_buffers = 64;
 /// TIMEOUTs that can mark a version; 0 is the same timeslice as 1.
 constexpr unsigned marks = 255;
 
-/// A channel's pushbuffer ring, which nobody looks into: 1024 entries.
+/// A channel's pushbuffer ring, which is never read: 1024 entries.
 constexpr std::uint64_t ring_size = 0x2000;
 
 /// PTIMER once a driver has set it: 2025-01-01, so that runs repeat exactly.
@@ -340,7 +339,7 @@ unsigned Driver::rotate(unsigned runlist) {
         throw ConfigError("a list of more than " + std::to_string(marks) +
                           " entries cannot say its version");
     reserve_list(list, entries, rotating_buffers);
-    // A whole number of turns, so that the mark tells where the list begins.
+    // A whole number of turns, so that the mark shows where the list begins.
     const auto versions = static_cast<unsigned>(marks / entries.size() * entries.size());
     const PhysicalAddress left = list.in_use();
     list.version = list.version % versions + 1;
@@ -354,7 +353,7 @@ void Driver::set_enabled(std::span<const std::size_t> channels, bool enabled) {
     for (const std::size_t channel : channels)
         port_->set_enabled(plan_.channels[channel].runlist, plan_.channels[channel].id, enabled);
     Host &host = chip_.host();
-    if (enabled) { // a list that has gone idle meanwhile has to be told
+    if (enabled) { // a list that has gone idle meanwhile takes a doorbell
         for (const std::size_t channel : channels) {
             const PlannedChannel &planned = plan_.channels[channel];
             if (host.channel(*host.channel_index(planned.runlist, planned.id)).has_work())

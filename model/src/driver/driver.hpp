@@ -44,7 +44,7 @@ class Driver {
     void resubmit(unsigned runlist);
 
     /// Submits the next version of a runlist: its entries begin one further on, and all TSGs of it
-    /// have a timeslice that says which version it is (docs/model.md). Returns the version; throws
+    /// have a timeslice that marks the version (docs/model.md). Returns the version; throws
     /// ConfigError as resubmit() does.
     unsigned rotate(unsigned runlist);
 
@@ -53,7 +53,7 @@ class Driver {
     void set_enabled(std::span<const std::size_t> channels, bool enabled);
 
     /// How a TSG's kernels (an index into the plan; one with a graphics context) are interrupted,
-    /// as its context says.
+    /// from its context.
     [[nodiscard]] ComputePreemption compute_preemption(std::size_t tsg) const;
     void set_compute_preemption(std::size_t tsg, ComputePreemption mode);
 

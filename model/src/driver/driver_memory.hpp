@@ -13,7 +13,7 @@
 
 namespace nvmodel {
 
-/// Guest-physical memory that nobody else in the guest uses.
+/// Guest-physical memory that nothing else in the guest uses.
 struct SystemMemoryRange {
     std::uint64_t base = 0;
     std::uint64_t size = 0;
@@ -36,7 +36,7 @@ class DriverMemory {
     /// The end of what was taken of video memory.
     [[nodiscard]] std::uint64_t video_end() const { return video_.next(); }
 
-    /// Memory that programs use. Nobody looks into it: in video memory it may be given out more
+    /// Memory that programs use. It is never read: in video memory it may be given out more
     /// than once, and elsewhere there is none behind.
     mmu::PageAddress take_data(mmu::PageAperture aperture, std::uint64_t page_size);
     /// The aperture (of a structure or of a page) that there is here for the one that was wanted.

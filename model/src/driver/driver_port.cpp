@@ -62,7 +62,7 @@ class SharedPort : public PccsrPort {
     }
 };
 
-/// Kepler: a channel is told its runlist.
+/// Kepler: a channel has a register for its runlist.
 class KeplerPort final : public SharedPort {
   public:
     using SharedPort::SharedPort;

@@ -51,7 +51,7 @@ InstanceWords encode_instance(const Generation &generation, const InstanceBlock 
 InstanceWords encode_bar_instance(const Generation &generation, const InstanceSpace &space,
                                   std::uint64_t bar_size);
 
-/// What TARGET in RAMFC says; nothing where that is not public.
+/// TARGET in RAMFC; empty where that is not public.
 std::optional<unsigned> ramfc_target(const Generation &generation, const InstanceBlock &block);
 
 } // namespace nvmodel

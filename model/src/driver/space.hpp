@@ -23,12 +23,12 @@ class Space {
 
     /// Maps memory in one piece by small pages.
     void map(std::uint64_t va, PhysicalAddress at, std::uint64_t size);
-    /// The same of memory that nobody looks into.
+    /// The same of memory that is never read.
     void map_data(std::uint64_t va, std::uint64_t size);
 
     /// A range for the driver's own use that is free in all of the spaces.
     static std::uint64_t reserve(std::span<Space *const> spaces, std::uint64_t size);
-    /// The same for an engine's context, whose pointer has so many bits.
+    /// The same for an engine's context, with a pointer of so many bits.
     static std::uint64_t reserve_context(std::span<Space *const> spaces, std::uint64_t size,
                                          unsigned pointer_bits);
 

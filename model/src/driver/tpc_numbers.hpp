@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// In which order drivers number TPCs, and how they tell the work distributor.
+// The order in which drivers number TPCs, and their tables for the work distributor.
 #pragma once
 
 #include "board/board.hpp"

@@ -49,7 +49,7 @@ struct Channel {
     bool next = false;
     bool ctx_reload = false;
     bool bound = false;                // up to Turing
-    unsigned own_runlist = 0;          // Kepler: as PCCSR says
+    unsigned own_runlist = 0;          // Kepler: from PCCSR
     std::uint32_t instance_target = 0; // as written; up to Turing
     PhysicalAddress instance;
     PhysicalAddress userd;

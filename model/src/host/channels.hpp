@@ -11,8 +11,8 @@
 
 namespace nvmodel {
 
-/// An array whose elements take memory once they are accessed through a reference that can change
-/// them; until then they are as a Channel is made.
+/// An array with elements that take memory once they are accessed through a reference that can
+/// change them; until then they are as a Channel is made.
 class Channels {
   public:
     explicit Channels(std::size_t count) : chunks_((count + chunk_size - 1) / chunk_size) {}

@@ -88,7 +88,7 @@ void Host::admit_late(std::size_t index) {
     }
 }
 
-/// The client whose turn it is gets onto the PBDMA, and its work onto the engine.
+/// The client that has the turn gets onto the PBDMA, and its work onto the engine.
 void Host::load_turn(unsigned number) {
     Pbdma &pbdma = pbdmas_[number];
     PbdmaClient &client = pbdma.clients[pbdma.turn];

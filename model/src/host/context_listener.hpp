@@ -5,8 +5,8 @@
 
 namespace nvmodel {
 
-/// Told when the graphics engine's context is switched; the context is named by the instance block
-/// of a channel that has it.
+/// Called when the graphics engine's context is switched; the context is named by the instance
+/// block of a channel that has it.
 class ContextListener {
   public:
     virtual ~ContextListener() = default;

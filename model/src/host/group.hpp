@@ -22,7 +22,7 @@ struct GroupId {
 struct ListedChannel {
     unsigned id = 0;
     unsigned runqueue = 0;
-    PhysicalAddress instance; // as the entry says; Volta+
+    PhysicalAddress instance; // from the entry; Volta+
     PhysicalAddress userd;
     unsigned subcontext = 0; // Blackwell
 };

@@ -38,8 +38,8 @@ struct Engine {
     EngineRow row;
     unsigned runlist = 0;
     ContextSlot context;
-    std::vector<std::size_t> channels;        // whose work is on it (indices)
-    std::optional<std::size_t> instance;      // channel whose instance block loaded the context
+    std::vector<std::size_t> channels;        // with work on it (indices)
+    std::optional<std::size_t> instance;      // channel with the instance block of the context
     std::optional<std::size_t> next_instance; // same, while loading
     double rate = 1;                          // work per time, all channels together
 
@@ -49,7 +49,7 @@ struct Engine {
 /// Rules that can be broken, so that what looks for them can be seen to fail.
 struct HostRules {
     bool disabled_stop = true; // broken: a channel's ENABLE is only a bit
-    bool unlisted_stop = true; // broken: who has left a list keeps its turn
+    bool unlisted_stop = true; // broken: a TSG that has left a list keeps its turn
     bool timeslices = true;    // broken: they never end
 };
 
@@ -72,7 +72,7 @@ struct Runlist {
     std::size_t cursor = 0;
 
     // Now.
-    std::optional<std::size_t> current; // index of the group whose turn it is
+    std::optional<std::size_t> current; // index of the group that has the turn
     Ns switched_at = never;             // a switch is under way until then
     Ns slice_left = 0;                  // while switching
     Ns slice_end = never;               // while running
@@ -101,7 +101,7 @@ class Host {
   public:
     Host(const Board &board, const Memory &memory, const CopyThroughput &copies);
 
-    /// `listener` (not owned) is told of graphics contexts.
+    /// `listener` (not owned) is called for switches of graphics contexts.
     void listen(ContextListener &listener) { listener_ = &listener; }
     /// `times` (not owned) is asked what changes of context take; without it they take the board's
     /// time.
@@ -117,7 +117,7 @@ class Host {
     /// When anything but the amount of work done changes next, as far as is known now.
     [[nodiscard]] Ns next_event() const;
 
-    // --- what there is ---
+    // --- state ---
     [[nodiscard]] const std::vector<Runlist> &runlists() const { return runlists_; }
     [[nodiscard]] const std::vector<Engine> &engines() const { return engines_; }
     [[nodiscard]] const std::vector<Pbdma> &pbdmas() const { return pbdmas_; }
@@ -163,10 +163,10 @@ class Host {
 
     /// Gives a channel its work; it is not announced (see ring()).
     void queue_work(std::size_t index, QueuedWork work);
-    /// The channel has work from now on until this says that it has none; announces it.
+    /// Sets whether the channel has work from now on; announces it.
     void set_busy(std::size_t index, bool busy);
 
-    /// A change of context whose time was left open is over then.
+    /// Ends a change of context with an open end at that time.
     void end_switch(Runlist &runlist, Ns at);
 
     /// The copy wiring changed.
@@ -193,7 +193,7 @@ class Host {
     void fire_timers();
     void arm_timer(std::size_t channel, Ns at);
 
-    // schedule.cpp: who is next, and changing over to it
+    // schedule.cpp: the next group, and changing over to it
     [[nodiscard]] bool enabled(const Channel &channel) const {
         return channel.enabled || !rules_.disabled_stop;
     }
@@ -223,8 +223,8 @@ class Host {
 
     // clients.cpp: channels on PBDMAs and engines
     [[nodiscard]] std::size_t index_of(const Runlist &runlist, const ListedChannel &listed) const;
-    /// False for entries that Host cannot act on: an id beyond the channels, a channel whose work
-    /// is for an engine of another runlist, or that Kepler's PCCSR has on another runlist.
+    /// False for entries that Host cannot act on: an id beyond the channels, a channel with work
+    /// for an engine of another runlist, or that Kepler's PCCSR has on another runlist.
     [[nodiscard]] bool usable(const Runlist &runlist, const ListedChannel &listed) const;
     [[nodiscard]] unsigned pbdma_for(const Runlist &runlist, const ListedChannel &listed) const;
     void admit(Runlist &runlist, const Group &group);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Who is next on a runlist, and the change-over to it.
+// The next group of a runlist, and the change-over to it.
 #include "host/host.hpp"
 
 #include "regs/ramin.hpp"

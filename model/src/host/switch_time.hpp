@@ -12,10 +12,10 @@ class SwitchTime {
   public:
     virtual ~SwitchTime() = default;
 
-    /// That is not known yet: Host::end_switch() will say when it is over.
+    /// Not known yet: Host::end_switch() will end it.
     static constexpr Ns open = never - 1;
 
-    /// Asked when a change begins; the engine's context says from what to what.
+    /// Called when a change begins; the engine's context has what it is from and to.
     [[nodiscard]] virtual Ns of(const Engine &engine) = 0;
 };
 

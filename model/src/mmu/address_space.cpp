@@ -103,7 +103,7 @@ PhysicalAddress AddressSpace::take(const TakeMemory &from, std::uint64_t size,
 }
 
 /// Tables of big pages are only 256 or 128 bytes long in versions 2 and 3: several share a page.
-/// None is at the start of one, so that a reader who drops address bits does not get away with it.
+/// None is at the start of one, so that a reader that drops address bits fails.
 PhysicalAddress AddressSpace::take_page_table(std::uint64_t page_size, unsigned exponent) {
     const std::uint64_t bytes = 8ULL * (format_.table_entries(page_size) >> exponent);
     if (bytes > big_table_alignment)

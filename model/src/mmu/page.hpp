@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a page-table entry says about a page.
+// The fields of a page-table entry about a page.
 #pragma once
 
 #include "memory/aperture.hpp"

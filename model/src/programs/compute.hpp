@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // One context on a graphics engine: kernels of blocks over SMs, and copies that the engine does
-// itself. It executes only while it is told to.
+// itself. It executes only after set_executing(true).
 #pragma once
 
 #include "base/time.hpp"
@@ -38,7 +38,7 @@ struct SmRoom {
 /// The part of a context that one process has.
 struct Subcontext {
     std::vector<unsigned> sms; // where its blocks may execute
-    unsigned shift = 0;        // blocks are told their SM's number plus this, modulo all SMs
+    unsigned shift = 0;        // blocks read their SM's number plus this, modulo all SMs
 };
 
 class Compute {

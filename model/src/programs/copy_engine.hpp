@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Copies that one copy engine has begun. Which of them progress, and how fast, is said from
-// outside.
+// Copies that one copy engine has begun. The caller sets which of them progress, and how fast.
 #pragma once
 
 #include "base/time.hpp"

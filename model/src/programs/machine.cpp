@@ -11,7 +11,7 @@ namespace nvmodel {
 namespace {
 
 constexpr unsigned sms_per_tpc = 2; // of all boards from Volta on
-/// Between the parts that two MPS clients are told of the SMs' numbers.
+/// Between the ranges of SM numbers that two MPS clients read.
 constexpr unsigned told_apart = 27;
 constexpr unsigned told_first = 9;
 constexpr Ns list_turn_ns = 1024 * 1024;
@@ -181,7 +181,7 @@ void Programs::Machine::set_listed(std::size_t process, bool listed) {
 
 // --- time ---
 
-/// All work up to that time; who works is as it was.
+/// All work up to that time; the working contexts are as they were.
 void Programs::Machine::settle(Ns to) {
     for (auto &[tsg, context] : contexts_)
         context.compute.advance(to, ended_);
@@ -226,7 +226,7 @@ void Programs::Machine::finish() {
     ended_.clear();
 }
 
-/// Who works from now on, after anything has changed. Telling Host may change who has an engine.
+/// Finds the working contexts after anything has changed. Informing Host may change these again.
 void Programs::Machine::reconcile() {
     do {
         settle(gpu_.now());
@@ -453,8 +453,8 @@ std::vector<CopyEngine::Current> Programs::Machine::current_copies(unsigned engi
     return current;
 }
 
-/// Tells Host which channels have work; true if that was news. Those that have some come first, so
-/// that no TSG is left that has.
+/// Informs Host which channels have work; true if that has changed. Those that have some come
+/// first, so that no TSG is left that has.
 bool Programs::Machine::tell_host() {
     bool news = false;
     for (const bool busy : {true, false})

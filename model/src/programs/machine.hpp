@@ -53,7 +53,7 @@ class Programs::Machine final : public SwitchTime {
         std::size_t subcontext = 0;        // index into Compute's
         std::map<std::size_t, Lane> lanes; // by stream; 0 if R2 is kept
         unsigned taken = 0;                // operations that were taken and have not ended
-        bool busy = false;                 // as Host was told
+        bool busy = false;                 // as Host was informed
     };
     struct Stream {
         std::size_t process;
@@ -119,7 +119,7 @@ class Programs::Machine final : public SwitchTime {
     std::map<std::size_t, Context> contexts_;        // by TSG
     std::map<unsigned, Lce> lces_;                   // by engine
     std::optional<Drain> drain_;
-    std::optional<unsigned> list_; // R5 broken: whose turn it is
+    std::optional<unsigned> list_; // R5 broken: the list that has the turn
     Ns list_until_ = never;
     std::vector<std::size_t> ended_;    // their channels do not know it yet
     std::vector<std::size_t> finished_; // since the last advance()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Programs on the modelled GPU, in virtual time: streams of kernels and copies over channels,
-// blocks over SMs, copies over copy engines. Host (host/) decides who has which engine; this is
+// blocks over SMs, copies over copy engines. Host (host/) gives engines to TSGs; this is
 // what engines do with it. Deterministic, from event to event. The rules, each with its source, are
 // in docs/model.md, "Programs".
 #pragma once
@@ -75,7 +75,7 @@ class Programs {
     [[nodiscard]] std::vector<std::size_t> tsgs(std::size_t process) const;
     /// Channels that the process has: indices into gpu().plan().channels.
     [[nodiscard]] std::vector<std::size_t> channels(std::size_t process) const;
-    /// An engine does something just now, as its status register says.
+    /// An engine does something just now: the bit of its status register.
     [[nodiscard]] bool busy(EngineName engine) const;
 
   private:

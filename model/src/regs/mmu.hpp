@@ -13,7 +13,7 @@ namespace nvmodel::regs::mmu {
 inline constexpr unsigned page_shift = 12;
 inline constexpr unsigned big_table_shift = 8; // alignment of a table of big pages, 2 and 3
 
-// What a directory entry's aperture says; the others are coherent and non-coherent memory.
+// Values of a directory entry's aperture; the others are coherent and non-coherent memory.
 inline constexpr std::uint64_t directory_invalid = 0;
 inline constexpr std::uint64_t directory_video = 1;
 

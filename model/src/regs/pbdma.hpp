@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // NV_PPBDMA: the units that fetch pushbuffers. Relative to a PBDMA's base.
 // Source: open-gpu-doc manuals/{volta/gv100,ampere/ga100}/dev_pbdma.ref.txt; Blackwell: nvgpu
-// hw_pbdma_gb10b.h and hw_pbdma_gb20c.h, whose chips the discrete ones are taken to be like.
+// hw_pbdma_gb10b.h and hw_pbdma_gb20c.h; the discrete chips are taken to be like these.
 #pragma once
 
 #include "base/bits.hpp"
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t range_begin = 0x040000;
 inline constexpr std::uint32_t stride_kepler = 0x2000; // Kepler..Turing
 inline constexpr std::uint32_t stride_ampere = 0x800;
 
-// Registers that are saved to the RAMFC word of the same name, whose number is the offset / 4:
+// Registers that are saved to the RAMFC word of the same name, of number offset / 4:
 // GP_PUT, SIGNATURE, GP_GET, GP_BASE, GP_BASE_HI, and from Volta to GB10x SET_CHANNEL_INFO.
 inline constexpr std::array saved_gk104{0x000U, 0x010U, 0x014U, 0x048U, 0x04cU};
 inline constexpr std::array saved_gv100{0x000U, 0x010U, 0x014U, 0x048U, 0x04cU, 0x0fcU};

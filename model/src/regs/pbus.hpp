@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada (GA100's manual
-// says that the latter have no storage of their own there; an H100 and an H200 have none of all three).
+// has no storage of their own for the latter there; an H100 and an H200 have none of all three).
 // Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the copies
 // in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has the same
 // (envytools rnndb/bus/pbus.xml).
@@ -13,7 +13,7 @@ namespace nvmodel::regs::pbus {
 inline constexpr std::uint32_t range_begin = 0x001000;
 inline constexpr std::uint32_t range_end = 0x002000;
 
-// A scratch register in which GA100's firmware tells whether MIG is on (open-gpu-kernel-modules
+// A scratch register in which GA100's firmware stores whether MIG is on (open-gpu-kernel-modules
 // published/ampere/ga100/dev_bus{,_addendum}.h: SW_SCRATCH1_SMC_MODE; kmigmgr_ga100.c reads it on
 // GA100 only).
 inline constexpr std::uint32_t sw_scratch_1 = 0x001404;

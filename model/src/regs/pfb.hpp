@@ -14,7 +14,7 @@ namespace nvmodel::regs::pfb {
 
 inline constexpr std::uint32_t mmu_ctrl = 0x100c80;
 inline constexpr Field mmu_ctrl_big_page_64k = bit(0);           // else 128 KiB
-inline constexpr Field mmu_ctrl_use_pdb_big_page_size = bit(11); // GM20x+: instance blocks say it
+inline constexpr Field mmu_ctrl_use_pdb_big_page_size = bit(11); // GM20x+: instance blocks have it
 
 /// Size = MAG << (SCALE + 20).
 inline constexpr std::uint32_t local_memory_range_gp102 = 0x100ce0;

@@ -64,7 +64,7 @@ inline constexpr std::array<std::uint32_t, 41> error_words{
     0xbadf5700, // source enable
     0xbadf5900, // source enable, indirect
     0xbadf6000, // locked by a sensor
-    0xbadfffff, // kinds nobody has named
+    0xbadfffff, // kinds without a public name
 };
 
 } // namespace nvmodel::regs::pri

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Options that say by which transport QEMU reaches a PCI function, and how it is asked things.
+// Options for the transport by which QEMU reaches a PCI function, and for control requests to it.
 #pragma once
 
 #include "device/pci_function.hpp"

@@ -17,7 +17,7 @@ namespace nvmodel {
 class ControlServer {
   public:
     /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError,
-    /// also if somebody listens there already.
+    /// also if another process listens there already.
     ControlServer(Answers &answers, std::filesystem::path path);
 
     /// Adds what to wait for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Messages of a header and a body whose size follows from the header, out of a stream.
+// Messages of a header and a body, out of a stream. The body's size follows from the header.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,7 @@ class MessageReader {
   public:
     explicit MessageReader(MessageSocket &socket) : socket_(socket) {}
 
-    /// Goes on with the message that is being received, or begins the next one. `body_size` says
+    /// Goes on with the message that is being received, or begins the next one. `body_size` returns
     /// how many bytes follow a header, and throws ProtocolError for a header that makes no sense.
     /// `end` is the end between two messages; ProtocolError is thrown for one inside a message.
     template <typename BodySize>

@@ -33,7 +33,7 @@ class MessageSocket {
     /// there is a processor to do so beside the sender's.
     void expect_more();
 
-    /// Sends all of it. False if nobody is there to receive it. Throws ProtocolError.
+    /// Sends all of it. False if the other end is closed. Throws ProtocolError.
     bool send(std::span<const std::byte> message);
 
   private:

@@ -12,7 +12,7 @@ namespace nvmodel {
 class UnixListener {
   public:
     /// A socket that a dead process left there is replaced. Throws ConfigError, which calls the
-    /// socket what `what` says, also if somebody listens there already.
+    /// socket `what`, also if another process listens there already.
     UnixListener(const std::string &what, std::filesystem::path path);
     ~UnixListener();
     UnixListener(const UnixListener &) = delete;
@@ -20,7 +20,7 @@ class UnixListener {
 
     [[nodiscard]] int fd() const { return socket_.get(); }
 
-    /// Whoever calls, without waiting, with SOCK_… flags; an empty descriptor if nobody does.
+    /// Accepts a connection without waiting, with SOCK_… flags; an empty descriptor: there is none.
     [[nodiscard]] UniqueFd accept(int flags) const;
 
   private:

@@ -42,7 +42,7 @@ Message whole(Bytes body) {
     return head<Message>(body);
 }
 
-/// A request for information, which says how much of it there is room for.
+/// A request for information, with the size that there is room for.
 template <typename Info>
 Info request(Bytes body) {
     const Info info = head<Info>(body);
@@ -62,8 +62,8 @@ std::vector<std::byte> with(std::vector<std::byte> bytes, Bytes more) {
     return bytes;
 }
 
-/// What both sides have, at most as the client said. Its own limits bind nobody here: the server
-/// sends neither descriptors nor commands.
+/// What both sides have, at most the client's values. Its own limits have no effect here: the
+/// server sends neither descriptors nor commands.
 std::vector<std::byte> negotiate(Bytes body) {
     const Version wanted = head<Version>(body);
     if (wanted.major != major_version)

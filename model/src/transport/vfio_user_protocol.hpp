@@ -141,7 +141,7 @@ struct RegionAccess {
 };
 static_assert(sizeof(RegionAccess) == 16);
 
-// What this server says of itself.
+// This server's capabilities.
 inline constexpr std::size_t max_fds = 8;
 inline constexpr std::size_t max_data = 4096;
 inline constexpr std::size_t max_dma_maps = 1024;

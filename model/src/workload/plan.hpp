@@ -37,7 +37,7 @@ struct PlannedTsg {
     unsigned id = 0;
     std::string task;
     Timeslice timeslice;
-    unsigned header_length = 0; // what its header says
+    unsigned header_length = 0; // the length in its header
     std::vector<std::size_t> channels;
 };
 
@@ -57,7 +57,7 @@ struct Plan {
     Placement placement = Placement::high;
     BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
-    bool unified_memory = false; // all is in system memory, whatever the apertures above say
+    bool unified_memory = false; // all is in system memory, whatever the apertures above are
     std::map<std::string, AddressSpaceSpec> address_spaces;
     std::vector<PlannedTsg> tsgs;
     std::vector<PlannedChannel> channels;

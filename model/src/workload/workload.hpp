@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A workload as its file says it: tasks, what they put on runlists, and the work they have.
+// A workload as in its file: tasks, what they put on runlists, and the work they have.
 // It names engines, so that one file fits every board; plan.hpp fits it to one.
 // The file format is described in docs/model.md.
 #pragma once
@@ -79,7 +79,7 @@ struct MappingSpec {
 };
 
 struct AddressSpaceSpec {
-    std::optional<JsonValue> where = {};           // none: nothing was said about it
+    std::optional<JsonValue> where = {};           // none: not in the file
     Aperture directory_aperture = Aperture::video; // of the root
     Aperture table_aperture = Aperture::video;     // of all other tables
     std::uint32_t pasid = 0;
@@ -101,7 +101,7 @@ struct GroupSpec {
     std::optional<unsigned> id = {};
     std::optional<Timeslice> timeslice = {};
     std::vector<std::string> address_spaces = {}; // by subcontext
-    std::optional<unsigned> length = {};          // what the header says, if not the truth
+    std::optional<unsigned> length = {};          // the header's length, if not the true one
     std::optional<Aperture> instance_aperture = {};
     ContextSpec context = {};
     bool privileged = false;
