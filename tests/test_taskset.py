@@ -23,6 +23,7 @@ import time
 
 import jsonschema
 import pytest
+import shells
 from throwaway_root import needs_root
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -1570,3 +1571,24 @@ def test_completion_goes_on_after_a_value(before):
     assert not offered((*before, "--tpcs", "=", ""))
     assert offered((*before, "--turn", "=", "")) == [*"123456789"]
     assert "nproc" in offered((*before, "npro"))
+
+
+BEHIND = ("-t 0 --gpu=0", "-xt 0", "-xt0", "-jqi 1 -t 0", "--turn 3 -x", "-x --")
+
+
+@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+@pytest.mark.parametrize("typed, whole", [(f"{before} quok", f"{before} quokka") for before in BEHIND] +
+                         [("-xt 0 --spr", "-xt 0 --spread"), ("--spr", "--spread"), ("-xi ", "-xi all")])
+def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
+    shells.needs(shell)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/quokka").touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("NVTASKSET_DRIVER_FOLDER", str(tmp_path))
+    script = SCRIPT.with_suffix(f".{shell}")
+    if shell == "fish":
+        assert shells.in_fish([script], f"nvtaskset {typed}", tmp_path) == [whole.split()[-1]]
+    elif shell == "bash":
+        assert shells.in_bash([script], f"nvtaskset {typed}", tmp_path).rstrip() == f"nvtaskset {whole}"
+    else:
+        assert shells.in_zsh([script], f"nvtaskset {typed}", tmp_path)[1].rstrip() == f"nvtaskset {whole}"

@@ -7,6 +7,14 @@ _nvtaskset_gpus() {
 		[[ -e "$gpu" ]] && echo "$number" && ((number++))
 	done
 }
+# The option that takes the next word as its value; of joined letters (-xt) the last. Nothing: it takes none.
+_nvtaskset_takes() {
+	case "$1" in
+	--tpcs | --gpcs | --sms | --gpu | --pid | --turn) echo "$1" ;;
+	--*) ;;
+	-*) [[ "$1" =~ ^-[^tgsip]*([tgsip])$ ]] && echo "-${BASH_REMATCH[1]}" ;;
+	esac
+}
 _nvtaskset() {
 	# COMP_WORDS is split at '=' where COMP_WORDBREAKS has it: '--gpu=1' is then '--gpu', '=', '1'.
 	local -a words=() places=()
@@ -29,7 +37,7 @@ _nvtaskset() {
 		# What bash replaces is the last of its own words.
 		[[ "$COMP_WORDBREAKS" == *=* ]] && prefix=
 	fi
-	case "$before" in
+	case "$(_nvtaskset_takes "$before")" in
 	-t | --tpcs | -g | --gpcs | -s | --sms) return ;;
 	--turn) mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
 	-i | --gpu) mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$(_nvtaskset_gpus)" -- "$current"); return ;;
@@ -38,9 +46,8 @@ _nvtaskset() {
 	[[ "${words[-1]}" == --*=* ]] && return
 	for ((n = 1; n < ${#words[@]} - 1; n++)); do
 		case "${words[n]}" in
-		-t | --tpcs | -g | --gpcs | -s | --sms | -i | --gpu | -p | --pid | --turn) ((n++)) ;;
 		--) ((n++)); break ;;
-		-*) ;;
+		-*) [[ "$(_nvtaskset_takes "${words[n]}")" ]] && ((n++)) ;;
 		*) break ;;
 		esac
 	done

@@ -9,7 +9,32 @@ function __nvtaskset_gpus
         set number (math $number + 1)
     end
 end
-complete -c nvtaskset -x -a '(__fish_complete_subcommand)'
+# The command, behind nvtaskset's own words; -t and the like take the next word, also as the last of joined letters.
+function __nvtaskset_command
+    set -l words (commandline -opc) "$(commandline -ct)"
+    set -e words[1]
+    while set -q words[2]
+        switch $words[1]
+            case --
+                set -e words[1]
+                break
+            case --tpcs --gpcs --sms --gpu --pid --turn
+                set -e words[1]
+            case '--*'
+            case '-*'
+                string match -qr -- '^-[^tgsip]*[tgsip]$' $words[1]; and set -e words[1]
+            case '*'
+                break
+        end
+        set -e words[1]
+    end
+    string match -q -- '-*' $words[1]; and return
+    set -l current $words[-1]
+    set -e words[-1]
+    set -l before (string escape -- $words) "$(string escape -n -- $current)"
+    complete -C "$before"
+end
+complete -c nvtaskset -x -a '(__nvtaskset_command)'
 complete -c nvtaskset -x -s t -l tpcs -d 'these TPCs'
 complete -c nvtaskset -x -s g -l gpcs -d 'all TPCs of these GPCs'
 complete -c nvtaskset -x -s s -l sms -d 'so many SMs, or percent'

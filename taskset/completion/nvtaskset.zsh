@@ -9,7 +9,7 @@ _nvtaskset_gpus() {
 	compadd -a names
 }
 _nvtaskset() {
-	_arguments -S \
+	_arguments -s -S \
 		'(-t --tpcs)'{-t+,--tpcs=}'[these TPCs]:TPCs: ' \
 		'(-g --gpcs)'{-g+,--gpcs=}'[all TPCs of these GPCs]:GPCs: ' \
 		'(-s --sms)'{-s+,--sms=}'[so many SMs, or percent]:SMs: ' \
