@@ -4,6 +4,7 @@
 #include "file.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
+#include "packing.hpp"
 #include "text.hpp"
 #include "tree.hpp"
 
@@ -213,6 +214,8 @@ OpenedTree make_tree(const std::string &path, const std::string &json, int error
                                            "make another capture"});
     if (error)
         return tl::unexpected(cannot_open(path, error));
+    if (const auto refused = base::packing_refused(json))
+        return tl::unexpected(Error{ErrorCode::malformed, 0, path, path + " " + *refused});
     return capture_from_json(json, path)
         .map([&](CaptureContent content) {
             return std::shared_ptr<const Tree::Impl>(

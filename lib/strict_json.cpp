@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "strict_json.hpp"
+#include "packing.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -103,6 +104,8 @@ class Duplicates {
 } // namespace
 
 Json document(std::string_view text, const Bounds &bounds) {
+    if (const auto refused = packing_refused(text))
+        throw Wrong{"the file " + *refused};
     if (text.size() > bounds.bytes)
         wrong("the file", "is larger than " + std::to_string(bounds.bytes >> 20) + " MiB");
     check_depth(text, bounds.nesting);

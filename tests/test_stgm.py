@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """nvstgm on task sets in files: its forms, exit statuses and sentences. No GPU, no VM."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import pathlib
 import random
 import re
@@ -176,6 +179,16 @@ def test_text_that_is_no_task_set(text, place):
     assert (result.status, result.out) == (1, "")
     assert result.err.startswith("nvstgm: " + place)
     assert result.err.count("\n") == 1 and "\x1b" not in result.err
+
+
+@pytest.mark.parametrize("packer", (gzip, bz2, lzma), ids=lambda packer: packer.__name__)
+def test_a_packed_file(tmp_path, packer):
+    path = tmp_path / "set"
+    path.write_bytes(packer.compress((SETS / "ce1.json").read_bytes()))
+    result = nvstgm("check", path)
+    program = {gzip: "gzip", bz2: "bzip2", lzma: "xz"}[packer]
+    assert (result.status, result.out) == (1, "")
+    assert result.err == f"nvstgm: {path}: the file is packed by {program}: unpack it, and give '-' to read it from a pipe\n"
 
 
 def test_a_thousand_tasks():

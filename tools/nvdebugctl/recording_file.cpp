@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "recording_file.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <zlib.h>
 
+#include "lib/packing.hpp"
 #include "output.hpp"
 
 namespace nvdebugctl {
@@ -113,18 +113,6 @@ constexpr std::size_t step = std::size_t{1} << 18;
 /** A summary of 1,000 processes on 40 engines is some 20 MB. */
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 
-struct Packing {
-    std::string_view magic;
-    const char *program;
-};
-constexpr std::array packings = {Packing{"\x28\xb5\x2f\xfd", "zstd"},
-                                 Packing{std::string_view("\xfd"
-                                                          "7zXZ\0",
-                                                          6),
-                                         "xz"},
-                                 Packing{"BZh", "bzip2"}, Packing{"PK\x03\x04", "zip"},
-                                 Packing{"\x04\x22\x4d\x18", "lz4"}};
-
 } // namespace
 
 Outcome<LineReader> LineReader::open(const std::string &path) {
@@ -175,13 +163,9 @@ Outcome<bool> LineReader::fill() {
         return fail(nvdebug::ErrorCode::malformed,
                     fmt::format("{} is damaged behind line {}: it cannot be unpacked further",
                                 name_, number_));
-    if (number_ == 0 && have == 0)
-        for (const Packing &packing : packings)
-            if (buffer_.starts_with(packing.magic))
-                return fail(nvdebug::ErrorCode::malformed,
-                            fmt::format("{0} is packed by {1}, which is not read here: unpack it, "
-                                        "and give '-' to read it from a pipe",
-                                        name_, packing.program));
+    if (const auto refused = nvdebug::base::packing_refused(buffer_);
+        refused && number_ == 0 && have == 0)
+        return fail(nvdebug::ErrorCode::malformed, fmt::format("{} {}", name_, *refused));
     return got > 0;
 }
 
@@ -197,8 +181,10 @@ Outcome<LineReader::Got> LineReader::next(std::string &line) {
         const auto more = fill();
         if (!more)
             return tl::unexpected(more.error());
-        if (!*more)
-            return buffer_.empty() ? Got::end : Got::cut;
+        if (!*more) {
+            line = buffer_;
+            return line.empty() ? Got::end : Got::cut;
+        }
     }
 }
 

@@ -64,7 +64,8 @@ class LineReader {
     std::uint64_t number() const { return number_; }
 
     enum class Got { line, cut, end }; ///< `cut`: the file ends in the middle of a line
-    /** @p line gets the next one without its end. Fails where the file is damaged. */
+    /** @p line gets the next one without its end, or what there is of it. Fails where the file is
+     *  damaged. */
     Outcome<Got> next(std::string &line);
 
   private:
