@@ -460,22 +460,48 @@ STRUCTURE = {"a second head": second, "behind the summary": goes_on, "summary in
              "a number that is too high": changed("turn", pid=1 << 40), "a negative number": changed("turn", pid=-5),
              "an end before its beginning": changed("turn", begin_ns=1 << 62), "no list": changed("process", tsgs=7),
              "no head": lambda told: told.pop(0) and 1, "a later version": changed("recording", version="3.0"),
-             "a line of another kind of value": lambda told: told.__setitem__(9, b"[1]\n") or 10}
+             "a line of another kind of value": lambda told: told.__setitem__(9, b"[1]\n") or 10,
+             "no line": lambda told: told.__setitem__(slice(None), [b"hello"]) or 1,
+             "random bytes": lambda told: told.__setitem__(slice(None), [bytes(range(11, 256)) * 9]) or 1,
+             "a first line that was cut": lambda told: told.__setitem__(slice(None), [told[0][:100]]) or 1,
+             "a first line without its end": lambda told: told.__setitem__(slice(None), [told[0][:-1]]) or 1,
+             "only behind blank lines": lambda told: told.__setitem__(slice(None), [b"\n \n", told[0][:100]]) or 3}
 
 
+@pytest.mark.parametrize("packed", (False, True))
 @pytest.mark.parametrize("version", (1, 2))
 @pytest.mark.parametrize("what", STRUCTURE)
-def test_what_is_no_recording_is_told_with_its_line(tmp_path, what, version):
+def test_what_is_no_recording_is_told_with_its_line(tmp_path, what, version, packed):
     told = recorded_lines(version)
     line = STRUCTURE[what](told)
     path = tmp_path / "run.ndjson"
-    path.write_bytes(b"".join(told))
+    path.write_bytes(gzip.compress(b"".join(told), 1) if packed else b"".join(told))
     for more in ("", f"-o {tmp_path / 'made.csv'}"):
         result = ctl(f"recording show {path} {more}")
         assert (result.status, result.out) == (2, ""), result.err
         assert f"line {line} of {path}" in result.err
         assert "exception" not in result.err and "parse" not in result.err and len(result.err.splitlines()) == 1
     assert not (tmp_path / "made.csv").exists()
+
+
+@pytest.mark.parametrize("content", (b"", b"\n", b" \n\r\n", b"\t"))
+def test_an_empty_file_is_no_recording(tmp_path, content):
+    path = tmp_path / "run.ndjson"
+    path.write_bytes(content)
+    result = ctl(f"recording show {path} -o {tmp_path / 'made.pftrace'}")
+    assert (result.status, result.out) == (2, "") and f"{path} is empty" in result.err
+    assert not (tmp_path / "made.pftrace").exists()
+
+
+@pytest.mark.parametrize("blank", (b"\n", b"\r\n", b" \t\n", b"\n\n", b" "))
+@pytest.mark.parametrize("at", (0, 5, None))
+def test_blank_lines_are_skipped(tmp_path, at, blank):
+    told = recorded_lines(1)
+    told.insert(len(told) if at is None else at, blank)
+    path = tmp_path / "run.ndjson"
+    path.write_bytes(b"".join(told))
+    result = ctl(f"recording show {path}")
+    assert (result.status, result.err) == (0, "") and result.out == ctl(f"recording show {RECORDING}").out
 
 
 def test_packed_recordings(tmp_path):
@@ -489,10 +515,22 @@ def test_packed_recordings(tmp_path):
     path.write_bytes(packed[:2000] + bytes(200) + packed[2200:])
     result = ctl(f"recording show {path}")
     assert result.status == 2 and str(path) in result.err and "line" in result.err
-    for magic, name in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\0", "xz"), (b"BZh9", "bzip2")):
-        path.write_bytes(magic + bytes(100))
-        result = ctl(f"recording show {path}")
-        assert result.status == 2 and f"packed by {name}" in result.err
+
+
+PACKED = {"zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\0", "bzip2": b"BZh9", "zip": b"PK\3\4", "lz4": b"\x04\x22\x4d\x18",
+          "lzma": b"]\0\0\x80\0", "lzip": b"LZIP\1", "lzop": b"\x89LZO\0", "compress": b"\x1f\x9d\x90",
+          "7z": b"7z\xbc\xaf\x27\x1c", "rar": b"Rar!\x1a\7", "tar": b"run.json" + bytes(249) + b"ustar\0",
+          "gzip": gzip.compress(gzip.compress(b"{}"))}
+
+
+@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("words", ("recording show {}", "--from {} gpu list"))
+def test_what_another_program_packed_is_said(tmp_path, words, name):
+    path = tmp_path / "a file"
+    path.write_bytes(PACKED[name] + (b"" if name == "gzip" else bytes(100)))
+    result = ctl([word.format(path) for word in words.split()])
+    assert (result.status, result.out) == (2, "")
+    assert result.err == f"nvdebugctl: {path} is packed by {name}: unpack it, and give '-' to read it from a pipe\n"
 
 
 def test_an_old_recording_says_the_same_in_the_new_form():

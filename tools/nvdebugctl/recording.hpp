@@ -216,12 +216,12 @@ class RecordedFile {
     void tell_turn(const Json &line, Sink &sink);
     void tell_process(const Json &line, Sink &sink);
     void tell_end(const Json &line, Sink &sink);
-    void tell_line(const std::string &text, std::uint64_t number, Sink &sink);
+    void tell_line(const std::string &text, Sink &sink);
     const Lane &lane(const Json &line, Lane::Means means);
     bool is_of_gr0(const nvdebug::Turn &turn, const Lane &where) const;
     bool cut_at_begin(nvdebug::Turn &turn, std::uint32_t gpu) const;
 
-    int version_ = 0; ///< major
+    int version_ = 0; ///< major; 0: the first line was not read yet
     bool is_whole_ = false;
     std::set<std::uint32_t> gpus_;
     std::map<std::uint32_t, Origin> origins_;                     ///< by GPU

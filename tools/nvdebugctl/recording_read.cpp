@@ -80,6 +80,10 @@ std::uint64_t number_as_text(const Json &object, const char *key) {
     return number;
 }
 
+bool is_blank(const std::string &text) {
+    return text.find_first_not_of(" \t\r") == text.npos;
+}
+
 constexpr auto number32 = number_in<std::uint32_t>;
 constexpr auto number64 = number_in<std::uint64_t>;
 
@@ -232,15 +236,16 @@ void RecordedFile::tell_end(const Json &line, Sink &sink) {
 }
 
 /** Throws BadLine where it is no line of a recording, or not where it may be. */
-void RecordedFile::tell_line(const std::string &text, std::uint64_t number, Sink &sink) {
+void RecordedFile::tell_line(const std::string &text, Sink &sink) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded())
         throw BadLine("it is no JSON");
     const std::string kind = text_in(line, "kind");
-    if ((number == 1) != (kind == "recording"))
-        throw BadLine(number == 1 ? "its first line is of another kind"
-                                  : "another recording begins there, and each is to be a file of "
-                                    "its own");
+    const bool is_first = version_ == 0;
+    if (is_first != (kind == "recording"))
+        throw BadLine(is_first ? "its first line is of another kind"
+                               : "another recording begins there, and each is to be a file of its "
+                                 "own");
     if (is_whole_)
         throw BadLine("the summary before it is a recording's last line");
     if (kind == "recording")
@@ -273,26 +278,35 @@ Outcome<bool> RecordedFile::tell(const std::string &path, Sink &sink) {
     auto lines = LineReader::open(path);
     if (!lines)
         return tl::unexpected(lines.error());
-    for (std::string text;;) {
-        const auto got = lines->next(text);
-        if (!got)
-            return tl::unexpected(got.error());
-        if (*got != LineReader::Got::line) {
-            if (lines->number() == 0 && *got == LineReader::Got::end)
+    std::uint64_t number = 1;
+    try {
+        for (std::string text;; number++) {
+            auto got = lines->next(text);
+            if (!got)
+                return tl::unexpected(got.error());
+            if (is_blank(text)) {
+                if (*got == LineReader::Got::line)
+                    continue;
+                got = LineReader::Got::end;
+            }
+            if (*got == LineReader::Got::line) {
+                tell_line(text, sink);
+                continue;
+            }
+            if (version_ == 0 && *got == LineReader::Got::cut)
+                throw BadLine("it is cut off, or this is no recording");
+            if (version_ == 0)
                 return fail(
                     nvdebug::ErrorCode::malformed,
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A line without its end was cut off, and so was the recording.
             return is_whole_ && *got == LineReader::Got::end;
         }
-        try {
-            tell_line(text, lines->number(), sink);
-        } catch (const BadLine &error) {
-            return fail(nvdebug::ErrorCode::malformed,
-                        fmt::format("line {} of {} is not one of a recording as 'nvdebugctl "
-                                    "record' writes it in NDJSON: {}",
-                                    lines->number(), lines->name(), error.what()));
-        }
+    } catch (const BadLine &error) {
+        return fail(nvdebug::ErrorCode::malformed,
+                    fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
+                                "writes it in NDJSON: {}",
+                                number, lines->name(), error.what()));
     }
 }
 
