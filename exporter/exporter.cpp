@@ -28,6 +28,7 @@
 #include "front.hpp"
 #include "lib/inherited.hpp"
 #include "lib/standard_output.hpp"
+#include "nvdebug/surroundings.hpp"
 
 namespace nvdebug::exporter {
 namespace {
@@ -80,10 +81,15 @@ class Node {
         if (!tree && is_file)
             return tl::unexpected(tree.error());
         const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
-        if (!found || found->empty()) {
-            say_once(found ? "no GPU is found in " + tree->path() +
-                                 "; 'nvdebugctl doctor' says what is missing"
-                           : found.error().sentence);
+        if (!found) {
+            say_once(found.error().sentence);
+            return {};
+        }
+        if (found->empty()) {
+            const std::string obstacle = tree->source() == Source::file ? "" : first_obstacle();
+            say_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
+                                            "; 'nvdebugctl doctor' says what is missing"
+                                      : obstacle);
             return {};
         }
         Meters meters;

@@ -4,6 +4,7 @@
 #include "file.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
+#include "nvdebug/surroundings.hpp"
 #include "packing.hpp"
 #include "text.hpp"
 #include "tree.hpp"
@@ -340,11 +341,15 @@ Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string
             if (!answers(file) && tree.impl().readable(folder + "/" + file))
                 capture_file(tree, folder, file, content, report);
     }
-    if (content.files.empty())
-        return tl::unexpected(Error{ErrorCode::not_found, 0, path,
-                                    "there is nothing to capture below " + tree.path() +
-                                        ": it has no GPU, or none of the files may be read" +
-                                        advised("; '$' says which", tree.impl().advice.diagnose)});
+    if (content.files.empty()) {
+        const std::string obstacle = tree.source() == Source::file ? "" : first_obstacle();
+        return tl::unexpected(
+            Error{ErrorCode::not_found, 0, path,
+                  !obstacle.empty() ? obstacle
+                                    : "there is nothing to capture below " + tree.path() +
+                                          ": it has no GPU, or none of the files may be read" +
+                                          advised("; '$' says which", tree.impl().advice.diagnose)});
+    }
     if (const int error = write(to_json(content)))
         return tl::unexpected(cannot_write(path, error));
     return report;

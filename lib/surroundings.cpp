@@ -60,4 +60,9 @@ std::vector<Obstacle> obstacles(const std::string &root) {
     return found;
 }
 
+std::string first_obstacle(const std::string &root) {
+    const std::vector<Obstacle> found = obstacles(root);
+    return found.empty() ? "" : found.front().finding + "; " + found.front().fix;
+}
+
 } // namespace nvdebug

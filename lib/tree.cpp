@@ -3,11 +3,13 @@
 #include "error.hpp"
 #include "driver/tree.hpp"
 #include "file.hpp"
+#include "nvdebug/surroundings.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -117,18 +119,32 @@ class FolderTree final : public Tree::Impl {
     }
 };
 
+/** What cannot be found on this machine, behind what may hide it. */
+Error not_found_here(Error error) {
+    if (const std::string obstacle = first_obstacle(); !obstacle.empty())
+        error.sentence = obstacle + " (" + error.sentence + ")";
+    return error;
+}
+
+/** Returns whether it is this machine's /proc, mounted or not. */
+bool is_proc(const std::string &path) {
+    return std::filesystem::path(path).lexically_normal() / "" == "/proc/";
+}
+
 OpenedTree open_folder(const std::string &path, const Advice &advice) {
     struct stat about {};
     struct statfs system {};
-    if (::stat(path.c_str(), &about) || ::statfs(path.c_str(), &system))
-        return tl::unexpected(cannot_open(path, errno));
+    if (::stat(path.c_str(), &about) || ::statfs(path.c_str(), &system)) {
+        Error error = cannot_open(path, errno);
+        return tl::unexpected(is_proc(path) ? not_found_here(std::move(error)) : error);
+    }
     if (!S_ISDIR(about.st_mode))
         return tl::unexpected(cannot_open(path, ENOTDIR));
     auto tree = std::make_shared<FolderTree>();
     tree->path = path;
     tree->advice = advice;
     tree->live = system.f_type == PROC_SUPER_MAGIC;
-    tree->source = tree->live ? Source::module : Source::file;
+    tree->source = tree->live || is_proc(path) ? Source::module : Source::file;
     return tree;
 }
 
@@ -149,9 +165,9 @@ Result<Tree> Tree::capture(int descriptor, const Advice &advice) {
 }
 
 Result<Tree> Tree::driver(const Advice &advice) {
-    return driver::open_tree(driver::running_kernel(), advice).map([](auto impl) {
-        return Tree(std::move(impl));
-    });
+    return driver::open_tree(driver::running_kernel(), advice)
+        .map([](auto impl) { return Tree(std::move(impl)); })
+        .map_error(not_found_here);
 }
 
 Result<Tree> Tree::running(const Advice &advice) {

@@ -22,6 +22,8 @@ import urllib.request
 
 import pytest
 from ctl import ROOT, write_gpu
+from surroundings import HIDDEN, hidden
+from throwaway_root import needs_root
 
 CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 TASK = re.compile(r'^(nvdebug_task_\w+)\{gpu="(\d+)",pid="(\d*)",command="([^"]*)".*\} (\S+)$', re.MULTILINE)
@@ -270,6 +272,36 @@ def test_closed_streams_and_inherited_files():
             process.kill()
             os.close(read)
             os.close(write)
+
+
+def answers_without_gpu(command, port, **options):
+    """What it says before it answers that it has none."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options) as process:
+        try:
+            said = process.stderr.readline()
+            assert f"http://127.0.0.1:{port}/metrics" in process.stderr.readline()
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+                assert "nvdebug_gpus 0\n" in answer.read().decode()
+            process.terminate()
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+    return said
+
+
+@pytest.mark.parametrize("source", ((), ("--from", "module"), ("--from", "driver"), ("--from", "/proc")))
+@pytest.mark.parametrize("where", HIDDEN)
+def test_what_hides_gpus_comes_first(tmp_path, where, source):
+    needs_root()
+    port = free_port()
+    said = answers_without_gpu(hidden(where, tmp_path, exporter(), *source, "--listen", f"127.0.0.1:{port}"), port)
+    assert said.startswith(f"nvdebug-exporter: {HIDDEN[where][1]}") and said.count(HIDDEN[where][1]) == 1
+
+
+def test_what_started_it_may_ignore_its_children(tmp_path):
+    port = free_port()
+    answers_without_gpu([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], port,
+                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 
 @pytest.mark.parametrize("option", ("--help", "--version"))

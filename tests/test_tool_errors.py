@@ -13,6 +13,8 @@ import termios
 
 import pytest
 from ctl import ctl, table, tool, write_capture, write_tree
+from surroundings import HIDDEN, hidden
+from throwaway_root import needs_root
 
 
 @pytest.fixture(scope="session")
@@ -771,3 +773,30 @@ def test_leading_zeros_are_kept(tmp_path):
 def test_runlist_show_as_a_table_if_columns_are_asked_for(one):
     assert ctl("runlist show 0 --columns tsg,channel --no-header", one).out.split() == (
         "0 0 0 1 1 2 1 3 1 4 1 5 1 6".split())
+
+
+@pytest.mark.parametrize("words", ("gpu list", "process list", "task list", "--from driver gpu list",
+                                   "--from module gpu list", "--from /proc gpu list", "--from /proc/. gpu list",
+                                   "capture -"))
+@pytest.mark.parametrize("where", HIDDEN)
+def test_what_hides_gpus_comes_first(tmp_path, where, words):
+    needs_root()
+    done = subprocess.run(hidden(where, tmp_path, tool(), *words.split()), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"nvdebugctl: {HIDDEN[where][1]}") and done.stderr.count("\n") == 1
+    assert done.stderr.count(HIDDEN[where][1]) == 1 and "give a capture" not in done.stderr
+
+
+@pytest.mark.parametrize("where", HIDDEN)
+def test_captures_and_folders_are_read_where_gpus_are_hidden(tmp_path, where):
+    needs_root()
+    folder = write_tree(tmp_path / "proc", ("a100", "fig7"))
+    for source in (folder, write_capture(tmp_path / "capture", folder)):
+        done = subprocess.run(hidden(where, tmp_path, tool(), "--from", source, "gpu", "list"),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "") and "GA100" in done.stdout
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(hidden(where, tmp_path, tool(), "--from", tmp_path / "empty", "gpu", "list"),
+                          capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and "empty holds no GPU" in done.stderr

@@ -35,6 +35,9 @@ struct Obstacle {
  */
 NVDEBUG_API std::vector<Obstacle> obstacles(const std::string &root = "");
 
+/** Returns the first of obstacles() as "FINDING; FIX"; empty: there is none. */
+NVDEBUG_API std::string first_obstacle(const std::string &root = "");
+
 } // namespace nvdebug
 
 #endif

@@ -78,9 +78,8 @@ namespace {
 
 /** Neither the module nor NVIDIA's driver shows a GPU. */
 std::string no_live_gpu() {
-    const auto obstacles = nvdebug::obstacles();
-    if (!obstacles.empty())
-        return obstacles.front().finding + "; " + obstacles.front().fix;
+    if (const std::string obstacle = nvdebug::first_obstacle(); !obstacle.empty())
+        return obstacle;
     const auto driver = nvdebug::Tree::driver();
     return fmt::format("no GPU is shown: the nvdebug module is not loaded (there is no "
                        "/proc/gpu0), and NVIDIA's driver shows none: {}; see 'nvdebugctl doctor'",
@@ -91,11 +90,11 @@ std::string no_live_gpu() {
 
 Failure no_gpu(const nvdebug::Tree &tree) {
     return Failure({ErrorCode::not_found, 0, "",
-                    tree.live()
-                        ? no_live_gpu()
-                        : fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
+                    tree.source() == nvdebug::Source::file
+                        ? fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
                                       "capture, or the folder that gpu0 is in",
-                                      tree.path())});
+                                      tree.path())
+                        : no_live_gpu()});
 }
 
 Outcome<std::vector<Gpu>> Context::gpus() const {
