@@ -2,14 +2,12 @@
 """Completion: what the tool offers, and what bash, zsh and fish make of it."""
 
 import os
-import shlex
-import shutil
 import subprocess
-import time
 
 import pytest
+import shells
 from ctl import ROOT, ctl, tool, write_capture, write_tree
-from typist import PATIENCE_S, Typist
+from shells import needs
 
 SCRIPTS = {shell: ROOT / f"tools/completion/nvdebugctl.{shell}" for shell in ("bash", "zsh", "fish")}
 
@@ -100,61 +98,13 @@ def in_bash(line, folder, setup=""):
     return done.stdout.split()
 
 
-# What is found goes into a file, and the key Ctrl-X writes the line as it is then.
-ZSH = """
-    PS1='ready> '; fpath=({autoload} $fpath); autoload -Uz compinit; compinit -D -u; {source}
-    compadd() {{
-        local -a matches; builtin compadd -O matches "$@"
-        print -rl -- $matches >>{found}; builtin compadd "$@"
-    }}
-    typed() {{ print -r -- "$BUFFER" >{typed} }}; zle -N typed; bindkey '^X' typed
-"""
-
-
 def in_zsh(line, folder, autoload=False):
-    """What zsh on a terminal finds when Tab is pressed, and the line after that."""
-    files = folder / ".zsh"
-    files.mkdir()
-    if autoload:
-        shutil.copy(SCRIPTS["zsh"], files / "_nvdebugctl")
-    (files / "rc").write_text(ZSH.format(
-        autoload=files, source="" if autoload else f"source {SCRIPTS['zsh']}",
-        found=files / "found", typed=files / "typed"))
-    shell = Typist(["zsh", "-f", "-i"], 50, 400)
-    try:
-        shell.type(shlex.join(["cd", str(folder)]).encode() + b"; source .zsh/rc\r")
-        shell.wait_for(b"ready> ")
-        shell.type(f"{tool()} {line}\t\x18".encode())
-        deadline = time.monotonic() + PATIENCE_S
-        while not (files / "typed").exists() or not (files / "typed").read_text():
-            assert time.monotonic() < deadline
-            shell.watch(0.05)
-        found = (files / "found").read_text() if (files / "found").exists() else ""
-        # zsh tries several ways to match, so it may find one twice.
-        return sorted(set(found.split())), (files / "typed").read_text()[len(f"{tool()} "):-1]
-    finally:
-        shell.close()
-        shutil.rmtree(files)
+    found, typed = shells.in_zsh([SCRIPTS["zsh"]], f"{tool()} {line}", folder, autoload)
+    return found, typed.removeprefix(f"{tool()} ")
 
 
 def in_fish(line, folder):
-    """What fish would offer with the cursor at the end of the line."""
-    done = subprocess.run(
-        ["fish", "--no-config", "-c", f"source {SCRIPTS['fish']}; complete -C $argv",
-         f"{tool()} {line}"], cwd=folder, capture_output=True, text=True, check=True,
-        env={**os.environ, "HOME": str(folder)})
-    assert done.stderr == ""
-    return [each.split("\t")[0] for each in done.stdout.splitlines()]
-
-
-def needs(shell):
-    """A developer without the shell sees a skip; CI never does."""
-    if shutil.which(shell):
-        return
-    reason = f"{shell} is not installed (scripts/install-deps shells)"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    return shells.in_fish([SCRIPTS["fish"]], f"{tool()} {line}", folder)
 
 
 ASK = {"bash": in_bash, "zsh": lambda *args: in_zsh(*args)[0], "fish": in_fish}
@@ -226,6 +176,39 @@ def test_the_tool_prints_the_script_that_is_installed(shell, tmp_path):
     done = subprocess.run(ways[shell], capture_output=True, text=True, check=True,
                           env={**os.environ, "HOME": str(tmp_path)})
     assert "_nvdebugctl" in done.stdout and done.stderr == ""
+
+
+# --- exec ---
+
+PASSED = {shell: [script, ROOT / f"taskset/completion/nvtaskset.{shell}"] for shell, script in SCRIPTS.items()}
+
+
+@pytest.mark.parametrize("line, number", [
+    ("exec |", 1), ("exec --tpcs=0-3 --sp|", 1), ("exec --sp|", 1), ("exec -t 0 ech|", 1), ("--from x exec -|", 3),
+    ("--from=x exec --gpu |", 2), ("-g exec exec |", 3), ("exec --|", 1),
+])
+def test_exec_hands_over(line, number):
+    assert offered(line.removesuffix("|").split(" ")) == [f"<nvtaskset>{number}"]
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("line, after", [
+    ("exec --spr", "exec --spread "), ("exec --tpcs=0-3 --spr", "exec --tpcs=0-3 --spread "),
+    ("exec -xt 0 --spr", "exec -xt 0 --spread "), ("exec --tpcs 0 --gpu=0 quok", "exec --tpcs 0 --gpu=0 quokka "),
+    ("--from=a:b=exec exec -t 0 quok", "--from=a:b=exec exec -t 0 quokka "), ("exec quok", "exec quokka "),
+])
+def test_exec_completes_as_nvtaskset(tmp_path, monkeypatch, shell, line, after):
+    needs(shell)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/quokka").touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    typed = f"{tool()} {line}"
+    if shell == "fish":
+        assert shells.in_fish(PASSED[shell], typed, tmp_path) == [after.split()[-1]]
+    elif shell == "bash":
+        assert shells.in_bash(PASSED[shell], typed, tmp_path) == f"{tool()} {after}"
+    else:
+        assert shells.in_zsh(PASSED[shell], typed, tmp_path)[1] == f"{tool()} {after}"
 
 
 def test_completion_is_hidden():

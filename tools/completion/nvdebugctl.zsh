@@ -4,7 +4,12 @@
 _nvdebugctl() {
 	local -a found
 	found=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
-	if [[ "${found[-1]}" == '<file>' ]]; then
+	if [[ "${found[1]}" == '<nvtaskset>'* ]]; then
+		shift "${found[1]#*>}" words
+		(( CURRENT -= ${found[1]#*>} ))
+		words[1]=nvtaskset
+		_normal
+	elif [[ "${found[-1]}" == '<file>' ]]; then
 		found[-1]=()
 		(( $#found )) && compadd -Q -- "${found[@]}"
 		compset -P '--*='

@@ -20,6 +20,9 @@ using Candidates = std::vector<std::string>;
 /** The script adds file names itself. */
 constexpr const char *files = "<file>";
 
+/** The script hands over to nvtaskset's completion, with the words behind that of a number. */
+constexpr const char *passes_on = "<nvtaskset>";
+
 /** The words before the one being typed, as far as they are unambiguous. */
 struct Typed {
     const Object *object = nullptr;
@@ -27,6 +30,7 @@ struct Typed {
     std::size_t arguments = 0;
     std::optional<std::string> gpu, from;
     std::string value_of; ///< the option to which the value being typed belongs
+    std::optional<std::size_t> passed; ///< what follows this word is another program's
 };
 
 std::optional<Option> find_option(const std::vector<Object> &objects, const std::string &word) {
@@ -75,6 +79,10 @@ Typed understand(const std::vector<Object> &objects, const Candidates &words) {
     for (std::size_t i = 0; i + 1 < words.size(); i++) {
         if (words[i].empty() || words[i][0] != '-') {
             take_word(objects, words[i], typed);
+            if (typed.command && typed.command->passes_on) {
+                typed.passed = i + 1;
+                break;
+            }
             continue;
         }
         if (const std::string sign = name_and_sign(words[i]); !sign.empty()) {
@@ -216,6 +224,8 @@ Candidates options(const Typed &typed) {
 Candidates candidates(const std::vector<Object> &objects, const Candidates &words) {
     const std::string &current = words.back();
     Typed typed = understand(objects, words);
+    if (typed.passed)
+        return {fmt::format("{}{}", passes_on, *typed.passed)};
     if (const std::string sign = name_and_sign(current); !sign.empty()) {
         typed.value_of = sign.substr(0, sign.size() - 1);
         Candidates values = value(objects, typed, current.substr(sign.size()));
@@ -252,7 +262,8 @@ int complete(const std::vector<Object> &objects, const std::vector<std::string> 
     std::string text;
     std::set<std::string> seen;
     for (const std::string &candidate : candidates(objects, typed))
-        if (candidate == files || candidate.starts_with(typed.back()))
+        if (candidate == files || candidate.starts_with(passes_on) ||
+            candidate.starts_with(typed.back()))
             if (seen.insert(candidate).second)
                 text += candidate + "\n";
     static_cast<void>(output.write(text));
