@@ -570,7 +570,7 @@ def options(command):
 
 def test_the_man_page_has_all_commands_and_options():
     page = (ROOT / "docs/man/nvstgm.1").read_text(encoding="utf-8").replace("Fl Fl ", "--")
-    assert len(commands()) == 5
+    assert len(commands()) == 7
     for command in commands():
         assert re.search(rf"^\.It Cm {command}$", page, re.M)
         for short, long in options(command):

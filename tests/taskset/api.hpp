@@ -41,6 +41,12 @@ CUDA_API cuMemFree_v2(cuda::DevicePointer address);
 CUDA_API cuMemsetD8_v2(cuda::DevicePointer address, unsigned char value, std::size_t count);
 CUDA_API cuMemsetD32_v2(cuda::DevicePointer address, unsigned value, std::size_t count);
 CUDA_API cuMemcpyDtoH_v2(void *to, cuda::DevicePointer from, std::size_t bytes);
+CUDA_API cuMemAllocHost_v2(void **memory, std::size_t bytes);
+CUDA_API cuMemFreeHost(void *memory);
+CUDA_API cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void *from, std::size_t bytes,
+                              cuda::Stream stream);
+CUDA_API cuMemcpyDtoHAsync_v2(void *to, cuda::DevicePointer from, std::size_t bytes,
+                              cuda::Stream stream);
 
 CUDA_API cuStreamCreate(cuda::Stream *stream, unsigned flags);
 CUDA_API cuStreamDestroy_v2(cuda::Stream stream);

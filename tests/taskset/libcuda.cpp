@@ -401,6 +401,48 @@ cuda::Result cuMemcpyDtoH_v2(void *to, cuda::DevicePointer from, std::size_t byt
     });
 }
 
+cuda::Result cuMemAllocHost_v2(void **memory, std::size_t bytes) {
+    return in_context([&](CUctx &, Lock &) {
+        if (!memory || !bytes)
+            return cuda::invalid_value;
+        *memory = std::malloc(bytes);
+        return *memory ? cuda::success : cuda::invalid_value;
+    });
+}
+
+cuda::Result cuMemFreeHost(void *memory) {
+    return in_context([&](CUctx &, Lock &) {
+        std::free(memory);
+        return cuda::success;
+    });
+}
+
+cuda::Result cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void *from, std::size_t bytes,
+                                  cuda::Stream stream) {
+    return in_context([&](CUctx &context, Lock &) {
+        unsigned char *const at = memory_at(to, bytes);
+        if (!has_stream(stream, context))
+            return cuda::invalid_handle;
+        if (!at || !from)
+            return cuda::invalid_value;
+        std::memcpy(at, from, bytes);
+        return cuda::success;
+    });
+}
+
+cuda::Result cuMemcpyDtoHAsync_v2(void *to, cuda::DevicePointer from, std::size_t bytes,
+                                  cuda::Stream stream) {
+    return in_context([&](CUctx &context, Lock &) {
+        const unsigned char *const at = memory_at(from, bytes);
+        if (!has_stream(stream, context))
+            return cuda::invalid_handle;
+        if (!at || !to)
+            return cuda::invalid_value;
+        std::memcpy(to, at, bytes);
+        return cuda::success;
+    });
+}
+
 cuda::Result cuStreamCreate(cuda::Stream *stream, unsigned) {
     return in_context([&](CUctx &context, Lock &) {
         if (!stream)

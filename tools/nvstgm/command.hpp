@@ -53,12 +53,15 @@ struct Command {
     std::string notes; ///< more sentences for its help
     std::vector<std::pair<std::string, std::string>> examples;
     Outcome<Exit> (*run)(const Arguments &arguments);
+    bool more_words = false; ///< the last of @ref words may be several
 };
 
 Command allocate_command();
 Command check_command();
 Command figures_command();
 Command generate_command();
+Command profile_command();
+Command run_command();
 Command simulate_command();
 
 std::vector<Command> all_commands();
@@ -76,6 +79,8 @@ std::string name_of(stgm::Method method);
 
 /** The set in a file, `-`: stdin. */
 Outcome<stgm::TaskSet> read_set(const std::string &path);
+/** Of `--offset`, as `camera=500`: the task's number, and the time. */
+Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed, const stgm::TaskSet &set);
 /** A task that lacks what the method needs. */
 Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method);
 

@@ -34,6 +34,13 @@ std::string heading(const Option &option) {
            (option.value.empty() ? "" : " " + option.value);
 }
 
+std::string listed_words(const Command &command) {
+    std::string text;
+    for (const std::string &word : command.words)
+        text += " " + word;
+    return text;
+}
+
 } // namespace
 
 std::string Arguments::text(const std::string &option, const std::string &otherwise) const {
@@ -102,7 +109,7 @@ Outcome<Arguments> parse(const Command &command, const std::vector<std::string> 
     if (found.words.size() < command.words.size())
         return fail(fmt::format("'{}' takes {}; 'nvstgm {} --help' says more", command.name,
                                 listed(command.words), command.name));
-    if (found.words.size() > command.words.size())
+    if (found.words.size() > command.words.size() && !command.more_words)
         return fail(fmt::format("'{}' does not take '{}'", command.name,
                                 printable(found.words[command.words.size()])));
     if (found.has("--json") && found.has("--csv"))
@@ -112,9 +119,9 @@ Outcome<Arguments> parse(const Command &command, const std::vector<std::string> 
 
 std::string help_of(const Command &command) {
     std::string text = "Usage: nvstgm " + command.name;
-    for (const std::string &word : command.words)
-        text += " " + word;
-    text += " [OPTION]...\n" + std::string(1, static_cast<char>(command.help[0] - 'a' + 'A')) +
+    // Options of a command that follows are its own.
+    const std::string options_text = " [OPTION]...", words_text = listed_words(command);
+    text += (command.more_words ? options_text + " --" + words_text + "..." : words_text + options_text) + "\n" + std::string(1, static_cast<char>(command.help[0] - 'a' + 'A')) +
             command.help.substr(1) + ".\n\n";
     const std::vector<Option> options = command.options + common();
     std::size_t width = 0;

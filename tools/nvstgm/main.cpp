@@ -4,11 +4,13 @@
 #include "command_line.hpp"
 #include "forms.hpp"
 #include "lib/inherited.hpp"
+#include "running.hpp"
 
 namespace nvstgm {
 
 std::vector<Command> all_commands() {
-    return {check_command(), allocate_command(), simulate_command(), generate_command(), figures_command()};
+    return {check_command(), allocate_command(), simulate_command(), generate_command(), figures_command(),
+            profile_command(), run_command()};
 }
 
 namespace {
@@ -26,6 +28,8 @@ Outcome<Exit> run(const std::vector<std::string> &words) {
             lines += word + "\n";
         return write(lines).map([] { return done; });
     }
+    if (words[0] == "__task")
+        return static_cast<Exit>(be_task({words.begin() + 1, words.end()}));
     for (const Command &command : all_commands()) {
         if (command.name != words[0])
             continue;

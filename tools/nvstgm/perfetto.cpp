@@ -14,21 +14,21 @@ using nvdebugctl::Lane;
 using nvdebugctl::RecordedProcess;
 using stgm::What;
 
-constexpr std::uint64_t ns_per_unit = 1000;
-
-std::uint64_t ns(stgm::Time time) { return static_cast<std::uint64_t>(time) * ns_per_unit; }
-
 class Writer {
   public:
-    explicit Writer(const stgm::TaskSet &set) : set_(set), sink_(nvdebugctl::make_perfetto()) {
-        sink_->head({.time = "", .source = "simulation", .period_ns = 0, .gpus = {{0, "simulated", std::nullopt}}});
+    Writer(const stgm::TaskSet &set, Source source)
+        : set_(set), runs_(source == Source::run), sink_(nvdebugctl::make_perfetto()) {
+        sink_->head({.time = "",
+                     .source = runs_ ? "run" : "simulation",
+                     .period_ns = 0,
+                     .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}});
         for (std::size_t task = 0; task < set.tasks.size(); task++)
             processes_.push_back({.pid = static_cast<std::uint32_t>(task) + 1, .command = set.tasks[task].name});
     }
 
     void add(const stgm::Record &record) {
         const stgm::Task &task = set_.tasks[record.task];
-        const std::string core = "core " + std::to_string(*task.core);
+        const std::string core = "core " + std::to_string(*task.core) + (runs_ ? ": " + task.name : "");
         switch (record.what) {
         case What::run:
         case What::copy_begin:
@@ -49,9 +49,7 @@ class Writer {
             released_[{record.task, record.job}] = record.at;
             break;
         case What::finish:
-            mark(record, task.name + ": " + std::to_string(record.at - released_[{record.task, record.job}]) +
-                             " after its release" +
-                             (record.at - released_[{record.task, record.job}] > task.deadline ? ", too late" : ""));
+            finish(record);
             break;
         default:
             break;
@@ -64,6 +62,21 @@ class Writer {
     }
 
   private:
+    std::uint64_t ns(stgm::Time time) const {
+        return static_cast<std::uint64_t>(time) * (runs_ ? 1 : ns_per_unit);
+    }
+
+    void finish(const stgm::Record &record) {
+        const auto release = released_.find({record.task, record.job});
+        if (release == released_.end())
+            return;
+        const stgm::Task &task = set_.tasks[record.task];
+        const stgm::Time per_unit = runs_ ? ns_per_unit : 1, response = record.at - release->second;
+        mark(record, task.name + ": " + std::to_string(stgm::divide_up(response, per_unit)) + " after its release" +
+                         (response > task.deadline * per_unit ? ", too late" : ""));
+        released_.erase(release);
+    }
+
     void turn(const std::string &lane, What began, const stgm::Record &record) {
         const auto since = since_.find({began, record.task});
         if (since == since_.end() || since->second == record.at)
@@ -82,7 +95,10 @@ class Writer {
         sink_->mark({0, ns(record.at), static_cast<std::uint32_t>(record.task) + 1, text});
     }
 
+    static constexpr int ns_per_unit = 1000;
+
     const stgm::TaskSet &set_;
+    bool runs_;
     std::unique_ptr<nvdebugctl::TextSink> sink_;
     std::vector<RecordedProcess> processes_;
     std::map<std::string, Lane> lanes_;
@@ -92,8 +108,10 @@ class Writer {
 
 } // namespace
 
-std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace) {
-    Writer writer(set);
+bool is_perfetto(const std::string &path) { return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"); }
+
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source) {
+    Writer writer(set, source);
     for (const stgm::Record &record : trace)
         writer.add(record);
     return writer.text();

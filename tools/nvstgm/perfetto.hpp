@@ -9,8 +9,17 @@
 
 namespace nvstgm {
 
-/** Tracks of the cores, the copy engine and each set of SMs. A tick is shown as a microsecond. */
-std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace);
+enum class Source {
+    simulation, ///< in the set's unit; a tick is shown as a microsecond
+    run,        ///< in ns, of a set in us; `run` and `stop` are a CPU segment's begin and end
+};
+
+/** Tracks of the cores, the copy engine and each set of SMs; of a run, of each task's CPU segments, as these include
+ *  the times at which others have the core. */
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source);
+
+/** The file's name says that it is for Perfetto. */
+bool is_perfetto(const std::string &path);
 
 } // namespace nvstgm
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What commands about a task set have in common: its file, and the options of analyses.
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -41,6 +43,19 @@ std::string name_of(stgm::Method method) {
         if (one.method == method)
             return one.name;
     return "";
+}
+
+Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed, const stgm::TaskSet &set) {
+    const std::size_t equal = typed.rfind('=');
+    const std::string name = typed.substr(0, equal), number = equal == typed.npos ? "" : typed.substr(equal + 1);
+    stgm::Time time = -1;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time);
+    if (error != std::errc() || end != number.data() + number.size() || time < 0 || time > stgm::longest_time)
+        return fail("--offset takes NAME=TIME, not '" + printable(typed) + "'");
+    const auto task = std::ranges::find(set.tasks, name, &stgm::Task::name);
+    if (task == set.tasks.end())
+        return fail("--offset: there is no task '" + printable(name) + "'");
+    return std::pair{static_cast<std::size_t>(task - set.tasks.begin()), time};
 }
 
 Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 #include "check.hpp"
@@ -9,21 +8,6 @@
 
 namespace nvstgm {
 namespace {
-
-/** `camera=500` */
-Outcome<void> offset(const std::string &typed, const stgm::TaskSet &set, stgm::Choices &choices) {
-    const std::size_t equal = typed.rfind('=');
-    const std::string name = typed.substr(0, equal), number = equal == typed.npos ? "" : typed.substr(equal + 1);
-    stgm::Time time = -1;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time);
-    if (error != std::errc() || end != number.data() + number.size() || time < 0 || time > stgm::longest_time)
-        return fail("--offset takes NAME=TIME, not '" + printable(typed) + "'");
-    const auto task = std::ranges::find(set.tasks, name, &stgm::Task::name);
-    if (task == set.tasks.end())
-        return fail("--offset: there is no task '" + printable(name) + "'");
-    choices.offset[static_cast<std::size_t>(task - set.tasks.begin())] = time;
-    return {};
-}
 
 /** The bound of which the largest part was seen: `name`, null if no task has one. */
 Json nearest(const Json &rows) {
@@ -49,9 +33,8 @@ Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set, 
     for (const std::string &sentence : stgm::check_trace(trace, set, waiting))
         return fail("the simulator broke the protocol, which is a fault of nvstgm: " + sentence);
     const std::string path = arguments.text("--output");
-    return write_file(path, path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")
-                                ? perfetto(set, trace)
-                                : stgm::to_text(trace, set));
+    return write_file(path, is_perfetto(path) ? perfetto(set, trace, Source::simulation)
+                                         : stgm::to_text(trace, set));
 }
 
 Outcome<Exit> run(const Arguments &arguments) {
@@ -83,9 +66,12 @@ Outcome<Exit> run(const Arguments &arguments) {
     // The schedule that was asked for, then those that are looked for.
     stgm::Choices asked = stgm::synchronous(*set);
     if (const auto typed = arguments.options.find("--offset"); typed != arguments.options.end())
-        for (const std::string &one : typed->second)
-            if (const auto done = offset(one, *set, asked); !done)
-                return fail(done.error());
+        for (const std::string &one : typed->second) {
+            const auto offset = offset_of(one, *set);
+            if (!offset)
+                return fail(offset.error());
+            asked.offset[offset->first] = offset->second;
+        }
     constexpr std::size_t most_jobs = 1'000'000, most_searched = 32;
     constexpr stgm::Time most_time = 10 * stgm::longest_time; // in ns of a trace, it fits
     stgm::Time jobs_to_come = 0, end = *until;

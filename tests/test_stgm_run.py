@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvstgm run and profile: task sets in processes of their own, without a GPU and over a stand-in for CUDA. No VM.
+
+How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import ctl
+import pytest
+import test_stgm
+from test_taskset import PROGRAM, TOOL, desk_of, numbers, sms_of
+from throwaway_root import needs_root
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PATIENCE_S = 60
+MS, SECOND = 1000, 1_000_000
+
+
+def program():
+    return ctl.built("tool", "tools/nvstgm")
+
+
+def cpu(us):
+    return {"cpu": us}
+
+
+def gpu(to_device, kernel, from_device):
+    return {"gpu": {"to_device": to_device, "kernel": kernel, "from_device": from_device}}
+
+
+def task(name, period, *segments, core=0, sms=()):
+    return {"name": name, "period": period, "deadline": period, "segments": list(segments), "core": core,
+            "sms": list(sms)}
+
+
+def taskset(*tasks, **more):
+    return {"schema": "nvstgm/taskset", "schema_version": "1.0", "time_unit": "us", "cores": 2, "sms": 8,
+            "tasks": list(tasks)} | more
+
+
+# One core, so that one CPU is enough.
+THREE = taskset(
+    task("camera", 250 * MS, cpu(300), gpu(300, 5 * MS, 200), sms=(0, 1)),
+    task("lidar", 400 * MS, gpu(500, 8 * MS, 200), gpu(0, 4 * MS, 300), cpu(200), sms=(1, 2)),
+    task("planner", 500 * MS, cpu(2 * MS)))
+
+
+@contextlib.contextmanager
+def running(what, *words, env=None, prefix=()):
+    with subprocess.Popen([*prefix, program(), "run", "-", *map(str, words)], env=env, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            process.stdin.write(json.dumps(what))
+            process.stdin.close()
+            process.stdin = None
+            yield process
+        finally:
+            process.kill()
+
+
+def ended(process):
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return ctl.Result(process.returncode, out, err)
+
+
+def run(what, *words, **how):
+    with running(what, *words, **how) as process:
+        return ended(process)
+
+
+def without_gpu(what, *words, **how):
+    return run(what, "--without-gpu", *words, **how)
+
+
+def rows_of(result):
+    return {row["name"]: row for row in test_stgm.document(result)["tasks"]}
+
+
+def tasks_of(process):
+    """Their processes, by number."""
+    found = {}
+    for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        with contextlib.suppress(FileNotFoundError):
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"__task" in words:
+                found[int(words[words.index(b"__task") + 2])] = int(pid)
+    return found
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def is_pinned(pid):
+    return len(os.sched_getaffinity(pid)) == 1
+
+
+def wait_for_tasks(process, count):
+    """All of them are there, and past their preparation."""
+    wait_until(lambda: len(tasks_of(process)) == count and all(map(is_pinned, tasks_of(process).values())))
+    return tasks_of(process)
+
+
+def jobs_in(seconds, period):
+    return -(-seconds * SECOND // period)
+
+
+def events_in(path):
+    """(ns, task, job, what, segment)"""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        at, name, job, what, segment = re.fullmatch(r"(\d+) (\S+)#(\d+): (\w+)(?: \(segment (\d+)\))?", line).groups()
+        found.append((int(at), name, int(job), what, segment and int(segment)))
+    return found
+
+
+def spans(events, begin, end):
+    """(begin, end, task), of each task in turn."""
+    found, since = [], {}
+    for at, name, _, what, _ in events:
+        if what == begin:
+            assert name not in since
+            since[name] = at
+        elif what == end:
+            found.append((since.pop(name), at, name))
+    assert not since
+    return sorted(found)
+
+
+def assert_apart(some):
+    for (_, end, _), (begin, _, _) in itertools.pairwise(some):
+        assert end <= begin
+
+
+@pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
+def test_a_set_that_runs(tmp_path, words):
+    result = without_gpu(THREE, "--for", 2, "-j", "-o", tmp_path / "trace", *words)
+    rows, events = rows_of(result), events_in(tmp_path / "trace")
+    assert events == sorted(events, key=lambda event: event[0])
+    for one in THREE["tasks"]:
+        row, jobs = rows[one["name"]], jobs_in(2, one["period"])
+        assert row["jobs"] == jobs and row["ended"] is None
+        own = [event for event in events if event[1] == one["name"]]
+        releases = {job: at for at, _, job, what, _ in own if what == "release"}
+        assert releases == {job: 1000 * job * one["period"] for job in range(jobs)}
+        responses = [at - releases[job] for at, _, job, what, _ in own if what == "finish"]
+        assert row["response"] == -(-max(responses) // 1000)
+        assert row["misses"] == sum(response > 1000 * one["deadline"] for response in responses)
+        expected = [what for part in one["segments"] for what in (
+            ("run", "stop") if "cpu" in part else
+            ("segment_begin", *(("copy_ask", "copy_begin", "copy_end") if part["gpu"]["to_device"] else ()),
+             "launch", "kernel_begin", "kernel_end", "copy_ask", "copy_begin", "copy_end", "segment_end"))]
+        assert [what for _, _, _, what, _ in own] == ["release", *expected, "finish"] * jobs
+    assert result.status == (2 if any(row["misses"] for row in rows.values()) else 0)
+    # One copy at a time; camera and lidar share a TPC.
+    assert_apart(spans(events, "copy_begin", "copy_end"))
+    assert_apart(spans(events, "kernel_begin", "kernel_end"))
+
+
+def test_kernels_that_share_no_tpc_run_together(tmp_path):
+    apart = taskset(task("a", SECOND, gpu(0, 300 * MS, 0), sms=[0]), task("b", SECOND, gpu(0, 300 * MS, 0), sms=[1]))
+    assert without_gpu(apart, "--for", 1, "-o", tmp_path / "trace").status == 0
+    first, second = spans(events_in(tmp_path / "trace"), "kernel_begin", "kernel_end")
+    assert second[0] < first[1]
+
+
+def test_work_that_is_longer_than_the_file_says_is_noticed():
+    """A kernel of 900 ms, by the clock, where the file has 100 and a deadline of 200."""
+    wrong = taskset(task("a", 200 * MS, gpu(0, 100 * MS, 0), sms=[0]))
+    result = without_gpu(wrong, "--for", 1, "--stretch", 1000, "-j")
+    row = rows_of(result)["a"]
+    assert result.status == 2 and row["jobs"] == row["overruns"] >= 1
+    assert row["misses"] == 5  # those that never came to run, too
+    assert row["response"] > row["bound"] and test_stgm.document(result)["above"] == 1
+
+
+def test_offsets(tmp_path):
+    assert without_gpu(THREE, "--for", 1, "--offset", "lidar=1500", "-o", tmp_path / "trace").status in (0, 2)
+    firsts = {name: at for at, name, job, what, _ in events_in(tmp_path / "trace") if what == "release" and not job}
+    assert firsts == {"camera": 0, "lidar": 1_500_000, "planner": 0}
+
+
+def test_a_task_that_is_killed_lets_go(tmp_path):
+    """In its kernel, for which the other waits."""
+    pair = taskset(task("killed", 500 * MS, gpu(0, 400 * MS, 0), sms=[0]),
+                   task("other", 500 * MS, gpu(100, 1 * MS, 100), sms=[0]))
+    with running(pair, "--without-gpu", "--for", 3, "--offset", "other=100000", "-j", "-o", tmp_path / "trace") as process:
+        killed = wait_for_tasks(process, 2)[0]
+        time.sleep(1)
+        os.kill(killed, signal.SIGKILL)
+        result = ended(process)
+    rows = rows_of(result)
+    assert result.status == 2 and rows["killed"]["ended"] == "signal 9" and rows["other"]["ended"] is None
+    assert rows["killed"]["jobs"] < 6 and rows["other"]["jobs"] == 6
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
+def test_no_process_outlives_the_run(how):
+    with running(THREE, "--without-gpu", "--for", 60, "-j") as process:
+        tasks = wait_for_tasks(process, 3)
+        time.sleep(0.5)
+        process.send_signal(how)
+        result = ended(process)
+    wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in tasks.values()))
+    assert (how == signal.SIGKILL) == (result.status == -signal.SIGKILL)
+    if how != signal.SIGKILL and result.out:
+        assert not test_stgm.document(result)["whole"]
+
+
+def test_tasks_are_pinned_and_have_sched_fifo():
+    needs_root()
+    with running(THREE, "--without-gpu", "--for", 2, "-j") as process:
+        tasks = wait_for_tasks(process, 3)
+        first = min(os.sched_getaffinity(0))
+        wait_until(lambda: all(os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+                               for pid in tasks.values()))
+        assert all(os.sched_getaffinity(pid) == {first} for pid in tasks.values())
+        assert os.sched_getparam(tasks[2]).sched_priority == 10  # never boosted, of the lowest priority
+        result = ended(process)
+    assert test_stgm.document(result)["fifo"] and not result.err
+
+
+def test_without_rights_it_goes_on_and_names_the_cost():
+    needs_root()
+    result = without_gpu(THREE, "--for", 1, "-j", prefix=("setpriv", "--bounding-set=-sys_nice", "prlimit", "--rtprio=0"))
+    assert not test_stgm.document(result)["fifo"]
+    assert len(result.err.splitlines()) == 1 and "SCHED_FIFO is refused" in result.err
+    assert all(row["jobs"] for row in rows_of(result).values())
+
+
+@pytest.mark.parametrize("what, words, sentence", (
+    (THREE | {"time_unit": "tick"}, (), "'time_unit' is to be us"),
+    (taskset(task("far", SECOND, cpu(1), core=4000), cores=4096), (), "task 'far' is on core 4000, and this process may use"),
+    (taskset({key: value for key, value in THREE["tasks"][0].items() if key != "sms"}), (), "task 'camera' has no 'sms'"),
+    (taskset(*(task(f"t{n}", SECOND, cpu(1)) for n in range(65))), (), "64 tasks run together at most"),
+    (THREE, ("--for", 0), "--for takes a whole number from 1"),
+    (THREE, ("--margin", 91), "--margin takes a whole number"),
+    (THREE, ("--offset", "nobody=1"), "there is no task 'nobody'")))
+def test_sets_that_cannot_be_run(what, words, sentence):
+    result = without_gpu(what, *words)
+    assert result.status == 1 and not result.out and sentence in result.err and len(result.err.splitlines()) == 1
+
+
+def test_what_happened_for_perfetto(tmp_path):
+    path = tmp_path / "run.pftrace"
+    assert without_gpu(THREE, "--for", 1, "-o", path).status in (0, 2)
+    for name in (b"copy engine", b"core 0: camera", b"core 0: planner", b"SMs 1-2", b"lidar: release"):
+        assert name in path.read_bytes()
+
+
+def test_text_and_csv():
+    text = without_gpu(THREE, "--for", 1).out
+    assert re.search(r"^camera +4 ", text, re.M) and re.search(r"\d+ deadlines missed; \d of 3 tasks above", text)
+    assert without_gpu(THREE, "--for", 1, "--csv").out.splitlines()[0] == \
+        "name,jobs,response,bound,ratio,deadline,misses,overruns,ended"
+
+
+# --- over a stand-in for CUDA ---
+
+@pytest.fixture
+def desk(tmp_path):
+    with desk_of(tmp_path) as made:
+        yield made
+
+
+def on_stand_in(desk, *words, what=THREE):
+    return run(what, "--no-mps", "--nvtaskset", TOOL, "--for", 1, *words, env=desk.env)
+
+
+def test_kernels_are_on_the_tpcs_of_the_file(desk):
+    result = on_stand_in(desk, "-j")
+    assert test_stgm.document(result)["gpu"] and result.status in (0, 2) and not result.err
+    seen = {}
+    for line in desk.launches("nvstgm"):
+        fields = dict(re.findall(r"(\w+)=(\S+)", line))
+        assert fields["kernel"] == "work"
+        seen.setdefault(fields["pid"], set()).add((fields["sms"], int(fields["blocks"])))
+    counts = sorted(seen.values())
+    assert len(counts) == 2 and all(len(one) == 1 for one in counts)
+    from_text = {tuple(numbers(sms)) for one in counts for sms, _ in one}
+    assert from_text == {tuple(sms_of(0, 1)), tuple(sms_of(1, 2))}
+    assert {blocks for one in counts for _, blocks in one} == {2 * 2 * 8}
+
+
+def test_tpcs_that_the_gpu_does_not_have(desk):
+    far = taskset(task("far", SECOND, gpu(0, MS, 0), sms=[66]), sms=100)
+    result = on_stand_in(desk, what=far)
+    assert result.status == 1 and "task 'far' has TPC 66, and this GPU has 0 to 65" in result.err
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    result = run(THREE, "--nvtaskset", tmp_path / "none")
+    assert result.status == 1 and "none cannot be run: No such file or directory" in result.err
+
+
+def profile(desk, *words):
+    return desk.command(program(), "profile", "--no-mps", "--nvtaskset", TOOL, *words)
+
+
+def test_a_profile(desk, tmp_path):
+    """A line that is a number alone is a time; it halves with each doubling of TPCs here."""
+    script = tmp_path / "command"
+    script.write_text(f"""#!/bin/sh
+echo started
+n=$({PROGRAM} "attribute 16")
+awk "BEGIN {{print 128 / $n; print 64 / $n}}"
+echo 3 kernels
+""")
+    script.chmod(0o755)
+    result = profile(desk, "--tpcs", "4,2", "-n", 2, "--margin", 50, "--to-device", 7, "-j", "-o", tmp_path / "segment",
+                     "--", script)
+    assert result.status == 0 and not result.err
+    data = test_stgm.document(result)
+    assert [(row["tpcs"], row["samples"], row["min"], row["max"], row["kernel"]) for row in data["rows"]] == [
+        (1, 4, 32_000, 64_000, 96_000), (2, 4, 16_000, 32_000, 48_000), (4, 4, 8_000, 16_000, 24_000)]
+    segment = {"gpu": {"to_device": 7, "kernel": [96_000, 48_000, 48_000, 24_000], "from_device": 0}}
+    assert data["segment"] == segment == json.loads((tmp_path / "segment").read_text())
+    assert data["raised"] == 0
+    # It is a segment of a set.
+    checked = test_stgm.check(taskset(task("measured", SECOND, segment, sms=[0, 1])), "-j")
+    assert test_stgm.responses(checked) == {"measured": 48_007}
+
+
+def test_a_profile_does_not_increase(desk, tmp_path):
+    """Where more TPCs took longer, fewer are not counted on to be faster."""
+    script = tmp_path / "command"
+    script.write_text(f'#!/bin/sh\n{PROGRAM} "attribute 16"\n')  # ms: SMs
+    script.chmod(0o755)
+    data = test_stgm.document(profile(desk, "--tpcs", "1,2", "-n", 1, "--margin", 0, "-j", "--", script))
+    assert [row["max"] for row in data["rows"]] == [2000, 4000]
+    assert data["segment"]["gpu"]["kernel"] == [4000, 4000] and data["raised"] == 1
+
+
+@pytest.mark.parametrize("words, sentence", (
+    (("--", "true"), "true printed no time"),
+    (("--", "echo", "-1"), "echo printed '-1', which is no time in ms"),
+    (("--", "echo", "0"), "echo printed '0', which is no time in ms"),
+    (("--", "sh", "-c", "echo 1; exit 3"), "on 1 TPCs: "),
+    (("--tpcs", "0", "--", "echo", "1"), "from 1 to 66 on this GPU, not '0'"),
+    (("--tpcs", "67", "--", "echo", "1"), "from 1 to 66 on this GPU, not '67'"),
+    (("--tpcs", "1,,2", "--", "echo", "1"), "not '1,,2'"),
+    ((), "'profile' takes COMMAND")))
+def test_profiles_that_cannot_be(desk, words, sentence):
+    result = profile(desk, *words)
+    assert result.status == 1 and not result.out and sentence in result.err

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+#include "forms.hpp"
+#include "keeper.hpp"
+#include "program.hpp"
+
+namespace nvstgm {
+namespace {
+
+constexpr std::size_t most_samples = 1'000'000;
+constexpr double us_per_ms = 1000, longest_ms = 3'600'000;
+
+/** The lines of a program that are a number alone: ms. */
+Outcome<std::vector<double>> times_in(const std::string &text, const std::string &program) {
+    std::vector<double> found;
+    for (std::size_t at = 0; at < text.size() && found.size() < most_samples;) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view line(text.data() + at, end - at);
+        at = end + 1;
+        while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
+            line.remove_suffix(1);
+        while (!line.empty() && (line.front() == ' ' || line.front() == '\t'))
+            line.remove_prefix(1);
+        double ms = 0;
+        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), ms);
+        if (line.empty() || error != std::errc() || rest != line.data() + line.size())
+            continue;
+        if (!(ms > 0 && ms <= longest_ms))
+            return fail(printable(program) + " printed '" + printable(std::string(line)) + "', which is no time in ms");
+        found.push_back(ms);
+    }
+    if (found.empty())
+        return fail(printable(program) + " printed no time: a line of stdout that is a number alone, in ms, is a kernel's");
+    return found;
+}
+
+/** `1,2,4` of a GPU of so many TPCs. */
+Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_t all) {
+    std::set<std::size_t> grid{1}; // a list of times begins there
+    if (!arguments.has("--tpcs")) {
+        for (const std::size_t tpcs : {1U, 2U, 4U, 8U, 16U, 33U, 66U})
+            if (tpcs < all)
+                grid.insert(tpcs);
+        grid.insert(all);
+        return std::vector(grid.begin(), grid.end());
+    }
+    const std::string typed = arguments.text("--tpcs");
+    for (std::size_t at = 0; at <= typed.size();) {
+        const std::size_t end = std::min(typed.find(',', at), typed.size());
+        std::size_t tpcs = 0;
+        const auto [rest, error] = std::from_chars(typed.data() + at, typed.data() + end, tpcs);
+        if (error != std::errc() || rest != typed.data() + end || !tpcs || tpcs > all)
+            return fail(fmt::format("--tpcs takes numbers of TPCs, as 1,2,4, from 1 to {} on this GPU, not '{}'", all,
+                                    printable(typed)));
+        grid.insert(tpcs);
+        at = end + 1;
+    }
+    return std::vector(grid.begin(), grid.end());
+}
+
+/** The GPU's clocks in MHz now; null: nvidia-smi does not show them. */
+Json clocks() {
+    const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem", "--format=csv,noheader,nounits", "-i", "0"});
+    int sm = 0, memory = 0;
+    if (!text || std::sscanf(text->c_str(), "%d, %d", &sm, &memory) != 2)
+        return nullptr;
+    return {{"sm", sm}, {"memory", memory}};
+}
+
+std::int64_t us(double ms) { return static_cast<std::int64_t>(std::ceil(ms * us_per_ms)); }
+
+std::vector<Column> columns() {
+    return {{"tpcs", "TPCs"},   {"samples", "samples"}, {"min", "min"},    {"median", "median"}, {"p99", "p99"},
+            {"max", "max"},     {"kernel", "kernel"},   {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
+}
+
+/** e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one. */
+std::vector<stgm::Time> kernel_of(const Json &rows) {
+    std::vector<stgm::Time> kernel;
+    stgm::Time last = rows[0]["kernel"];
+    for (const Json &row : rows) {
+        while (kernel.size() + 1 < row["tpcs"].get<std::size_t>())
+            kernel.push_back(last);
+        last = row["kernel"];
+        kernel.push_back(last);
+    }
+    return kernel;
+}
+
+Outcome<Exit> run(const Arguments &arguments) {
+    const Keeper keeper = Keeper::of(arguments);
+    const auto runs = arguments.number("--runs", 3, 1, 1000);
+    const auto margin = arguments.number("--margin", 10, 0, 1000);
+    const auto in = arguments.number("--to-device", 0, 0), out = arguments.number("--from-device", 0, 0);
+    for (const auto *const one : {&runs, &margin, &in, &out})
+        if (!*one)
+            return fail(one->error());
+    const auto all = keeper.tpcs();
+    if (!all)
+        return fail(all.error());
+    const auto grid = grid_of(arguments, *all);
+    if (!grid)
+        return fail(grid.error());
+
+    const std::string &program = arguments.words[0];
+    Json rows = Json::array();
+    for (const std::size_t tpcs : *grid) {
+        std::vector<double> times;
+        Json clock;
+        for (std::int64_t n = 0; n < *runs; n++) {
+            const auto text = output_of(keeper.words("0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
+            if (!text)
+                return fail(fmt::format("on {} TPCs: {}", tpcs, text.error()));
+            const auto found = times_in(*text, program);
+            if (!found)
+                return fail(found.error());
+            times.insert(times.end(), found->begin(), found->end());
+            clock = clocks(); // as the work left them
+        }
+        std::ranges::sort(times);
+        const auto at = [&](double part) { return us(times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]); };
+        rows.push_back({{"tpcs", tpcs},
+                        {"samples", times.size()},
+                        {"min", at(0)},
+                        {"median", at(0.5)},
+                        {"p99", at(0.99)},
+                        {"max", at(1)},
+                        {"kernel", stgm::divide_up(at(1) * (100 + *margin), 100)},
+                        {"clocks", clock}});
+    }
+    // More TPCs that took longer: the time of the smaller number is not one to count on.
+    std::size_t raised = 0;
+    for (std::size_t n = rows.size() - 1; n-- > 0;)
+        if (rows[n]["kernel"] < rows[n + 1]["kernel"]) {
+            rows[n]["kernel"] = rows[n + 1]["kernel"];
+            raised++;
+        }
+    const Json segment{{"gpu", {{"to_device", *in}, {"kernel", kernel_of(rows)}, {"from_device", *out}}}};
+    if (arguments.has("--output"))
+        if (const auto written = write_file(arguments.text("--output"), segment.dump() + "\n"); !written)
+            return fail(written.error());
+    std::string text;
+    if (arguments.has("--json"))
+        text = document("profile", {{"command", arguments.words},
+                                    {"time_unit", "us"},
+                                    {"margin", *margin},
+                                    {"runs", *runs},
+                                    {"mps", keeper.mps},
+                                    {"raised", raised},
+                                    {"rows", rows},
+                                    {"segment", segment}});
+    else if (arguments.has("--csv"))
+        text = csv(columns(), rows);
+    else
+        text = table(columns(), rows) +
+               fmt::format("\n'kernel' is the largest of the samples and {} % more{} (times in us):\n{}\n", *margin,
+                           raised ? ", and not less than on more TPCs" : "", segment.dump());
+    return write(text).map([] { return done; });
+}
+
+} // namespace
+
+Command profile_command() {
+    return {"profile",
+            "measures a program's kernel on numbers of TPCs, as a segment of a task set",
+            {"COMMAND"},
+            std::vector<Option>{
+                {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
+                {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
+                {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
+                {"--to-device", "the segment's copy to the device, in us (default: 0)", "TIME"},
+                {"--from-device", "its copy back (default: 0)", "TIME"},
+                {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
+                keeper_options() + form_options(),
+            "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other lines are left out.\n"
+            "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
+            {{"nvstgm profile -o segment.json -- ./inference --times", "its largest times on seven numbers of TPCs"}},
+            run,
+            true};
+}
+
+} // namespace nvstgm
