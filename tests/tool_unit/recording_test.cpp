@@ -259,7 +259,7 @@ TEST(Ndjson, IsReadWhereItWasCut) {
         Totals totals;
         RecordedFile recorded;
         const auto whole = recorded.tell(file.path(), totals);
-        EXPECT_EQ(whole.has_value(), length > 0) << length;
+        EXPECT_EQ(whole.has_value(), length > text.find('\n')) << length;
         EXPECT_FALSE(whole.value_or(false)) << length;
     }
 }
