@@ -168,6 +168,20 @@ def test_a_set_that_runs(tmp_path, words):
     assert_apart(spans(events, "kernel_begin", "kernel_end"))
 
 
+@pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
+def test_one_copy_and_one_kernel_at_a_time(tmp_path, words):
+    """Tasks that come at the same moment, on cores of their own where there are two."""
+    other = min(len(os.sched_getaffinity(0)) - 1, 1)
+    pair = taskset(*(task(name, SECOND, gpu(100 * MS, 150 * MS, 100 * MS), core=core, sms=[0, 1 + core])
+                     for name, core in (("a", 0), ("b", other))))
+    assert without_gpu(pair, "--for", 1, "-o", tmp_path / "trace", *words).status in (0, 2)
+    events = events_in(tmp_path / "trace")
+    for kind, count in (("copy", 4), ("kernel", 2)):
+        found = spans(events, f"{kind}_begin", f"{kind}_end")
+        assert len(found) == count
+        assert_apart(found)
+
+
 def test_kernels_that_share_no_tpc_run_together(tmp_path):
     apart = taskset(task("a", SECOND, gpu(0, 300 * MS, 0), sms=[0]), task("b", SECOND, gpu(0, 300 * MS, 0), sms=[1]))
     assert without_gpu(apart, "--for", 1, "-o", tmp_path / "trace").status == 0
@@ -192,17 +206,17 @@ def test_offsets(tmp_path):
 
 
 def test_a_task_that_is_killed_lets_go(tmp_path):
-    """In its kernel, for which the other waits."""
-    pair = taskset(task("killed", 500 * MS, gpu(0, 400 * MS, 0), sms=[0]),
+    """In its kernel, for which the other waits from its first job on."""
+    pair = taskset(task("killed", 20 * SECOND, gpu(0, 19 * SECOND, 0), sms=[0]),
                    task("other", 500 * MS, gpu(100, 1 * MS, 100), sms=[0]))
-    with running(pair, "--without-gpu", "--for", 3, "--offset", "other=100000", "-j", "-o", tmp_path / "trace") as process:
+    with running(pair, "--without-gpu", "--for", 3, "--offset", "other=100000", "-j") as process:
         killed = wait_for_tasks(process, 2)[0]
-        time.sleep(1)
+        time.sleep(1.5)
         os.kill(killed, signal.SIGKILL)
         result = ended(process)
     rows = rows_of(result)
     assert result.status == 2 and rows["killed"]["ended"] == "signal 9" and rows["other"]["ended"] is None
-    assert rows["killed"]["jobs"] < 6 and rows["other"]["jobs"] == 6
+    assert rows["killed"]["jobs"] == 0 and rows["other"]["jobs"] == 6
 
 
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
