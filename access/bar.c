@@ -77,24 +77,8 @@ struct nvdebug_bar_finds {
 	struct rb_root_cached found[2];
 	u32 count;
 	u32 session;	/* number of the current one */
+	u32 driver_changes;	/* when they were found */
 };
-
-void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
-		       struct nvdebug_table_cache *tables,
-		       struct nvdebug_pramin *pramin)
-{
-	int i;
-
-	bars->mem = mem;
-	bars->tables = tables;
-	bars->pramin = pramin;
-	bars->finds = xchg(&nvdebug_device(mem->gpu)->bar_finds, NULL);
-	for (i = 0; i < ARRAY_SIZE(bars->bar) && bars->finds; i++)
-		bars->bar[i].found = &bars->finds->found[i];
-	bars->budget = nvdebug_pramin_may_move(pramin) ? BUDGET_MOVABLE :
-							 BUDGET_FIXED;
-	bars->lookups_left = LOOKUPS;
-}
 
 void nvdebug_bar_finds_free(struct nvdebug_bar_finds *finds)
 {
@@ -107,6 +91,30 @@ void nvdebug_bar_finds_free(struct nvdebug_bar_finds *finds)
 						     rb)
 			kfree(extent);
 	kfree(finds);
+}
+
+void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
+		       struct nvdebug_table_cache *tables,
+		       struct nvdebug_pramin *pramin)
+{
+	struct nvdebug_device *device = nvdebug_device(mem->gpu);
+	int i;
+
+	bars->mem = mem;
+	bars->tables = tables;
+	bars->pramin = pramin;
+	bars->finds = xchg(&device->bar_finds, NULL);
+	/* Page tables of BARs are the driver's. */
+	if (bars->finds &&
+	    bars->finds->driver_changes != device->driver_changes) {
+		nvdebug_bar_finds_free(bars->finds);
+		bars->finds = NULL;
+	}
+	for (i = 0; i < ARRAY_SIZE(bars->bar) && bars->finds; i++)
+		bars->bar[i].found = &bars->finds->found[i];
+	bars->budget = nvdebug_pramin_may_move(pramin) ? BUDGET_MOVABLE :
+							 BUDGET_FIXED;
+	bars->lookups_left = LOOKUPS;
 }
 
 void nvdebug_bars_free(struct nvdebug_bars *bars)
@@ -136,6 +144,9 @@ static bool bars_have_finds(struct nvdebug_bars *bars)
 		bars->finds->found[i] = RB_ROOT_CACHED;
 		bars->bar[i].found = &bars->finds->found[i];
 	}
+	if (bars->finds)
+		bars->finds->driver_changes =
+			nvdebug_device(bars->mem->gpu)->driver_changes;
 	return bars->finds;
 }
 

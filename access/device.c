@@ -12,7 +12,6 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
-#include "access/bar.h"
 #include "access/bus.h"
 #include "access/device.h"
 #include "core/control.h"
@@ -83,8 +82,7 @@ void nvdebug_device_change_driver(struct nvdebug_device *device,
 	WRITE_ONCE(device->driver, driver);
 	device->driver_runs = runs;
 	device->bus->driver_changed(device);
-	/* page tables of BARs are the driver's */
-	nvdebug_bar_finds_free(xchg(&device->bar_finds, NULL));
+	device->driver_changes++;
 	WRITE_ONCE(device->changing, false);
 	up_write(&device->hw_access);
 }

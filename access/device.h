@@ -39,7 +39,7 @@ struct nvdebug_device {
 	const struct nvdebug_bus *bus;
 	struct device *dev;
 	const struct resource *bar[NVDEBUG_BARS];	/* NULL: none */
-	struct nvdebug_bar_finds *bar_finds;	/* see nvdebug_bars_free() */
+	struct nvdebug_bar_finds *bar_finds;	/* see nvdebug_bars_init() */
 	void __iomem *bar0;
 	resource_size_t bar0_len;
 	bool enabled;			/* by bus->enable() */
@@ -65,6 +65,7 @@ struct nvdebug_device {
 	 */
 	struct device_driver *driver;
 	bool driver_runs;	/* under hw_access: probed, not removed */
+	u32 driver_changes;	/* under hw_access: counted */
 
 	/* Under gpu.lock, see access/list_memory.c. */
 	u32 lists;		/* override lists allocated */
