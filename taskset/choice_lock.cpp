@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds patience{10};
-constexpr std::chrono::milliseconds pause{20};
+constexpr std::chrono::milliseconds pause{20}, between_looks{500};
 
 /** `process 12 (nvtaskset)`, as /proc/locks has it. */
 std::string holder_of(const struct stat &file) {
@@ -57,16 +57,25 @@ Outcome<ChoiceLock> ChoiceLock::take() {
     if (descriptor < 0)
         return fail("cannot open " + path + ": " + std::strerror(errno));
     ChoiceLock lock(descriptor);
-    for (const auto begin = Clock::now(); flock(descriptor, LOCK_EX | LOCK_NB) < 0;
+    struct stat file {};
+    fstat(descriptor, &file);
+    // Many tasks may start at once: the patience is with each that holds the lock.
+    std::string holder;
+    for (auto since = Clock::now(), looked = since; flock(descriptor, LOCK_EX | LOCK_NB) < 0;
          std::this_thread::sleep_for(pause)) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return fail("cannot lock " + path + ": " + std::strerror(errno));
-        if (Clock::now() - begin < patience)
+        const auto now = Clock::now();
+        if (now - looked < between_looks)
             continue;
-        struct stat file {};
-        fstat(descriptor, &file);
-        return fail(holder_of(file) + " holds the lock " + path + " for more than " +
-                    std::to_string(patience.count()) + " s; if it is stopped, let it go on or end it");
+        looked = now;
+        if (std::string current = holder_of(file); current != holder) {
+            holder = std::move(current);
+            since = now;
+        } else if (now - since >= patience) {
+            return fail(holder + " holds the lock " + path + " for more than " +
+                        std::to_string(patience.count()) + " s; if it is stopped, let it go on or end it");
+        }
     }
     return lock;
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "lib/gpu_name.hpp"
+#include "nvdebug/surroundings.hpp"
 #include "text.hpp"
 #include "variables.hpp"
 
@@ -65,6 +66,12 @@ std::string described(std::size_t number, const std::string &pci_address) {
     return "GPU " + std::to_string(number) + " (" + pci_address + ")";
 }
 
+/** Returns what keeps this process from seeing GPUs, to be put before a sentence that there are none. */
+std::string hidden() {
+    const auto found = nvdebug::obstacles();
+    return found.empty() ? "" : found.front().finding + ": ";
+}
+
 } // namespace
 
 Outcome<std::string> driver_version() {
@@ -73,7 +80,7 @@ Outcome<std::string> driver_version() {
     for (std::string word; words >> word;)
         if (std::ranges::count(word, '.') && word.find_first_not_of("0123456789.") == word.npos)
             return word + "@" + first_word(read_file("/proc/sys/kernel/random/boot_id"));
-    return fail("NVIDIA's driver is not loaded (" + driver_folder() + "/version)");
+    return fail(hidden() + "NVIDIA's driver is not loaded (" + driver_folder() + "/version)");
 }
 
 Outcome<Gpus> Gpus::find() {
@@ -83,7 +90,7 @@ Outcome<Gpus> Gpus::find() {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
         addresses.push_back(at->path().filename().string());
     if (addresses.empty())
-        return fail("NVIDIA's driver has no GPU here (" + folder + ")");
+        return fail(hidden() + "NVIDIA's driver has no GPU here (" + folder + ")");
     std::ranges::sort(addresses, {}, [](const std::string &text) {
         const auto address = base::parse_pci_address(text).value_or(base::PciAddress{});
         return std::tuple(address.domain.value_or(0), address.bus, address.device, text);
@@ -138,8 +145,12 @@ std::vector<Gpu> Gpus::with_uuid(const std::string &begin) {
     for (const bool asleep : {false, true})
         for (std::size_t n = 0; n < count() && (!asleep || fit.empty()); n++)
             if (is_asleep(addresses_[n]) == asleep)
-                if (const auto &gpu = at(n); gpu && base::begins_uuid(name, uuid_text(gpu->uuid)))
+                if (const auto &gpu = at(n); gpu && base::begins_uuid(name, uuid_text(gpu->uuid))) {
                     fit.push_back(*gpu);
+                    // A whole UUID is one GPU's: the files of the others are not read.
+                    if (name.uuid.size() == uuid_text(gpu->uuid).size())
+                        return fit;
+                }
     return fit;
 }
 

@@ -451,6 +451,9 @@ std::optional<Page> find_page() {
 /** A page of the process' own. */
 std::optional<Page> make_page() {
     auto page = Page::make();
+    // Under a limit for the size of files (ulimit -f): the partition holds, and no tool finds the page.
+    if (!page)
+        page = Page::make_unshared();
     const char *const named = variable(partitions_variable);
     std::string_view rest = named ? named : "";
     while (page && !rest.empty()) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "orphans.hpp"
 #include "service.hpp"
 #include "variables.hpp"
 
@@ -98,9 +99,10 @@ Outcome<void> join_mps(std::uint32_t server) {
     const std::string &path = folder->path();
     if (!answers(path)) {
         const Service start = control_of(path, "", daemon_patience_ms);
-        Ended started = run_in_scope(start);
-        if (!started.is_success() && !answers(path))
-            started = run_service(start);
+        const Ended started = start_daemon([&] {
+            const Ended in_scope = run_in_scope(start);
+            return in_scope.is_success() || answers(path) ? in_scope : run_service(start);
+        });
         // Of two that start at the same time one fails, and finds the other's.
         if (!started.is_success() && (started.error || !answers(path)))
             return fail(why(started, path));

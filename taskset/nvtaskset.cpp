@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <exception>
 #include <fcntl.h>
 #include <getopt.h>
@@ -332,7 +333,7 @@ void describe_to_command(const Wish &wish, const Page &page) {
         setenv(whole_count_variable, "1", 1);
 }
 
-/** The command is no part of the task in which it is started. */
+/** The command is no part of the task in which it is started, and has none of its options. */
 void leave_task() {
     const char *const named = variable(page_variable);
     const auto name = named ? parse_page_name(named) : std::nullopt;
@@ -340,12 +341,23 @@ void leave_task() {
         return;
     if (const auto page = Page::open(name->descriptor, Access::look); page && page->inode() == name->inode)
         close(name->descriptor);
+    unsetenv(best_effort_variable);
+    unsetenv(whole_count_variable);
+}
+
+/** CUDA goes on without a library that it cannot load, and prints nothing. */
+Outcome<void> check_library(const std::string &library) {
+    if (access(library.c_str(), R_OK) < 0)
+        return fail("the library that keeps programs to a partition is missing: " + library);
+    if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
+        return fail(std::string("the library that keeps programs to a partition cannot be loaded: ") + dlerror());
+    return {};
 }
 
 Exit run(const Wish &wish) {
     const std::string library = injection_path();
-    if (access(library.c_str(), R_OK) < 0)
-        return refuse("the library that keeps programs to a partition is missing: " + library);
+    if (const auto checked = check_library(library); !checked)
+        return refuse(checked.error());
     if (const char *const other = variable(injection_variable); other && library != other)
         return refuse(std::string(injection_variable) + " is " + other +
                       ": CUDA loads one library alone, a profiler's or nvtaskset's");

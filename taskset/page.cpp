@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -109,25 +110,58 @@ int lift(int descriptor) {
     return -1;
 }
 
+namespace {
+
+/** ftruncate(); a limit for the size of files (ulimit -f) is an error, EFBIG, and no signal that ends the program. */
+int set_size(int descriptor, off_t bytes) {
+    sigset_t limit, before, pending;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    sigprocmask(SIG_BLOCK, &limit, &before); // of this thread; pthread_sigmask() takes C library 2.32
+    const int result = ftruncate(descriptor, bytes);
+    const int error = errno;
+    const timespec none{};
+    if (result < 0 && error == EFBIG && !sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&limit, nullptr, &none);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return result;
+}
+
+} // namespace
+
+Page Page::adopt(void *memory, ino_t inode) {
+    auto *const state = static_cast<State *>(memory);
+    state->version = State::current_version;
+    state->magic = State::magic_number;
+    return Page(state, Access::join, inode);
+}
+
+std::optional<Page> Page::make_unshared() {
+    void *const memory =
+        mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? std::nullopt : std::optional(adopt(memory, 0));
+}
+
 std::optional<Page> Page::make() {
     int descriptor = memfd_create(state_name, MFD_ALLOW_SEALING | MFD_CLOEXEC);
     if (descriptor < 0)
         return std::nullopt;
     // The page cannot be taken away from processes that have it mapped.
-    if (ftruncate(descriptor, State::bytes) == 0 &&
+    if (set_size(descriptor, State::bytes) == 0 &&
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
         void *const memory = mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         const auto file = file_of(descriptor);
         if (memory != MAP_FAILED && file) {
-            auto *const state = static_cast<State *>(memory);
-            state->version = State::current_version;
-            state->magic = State::magic_number;
-            Page page(state, Access::join, file->inode);
+            Page page = adopt(memory, file->inode);
             page.descriptor_ = lift(descriptor);
             return page.descriptor_ < 0 ? std::nullopt : std::optional(std::move(page));
         }
     }
+    const int error = errno;
     close(descriptor);
+    errno = error;
     return std::nullopt;
 }
 

@@ -23,6 +23,8 @@ class Page {
   public:
     /** A new one, without partitions. nullopt: errno. */
     static std::optional<Page> make();
+    /** One that no other process finds, where none can be made otherwise. nullopt: errno. */
+    static std::optional<Page> make_unshared();
     /** That of @p descriptor, which is left alone. nullopt: it is none, or of another version. */
     static std::optional<Page> open(int descriptor, Access access);
     /**
@@ -52,6 +54,7 @@ class Page {
 
   private:
     Page(State *state, Access access, ino_t inode) : state_(state), access_(access), inode_(inode) {}
+    static Page adopt(void *memory, ino_t inode);
     bool write(const Uuid &uuid, const Setting &setting) const;
 
     State *state_;

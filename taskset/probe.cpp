@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <thread>
 
@@ -257,7 +259,7 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
                       const std::string &library) {
     const auto page = Page::make();
     if (!page)
-        return fail("no memory to share with CUDA's process");
+        return fail(std::string("no memory to share with CUDA's process: ") + std::strerror(errno));
     page->writable()->warned = 1; // find_tpcs() counts them itself
     const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});
     setenv(injection_variable, library.c_str(), 1);

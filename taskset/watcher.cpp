@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <set>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "descriptors.hpp"
 #include "lib/printable.hpp"
 #include "map_file.hpp"
+#include "orphans.hpp"
 #include "tasks.hpp"
 
 namespace nvtaskset {
@@ -64,17 +64,6 @@ bool descends(pid_t pid, pid_t root) {
             named.insert(pid);
         }
     }
-}
-
-/** Returns whether orphaned processes become children of this one. */
-bool adopts_orphans() {
-    int adopts = 0;
-    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts);
-}
-
-/** fork(), but the child's end is no signal, and wait() without __WALL does not see it. */
-pid_t fork_unseen() {
-    return static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
 }
 
 } // namespace
