@@ -47,6 +47,15 @@ def tool():
     return built("tool", "tools/nvdebugctl")
 
 
+@functools.cache
+def exporter():
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "exporter", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvdebug-exporter"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+    return ROOT / "build/cmake/exporter/nvdebug-exporter"
+
+
 def ctl(args, from_=None, env=None, **options):
     """Runs the tool with a list of arguments, or a line to be split at blanks."""
     words = args.split() if isinstance(args, str) else list(args)

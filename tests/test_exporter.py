@@ -4,7 +4,6 @@
 import concurrent.futures
 import contextlib
 import fcntl
-import functools
 import gzip
 import http.client
 import json
@@ -21,21 +20,12 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from ctl import ROOT, write_gpu
+from ctl import ROOT, exporter, write_gpu
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root
 
 CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 TASK = re.compile(r'^(nvdebug_task_\w+)\{gpu="(\d+)",pid="(\d*)",command="([^"]*)".*\} (\S+)$', re.MULTILINE)
-
-
-@functools.cache
-def exporter():
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "exporter", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvdebug-exporter"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
-    return ROOT / "build/cmake/exporter/nvdebug-exporter"
 
 
 def free_port():

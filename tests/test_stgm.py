@@ -16,30 +16,10 @@ import ctl
 import jsonschema
 import pytest
 import stgm_equations
+from stgm import PATIENCE_S, ROOT, SCHEMAS, check, document, nvstgm, responses
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 SETS = pathlib.Path(__file__).parent / "data/stgm"
-SCHEMAS = ROOT / "tools/nvstgm/schema"
 ANALYSES = ("stgm", "stgm-tight", "stgm-printed", "mpcp", "fmlp", "server", "federated", "timeslice")
-PATIENCE_S = 60
-
-
-def nvstgm(*words, stdin=""):
-    done = subprocess.run([ctl.built("tool", "tools/nvstgm"), *map(str, words)], input=stdin, check=False,
-                          capture_output=True, text=True, timeout=PATIENCE_S)
-    return ctl.Result(done.returncode, done.stdout, done.stderr)
-
-
-def document(result):
-    """The document, held against its schema."""
-    found = json.loads(result.out)
-    schema = json.loads((SCHEMAS / (found["schema"].replace("/", ".") + ".json")).read_text(encoding="utf-8"))
-    jsonschema.validate(found, schema, jsonschema.Draft202012Validator)
-    return found["data"]
-
-
-def responses(result):
-    return {task["name"]: task["response"] for task in document(result)["tasks"]}
 
 
 def sets():
@@ -48,10 +28,6 @@ def sets():
 
 def a_set(name="ce1"):
     return json.loads((SETS / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def check(taskset, *words):
-    return nvstgm("check", "-", *words, stdin=json.dumps(taskset))
 
 
 @pytest.mark.parametrize("name", sets())

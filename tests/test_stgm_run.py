@@ -15,8 +15,8 @@ import time
 
 import ctl
 import pytest
-import test_stgm
-from test_taskset import PROGRAM, TOOL, desk_of, numbers, sms_of
+import stgm
+from desk import PROGRAM, TOOL, desk_of, numbers, sms_of
 from throwaway_root import needs_root
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -81,7 +81,7 @@ def without_gpu(what, *words, **how):
 
 
 def rows_of(result):
-    return {row["name"]: row for row in test_stgm.document(result)["tasks"]}
+    return {row["name"]: row for row in stgm.document(result)["tasks"]}
 
 
 def tasks_of(process):
@@ -196,7 +196,7 @@ def test_work_that_is_longer_than_the_file_says_is_noticed():
     row = rows_of(result)["a"]
     assert result.status == 2 and row["jobs"] == row["overruns"] >= 1
     assert row["misses"] == 5  # those that never came to run, too
-    assert row["response"] > row["bound"] and test_stgm.document(result)["above"] == 1
+    assert row["response"] > row["bound"] and stgm.document(result)["above"] == 1
 
 
 def test_offsets(tmp_path):
@@ -229,7 +229,7 @@ def test_no_process_outlives_the_run(how):
     wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in tasks.values()))
     assert (how == signal.SIGKILL) == (result.status == -signal.SIGKILL)
     if how != signal.SIGKILL and result.out:
-        assert not test_stgm.document(result)["whole"]
+        assert not stgm.document(result)["whole"]
 
 
 def test_tasks_are_pinned_and_have_sched_fifo():
@@ -242,13 +242,13 @@ def test_tasks_are_pinned_and_have_sched_fifo():
         assert all(os.sched_getaffinity(pid) == {first} for pid in tasks.values())
         assert os.sched_getparam(tasks[2]).sched_priority == 10  # never boosted, of the lowest priority
         result = ended(process)
-    assert test_stgm.document(result)["fifo"] and not result.err
+    assert stgm.document(result)["fifo"] and not result.err
 
 
 def test_without_rights_it_goes_on_and_names_the_cost():
     needs_root()
     result = without_gpu(THREE, "--for", 1, "-j", prefix=("setpriv", "--bounding-set=-sys_nice", "prlimit", "--rtprio=0"))
-    assert not test_stgm.document(result)["fifo"]
+    assert not stgm.document(result)["fifo"]
     assert len(result.err.splitlines()) == 1 and "SCHED_FIFO is refused" in result.err
     assert all(row["jobs"] for row in rows_of(result).values())
 
@@ -294,7 +294,7 @@ def on_stand_in(desk, *words, what=THREE):
 
 def test_kernels_are_on_the_tpcs_of_the_file(desk):
     result = on_stand_in(desk, "-j")
-    assert test_stgm.document(result)["gpu"] and result.status in (0, 2) and not result.err
+    assert stgm.document(result)["gpu"] and result.status in (0, 2) and not result.err
     seen = {}
     for line in desk.launches("nvstgm"):
         fields = dict(re.findall(r"(\w+)=(\S+)", line))
@@ -335,15 +335,15 @@ echo 3 kernels
     result = profile(desk, "--tpcs", "4,2", "-n", 2, "--margin", 50, "--to-device", 7, "-j", "-o", tmp_path / "segment",
                      "--", script)
     assert result.status == 0 and not result.err
-    data = test_stgm.document(result)
+    data = stgm.document(result)
     assert [(row["tpcs"], row["samples"], row["min"], row["max"], row["kernel"]) for row in data["rows"]] == [
         (1, 4, 32_000, 64_000, 96_000), (2, 4, 16_000, 32_000, 48_000), (4, 4, 8_000, 16_000, 24_000)]
     segment = {"gpu": {"to_device": 7, "kernel": [96_000, 48_000, 48_000, 24_000], "from_device": 0}}
     assert data["segment"] == segment == json.loads((tmp_path / "segment").read_text())
     assert data["raised"] == 0
     # It is a segment of a set.
-    checked = test_stgm.check(taskset(task("measured", SECOND, segment, sms=[0, 1])), "-j")
-    assert test_stgm.responses(checked) == {"measured": 48_007}
+    checked = stgm.check(taskset(task("measured", SECOND, segment, sms=[0, 1])), "-j")
+    assert stgm.responses(checked) == {"measured": 48_007}
 
 
 def test_a_profile_does_not_increase(desk, tmp_path):
@@ -351,7 +351,7 @@ def test_a_profile_does_not_increase(desk, tmp_path):
     script = tmp_path / "command"
     script.write_text(f'#!/bin/sh\n{PROGRAM} "attribute 16"\n')  # ms: SMs
     script.chmod(0o755)
-    data = test_stgm.document(profile(desk, "--tpcs", "1,2", "-n", 1, "--margin", 0, "-j", "--", script))
+    data = stgm.document(profile(desk, "--tpcs", "1,2", "-n", 1, "--margin", 0, "-j", "--", script))
     assert [row["max"] for row in data["rows"]] == [2000, 4000]
     assert data["segment"]["gpu"]["kernel"] == [4000, 4000] and data["raised"] == 1
 

@@ -9,8 +9,7 @@ import signal
 import subprocess
 
 import pytest
-from ctl import ROOT, built, table, tool, write_tree
-from test_exporter import exporter
+from ctl import ROOT, built, exporter, table, tool, write_tree
 
 RECORDING = ROOT / "tests/hardware/h100-580.159.04/recording.ndjson"
 SETS = sorted((ROOT / "tests/data/stgm").glob("*.json"))

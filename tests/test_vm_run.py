@@ -36,8 +36,8 @@ def test_status_and_output(tmp_path):
     assert json.loads(last)["board"] == "gtx1060-3gb"
     gpus = json.loads(stats.read_text())["gpus"]
     assert [gpu["board"] for gpu in gpus] == ["gtx1060-3gb"]
-    entries = 9
-    assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * entries
+    tsgs, channels = 3, 6  # of a channel USERD's address is not read
+    assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * tsgs + 4 * channels
 
 
 def test_board_and_workload_by_file(tmp_path):
