@@ -224,6 +224,9 @@ def test_columns_are_keys_of_json(command):
 def test_completion_of_options_and_verbs(command):
     words = name_of(command).split()
     options = ctl(["__complete", "--", *words, "--"]).out.split()
+    if command["object"] == "exec":  # its words are nvtaskset's
+        assert options == [f"<nvtaskset>{len(words)}"]
+        return
     assert options == [option["name"] for option in command["options"]]
     objects_ = ctl(["__complete", "--", ""]).out.split()
     assert command["object"] in objects_
