@@ -2,6 +2,7 @@
 """Plots as SVG: the same data give the same bytes."""
 
 import math
+import textwrap
 from xml.sax.saxutils import escape
 
 PAPER, INK, FAINT, GRID = "#ffffff", "#1b1f24", "#57606a", "#d8dee4"
@@ -9,6 +10,7 @@ COLORS = ("#0969da", "#cf222e", "#1a7f37", "#8250df", "#9a6700", "#1b7c83", "#bf
 FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
 WIDTH, RIGHT, TOP, BETWEEN = 860, 20, 34, 62
 BOLD = 8.4  # of a bold letter of 13, on average at most
+COLUMNS = 240  # of a line of the file
 
 
 def _number(value):
@@ -32,6 +34,21 @@ def _tick(value):
     return f"{value:,.10g}"
 
 
+def _path(attributes, strokes):
+    return textwrap.wrap(f'<path {attributes} d="{" ".join(strokes)}"/>', COLUMNS, break_on_hyphens=False)
+
+
+def _texts(attributes, texts):
+    """TEXTS: (x, y, text)."""
+    lines = [f"<g {attributes}>"] if texts else []
+    for x, y, text in texts:
+        element = f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>'
+        if len(lines[-1] + element) > COLUMNS:
+            lines.append("")
+        lines[-1] += element
+    return [*lines, "</g>"] if texts else []
+
+
 class Panel:
     """An x axis in numbers; y is numbers, or rows with names (from the top)."""
 
@@ -40,7 +57,7 @@ class Panel:
         self.y = (len(rows), 0) if rows else y
         self.height = height or (max(60, 22 * len(rows)) if rows else 200)
         self.xticks = [(value, _tick(value)) for value in ticks(*x)]
-        self.parts, self.legend = [], []
+        self.shades, self.series, self.ends, self.texts, self.legend = [], {}, {}, {}, []
         self.left = max([100] + [int(6.7 * len(row)) + 16 for row in rows or ()])
         self.wide = WIDTH - self.left - RIGHT
 
@@ -52,6 +69,18 @@ class Panel:
         if name and (name, color) not in self.legend:
             self.legend.append((name, color))
 
+    def stroke(self, x0, x1, y, width, color, attributes=""):
+        """Horizontal; all strokes of a kind make one path, or two where they touch: in one the seam would not be seen."""
+        kind = f'stroke="{COLORS[color]}" stroke-width="{_number(width)}"{attributes}'
+        to = f"H{_number(x1)}" if x1 > x0 else "h0"
+        end, path = self.ends.get((kind, y), (-math.inf, 0))
+        path ^= x0 < x1 and abs(x0 - end) < 1
+        self.ends[kind, y] = x1, path
+        self.series.setdefault((kind, path), {})[f"M{_number(x0)},{_number(y)}{to}"] = None
+
+    def text(self, x, y, text, attributes):
+        self.texts.setdefault(f'font-size="11" {attributes}', []).append((x, y, text))
+
     def bar(self, begin, end, row, color, name=None, text=None, share=(0.12, 0.88)):
         """In ROW, from BEGIN to END; what is outside of the axis is cut off."""
         begin, end = max(begin, self.x[0]), min(end, self.x[1])
@@ -59,11 +88,9 @@ class Panel:
             return
         x0, y0 = self.at(begin, row + share[0])
         x1, y1 = self.at(end, row + share[1])
-        self.parts.append(f'<rect x="{_number(x0)}" y="{_number(min(y0, y1))}" width="{_number(max(x1 - x0, 0.4))}" '
-                          f'height="{_number(abs(y1 - y0))}" fill="{COLORS[color]}"/>')
+        self.stroke(x0, max(x1, x0 + 0.4), (y0 + y1) / 2, abs(y1 - y0), color)
         if text and x1 - x0 > 8 * len(text):
-            self.parts.append(f'<text x="{_number((x0 + x1) / 2)}" y="{_number((y0 + y1) / 2 + 4)}" fill="{PAPER}" '
-                              f'font-size="11" text-anchor="middle">{escape(text)}</text>')
+            self.text((x0 + x1) / 2, (y0 + y1) / 2 + 4, text, f'fill="{PAPER}" text-anchor="middle"')
         self.named(name, color)
 
     def shade(self, begin, end, color):
@@ -71,25 +98,24 @@ class Panel:
         begin, end = max(begin, self.x[0]), min(end, self.x[1])
         if end > begin:
             x0, x1 = self.at(begin, self.y[0])[0], self.at(end, self.y[0])[0]
-            self.parts.insert(0, f'<rect x="{_number(x0)}" y="0" width="{_number(x1 - x0)}" height="{self.height}" '
-                                 f'fill="{COLORS[color]}" opacity="0.12"/>')
+            self.shades.append(f'<rect x="{_number(x0)}" y="0" width="{_number(x1 - x0)}" height="{self.height}" '
+                               f'fill="{COLORS[color]}" opacity="0.12"/>')
 
     def line(self, points, color, name=None):
         text = " ".join(",".join(map(_number, self.at(*point))) for point in points)
-        self.parts.append(f'<polyline points="{text}" fill="none" stroke="{COLORS[color]}" stroke-width="1.5"/>')
+        self.series.setdefault((f'fill="none" stroke="{COLORS[color]}" stroke-width="1.5"', 0), {})[f"M{text}"] = None
         self.named(name, color)
 
     def dots(self, points, color, name=None):
         for point in points:
             x, y = self.at(*point)
-            self.parts.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="2.4" fill="{COLORS[color]}"/>')
+            self.stroke(x, x, y, 4.8, color, ' stroke-linecap="round"')
         self.named(name, color)
 
     def words(self, x, row, text, color=None):
         """In the middle of ROW, to the right of X."""
         at = self.at(x, row + 0.5)
-        self.parts.append(f'<text x="{_number(at[0] + 5)}" y="{_number(at[1] + 4)}" font-size="11" '
-                          f'fill="{COLORS[color] if color is not None else INK}">{escape(text)}</text>')
+        self.text(at[0] + 5, at[1] + 4, text, f'fill="{COLORS[color] if color is not None else INK}"')
 
     def title_at(self):
         """Above the axes, or as far left of there as it takes to be in the picture."""
@@ -102,24 +128,23 @@ class Panel:
         out = [f'<g transform="translate({self.left} {top})">',
                f'<text x="{self.title_at()}" y="-10" font-size="13" font-weight="bold" '
                f'fill="{INK}">{escape(self.title)}</text>']
-        for value, name in self.xticks:
-            x = _number(self.at(value, self.y[0])[0])
-            out.append(f'<line x1="{x}" y1="0" x2="{x}" y2="{self.height}" stroke="{GRID}"/>'
-                       f'<text x="{x}" y="{self.height + 15}" font-size="11" fill="{FAINT}" '
-                       f'text-anchor="middle">{name}</text>')
+        xs = [self.at(value, self.y[0])[0] for value, _ in self.xticks]
+        grid = [f"M{_number(x)},0V{self.height}" for x in xs]
+        below = [(x, self.height + 15, name) for x, (_, name) in zip(xs, self.xticks)]
         if self.rows:
-            for row, name in enumerate(self.rows):
-                y = _number(self.at(self.x[0], row + 0.5)[1] + 4)
-                out.append(f'<text x="-8" y="{y}" font-size="11" fill="{INK}" text-anchor="end">{escape(name)}</text>')
+            left, color = [(-8, self.at(self.x[0], row + 0.5)[1] + 4, name)
+                           for row, name in enumerate(self.rows)], INK
         else:
-            for value in ticks(*self.y, wanted=max(2, self.height // 35)):
-                y = self.at(self.x[0], value)[1]
-                out.append(f'<line x1="0" y1="{_number(y)}" x2="{right}" y2="{_number(y)}" stroke="{GRID}"/>'
-                           f'<text x="-8" y="{_number(y + 4)}" font-size="11" fill="{FAINT}" '
-                           f'text-anchor="end">{_tick(value)}</text>')
+            values = ticks(*self.y, wanted=max(2, self.height // 35))
+            ys = [self.at(self.x[0], value)[1] for value in values]
+            grid += [f"M0,{_number(y)}H{right}" for y in ys]
+            left, color = [(-8, y + 4, _tick(value)) for value, y in zip(values, ys)], FAINT
             out.append(f'<text transform="translate(-70 {self.height / 2:g}) rotate(-90)" font-size="11" fill="{INK}" '
                        f'text-anchor="middle">{escape(self.ylabel)}</text>')
-        out += self.parts
+        out += [*_path(f'stroke="{GRID}"', grid), *_texts(f'font-size="11" fill="{FAINT}" text-anchor="middle"', below),
+                *_texts(f'font-size="11" fill="{color}" text-anchor="end"', left), *self.shades[::-1]]
+        out += [line for (kind, _), strokes in self.series.items() for line in _path(kind, strokes)]
+        out += [line for kind, texts in self.texts.items() for line in _texts(kind, texts)]
         out.append(f'<rect x="0" y="0" width="{right}" height="{self.height}" fill="none" stroke="{FAINT}"/>')
         out.append(f'<text x="{right / 2:g}" y="{self.height + 30}" font-size="11" fill="{INK}" '
                    f'text-anchor="middle">{escape(self.xlabel)}</text>')
