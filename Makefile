@@ -257,8 +257,8 @@ endef
 .PHONY: vm-tool
 vm-tool: cmake
 	$(call cmake_build,$(BUILD)/cmake,"nvdebugctl for the VM",nvdebugctl-static)
-	$(call make_file,$(BUILD)/vm/nvdebugctl,$(BUILD)/cmake/tools/nvdebugctl-static,$\
-		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/tools/nvdebugctl-static)
+	$(call make_file,$(BUILD)/vm/nvdebugctl,$(BUILD)/cmake/bin/nvdebugctl-static,$\
+		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/bin/nvdebugctl-static)
 
 .PHONY: pictures
 pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
@@ -267,7 +267,7 @@ pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
 
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM
-	@demo/run
+	@vm/demo
 
 # --- the lab ---
 
@@ -389,12 +389,12 @@ fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (
 
 .PHONY: bench
 bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=, JSON=FILE; minutes)
-	@bench/run $(PARTS) $(if $(JSON),--json $(JSON))
+	@tests/bench/run $(PARTS) $(if $(JSON),--json $(JSON))
 
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
 	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses driver_calls nvdebugctl)
-$(BUILD)/bench/pace: bench/pace.c
+$(BUILD)/bench/pace: tests/bench/pace.c
 	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 
 .PHONY: lint

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-for folder in ("vm", "bench"):
+for folder in ("vm", "tests/bench"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
 # What helpers assert is to be explained as in tests.

@@ -44,7 +44,7 @@ def built(target, program):
 
 
 def tool():
-    return built("tool", "tools/nvdebugctl")
+    return built("tool", "bin/nvdebugctl")
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def exporter():
         subprocess.run(["scripts/locked", "build/cmake", "exporter", "sh", "-c",
                         "make -s --no-print-directory cmake && cmake --build build/cmake --target nvdebug-exporter"],
                        cwd=ROOT, check=True, stdout=sys.stderr)
-    return ROOT / "build/cmake/exporter/nvdebug-exporter"
+    return ROOT / "build/cmake/bin/nvdebug-exporter"
 
 
 def ctl(args, from_=None, env=None, **options):

@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILT = ROOT / "build/cmake"
 STAND_INS = BUILT / "tests/taskset"
-TOOL, LIBRARY = BUILT / "taskset/nvtaskset", BUILT / "taskset/libnvtaskset.so"
+TOOL, LIBRARY = BUILT / "bin/nvtaskset", BUILT / "bin/libnvtaskset.so"
 PROGRAM = STAND_INS / "program"
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.

@@ -20,7 +20,7 @@ def shares(text, title):
 
 
 def test_demo():
-    done = subprocess.run([paths.ROOT / "demo" / "run"], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([paths.ROOT / "vm" / "demo"], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "runlist 0: GR0 LCE0 LCE1\n" in done.stdout
     assert shares(done.stdout, "all enabled") == pytest.approx([33, 33, 33], abs=1)

@@ -422,7 +422,7 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
             assert {row["metric"]["instance"] for row in up} == set(targets)
             channels = query('sum by (instance) (nvdebug_task_channels{command="workload"})')
             assert [(row["metric"]["instance"], row["value"][1]) for row in channels] == [(targets[0], "40")]
-            dashboard = json.loads((ROOT / "exporter/dashboard.json").read_text())
+            dashboard = json.loads((ROOT / "tools/exporter/dashboard.json").read_text())
             asked = [target["expr"].replace("$__rate_interval", "10s").replace("$instance", ".*").replace("$gpu", ".*")
                      for panel in dashboard["panels"] for target in panel.get("targets", [])]
             assert len(asked) >= 6
@@ -437,13 +437,13 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
 
 def test_dashboard_and_unit():
     """The dashboard has only metrics that exist; the unit starts the installed program."""
-    names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "exporter/families.cpp").read_text()))
-    dashboard = (ROOT / "exporter/dashboard.json").read_text()
+    names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text()))
+    dashboard = (ROOT / "tools/exporter/dashboard.json").read_text()
     asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", dashboard)} - {"nvdebug_exporter"}
     assert asked <= names and len(asked) > 8
     manual = (ROOT / "docs/exporter.md").read_text()
     assert names <= set(re.findall(r"nvdebug_\w+", manual)), "each is explained"
-    unit = (ROOT / "exporter/nvdebug-exporter.service.in").read_text()
+    unit = (ROOT / "tools/exporter/nvdebug-exporter.service.in").read_text()
     assert "ExecStart=@CMAKE_INSTALL_FULL_SBINDIR@/nvdebug-exporter" in unit
     for limit in ("ProtectKernelTunables=yes", "MemoryMax=", "TasksMax=", "LimitNOFILE=", "IPAddressDeny=any",
                   "IPAddressAllow=localhost", "UMask=0077"):

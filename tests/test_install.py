@@ -173,14 +173,14 @@ def test_program_through_cmake(prefix, libdir, gpu_folder, tmp_path):
 
 def test_examples(prefix, libdir, gpu_folder, tmp_path):
     """Built as a user would, and run: the programs of docs/library.md as they stand there."""
-    run("cmake", "-S", ROOT / "examples", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-S", ROOT / "docs/examples", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     out = run(tmp_path / "build/example_shares", gpu_folder, LD_LIBRARY_PATH=str(libdir))
     assert re.findall(r"TSG (\d+): \d+ ns, 33.3333 %", out) == ["0", "1", "2"]
     run(tmp_path / "build/example_hold", "x", "true", LD_LIBRARY_PATH=str(libdir), status=1)
     shown = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/library.md").read_text(encoding="utf-8"),
                        re.DOTALL)
-    assert shown == [(ROOT / "examples" / name).read_text(encoding="utf-8").partition("\n")[2]
+    assert shown == [(ROOT / "docs/examples" / name).read_text(encoding="utf-8").partition("\n")[2]
                      for name in ("shares.cpp", "hold.cpp")]
 
 

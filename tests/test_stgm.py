@@ -226,7 +226,7 @@ def test_the_papers_algorithm_accepts_what_check_refuses():
 
 def test_an_allocation_as_commands(tmp_path):
     out = tmp_path / "placed.json"
-    result = nvstgm("allocate", ROOT / "examples/robot.json", "--algorithm", "disjoint", "-o", out)
+    result = nvstgm("allocate", ROOT / "docs/examples/robot.json", "--algorithm", "disjoint", "-o", out)
     assert result.status == 0
     placed = json.loads(out.read_text(encoding="utf-8"))
     by_name = {task["name"]: task for task in placed["tasks"]}
@@ -433,7 +433,7 @@ def test_a_folder_that_is_none(tmp_path):
 # --- where it all goes ---
 
 WAYS_OUT = (("check", SETS / "ce1.json"), ("check", SETS / "ce1.json", "-j"), ("check", SETS / "a16.json", "--csv"),
-            ("allocate", ROOT / "examples/robot.json"), ("allocate", SETS / "a16.json", "-j"),
+            ("allocate", ROOT / "docs/examples/robot.json"), ("allocate", SETS / "a16.json", "-j"),
             ("simulate", SETS / "ce1.json"), ("generate",), ("--help",), ("check", "--help"), ("--version",))
 
 
@@ -442,7 +442,7 @@ WAYS_OUT = (("check", SETS / "ce1.json"), ("check", SETS / "ce1.json", "-j"), ("
                          ids=("full", "closed", "pipe"))
 @pytest.mark.parametrize("words", WAYS_OUT, ids=lambda words: " ".join(pathlib.Path(word).name for word in words))
 def test_what_cannot_be_written_is_an_error(words, line):
-    done = subprocess.run(["bash", "-c", line, "bash", ctl.built("tool", "tools/nvstgm"), *map(str, words)],
+    done = subprocess.run(["bash", "-c", line, "bash", ctl.built("tool", "bin/nvstgm"), *map(str, words)],
                           check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "")
     assert "nvstgm: stdout cannot be written: " in done.stderr
@@ -451,18 +451,18 @@ def test_what_cannot_be_written_is_an_error(words, line):
 @pytest.mark.parametrize("command", ("allocate", "simulate"))
 def test_a_file_does_not_become_a_closed_stream(tmp_path, command):
     placed = tmp_path / "placed.json"
-    placed.write_text(nvstgm("allocate", ROOT / "examples/robot.json").out, encoding="utf-8")
+    placed.write_text(nvstgm("allocate", ROOT / "docs/examples/robot.json").out, encoding="utf-8")
     outputs = []
     for way in ("", ">&-", "2>&-", "<&- >&- 2>&-"):
         out = tmp_path / f"out{len(outputs)}"
-        done = subprocess.run(["bash", "-c", f'"$@" {way}', "bash", ctl.built("tool", "tools/nvstgm"), command, placed,
+        done = subprocess.run(["bash", "-c", f'"$@" {way}', "bash", ctl.built("tool", "bin/nvstgm"), command, placed,
                                "-o", out], check=False, capture_output=True, timeout=PATIENCE_S)
         assert done.returncode == (1 if ">&-" in way.replace("2>&-", "") else 0)
         outputs.append(out.read_text(encoding="utf-8"))
     assert len(set(outputs)) == 1 and outputs[0]
 
 
-@pytest.mark.parametrize("words", (("allocate", ROOT / "examples/robot.json"), ("simulate", SETS / "ce1.json")),
+@pytest.mark.parametrize("words", (("allocate", ROOT / "docs/examples/robot.json"), ("simulate", SETS / "ce1.json")),
                          ids=("allocate", "simulate"))
 def test_a_file_that_cannot_be_written(tmp_path, words):
     for path in ("/dev/full", tmp_path / "no/folder", tmp_path):
@@ -470,7 +470,7 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
         assert (result.status, result.out) == (1, "")
         assert f"nvstgm: {path} cannot be written: " in result.err
     part = tmp_path / "part"
-    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", ctl.built("tool", "tools/nvstgm"),
+    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", ctl.built("tool", "bin/nvstgm"),
                            *map(str, words), "-o", part], check=False, capture_output=True, text=True,
                           timeout=PATIENCE_S)
     assert done.returncode == 1 and "cannot be written: File too large" in done.stderr
@@ -479,7 +479,7 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
 
 @pytest.mark.parametrize("stdin, sentence", (("</dev/null", "the file is empty"), ("<&-", "cannot be read")))
 def test_nothing_on_stdin(stdin, sentence):
-    done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", ctl.built("tool", "tools/nvstgm"), "check", "-"],
+    done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", ctl.built("tool", "bin/nvstgm"), "check", "-"],
                           check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "")
     assert sentence in done.stderr
@@ -499,8 +499,8 @@ def test_the_walk_through_shows_what_its_commands_print(tmp_path):
     (section,) = re.findall(r"^## Ten minutes\n(.*?)^## ", page(), re.M | re.S)
     blocks = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("nvstgm ")]
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    folder = ctl.built("tool", "tools/nvstgm").parent
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    folder = ctl.built("tool", "bin/nvstgm").parent
     said = ""
     for line in commands:
         done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], cwd=tmp_path, check=False,
@@ -576,6 +576,6 @@ def test_completion_offers_every_option():
 def test_bash_completes_what_the_program_lists():
     script = ROOT / "tools/nvstgm/completion/nvstgm.bash"
     line = f"source {script}; COMP_WORDS=(nvstgm check --wai); COMP_CWORD=2; _nvstgm; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    folder = ctl.built("tool", "tools/nvstgm").parent
+    folder = ctl.built("tool", "bin/nvstgm").parent
     done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], check=True, capture_output=True, text=True)
     assert done.stdout == "--waiting\n"

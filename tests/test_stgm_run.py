@@ -25,7 +25,7 @@ MS, SECOND = 1000, 1_000_000
 
 
 def program():
-    return ctl.built("tool", "tools/nvstgm")
+    return ctl.built("tool", "bin/nvstgm")
 
 
 def cpu(us):

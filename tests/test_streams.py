@@ -84,7 +84,7 @@ def test_nvdebugctl(proc, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_programs(tmp_path, kind):
-    nvstgm, taskset = built("tool", "tools/nvstgm"), built("tool", "taskset/nvtaskset")
+    nvstgm, taskset = built("tool", "bin/nvstgm"), built("tool", "bin/nvtaskset")
     for program in (taskset, exporter(), nvstgm):
         for option in GENERAL:
             fails([program, option], kind, tmp_path)

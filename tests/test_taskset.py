@@ -166,7 +166,7 @@ def test_what_is_said_of_a_task(desk):
 def document(text):
     """Held against its schema."""
     found = json.loads(text)
-    jsonschema.validate(found, json.loads((ROOT / "taskset/nvtaskset.json").read_text()))
+    jsonschema.validate(found, json.loads((ROOT / "tools/nvtaskset/nvtaskset.json").read_text()))
     return found
 
 
@@ -578,7 +578,7 @@ def test_the_static_tool_in_an_older_system(tmp_path):
 def test_a_build_that_needs_a_newer_c_library_fails(tmp_path, source, name):
     library = tmp_path / "libneeds.so"
     make = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
-    check = [ROOT / "taskset/check-symbols", "2.28", library]
+    check = [ROOT / "tools/nvtaskset/check-symbols", "2.28", library]
     subprocess.run(make, check=True, text=True, input="int use(void) { return 0; }")
     subprocess.run(check, check=True)
     subprocess.run(make, check=True, text=True, input=source)
@@ -1338,7 +1338,7 @@ def test_a_control_program_that_does_not_answer(control):
     control.does("sleep 1000")
     result = control.shell(f"mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; {TOOL} -t 0 true & "
                            f"{TOOL} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
-    assert result.out == "0\n"
+    assert result.out == "0\n", result.err
 
 
 @pytest.mark.parametrize("spoil", ("chown 65534 {}", "chmod 777 {}", "chmod 750 {}", "rmdir {}; mkdir -m 700 /run/other; ln -s /run/other {}"))
@@ -1376,7 +1376,7 @@ def test_mps_is_the_users(desk):
 
 # --- completion ---
 
-SCRIPT = ROOT / "taskset/completion/nvtaskset.bash"
+SCRIPT = ROOT / "tools/nvtaskset/completion/nvtaskset.bash"
 
 
 def offered(words, **env):

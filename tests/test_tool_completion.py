@@ -9,7 +9,7 @@ import shells
 from ctl import ROOT, ctl, tool, write_capture, write_tree
 from shells import needs
 
-SCRIPTS = {shell: ROOT / f"tools/completion/nvdebugctl.{shell}" for shell in ("bash", "zsh", "fish")}
+SCRIPTS = {shell: ROOT / f"tools/nvdebugctl/completion/nvdebugctl.{shell}" for shell in ("bash", "zsh", "fish")}
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_the_tool_prints_the_script_that_is_installed(shell, tmp_path):
 
 # --- exec ---
 
-PASSED = {shell: [script, ROOT / f"taskset/completion/nvtaskset.{shell}"] for shell, script in SCRIPTS.items()}
+PASSED = {shell: [script, ROOT / f"tools/nvtaskset/completion/nvtaskset.{shell}"] for shell, script in SCRIPTS.items()}
 
 
 @pytest.mark.parametrize("line, number", [

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/strict_json.hpp"
-#include "qos/machine.hpp"
+#include "lib/base/strict_json.hpp"
+#include "lib/qos/machine.hpp"
 
 namespace quotas {
 

@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "answer.hpp"
-#include "lib/inherited.hpp"
-#include "lib/printable.hpp"
+#include "lib/base/inherited.hpp"
+#include "lib/base/printable.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "lib/strict_json.hpp"
+#include "lib/base/strict_json.hpp"
 #include "taskset.hpp"
 
 namespace stgm {

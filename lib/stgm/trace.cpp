@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "trace.hpp"
 
-#include "lib/printable.hpp"
+#include "lib/base/printable.hpp"
 
 namespace stgm {
 

@@ -2,7 +2,7 @@
 // The h200 board against the words that another H200 and an H100 answered while they were
 // identified and their wiring was read (tests/hardware). What differs from card to card is named,
 // all of it.
-#include "lib/tree.hpp"
+#include "lib/nvdebug/tree_impl.hpp"
 
 #include "board/board.hpp"
 #include "device/gpu.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "bridge/bridged_gpu.hpp"
-#include "bridge/requests.hpp"
-#include "bridge/source.hpp"
+#include "tools/bridge/bridged_gpu.hpp"
+#include "tools/bridge/requests.hpp"
+#include "tools/bridge/source.hpp"
 
 #include "stand_in.hpp"
 
 #include "base/error.hpp"
-#include "lib/tree.hpp"
+#include "lib/nvdebug/tree_impl.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // A GPU of the model behind the stand-in for NVIDIA's driver.
 #pragma once
 
-#include "driver/tree.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
 #include "stand_in.hpp"
 
 #include "board/board.hpp"

@@ -3,9 +3,9 @@
 #include "bench.hpp"
 #include "tests/sections.hpp"
 
-#include "driver/machine.hpp"
-#include "driver/tree.hpp"
-#include "lib/capture.hpp"
+#include "lib/driver/machine.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
+#include "lib/nvdebug/capture.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "driver/read_ahead.hpp"
+#include "lib/driver/read_ahead.hpp"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -3,7 +3,7 @@
 // NVIDIA's driver.
 #include "bench.hpp"
 
-#include "recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <cerrno>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The tool's recorder of one GPU, over the stand-in for NVIDIA's driver.
-#include "tools/nvdebugctl/recorder.hpp"
+#include "tools/nvdebugctl/recording/recorder.hpp"
 
 #include "bench.hpp"
 

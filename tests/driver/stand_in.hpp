@@ -3,8 +3,8 @@
 // It keeps account of what is open and mapped, and of what no reader should ask.
 #pragma once
 
-#include "driver/kernel.hpp"
-#include "driver/rm_abi.hpp"
+#include "lib/driver/kernel.hpp"
+#include "lib/driver/rm_abi.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 // keeper of a lease is a process that is really forked.
 #include "steering.hpp"
 
-#include "lib/tree.hpp"
+#include "lib/nvdebug/tree_impl.hpp"
 #include "nvdebug/gpu.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // The driver's record of context switches, by the stand-in for it.
 #include "bench.hpp"
 
-#include "driver/switches.hpp"
+#include "lib/driver/switches.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/parse.hpp"
 

@@ -2,9 +2,9 @@
 // `nvdebugctl task`, over the stand-in for NVIDIA's driver.
 #include "steering.hpp"
 
-#include "command.hpp"
-#include "context.hpp"
-#include "json.hpp"
+#include "cli/command.hpp"
+#include "cli/context.hpp"
+#include "cli/json.hpp"
 
 #include <csignal>
 #include <cstdlib>

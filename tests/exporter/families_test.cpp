@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "exporter/families.hpp"
+#include "tools/exporter/families.hpp"
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A GPU that is watched, over the stand-in for NVIDIA's driver.
-#include "exporter/meter.hpp"
+#include "tools/exporter/meter.hpp"
 
 #include "bench.hpp"
 

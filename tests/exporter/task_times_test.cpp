@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "exporter/task_times.hpp"
+#include "tools/exporter/task_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "error.hpp"
-#include "file.hpp"
+#include "lib/nvdebug/error.hpp"
+#include "lib/nvdebug/file.hpp"
 #include "fixture.hpp"
 
 using namespace nvdebug;

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "error.hpp"
+#include "lib/nvdebug/error.hpp"
 #include "fixture.hpp"
-#include "refusal.hpp"
+#include "lib/nvdebug/refusal.hpp"
 
 using namespace nvdebug;
 using fixture::Board;

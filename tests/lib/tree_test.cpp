@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "capture.hpp"
+#include "lib/nvdebug/capture.hpp"
 #include "fixture.hpp"
-#include "tree.hpp"
+#include "lib/nvdebug/tree_impl.hpp"
 
 using namespace nvdebug;
 using fixture::Board;

@@ -2,7 +2,7 @@
 // Policies of quotas, on numbers of the paper (Sections 3.4 and 3.5) and others that were worked out by hand.
 #include <gtest/gtest.h>
 
-#include "qos/policy.hpp"
+#include "lib/qos/policy.hpp"
 
 namespace qos {
 namespace {

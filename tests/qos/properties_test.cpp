@@ -5,7 +5,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 
-#include "qos/machine.hpp"
+#include "lib/qos/machine.hpp"
 
 namespace qos {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Allocations: what is found, and that the analysis accepts it.
 #include "random_sets.hpp"
-#include "stgm/allocate.hpp"
+#include "lib/stgm/allocate.hpp"
 
 namespace stgm {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Sets at random by Table I, and the counts that figures are made of.
 #include "sets.hpp"
-#include "stgm/experiment.hpp"
+#include "lib/stgm/experiment.hpp"
 
 namespace stgm {
 namespace {

@@ -4,7 +4,7 @@
 #define STGM_TESTS_RANDOM_SETS_HPP
 
 #include "sets.hpp"
-#include "stgm/random.hpp"
+#include "lib/stgm/random.hpp"
 
 namespace stgm {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 
-#include "stgm/analysis.hpp"
+#include "lib/stgm/analysis.hpp"
 
 namespace stgm {
 

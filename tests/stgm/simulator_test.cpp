@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Schedules worked out by hand, and the check of traces, which shares no code with the simulator.
 #include "random_sets.hpp"
-#include "stgm/search.hpp"
+#include "lib/stgm/search.hpp"
 
 namespace stgm {
 namespace {

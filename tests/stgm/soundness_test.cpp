@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "random_sets.hpp"
-#include "stgm/allocate.hpp"
-#include "stgm/search.hpp"
+#include "lib/stgm/allocate.hpp"
+#include "lib/stgm/search.hpp"
 
 namespace stgm {
 namespace {

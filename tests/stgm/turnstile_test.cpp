@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "sets.hpp"
-#include "stgm/fit.hpp"
-#include "stgm/levels.hpp"
-#include "stgm/turnstile.hpp"
+#include "lib/stgm/fit.hpp"
+#include "lib/stgm/levels.hpp"
+#include "lib/stgm/turnstile.hpp"
 
 namespace stgm {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A partition is many words: a reader during a write gets all of the old or of the new one.
-#include "taskset/page.hpp"
+#include "tools/nvtaskset/page.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "doctor.hpp"
+#include "check/doctor.hpp"
 
 namespace {
 

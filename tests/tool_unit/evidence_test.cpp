@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "evidence.hpp"
+#include "check/evidence.hpp"
 
 namespace nvdebugctl {
 namespace {

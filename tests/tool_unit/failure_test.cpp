@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "failure.hpp"
+#include "cli/failure.hpp"
 
 using namespace nvdebugctl;
 using nvdebug::Error;

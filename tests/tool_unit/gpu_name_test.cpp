@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "lib/gpu_name.hpp"
+#include "lib/base/gpu_name.hpp"
 
 using namespace nvdebug::base;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "marks.hpp"
+#include "control/marks.hpp"
 
 #include <csignal>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "json.hpp"
-#include "page.hpp"
-#include "text.hpp"
+#include "cli/json.hpp"
+#include "cli/page.hpp"
+#include "cli/text.hpp"
 
 using namespace nvdebugctl;
 

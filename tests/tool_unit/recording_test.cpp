@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Forms of a recording: each has all of it, and can be read where it was cut.
-#include "recording.hpp"
+#include "recording/recording.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "shares.hpp"
+#include "task/shares.hpp"
 
 #include <gtest/gtest.h>
 

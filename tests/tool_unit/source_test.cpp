@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What JSON calls the source of its data.
-#include "json.hpp"
+#include "cli/json.hpp"
 
 #include <gtest/gtest.h>
 

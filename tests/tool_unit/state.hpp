@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "check.hpp"
+#include "check/check.hpp"
 
 namespace nvdebugctl::testing {
 

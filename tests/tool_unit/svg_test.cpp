@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "copy.hpp"
+#include "objects/copy.hpp"
 #include "state.hpp"
 
 using namespace nvdebugctl;

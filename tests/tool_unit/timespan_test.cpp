@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "text.hpp"
+#include "cli/text.hpp"
 
 #include <gtest/gtest.h>
 

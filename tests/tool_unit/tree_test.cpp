@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <gtest/gtest.h>
 
-#include "json.hpp"
-#include "output.hpp"
-#include "page.hpp"
+#include "cli/json.hpp"
+#include "cli/output.hpp"
+#include "cli/page.hpp"
 #include "state.hpp"
-#include "text.hpp"
-#include "tree.hpp"
+#include "cli/text.hpp"
+#include "state/tree.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "json.hpp"
+#include "cli/json.hpp"
 #include "state.hpp"
-#include "watch.hpp"
+#include "live/watch.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;

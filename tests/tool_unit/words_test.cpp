@@ -2,7 +2,7 @@
 // Words that were typed.
 #include <gtest/gtest.h>
 
-#include "text.hpp"
+#include "cli/text.hpp"
 
 using namespace nvdebugctl;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 
 namespace nvdebugctl {
 

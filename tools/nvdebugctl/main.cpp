@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <exception>
 
-#include "command.hpp"
-#include "lib/inherited.hpp"
-#include "output.hpp"
+#include "cli/command.hpp"
+#include "lib/base/inherited.hpp"
+#include "cli/output.hpp"
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();

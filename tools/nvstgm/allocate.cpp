@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "stgm/allocate.hpp"
+#include "lib/stgm/allocate.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

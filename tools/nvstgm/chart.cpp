@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "svg.hpp"
+#include "cli/svg.hpp"
 
 namespace nvstgm {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "stgm/analysis.hpp"
-#include "stgm/taskset.hpp"
+#include "lib/stgm/analysis.hpp"
+#include "lib/stgm/taskset.hpp"
 
 namespace nvstgm {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "device.hpp"
-#include "stgm/fit.hpp"
-#include "taskset/cuda.hpp"
+#include "lib/stgm/fit.hpp"
+#include "tools/nvtaskset/cuda.hpp"
 
 namespace nvstgm {
 namespace {

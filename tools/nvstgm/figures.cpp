@@ -8,7 +8,7 @@
 
 #include "chart.hpp"
 #include "forms.hpp"
-#include "stgm/experiment.hpp"
+#include "lib/stgm/experiment.hpp"
 
 namespace nvstgm {
 namespace {

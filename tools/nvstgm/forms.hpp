@@ -6,7 +6,7 @@
 #include <span>
 
 #include "command.hpp"
-#include "lib/printable.hpp"
+#include "lib/base/printable.hpp"
 
 namespace nvstgm {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "stgm/generate.hpp"
+#include "lib/stgm/generate.hpp"
 
 #include <charconv>
 #include <random>

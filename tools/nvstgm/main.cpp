@@ -3,7 +3,7 @@
 
 #include "command_line.hpp"
 #include "forms.hpp"
-#include "lib/inherited.hpp"
+#include "lib/base/inherited.hpp"
 #include "running.hpp"
 
 namespace nvstgm {

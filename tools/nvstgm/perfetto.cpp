@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "forms.hpp"
-#include "recording.hpp"
+#include "recording/recording.hpp"
 
 namespace nvstgm {
 namespace {

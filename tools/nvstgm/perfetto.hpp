@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "stgm/trace.hpp"
+#include "lib/stgm/trace.hpp"
 
 namespace nvstgm {
 

@@ -17,8 +17,8 @@
 #include "keeper.hpp"
 #include "perfetto.hpp"
 #include "running.hpp"
-#include "stgm/levels.hpp"
-#include "taskset/mps.hpp"
+#include "lib/stgm/levels.hpp"
+#include "tools/nvtaskset/mps.hpp"
 
 namespace nvstgm {
 namespace {

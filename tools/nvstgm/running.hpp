@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "command.hpp"
-#include "stgm/trace.hpp"
-#include "stgm/turnstile.hpp"
+#include "lib/stgm/trace.hpp"
+#include "lib/stgm/turnstile.hpp"
 
 namespace nvstgm {
 

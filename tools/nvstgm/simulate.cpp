@@ -4,7 +4,7 @@
 
 #include "check.hpp"
 #include "perfetto.hpp"
-#include "stgm/search.hpp"
+#include "lib/stgm/search.hpp"
 
 namespace nvstgm {
 namespace {

@@ -12,7 +12,7 @@
 #include "device.hpp"
 #include "forms.hpp"
 #include "running.hpp"
-#include "stgm/levels.hpp"
+#include "lib/stgm/levels.hpp"
 
 namespace nvstgm {
 namespace {

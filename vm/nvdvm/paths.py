@@ -6,7 +6,7 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 MODEL = BUILD / "cmake" / "model" / "nvdebug-model"
-BRIDGE = BUILD / "cmake" / "bridge" / "nvdebug-bridge"
+BRIDGE = BUILD / "cmake" / "bin" / "nvdebug-bridge"
 BOARDS = ROOT / "model" / "boards"
 WORKLOADS = ROOT / "model" / "workloads"
 GUEST_FILES = ROOT / "vm" / "guest"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Words that a capture holds: those of a GPU, and those that were read for a file, after a 0 byte.
-#include "driver/tree.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
 #include "fuzz.hpp"
 
 using namespace nvdebug;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The files of a GPU, as in tests/golden, together: what a capture keeps of them, and all answers.
-#include "capture.hpp"
+#include "lib/nvdebug/capture.hpp"
 #include "memory_file.hpp"
 #include "read_all.hpp"
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "processes.hpp"
+
+#include "lib/base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace nvdebug::driver {
+namespace {
+
+template <typename T>
+std::optional<T> whole_number(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                    : std::nullopt;
+}
+
+} // namespace
+
+std::string folder_of(std::uint32_t pid) {
+    return "/proc/" + std::to_string(pid) + "/";
+}
+
+std::optional<std::uint32_t> number_of(std::string_view name) {
+    return whole_number<std::uint32_t>(name);
+}
+
+// proc_pid_status(5): real, effective, saved, of file systems.
+std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid) {
+    constexpr std::string_view key = "\nUid:";
+    const std::string status = kernel.read(folder_of(pid) + "status");
+    const std::size_t begin = status.find(key);
+    if (begin == status.npos)
+        return std::nullopt;
+    std::string_view numbers = std::string_view(status).substr(begin + key.size());
+    numbers = text::take_until(numbers, '\n');
+    text::take_until(numbers, '\t');
+    text::take_until(numbers, '\t');
+    return whole_number<std::uint32_t>(text::take_until(numbers, '\t'));
+}
+
+// Field 22; the name before may hold anything.
+std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid) {
+    const std::string stat = kernel.read(folder_of(pid) + "stat");
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == stat.npos)
+        return std::nullopt;
+    constexpr int first = 3, wanted = 22;
+    std::string_view rest = std::string_view(stat).substr(name_end + 1);
+    for (int field = first; field < wanted; field++)
+        text::take_word(rest);
+    return whole_number<std::uint64_t>(text::take_word(rest));
+}
+
+bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu) {
+    const std::string folder = folder_of(pid) + "fd";
+    std::vector<std::string> descriptors;
+    kernel.list(folder, descriptors);
+    return std::ranges::any_of(descriptors, [&](const std::string &name) {
+        return kernel.device(folder + "/" + name) == gpu;
+    });
+}
+
+std::string cgroup_of(Kernel &kernel, std::uint32_t pid) {
+    const std::string lines = kernel.read(folder_of(pid) + "cgroup");
+    std::string longest;
+    for (std::string_view rest = lines; !rest.empty();) {
+        std::string_view line = text::take_until(rest, '\n');
+        text::take_until(line, ':'); // number
+        text::take_until(line, ':'); // controllers
+        if (line.size() > longest.size())
+            longest = line;
+    }
+    return longest;
+}
+
+std::string command_of(Kernel &kernel, std::uint32_t pid) {
+    const std::string text = kernel.read(folder_of(pid) + "comm");
+    return text.substr(0, text.find('\n'));
+}
+
+} // namespace nvdebug::driver

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The boxes below a channel of `runlistY`.
+#ifndef NVDEBUG_LIB_INSTANCE_HPP
+#define NVDEBUG_LIB_INSTANCE_HPP
+
+#include "nvdebug/instance.hpp"
+#include "lib/base/text.hpp"
+
+namespace nvdebug {
+
+InstanceBlock read_instance_block(text::Scanner &scanner, const text::BoxTitle &title);
+Subcontext read_subcontext(text::Scanner &scanner, const text::BoxTitle &title, std::uint32_t veid);
+Context read_context(text::Scanner &scanner, const text::BoxTitle &title);
+
+/** After the last box of a block: is all there that it announces? */
+void check_instance_block(text::Scanner &scanner, InstanceBlock &block);
+
+} // namespace nvdebug
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What reading the first GPU through NVIDIA's driver takes: its calls, and what comes on top. As
+// root.
+#include "lib/driver/kernel.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
+#include "nvdebug/gpu.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+
+using namespace std::chrono_literals;
+using nvdebug::driver::Kernel;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// The running kernel; counts its calls and how long they take.
+class Timed final : public Kernel {
+    template <typename Call>
+    auto timed(Call call) {
+        struct Span {
+            Spent &spent;
+            Clock::time_point begin = Clock::now();
+            ~Span() {
+                spent.calls++;
+                spent.time += Clock::now() - begin;
+            }
+        } const span{spent};
+        return call();
+    }
+
+  public:
+    struct Spent {
+        unsigned calls = 0;
+        Clock::duration time{};
+    } spent;
+
+    int open(const std::string &path) override {
+        return timed([&] { return kernel_->open(path); });
+    }
+    void close(int descriptor) override {
+        timed([&] { return kernel_->close(descriptor); });
+    }
+    int ioctl(int descriptor, unsigned long request, void *argument) override {
+        return timed([&] { return kernel_->ioctl(descriptor, request, argument); });
+    }
+    const void *map(int descriptor, std::size_t bytes) override {
+        return timed([&] { return kernel_->map(descriptor, bytes); });
+    }
+    void unmap(const void *address, std::size_t bytes) override {
+        timed([&] { return kernel_->unmap(address, bytes); });
+    }
+    std::string read(const std::string &path) override {
+        return timed([&] { return kernel_->read(path); });
+    }
+    int list(const std::string &path, std::vector<std::string> &names) override {
+        return timed([&] { return kernel_->list(path, names); });
+    }
+    std::optional<std::uint64_t> device(const std::string &path) override {
+        return timed([&] { return kernel_->device(path); });
+    }
+    std::uint32_t self() override { return kernel_->self(); }
+    bool counts_as_host() override { return kernel_->counts_as_host(); }
+    int process(std::uint32_t pid) override {
+        return timed([&] { return kernel_->process(pid); });
+    }
+    int take(int process, int descriptor) override {
+        return timed([&] { return kernel_->take(process, descriptor); });
+    }
+
+  private:
+    std::shared_ptr<Kernel> kernel_ = nvdebug::driver::running_kernel();
+};
+
+[[noreturn]] void stop(const nvdebug::Error &error) {
+    std::fprintf(stderr, "driver_calls: %s\n", error.sentence.c_str());
+    std::exit(1);
+}
+
+template <typename Value>
+Value value(nvdebug::Result<Value> result) {
+    if (!result)
+        stop(result.error());
+    return std::move(*result);
+}
+
+nvdebug::Gpu opened(const std::shared_ptr<Timed> &kernel) {
+    const nvdebug::Tree tree(value(nvdebug::driver::open_tree(kernel, {})));
+    auto gpus = value(nvdebug::gpus(tree));
+    if (gpus.empty())
+        stop({nvdebug::ErrorCode::not_found, 0, "", "NVIDIA's driver has no GPU"});
+    return std::move(gpus.front());
+}
+
+double ms(Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+Clock::duration processor_time() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto of = [](const timeval &time) {
+        return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    };
+    return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+/// As a run of the tool: the GPU is opened, too. The fastest of some.
+void run(const char *before, const std::function<std::string(const nvdebug::Gpu &)> &read) {
+    constexpr int times = 10;
+    double all = 0, calls = 0;
+    unsigned count = 0;
+    std::string what;
+    for (int i = 0; i < times; i++) {
+        const auto kernel = std::make_shared<Timed>();
+        const auto begin = Clock::now();
+        what = read(opened(kernel));
+        const double took = ms(Clock::now() - begin);
+        if (i && took >= all)
+            continue;
+        all = took;
+        calls = ms(kernel->spent.time);
+        count = kernel->spent.calls;
+    }
+    std::printf(R"(%s{"what": "%s", "per": "run", "calls": %u, )"
+                R"("calls_ms": %.2f, "all_ms": %.2f, "ratio": %.2f})",
+                before, what.c_str(), count, calls, all, all / calls);
+}
+
+std::string list(const nvdebug::Gpu &gpu) {
+    const nvdebug::Runlist read = value(gpu.runlist(0));
+    return "runlist 0, " + std::to_string(nvdebug::channels_of(read).size()) + " channels";
+}
+
+/// Of all runlists' channels.
+std::string owners(const nvdebug::Gpu &gpu) {
+    return "owners, " + std::to_string(value(gpu.owners()).channels.size()) + " channels";
+}
+
+/// As `watch -s 100` reads engines: processor time.
+void samples() {
+    constexpr int count = 100;
+    const auto kernel = std::make_shared<Timed>();
+    const nvdebug::Gpu gpu = opened(kernel);
+    const auto read = [&] { value(gpu.engine_states()); };
+    read();
+    kernel->spent = {};
+    const auto begin = processor_time();
+    auto next = Clock::now();
+    for (int i = 0; i < count; i++, next += 100ms) {
+        std::this_thread::sleep_until(next);
+        read();
+    }
+    const double all = ms(processor_time() - begin) / count;
+    const double calls = ms(kernel->spent.time) / count;
+    std::printf(R"(,
+ {"what": "engines, 10 a second", "per": "sample", "calls": %u, )"
+                R"("calls_ms": %.2f, "all_ms": %.2f, "ratio": %.2f})",
+                kernel->spent.calls / count, calls, all, all / calls);
+}
+
+} // namespace
+
+int main() {
+    run("[", list);
+    run(",\n ", owners);
+    samples();
+    std::puts("]");
+}

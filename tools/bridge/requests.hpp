@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What a bridge is asked over its control socket: docs/vm.md.
+#pragma once
+
+#include "bridged_gpu.hpp"
+
+#include "control/answers.hpp"
+
+namespace nvdebug::bridge {
+
+class Requests final : public nvmodel::Answers {
+  public:
+    explicit Requests(BridgedGpu &gpu) : gpu_(gpu) {}
+    std::string answer(std::string_view line) override;
+
+  private:
+    BridgedGpu &gpu_;
+    BridgedGpu::Counts before_; // "stats reset"
+};
+
+} // namespace nvdebug::bridge

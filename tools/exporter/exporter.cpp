@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// nvdebug-exporter: the use of this node's GPUs by process, container and pod, for Prometheus.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <getopt.h>
+#include <memory>
+#include <mutex>
+#include <prometheus/text_serializer.h>
+#include <set>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "families.hpp"
+#include "front.hpp"
+#include "lib/base/inherited.hpp"
+#include "lib/base/standard_output.hpp"
+#include "nvdebug/surroundings.hpp"
+
+namespace nvdebug::exporter {
+namespace {
+
+constexpr int failed = 1;
+constexpr unsigned rate_max = 100;
+
+struct Wish {
+    std::string listen = "127.0.0.1:9745", from;
+    unsigned rate = 5; ///< steps a second
+    Meter::Limits limits;
+    bool help = false, version = false;
+};
+
+int say(const std::string &sentence) {
+    std::fprintf(stderr, "nvdebug-exporter: %s\n", sentence.c_str());
+    return failed;
+}
+
+Result<Tree> open_source(const std::string &from) {
+    if (from.empty())
+        return Tree::running();
+    if (from == "module")
+        return Tree::folder();
+    if (from == "driver")
+        return Tree::driver();
+    return Tree::open(from);
+}
+
+/** All GPUs of the source, and what looks at them. */
+class Node {
+  public:
+    Node(const Wish &wish, std::chrono::milliseconds period)
+        : wish_(wish), period_(period), looker_([this] { look_on(); }) {}
+    Node(const Node &) = delete;
+    Node &operator=(const Node &) = delete;
+    ~Node() {
+        {
+            const std::scoped_lock held(mutex_);
+            ending_ = true;
+        }
+        changed_.notify_all();
+        looker_.join();
+    }
+
+    /** Opens the source. Fails if the request is wrong, such as a file that does not exist. */
+    Result<void> open() {
+        const auto tree = open_source(wish_.from);
+        const bool is_file = !wish_.from.empty() && wish_.from != "module" && wish_.from != "driver";
+        if (!tree && is_file)
+            return tl::unexpected(tree.error());
+        const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
+        if (!found) {
+            say_once(found.error().sentence);
+            return {};
+        }
+        if (found->empty()) {
+            const std::string obstacle = tree->source() == Source::file ? "" : first_obstacle();
+            say_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
+                                            "; 'nvdebugctl doctor' says what is missing"
+                                      : obstacle);
+            return {};
+        }
+        Meters meters;
+        for (const Gpu &gpu : *found)
+            meters.push_back(std::make_shared<Meter>(gpu, period_, wish_.limits));
+        const std::scoped_lock held(mutex_);
+        meters_ = std::move(meters);
+        return {};
+    }
+
+    void step() {
+        constexpr std::chrono::seconds between_tries{10};
+        Meters meters = all();
+        if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries) {
+            tried_ = Meter::Clock::now();
+            if (const auto opened = open(); !opened)
+                say_once(opened.error().sentence);
+            meters = all();
+        }
+        bool wanted = false;
+        for (const auto &meter : meters) {
+            meter->step();
+            wanted = wanted || meter->wants_look();
+        }
+        if (wanted)
+            ask_for_look();
+    }
+
+    /** What is known now, after a look where that does not take long. Of many answers at once, most
+     * are the same. */
+    std::string text() {
+        constexpr std::chrono::milliseconds fresh{200}, patience{2000};
+        if (!text_.empty() && Meter::Clock::now() - made_ <= fresh)
+            return text_;
+        {
+            std::unique_lock held(mutex_);
+            const std::uint64_t wanted = ++asked_;
+            changed_.notify_all();
+            changed_.wait_for(held, patience, [&] { return looked_ >= wanted || ending_; });
+        }
+        std::vector<Facts> facts;
+        for (const auto &meter : all()) {
+            facts.push_back(meter->snapshot());
+            say_what_is_missing(facts.back());
+        }
+        text_ = prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
+        made_ = Meter::Clock::now();
+        return text_;
+    }
+
+    /** What answers where text() cannot: nothing is known of any GPU. */
+    std::string nothing() const {
+        std::vector<Facts> facts(all().size());
+        for (std::size_t n = 0; n < facts.size(); n++) {
+            facts[n].gpu = static_cast<std::uint32_t>(n);
+            facts[n].trouble = "an error of the exporter";
+            facts[n].errors = 1;
+        }
+        return prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
+    }
+
+  private:
+    using Meters = std::vector<std::shared_ptr<Meter>>;
+
+    Meters all() const {
+        const std::scoped_lock held(mutex_);
+        return meters_;
+    }
+
+    void ask_for_look() {
+        const std::scoped_lock held(mutex_);
+        asked_++;
+        changed_.notify_all();
+    }
+
+    /** In a thread of its own: how long it takes, others decide. */
+    void look_on() {
+        for (std::unique_lock held(mutex_);;) {
+            changed_.wait(held, [&] { return ending_ || asked_ > looked_; });
+            if (ending_)
+                return;
+            const std::uint64_t asked = asked_;
+            const Meters meters = meters_;
+            held.unlock();
+            for (const auto &meter : meters)
+                try {
+                    meter->look();
+                } catch (const std::exception &error) {
+                    say_once(error.what());
+                }
+            held.lock();
+            looked_ = asked;
+            changed_.notify_all();
+        }
+    }
+
+    void say_once(const std::string &sentence) {
+        constexpr std::size_t most = 256; // different ones, of which others choose the numbers
+        const std::scoped_lock held(said_mutex_);
+        if (said_.size() < most && said_.insert(sentence).second)
+            say(sentence);
+    }
+
+    void say_what_is_missing(const Facts &facts) {
+        const std::string gpu = "gpu" + std::to_string(facts.gpu) + ": ";
+        if (facts.foreign_pids)
+            say_once(gpu + "pids of tasks are those of another PID namespace, and shown as numbers; "
+                           "names need that of the host (hostPID)");
+        if (!facts.missing)
+            return;
+        for (const std::uint32_t pid : facts.missing->cut_pids)
+            say_once(gpu + "process " + std::to_string(pid) +
+                     " has more descriptors, clients or objects of NVIDIA's driver than are looked "
+                     "at; not all of its channels are known");
+        if (facts.missing->lacked)
+            say_once(gpu + "processes could not be looked at: " + *facts.missing->lacked);
+    }
+
+    const Wish &wish_;
+    const std::chrono::milliseconds period_;
+    Meter::Clock::time_point tried_ = Meter::Clock::now();
+
+    std::mutex said_mutex_;
+    std::set<std::string> said_;
+
+    // Of the thread that answers.
+    std::string text_;
+    Meter::Clock::time_point made_ = {};
+
+    mutable std::mutex mutex_; ///< of the following
+    std::condition_variable changed_;
+    Meters meters_;
+    std::uint64_t asked_ = 0, looked_ = 0; ///< looks
+    bool ending_ = false;
+
+    std::thread looker_; // the last: it uses the others
+};
+
+const char *const help = R"(Tells Prometheus who has this node's NVIDIA GPUs, and for how long.
+
+  nvdebug-exporter [OPTION]...
+
+      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9745);
+                             :PORT is any address of this machine, [::1]:PORT is IPv6
+      --from SOURCE          module, driver, a capture or a folder (default: what there is)
+      --rate N               looks at engines N times a second, 1 to 100 (default: 5)
+      --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
+  -h, --help, -V, --version
+
+Exit status: 0 after SIGTERM or SIGINT; 1: it cannot start or go on, stderr says why. Manual:
+nvdebug-exporter(8)
+)";
+
+bool number(const char *text, std::size_t most, std::size_t &value) {
+    const char *const end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, value);
+    return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
+}
+
+/** What is wrong with the words; empty: nothing. */
+std::string parse(int argc, char **argv, Wish &wish) {
+    enum Long { listen = 256, from, rate, tasks };
+    static const option options[] = {{"listen", required_argument, nullptr, listen},
+                                     {"from", required_argument, nullptr, from},
+                                     {"rate", required_argument, nullptr, rate},
+                                     {"tasks", required_argument, nullptr, tasks},
+                                     {"help", no_argument, nullptr, 'h'},
+                                     {"version", no_argument, nullptr, 'V'},
+                                     {nullptr, 0, nullptr, 0}};
+    opterr = 0;
+    std::size_t value = 0;
+    for (int given; (given = getopt_long(argc, argv, ":hV", options, nullptr)) >= 0;)
+        switch (given) {
+        case listen:
+            wish.listen = optarg;
+            if (!parse_address(wish.listen))
+                return "--listen takes ADDRESS:PORT, not '" + wish.listen + "'";
+            break;
+        case from:
+            wish.from = optarg;
+            break;
+        case rate:
+            if (!number(optarg, rate_max, value))
+                return "--rate takes a number from 1 to 100, not '" + std::string(optarg) + "'";
+            wish.rate = static_cast<unsigned>(value);
+            break;
+        case tasks:
+            if (!number(optarg, 10'000, value))
+                return "--tasks takes a number from 1 to 10000, not '" + std::string(optarg) + "'";
+            wish.limits.tasks = value;
+            break;
+        case 'h':
+            wish.help = true;
+            return "";
+        case 'V':
+            wish.version = true;
+            return "";
+        case ':':
+            return std::string(argv[optind - 1]) + " takes a value";
+        default:
+            return std::string("there is no option ") + argv[optind - 1];
+        }
+    if (optind < argc)
+        return "'" + std::string(argv[optind]) + "' is too much";
+    return "";
+}
+
+/** Blocks the signals that end it, for sigtimedwait(). */
+sigset_t block_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    return set;
+}
+
+/** What a browser takes. */
+std::string url_host(const std::string &listen) {
+    const auto address = parse_address(listen);
+    return address->host.empty() ? "localhost:" + address->port : listen;
+}
+
+/** As many files as this process may have: looks at processes take some. */
+void raise_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/** The process that reads the network, and the socket to it. */
+struct Child {
+    pid_t pid = -1;
+    int socket = -1;
+};
+
+Child start_front(int listener) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return {};
+    const pid_t parent = ::getpid(), child = ::fork();
+    if (child == 0) {
+        ::close(ends[0]);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent)
+            ::_exit(1);
+        sigset_t none;
+        sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        run_front(listener, ends[1], NVDEBUG_EXPORTER_VERSION);
+    }
+    ::close(ends[1]);
+    if (child < 0) {
+        ::close(ends[0]);
+        return {};
+    }
+    // A front that does not read is none.
+    const timeval patience{10, 0};
+    ::setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    return {child, ends[0]};
+}
+
+/** Answers the front's questions until that ends. Nothing thrown leaves it. */
+void answer_on(Node &node, int socket) {
+    while (await_question(socket)) {
+        std::string text;
+        try {
+            text = node.text();
+        } catch (const std::exception &) {
+            try {
+                text = node.nothing();
+            } catch (const std::exception &) {
+                text.clear();
+            }
+        }
+        if (!answer_question(socket, text))
+            break;
+    }
+    ::shutdown(socket, SHUT_RDWR); // of a front that does not read
+}
+
+/** Steps until a signal ends it: true; or the front has ended: false. */
+bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &ending, pid_t front) {
+    for (auto due = Meter::Clock::now();;) {
+        try {
+            node.step();
+        } catch (const std::exception &error) {
+            say(error.what());
+        }
+        due = std::max(due + period, Meter::Clock::now());
+        for (;;) {
+            const auto left = std::max(std::chrono::nanoseconds(due - Meter::Clock::now()),
+                                       std::chrono::nanoseconds(0));
+            const timespec wait{static_cast<time_t>(left.count() / 1'000'000'000),
+                                static_cast<long>(left.count() % 1'000'000'000)};
+            const int signal = sigtimedwait(&ending, nullptr, &wait);
+            if (signal == SIGTERM || signal == SIGINT)
+                return true;
+            // As the first process of a container, it has others' children, too.
+            if (signal == SIGCHLD) {
+                for (pid_t ended; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
+                    if (ended == front)
+                        return false;
+                continue;
+            }
+            break;
+        }
+    }
+}
+
+int serve(const Wish &wish) {
+    const std::chrono::milliseconds period(1000 / wish.rate);
+    const int listener = listen_at(*parse_address(wish.listen));
+    if (listener < 0)
+        return say("cannot listen on " + wish.listen + ": " + ::strerrordesc_np(-listener) +
+                   "; choose another with --listen");
+    const sigset_t ending = block_signals(); // before there are other threads
+    std::signal(SIGCHLD, SIG_DFL);
+    // Before anything is open that it must not have.
+    const Child front = start_front(listener);
+    ::close(listener);
+    if (front.pid < 0)
+        return say(std::string("cannot start the process that answers: ") +
+                   ::strerrordesc_np(errno));
+    raise_file_limit();
+    int status = 0;
+    {
+        Node node(wish, period);
+        if (const auto opened = node.open(); !opened) {
+            status = say(opened.error().sentence);
+        } else {
+            std::thread answering([&] { answer_on(node, front.socket); });
+            say("answers at http://" + url_host(wish.listen) + "/metrics");
+            if (!step_on(node, period, ending, front.pid))
+                status = say("the process that answers has ended");
+            ::shutdown(front.socket, SHUT_RDWR);
+            answering.join();
+        }
+    }
+    ::close(front.socket);
+    ::kill(front.pid, SIGKILL);
+    while (::waitpid(front.pid, nullptr, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+int run(int argc, char **argv) {
+    Wish wish;
+    if (const std::string wrong = parse(argc, argv, wish); !wrong.empty())
+        return say(wrong + "; see 'nvdebug-exporter --help'");
+    if (wish.help || wish.version) {
+        if (wish.help)
+            std::fputs(help, stdout);
+        else
+            std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
+        const int error = base::finish_standard_output();
+        return error ? say(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
+    }
+    return serve(wish);
+}
+
+} // namespace
+} // namespace nvdebug::exporter
+
+int main(int argc, char **argv) {
+    nvdebug::base::make_inheritance_usable();
+    nvdebug::base::survive_broken_pipes();
+    try {
+        return nvdebug::exporter::run(argc, argv);
+    } catch (const std::exception &error) {
+        return nvdebug::exporter::say(error.what());
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "families.hpp"
+
+#include <map>
+#include <string>
+
+#include "lib/base/printable.hpp"
+
+namespace nvdebug::exporter {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds(std::uint64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+/** Families in the order in which they are first named. */
+class Families {
+  public:
+    void counter(const char *name, const char *help, Labels labels, double value) {
+        ClientMetric &metric = add(name, help, MetricType::Counter, std::move(labels));
+        metric.counter.value = value;
+    }
+
+    void gauge(const char *name, const char *help, Labels labels, double value) {
+        ClientMetric &metric = add(name, help, MetricType::Gauge, std::move(labels));
+        metric.gauge.value = value;
+    }
+
+    void summary(const char *name, const char *help, Labels labels, const Lengths &lengths) {
+        ClientMetric &metric = add(name, help, MetricType::Summary, std::move(labels));
+        metric.summary.sample_count = lengths.count();
+        metric.summary.sample_sum = seconds(lengths.sum());
+        if (lengths.count())
+            for (const double part : {0.5, 0.99, 1.0})
+                metric.summary.quantile.push_back({part, seconds(lengths.quantile(part))});
+    }
+
+    std::vector<MetricFamily> take() { return std::move(families_); }
+
+  private:
+    ClientMetric &add(const char *name, const char *help, MetricType type, Labels labels) {
+        const auto [at, fresh] = place_.try_emplace(name, families_.size());
+        if (fresh)
+            families_.push_back({name, help, type, {}});
+        ClientMetric &metric = families_[at->second].metric.emplace_back();
+        metric.label = std::move(labels);
+        return metric;
+    }
+
+    std::vector<MetricFamily> families_;
+    std::map<std::string, std::size_t> place_;
+};
+
+Labels with(Labels labels, const char *name, std::string value) {
+    labels.push_back({name, std::move(value)});
+    return labels;
+}
+
+void add_times(Families &to, const Labels &labels, const Times &times) {
+    to.counter("nvdebug_task_gpu_seconds_total",
+               "Time that a task's context was on the graphics engine, with work or without",
+               labels, seconds(times.ns));
+    to.counter("nvdebug_task_saving_seconds_total",
+               "Time that the graphics engine took to stop and save a task after its timeslices",
+               labels, seconds(times.saving_ns));
+    to.counter("nvdebug_task_away_seconds_total",
+               "Time between a task's turns: it waited, or had no work", labels,
+               seconds(times.away_ns));
+    to.summary("nvdebug_task_slice_seconds", "Length of a task's turns, since the exporter began",
+               labels, times.slices);
+}
+
+void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
+    const Labels labels =
+        with(with(with(with(gpu, "pid", task.pid ? std::to_string(*task.pid) : ""), "command",
+                       nvdebug::base::printable(task.command)),
+                  "container", nvdebug::base::printable(task.container)),
+             "pod", nvdebug::base::printable(task.pod));
+    add_times(to, labels, task.times);
+    if (task.channels)
+        to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
+                 static_cast<double>(*task.channels));
+    if (task.timeslice_ns)
+        to.gauge("nvdebug_task_timeslice_seconds", "Timeslice of a task's TSG on GR0's runlist",
+                 labels, seconds(*task.timeslice_ns));
+    if (task.tpcs)
+        to.gauge("nvdebug_task_tpcs", "TPCs that nvtaskset keeps a task to", labels, *task.tpcs);
+    if (task.kept)
+        to.gauge("nvdebug_task_kept",
+                 "1: nvtaskset keeps a task to its partition; 0: not all of its launches", labels,
+                 *task.kept ? 1 : 0);
+}
+
+void add_gpu(Families &to, const Facts &facts) {
+    const Labels gpu = {{"gpu", std::to_string(facts.gpu)}};
+    to.gauge("nvdebug_up", "1: the GPU's state can be read", gpu, facts.trouble ? 0 : 1);
+    to.counter("nvdebug_read_errors_total", "Reads of the GPU's state that failed", gpu,
+               static_cast<double>(facts.errors));
+    if (facts.trouble)
+        return;
+    Labels info = gpu;
+    for (const auto &[name, value] : {std::pair("chip", &facts.chip), {"pci_address", &facts.pci_address},
+                                      {"uuid", &facts.uuid}, {"product", &facts.product},
+                                      {"source", &facts.source}})
+        info.push_back({name, nvdebug::base::printable(*value)});
+    to.gauge("nvdebug_gpu_info", "Always 1: what the labels say", info, 1);
+    to.gauge("nvdebug_foreign_pids",
+             "1: pids of tasks are of another PID namespace, and not matched with processes here", gpu,
+             facts.foreign_pids ? 1 : 0);
+    if (facts.missing)
+        for (const auto &[why, count] : {std::pair("hidden", facts.missing->hidden),
+                                         {"denied", facts.missing->denied},
+                                         {"cut", facts.missing->cut}})
+            to.gauge("nvdebug_unknown_processes",
+                     "Processes of which not all channels are known, by why: hidden, denied, cut",
+                     with(gpu, "why", why), static_cast<double>(count));
+    for (const TaskFacts &task : facts.tasks)
+        add_task(to, gpu, task);
+    if (facts.others.ns)
+        add_times(
+            to,
+            with(with(with(with(gpu, "pid", ""), "command", "others"), "container", ""), "pod", ""),
+            facts.others);
+    for (const EngineFacts &engine : facts.engines) {
+        const Labels labels = with(gpu, "engine", nvdebug::base::printable(engine.name));
+        to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",
+                   labels, seconds(engine.busy_ns));
+        to.counter("nvdebug_engine_sampled_seconds_total", "Time that these samples cover", labels,
+                   seconds(engine.known_ns));
+    }
+    for (const ListFacts &list : facts.lists) {
+        const Labels labels = with(gpu, "runlist", std::to_string(list.id));
+        to.gauge("nvdebug_runlist_tsgs", "TSGs that a runlist holds", labels,
+                 static_cast<double>(list.tsgs));
+        to.gauge("nvdebug_runlist_channels", "Channels that a runlist holds", labels,
+                 static_cast<double>(list.channels));
+    }
+    if (facts.faulted_channels)
+        to.gauge("nvdebug_faulted_channels", "Channels with a fault that has not been cleared", gpu,
+                 static_cast<double>(*facts.faulted_channels));
+    if (!facts.has_switches)
+        return;
+    to.summary("nvdebug_switch_seconds",
+               "Time from one turn to the next, where that is at most a millisecond", gpu,
+               facts.switches);
+    to.counter("nvdebug_switches_lost_total", "Context switches that were not read in time", gpu,
+               static_cast<double>(facts.switches_lost));
+}
+
+} // namespace
+
+std::vector<MetricFamily> families(const std::vector<Facts> &gpus, const std::string &version) {
+    Families found;
+    if (!version.empty())
+        found.gauge("nvdebug_exporter_build_info", "Always 1: which exporter this is",
+                    {{"version", version}}, 1);
+    found.gauge("nvdebug_gpus", "GPUs of this node", {}, static_cast<double>(gpus.size()));
+    for (const Facts &facts : gpus)
+        add_gpu(found, facts);
+    return found.take();
+}
+
+} // namespace nvdebug::exporter

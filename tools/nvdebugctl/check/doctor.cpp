@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "doctor.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/page.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+using Findings = std::vector<Finding>;
+using nvdebug::Obstacle;
+
+const std::string *parameter(const Machine &machine, const std::string &name) {
+    const auto found = machine.module.parameters.find(name);
+    return found == machine.module.parameters.end() ? nullptr : &found->second;
+}
+
+bool is_set(const Machine &machine, const std::string &name) {
+    const std::string *value = parameter(machine, name);
+    return value && *value == "Y";
+}
+
+/** A parameter that no other module of this name has. */
+bool is_ours(const Machine &machine) {
+    return parameter(machine, "pram_window") != nullptr;
+}
+
+std::string how_to_install(const KernelFacts &kernel) {
+    if (kernel.headers)
+        return "install the package nvdebug-dkms, or run 'sudo make load' in the source tree";
+    if (kernel.headers_package)
+        return fmt::format("apt-get install {}, then install the package nvdebug-dkms",
+                           *kernel.headers_package);
+    return fmt::format(
+        "install the headers of kernel {0} from where that kernel is from (they make "
+        "/lib/modules/{0}/build), then the package nvdebug-dkms",
+        kernel.release);
+}
+
+/** The other way to the GPUs' state: NVIDIA's driver. */
+bool driver_suffices(const Machine &machine) {
+    return machine.driver && machine.driver->refused.empty();
+}
+
+/** Returns whether findings about the module alone need no action. */
+bool needs_no_module(const Machine &machine) {
+    return driver_suffices(machine) && !machine.module.loaded;
+}
+
+/** Returns whether there is anything else to judge. */
+bool judge_obstacles(const Machine &machine, Findings &findings) {
+    for (const Obstacle &obstacle : machine.obstacles)
+        findings.push_back(
+            {obstacle.kind == Obstacle::Kind::wsl      ? "system"
+             : obstacle.kind == Obstacle::Kind::no_sys ? "sys"
+                                                       : "proc",
+             obstacle.kind == Obstacle::Kind::wsl ? Verdict::trouble : Verdict::unknown,
+             obstacle.finding, obstacle.fix});
+    return !machine.has(Obstacle::Kind::wsl);
+}
+
+void judge_driver(const Machine &machine, Findings &findings) {
+    if (!machine.driver)
+        return;
+    if (driver_suffices(machine))
+        findings.push_back(
+            {"driver", Verdict::ok,
+             fmt::format("{} shows lists, contexts, engines and processes, and changes what "
+                         "processes have on the GPU; the module is not needed for that",
+                         machine.driver->source),
+             ""});
+    else
+        findings.push_back({"driver", Verdict::attention,
+                            "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
+}
+
+void judge_module(const Machine &machine, Findings &findings) {
+    const ModuleFacts &module = machine.module;
+    if (module.loaded && is_ours(machine)) {
+        findings.push_back({"module", Verdict::ok,
+                            module.version ? fmt::format("nvdebug {} is loaded", *module.version)
+                                           : "nvdebug is loaded",
+                            ""});
+        return;
+    }
+    if (module.loaded) {
+        findings.push_back({"module", Verdict::trouble,
+                            "another module named nvdebug is loaded, which is not this project's",
+                            "sudo rmmod nvdebug, then load this one"});
+        return;
+    }
+    if (needs_no_module(machine)) {
+        findings.push_back(
+            {"module", Verdict::ok,
+             "nvdebug is not loaded; it would add controls of single channels and of whole "
+             "runlists, and translation of GPU addresses",
+             "only for these: " + (module.installed_file ? "sudo modprobe nvdebug"
+                                                         : how_to_install(machine.kernel))});
+        return;
+    }
+    constexpr Verdict missing = Verdict::trouble;
+    if (module.installed_file) {
+        findings.push_back(
+            {"module", missing,
+             fmt::format("nvdebug is installed for kernel {} ({}) but not loaded",
+                         machine.kernel.release, *module.installed_file),
+             "sudo modprobe nvdebug; if it is refused, the lines below and 'sudo dmesg' "
+             "say why"});
+        return;
+    }
+    findings.push_back({"module", missing,
+                        fmt::format("nvdebug is not loaded, and not installed for kernel {}",
+                                    machine.kernel.release),
+                        how_to_install(machine.kernel)});
+}
+
+void judge_signature(const Machine &machine, Findings &findings) {
+    const KernelFacts &kernel = machine.kernel;
+    const bool locked = kernel.lockdown && *kernel.lockdown != "none";
+    if (needs_no_module(machine))
+        return;
+    if (!kernel.signatures_enforced.value_or(false) && !locked) {
+        findings.push_back(
+            {"signature", Verdict::ok, "this kernel loads modules that are not signed", ""});
+        return;
+    }
+    const std::string why = kernel.secure_boot.value_or(false) ? "Secure Boot is on: " : "";
+    const std::string rule = why + "this kernel loads only modules signed with a key it trusts";
+    if (machine.module.loaded)
+        findings.push_back({"signature", Verdict::ok, rule + ", and loaded nvdebug", ""});
+    else
+        findings.push_back({"signature", Verdict::attention, rule,
+                            "enrol the key that dkms signs with: sudo mokutil --import "
+                            "/var/lib/dkms/mok.pub, reboot, confirm (docs/install.md)"});
+}
+
+void judge_lockdown(const Machine &machine, Findings &findings) {
+    if (needs_no_module(machine))
+        return;
+    if (!machine.kernel.lockdown) {
+        findings.push_back({"lockdown", Verdict::unknown,
+                            "whether the kernel is locked down cannot be told: there is no "
+                            "/sys/kernel/security/lockdown",
+                            "mount -t securityfs none /sys/kernel/security; a kernel without that "
+                            "feature has no such file either"});
+        return;
+    }
+    if (*machine.kernel.lockdown == "none") {
+        findings.push_back({"lockdown", Verdict::ok, "the kernel is not locked down", ""});
+        return;
+    }
+    findings.push_back(
+        {"lockdown", Verdict::attention,
+         fmt::format(
+             "kernel lockdown is in force ({}): controls, translate and what needs the PRAMIN "
+             "window moved are refused",
+             *machine.kernel.lockdown),
+         "a locked-down kernel stays so until reboot: turn Secure Boot off, or boot without "
+         "lockdown=, where policy allows"});
+}
+
+void judge_parameters(const Machine &machine, Findings &findings) {
+    if (!is_ours(machine))
+        return;
+    if (is_set(machine, "read_only"))
+        findings.push_back({"read_only", Verdict::attention,
+                            "the module was loaded with read_only=1: "
+                            "controls are refused",
+                            "reload it without, if you mean to control"});
+    const std::string *window = parameter(machine, "pram_window");
+    if (window && *window == "never")
+        findings.push_back(
+            {"pram_window", Verdict::attention,
+             "the module was loaded with pram_window=never: memory that no BAR shows "
+             "cannot be read",
+             "reload it with pram_window=auto if files fail with EOPNOTSUPP"});
+    if (window && *window == "always")
+        findings.push_back(
+            {"pram_window", Verdict::attention,
+             "the module was loaded with pram_window=always: it moves the PRAMIN window also "
+             "while a driver is bound, whose page tables may then go to another place",
+             "reload it without, unless you know that the driver leaves the window alone"});
+}
+
+bool may_read_state(const Machine &machine) {
+    const Rights &rights = machine.rights;
+    if (rights.root || is_set(machine, "state_all"))
+        return true;
+    const std::string *group = parameter(machine, "state_gid");
+    return group && std::any_of(rights.groups.begin(), rights.groups.end(),
+                                [&](std::uint32_t id) { return std::to_string(id) == *group; });
+}
+
+/** Why this process may not control, but for what the module and the kernel forbid everybody. */
+std::string no_control(const Rights &rights) {
+    if (rights.user_namespace)
+        return "controls need CAP_SYS_ADMIN outside of this user namespace (container)";
+    return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
+}
+
+/** Why every control is refused, and what to do; empty: they are not. */
+std::optional<std::string> refusal(const Machine &machine) {
+    if (is_set(machine, "read_only"))
+        return "the module was loaded with read_only=1; load it again without";
+    const auto &lockdown = machine.kernel.lockdown;
+    if (lockdown && *lockdown != "none")
+        return fmt::format("kernel lockdown is in force ({}), until a reboot without it",
+                           *lockdown);
+    if (const std::string rights = no_control(machine.rights); !rights.empty())
+        return rights + "; run this as root";
+    return std::nullopt;
+}
+
+void judge_rights(const Machine &machine, Findings &findings) {
+    const std::string refused = no_control(machine.rights);
+    // NVIDIA's driver gives state only to processes that may also control.
+    if (needs_no_module(machine) && refused.empty())
+        findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
+    else if (!may_read_state(machine))
+        findings.push_back({"rights", Verdict::attention,
+                            "scheduling state (runlists, contexts, engines) is not readable for "
+                            "you, topology is" +
+                                (refused.empty() ? "" : "; " + refused),
+                            "run as root, or load the module with state_gid=GID of a group of "
+                            "yours to read"});
+    else if (!refused.empty())
+        findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
+                            "run controls as root outside of containers"});
+    else if (refusal(machine))
+        findings.push_back(
+            {"rights", Verdict::ok, "you may read; controls are refused, as said above", ""});
+    else
+        findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
+}
+
+Finding driver_finding(const Machine &machine, const GpuFacts &gpu) {
+    if (!gpu.driver)
+        return {
+            gpu.name, Verdict::ok,
+            "no driver is bound: what the runlists show was left by firmware or by a driver that "
+            "was unloaded",
+            ""};
+    if (*gpu.driver == "vfio-pci")
+        return {gpu.name, Verdict::attention,
+                "vfio-pci: user space (a VM) drives it; 'tsg switch' is refused, and what a guest "
+                "keeps "
+                "in its own memory cannot be read",
+                ""};
+    if (gpu.firmware && !machine.module.loaded)
+        return {gpu.name, Verdict::ok,
+                fmt::format("driver {}, with GSP firmware {}", *gpu.driver, *gpu.firmware), ""};
+    if (gpu.firmware)
+        return {gpu.name, Verdict::attention,
+                fmt::format(
+                    "driver {}, with GSP firmware {}: the firmware submits runlists on its own, "
+                    "and may undo what the module changes",
+                    *gpu.driver, *gpu.firmware),
+                "let the firmware change it ('nvdebugctl task', or --from driver); or, where the "
+                "driver allows it (before Blackwell, not with the open modules): options nvidia "
+                "NVreg_EnableGpuFirmware=0"};
+    return {gpu.name, Verdict::ok, fmt::format("driver {}, without GSP firmware", *gpu.driver), ""};
+}
+
+void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
+    if (!is_ours(machine) || machine.has(Obstacle::Kind::processes_only))
+        return;
+    if (!gpu.info) {
+        findings.push_back({gpu.name, Verdict::trouble,
+                            fmt::format("the module does not show this GPU ({})", gpu.id),
+                            "'sudo dmesg | grep nvdebug' says why: asleep, off the bus, or not "
+                            "identified"});
+        return;
+    }
+    if (!gpu.info->chip) {
+        findings.push_back(
+            {gpu.name, Verdict::trouble,
+             fmt::format("gpu{}: chip {:#x} is unknown to this module", *gpu.index,
+                         gpu.info->chip_id.value_or(0)),
+             "a newer nvdebug may know it (docs/hardware.md lists what is supported)"});
+        return;
+    }
+    std::string missing;
+    for (const nvdebug::Feature &feature : gpu.info->features)
+        if (!feature.available)
+            missing +=
+                fmt::format("{}{} ({})", missing.empty() ? "" : ", ", feature.name, feature.reason);
+    const std::string chip = fmt::format("gpu{}: {} ({})", *gpu.index, *gpu.info->chip,
+                                         gpu.info->generation.value_or("?"));
+    if (missing.empty())
+        findings.push_back({gpu.name, Verdict::ok, chip + ", every feature works", ""});
+    else
+        findings.push_back({gpu.name, Verdict::ok, chip + "; without " + missing, ""});
+}
+
+void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
+    const std::string *window = parameter(machine, "pram_window");
+    // Integrated GPUs have no video memory, and so nothing behind that window.
+    if (gpu.info && gpu.info->platform_device)
+        return;
+    if (gpu.driver && window && *window == "auto")
+        findings.push_back(
+            {gpu.name, Verdict::attention,
+             fmt::format(
+                 "driver {} is bound, so the PRAMIN window is not moved: lists and contexts "
+                 "in video memory that no BAR shows fail with EOPNOTSUPP",
+                 *gpu.driver),
+             "where they do, look while no driver is bound (docs/hardware.md, Known limits)"});
+}
+
+void judge_power(const GpuFacts &gpu, Findings &findings) {
+    if (gpu.power && *gpu.power == "suspended")
+        findings.push_back({gpu.name, Verdict::attention,
+                            "it is suspended to save power: live files fail with ENODEV until "
+                            "something uses it",
+                            fmt::format("echo on | sudo tee {}/power/control", gpu.device)});
+}
+
+} // namespace
+
+Findings judge(const Machine &machine) {
+    Findings findings;
+    if (!judge_obstacles(machine, findings))
+        return findings;
+    const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
+    judge_driver(machine, findings);
+    if (sees_sys) {
+        judge_module(machine, findings);
+        judge_signature(machine, findings);
+        judge_lockdown(machine, findings);
+        judge_parameters(machine, findings);
+    }
+    if (!machine.has(Obstacle::Kind::no_proc))
+        judge_rights(machine, findings);
+    if (machine.gpus.empty() && sees_sys)
+        findings.push_back({"gpus", Verdict::trouble,
+                            "this machine has no NVIDIA GPU, neither on PCI nor an integrated one "
+                            "that the module supports",
+                            "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
+                            "modelled GPUs"});
+    for (const GpuFacts &gpu : machine.gpus) {
+        judge_chip(machine, gpu, findings);
+        judge_window(machine, gpu, findings);
+        findings.push_back(driver_finding(machine, gpu));
+        judge_power(gpu, findings);
+    }
+    return findings;
+}
+
+std::optional<std::string> controls_refused(const std::string &root) {
+    return refusal(gather_without_gpus(root));
+}
+
+namespace {
+
+Outcome<Document> examine(Context &) {
+    const std::vector<Finding> findings = judge(gather(""));
+    Document document;
+    Json rows = Json::array();
+    for (const Finding &finding : findings)
+        rows.push_back({{"subject", finding.subject},
+                        {"verdict", name_of(finding.verdict)},
+                        {"finding", finding.answer},
+                        {"fix", finding.fix.empty() ? Json() : Json(finding.fix)}});
+    document.data = {{"findings", rows}};
+    document.rows = std::move(rows);
+    if (std::ranges::count(findings, Verdict::trouble, &Finding::verdict))
+        document.exit = failed;
+    return document;
+}
+
+void show(const Json &data, Page &page) {
+    for (const Json &finding : data["findings"]) {
+        const std::string verdict = finding["verdict"];
+        std::string line =
+            verdict + std::string(verdict.size() < 11 ? 11 - verdict.size() : 1, ' ');
+        line +=
+            finding["subject"].get<std::string>() + ": " + finding["finding"].get<std::string>();
+        page.line(verdict == "ok" ? line : page.warning(line));
+        if (!finding["fix"].is_null())
+            page.line(std::string(11, ' ') + "fix: " + finding["fix"].get<std::string>());
+    }
+}
+
+} // namespace
+
+std::vector<Command> doctor_commands() {
+    const std::vector<Column> columns = {
+        {"subject", "what it is about; a GPU by its PCI address or platform device", "string"},
+        {"verdict",
+         "ok; unknown: this machine does not say; attention: part of it does not work "
+         "like this; trouble: nothing works until it is mended",
+         "ok|unknown|attention|trouble"},
+        {"finding", "what was found", "string"},
+        {"fix", "what to do; null: nothing", "string?"}};
+    return {
+        {.object = "doctor",
+         .verb = "",
+         .help = "is everything in place? module, signature, lockdown, rights, driver, chips",
+         .scope = Scope::nothing,
+         .columns = columns,
+         .fields = {{"findings", "in the order in which to mend things", "[object]",
+                     fields_of(columns)}},
+         .notes = {"Exit status 2 if there is trouble. It looks at the machine, not at captures."},
+         .examples = {{"nvdebugctl doctor", "before asking anybody else"}},
+         .run = examine,
+         .text = show},
+    };
+}
+
+} // namespace nvdebugctl

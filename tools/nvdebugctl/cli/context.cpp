@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "context.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "lib/base/gpu_name.hpp"
+#include "nvdebug/surroundings.hpp"
+#include "tools/nvtaskset/gpus.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+namespace base = nvdebug::base;
+
+using nvdebug::ErrorCode;
+using nvdebug::Gpu;
+
+/** PCI addresses of the GPUs of this machine with a UUID that starts with @p begin. */
+std::vector<std::string> addresses_of_uuid(const std::string &begin) {
+    std::vector<std::string> addresses;
+    if (auto gpus = nvtaskset::Gpus::find())
+        for (const nvtaskset::Gpu &gpu : gpus->with_uuid(begin))
+            addresses.push_back(gpu.pci_address);
+    return addresses;
+}
+
+bool has_chip(const Gpu &gpu, const std::string &wanted) {
+    const auto info = gpu.info();
+    return info && info->chip && base::lower(*info->chip) == base::lower(wanted);
+}
+
+/** The GPUs that a word means. */
+std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus,
+                          const std::string &wanted) {
+    const auto name = base::parse_gpu_name(wanted);
+    std::vector<std::string> addresses;
+    if (!name.uuid.empty() && tree.live())
+        addresses = addresses_of_uuid(wanted);
+    std::vector<Gpu> meant;
+    std::ranges::copy_if(gpus, std::back_inserter(meant), [&](const Gpu &gpu) {
+        const auto info = gpu.info();
+        const std::string address = info ? info->pci_address.value_or("") : "";
+        if (name.index)
+            return *name.index == gpu.index();
+        if (name.address)
+            return base::is_address(*name.address, address);
+        return name.uuid.empty() ? has_chip(gpu, wanted) : std::ranges::count(addresses, address) > 0;
+    });
+    return meant;
+}
+
+/** Of a word that means no GPU, what may not be obvious. */
+std::string why_not_meant(const nvdebug::Tree &tree, const std::string &wanted) {
+    const auto name = base::parse_gpu_name(wanted);
+    if (name.mig)
+        return "; a MIG instance is a part of a GPU, and GPUs are what is named here";
+    if (!name.uuid.empty() && !tree.live())
+        return "; UUIDs are known of this machine's GPUs alone: name it by number, PCI address or "
+               "chip";
+    return "";
+}
+
+} // namespace
+
+std::string describe(const Gpu &gpu) {
+    const auto info = gpu.info();
+    if (!info)
+        return gpu.folder();
+    return fmt::format("{} ({}, {})", gpu.folder(), info->chip.value_or("unknown chip"),
+                       info->pci_address.value_or(info->platform_device.value_or("not on PCI")));
+}
+
+namespace {
+
+/** Neither the module nor NVIDIA's driver shows a GPU. */
+std::string no_live_gpu() {
+    if (const std::string obstacle = nvdebug::first_obstacle(); !obstacle.empty())
+        return obstacle;
+    const auto driver = nvdebug::Tree::driver();
+    return fmt::format("no GPU is shown: the nvdebug module is not loaded (there is no "
+                       "/proc/gpu0), and NVIDIA's driver shows none: {}; see 'nvdebugctl doctor'",
+                       driver ? "it has no GPU" : driver.error().sentence);
+}
+
+} // namespace
+
+Failure no_gpu(const nvdebug::Tree &tree) {
+    return Failure({ErrorCode::not_found, 0, "",
+                    tree.source() == nvdebug::Source::file
+                        ? fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
+                                      "capture, or the folder that gpu0 is in",
+                                      tree.path())
+                        : no_live_gpu()});
+}
+
+Outcome<std::vector<Gpu>> Context::gpus() const {
+    if (gpu_)
+        return std::vector{*gpu_};
+    auto all = nvdebug::gpus(*tree_);
+    if (!all)
+        return tl::unexpected(Failure(all.error()));
+    if (all->empty())
+        return tl::unexpected(no_gpu(*tree_));
+    return *all;
+}
+
+Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
+                                const std::optional<std::string> &wanted) {
+    const auto gpus = nvdebug::gpus(tree);
+    if (!gpus)
+        return tl::unexpected(Failure(gpus.error()));
+    if (gpus->empty())
+        return tl::unexpected(no_gpu(tree));
+    if (!wanted) {
+        SelectedGpu selected{gpus->front(), ""};
+        if (gpus->size() > 1)
+            selected.note = fmt::format("there are {} GPUs, and this is about {}; -g chooses "
+                                        "another",
+                                        gpus->size(), describe(gpus->front()));
+        return selected;
+    }
+    const std::vector<Gpu> meant = meant_of(tree, *gpus, *wanted);
+    if (meant.size() == 1)
+        return SelectedGpu{meant.front(), ""};
+    std::vector<std::string> names;
+    std::ranges::transform(meant.empty() ? *gpus : meant, std::back_inserter(names), describe);
+    if (meant.empty())
+        return fail(ErrorCode::not_found,
+                    fmt::format("there is no GPU '{}' in {}; there is {}{}", *wanted, tree.path(),
+                                fmt::join(names, ", "), why_not_meant(tree, *wanted)));
+    return fail(ErrorCode::invalid,
+                fmt::format("'{}' is several GPUs: {}; name one by index or PCI address", *wanted,
+                            fmt::join(names, ", ")));
+}
+
+nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
+    const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
+                                 .capture = "nvdebugctl capture FILE"};
+    if (from == "module")
+        return nvdebug::Tree::folder("/proc", advice);
+    if (from == "driver")
+        return nvdebug::Tree::driver(advice);
+    if (from == "-")
+        return nvdebug::Tree::capture(STDIN_FILENO, advice);
+    return from.empty() ? nvdebug::Tree::running(advice) : nvdebug::Tree::open(from, advice);
+}
+
+bool Context::all_gpus() const {
+    return command().takes_all_gpus() && value("--gpu") == "all";
+}
+
+/** What --from is taken to be, or why the command makes no sense with it. */
+Outcome<std::string> Context::means_source() const {
+    using Means = Command::Means;
+    const Means means = command().means;
+    const auto from = value("--from");
+    if (from == "driver" && command().control && means == Means::module)
+        return fail(ErrorCode::unsupported,
+                    fmt::format("'{}' changes a GPU in a way that takes the module: NVIDIA's "
+                                "driver lets a program change only what processes have; see "
+                                "'nvdebugctl doctor'",
+                                command().name()));
+    if (from == "module" && means == Means::driver)
+        return fail(ErrorCode::unsupported,
+                    fmt::format("'{}' takes NVIDIA's driver, since the module knows no "
+                                "processes; leave out --from",
+                                command().name()));
+    if (from && from != "module" && from != "driver" && command().control)
+        return tl::unexpected(
+            Failure({nvdebug::ErrorCode::unsupported, 0, *from,
+                     fmt::format("'{}' changes a GPU, and {} is only a record of one; leave out "
+                                 "--from",
+                                 command().name(), *from)}));
+    if (from)
+        return *from;
+    if (means == Means::driver)
+        return "driver";
+    // A control that only the module has takes the module's files, also beside another source.
+    return command().control && means == Means::module ? "module" : "";
+}
+
+Outcome<void> Context::open() {
+    if (command().scope == Scope::nothing)
+        return {};
+    const auto source = means_source();
+    if (!source)
+        return tl::unexpected(source.error());
+    auto tree = open_source(*source);
+    if (!tree)
+        return tl::unexpected(Failure(tree.error()));
+    tree_ = *tree;
+    const auto wanted = value("--gpu");
+    const bool every = command().scope == Scope::gpus && (!wanted || wanted == "all");
+    if (command().scope == Scope::tree || every || all_gpus())
+        return {};
+    if (wanted == "all")
+        return usage(
+            fmt::format("'{}' is about one GPU: name it instead of 'all'", command().name()));
+    auto selected = select_gpu(*tree_, wanted);
+    if (!selected)
+        return tl::unexpected(selected.error());
+    gpu_ = selected->gpu;
+    if (!selected->note.empty())
+        note(selected->note);
+    return {};
+}
+
+const std::vector<std::string> &Context::words(std::string_view argument) const {
+    static const std::vector<std::string> none;
+    const auto found = invocation_.arguments.find(argument);
+    return found == invocation_.arguments.end() ? none : found->second;
+}
+
+std::vector<std::uint32_t> Context::runlists() const {
+    std::vector<std::uint32_t> ids;
+    for (const Argument &argument : command().arguments)
+        if (argument.kind == Argument::Kind::runlist)
+            for (const std::string &word : words(argument.name))
+                ids.push_back(*parse_id(word));
+    return ids;
+}
+
+std::vector<nvdebug::Target> Context::targets() const {
+    std::vector<nvdebug::Target> targets;
+    for (const Argument &argument : command().arguments)
+        if (argument.kind == Argument::Kind::channel || argument.kind == Argument::Kind::tsg)
+            for (const std::string &word : words(argument.name))
+                targets.push_back(*nvdebug::parse_target(word));
+    return targets;
+}
+
+bool Context::flag(std::string_view option) const {
+    return invocation_.has(option);
+}
+
+std::optional<std::string> Context::value(std::string_view option) const {
+    const auto found = invocation_.options.find(option);
+    if (found == invocation_.options.end())
+        return std::nullopt;
+    return found->second;
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// `top`: what `record` sums up, of each interval, live.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/context.hpp"
+#include "cli/json.hpp"
+#include "cli/output.hpp"
+#include "cli/page.hpp"
+#include "recording/recorder.hpp"
+#include "cli/text.hpp"
+#include "watch.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr unsigned default_interval_ms = 1000, shortest_interval_ms = 100,
+                   longest_interval_ms = 3600 * 1000, samples_per_second = 20;
+
+struct TopPlan {
+    milliseconds interval{default_interval_ms};
+    std::optional<std::uint64_t> count; ///< intervals; empty: until it is interrupted
+};
+
+Outcome<TopPlan> plan_of(const Context &context) {
+    TopPlan plan;
+    if (const auto word = context.value("--interval")) {
+        const auto interval = parse_milliseconds(*word);
+        if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
+            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
+                                     *word, shortest_interval_ms, longest_interval_ms));
+        plan.interval = milliseconds(*interval);
+    }
+    if (const auto word = context.value("--count")) {
+        const auto count = parse_id(*word);
+        if (!count || *count == 0)
+            return usage(fmt::format("-n {}: a number of intervals is 1 or more", *word));
+        plan.count = *count;
+    }
+    return plan;
+}
+
+/** Totals of one interval after the other. */
+class Intervals final : public Sink {
+  public:
+    void process(std::uint32_t gpu, const RecordedProcess &process) override {
+        processes_.insert(gpu, process);
+        totals_->process(gpu, process);
+    }
+    void turn(const Lane &lane, const nvdebug::Turn &turn,
+              const RecordedProcess *process) override {
+        totals_->turn(lane, turn, process);
+    }
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        totals_->lost(lane, ns, count);
+    }
+    void mark(const Mark &mark) override { totals_->mark(mark); }
+    using Sink::end;
+    void end(const Lane &lane, const LaneEnd &end) override { totals_->end(lane, end); }
+
+    /** The data of the interval that each recorder has ended. */
+    Json next(const std::string &time) {
+        totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
+        Json summary = totals_->summary(std::nullopt);
+        // In the same order each time, whoever came first in this one.
+        for (const Json &engine : summary["engines"])
+            ranks_.try_emplace({engine["gpu"], engine["engine"]}, ranks_.size());
+        std::vector<Json> engines(summary["engines"].begin(), summary["engines"].end());
+        std::ranges::stable_sort(engines, {}, [this](const Json &engine) {
+            const std::uint32_t gpu = engine["gpu"];
+            return std::pair(gpu, ranks_.at({gpu, engine["engine"]}));
+        });
+        summary["engines"] = std::move(engines);
+        totals_ = std::make_unique<Totals>();
+        processes_.each([this](std::uint32_t gpu, const RecordedProcess &process) {
+            totals_->process(gpu, process);
+        });
+        return summary;
+    }
+
+  private:
+    std::unique_ptr<Totals> totals_ = std::make_unique<Totals>();
+    std::map<std::pair<std::uint32_t, std::string>, std::size_t> ranks_; ///< by GPU, engine
+    RecordedProcesses processes_;
+};
+
+/** The recorders of all GPUs that are looked at. */
+class Top {
+  public:
+    Top(Context &context, const TopPlan &plan) : context_(context), plan_(plan) {}
+
+    Outcome<void> start(const std::vector<nvdebug::Gpu> &gpus) {
+        std::vector<std::string> notes;
+        for (const nvdebug::Gpu &gpu : gpus) {
+            auto recorder =
+                Recorder::start(gpu, 1'000'000'000 / samples_per_second, intervals_, notes);
+            if (recorder)
+                recorders_.push_back(std::move(*recorder));
+            else if (gpus.size() == 1)
+                return tl::unexpected(recorder.error());
+            else
+                context_.missing(recorder.error().error);
+        }
+        if (recorders_.empty())
+            return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
+        for (std::string &note : notes)
+            context_.note(std::move(note));
+        for (const auto &recorder : recorders_)
+            recorder->begin();
+        begin_ = Clock::now();
+        next_sample_ = begin_;
+        return {};
+    }
+
+    /** Samples until the next interval is complete, or @p wait returns that top is to end.
+     *  @return whether it is complete. */
+    template <typename Wait>
+    Outcome<bool> go_on(Wait wait) {
+        for (;;) {
+            const auto now = Clock::now();
+            if (now >= begin_ + plan_.interval)
+                return true;
+            if (now >= next_sample_) {
+                for (const auto &recorder : recorders_)
+                    if (auto taken = recorder->sample(); !taken)
+                        return tl::unexpected(Failure(taken.error()));
+                    else if (auto read = recorder->read_switches(); !read)
+                        return tl::unexpected(Failure(read.error()));
+                next_sample_ =
+                    std::max(next_sample_ + milliseconds(1000 / samples_per_second), Clock::now());
+            }
+            if (wait(std::chrono::ceil<milliseconds>(
+                    std::max(Clock::duration(0),
+                             std::min(next_sample_, begin_ + plan_.interval) - Clock::now()))))
+                return false;
+        }
+    }
+
+    Outcome<Json> interval() {
+        for (const auto &recorder : recorders_) {
+            recorder->look_for_processes();
+            if (auto read = recorder->split(); !read)
+                return tl::unexpected(Failure(read.error()));
+        }
+        begin_ = Clock::now();
+        number_++;
+        return intervals_.next(format_utc(std::chrono::system_clock::now()));
+    }
+
+    milliseconds length() const { return plan_.interval; }
+    bool is_last() const { return plan_.count && number_ >= *plan_.count; }
+
+  private:
+    Context &context_;
+    const TopPlan plan_;
+    Intervals intervals_;
+    std::vector<std::unique_ptr<Recorder>> recorders_;
+    Clock::time_point begin_, next_sample_;
+    std::uint64_t number_ = 0;
+};
+
+Json rows_of(const Json &summary) {
+    Json rows = Json::array();
+    for (Json &row : summary_rows(summary)) {
+        Json timed = {{"time", summary["time"]}};
+        timed.update(row);
+        rows.push_back(std::move(timed));
+    }
+    return rows;
+}
+
+// --- the live view ---
+
+/** @return the signal that ended it, 0 if the user quit. */
+Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
+    using Kind = Screen::Event::Kind;
+    Json last;
+    TopView view;
+    std::optional<int> ended;
+    const auto draw = [&] {
+        if (!last.is_null())
+            screen->draw(view.lines(last, top.length(), screen->size()));
+    };
+    for (;;) {
+        const auto time = top.go_on([&](milliseconds at_most) {
+            const Screen::Event event = screen->wait(at_most);
+            if (event.kind == Kind::hung_up ||
+                (event.kind == Kind::signal && event.value == SIGINT) ||
+                (event.kind == Kind::key && view.obey(event.value)))
+                ended = 0;
+            else if (event.kind == Kind::signal)
+                ended = event.value;
+            if (event.kind == Kind::key || event.kind == Kind::resized)
+                draw();
+            return ended.has_value();
+        });
+        if (!time)
+            return tl::unexpected(time.error());
+        if (!*time)
+            return *ended;
+        auto summary = top.interval();
+        if (!summary)
+            return tl::unexpected(summary.error());
+        if (!view.paused() || last.is_null())
+            last = std::move(*summary);
+        draw();
+        if (top.is_last())
+            return 0;
+    }
+}
+
+Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
+    const Invocation &invocation = context.invocation();
+    const bool csv = invocation.has("--csv");
+    std::vector<std::string> columns = invocation.columns;
+    if (columns.empty())
+        for (const Column &column : context.command().columns)
+            if (column.in_table || csv)
+                columns.push_back(column.name);
+    RowWriter writer(
+        {columns, csv, !invocation.has("--no-header"), use_color(context.value("--color"))});
+    for (;;) {
+        const auto time = top.go_on([](milliseconds at_most) {
+            std::this_thread::sleep_for(at_most);
+            return false;
+        });
+        if (!time)
+            return tl::unexpected(time.error());
+        const auto summary = top.interval();
+        if (!summary)
+            return tl::unexpected(summary.error());
+        const std::string text = invocation.json() ? to_text(envelope(context, *summary), false)
+                                                   : writer.text(rows_of(*summary));
+        if (auto written = output.write(text); !written)
+            return tl::unexpected(written.error());
+        if (top.is_last())
+            return done;
+    }
+}
+
+Outcome<void> check(const Context &context) {
+    return plan_of(context).map([](const TopPlan &) {});
+}
+
+Outcome<Exit> stream(Context &context, Output &output) {
+    const auto gpus = context.gpus();
+    if (!gpus)
+        return tl::unexpected(gpus.error());
+    if (source_kind(context.tree()) == "capture")
+        return fail(nvdebug::ErrorCode::unsupported,
+                    context.tree().path() +
+                        " is a capture, which does not change: there is nothing to watch");
+    Top top(context, *plan_of(context));
+    if (auto started = top.start(*gpus); !started)
+        return tl::unexpected(started.error());
+    std::unique_ptr<Screen> screen = open_screen(context, "lines for each interval");
+    if (!screen)
+        return write_intervals(context, output, top);
+    const auto signal = show(std::move(screen), top);
+    if (!signal)
+        return tl::unexpected(signal.error());
+    return end_by(*signal);
+}
+
+std::vector<Column> columns() {
+    std::vector<Column> all = {
+        {"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
+         "time"}};
+    for (Column &column : summary_columns())
+        all.push_back(std::move(column));
+    return all;
+}
+
+} // namespace
+
+std::vector<Command> top_commands() {
+    return {
+        {.object = "top",
+         .verb = "",
+         .help = "which process has how much of the GPU: live on a terminal, else lines",
+         .scope = Scope::gpus,
+         .options = {{"--count", "end after so many intervals", "COUNT", "-n"},
+                     {"--interval", "length of an interval, or as 10s says; default: 1000", "MS",
+                      "-s"}},
+         .columns = columns(),
+         .data = "the summary of one interval, as that of record",
+         .fields = summary_fields(),
+         .notes =
+             {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
+              "It is what 'record' sums up, and what is said there holds: GR0 by the "
+              "driver's record of context switches, other engines by 20 samples a second.",
+              "A turn that goes on beyond an interval counts in each of them; its length is "
+              "not among those of slices."},
+         .examples = {{"sudo nvdebugctl top", "the live view"},
+                      {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
+                       "a minute, in intervals of 10 s"},
+                      {"sudo nvdebugctl top -j -n 1 | jq '.data.engines[].holders[]'",
+                       "the next second, for a program"}},
+         .check = check,
+         .stream = stream}};
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <functional>
+
+#include "cli/json.hpp"
+#include "cli/page.hpp"
+#include "recording/recording.hpp"
+#include "cli/text.hpp"
+#include "watch.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using Ink = Piece::Ink;
+using Lines = std::vector<ViewLine>;
+
+constexpr std::array order_names = {"engine", "share", "turns", "name"};
+
+struct Shown {
+    const char *key, *title;
+    bool right = true; ///< aligned
+};
+/** The last ones go first where the screen is narrow. */
+constexpr std::array columns = {
+    Shown{"engine", "ENGINE", false},  Shown{"name", "WHO", false},
+    Shown{"share_percent", "SHARE"},   Shown{"turns", "TURNS"},
+    Shown{"slice_median_us", "SLICE"}, Shown{"slice_p99_us", "99 %"},
+    Shown{"away_median_us", "AWAY"},   Shown{"timeslice_us", "TIMESLICE"},
+    Shown{"tsgs", "TSGS", false}};
+
+std::vector<Json> sorted(const Json &all, TopView::Order order) {
+    using Order = TopView::Order;
+    std::vector<Json> rows(all.begin(), all.end());
+    const auto number = [](const char *key) {
+        return [key](const Json &row) { return row[key].is_null() ? 0.0 : row[key].get<double>(); };
+    };
+    if (order == Order::share)
+        std::ranges::stable_sort(rows, std::greater{}, number("share_percent"));
+    else if (order == Order::turns)
+        std::ranges::stable_sort(rows, std::greater{}, number("turns"));
+    else if (order == Order::name)
+        std::ranges::stable_sort(rows, {},
+                                 [](const Json &row) { return row["name"].get<std::string>(); });
+    return rows;
+}
+
+/** The header, and a line for each row: whole columns alone. */
+Lines table(const std::vector<Json> &rows, std::size_t width) {
+    std::vector<std::vector<std::string>> cells(rows.size() + 1);
+    for (const Shown &column : columns)
+        cells[0].emplace_back(column.title);
+    for (std::size_t n = 0; n < rows.size(); n++) {
+        for (const Shown &column : columns)
+            cells[n + 1].push_back(shown(column.key, rows[n][column.key]));
+        cells[n + 1][0] = fmt::format("gpu{} {}", rows[n]["gpu"].get<int>(), cells[n + 1][0]);
+    }
+    std::vector<std::string> lines(cells.size());
+    for (std::size_t column = 0; column < columns.size(); column++) {
+        std::size_t widest = 0;
+        for (const auto &line : cells)
+            widest = std::max(widest, line[column].size());
+        // The process is shown as far as there is room.
+        if (column > 1 && lines[0].size() + widest > width)
+            break;
+        for (std::size_t n = 0; n < cells.size(); n++)
+            lines[n] += columns[column].right ? fmt::format("{:>{}}  ", cells[n][column], widest)
+                                              : fmt::format("{:<{}}  ", cells[n][column], widest);
+    }
+    Lines made;
+    for (const std::string &line : lines)
+        made.push_back(made.empty() ? heading(line, width) : ViewLine{{line}});
+    return made;
+}
+
+/** What engines with the driver's record of switches did, a line each. */
+Lines engines(const Json &summary, std::size_t width) {
+    Lines lines;
+    for (const Json &engine : summary["engines"]) {
+        if (engine["by"] == "samples")
+            continue;
+        std::string line = fmt::format(
+            "gpu{} {}: {} held, {} switching, {} nobody's, {} switches", engine["gpu"].get<int>(),
+            engine["engine"].get<std::string>(), shown("held_percent", engine["held_percent"]),
+            shown("switching_percent", engine["switching_percent"]),
+            shown("nobody_percent", engine["nobody_percent"]),
+            engine["switches"].get<std::uint64_t>());
+        if (const auto lost = engine["lost_switches"].get<std::uint64_t>())
+            line += fmt::format(", {} lost", lost);
+        add_wrapped(lines, "", line, width, Ink::plain);
+    }
+    return lines;
+}
+
+Lines help_lines(std::size_t width) {
+    static constexpr std::array keys = {
+        std::pair{"q", "quit; so does Ctrl-C"}, std::pair{"h ?", "this help, or back"},
+        std::pair{"arrows", "up or down; also PgUp, PgDn, Home, End"},
+        std::pair{"space", "pause, or continue"},
+        std::pair{"s", "next order: engine (by GPU and engine, the longest first), share, turns, "
+                       "name"}};
+    static constexpr std::array words = {
+        "SHARE is the part of the engine's time in the interval, TURNS how often the task had it. "
+        "SLICE and 99 % are the median and the 99th percentile of whole turns, AWAY is the median "
+        "of the time between them.",
+        "GR0 is recorded by the driver, switch by switch; other engines are sampled 20 times a "
+        "second. '-' is not known, or that there was none."};
+    Lines lines;
+    for (const auto &[key, does] : keys)
+        add_wrapped(lines, fmt::format("{:<8}", key), does, width, Ink::plain);
+    for (const char *text : words) {
+        lines.emplace_back();
+        add_wrapped(lines, "", text, width, Ink::plain);
+    }
+    return lines;
+}
+
+} // namespace
+
+std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseconds interval,
+                                     Size size) {
+    Lines top{{{fmt::format("nvdebugctl top  {}{}, one every {} ms", paused_ ? "PAUSED  " : "",
+                            summary["time"].get<std::string>(), interval.count()),
+                Ink::bold}}};
+    Lines body;
+    if (help_) {
+        body = help_lines(size.columns);
+    } else {
+        const std::vector<Json> rows = sorted(summary_rows(summary), order_);
+        Lines above = engines(summary, size.columns);
+        body = table(rows, size.columns);
+        if (rows.empty())
+            body.push_back({{"Nobody had an engine.", Ink::dim}});
+        // They stay above as long as most of the screen is left for the tasks.
+        if (above.size() * 3 <= size.rows) {
+            std::ranges::move(above, std::back_inserter(top));
+        } else {
+            body.emplace_back();
+            std::ranges::move(above, std::back_inserter(body));
+        }
+        top.push_back(std::move(body.front()));
+        body.erase(body.begin());
+    }
+    const std::size_t count = body.size();
+    const std::size_t room = size.rows > top.size() + 1 ? size.rows - top.size() - 1 : 0;
+    const std::size_t wanted = top.size() + room;
+    std::ranges::move(scroll_.cut(std::move(body), room), std::back_inserter(top));
+    top.resize(wanted);
+    std::string keys = "q quit  h help" + scroll_.where(count, room);
+    if (!help_)
+        keys += fmt::format("  space {}  s order: {}", paused_ ? "go on" : "pause",
+                            order_names[static_cast<std::size_t>(order_)]);
+    top.push_back({{keys, Ink::dim}});
+    // Where there is room for one line, it is that of the keys.
+    if (top.size() > size.rows)
+        top.erase(top.begin(), top.end() - static_cast<std::ptrdiff_t>(size.rows));
+    for (ViewLine &line : top)
+        cut_line(line, size.columns);
+    return top;
+}
+
+bool TopView::obey(int key) {
+    switch (key) {
+    case 'q':
+    case 'Q':
+        return true;
+    case 'h':
+    case '?':
+        help_ = !help_;
+        scroll_.to_top();
+        break;
+    case 's':
+        order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % order_names.size());
+        break;
+    case ' ':
+        paused_ = !paused_;
+        break;
+    default:
+        scroll_.obey(key);
+    }
+    return false;
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "watch.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/context.hpp"
+#include "cli/json.hpp"
+#include "cli/output.hpp"
+#include "cli/text.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+struct WatchPlan {
+    std::chrono::milliseconds interval;
+    std::optional<std::uint64_t> count; ///< samples; empty: until it is interrupted
+};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds lists_every{5000};
+constexpr std::size_t window = 120;
+
+bool is_capture(const Context &context) {
+    return source_kind(context.tree()) == "capture";
+}
+
+/** Captures do not change. A folder may: --count and --interval demand that it is sampled. */
+bool is_still(const Context &context) {
+    const bool asked = context.value("--count") || context.value("--interval");
+    return is_capture(context) || (source_kind(context.tree()) == "folder" && !asked);
+}
+
+/** The sampler of a GPU with all that is made of its samples. */
+struct Watched {
+    nvdebug::Gpu gpu;
+    std::string name;
+    Sampler sampler;
+    Residency residency{window};
+    std::optional<Sample> sample = std::nullopt;
+
+    Watched(const nvdebug::Gpu &which, std::uint64_t list_pace)
+        : gpu(which), name(which.folder()), sampler(which, list_pace) {
+        if (const auto info = gpu.info())
+            name = printable(fmt::format("{}  {}  {}", name, info->chip.value_or("unknown"),
+                                         info->pci_address.value_or("not on PCI")));
+    }
+};
+
+/** All GPUs that are watched, at the same moments. */
+class Watch {
+  public:
+    /** @param list_pace as for Sampler */
+    Watch(Context &context, const WatchPlan &plan, const std::vector<nvdebug::Gpu> &gpus,
+          std::uint64_t list_pace)
+        : context_(context), plan_(plan) {
+        for (const nvdebug::Gpu &gpu : gpus)
+            gpus_.emplace_back(gpu, list_pace);
+    }
+
+    /** Fails if nothing was readable from the beginning. */
+    Outcome<void> take() {
+        context_.forget_missing();
+        for (Watched &each : gpus_) {
+            each.sample = each.sampler.take();
+            each.residency.add(*each.sample);
+            add_missing(each);
+        }
+        const auto is_readable = [](const Watched &each) {
+            return each.sample->engines.has_value();
+        };
+        if (number() == 1 && std::ranges::none_of(gpus_, is_readable))
+            return tl::unexpected(Failure(gpus_.front().sample->engines.error()));
+        next_ = Clock::now() + plan_.interval;
+        return {};
+    }
+
+    bool is_last() const { return number() == plan_.count; }
+
+    std::chrono::milliseconds until_next() const {
+        using std::chrono::milliseconds;
+        return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next_ - Clock::now()));
+    }
+
+    /** One for each GPU. */
+    std::string documents() {
+        std::string text;
+        for (const Watched &each : gpus_) {
+            context_.about(each.gpu);
+            context_.forget_missing();
+            add_missing(each);
+            text += to_text(envelope(context_, data(each)), false);
+        }
+        context_.forget_missing();
+        std::ranges::for_each(gpus_, [&](const Watched &each) { add_missing(each); });
+        return text;
+    }
+
+    /** A row for each engine, with its GPU. */
+    Json rows() const {
+        Json rows = Json::array();
+        for (const Watched &each : gpus_)
+            for (Json &row : watch_rows(data(each))) {
+                row["gpu"] = each.gpu.index();
+                rows.push_back(std::move(row));
+            }
+        return rows;
+    }
+
+    Shown shown() const {
+        Shown shown{{}, source(), plan_.interval};
+        for (const Watched &each : gpus_)
+            shown.gpus.push_back({each.name, *each.sample, each.residency});
+        return shown;
+    }
+
+  private:
+    std::uint64_t number() const { return gpus_.front().sample->number; }
+
+    void add_missing(const Watched &each) {
+        for (nvdebug::Error &error : errors_of(*each.sample))
+            context_.missing(std::move(error));
+    }
+
+    Json data(const Watched &each) const {
+        return watch_json(*each.sample, each.residency, plan_.interval);
+    }
+
+    std::string source() const {
+        if (is_still(context_))
+            return is_capture(context_) ? "a capture, so one sample only"
+                                        : context_.tree().path() + ", one sample";
+        return source_kind(context_.tree()) == "folder" ? context_.tree().path() : "live";
+    }
+
+    Context &context_;
+    const WatchPlan plan_;
+    std::vector<Watched> gpus_; ///< one at least
+    Clock::time_point next_;
+};
+
+/** @p text makes what is to be written of a sample. */
+Outcome<Exit> write_samples(const Context &context, Output &output, Watch &watch,
+                            const std::function<std::string()> &text) {
+    for (;;) {
+        if (auto taken = watch.take(); !taken)
+            return tl::unexpected(taken.error());
+        if (auto written = output.write(text()); !written)
+            return tl::unexpected(written.error());
+        if (watch.is_last() || is_still(context))
+            return done;
+        std::this_thread::sleep_for(watch.until_next());
+    }
+}
+
+Outcome<Exit> write_documents(const Context &context, Output &output, Watch &watch) {
+    return write_samples(context, output, watch, [&] { return watch.documents(); });
+}
+
+RowWriter::Form form_of(const Context &context) {
+    const Invocation &invocation = context.invocation();
+    const bool csv = invocation.has("--csv");
+    std::vector<std::string> columns = invocation.columns;
+    if (columns.empty())
+        for (const Column &column : context.command().columns)
+            if (column.in_table || csv)
+                columns.push_back(column.name);
+    if (context.all_gpus())
+        columns.insert(columns.begin(), "gpu");
+    return {std::move(columns), csv, !invocation.has("--no-header"),
+            use_color(context.value("--color"))};
+}
+
+Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
+    RowWriter writer(form_of(context));
+    std::set<std::string> said;
+    return write_samples(context, output, watch, [&] {
+        // Those of the last sample are printed at the end.
+        if (!watch.is_last() && !is_still(context))
+            for (const std::string &sentence : sentences_of(context.missing()))
+                if (said.insert(sentence).second)
+                    say(sentence);
+        return writer.text(watch.rows());
+    });
+}
+
+/** @return the signal that ended it, 0 if the user quit. */
+Outcome<int> show(Screen &screen, Watch &watch, bool still) {
+    constexpr std::chrono::milliseconds idle{60 * 1000};
+    View view(this_terminal().unicode);
+    if (auto taken = watch.take(); !taken)
+        return tl::unexpected(taken.error());
+    for (;;) {
+        screen.draw(view.lines(watch.shown(), screen.size()));
+        const bool sampling = !view.paused() && !still;
+        const Screen::Event event = screen.wait(sampling ? watch.until_next() : idle);
+        using Kind = Screen::Event::Kind;
+        if (event.kind == Kind::hung_up || (event.kind == Kind::signal && event.value == SIGINT))
+            return 0;
+        if (event.kind == Kind::signal)
+            return event.value;
+        if (event.kind == Kind::key && view.obey(event.value))
+            return 0;
+        if (event.kind != Kind::time_is_up || !sampling)
+            continue;
+        if (watch.is_last())
+            return 0;
+        if (auto taken = watch.take(); !taken)
+            return tl::unexpected(taken.error());
+    }
+}
+
+Outcome<int> show(std::unique_ptr<Screen> screen, Watch &watch, bool still) {
+    return show(*screen, watch, still);
+}
+
+} // namespace
+
+std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead) {
+    const Invocation &invocation = context.invocation();
+    for (const char *option : {"--csv", "--columns", "--no-header"})
+        if (invocation.has(option))
+            return nullptr;
+    if (invocation.json() || !Output::is_terminal() || !isatty(STDIN_FILENO))
+        return nullptr;
+    // Of the characters' encoding, before curses asks.
+    static_cast<void>(this_terminal());
+    std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
+    if (!screen) {
+        const char *const name = std::getenv("TERM");
+        say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
+                        "is no live view: {}",
+                        name ? name : "", instead));
+    }
+    return screen;
+}
+
+Exit end_by(int signal) {
+    if (signal) {
+        // Whatever handler curses has left.
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+    }
+    return done;
+}
+
+Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
+    const bool still = is_still(context);
+    if (still)
+        context.note(is_capture(context) ? "a capture does not change: there is one sample"
+                                         : context.tree().path() +
+                                               " is not live: there is one sample; -s or -n asks "
+                                               "for more");
+    const auto gpus = context.gpus();
+    if (!gpus)
+        return tl::unexpected(gpus.error());
+    std::unique_ptr<Screen> screen = open_screen(context, "one line an engine and sample");
+    const bool json = context.invocation().json();
+    // Rows are of engines alone.
+    const auto list_pace =
+        screen || json ? std::max<std::int64_t>(lists_every / plan.interval, 1) : 0;
+    Watch watch(context, plan, *gpus, static_cast<std::uint64_t>(list_pace));
+    if (!screen)
+        return json ? write_documents(context, output, watch) : write_rows(context, output, watch);
+    const auto signal = show(std::move(screen), watch, still);
+    if (!signal)
+        return tl::unexpected(signal.error());
+    return end_by(*signal);
+}
+
+namespace {
+
+constexpr std::uint32_t default_interval_ms = 500, shortest_interval_ms = 10,
+                        longest_interval_ms = 3600 * 1000;
+
+Outcome<WatchPlan> plan_of(const Context &context) {
+    WatchPlan plan{std::chrono::milliseconds(default_interval_ms), std::nullopt};
+    if (const auto word = context.value("--interval")) {
+        const auto interval = parse_milliseconds(*word);
+        if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
+            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
+                                     *word, shortest_interval_ms, longest_interval_ms));
+        plan.interval = std::chrono::milliseconds(*interval);
+    }
+    if (const auto word = context.value("--count")) {
+        const auto count = parse_id(*word);
+        if (!count || *count == 0)
+            return usage(fmt::format("-n {}: a number of samples is 1 or more", *word));
+        plan.count = *count;
+    }
+    return plan;
+}
+
+Outcome<void> check(const Context &context) {
+    return plan_of(context).map([](const WatchPlan &) {});
+}
+
+Outcome<Exit> stream(Context &context, Output &output) {
+    return watch(context, output, *plan_of(context));
+}
+
+// Keys of JSON and columns of lines are the same, but that a line has all residents in two cells.
+
+const std::vector<Column> sample_columns = {
+    {"time", "when the sample was taken, ISO 8601 in UTC", "time"},
+    {"sample", "number of the sample, from 1", "positive", false}};
+
+const std::vector<Column> engine_columns = {
+    {"engine", "name of the engine", "string"},
+    {"runlist", "runlist that serves it; null: none", "uint?"},
+    {"status",
+     "'invalid', 'valid', 'load', 'save', 'switch', 'undefined-N' or 'unreadable'; null: no public "
+     "register",
+     "string?", false},
+    {"current", "who is on it, as 'tsg:N' or 'channel:N'; null: nobody, or not known", "occupant?"},
+    {"next", "who is to be on it next; null: nobody, or not known", "occupant?", false},
+    {"busy", "it is working; null: not known", "bool?", false},
+    {"faulted", "it faulted; null: not known", "bool?", false},
+    {"busy_percent",
+     "in how many of the last samples it was busy, in percent; null: not known, or in the first "
+     "sample",
+     "percent?"}};
+
+const std::vector<Column> resident_columns = {
+    {"who", "'tsg:N' or 'channel:N'", "occupant"},
+    {"resident_percent", "in how many of them, in percent", "percent"}};
+
+template <typename T>
+std::vector<T> joined(std::vector<T> list, const std::vector<T> &more) {
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+}
+
+std::vector<Field> engine_fields() {
+    return joined(fields_of(engine_columns),
+                  {{"channels", "channels that feed it (Ampere and newer)", "[uint]"},
+                   {"residency",
+                    "who was on it in the last samples, most often first; null: not known, or in "
+                    "the first sample",
+                    "[object]?", fields_of(resident_columns)}});
+}
+
+std::vector<Field> list_fields() {
+    return {{"runlist", "id of the runlist", "uint"},
+            {"tsgs", "TSGs, each counted once; null: it could not be read", "uint?"},
+            {"channels", "channels, each counted once; null: it could not be read", "uint?"},
+            {"enabled", "those of them that are enabled; null: it could not be read", "uint?"},
+            {"busy", "those of them that have work; null: it could not be read", "uint?"},
+            {"pending", "submitted, and not yet taken over by Host; null: it could not be read",
+             "bool?"},
+            {"torn", "the list moved while it was copied; null: it could not be read", "bool?"},
+            {"error", "why it could not be read; null: it could", "error?"}};
+}
+
+std::vector<Field> fields() {
+    return joined(
+        fields_of(sample_columns),
+        {{"period_ms", "time between two samples, in milliseconds", "positive"},
+         {"window_samples",
+          "samples that the percentages are estimated from, this one included; those whose engines "
+          "could not be read do not count",
+          "uint"},
+         {"engines",
+          "engines that Host drives, in the order of device_info; null: could not be read this "
+          "time",
+          "[object]?", engine_fields()},
+         {"runlists_sample",
+          "number of the sample in which the runlists were read: they are read less often",
+          "positive"},
+         {"runlists", "runlists by rising id", "[object]", list_fields()}});
+}
+
+} // namespace
+
+std::vector<Command> watch_commands() {
+    return {
+        {.object = "watch",
+         .help =
+             "who is on the engines: live on a terminal, else a line for each engine and sample",
+         .options = {{"--count", "end after so many samples", "COUNT", "-n"},
+                     {"--interval", "time between samples, or as 10s says; default: 500", "MS",
+                      "-s"}},
+         .columns = joined(joined(sample_columns, engine_columns), resident_columns),
+         .fields = fields(),
+         .notes =
+             {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order, "
+              "i fold or unfold what is idle, a all residents.",
+              "Residency is estimated from the last samples, 120 at most: in what part of them "
+              "the TSG or channel was on the engine. It is null in the first sample.",
+              "A sample reads 'engines': the status of each engine and PBDMA, and of those in use "
+              "twice, with their channels. For the live view and JSON, one in five seconds also "
+              "reads 'info' and the lists, without instance blocks: a few words for each entry and "
+              "a register for each channel. A register costs about 1 us of the bus.",
+              "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
+         .examples = {{"nvdebugctl watch", "the live view"},
+                      {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},
+                      {"nvdebugctl watch -j | jq -c '.data.engines[] | [.engine, .current]'",
+                       "for a program"}},
+         .check = check,
+         .stream = stream}};
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+
+#include "cli/json.hpp"
+#include "state/state.hpp"
+#include "state/tasks.hpp"
+
+namespace nvdebugctl {
+
+namespace {
+
+using nvdebug::OwnedChannel;
+
+Json row(const Context &context, const nvdebug::Process &process, const Task &task,
+         const Places &lists) {
+    const OwnedChannel *const first = task.empty() ? nullptr : task.front();
+    const Listed *const listed = place_of(task, lists);
+    Json row = head_of(context, process);
+    row.update(
+        {{"runlist", listed ? Json(listed->runlist) : Json()},
+         {"tsg", listed ? or_null(listed->tsg) : Json()},
+         {"timeslice_us", first ? timeslice_of(task, lists) : Json()},
+         {"asked_us", first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
+         {"channels", first ? Json(task.size()) : Json()},
+         {"client", first ? hex(first->client) : Json()},
+         {"client_tsg", first ? hex(first->tsg) : Json()}});
+    return row;
+}
+
+Outcome<Document> list(Context &context) {
+    const auto owners = context.gpu().owners();
+    if (!owners)
+        return tl::unexpected(Failure(owners.error()));
+    say_passed_over(context, *owners);
+    std::vector<nvdebug::Runlist> lists;
+    if (!owners->channels.empty())
+        lists = lists_of_tasks(context);
+    const Places listed = find_listed(lists, *owners);
+    Json rows = Json::array();
+    for (const nvdebug::Process &process : owners->processes) {
+        const std::vector<Task> tasks = tasks_of(*owners, process);
+        if (tasks.empty())
+            rows.push_back(row(context, process, {}, listed));
+        for (const Task &task : tasks)
+            rows.push_back(row(context, process, task, listed));
+    }
+    return Document{rows};
+}
+
+} // namespace
+
+std::vector<Command> process_commands() {
+    return {
+        {.object = "process",
+         .verb = "list",
+         .help = "processes that have the GPU open, and the TSGs that they made",
+         .columns =
+             {{"pid", "number of the process", "uint"},
+              {"user", "its effective user, by name or number; null: not known", "string?"},
+              {"uid", "number of that user; null: not known", "uint?", false},
+              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+              {"container", "id of the container that its cgroup names; null: none", "string?",
+               false},
+              {"cgroup", "its cgroup; null: not known", "string?", false},
+              {"runlist", "runlist that holds the TSG; null: none does now, or not known", "uint?"},
+              {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
+              {"timeslice_us",
+               "timeslice of the TSG in microseconds: as the list has it, or as it has what the "
+               "driver was asked for; null: no TSG is known of this process",
+               "number?"},
+              {"asked_us",
+               "what the driver was asked for: its microseconds have 1,024 ns; null: no TSG is "
+               "known of this process",
+               "number?", false},
+              {"channels", "how many channels the process made in the TSG; null: none is known",
+               "uint?"},
+              {"client", "the driver's name of the process' client; null: none is known", "address",
+               false},
+              {"client_tsg", "the client's name of the TSG, no hardware id; null: none is known",
+               "address", false}},
+         .data = "TSGs by process, the oldest process first; a process of which none is known has "
+                 "one row",
+         .notes = {"Only NVIDIA's driver tells this (--from driver), and captures of it. Root sees "
+                   "every process; others see their own, without runlist and id of the TSGs.",
+                   "A process without TSG has none on this GPU, or names its objects in a way that "
+                   "is not known (seen with CUDA only)."},
+         .examples = {{"sudo nvdebugctl --from driver process list", "who is on this GPU"},
+                      {"nvdebugctl --from driver process list --csv --columns pid,timeslice_us",
+                       "timeslices of your own tasks, for a script"}},
+         .run = list},
+    };
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// `record` and `recording show`.
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/context.hpp"
+#include "cli/json.hpp"
+#include "control/marks.hpp"
+#include "cli/output.hpp"
+#include "cli/page.hpp"
+#include "recorder.hpp"
+#include "recording_file.hpp"
+#include "cli/text.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// --- the file ---
+
+/** A form and where it goes. */
+struct Written {
+    const Form &form;
+    std::unique_ptr<TextSink> sink;
+    RecordingFile file;
+};
+
+bool is_stdout(const std::string &path) {
+    return descriptor_named(path) == STDOUT_FILENO;
+}
+
+std::string names_of_forms() {
+    std::vector<std::string> names;
+    for (const Form &form : forms())
+        names.push_back(form.name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/** What -o and --format ask for; nullptr: neither was given. */
+Outcome<const Form *> form_of(const Context &context) {
+    const auto file = context.value("--output"), wanted = context.value("--format");
+    if (!file && wanted)
+        return usage("--format is that of a recording: say with -o where it goes (-o - is "
+                     "standard output)");
+    if (!file)
+        return nullptr;
+    if (is_stdout(*file) &&
+        (context.invocation().json() || context.flag("--csv") || context.flag("--summary")))
+        return usage("with -o - the recording is on standard output, and the summary cannot be "
+                     "there, too: name a file");
+    if (wanted)
+        return &*std::ranges::find(forms(), *wanted, &Form::name);
+    if (is_stdout(*file))
+        return &*std::ranges::find(forms(), "ndjson", &Form::name);
+    for (const Form &form : forms())
+        for (const std::string &ending : form.endings)
+            if (file->ends_with(ending))
+                return &form;
+    return usage(fmt::format("the name {} does not tell which form it is to have: end it in "
+                             ".pftrace, .ndjson, .csv or .html, or say --format ({})",
+                             *file, names_of_forms()));
+}
+
+Outcome<std::optional<Written>> open_written(const Context &context, RecordingFile::Appears when) {
+    const auto form = form_of(context);
+    if (!form)
+        return tl::unexpected(form.error());
+    if (!*form)
+        return std::nullopt;
+    if (is_stdout(*context.value("--output")) && (*form)->name == "perfetto" &&
+        Output::is_terminal())
+        return usage("a trace of Perfetto's is not for a terminal: name a file");
+    auto file = RecordingFile::open(*context.value("--output"), when);
+    if (!file)
+        return tl::unexpected(file.error());
+    return Written{**form, (*form)->make(), std::move(*file)};
+}
+
+// --- what ends it ---
+
+/** SIGINT and others as a descriptor to poll: a recording is completed in any case. */
+class EndingSignals {
+  public:
+    EndingSignals() {
+        sigset_t set;
+        sigemptyset(&set);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+            struct sigaction action {};
+            // One that is ignored would be there all the same while it is blocked (nohup).
+            if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+                sigaddset(&set, number);
+        }
+        sigprocmask(SIG_BLOCK, &set, &before_);
+        descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    }
+    EndingSignals(const EndingSignals &) = delete;
+    EndingSignals &operator=(const EndingSignals &) = delete;
+    ~EndingSignals() {
+        sigprocmask(SIG_SETMASK, &before_, nullptr);
+        close(descriptor_);
+    }
+    int descriptor() const { return descriptor_; }
+    /** Did one come? */
+    bool came() const {
+        signalfd_siginfo info;
+        return read(descriptor_, &info, sizeof info) == sizeof info;
+    }
+
+  private:
+    sigset_t before_{};
+    int descriptor_;
+};
+
+/** Of this process, its system calls included. */
+double processor_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// --- recording ---
+
+struct RecordPlan {
+    std::optional<nanoseconds> length; ///< empty: until it is interrupted
+    nanoseconds period{};              ///< of samples; 0: none
+};
+
+constexpr unsigned default_rate = 20, highest_rate = 100'000;
+
+Outcome<RecordPlan> plan_of(const Context &context) {
+    RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / default_rate)};
+    if (const auto text = context.value("--for")) {
+        // As with controls a number alone is seconds.
+        const auto ns = parse_timespan_ns(*text, "s");
+        if (!ns || *ns == 0)
+            return usage(fmt::format("--for {}: a time is {}", *text, timespan_examples));
+        plan.length = nanoseconds(*ns);
+    }
+    if (const auto text = context.value("--rate")) {
+        const auto rate = parse_id(*text);
+        if (!rate || *rate > highest_rate)
+            return usage(
+                fmt::format("--rate {}: samples a second are 0 (none) to {}", *text, highest_rate));
+        plan.period = nanoseconds(*rate ? 1'000'000'000 / *rate : 0);
+    }
+    return plan;
+}
+
+Outcome<void> check_record(const Context &context) {
+    if (auto plan = plan_of(context); !plan)
+        return tl::unexpected(plan.error());
+    if (auto form = form_of(context); !form)
+        return tl::unexpected(form.error());
+    return {};
+}
+
+RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &gpus,
+                      const RecordPlan &plan) {
+    RecordingHead head{format_utc(std::chrono::system_clock::now()),
+                       source_kind(context.tree()),
+                       static_cast<std::uint64_t>(plan.period.count()),
+                       {}};
+    for (const nvdebug::Gpu &gpu : gpus) {
+        const auto info = gpu.info();
+        head.gpus.push_back({gpu.index(), info ? info->chip : std::nullopt,
+                             info ? info->pci_address : std::nullopt});
+    }
+    return head;
+}
+
+/** On a terminal, a line on stderr that changes: how long it has been recorded. */
+class Progress {
+  public:
+    Progress() : wanted_(isatty(STDERR_FILENO) == 1) {}
+
+    void show(Clock::duration since, std::uint64_t turns) {
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+        if (!wanted_ || seconds == shown_)
+            return;
+        shown_ = seconds;
+        write(fmt::format("\rrecording: {} s, {} (Ctrl-C ends it)", seconds.count(),
+                          count_of(turns, "turn")));
+    }
+    /** What follows has the line for itself. */
+    void clear() {
+        if (length_)
+            write("\r" + std::string(length_, ' ') + "\r");
+    }
+
+  private:
+    void write(const std::string &text) {
+        length_ = text.size();
+        static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    }
+
+    const bool wanted_;
+    std::chrono::seconds shown_{-1};
+    std::size_t length_ = 0;
+};
+
+/** All GPUs' recorders, and when each is to read. */
+class Recording {
+  public:
+    Recording(const RecordPlan &plan, std::vector<std::unique_ptr<Recorder>> recorders,
+              const Totals &totals, Written *written)
+        : plan_(plan), recorders_(std::move(recorders)), totals_(totals), written_(written) {}
+
+    /** Until its time is over, it is interrupted, or nothing can be recorded or written any more:
+     *  that is in errors(). */
+    void run() {
+        for (const auto &recorder : recorders_)
+            recorder->begin();
+        const EndingSignals signals;
+        const Clock::time_point begin = Clock::now();
+        const double spent = processor_seconds();
+        next_sample_ = next_read_ = begin;
+        next_look_ = begin + look_every;
+        write();
+        for (;;) {
+            const Clock::time_point now = Clock::now();
+            progress_.show(now - begin, totals_.turns());
+            if ((plan_.length && now - begin >= *plan_.length) || recorders_.empty() || broken_)
+                break;
+            work(now);
+            Clock::time_point until = std::min(next_read_, next_look_);
+            if (samples())
+                until = std::min(until, next_sample_);
+            if (plan_.length)
+                until = std::min(
+                    until, begin + std::chrono::duration_cast<Clock::duration>(*plan_.length));
+            if (wait(signals, until))
+                break;
+        }
+        progress_.clear();
+        take_marks();
+        for (const auto &recorder : recorders_) {
+            keep(recorder->read_switches());
+            recorder->end();
+        }
+        write();
+        cost_ = (processor_seconds() - spent) /
+                std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+
+    /** Share of a core during the recording, without opening the GPU and finding processes. */
+    double cost() const { return cost_; }
+
+    void write() {
+        if (!written_ || broken_)
+            return;
+        if (auto done = written_->file.write(written_->sink->text()); !done)
+            broken_ = done.error();
+    }
+    /** After the last write(). */
+    void finish() {
+        if (!written_ || broken_)
+            return;
+        if (auto done = written_->file.finish(); !done)
+            broken_ = done.error();
+    }
+
+    /** Messages of other users, thrown away. */
+    std::uint64_t refused() const { return ear_.refused(); }
+
+    /** Why it could not be written to the end. */
+    const std::optional<Failure> &broken() const { return broken_; }
+    /** Why a GPU could not be recorded to the end. */
+    const std::vector<nvdebug::Error> &errors() const { return errors_; }
+
+  private:
+    // The driver keeps 65,535 records: 3 s at 10,000 switches a second.
+    static constexpr milliseconds read_every{100}, look_every{1000};
+
+    bool samples() const {
+        return plan_.period.count() > 0 && std::ranges::any_of(recorders_, &Recorder::has_samples);
+    }
+
+    void work(Clock::time_point now) {
+        if (samples() && now >= next_sample_) {
+            each([](Recorder &recorder) { return recorder.sample(); });
+            next_sample_ += plan_.period;
+            const auto late = (Clock::now() - next_sample_) / plan_.period;
+            if (late > 0) {
+                for (const auto &recorder : recorders_)
+                    recorder->miss(static_cast<std::uint64_t>(late));
+                next_sample_ += late * plan_.period;
+            }
+        }
+        if (now >= next_read_) {
+            each([](Recorder &recorder) { return recorder.read_switches(); });
+            take_marks();
+            write();
+            next_read_ = now + read_every;
+        }
+        if (now >= next_look_) {
+            for (const auto &recorder : recorders_) {
+                recorder->look_for_processes();
+                static_cast<void>(recorder->read_clocks());
+            }
+            next_look_ = now + look_every;
+        }
+    }
+
+    template <typename Do>
+    void each(Do what) {
+        for (std::size_t n = 0; n < recorders_.size();) {
+            if (keep(what(*recorders_[n]))) {
+                n++;
+                continue;
+            }
+            recorders_[n]->end();
+            // Turns that were emitted refer to it.
+            ended_.push_back(std::move(recorders_[n]));
+            recorders_.erase(recorders_.begin() + static_cast<std::ptrdiff_t>(n));
+        }
+    }
+
+    bool keep(const nvdebug::Result<void> &done) {
+        if (!done)
+            errors_.push_back(done.error());
+        return done.has_value();
+    }
+
+    void take_marks() {
+        for (const Ear::Heard &heard : ear_.take())
+            for (const auto &recorder : recorders_)
+                if (recorder->gpu().folder() == heard.gpu)
+                    recorder->mark(heard.monotonic_ns, heard.pid, heard.text);
+    }
+
+    /** @return whether a signal came. */
+    bool wait(const EndingSignals &signals, Clock::time_point until) {
+        const nanoseconds left = std::max(nanoseconds(0), nanoseconds(until - Clock::now()));
+        const timespec time{static_cast<time_t>(left.count() / 1'000'000'000),
+                            static_cast<long>(left.count() % 1'000'000'000)};
+        pollfd files[] = {{signals.descriptor(), POLLIN, 0}, {ear_.descriptor(), POLLIN, 0}};
+        if (ppoll(files, 2, &time, nullptr) > 0) {
+            take_marks();
+            return signals.came();
+        }
+        return false;
+    }
+
+    const RecordPlan plan_;
+    std::vector<std::unique_ptr<Recorder>> recorders_, ended_;
+    const Totals &totals_;
+    Written *written_;
+    Progress progress_;
+    Ear ear_;
+    Clock::time_point next_sample_, next_read_, next_look_;
+    double cost_ = 0;
+    std::optional<Failure> broken_;
+    std::vector<nvdebug::Error> errors_;
+};
+
+/** `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it. */
+std::string told_of(const Written &written, const Json &summary) {
+    const std::string &path = written.file.path();
+    std::string how;
+    if (written.form.name == "perfetto")
+        how = "; open it at https://ui.perfetto.dev, which reads it on your machine";
+    else if (written.form.name == "html")
+        how = "; open it with a browser";
+    else if (written.form.name == "ndjson")
+        how = fmt::format("; 'nvdebugctl recording show {}' shows it", path);
+    return fmt::format("{}: {} in {:.3f} s{}", path,
+                       count_of(summary["turns"].get<std::uint64_t>(), "turn"),
+                       summary["seconds"].get<double>(), how);
+}
+
+/** The summary, and what was written, unless the recording itself is on standard output. */
+Document summary_document(const Context &context, Json summary, const Written *written) {
+    Document document{std::move(summary)};
+    document.rows = summary_rows(document.data);
+    const auto output = context.value("--output");
+    if (!output || context.invocation().json() || context.flag("--csv"))
+        return document;
+    const bool wanted = context.flag("--summary"), piped = is_stdout(*output);
+    document.print = [wanted, summary = document.data,
+                      told = piped ? "" : told_of(*written, document.data)](Page &page) {
+        if (wanted)
+            show_summary(summary, page);
+        if (!told.empty())
+            page.line(told);
+    };
+    return document;
+}
+
+Outcome<Document> record(Context &context) {
+    const RecordPlan plan = *plan_of(context);
+    const auto gpus = context.gpus();
+    if (!gpus)
+        return tl::unexpected(gpus.error());
+    if (source_kind(context.tree()) == "capture")
+        return fail(nvdebug::ErrorCode::unsupported,
+                    context.tree().path() + " is a capture, which does not change: there is "
+                                            "nothing to record; 'nvdebugctl recording show' is "
+                                            "for what was recorded");
+
+    Tee tee;
+    Totals totals;
+    tee.add(totals);
+    std::vector<std::unique_ptr<Recorder>> recorders;
+    std::vector<std::string> notes;
+    for (const nvdebug::Gpu &gpu : *gpus) {
+        auto recorder =
+            Recorder::start(gpu, static_cast<std::uint64_t>(plan.period.count()), tee, notes);
+        if (!recorder && gpus->size() == 1)
+            return tl::unexpected(recorder.error());
+        if (recorder)
+            recorders.push_back(std::move(*recorder));
+        else
+            context.missing(recorder.error().error);
+    }
+    for (std::string &note : notes)
+        context.note(std::move(note));
+    if (recorders.empty())
+        return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
+    // Only now: what fails before leaves a file of that name as it was.
+    auto written = open_written(context, RecordingFile::Appears::at_once);
+    if (!written)
+        return tl::unexpected(written.error());
+    if (*written)
+        tee.add(*(*written)->sink);
+
+    tee.head(head_of(context, *gpus, plan));
+    Recording recording(plan, std::move(recorders), totals, *written ? &**written : nullptr);
+    recording.run();
+    const Json summary = totals.summary(recording.cost());
+    tee.end(summary);
+    recording.write();
+    recording.finish();
+
+    Document document = summary_document(context, summary, *written ? &**written : nullptr);
+    if (recording.refused())
+        context.note(fmt::format("{} of other users came beside the marks of controls, of which "
+                                 "some may be missing",
+                                 count_of(recording.refused(), "message")));
+    for (const nvdebug::Error &error : recording.errors()) {
+        nvdebug::Error why = error;
+        why.sentence = "recording ended early: " + why.sentence;
+        context.missing(std::move(why));
+    }
+    if (recording.broken()) {
+        document.exit = failed;
+        const nvdebug::Error &error = recording.broken()->error;
+        if (error.number == EPIPE)
+            document.print = [](Page &) {};
+        else
+            context.note(error.sentence + "; what was written until then can be read");
+        if (!context.flag("--summary"))
+            document.print = [](Page &) {};
+    }
+    return document;
+}
+
+// --- a recording again ---
+
+Outcome<void> check_show(const Context &context) {
+    return form_of(context).map([](const Form *) {});
+}
+
+/** Writes the text of a sink whenever there is much of it. */
+class Draining final : public Sink {
+  public:
+    explicit Draining(Written &written) : written_(written) {}
+    void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess *) override { drain(); }
+    using Sink::end;
+    void end(const Json &) override {
+        drain(0);
+        if (!broken_)
+            if (auto done = written_.file.finish(); !done)
+                broken_ = done.error();
+    }
+
+    const std::optional<Failure> &broken() const { return broken_; }
+    void drain(std::size_t least = 1 << 20) {
+        if (!broken_ && written_.sink->text().size() > least)
+            if (auto done = written_.file.write(written_.sink->text()); !done)
+                broken_ = done.error();
+    }
+
+  private:
+    Written &written_;
+    std::optional<Failure> broken_;
+};
+
+Outcome<Document> show_recording(Context &context) {
+    auto written = open_written(context, RecordingFile::Appears::when_finished);
+    if (!written)
+        return tl::unexpected(written.error());
+    Tee tee;
+    Totals totals;
+    tee.add(totals);
+    std::optional<Draining> draining;
+    if (*written) {
+        draining.emplace(**written);
+        tee.add(*(*written)->sink);
+        tee.add(*draining);
+    }
+    const std::string &path = context.words("RECORDING").front();
+    RecordedFile file;
+    const auto whole = file.tell(path, tee);
+    if (!whole)
+        return tl::unexpected(whole.error());
+    if (!*whole)
+        context.note(path + " was cut off: its end is missing");
+    const Json summary = totals.summary(std::nullopt);
+    tee.end(summary);
+    Document document = summary_document(context, summary, *written ? &**written : nullptr);
+    if (draining && draining->broken()) {
+        if (draining->broken()->error.number != EPIPE)
+            return tl::unexpected(*draining->broken());
+        document.exit = failed;
+        document.print = [](Page &) {};
+    }
+    return document;
+}
+
+// --- the table ---
+
+std::vector<Option> form_options() {
+    return {{"--output",
+             "write the recording there; the form is as the name ends, and an existing file is "
+             "replaced; -: standard output",
+             "FILE", "-o"},
+            {"--format",
+             "perfetto (.pftrace: opens at ui.perfetto.dev), ndjson (.ndjson), csv (.csv) or html "
+             "(.html: a page that shows it); on standard output default: ndjson",
+             "FORM",
+             "",
+             {"perfetto", "ndjson", "csv", "html"}},
+            {"--summary", "print the summary, too: without -o that is all there is"}};
+}
+
+template <typename T>
+std::vector<T> joined(std::vector<T> list, const std::vector<T> &more) {
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+}
+
+} // namespace
+
+std::vector<Command> record_commands() {
+    return {
+        {.object = "record",
+         .verb = "",
+         .help = "write down who has the GPU when, until interrupted (Ctrl-C)",
+         .scope = Scope::gpus,
+         .options = joined(
+             {{"--for",
+               "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
+               "TIME"},
+              {"--rate",
+               "samples a second of engines whose switches the driver does not record; 0: none; "
+               "default: 20",
+               "NUMBER"}},
+             form_options()),
+         .columns = summary_columns(),
+         .data = "the summary",
+         .fields = summary_fields(),
+         .means = Command::Means::either,
+         .notes =
+             {"Through NVIDIA's driver switches of GR0 are recorded to the nanosecond: those of "
+              "own processes for any user, all for root. Other engines, and everything through the "
+              "module, are sampled, for which it takes root.",
+              "A process has GR0 from one switch to the next, also while it has no work; on a "
+              "sampled engine only what works counts.",
+              "What was lost is counted: switches that the driver dropped, samples that were not "
+              "taken in time. Turns are cut there.",
+              "Controls that nvdebugctl makes meanwhile, by root or the same user, are marked.",
+              "The file is readable for its owner only: it names processes."},
+         .examples = {{"sudo nvdebugctl record --for 10s", "who had how much, and how long each"},
+                      {"sudo nvdebugctl record --for 10s -o trace.pftrace",
+                       "for ui.perfetto.dev, which reads it on your machine"},
+                      {"nvdebugctl record -o - | jq -c 'select(.kind == \"turn\")'",
+                       "for a program"}},
+         .check = check_record,
+         .run = record,
+         .text = show_summary},
+    };
+}
+
+std::vector<Command> recording_commands() {
+    return {
+        {.object = "recording",
+         .verb = "show",
+         .help = "a recording again: its summary, or the whole in another form",
+         .scope = Scope::nothing,
+         .arguments = {{"RECORDING", Argument::Kind::file,
+                        "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: "
+                        "standard input"}},
+         .options = form_options(),
+         .columns = summary_columns(),
+         .data = "the summary",
+         .fields = summary_fields(),
+         .examples = {{"nvdebugctl recording show run.ndjson", "its summary"},
+                      {"nvdebugctl recording show run.ndjson -o run.html", "as a page"}},
+         .check = check_show,
+         .run = show_recording,
+         .text = show_summary},
+    };
+}
+
+} // namespace nvdebugctl

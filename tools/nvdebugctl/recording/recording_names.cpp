@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <fmt/format.h>
+
+#include "recording.hpp"
+#include "cli/text.hpp"
+
+namespace nvdebugctl {
+
+using nvdebug::Holder;
+
+std::string name_of(const Holder &who, const RecordedProcess *process) {
+    constexpr std::uint32_t drivers_own = 0xffffffff;
+    if (process && process->command)
+        return fmt::format("{}[{}]", printable(*process->command), process->pid);
+    if (who.pid == 0U)
+        return "hidden";
+    if (who.pid == drivers_own)
+        return "the driver";
+    if (who.pid)
+        return fmt::format("pid {}", *who.pid);
+    const std::string where =
+        who.runlist ? fmt::format(" of runlist {}", *who.runlist) : std::string();
+    if (who.tsg)
+        return fmt::format("TSG {}{}", *who.tsg, where);
+    if (who.channel)
+        return fmt::format("channel {}{}", *who.channel, where);
+    return "unknown";
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Recordings as Perfetto's traces: packets of protobuf, one after the other.
+#include <fmt/format.h>
+#include <protozero/pbf_writer.hpp>
+
+#include "recording.hpp"
+#include "cli/text.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using nvdebug::Holder;
+using nvdebug::Turn;
+using protozero::pbf_writer;
+
+// Numbers of fields: google/perfetto, protos/perfetto/trace/.
+namespace trace { // trace.proto
+constexpr unsigned packet = 1;
+}
+namespace packet { // trace_packet.proto
+constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event = 11,
+                   timestamp_clock = 58, track_descriptor = 60;
+}
+namespace snapshot { // clock_snapshot.proto
+constexpr unsigned clocks = 1, clock_id = 1, timestamp = 2;
+/** common/builtin_clock.proto; from 64 on clocks are a sequence's own. */
+enum Clock : unsigned { realtime = 1, monotonic = 3, boottime = 6, gpu = 64 };
+} // namespace snapshot
+namespace track { // track_event/track_descriptor.proto
+constexpr unsigned uuid = 1, name = 2, process = 3, parent = 5;
+}
+namespace process_of { // track_event/process_descriptor.proto
+constexpr unsigned pid = 1, name = 6;
+}
+namespace event { // track_event/track_event.proto
+constexpr unsigned type = 9, track = 11, name = 23, category = 22;
+enum Type : unsigned { begin = 1, end = 2, instant = 3 };
+} // namespace event
+
+class Perfetto final : public TextSink {
+  public:
+    void head(const RecordingHead &head) override {
+        for (const RecordedGpu &gpu : head.gpus) {
+            Gpu &mine = gpus_[gpu.index];
+            mine.track =
+                new_track(gpu.index, 0,
+                          fmt::format("gpu{} {} {}", gpu.index, printable(gpu.chip.value_or("")),
+                                      printable(gpu.pci_address.value_or(""))));
+        }
+    }
+
+    void clock(std::uint32_t gpu, const ClockReading &at) override {
+        gpus_[gpu].has_clock = true;
+        add(gpu, [&](pbf_writer &packet) {
+            pbf_writer snapshot(packet, packet::clock_snapshot);
+            const auto one = [&](snapshot::Clock id, std::uint64_t ns) {
+                pbf_writer clock(snapshot, snapshot::clocks);
+                clock.add_uint32(snapshot::clock_id, id);
+                clock.add_uint64(snapshot::timestamp, ns);
+            };
+            one(snapshot::gpu, at.gpu_ns);
+            one(snapshot::boottime, at.boottime_ns);
+            one(snapshot::monotonic, at.monotonic_ns);
+            one(snapshot::realtime, at.realtime_ns);
+        });
+    }
+
+    void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
+        const Names &names = names_of(lane, turn.who, process);
+        slice(lane.gpu, turn, engine_track(lane), names.holder);
+        slice(lane.gpu, turn, names.track, names.holder);
+    }
+
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        instant(lane.gpu, ns, engine_track(lane), fmt::format("{} switches lost", count));
+    }
+
+    void mark(const Mark &mark) override {
+        Gpu &gpu = gpus_[mark.gpu];
+        if (!gpu.marks)
+            gpu.marks = new_track(mark.gpu, gpu.track, "controls");
+        instant(mark.gpu, mark.ns, gpu.marks, mark.text);
+    }
+
+  private:
+    struct Gpu {
+        std::uint64_t track = 0, marks = 0;
+        bool has_clock = false;
+    };
+    struct Names {
+        std::uint64_t track; ///< of the TSG, below its process
+        std::string holder;
+    };
+
+    template <typename Fill>
+    void add(std::uint32_t gpu, Fill fill) {
+        pbf_writer trace(text_);
+        pbf_writer packet(trace, trace::packet);
+        packet.add_uint32(packet::sequence, gpu + 1);
+        fill(packet);
+    }
+
+    template <typename Fill>
+    void add_event(std::uint32_t gpu, std::uint64_t ns, Fill fill) {
+        add(gpu, [&](pbf_writer &packet) {
+            packet.add_uint64(packet::timestamp, ns);
+            // Otherwise the times are taken for CLOCK_BOOTTIME's: nothing better is known.
+            if (gpus_[gpu].has_clock)
+                packet.add_uint32(packet::timestamp_clock, snapshot::gpu);
+            pbf_writer one(packet, packet::track_event);
+            fill(one);
+        });
+    }
+
+    void slice(std::uint32_t gpu, const Turn &turn, std::uint64_t on, const std::string &name) {
+        add_event(gpu, turn.begin_ns, [&](pbf_writer &one) {
+            one.add_enum(event::type, event::begin);
+            one.add_uint64(event::track, on);
+            one.add_string(event::category, turn.whole ? "turn" : "turn,cut");
+            one.add_string(event::name, name);
+        });
+        add_event(gpu, turn.end_ns, [&](pbf_writer &one) {
+            one.add_enum(event::type, event::end);
+            one.add_uint64(event::track, on);
+        });
+    }
+
+    void instant(std::uint32_t gpu, std::uint64_t ns, std::uint64_t on, const std::string &name) {
+        add_event(gpu, ns, [&](pbf_writer &one) {
+            one.add_enum(event::type, event::instant);
+            one.add_uint64(event::track, on);
+            one.add_string(event::name, printable(name));
+        });
+    }
+
+    /** @param parent 0: none */
+    std::uint64_t new_track(std::uint32_t gpu, std::uint64_t parent, const std::string &name,
+                            std::optional<std::uint32_t> pid = std::nullopt) {
+        // Any number but those that others use: 'nvdebug' and a count.
+        const std::uint64_t uuid = 0x6e76646562000000 + ++tracks_;
+        add(gpu, [&](pbf_writer &packet) {
+            pbf_writer track(packet, packet::track_descriptor);
+            track.add_uint64(track::uuid, uuid);
+            if (parent)
+                track.add_uint64(track::parent, parent);
+            if (pid) {
+                pbf_writer process(track, track::process);
+                process.add_int32(process_of::pid, static_cast<std::int32_t>(*pid));
+                process.add_string(process_of::name, name);
+            } else {
+                track.add_string(track::name, name);
+            }
+        });
+        return uuid;
+    }
+
+    std::uint64_t engine_track(const Lane &lane) {
+        std::uint64_t &track = engines_[&lane];
+        if (!track)
+            track = new_track(lane.gpu, gpus_[lane.gpu].track,
+                              printable(lane.engine) +
+                                  (lane.means == Lane::Means::samples ? " (sampled)" : ""));
+        return track;
+    }
+
+    const Names &names_of(const Lane &lane, const Holder &who, const RecordedProcess *process) {
+        const auto [at, fresh] = names_.try_emplace({&lane, who});
+        if (!fresh)
+            return at->second;
+        const std::string holder = name_of(who, process);
+        // A TSG may be on two engines at once: a track has one turn at a time.
+        std::string tsg = fmt::format("gpu{} {}", lane.gpu, printable(lane.engine));
+        if (who.tsg)
+            tsg += fmt::format(" TSG {}:{}", who.runlist.value_or(0), *who.tsg);
+        else if (who.channel)
+            tsg += fmt::format(" channel {}:{}", who.runlist.value_or(0), *who.channel);
+        else if (who.context)
+            tsg += fmt::format(" context {}", *who.context);
+        std::uint64_t parent = gpus_[lane.gpu].track;
+        // Pids that are none (hidden, the driver's own) have no track of a process.
+        if (who.pid && *who.pid && *who.pid <= 0x7fffffff) {
+            std::uint64_t &mine = processes_[*who.pid];
+            if (!mine)
+                mine = new_track(
+                    lane.gpu, 0,
+                    process && process->command ? printable(*process->command) : holder, who.pid);
+            parent = mine;
+        }
+        at->second = {new_track(lane.gpu, parent, tsg), holder};
+        return at->second;
+    }
+
+    std::uint64_t tracks_ = 0;
+    std::map<std::uint32_t, Gpu> gpus_;
+    std::map<const Lane *, std::uint64_t> engines_;
+    std::map<std::uint32_t, std::uint64_t> processes_;
+    std::map<std::pair<const Lane *, Holder>, Names> names_;
+};
+
+} // namespace
+
+std::unique_ptr<TextSink> make_perfetto() {
+    return std::make_unique<Perfetto>();
+}
+
+} // namespace nvdebugctl
