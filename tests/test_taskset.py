@@ -783,7 +783,6 @@ def test_spread(desk):
 
 def test_many_at_once(desk):
     """Each has a TPC of its own, also if all choose at the same time."""
-    desk.done("--list")
     programs = [desk.start_command("--no-mps -x -s 2", PROGRAM, "launch", "-") for _ in range(64)]
     used = [sm for program in programs for sm in sms_in(program.hear())]
     assert len(used) == 128 == len(set(used))
@@ -794,6 +793,18 @@ def test_many_at_once(desk):
     programs[5].kill()
     assert sms_in(desk.run("-x -s 2", "launch").answers[0]) == lost
     assert desk.done("--list").count("(program)") == 63
+
+
+def test_a_probe_is_no_task(desk):
+    """It uses each TPC in turn, in a process of its own, while others may choose theirs."""
+    slow = desk.start_command("--probe", STAND_IN_PAUSE_US="20000")
+    end = time.monotonic() + PATIENCE_S
+    while not desk.launches("nvtaskset"):
+        assert time.monotonic() < end and slow.process.poll() is None
+        time.sleep(0.01)
+    assert desk.run(f"--no-mps -x -s {len(ALL)}", "launch").status == 0
+    assert "(nvtaskset)" not in desk.done("--list")
+    assert slow.process.poll() is None, "the probe was over before the others"
 
 
 # --- GPUs ---

@@ -260,6 +260,7 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
     const auto page = Page::make();
     if (!page)
         return fail(std::string("no memory to share with CUDA's process: ") + std::strerror(errno));
+    page->writable()->probes = 1;
     page->writable()->warned = 1; // find_tpcs() counts them itself
     const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});
     setenv(injection_variable, library.c_str(), 1);

@@ -88,6 +88,8 @@ struct State {
     std::atomic<std::uint32_t> mps_server;
     /** The warning about launches outside of the partition was printed, once for the whole task. */
     std::atomic<std::uint32_t> warned;
+    /** 1: no task's page, but the one with which nvtaskset finds out which TPCs there are. */
+    std::atomic<std::uint32_t> probes;
     /** Launches without the mask on a GPU that could not be identified. */
     std::atomic<std::uint64_t> lost;
     Slot slots[slots_max];

@@ -117,7 +117,9 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
         chosen = pages.begin();
     }
     std::optional<Page> page = std::move(chosen->second);
-    if (page && access != Access::look) {
+    if (page->state().probes)
+        return nullptr;
+    if (access != Access::look) {
         auto writable = Page::of_process(pid, chosen->first, access);
         if (!writable || writable->inode() != page->inode())
             return nullptr;
