@@ -70,7 +70,7 @@ class Panel:
             self.legend.append((name, color))
 
     def stroke(self, x0, x1, y, width, color, attributes=""):
-        """Horizontal; all strokes of a kind make one path, or two where they touch: in one the seam would not be seen."""
+        """Horizontal. All strokes of a kind make one path, or two where they touch: one would hide the seam."""
         kind = f'stroke="{COLORS[color]}" stroke-width="{_number(width)}"{attributes}'
         to = f"H{_number(x1)}" if x1 > x0 else "h0"
         end, path = self.ends.get((kind, y), (-math.inf, 0))

@@ -35,18 +35,21 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
         most++;
     const auto x_of = [&](double x) { return plot.x + (x - least) / (most - least) * plot.width; };
     const auto y_of = [&](double part) { return plot.bottom() - part * plot.height; };
+    std::vector<Segment> grid, marks;
     for (int percent = 0; percent <= 100; percent += 20) {
         const double y = y_of(percent / 100.0);
-        svg.line(plot.x, y, plot.right(), y, {.color = palette::grey});
+        grid.push_back({plot.x, y, plot.right(), y});
         svg.text(plot.x - 8, y + 4, fmt::format("{} %", percent), {}, Anchor::end);
     }
+    svg.lines(grid, {.color = palette::grey});
     for (const Dot &dot : lines[0].dots) {
-        svg.line(x_of(dot.x), plot.bottom(), x_of(dot.x), plot.bottom() + 5);
+        marks.push_back({x_of(dot.x), plot.bottom(), x_of(dot.x), plot.bottom() + 5});
         svg.text(x_of(dot.x), plot.bottom() + 20, fmt::format("{:g}", dot.x), {}, Anchor::middle);
     }
     svg.text(plot.x + plot.width / 2, plot.bottom() + 40, axis, {}, Anchor::middle);
-    svg.line(plot.x, plot.y, plot.x, plot.bottom());
-    svg.line(plot.x, plot.bottom(), plot.right(), plot.bottom());
+    marks.push_back({plot.x, plot.y, plot.x, plot.bottom()});
+    marks.push_back({plot.x, plot.bottom(), plot.right(), plot.bottom()});
+    svg.lines(marks);
 
     // Names beside the ends, apart from each other.
     std::vector<std::size_t> order(lines.size());
@@ -58,16 +61,19 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
         const Stroke stroke = stroke_of(n);
         svg.open_group("curve", lines[n].name);
         const std::vector<Dot> &dots = lines[n].dots;
+        std::vector<Segment> thin, thick;
         for (std::size_t at = 0; at < dots.size(); at++) {
             const double x = x_of(dots[at].x);
-            svg.line(x, y_of(dots[at].low), x, y_of(dots[at].high), {.color = stroke.color});
+            thin.push_back({x, y_of(dots[at].low), x, y_of(dots[at].high)});
             if (at)
-                svg.line(x_of(dots[at - 1].x), y_of(dots[at - 1].y), x, y_of(dots[at].y), stroke);
+                thick.push_back({x_of(dots[at - 1].x), y_of(dots[at - 1].y), x, y_of(dots[at].y)});
         }
         const double y = std::max(free, y_of(dots.back().y));
         free = y + 15;
-        svg.line(plot.right(), y_of(dots.back().y), plot.right() + 12, y, {.color = stroke.color});
-        svg.line(plot.right() + 12, y, plot.right() + 36, y, stroke);
+        thin.push_back({plot.right(), y_of(dots.back().y), plot.right() + 12, y});
+        thick.push_back({plot.right() + 12, y, plot.right() + 36, y});
+        svg.lines(thin, {.color = stroke.color});
+        svg.lines(thick, stroke);
         svg.text(plot.right() + 42, y + 4, lines[n].name, {.size = 12});
         svg.close_group();
     }

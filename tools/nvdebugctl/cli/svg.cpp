@@ -127,6 +127,23 @@ void Svg::line(double x1, double y1, double x2, double y2, const Stroke &stroke)
                          y1, x2, y2, attributes_of(stroke));
 }
 
+void Svg::lines(const std::vector<Segment> &segments, const Stroke &stroke) {
+    static constexpr std::size_t columns = 240;
+    std::string path;
+    std::size_t begin = 0;
+    for (const Segment &each : segments) {
+        const std::string text =
+            fmt::format("M{:.1f},{:.1f}L{:.1f},{:.1f}", each.x1, each.y1, each.x2, each.y2);
+        if (path.size() + text.size() - begin > columns) {
+            path += '\n';
+            begin = path.size();
+        } else if (!path.empty())
+            path += ' ';
+        path += text;
+    }
+    body_ += fmt::format("<path {} fill=\"none\"\nd=\"{}\"/>\n", attributes_of(stroke), path);
+}
+
 void Svg::curve(double x1, double y1, double x2, double y2, const Stroke &stroke) {
     double bend = (x2 - x1) / 2;
     body_ += fmt::format("<path d=\"M{:.1f},{:.1f} C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" "

@@ -32,6 +32,10 @@ struct Stroke {
     bool arrow = false;
 };
 
+struct Segment {
+    double x1, y1, x2, y2;
+};
+
 struct Font {
     double size = 13;
     bool bold = false;
@@ -73,6 +77,8 @@ class Svg {
 
     void rect(const Box &box, const char *fill, const Stroke &stroke = {}, double radius = 0);
     void line(double x1, double y1, double x2, double y2, const Stroke &stroke = {});
+    /** All segments as one path; a pattern of dashes begins anew at each. */
+    void lines(const std::vector<Segment> &segments, const Stroke &stroke = {});
     /** From one point to another, leaving and arriving horizontally. */
     void curve(double x1, double y1, double x2, double y2, const Stroke &stroke);
     void text(double x, double y, std::string_view text, const Font &font = {},
