@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr unsigned default_interval_ms = 1000, shortest_interval_ms = 100,
-                   longest_interval_ms = 3600 * 1000, samples_per_second = 20;
+                   longest_interval_ms = 3600 * 1000, samples_per_second = Recorder::default_rate;
 
 struct TopPlan {
     milliseconds interval{default_interval_ms};
@@ -296,7 +296,7 @@ std::vector<Command> top_commands() {
          .notes =
              {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
               "It is what 'record' sums up, and what is said there holds: GR0 by the "
-              "driver's record of context switches, other engines by 20 samples a second.",
+              "driver's record of context switches, other engines by 10 samples a second.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
               "not among those of slices."},
          .examples = {{"sudo nvdebugctl top", "the live view"},

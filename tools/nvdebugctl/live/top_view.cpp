@@ -104,7 +104,7 @@ Lines help_lines(std::size_t width) {
         "SHARE is the part of the engine's time in the interval, TURNS how often the task had it. "
         "SLICE and 99 % are the median and the 99th percentile of whole turns, AWAY is the median "
         "of the time between them.",
-        "GR0 is recorded by the driver, switch by switch; other engines are sampled 20 times a "
+        "GR0 is recorded by the driver, switch by switch; other engines are sampled 10 times a "
         "second. '-' is not known, or that there was none."};
     Lines lines;
     for (const auto &[key, does] : keys)

@@ -139,10 +139,10 @@ struct RecordPlan {
     nanoseconds period{};              ///< of samples; 0: none
 };
 
-constexpr unsigned default_rate = 20, highest_rate = 100'000;
+constexpr unsigned highest_rate = 100'000;
 
 Outcome<RecordPlan> plan_of(const Context &context) {
-    RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / default_rate)};
+    RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / Recorder::default_rate)};
     if (const auto text = context.value("--for")) {
         // As with controls a number alone is seconds.
         const auto ns = parse_timespan_ns(*text, "s");
@@ -566,8 +566,8 @@ std::vector<Command> record_commands() {
                "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
                "TIME"},
               {"--rate",
-               "samples a second of engines whose switches the driver does not record; 0: none; "
-               "default: 20",
+               fmt::format("samples a second of engines whose switches the driver does not record; 0: none; "
+                           "default: {}", Recorder::default_rate),
                "NUMBER"}},
              form_options()),
          .columns = summary_columns(),
