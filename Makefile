@@ -398,8 +398,19 @@ $(BUILD)/bench/pace: tests/bench/pace.c
 	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 
 .PHONY: lint
-lint: deps ## compiler warnings, sparse and checkpatch on the module; the words of comments
+lint: deps ## words, spelling, linters; compiler warnings, sparse and checkpatch on the module
+	@scripts/install-deps lint
 	@scripts/lint
+
+.PHONY: tidy
+tidy: deps ## clang-tidy on all C++ (an hour)
+	@scripts/install-deps lint
+	@scripts/tidy
+
+.PHONY: format
+format: ## format all C++ and Python
+	@scripts/install-deps lint
+	@scripts/format
 
 .PHONY: clean
 clean: ## remove everything built, except the VM's kernel
