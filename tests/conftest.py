@@ -15,6 +15,7 @@ for folder in ("vm", "tests/bench"):
 pytest.register_assert_rewrite(*(path.stem for path in pathlib.Path(__file__).parent.glob("*.py")
                                  if not path.stem.startswith(("conftest", "test_"))))
 
+import golden_text  # noqa: E402
 import stall  # noqa: E402
 from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
@@ -203,16 +204,15 @@ def reloaded(bench):
 
 @pytest.fixture
 def golden(request):
-    """golden(NAME, TEXT): TEXT is what tests/golden/NAME holds."""
+    """golden(NAME, TEXT): TEXT is that of tests/golden/NAME."""
     update = request.config.getoption("--update-golden")
 
     def compare(name, text):
-        path = pathlib.Path(__file__).parent / "golden" / name
         if update:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            golden_text.write(name, text)
             return
+        path = golden_text.FOLDER / name
         assert path.is_file(), f"no {path}; make it with pytest --update-golden and read it"
-        assert text == path.read_text(encoding="utf-8"), f"differs from {path}"
+        assert text == golden_text.load(name), f"differs from {path}"
 
     return compare

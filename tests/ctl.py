@@ -11,10 +11,11 @@ import signal
 import subprocess
 import sys
 
+import golden_text
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-GOLDEN = pathlib.Path(__file__).parent / "golden"
+GOLDEN = golden_text.FOLDER
 
 
 @dataclasses.dataclass
@@ -158,7 +159,7 @@ def write_gpu(folder, board, workload="fig6"):
     """A folder that holds what a GPU's /proc folder holds on that board."""
     files = {}
     for part in ("topology", "idle", workload):
-        newer = files_of((GOLDEN / board / part).read_text(encoding="utf-8"))
+        newer = files_of(golden_text.load(f"{board}/{part}"))
         for name in list(newer):
             if re.fullmatch(r"runlist\d+", name):
                 newer[f"{name}_brief"] = brief(newer[name])
@@ -174,7 +175,7 @@ def write_gpu(folder, board, workload="fig6"):
 def core_tree(folder, board, workload):
     """A folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
     subprocess.run([built("core-tree", "tests/core/core_tree"), board, workload, folder / "gpu0"], check=True)
-    topology = files_of((GOLDEN / board / "topology").read_text(encoding="utf-8"))
+    topology = files_of(golden_text.load(f"{board}/topology"))
     (folder / "gpu0" / "info").write_text(topology["info"], encoding="utf-8")
     return folder
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 
+import golden_text
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -87,8 +88,7 @@ def gpu_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     (folder / "gpu0").mkdir()
     for part in ("topology", "fig6"):
-        text = (ROOT / "tests/golden/titan-v" / part).read_text(encoding="ascii")
-        for section in text.split("==> ")[1:]:
+        for section in golden_text.load(f"titan-v/{part}").split("==> ")[1:]:
             name, _, rest = section.partition("\n")
             (folder / "gpu0" / name).write_text(rest, encoding="ascii")
     return folder

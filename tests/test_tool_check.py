@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """`check`: eight answers with evidence, and an exit status that means something."""
 
+import golden_text
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, since
 from ctl import GOLDEN, ctl, write_capture, write_tree
@@ -8,7 +9,7 @@ from ctl import GOLDEN, ctl, write_capture, write_tree
 CASES = [(board, path.name) for board in BOARDS for path in sorted((GOLDEN / board).iterdir())
          if path.name not in ("topology", "modes")]
 WIRED = [board for board in BOARDS
-         if "==> copy_topology" in (GOLDEN / board / "topology").read_text()]
+         if "==> copy_topology" in golden_text.load(f"{board}/topology")]
 
 
 @pytest.fixture(params=CASES, ids="-".join)
@@ -41,7 +42,7 @@ def test_every_rule_is_answered_with_evidence(case):
     # The model's boards with work that faults, where channels show it.
     assert ("trouble" in verdicts) == (workload == "mixed" and board in since("volta"))
     if board not in WIRED:
-        copies = "COPY" in (GOLDEN / board / "topology").read_text()
+        copies = "COPY" in golden_text.load(f"{board}/topology")
         assert answers["R8"]["verdict"] == ("ok" if copies else "unknown")
 
 

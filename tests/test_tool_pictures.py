@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import xml.etree.ElementTree
 
+import golden_text
 import pytest
 from boards import BOARDS
 from ctl import GOLDEN, ctl, write_capture, write_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIRED = [board for board in BOARDS
-         if "==> copy_topology" in (GOLDEN / board / "topology").read_text()]
+         if "==> copy_topology" in golden_text.load(f"{board}/topology")]
 WORKLOADS = ("mixed", "fig7", "idle")
 
 
@@ -92,7 +93,7 @@ def assert_legible(root):
 
 def assert_captioned(root, board):
     words = " ".join(node.text for node in root.iter(f"{SVG}text"))
-    info = dict(re.findall(r"^(\w+): (.*)$", (GOLDEN / board / "topology").read_text(), re.M))
+    info = dict(re.findall(r"^(\w+): (.*)$", golden_text.load(f"{board}/topology"), re.M))
     for wanted in (info["chip"], info["pci_address"], "nvdebugctl", "Source:"):
         assert wanted in words
     assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", words)

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 
+import golden_text
 import pytest
 import text
 from boards import BOARDS, INTEGRATED, since
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.sample
 WORKLOADS = {board: sorted(path.name for path in (GOLDEN / board).iterdir()
                            if path.name not in ("topology", "modes")) for board in BOARDS}
 HAS_COPY_TOPOLOGY = [board for board in BOARDS
-                     if "==> copy_topology" in (GOLDEN / board / "topology").read_text()]
+                     if "==> copy_topology" in golden_text.load(f"{board}/topology")]
 
 LISTS = ("gpu list", "engine list", "engine shared", "runlist list", "runlist show 0",
          "runlist show 0 --brief", "channel list", "channel list 0", "tsg list", "tsg list 0",
@@ -143,7 +144,7 @@ def test_text(mixed, line):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_gpu_show_of_an_integrated_gpu(tmp_path, board):
-    info = files_of((GOLDEN / board / "topology").read_text())["info"]
+    info = files_of(golden_text.load(f"{board}/topology"))["info"]
     (tmp_path / "gpu0").mkdir()
     (tmp_path / "gpu0/info").write_text(info)
     shown = ctl("-j gpu show", tmp_path).data
