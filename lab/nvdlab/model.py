@@ -53,5 +53,5 @@ def kept():
 
 
 def text(concluded):
-    return json.dumps({name: [dataclasses.asdict(claim) for claim in claims]
-                       for name, claims in sorted(concluded.items())}, indent=1) + "\n"
+    return record.lines({name: [dataclasses.asdict(claim) for claim in claims]
+                         for name, claims in sorted(concluded.items())}, 2) + "\n"

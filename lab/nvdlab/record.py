@@ -38,17 +38,17 @@ def _rounded(value):
     return value
 
 
-def _lines(value, depth):
+def lines(value, depth):
     """JSON with a line for each item of the outer levels."""
     if depth and isinstance(value, dict) and value:
-        return "{" + ",\n".join(f"{json.dumps(key)}: {_lines(each, depth - 1)}" for key, each in value.items()) + "}"
+        return "{" + ",\n".join(f"{json.dumps(key)}: {lines(each, depth - 1)}" for key, each in value.items()) + "}"
     if depth and isinstance(value, list) and value and isinstance(value[0], (dict, list)):
-        return "[\n" + ",\n".join(_lines(each, depth - 1) for each in value) + "]"
+        return "[\n" + ",\n".join(lines(each, depth - 1) for each in value) + "]"
     return json.dumps(value, separators=(",", ":"))
 
 
 def text(record):
-    return _lines(_rounded(record), 3) + "\n"
+    return lines(_rounded(record), 3) + "\n"
 
 
 def machine(record):

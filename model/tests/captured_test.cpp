@@ -34,9 +34,10 @@ const Words &captured() {
             std::istringstream fields(line);
             std::uint32_t offset = 0;
             std::uint32_t value = 0;
-            fields >> std::hex >> offset >> value;
-            EXPECT_TRUE(fields) << line;
-            all[offset] = value;
+            fields >> std::hex >> offset;
+            for (; fields >> value; offset += 4)
+                all[offset] = value;
+            EXPECT_TRUE(fields.eof()) << line;
         }
         return all;
     }();

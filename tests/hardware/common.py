@@ -71,6 +71,19 @@ def show(title, rows):
     return found
 
 
+def records(value, indent=0):
+    """JSON with a record on each line: what has parts with parts of their own, and 120 columns, is divided."""
+    flat = json.dumps(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if indent + len(flat) <= 120 or not any(isinstance(part, (dict, list)) for part in parts):
+        return flat
+    pad = "\n" + " " * (indent + 1)
+    items = ([f"{json.dumps(key)}: {records(part, indent + 1)}" for key, part in value.items()]
+             if isinstance(value, dict) else [records(part, indent + 1) for part in value])
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return first + pad + ("," + pad).join(items) + pad[:-1] + last
+
+
 def write(path, found):
     """Texts, and lists of rows: a row each line, so that changes are seen."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ import sys
 import time
 import urllib.request
 
-from common import ended_by, loads, what_it_counted
+from common import ended_by, loads, records, what_it_counted
 
 EXPORTER, TOOL, LOAD, FOLDER = *sys.argv[1:4], pathlib.Path(sys.argv[4])
 PORT = 19745
@@ -116,7 +116,7 @@ def main():
         except Exception as error:  # pylint: disable=broad-except # the rest is worth having all the same
             found[name] = f"failed: {error!r}"
         print(f"{name}: {json.dumps(found[name], indent=1)}", flush=True)
-    (FOLDER / "exporting.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (FOLDER / "exporting.json").write_text(records(found) + "\n", encoding="utf-8")
     if any(isinstance(part, str) for part in found.values()):
         return 1
     wrong = [(exported, counted) for exported, counted in zip(found["shares"]["exported_percent"],

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from common import ended_by, loads, what_it_counted
+from common import ended_by, loads, records, what_it_counted
 
 TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
@@ -177,7 +177,7 @@ def main():
             found[name] = f"failed: {error!r}"
             wrong = True
         print(f"{name}, {time.monotonic() - begin:.1f} s: {json.dumps(found[name], indent=1)}", flush=True)
-        (FOLDER / "recording.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        (FOLDER / "recording.json").write_text(records(found) + "\n", encoding="utf-8")
     for run in found["three"] if isinstance(found["three"], list) else []:
         for recorded, counted in zip(run["recorded_percent"], run["counted_percent"]):
             if abs(recorded - counted) >= 1:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import numpy
+from common import records
 
 PARTITIONS = ("-t 0-3", "-t 0-15", "-g 1,3", "-s 25% --spread", "-t 0-3 --whole-count", "-s 25% --spread --whole-count")
 ROUNDING = 1e-4  # of the largest absolute value of an output; bfloat16 outputs were equal
@@ -256,7 +257,7 @@ def main():
             failed += more
     if folder:
         folder.mkdir(exist_ok=True)
-        (folder / "same-results.json").write_text(json.dumps({"gpu": gpu["name"], "results": record}, indent=1) + "\n",
+        (folder / "same-results.json").write_text(records({"gpu": gpu["name"], "results": record}) + "\n",
                                                   encoding="utf-8")
     print(f"{len(failed)} failures")
     sys.exit(bool(failed))

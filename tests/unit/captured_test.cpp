@@ -36,7 +36,11 @@ class Captured : public testing::TestWithParam<const char *> {
             std::istringstream words(line);
             std::uint32_t offset, value;
             ASSERT_TRUE(words >> std::hex >> offset >> value) << line;
-            registers[offset] = value;
+            do {
+                registers[offset] = value;
+                offset += 4;
+            } while (words >> value);
+            ASSERT_TRUE(words.eof()) << line;
         }
         for (const std::string &line : lines(std::string(GetParam()) + "-driver.txt")) {
             std::istringstream words(line);
