@@ -8,7 +8,7 @@ from layouts import entry_of
 from page_tables import ask, directory, expect, fill_with, options, tables
 from text import boxes, pairs
 
-# Of each kind one (docs/trust.md), and a word that is nearly one.
+# Of each kind one, and a word that is nearly one.
 ERRORS = (0xbad00200, 0xbadf5040)
 NO_ERROR = 0xbacfffff
 BOARDS = ("gtx1060-3gb", "h200")

@@ -11,7 +11,7 @@
 namespace core {
 namespace {
 
-// Where each is described: docs/trust.md.
+// The upper 12 bits decide; these differ in the others (docs/proc.md, When the hardware fails).
 constexpr std::array<std::uint32_t, 19> errors{
     0xbad00100, 0xbad00200, 0xbad00f00, 0xbad0ac00, 0xbad0b000, 0xbad0da00, 0xbad0fb00,
     0xbadf0000, 0xbadf0200, 0xbadf1002, 0xbadf1100, 0xbadf1201, 0xbadf1301, 0xbadf2001,
