@@ -119,7 +119,7 @@ endef
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvdebugctl nvtaskset nvstgm exporter)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm exporter)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)

@@ -125,6 +125,19 @@ def events_in(path):
     return found
 
 
+def of_protocol(events):
+    """What each job does: without what was noticed, and without the parts in which it had its core."""
+    found = []
+    for event in events:
+        if event[3] in ("overrun", "stall"):
+            continue
+        if event[3] == "run" and found and found[-1][3] == "stop" and found[-1][4] == event[4]:
+            found.pop()
+        else:
+            found.append(event)
+    return found
+
+
 def spans(events, begin, end):
     """(begin, end, task), of each task in turn."""
     found, since = [], {}
@@ -143,20 +156,23 @@ def assert_apart(some):
         assert end <= begin
 
 
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
 @pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
-def test_a_set_that_runs(tmp_path, words):
-    result = without_gpu(THREE, "--for", 2, "-j", "-o", tmp_path / "trace", *words)
+def test_a_set_that_runs(tmp_path, words, priorities):
+    result = without_gpu(THREE, "--for", 2, "-j", "-o", tmp_path / "trace", "--priorities", priorities, *words)
     rows, events = rows_of(result), events_in(tmp_path / "trace")
     assert events == sorted(events, key=lambda event: event[0])
     for one in THREE["tasks"]:
         row, jobs = rows[one["name"]], jobs_in(2, one["period"])
         assert row["jobs"] == jobs and row["ended"] is None
-        own = [event for event in events if event[1] == one["name"]]
+        own = of_protocol(event for event in events if event[1] == one["name"])
         releases = {job: at for at, _, job, what, _ in own if what == "release"}
         assert releases == {job: 1000 * job * one["period"] for job in range(jobs)}
         responses = [at - releases[job] for at, _, job, what, _ in own if what == "finish"]
         assert row["response"] == -(-max(responses) // 1000)
         assert row["misses"] == sum(response > 1000 * one["deadline"] for response in responses)
+        assert row["overruns"] == sum(event[1] == one["name"] and event[3] == "overrun" for event in events)
+        assert row["undisturbed"]["jobs"] <= jobs and row["undisturbed"]["above"] <= row["undisturbed"]["jobs"]
         expected = [what for part in one["segments"] for what in (
             ("run", "stop") if "cpu" in part else
             ("segment_begin", *(("copy_ask", "copy_begin", "copy_end") if part["gpu"]["to_device"] else ()),
@@ -189,12 +205,70 @@ def test_kernels_that_share_no_tpc_run_together(tmp_path):
     assert second[0] < first[1]
 
 
+def test_without_management_kernels_run_together(tmp_path):
+    pair = taskset(*(task(name, SECOND, gpu(0, 300 * MS, 0), sms=[0]) for name in ("a", "b")))
+    result = without_gpu(pair, "--for", 1, "--unmanaged", "-j", "-o", tmp_path / "trace")
+    first, second = spans(events_in(tmp_path / "trace"), "kernel_begin", "kernel_end")
+    assert not stgm.document(result)["managed"] and second[0] < first[1]
+
+
+def test_tasks_hand_their_core_to_each_other(tmp_path):
+    """By priority, without Linux: who is on the core alone is on it, and a task of lower priority is interrupted."""
+    pair = taskset(task("hi", 100 * MS, cpu(10 * MS)), task("lo", SECOND, cpu(400 * MS)))
+    result = without_gpu(pair, "--for", 1, "--priorities", "handed", "-j", "-o", tmp_path / "trace")
+    data = stgm.document(result)
+    assert data["priorities"] == "handed" and not data["fifo"]
+    found = spans(events_in(tmp_path / "trace"), "run", "stop")
+    assert_apart(found)
+    assert sum(name == "lo" for _, _, name in found) > 2 and sum(name == "hi" for _, _, name in found) == 10
+
+
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
+def test_a_gpu_segment_is_boosted(tmp_path, priorities):
+    """Its copies are not interrupted, and the kernel in between leaves the core to the other task."""
+    if priorities == "linux":
+        needs_root()
+    pair = taskset(task("hi", 2 * SECOND, cpu(300 * MS)), task("lo", 3 * SECOND, gpu(200 * MS, 100 * MS, 200 * MS), sms=[0]))
+    assert without_gpu(pair, "--for", 1, "--offset", "hi=50000", "--priorities", priorities,
+                       "-o", tmp_path / "trace").status in (0, 2)
+    events = [event for event in events_in(tmp_path / "trace") if event[3] not in ("overrun", "stall")]
+    at = {}
+    for time_ns, name, _, what, _ in events:
+        at.setdefault((name, what), []).append(time_ns)
+    into, back = at["lo", "copy_end"]
+    assert at["hi", "release"][0] < into <= at["hi", "run"][0] < at["lo", "kernel_end"][0]
+    assert back < at["hi", "stop"][-1]
+    if priorities == "handed":
+        assert_apart(spans(events, "run", "stop") + spans(events, "copy_begin", "copy_end")[:0])
+        assert len(at["hi", "run"]) == 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][1]
+
+
+def test_measured_lengths_and_the_same_work_again(tmp_path):
+    """The work is that of the first file, and the lengths that it may take are those that were seen, and more."""
+    drawn, measured = tmp_path / "drawn.json", tmp_path / "measured.json"
+    drawn.write_text(json.dumps(THREE), encoding="utf-8")
+    assert without_gpu(THREE, "--for", 1, "--measure", measured, "--measure-margin", 100).status in (0, 2)
+    found = json.loads(measured.read_text(encoding="utf-8"))
+    for one, other in zip(THREE["tasks"], found["tasks"]):
+        assert (one["name"], one["period"], one["core"]) == (other["name"], other["period"], other["core"])
+        for segment, seen in zip(one["segments"], other["segments"]):
+            times, seen = segment.get("gpu", segment), seen.get("gpu", seen)
+            for key, length in times.items():
+                longest = seen[key][0] if isinstance(seen[key], list) else seen[key]
+                assert longest > 1.5 * length if length else longest == 0
+    result = without_gpu(found, "--for", 1, "--margin", 0, "--work", drawn, "-j")
+    assert all(row["jobs"] for row in rows_of(result).values())
+    other = taskset(*THREE["tasks"][:2])
+    refused = without_gpu(other, "--work", drawn)
+    assert refused.status == 1 and "it has other tasks or segments than -" in refused.err
+
+
 def test_work_that_is_longer_than_the_file_says_is_noticed():
     """A kernel of 900 ms, by the clock, where the file has 100 and a deadline of 200."""
     wrong = taskset(task("a", 200 * MS, gpu(0, 100 * MS, 0), sms=[0]))
     result = without_gpu(wrong, "--for", 1, "--stretch", 1000, "-j")
     row = rows_of(result)["a"]
-    assert result.status == 2 and row["jobs"] == row["overruns"] >= 1
+    assert result.status == 2 and row["overruns"] >= row["jobs"] >= 1 and row["undisturbed"]["jobs"] == 0
     assert row["misses"] == 5  # those that never came to run, too
     assert row["response"] > row["bound"] and stgm.document(result)["above"] == 1
 
@@ -248,7 +322,7 @@ def test_tasks_are_pinned_and_have_sched_fifo():
 def test_without_rights_it_goes_on_and_names_the_cost():
     needs_root()
     result = without_gpu(THREE, "--for", 1, "-j", prefix=("setpriv", "--bounding-set=-sys_nice", "prlimit", "--rtprio=0"))
-    assert not stgm.document(result)["fifo"]
+    assert not stgm.document(result)["fifo"] and stgm.document(result)["priorities"] == "handed"
     assert len(result.err.splitlines()) == 1 and "SCHED_FIFO is refused" in result.err
     assert all(row["jobs"] for row in rows_of(result).values())
 
@@ -260,7 +334,12 @@ def test_without_rights_it_goes_on_and_names_the_cost():
     (taskset(*(task(f"t{n}", SECOND, cpu(1)) for n in range(65))), (), "64 tasks run together at most"),
     (THREE, ("--for", 0), "--for takes a whole number from 1"),
     (THREE, ("--margin", 91), "--margin takes a whole number"),
-    (THREE, ("--offset", "nobody=1"), "there is no task 'nobody'")))
+    (THREE, ("--offset", "nobody=1"), "there is no task 'nobody'"),
+    (THREE, ("--program", "nobody=true"), "--program: there is no task 'nobody'"),
+    (THREE, ("--program", "camera"), "--program takes NAME=COMMAND, not 'camera'"),
+    (THREE, ("--program", "camera=true", "--for", 1), "task 'camera' ended before the set began: before its time"),
+    (THREE, ("--output", "/nonexistent/trace"), "/nonexistent/trace cannot be written: No such file"),
+    (THREE, ("--measure", "/"), "/ cannot be written: Is a directory")))
 def test_sets_that_cannot_be_run(what, words, sentence):
     result = without_gpu(what, *words)
     assert result.status == 1 and not result.out and sentence in result.err and len(result.err.splitlines()) == 1
@@ -277,7 +356,144 @@ def test_text_and_csv():
     text = without_gpu(THREE, "--for", 1).out
     assert re.search(r"^camera +4 ", text, re.M) and re.search(r"\d+ deadlines missed; \d of 3 tasks above", text)
     assert without_gpu(THREE, "--for", 1, "--csv").out.splitlines()[0] == \
-        "name,jobs,response,bound,ratio,deadline,misses,overruns,ended"
+        ("name,jobs,response,bound,ratio,deadline,misses,overruns,stalls,undisturbed_jobs,undisturbed_response,"
+         "undisturbed_above,ended")
+
+
+def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
+    """A run that fails, or is killed, takes nothing away."""
+    kept = tmp_path / "trace"
+    kept.write_text("kept", encoding="utf-8")
+    kept.chmod(0o640)
+    assert without_gpu(THREE, "--for", 1, "--program", "camera=false", "-o", kept).status == 1
+    with running(THREE, "--without-gpu", "--for", 60, "-o", kept) as process:
+        wait_for_tasks(process, 3)
+        process.kill()
+        ended(process)
+    assert kept.read_text(encoding="utf-8") == "kept"
+    assert without_gpu(THREE, "--for", 1, "-o", kept).status in (0, 2)
+    assert "finish" in kept.read_text(encoding="utf-8") and kept.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+
+
+# --- programs of one's own ---
+
+LIBRARY = ROOT / "build/cmake/lib/stgm/libnvstgm_task.a"
+
+
+def example(name):
+    return ctl.built(name, f"docs/examples/stgm/{name}")
+
+
+OWN = taskset(
+    task("camera", 100 * MS, cpu(2 * MS), gpu(MS, 10 * MS, MS), sms=[0]),
+    task("planner", 150 * MS, gpu(0, 5 * MS, 0), cpu(2 * MS), sms=[0, 1]),
+    task("other", 200 * MS, gpu(MS, 5 * MS, MS), sms=[1]))
+
+
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
+def test_programs_of_ones_own(tmp_path, priorities):
+    """In C++ and C, beside a task whose work is built in."""
+    result = without_gpu(OWN, "--for", 2, "-j", "-o", tmp_path / "trace", "--priorities", priorities,
+                         "--program", f"camera={example('stgm_camera')}", "--program", f"planner={example('stgm_planner')}")
+    rows, events = rows_of(result), events_in(tmp_path / "trace")
+    assert "camera: 20 frames" in result.err
+    expected = {"camera": ("run", "stop", "segment_begin", "copy_ask", "copy_begin", "copy_end", "launch", "kernel_begin",
+                           "kernel_end", "copy_ask", "copy_begin", "copy_end", "segment_end"),
+                "planner": ("segment_begin", "launch", "kernel_begin", "kernel_end", "segment_end", "run", "stop")}
+    for name, jobs in (("camera", 20), ("planner", 14), ("other", 10)):
+        assert rows[name]["jobs"] == jobs and rows[name]["ended"] is None
+        own = [what for _, _, _, what, _ in of_protocol(event for event in events if event[1] == name)]
+        assert name == "other" or own == ["release", *expected[name], "finish"] * jobs
+    assert_apart(spans(events, "copy_begin", "copy_end"))
+    kernels = spans(events, "kernel_begin", "kernel_end")
+    assert_apart([one for one in kernels if one[2] != "other"])
+    assert_apart([one for one in kernels if one[2] != "camera"])
+
+
+def test_a_program_that_no_run_has_started():
+    for name in ("stgm_camera", "stgm_planner"):
+        done = subprocess.run([example(name)], env={}, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == 1 and "this program is no task of a running 'nvstgm run'" in done.stderr
+
+
+WRONG = r"""
+#include <stdio.h>
+#include <nvdebug/stgm_task.h>
+
+#define DO(call) do { if ((call) < 0) fprintf(stderr, "error: %s
+", nvstgm_error(task)); } while (0)
+
+int main(void)
+{
+	nvstgm_task *task = nvstgm_join(NULL);
+
+	if (!task)
+		return 3;
+	DO(nvstgm_next_job(task));
+	DO(nvstgm_segment_begin(task));
+	if (nvstgm_ready(task) != 1)
+		return 4;
+	DO(nvstgm_ready(task));
+	DO(nvstgm_point(task));
+	while (nvstgm_next_job(task) == 1) {
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_segment_begin(task));
+		DO(nvstgm_segment_begin(task));
+		DO(nvstgm_copy_begin(task, 1));
+		DO(nvstgm_copy_begin(task, 0));
+		DO(nvstgm_copy_end(task));
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_next_job(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_kernel_end(task));
+		DO(nvstgm_kernel_end(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_segment_begin(task));
+	}
+	nvstgm_leave(task);
+	return 0;
+}
+"""
+ERRORS = ["nvstgm_next_job: nvstgm_ready() was not called before",
+          "nvstgm_segment_begin: there is no job",
+          "nvstgm_ready: it was called before",
+          "nvstgm_point: no job is in a CPU segment",
+          "nvstgm_kernel_begin: no GPU segment has begun",
+          "nvstgm_segment_end: no GPU segment has begun",
+          "nvstgm_segment_begin: the GPU segment before has not ended",
+          "nvstgm_copy_begin: the file has no copy to the device in this segment",
+          "nvstgm_copy_begin: the file has no copy from the device in this segment",
+          "nvstgm_copy_end: no copy has begun",
+          "nvstgm_next_job: a GPU segment has not ended",
+          "nvstgm_segment_end: a copy or a kernel has not ended",
+          "nvstgm_kernel_begin: a copy or a kernel has not ended",
+          "nvstgm_kernel_end: no kernel has begun",
+          "nvstgm_segment_begin: the file has no further GPU segment for this task"]
+
+
+def test_calls_in_wrong_places(tmp_path):
+    """Of a C program that is linked with the C library alone; and the set runs on."""
+    example("stgm_planner")
+    source, wrong = tmp_path / "wrong.c", tmp_path / "wrong"
+    source.write_text(WRONG, encoding="utf-8")
+    subprocess.run(["cc", "-Wall", "-Werror", "-I", ROOT / "include", "-o", wrong, source, LIBRARY], check=True)
+    one = taskset(task("wrong", SECOND, gpu(0, MS, 0), sms=[0]), task("other", SECOND, gpu(MS, MS, MS), sms=[0]))
+    result = without_gpu(one, "--for", 1, "-j", "--program", f"wrong={wrong}")
+    assert [line.removeprefix("error: ") for line in result.err.splitlines() if line.startswith("error: ")] == ERRORS
+    assert all(row["jobs"] == 1 and row["ended"] is None for row in rows_of(result).values())
+
+
+def test_a_program_of_another_version(tmp_path):
+    """The memory that it would share looks otherwise."""
+    own = tmp_path / "memory"
+    own.write_bytes(bytes(1 << 20))
+    with own.open("rb+") as file:
+        done = subprocess.run([example("stgm_planner")], env={"NVSTGM_TASK": f"{file.fileno()} 0"}, pass_fds=[file.fileno()],
+                              check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 1 and "'nvstgm run' is of another version" in done.stderr
 
 
 # --- over a stand-in for CUDA ---
@@ -311,6 +527,46 @@ def test_tpcs_that_the_gpu_does_not_have(desk):
     far = taskset(task("far", SECOND, gpu(0, MS, 0), sms=[66]), sms=100)
     result = on_stand_in(desk, what=far)
     assert result.status == 1 and "task 'far' has TPC 66, and this GPU has 0 to 65" in result.err
+
+
+RECORDING = """\
+{"kind":"recording","version":"2.0","tool":"nvdebugctl","time":"","source":"driver","period_ns":0,"gpus":[{"gpu":0}]}
+{"kind":"origin","gpu":0,"gpu_ns":"1000","monotonic_ns":"NOW","realtime_ns":null,"boottime_ns":null}
+{"kind":"turn","gpu":0,"engine":"GR0","begin_ns":0,"end_ns":5000000000,"whole":true,"gap_ns":null,"pid":77,"process":"a-server"}
+"""
+
+
+def test_the_gpus_own_switches_are_in_the_trace(desk, tmp_path):
+    """As nvdebugctl records them; here a program in its place."""
+    script, lines = tmp_path / "recorder", tmp_path / "lines"
+    lines.write_text(RECORDING, encoding="utf-8")
+    script.write_text(f"""#!/bin/sh
+test "$1 $2 $3 $4" = "--from driver record -o" || exit 1
+now=$(awk '{{printf "%.0f", $1 * 1000000000}}' /proc/uptime)
+trap 'sed "s/NOW/$now/" {lines} >"$5"; exit 0' TERM
+while :; do sleep 0.05; done
+""", encoding="utf-8")
+    script.chmod(0o755)
+    result = on_stand_in(desk, "--nvdebugctl", script, "-o", tmp_path / "run.pftrace")
+    assert result.status in (0, 2) and "switches" not in result.err
+    trace = (tmp_path / "run.pftrace").read_bytes()
+    for name in (b"switches of GPU 0", b"GR0", b"a-server", b"core 0: camera"):
+        assert name in trace
+
+
+@pytest.mark.parametrize("script, reason", (
+    ("echo nvdebugctl: only root may >&2; exit 1", "nvdebugctl: only root may"),
+    ("trap 'exit 0' TERM; while :; do sleep 0.05; done", "is no recording of version 2"),
+    (None, "cannot be run: No such file")))
+def test_a_trace_without_the_gpus_own_switches(desk, tmp_path, script, reason):
+    program_of_it = tmp_path / "recorder"
+    if script:
+        program_of_it.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        program_of_it.chmod(0o755)
+    result = on_stand_in(desk, "--nvdebugctl", program_of_it, "-o", tmp_path / "run.pftrace")
+    assert result.status in (0, 2) and b"core 0: camera" in (tmp_path / "run.pftrace").read_bytes()
+    (said,) = [line for line in result.err.splitlines() if "switches" in line]
+    assert "the trace is without the GPU's own switches" in said and reason in said
 
 
 def test_a_program_that_is_not_there(tmp_path):

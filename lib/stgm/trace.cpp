@@ -19,6 +19,8 @@ const char *name_of(What what) {
     case What::kernel_begin: return "kernel_begin";
     case What::kernel_end: return "kernel_end";
     case What::finish: return "finish";
+    case What::overrun: return "overrun";
+    case What::stall: return "stall";
     }
     return "";
 }

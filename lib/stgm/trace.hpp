@@ -7,23 +7,9 @@
 #include <vector>
 
 #include "taskset.hpp"
+#include "what.hpp"
 
 namespace stgm {
-
-enum class What {
-    release,
-    run,          ///< has the CPU of its core from now on, to compute, to copy or to spin
-    stop,         ///< … no more
-    segment_begin, ///< of a GPU segment: the priority is boosted
-    segment_end,
-    copy_ask, ///< asks for the copy engine
-    copy_begin,
-    copy_end,
-    launch,
-    kernel_begin,
-    kernel_end,
-    finish,
-};
 
 const char *name_of(What what);
 

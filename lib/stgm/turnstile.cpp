@@ -53,20 +53,37 @@ void Turnstile::lock() {
 
 void Turnstile::unlock() { pthread_mutex_unlock(&mutex_); }
 
+bool Turnstile::goes_before(std::size_t slot, std::size_t other) const {
+    return levels_[slot] != levels_[other] ? levels_[slot] > levels_[other] : tickets_[slot] < tickets_[other];
+}
+
 bool Turnstile::is_turn_of(std::size_t slot) const {
     for (std::size_t other = 0; other < slots; other++)
-        if (other != slot && tickets_[other] && tickets_[other] < tickets_[slot] && (excludes_[slot] >> other & 1))
+        if (other != slot && tickets_[other] && (excludes_[slot] >> other & 1) &&
+            (state_[other] == granted || goes_before(other, slot)))
             return false;
     return true;
 }
 
-std::uint64_t Turnstile::grant() {
+void Turnstile::look_who_is_asked_for() {
+    for (std::size_t slot = 0; slot < slots; slot++) {
+        bool asked = false;
+        for (std::size_t other = 0; tickets_[slot] && state_[slot] == granted && other < slots; other++)
+            asked |= other != slot && tickets_[other] && state_[other] == waiting && (excludes_[slot] >> other & 1) &&
+                     levels_[other] > levels_[slot];
+        asked_for_[slot].store(asked, std::memory_order_relaxed);
+    }
+}
+
+std::uint64_t Turnstile::grant(Time at) {
     std::uint64_t found = 0;
     for (std::size_t slot = 0; slot < slots; slot++)
         if (tickets_[slot] && state_[slot] == waiting && is_turn_of(slot)) {
+            granted_at_[slot] = at;
             state_[slot] = granted;
             found |= std::uint64_t{1} << slot;
         }
+    look_who_is_asked_for();
     return found;
 }
 
@@ -76,13 +93,17 @@ void Turnstile::wake(std::uint64_t which) {
             futex(state_[slot], FUTEX_WAKE, 1);
 }
 
-void Turnstile::take(std::size_t slot, bool spin) {
+void Turnstile::ask(std::size_t slot, int level) {
     lock();
     state_[slot] = waiting; // without a ticket it is nobody's
+    levels_[slot] = level;
     tickets_[slot] = ++last_ticket_;
-    if (is_turn_of(slot))
-        state_[slot] = granted;
+    const std::uint64_t turns = grant(now_ns());
     unlock();
+    wake(turns & ~(std::uint64_t{1} << slot));
+}
+
+void Turnstile::wait(std::size_t slot, bool spin) {
     while (state_[slot] != granted)
         if (spin)
             relax();
@@ -90,19 +111,33 @@ void Turnstile::take(std::size_t slot, bool spin) {
             futex(state_[slot], FUTEX_WAIT, waiting);
 }
 
-std::uint64_t Turnstile::withdraw(std::size_t slot) {
+std::uint64_t Turnstile::withdraw(std::size_t slot, Time *at) {
     lock();
+    const Time now = now_ns();
     state_[slot] = absent;
     tickets_[slot] = 0;
-    const std::uint64_t turns = grant();
+    const std::uint64_t turns = grant(now);
     unlock();
+    if (at)
+        *at = now;
     return turns;
 }
 
-void Turnstile::leave(std::size_t slot) { wake(withdraw(slot)); }
+Time Turnstile::leave(std::size_t slot) {
+    Time at = 0;
+    wake(withdraw(slot, &at));
+    return at;
+}
+
+void Turnstile::set_level(std::size_t slot, int level) {
+    lock();
+    levels_[slot] = level;
+    look_who_is_asked_for();
+    unlock();
+}
 
 void Turnstile::leave_for_ended(std::size_t slot) {
-    withdraw(slot);
+    withdraw(slot, nullptr);
     // It may have ended between granting and waking.
     std::uint64_t all = 0;
     for (std::size_t other = 0; other < slots; other++)

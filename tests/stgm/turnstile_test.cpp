@@ -143,6 +143,33 @@ TEST(Turnstile, WhoMayGoTogetherStillWaitsForThoseThatWait) {
     EXPECT_EQ(wait_for(third), 0);
 }
 
+/** A core: by level, and of equals who asked first. Who is in is not put out, but finds out. */
+TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
+    enum : std::size_t { low, middle, high, also_high };
+    const Shared shared;
+    Turnstile &core = shared->turnstile;
+    core.take(low, false, 1);
+    core.ask(middle, 2);
+    EXPECT_TRUE(core.is_asked_for(low));
+    core.set_level(low, 3); // boosted
+    EXPECT_FALSE(core.is_asked_for(low));
+    core.ask(high, 3);
+    core.ask(also_high, 3);
+    EXPECT_FALSE(core.is_asked_for(low)); // of its own level
+    core.set_level(low, 1);
+    EXPECT_TRUE(core.is_asked_for(low));
+    const Time left = core.leave(low);
+    EXPECT_TRUE(core.is_in(high));
+    EXPECT_GE(core.granted_at(high), left);
+    core.ask(low, 1);
+    EXPECT_FALSE(core.is_asked_for(high));
+    for (const auto &[leaves, next] : {std::pair{high, also_high}, {also_high, middle}, {middle, low}}) {
+        core.leave(leaves);
+        EXPECT_TRUE(core.is_in(next));
+    }
+    EXPECT_FALSE(core.is_asked_for(low));
+}
+
 /** Kills at any moment: nobody is in with another, and nobody waits for ever. */
 TEST(Turnstile, ProcessesThatAreKilledAtAnyMoment) {
     constexpr std::size_t tasks = 4;

@@ -12,9 +12,9 @@
 #include "model/src/board/board.hpp"
 #include "model/src/programs/copy_speed.hpp"
 #include "model/src/programs/programs.hpp"
-#include "stgm/levels.hpp"
-#include "stgm/trace.hpp"
-#include "stgm/turnstile.hpp"
+#include "lib/stgm/levels.hpp"
+#include "lib/stgm/trace.hpp"
+#include "lib/stgm/turnstile.hpp"
 
 namespace stgm_model {
 

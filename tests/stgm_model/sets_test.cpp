@@ -4,8 +4,8 @@
 #include <list>
 
 #include "set_on_model.hpp"
-#include "stgm/allocate.hpp"
-#include "stgm/generate.hpp"
+#include "lib/stgm/allocate.hpp"
+#include "lib/stgm/generate.hpp"
 #include "tests/stgm/sets.hpp"
 
 namespace stgm_model {

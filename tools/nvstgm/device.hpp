@@ -3,25 +3,13 @@
 #ifndef NVSTGM_DEVICE_HPP
 #define NVSTGM_DEVICE_HPP
 
-#include <ctime>
+#include <functional>
 #include <memory>
 
 #include "command.hpp"
+#include "lib/stgm/participant.hpp"
 
 namespace nvstgm {
-
-/** By CLOCK_MONOTONIC. */
-inline stgm::Time now_ns() {
-    timespec at{};
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return stgm::Time{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
-}
-
-/** Sleeps; a signal that is handled ends it. */
-inline void sleep_until(stgm::Time ns) {
-    const timespec at{ns / 1'000'000'000, ns % 1'000'000'000};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
-}
 
 /** Errors are sentences. Lengths are in ns; what is asked for is prepared before. Work is named by its number. */
 class Device {
@@ -39,9 +27,13 @@ class Device {
     virtual Outcome<void> complete() = 0;
 };
 
-std::unique_ptr<Device> cuda_device(bool busy);
+/** What is called again and again while the CPU waits for the GPU. */
+using Look = std::function<void()>;
+
+/** @param busy complete() keeps the CPU */
+std::unique_ptr<Device> cuda_device(bool busy, Look look);
 /** No GPU: the work takes its time by the clock. */
-std::unique_ptr<Device> clock_device(bool busy);
+std::unique_ptr<Device> clock_device(bool busy, Look look);
 
 } // namespace nvstgm
 

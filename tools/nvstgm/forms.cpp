@@ -5,7 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace nvstgm {
 namespace {
@@ -60,21 +63,53 @@ Outcome<void> write(const std::string &text) {
 Outcome<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
-    std::FILE *const file = std::fopen(path.c_str(), "wbe");
-    if (!file)
+    struct stat there{};
+    const bool exists = stat(path.c_str(), &there) == 0, replaces = !exists || S_ISREG(there.st_mode);
+    // A pipe or a device is written, and not replaced. A link's file is, and not the link.
+    std::string final = path;
+    std::error_code no_link;
+    if (exists && replaces)
+        if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
+            final = real.string();
+    std::string temporary = final + ".XXXXXX";
+    const int descriptor = replaces ? mkostemp(temporary.data(), O_CLOEXEC) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0)
         return fail(path + " cannot be written: " + std::strerror(errno));
-    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
-    const int error = errno;
-    if (!std::fclose(file) && whole)
+    std::FILE *const file = fdopen(descriptor, "wb");
+    bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
+    int error = errno;
+    if (whole && replaces) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        fchmod(descriptor, exists ? there.st_mode & 07777 : 0666 & ~mask);
+    }
+    if (std::fclose(file) && whole) {
+        whole = false;
+        error = errno;
+    }
+    if (whole && replaces && std::rename(temporary.c_str(), final.c_str())) {
+        whole = false;
+        error = errno;
+    }
+    if (whole)
         return {};
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored))
-        std::filesystem::remove(path, ignored); // a part of it is of no use
-    return fail(path + " cannot be written: " + std::strerror(whole ? errno : error));
+    if (replaces)
+        unlink(temporary.c_str());
+    return fail(path + " cannot be written: " + std::strerror(error));
 }
 
-std::string document(const std::string &schema, Json data) {
-    const Json whole{{"schema", "nvstgm/" + schema}, {"schema_version", "1.0"}, {"data", std::move(data)}};
+Outcome<void> can_write(const std::string &path) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const bool replaces = !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
+    const std::string asked = replaces ? (folder.empty() ? "." : folder.string()) : path;
+    if (path == "-" || (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
+        return {};
+    return fail(path + " cannot be written: " + std::strerror(std::filesystem::is_directory(path, error) ? EISDIR : errno));
+}
+
+std::string document(const std::string &schema, Json data, const std::string &version) {
+    const Json whole{{"schema", "nvstgm/" + schema}, {"schema_version", version}, {"data", std::move(data)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "perfetto.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "forms.hpp"
 #include "recording/recording.hpp"
@@ -16,12 +18,16 @@ using stgm::What;
 
 class Writer {
   public:
-    Writer(const stgm::TaskSet &set, Source source)
+    /** @param gpus that there are turns of */
+    Writer(const stgm::TaskSet &set, Source source, const std::set<std::uint32_t> &gpus = {})
         : set_(set), runs_(source == Source::run), sink_(nvdebugctl::make_perfetto()) {
-        sink_->head({.time = "",
-                     .source = runs_ ? "run" : "simulation",
-                     .period_ns = 0,
-                     .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}});
+        nvdebugctl::RecordingHead head{.time = "",
+                                       .source = runs_ ? "run" : "simulation",
+                                       .period_ns = 0,
+                                       .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}};
+        for (const std::uint32_t gpu : gpus)
+            head.gpus.push_back({first_gpu + gpu, "switches of GPU " + std::to_string(gpu), std::nullopt});
+        sink_->head(head);
         for (std::size_t task = 0; task < set.tasks.size(); task++)
             processes_.push_back({.pid = static_cast<std::uint32_t>(task) + 1, .command = set.tasks[task].name});
     }
@@ -51,9 +57,29 @@ class Writer {
         case What::finish:
             finish(record);
             break;
+        case What::overrun:
+            mark(record, task.name + ": longer than in the file");
+            break;
+        case What::stall:
+            mark(record, task.name + ": kept from its CPU until now");
+            break;
         default:
             break;
         }
+    }
+
+    void add(const GpuTurn &turn, stgm::Time begin) {
+        if (turn.end <= begin)
+            return;
+        const RecordedProcess &process =
+            gpu_processes_.try_emplace(turn.pid, RecordedProcess{.pid = turn.pid, .command = turn.process}).first->second;
+        nvdebug::Turn found{};
+        found.begin_ns = static_cast<std::uint64_t>(std::max<stgm::Time>(turn.begin - begin, 0));
+        found.end_ns = static_cast<std::uint64_t>(turn.end - begin);
+        found.who.pid = turn.pid;
+        found.whole = turn.begin >= begin;
+        const Lane lane{first_gpu + turn.gpu, turn.engine, Lane::Means::switches};
+        sink_->turn(lanes_.try_emplace(std::to_string(turn.gpu) + " " + turn.engine, lane).first->second, found, &process);
     }
 
     std::string text() {
@@ -96,11 +122,13 @@ class Writer {
     }
 
     static constexpr int ns_per_unit = 1000;
+    static constexpr std::uint32_t first_gpu = 1; ///< in the trace: 0 is the set
 
     const stgm::TaskSet &set_;
     bool runs_;
     std::unique_ptr<nvdebugctl::TextSink> sink_;
     std::vector<RecordedProcess> processes_;
+    std::map<std::uint32_t, RecordedProcess> gpu_processes_;
     std::map<std::string, Lane> lanes_;
     std::map<std::pair<What, std::size_t>, stgm::Time> since_;
     std::map<std::pair<std::size_t, std::size_t>, stgm::Time> released_;
@@ -114,6 +142,18 @@ std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source 
     Writer writer(set, source);
     for (const stgm::Record &record : trace)
         writer.add(record);
+    return writer.text();
+}
+
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, const std::vector<GpuTurn> &gpu, stgm::Time begin) {
+    std::set<std::uint32_t> gpus;
+    for (const GpuTurn &turn : gpu)
+        gpus.insert(turn.gpu);
+    Writer writer(set, Source::run, gpus);
+    for (const stgm::Record &record : trace)
+        writer.add(record);
+    for (const GpuTurn &turn : gpu)
+        writer.add(turn, begin);
     return writer.text();
 }
 

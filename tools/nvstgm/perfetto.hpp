@@ -14,9 +14,20 @@ enum class Source {
     run,        ///< in ns, of a set in us; `run` and `stop` are a CPU segment's begin and end
 };
 
+/** A process had an engine of a GPU; by CLOCK_MONOTONIC. */
+struct GpuTurn {
+    std::uint32_t gpu;
+    std::string engine;
+    stgm::Time begin, end;
+    std::uint32_t pid; ///< 0: hidden
+    std::string process;
+};
+
 /** Tracks of the cores, the copy engine and each set of SMs; of a run, of each task's CPU segments, as these include
  *  the times at which others have the core. */
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source);
+/** … of a run, and beside it what the GPU did. @param begin of the run, by CLOCK_MONOTONIC: what is before is left out */
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, const std::vector<GpuTurn> &gpu, stgm::Time begin);
 
 /** The file's name says that it is for Perfetto. */
 bool is_perfetto(const std::string &path);

@@ -1,76 +1,84 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What `run` and the processes of its tasks share. */
+/** @file The processes of a set that runs, from their start to their end. */
 #ifndef NVSTGM_RUNNING_HPP
 #define NVSTGM_RUNNING_HPP
 
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <type_traits>
+#include <csignal>
+#include <sched.h>
+#include <sys/types.h>
 
-#include "command.hpp"
+#include "keeper.hpp"
+#include "lib/stgm/memory.hpp"
 #include "lib/stgm/trace.hpp"
-#include "lib/stgm/turnstile.hpp"
 
 namespace nvstgm {
 
-/** When the Record happened, in ns since the begin. */
-struct Event {
-    stgm::Time at;
-    std::uint64_t job;
-    std::uint32_t segment;
-    stgm::What what;
+/** What `run` was asked for. */
+struct Order {
+    stgm::Ways ways{};
+    stgm::Time duration = 0; ///< ns
+    std::vector<stgm::Time> offsets; ///< ns
+    /** The set whose lengths the work is made for: the same tasks, perhaps with other lengths. */
+    stgm::TaskSet work;
+    std::vector<std::string> programs; ///< of each task, for sh; empty: the work is built in
 };
 
-enum class Phase : std::uint32_t {
-    starting,
-    opened, ///< the GPU
-    ready,  ///< its work is prepared
-    ended,  ///< as it should
-};
+/** None of the processes outlives it. */
+class Running {
+  public:
+    explicit Running(const stgm::TaskSet &set);
+    Running(const Running &) = delete;
+    Running &operator=(const Running &) = delete;
+    ~Running();
 
-/** Of one task: written by its process alone, read by `run` when that has ended. */
-struct Progress {
-    std::atomic<Phase> phase;
-    std::uint64_t jobs;     ///< that ended
-    std::uint64_t misses;   ///< of them those after their deadline, and those that never came to an end
-    std::uint64_t overruns; ///< copies and kernels that took longer than in the file
-    stgm::Time response;    ///< the largest, ns
-    std::uint64_t events;   ///< that are there
-    std::uint64_t lost;     ///< events for which there was no room
-    stgm::Time offset;      ///< of the first job, ns
-    int cpu;                ///< of its core
-    int refused;            ///< errno of SCHED_FIFO
-};
+    Outcome<void> share(const Order &order);
+    /** Each in a process of its own; its kernels on its TPCs, or where nothing is managed on all. */
+    Outcome<void> start(const Keeper &keeper, std::size_t all_tpcs, const std::vector<std::string> &programs);
+    /** Until all are ready, and work. */
+    Outcome<void> begin();
+    /** @return false: it was stopped before its time */
+    bool finish();
 
-/** How tasks work. */
-struct Ways {
-    bool busy, spin_copies, gpu, trace;
-    /** Percent: the work made for a length is shorter by this, which leaves room for latencies. */
-    std::uint32_t margin;
-    /** Percent of the file's lengths that the work really takes: another number than 100 is for trying a wrong file. */
-    std::uint32_t stretch;
-};
+    const stgm::Memory &memory() const { return *memory_; }
+    /** A CPU for each task, and more for others. */
+    bool has_own_cpus() const { return own_cpus_; }
+    /** How its process ended; empty: as it should. */
+    std::string end_of(std::size_t task) const;
 
-/** A file in memory: this, the events of each task, the set as text. Zeroed at first. */
-struct Shared {
-    stgm::Turnstile copies, kernels, preparing;
-    Ways ways;
-    std::atomic<stgm::Time> begin; ///< by CLOCK_MONOTONIC; 0: not yet
-    std::atomic<bool> opened, stop;
-    stgm::Time duration; ///< ns: no job comes after it
-    std::uint64_t events_each, text_bytes;
-    Progress tasks[stgm::Turnstile::slots];
+  private:
+    struct Process {
+        pid_t pid = 0;
+        std::optional<int> status; ///< as wait() has it
+    };
 
-    static std::size_t bytes(std::size_t tasks, std::uint64_t events_each, std::size_t text_bytes) {
-        return sizeof(Shared) + tasks * events_each * sizeof(Event) + text_bytes;
+    void place(bool handed);
+    std::array<stgm::Turnstile *, 4> turnstiles() {
+        return {&memory_->copies, &memory_->kernels, &memory_->cores, &memory_->preparing};
     }
-    Event *events(std::size_t task) { return reinterpret_cast<Event *>(this + 1) + task * events_each; }
-    char *text(std::size_t task_count) { return reinterpret_cast<char *>(events(task_count)); }
-};
-static_assert(alignof(Shared) >= alignof(Event) && std::is_trivially_copyable_v<Event>);
+    [[noreturn]] void become(const std::vector<std::string> &words, std::size_t task, pid_t parent);
+    Outcome<void> await(stgm::Phase phase);
+    bool watch();
+    void kill_all();
 
-/** The process of a task: `nvstgm __task DESCRIPTOR TASK TASKS`. Its status. */
+    const stgm::TaskSet &set_;
+    std::vector<Process> tasks_;
+    sigset_t signals_{}, before_{};
+    std::vector<int> cpus_;    ///< that nvstgm may use
+    std::vector<int> cpu_of_;  ///< by task
+    bool own_cpus_ = false;
+    cpu_set_t others_{}; ///< of no task
+    int file_ = -1;
+    stgm::Memory *memory_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/** SCHED_FIFO is permitted: 0, or errno. */
+int try_fifo();
+
+/** By time; in ns. */
+stgm::Trace trace_of(const stgm::Memory &memory);
+
+/** The process of a task whose work is built in: `nvstgm __task NAME`, with the environment of a user's program. */
 int be_task(const std::vector<std::string> &words);
 
 } // namespace nvstgm
