@@ -114,7 +114,7 @@ def test_what_is_installed(prefix, libdir):
     assert run(prefix / "sbin/nvdebug-exporter", "--help")
     lib = libdir.relative_to(prefix)
     expected = {str(lib / name) for name in (
-        "libnvdebug.a", "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
+        "libnvdebug.a", "libnvstgm_task.a", "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
         "cmake/nvdebug/nvdebugConfig.cmake", "cmake/nvdebug/nvdebugConfigVersion.cmake",
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
@@ -133,6 +133,14 @@ def test_what_is_installed(prefix, libdir):
                  "lib/systemd/system/nvdebug-exporter.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected
+
+
+def test_a_program_that_is_a_task_of_nvstgm(prefix, libdir, tmp_path):
+    """With the C library alone."""
+    run("cc", "-I", prefix / "include", "-o", tmp_path / "planner", ROOT / "docs/examples/stgm/planner.c",
+        "-L", libdir, "-lnvstgm_task")
+    done = subprocess.run([tmp_path / "planner"], check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "no task of a running 'nvstgm run'" in done.stderr
 
 
 def test_nothing_outside_the_prefix(staging, prefix):

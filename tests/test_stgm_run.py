@@ -4,6 +4,7 @@
 How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -11,6 +12,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import ctl
@@ -381,8 +383,17 @@ def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
 LIBRARY = ROOT / "build/cmake/lib/stgm/libnvstgm_task.a"
 
 
+@functools.cache
+def build_examples():
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "stgm examples", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target stgm_camera stgm_planner"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
 def example(name):
-    return ctl.built(name, f"docs/examples/stgm/{name}")
+    build_examples()
+    return ROOT / "build/cmake/docs/examples/stgm" / name
 
 
 OWN = taskset(

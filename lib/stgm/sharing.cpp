@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 namespace stgm {
 namespace {
@@ -59,14 +60,17 @@ class HeaviestPath {
 } // namespace
 
 Sharing::Sharing(const Model &model)
-    : model_(model), root_(model.size()), direct_(model.size()), of_sm_(model.sms()) {
+    : model_(model), root_(model.size()), direct_(model.size()), of_sm_(model.sms()),
+      words_((model.sms() + bits_of_word - 1) / bits_of_word), masks_(model.size() * words_) {
     std::iota(root_.begin(), root_.end(), 0);
     for (std::size_t task = 0; task < model.size(); task++) {
         if (!model[task].uses_gpu())
             continue;
         users_.push_back(task);
-        for (const std::uint32_t sm : model[task].sms)
+        for (const std::uint32_t sm : model[task].sms) {
             of_sm_[sm].push_back(task);
+            masks_[task * words_ + sm / bits_of_word] |= std::uint64_t{1} << sm % bits_of_word;
+        }
     }
     for (const std::vector<std::size_t> &tasks : of_sm_)
         for (std::size_t n = 1; n < tasks.size(); n++)
@@ -80,13 +84,9 @@ Sharing::Sharing(const Model &model)
 }
 
 bool Sharing::linked(std::size_t a, std::size_t b) const {
-    auto one = model_[a].sms.begin(), other = model_[b].sms.begin();
-    while (one != model_[a].sms.end() && other != model_[b].sms.end()) {
-        if (*one == *other)
-            return true;
-        ++(*one < *other ? one : other);
-    }
-    return false;
+    return std::ranges::any_of(std::views::iota(std::size_t{0}, words_), [&](std::size_t word) {
+        return masks_[a * words_ + word] & masks_[b * words_ + word];
+    });
 }
 
 Time Sharing::direct(std::size_t task) const {

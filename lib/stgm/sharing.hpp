@@ -30,6 +30,9 @@ class Sharing {
     std::vector<std::size_t> root_;   ///< of a task: names its component
     std::vector<std::size_t> direct_; ///< how many share an SM with it
     std::vector<std::vector<std::size_t>> of_sm_;
+    static constexpr std::size_t bits_of_word = 64;
+    std::size_t words_;
+    std::vector<std::uint64_t> masks_; ///< SMs of each task, words_ of each
 };
 
 } // namespace stgm

@@ -11,7 +11,8 @@ nvtaskset's MPS server is started, and ended again.
 
 First the controls, then 20 sets, in an order by chance. Each is run with the lengths that were drawn; the largest times,
 and 20 % more, are its lengths from then on; and with the same work it is run again, for 20 s, three of them for 60. Five
-sets are also run without management: under MPS, and taking turns. With --budget, what does not fit is left out and listed.
+sets are also run without management, under MPS and taking turns: the first at once, the others in the end. With --budget,
+what does not fit is left out and listed.
 """
 
 import argparse
@@ -220,6 +221,10 @@ class Bench:
             self.need(COMPARISON_SECONDS)
             yield from self.run(f"set {number}, {name}", what, *mode, *offsets, *words, seconds=COMPARISON_SECONDS)
 
+    def beside(self, number):
+        name = f"set {number} without management"
+        return listed(name, self.rows(name, self.compared(number)))
+
     def profile(self):
         self.need(40)
         largest = rf"""{self.typed.profile} compute 0.3 2>/dev/null | sed -n 's/.*"max": \([0-9.]*\).*/\1/p' | awk '{{print $1 / 1000}}'"""
@@ -298,9 +303,10 @@ def main():
                 continue
             found["sets"] += listed(f"set {number}", rows)
             found["measured"].append({"set": f"set {number}", "taskset": measured})
-            if place < COMPARED:
-                name = f"set {number} without management"
-                found["unmanaged"] += listed(name, bench.rows(name, bench.compared(number)))
+            if not place:
+                found["unmanaged"] += bench.beside(number)
+        for number in order[1:COMPARED]:
+            found["unmanaged"] += bench.beside(number)
         if typed.profile:
             found["profile"] = show("profile of load.cpp's kernels (us)", bench.rows("profile", bench.profile()))
     finally:

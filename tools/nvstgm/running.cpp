@@ -56,7 +56,7 @@ stgm::Lengths shortened(stgm::Lengths lengths, const stgm::Ways &ways) {
 /** Room for all that the longest of the tasks writes down. */
 std::uint64_t events_of(const stgm::TaskSet &set, Time duration) {
     // With what is written down of work that takes too long, and of cores that are handed on.
-    constexpr std::uint64_t of_job = 4, of_cpu = 6, of_gpu = 16, at_least = 4096;
+    constexpr std::uint64_t of_job = 4, of_cpu = 6, of_gpu = 16, at_least = 1 << 16;
     std::uint64_t events = at_least;
     for (const stgm::Task &task : set.tasks) {
         std::uint64_t each = of_job;
