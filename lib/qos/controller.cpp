@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "controller.hpp"
+
+#include <algorithm>
+
+namespace qos {
+namespace {
+
+/** After so many epochs behind, tenants without a promise are paused for one; then not for so many.
+ */
+constexpr std::int64_t patience = 2, pause_after = -8;
+
+/** Less than so much of its quota: timeslices do not stop the others. The rest is for them to
+ * repay. */
+bool is_far_behind(Ns progress, Ns quota) {
+    return progress < quota - quota / 4;
+}
+
+std::int64_t turns_of(const Entrant &entrant) {
+    return std::max<std::int64_t>(entrant.turns, 1);
+}
+
+bool is_here(const Entrant &entrant) {
+    return entrant.turns > 0;
+}
+
+/** Their parts of the time, and the round. */
+class Division {
+  public:
+    Division(std::span<const Entrant> entrants, std::span<const Account> accounts,
+             const Settings &settings)
+        : entrants_(entrants), settings_(settings), parts_(entrants.size()) {
+        std::vector<Entrant> here;
+        for (const Entrant &entrant : entrants) {
+            if (is_here(entrant) && entrant.goal.aim != Aim::latency) {
+                here.push_back(entrant);
+                turns_ += entrant.turns;
+            }
+            latency_ = latency_ || (is_here(entrant) && entrant.goal.aim == Aim::latency);
+        }
+        const auto round = round_for(here, settings);
+        const Ns longest = settings.longest_round();
+        overcommitted_ = !round || *round > longest;
+        // A quarter longer than it has to be, so that there is something left to repay with.
+        round_ = overcommitted_
+                     ? longest
+                     : std::min(longest, *round > settings.round() ? *round + *round / 4 : *round);
+        // Beside one that is served first turns are short, but not so short that they are spent on
+        // switches: those take a tenth.
+        if (latency_)
+            round_ = turns_ > 1 ? std::min(round_, 10 * turns_ * settings.costs.change)
+                                : settings.shortest + settings.costs.rest + settings.costs.change;
+        divide(accounts);
+    }
+
+    Part part(std::size_t n) const { return parts_[n]; }
+    Ns round() const { return round_; }
+    bool overcommitted() const { return overcommitted_; }
+
+    Ns timeslice(std::size_t n) const {
+        const Entrant &entrant = entrants_[n];
+        if (entrant.goal.aim == Aim::latency)
+            return settings_.latency_slice;
+        const Ns turn = scaled(round_, parts_[n], whole) / turns_of(entrant);
+        return std::clamp(turn - settings_.costs.rest, settings_.shortest, settings_.longest);
+    }
+
+  private:
+    void divide(std::span<const Account> accounts) {
+        const std::int64_t switched = latency_ ? std::max<std::int64_t>(turns_, 1) : turns_;
+        const Ns switches =
+            latency_ ? switched * settings_.costs.change : switching(turns_, settings_.costs);
+        Part left = std::max<Part>(0, whole - scaled(switches, whole, std::max<Ns>(round_, 1)));
+        Part promised = 0, owed = 0;
+        std::int64_t weights = 0;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            const Goal &goal = entrants_[n].goal;
+            if (is_promised(goal.aim)) {
+                parts_[n] = wanted_part(goal, accounts[n], settings_);
+                if (is_here(entrants_[n])) {
+                    promised += std::min(goal.part, parts_[n]);
+                    owed += std::max<Part>(0, parts_[n] - goal.part);
+                }
+            } else if (goal.aim == Aim::best_effort && is_here(entrants_[n])) {
+                weights += goal.weight;
+                left -= std::min(left, least(n));
+            }
+        }
+        // First what is promised, then what is owed, then the rest.
+        const Part given = std::min(promised, left), paid = std::min(owed, left - given);
+        overcommitted_ = overcommitted_ || given < promised;
+        const Part rest = left - given - paid;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            const Goal &goal = entrants_[n].goal;
+            if (is_promised(goal.aim)) {
+                const Part base = std::min(goal.part, parts_[n]), more = parts_[n] - base;
+                parts_[n] = (promised ? scaled(base, given, promised) : base) +
+                            (owed ? scaled(more, paid, owed) : 0);
+            } else if (goal.aim == Aim::best_effort) {
+                parts_[n] =
+                    least(n) + (is_here(entrants_[n]) ? scaled(rest, goal.weight, weights) : 0);
+            }
+        }
+        // Without anybody who takes the rest, it goes to all in proportion: turns are as long as
+        // the round.
+        const Part all = given + paid;
+        if (weights == 0 && all > 0)
+            for (std::size_t n = 0; n < entrants_.size(); n++)
+                parts_[n] += scaled(parts_[n], rest, all);
+    }
+
+    Part least(std::size_t n) const {
+        return scaled(least_of(turns_of(entrants_[n]), settings_), whole, std::max<Ns>(round_, 1));
+    }
+
+    const std::span<const Entrant> entrants_;
+    const Settings &settings_;
+    std::vector<Part> parts_;
+    std::int64_t turns_ = 0; ///< but those of tenants that are served first
+    bool latency_ = false, overcommitted_ = false;
+    Ns round_ = 0;
+};
+
+} // namespace
+
+Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
+    return goal.aim == Aim::speed ? std::max<Ns>(0, seen.used - seen.turns * costs.rest)
+                                  : seen.used;
+}
+
+Account settled(const Goal &goal, Account account, const Observation &seen,
+                const Settings &settings) {
+    if (!is_promised(goal.aim))
+        return account;
+    const Ns quota = scaled(seen.backlogged, goal.part, whole),
+             progress = progress_of(goal, seen, settings.costs);
+    account.progress += progress;
+    account.quota_time += seen.backlogged;
+    if (rolls_over(settings.scheme)) {
+        // What an idle neighbour left is no debt, but a little of it, so that a part is neither
+        // below nor above its goal.
+        const Ns most = settings.kept_epochs * scaled(settings.epoch, goal.part, whole),
+                 least = -settings.epoch / 20;
+        // Who has no work keeps nothing.
+        const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
+        account.credit = std::clamp(kept + quota - progress, least, most);
+    }
+    account.behind = account.behind < 0 || is_far_behind(progress, quota) ? account.behind + 1 : 0;
+    return account;
+}
+
+Part wanted_part(const Goal &goal, const Account &account, const Settings &settings) {
+    if (rolls_over(settings.scheme))
+        return std::clamp<Part>(
+            goal.part + scaled(account.credit, whole, settings.repaid_in * settings.epoch), 0,
+            whole);
+    if (settings.scheme != Scheme::history || account.quota_time == 0)
+        return goal.part;
+    // α × goal, α = goal × time / progress, 1 to 1 / goal
+    const Ns quota = scaled(account.quota_time, goal.part, whole);
+    if (account.progress >= quota)
+        return goal.part;
+    return account.progress > 0 ? std::min(whole, scaled(goal.part, quota, account.progress))
+                                : whole;
+}
+
+Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> accounts,
+                std::span<const Observation> seen, const Settings &settings) {
+    Plan plan;
+    plan.accounts.assign(accounts.begin(), accounts.end());
+    bool pause = false;
+    for (std::size_t n = 0; n < entrants.size() && !seen.empty(); n++) {
+        Account &account = plan.accounts[n];
+        account = settled(entrants[n].goal, account, seen[n], settings);
+        if (account.behind >= patience) {
+            pause = true;
+            account.behind = pause_after;
+        }
+    }
+    const Division division(entrants, plan.accounts, settings);
+    plan.round = division.round();
+    plan.overcommitted = division.overcommitted();
+    for (std::size_t n = 0; n < entrants.size(); n++)
+        plan.decisions.push_back({division.timeslice(n), division.part(n),
+                                  pause && entrants[n].goal.aim == Aim::best_effort});
+    return plan;
+}
+
+bool is_over(std::span<const Entrant> entrants, std::span<const Observation> seen,
+             const Settings &settings) {
+    if (settings.scheme != Scheme::elastic)
+        return false;
+    bool any = false;
+    for (std::size_t n = 0; n < entrants.size(); n++) {
+        const Goal &goal = entrants[n].goal;
+        if (!is_promised(goal.aim) || !is_here(entrants[n]))
+            continue;
+        any = true;
+        if (progress_of(goal, seen[n], settings.costs) < scaled(settings.epoch, goal.part, whole))
+            return false;
+    }
+    return any;
+}
+
+} // namespace qos

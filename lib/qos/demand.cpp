@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "demand.hpp"
+
+#include <algorithm>
+
+namespace qos {
+
+Demand::Counted &Demand::of(std::size_t tenant) {
+    if (tenants_.size() <= tenant)
+        tenants_.resize(tenant + 1);
+    return tenants_[tenant];
+}
+
+void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
+    Counted &counted = of(tenant);
+    counted.now.backlogged += std::max<Ns>(0, end - std::max(begin, counted.until));
+    counted.until = std::max(counted.until, end);
+}
+
+void Demand::add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round) {
+    const Task task{turn.tenant, turn.task};
+    if (const auto waited = waits_.find(task); waited != waits_.end()) {
+        if (turn.begin - waited->second <= round)
+            cover(turn.tenant, waited->second, turn.begin);
+        waits_.erase(waited);
+    }
+    cover(turn.tenant, turn.begin, turn.end);
+    Observation &now = of(turn.tenant).now;
+    now.used += turn.end - turn.begin;
+    Ns &held = held_[task];
+    held += turn.end - turn.begin;
+    if (!turn.ends)
+        return;
+    now.turns++;
+    if (timeslice && held >= *timeslice)
+        waits_[task] = turn.end;
+    held_.erase(task);
+    // Contexts that do not come back are forgotten.
+    std::erase_if(waits_, [&](const auto &one) { return turn.end - one.second > round; });
+}
+
+void Demand::lose() {
+    held_.clear();
+    waits_.clear();
+}
+
+std::vector<Observation> Demand::take(std::size_t tenants) {
+    std::vector<Observation> taken(tenants);
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        if (n < tenants)
+            taken[n] = tenants_[n].now;
+        tenants_[n].now = {};
+    }
+    return taken;
+}
+
+} // namespace qos

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "governor.hpp"
+
+#include <algorithm>
+
+namespace qos {
+namespace {
+
+/** Between looks: they cost time, too. */
+constexpr Ns shortest_look = ms;
+
+} // namespace
+
+Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
+    : settings_(settings), accounts_(goals.size()), ledgers_(goals.size()), levers_(goals.size()),
+      seen_(goals.size()), begin_(now) {
+    for (const Goal &goal : goals) {
+        entrants_.push_back({goal, 0});
+        caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap, .at = now}) : std::nullopt);
+        if (caps_.back())
+            caps_.back()->credit = enough(*caps_.back(), settings_);
+    }
+    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    apply();
+}
+
+void Governor::set_turns(std::size_t tenant, std::int64_t turns) {
+    changed_ = changed_ || entrants_[tenant].turns != turns;
+    entrants_[tenant].turns = turns;
+}
+
+void Governor::add(const TenantTurn &turn) {
+    // Twice: the turns of a round differ.
+    demand_.add(turn, levers_[turn.tenant].timeslice,
+                2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice);
+    if (caps_[turn.tenant])
+        add_use(*caps_[turn.tenant], {turn.begin, turn.end});
+    seen_[turn.tenant].used += turn.end - turn.begin;
+    seen_[turn.tenant].turns += turn.ends;
+}
+
+void Governor::apply() {
+    for (std::size_t n = 0; n < levers_.size(); n++)
+        levers_[n] = {plan_.decisions[n].timeslice,
+                      plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused)};
+}
+
+std::optional<EpochRecord> Governor::step(Ns now) {
+    for (auto &cap : caps_)
+        if (cap)
+            look(*cap, now, settings_);
+    std::optional<EpochRecord> record;
+    if (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_)) {
+        const auto seen = demand_.take(entrants_.size());
+        plan_ = next_epoch(entrants_, accounts_, seen, settings_);
+        accounts_ = plan_.accounts;
+        record = EpochRecord{begin_, now, plan_.round, plan_.overcommitted, {}};
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            const Goal &goal = entrants_[n].goal;
+            ledgers_[n].add(seen[n], progress_of(goal, seen[n], settings_.costs), now - begin_);
+            record->tenants.push_back({seen[n], accounts_[n], ledgers_[n].balance(),
+                                       is_kept(goal, ledgers_[n].balance())});
+        }
+        begin_ = now;
+        seen_.assign(entrants_.size(), {});
+        changed_ = false;
+    } else if (changed_) {
+        // Turns are divided anew among those who are there; nothing is settled.
+        plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+        changed_ = false;
+    }
+    apply();
+    return record;
+}
+
+Ns Governor::due() const {
+    Ns when = begin_ + settings_.epoch;
+    for (const auto &cap : caps_)
+        if (cap)
+            when = std::min(when, cap->at + std::max(shortest_look, qos::due(*cap, settings_)));
+    return when;
+}
+
+Ns Governor::credit(std::size_t tenant) const {
+    return caps_[tenant] && !is_promised(entrants_[tenant].goal.aim) ? caps_[tenant]->credit
+                                                                     : accounts_[tenant].credit;
+}
+
+} // namespace qos

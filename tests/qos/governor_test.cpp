@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Goals kept on a simulated GPU: shares, caps, what is owed after an outage.
+#include "lib/qos/governor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "simulated_gpu.hpp"
+
+namespace {
+
+using namespace qos;
+
+/// Tenants under a governor, as a program would run it.
+class Governed {
+  public:
+    Governed(Settings settings, std::vector<Goal> goals)
+        : gpu(goals.size()), governor_(settings, goals, 0), tenants_(goals.size()) {}
+
+    void add(std::size_t tenant, std::function<Ns(Ns)> arrives) {
+        gpu.tasks.push_back({tenant, std::move(arrives)});
+        count();
+    }
+    void remove(std::size_t tenant) {
+        for (simulated::Task &task : gpu.tasks)
+            if (task.tenant == tenant)
+                task.arrives = nullptr, task.work = 0;
+        gone_.insert(gone_.end(), tenant);
+        count();
+    }
+
+    void until(Ns end) {
+        while (gpu.now() < end) {
+            apply();
+            // A look is late by up to 0.2 ms.
+            gpu.run_until(std::min(end, std::max(governor_.due(), gpu.now() + 50 * us) +
+                                            static_cast<Ns>(random_() % 200) * us));
+            looks++;
+            for (const TenantTurn &turn : gpu.turns)
+                governor_.add(turn);
+            gpu.turns.clear();
+            if (auto record = governor_.step(gpu.now()))
+                records.push_back(std::move(*record));
+        }
+    }
+
+    [[nodiscard]] Ns used(std::size_t tenant) const {
+        Ns sum = 0;
+        for (const simulated::Task &task : gpu.tasks)
+            if (task.tenant == tenant)
+                sum += task.used;
+        return sum;
+    }
+
+    /// In points of the time from then on.
+    [[nodiscard]] double points(std::size_t tenant, Ns from) const {
+        const auto &use = gpu.use_by_ms[tenant];
+        const std::size_t first = static_cast<std::size_t>(from / ms);
+        const Ns sum = first >= use.size()
+                           ? 0
+                           : std::accumulate(use.begin() + static_cast<std::ptrdiff_t>(first),
+                                             use.end(), Ns{0});
+        return 100.0 * static_cast<double>(sum) / static_cast<double>(gpu.now() - from);
+    }
+
+    /// The most of any second, in points of it.
+    [[nodiscard]] double most_of_a_second(std::size_t tenant) const {
+        const auto &use = gpu.use_by_ms[tenant];
+        Ns sum = 0, most = 0;
+        for (std::size_t n = 0; n < use.size(); n++) {
+            sum += use[n] - (n >= 1000 ? use[n - 1000] : 0);
+            most = std::max(most, sum);
+        }
+        return 100.0 * static_cast<double>(most) / static_cast<double>(second);
+    }
+
+    simulated::Gpu gpu;
+    std::vector<EpochRecord> records;
+    std::size_t looks = 0, pauses = 0;
+    Ns pause_takes = 700 * us;
+
+  private:
+    void count() {
+        for (std::size_t n = 0; n < tenants_; n++)
+            governor_.set_turns(n,
+                                std::ranges::count(gone_, n)
+                                    ? 0
+                                    : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
+    }
+    void apply() {
+        for (std::size_t n = 0; n < tenants_; n++) {
+            const Lever &lever = governor_.lever(n);
+            gpu.set_timeslice(n, lever.timeslice);
+            gpu.set_paused(n, lever.paused, pause_takes);
+        }
+    }
+
+    Governor governor_;
+    std::size_t tenants_;
+    std::vector<std::size_t> gone_;
+    std::mt19937 random_{7};
+};
+
+Goal share(Part percent) {
+    return {.aim = Aim::share, .part = percent * point};
+}
+Goal capped(Part percent) {
+    return {.cap = percent * point};
+}
+const Goal rest{};
+
+constexpr Scheme schemes[] = {Scheme::naive, Scheme::history, Scheme::elastic, Scheme::rollover};
+
+class Shares : public testing::TestWithParam<std::tuple<Scheme, int, int>> {};
+
+/// A tenant that always has work beside others that always have: not below its goal, and not above
+/// by more than a point.
+TEST_P(Shares, AreKeptWithinAPoint) {
+    const auto [scheme, percent, others] = GetParam();
+    Governed run({.scheme = scheme}, {share(percent), rest});
+    run.add(0, simulated::always());
+    for (int n = 0; n < others; n++)
+        run.add(1, simulated::always());
+    run.until(10 * second);
+    EXPECT_NEAR(run.points(0, second), percent, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Shares,
+                         testing::Combine(testing::ValuesIn(schemes),
+                                          testing::Values(5, 30, 50, 70, 90),
+                                          testing::Values(1, 3, 7)));
+
+TEST(Share, OfTwoTenantsAreKeptTogether) {
+    Governed run({}, {share(30), share(60), rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.add(2, simulated::always());
+    run.until(10 * second);
+    EXPECT_NEAR(run.points(0, second), 30, 1);
+    EXPECT_NEAR(run.points(1, second), 60, 1);
+    EXPECT_GT(run.points(2, second), 5);
+    for (const EpochRecord &record : run.records)
+        for (const Record &tenant : record.tenants)
+            EXPECT_TRUE(tenant.kept);
+}
+
+/// A second TSG of a tenant does not double its share.
+TEST(Share, IsTheTenantsHoweverManyTsgsItHas) {
+    Governed run({}, {share(30), rest});
+    for (int n = 0; n < 3; n++)
+        run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(6 * second);
+    EXPECT_NEAR(run.points(0, second), 30, 1);
+}
+
+TEST(Share, GoesToTheOthersWhileItHasNoWork) {
+    Governed run({}, {share(50), rest});
+    run.add(0, simulated::every(second, 20 * ms));
+    run.add(1, simulated::always());
+    run.until(5 * second);
+    EXPECT_GT(run.points(1, second), 95);
+}
+
+/// What is left is shared by weight.
+TEST(BestEffort, GoesByWeight) {
+    Goal heavy = rest;
+    heavy.weight = 3;
+    Governed run({}, {heavy, rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(5 * second);
+    EXPECT_NEAR(run.points(0, second) / run.points(1, second), 3, 0.15);
+}
+
+/// Requests beside a task that always has work: the tenant earns nothing while it has none.
+TEST(Credit, IsNotEarnedWithoutWork) {
+    Governed run({}, {share(50), rest});
+    run.add(0, [sent = false](Ns now) mutable {
+        const bool now_sends = !sent && now >= 3 * second;
+        sent = sent || now_sends;
+        return now_sends ? Ns{1} : 0;
+    });
+    run.add(1, simulated::always());
+    run.until(6 * second);
+    for (const EpochRecord &record : run.records) {
+        EXPECT_LE(record.tenants[0].account.credit, 0);
+        EXPECT_LT(record.tenants[0].seen.backlogged, 5 * ms);
+    }
+}
+
+/// A tenant with work that could not run for 3 s, as its neighbour could not be stopped, is owed no
+/// more than eight epochs of its goal afterwards, and its neighbour has its part again soon.
+TEST(Credit, AfterAnOutageIsBounded) {
+    const Settings settings;
+    Account account;
+    for (int n = 0; n < 30; n++)
+        account = settled(share(50), account, {0, settings.epoch, 0}, settings);
+    EXPECT_EQ(account.credit, 8 * settings.epoch / 2);
+    int epochs = 0;
+    for (; account.credit > 0 && epochs < 100; epochs++) {
+        const Ns used = scaled(settings.epoch, wanted_part(share(50), account, settings), whole);
+        account = settled(share(50), account, {used, settings.epoch, 9}, settings);
+        if (account.credit < ms)
+            break;
+    }
+    EXPECT_LT(epochs, 32);
+}
+
+TEST(Credit, OfATenantThatStopsIsDropped) {
+    const Settings settings;
+    Account account;
+    for (int n = 0; n < 5; n++)
+        account = settled(share(50), account, {0, settings.epoch, 0}, settings);
+    EXPECT_GT(account.credit, 0);
+    account = settled(share(50), account, {}, settings);
+    EXPECT_EQ(account.credit, 0);
+}
+
+TEST(Schemes, DifferInWhatIsOwed) {
+    const Observation late{10 * ms, 100 * ms, 5};
+    for (const Scheme scheme : schemes) {
+        const Settings settings{.scheme = scheme};
+        const Account account = settled(share(50), {}, late, settings);
+        const Part wanted = wanted_part(share(50), account, settings);
+        if (scheme == Scheme::history)
+            EXPECT_EQ(wanted, whole) << "5 times its goal, at most all";
+        else if (scheme == Scheme::rollover)
+            EXPECT_EQ(wanted, 60 * point) << "40 ms in 4 epochs";
+        else
+            EXPECT_EQ(wanted, 50 * point);
+    }
+    const Settings elastic{.scheme = Scheme::elastic};
+    const std::vector<Entrant> two = {{share(50), 1}, {rest, 1}};
+    const std::vector<Observation> early = {{49 * ms, 0, 0}, {10 * ms, 0, 0}},
+                                   done = {{50 * ms, 0, 0}, {}};
+    EXPECT_FALSE(is_over(two, early, elastic));
+    EXPECT_TRUE(is_over(two, done, elastic));
+    EXPECT_FALSE(is_over(two, done, {}));
+}
+
+/// A speed does not count what ends of turns take.
+TEST(Speed, IsWithoutWhatTurnsTake) {
+    Governed run({}, {{.aim = Aim::speed, .part = 50 * point}, rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(6 * second);
+    const Balance &balance = run.records.back().tenants[0].second;
+    EXPECT_NEAR(static_cast<double>(balance.progress) / static_cast<double>(balance.time), 0.5,
+                0.01);
+    EXPECT_GT(run.points(0, second), 50.5);
+}
+
+// --- caps ---
+
+struct Load {
+    const char *name;
+    std::function<Ns(Ns)> (*make)();
+    bool saturates;
+};
+
+class Caps : public testing::TestWithParam<std::tuple<int, int, bool, Scheme>> {
+  protected:
+    static constexpr Load loads[] = {
+        {"always", [] { return simulated::always(); }, true},
+        {"a graph of 50 ms each 60 ms", [] { return simulated::every(60 * ms, 50 * ms); }, true},
+        {"at random, long", [] { return simulated::at_random(3, 900 * ms); }, false},
+        {"at random, short", [] { return simulated::at_random(5, 30 * ms); }, false},
+        {"2 s, then 2 s",
+         [] {
+             return std::function<Ns(Ns)>(
+                 [](Ns now) { return now / (2 * second) % 2 ? simulated::Gpu::step : 0; });
+         },
+         false},
+    };
+};
+
+/// In no second above the cap by more than a point, alone and beside others.
+TEST_P(Caps, AreNeverExceeded) {
+    const auto [percent, load, alone, scheme] = GetParam();
+    Governed run({.scheme = scheme}, {capped(percent), rest});
+    run.gpu.stays = false;
+    run.add(0, loads[load].make());
+    if (!alone)
+        run.add(1, simulated::always());
+    run.until(12 * second);
+    EXPECT_LE(run.most_of_a_second(0), percent + 1) << loads[load].name;
+    if (loads[load].saturates && (alone || percent < 50) && percent < 90) {
+        EXPECT_GE(run.points(0, 2 * second), percent - 1) << loads[load].name;
+    }
+    for (const EpochRecord &record : run.records)
+        EXPECT_TRUE(record.tenants[0].kept);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Caps,
+                         testing::Combine(testing::Values(1, 5, 30, 60, 90), testing::Range(0, 5),
+                                          testing::Bool(), testing::Values(Scheme::rollover)));
+
+/// Timeslices alone let the same tasks through.
+TEST(Cap, IsExceededWithoutPauses) {
+    Governed run({}, {rest, rest});
+    run.add(0, simulated::at_random(3, 900 * ms));
+    run.add(1, simulated::at_random(4, 900 * ms));
+    run.until(12 * second);
+    EXPECT_GT(run.most_of_a_second(0), 60);
+}
+
+/// Looks and pauses cost time of a processor: about ten pauses in a second, and few looks.
+TEST(Cap, TakesFewLooks) {
+    Governed run({}, {capped(30), rest});
+    run.add(0, simulated::always());
+    run.until(10 * second);
+    EXPECT_LT(run.looks, 10U * 60);
+}
+
+TEST(Cap, AtAllOfItNeverPauses) {
+    Governed run({}, {capped(100), rest});
+    run.add(0, simulated::always());
+    run.until(3 * second);
+    EXPECT_GT(run.points(0, second), 99.9);
+}
+
+TEST(Cap, StandsBesideAShare) {
+    Goal both = share(20);
+    both.cap = 30 * point;
+    Governed run({}, {both, rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::every(4 * second, 2 * second));
+    run.until(12 * second);
+    EXPECT_LE(run.most_of_a_second(0), 31);
+    EXPECT_GE(run.points(0, second), 19);
+}
+
+// --- served first ---
+
+/// A request waits for one short turn of its neighbour.
+TEST(Latency, RequestsAreServedFirst) {
+    const auto served = [](Goal first) {
+        Governed run({}, {first, rest});
+        std::vector<Ns> waits;
+        run.add(0, simulated::every(20 * ms, 3 * ms));
+        run.add(1, simulated::always());
+        run.until(4 * second);
+        return run.points(0, second);
+    };
+    EXPECT_NEAR(served({.aim = Aim::latency}), 15, 1.5);
+    const Settings settings;
+    const std::vector<Entrant> two = {{{.aim = Aim::latency}, 1}, {rest, 1}};
+    const std::vector<Account> accounts(2);
+    const Plan plan = next_epoch(two, accounts, {}, settings);
+    EXPECT_EQ(plan.decisions[0].timeslice, settings.latency_slice);
+    EXPECT_EQ(plan.decisions[1].timeslice, settings.shortest);
+}
+
+/// Several neighbours do not spend more than a tenth of the time on switches among themselves.
+TEST(Latency, NeighboursHaveTurnsThatAreWorthASwitch) {
+    Governed run({}, {{.aim = Aim::latency}, share(30), rest});
+    run.add(0, simulated::every(second, ms));
+    for (int n = 0; n < 2; n++)
+        run.add(1, simulated::always());
+    for (int n = 0; n < 2; n++)
+        run.add(2, simulated::always());
+    run.until(6 * second);
+    EXPECT_GT(run.points(1, second) + run.points(2, second), 85);
+    EXPECT_NEAR(run.points(1, second), 30, 1);
+}
+
+// --- what cannot be kept ---
+
+TEST(Admission, SumsAreRefusedWithTheNumbers) {
+    using Why = Conflict::Why;
+    const Settings settings;
+    const auto of = [&](std::vector<Entrant> entrants) { return conflicts(entrants, settings); };
+    EXPECT_TRUE(of({{share(50), 1}, {share(40), 1}, {rest, 1}}).empty());
+    const auto all = of({{share(60), 1}, {share(50), 1}});
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].why, Why::sum);
+    EXPECT_EQ(all[0].asked, 110 * point);
+    // 2 × 84 us of 25 ms are 0.672 %.
+    EXPECT_EQ(all[0].possible, whole - 6720);
+    // As a sum it fits, with switches it does not.
+    EXPECT_EQ(of({{share(50), 1}, {share(50), 1}}).size(), 1U);
+    EXPECT_TRUE(of({{share(50), 1}, {share(49), 1}}).empty());
+    // 100 tasks that take turns leave less.
+    EXPECT_EQ(of({{share(50), 1}, {rest, 100}}).size(), 1U);
+    EXPECT_EQ(of({{{.aim = Aim::speed, .part = whole}, 1}, {rest, 1}}).size(), 1U);
+    EXPECT_TRUE(of({{share(100), 1}}).empty()) << "alone";
+}
+
+TEST(Admission, CapsThatContradict) {
+    Goal both = share(30);
+    both.cap = 20 * point;
+    const Settings settings;
+    const std::vector<Entrant> one = {{both, 1}, {rest, 1}};
+    const auto found = conflicts(one, settings);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].why, Conflict::Why::below_part);
+    const std::vector<Entrant> small = {{{.cap = point / 10}, 1}};
+    ASSERT_EQ(conflicts(small, settings).size(), 1U);
+    EXPECT_EQ(conflicts(small, settings)[0].why, Conflict::Why::too_small);
+    const std::vector<Entrant> any = {{rest, 1}};
+    ASSERT_EQ(conflicts(any, {.epoch = 10 * ms}).size(), 1U);
+    EXPECT_EQ(conflicts(any, {.epoch = 10 * ms})[0].possible, 30 * ms);
+}
+
+/// What is admitted is kept: at the limit that a refusal names.
+TEST(Admission, NamesALimitThatHolds) {
+    const Settings settings;
+    const std::vector<Entrant> too_much = {{share(99), 1}, {rest, 1}};
+    const auto found = conflicts(too_much, settings);
+    ASSERT_EQ(found.size(), 1U);
+    Governed run(settings, {{.aim = Aim::share, .part = found[0].possible - 1}, rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(6 * second);
+    EXPECT_GE(run.points(0, second),
+              static_cast<double>(found[0].possible) / static_cast<double>(point) - 1);
+}
+
+/// Newcomers and those that go: the share holds.
+TEST(Share, HoldsWhileOthersComeAndGo) {
+    Governed run({}, {share(40), rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(2 * second);
+    run.add(1, simulated::always());
+    run.add(1, simulated::always());
+    run.until(4 * second);
+    EXPECT_NEAR(run.points(0, 2 * second), 40, 1);
+    run.remove(1);
+    run.until(5 * second);
+    EXPECT_GT(run.points(0, 4 * second), 98);
+}
+
+/// Too many come for what was admitted: it is reported.
+TEST(Share, ThatFitsNoMoreIsReported) {
+    Governed run({}, {share(90), rest});
+    run.add(0, simulated::always());
+    run.add(1, simulated::always());
+    run.until(second);
+    EXPECT_FALSE(run.records.back().overcommitted);
+    for (int n = 0; n < 20; n++)
+        run.add(1, simulated::always());
+    run.until(4 * second);
+    EXPECT_TRUE(run.records.back().overcommitted);
+    EXPECT_FALSE(run.records.back().tenants[0].kept);
+}
+
+/// A neighbour that its timeslice does not stop is paused.
+TEST(Share, IsKeptByPausesWhereTimeslicesDoNotHelp) {
+    const Settings settings;
+    std::vector<Entrant> two = {{share(50), 1}, {rest, 1}};
+    std::vector<Account> accounts(2);
+    const std::vector<Observation> seen = {{10 * ms, 100 * ms, 1}, {90 * ms, 100 * ms, 1}};
+    int paused = 0;
+    for (int n = 0; n < 30; n++) {
+        const Plan plan = next_epoch(two, accounts, seen, settings);
+        EXPECT_FALSE(plan.decisions[0].paused);
+        paused += plan.decisions[1].paused;
+        accounts = plan.accounts;
+    }
+    EXPECT_GE(paused, 2);
+    EXPECT_LE(paused, 4) << "where it does not help, it is not paused for ever";
+}
+
+} // namespace
