@@ -18,6 +18,7 @@
 #include "nvdebug/copy.hpp"
 #include "nvdebug/engine.hpp"
 #include "nvdebug/gpc.hpp"
+#include "nvdebug/hold.hpp"
 #include "nvdebug/info.hpp"
 #include "nvdebug/owner.hpp"
 #include "nvdebug/runlist.hpp"
@@ -79,6 +80,13 @@ class NVDEBUG_API Gpu {
 
     /** Makes a request that is undone when the Lease ends. */
     Result<Lease> lease(const Request &request) const;
+
+    /**
+     * For many changes of what these processes have now: of all of them, or of none. Of those that
+     * share a TSG (MPS) all are to be named. ErrorCode::unsupported where NVIDIA's driver is not the
+     * source (Source::driver).
+     */
+    Result<std::unique_ptr<TaskHold>> hold(Pids pids, const HoldOptions &options = {}) const;
 
   private:
     Tree tree_;

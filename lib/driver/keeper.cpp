@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "keeper.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace nvdebug::driver {
@@ -34,104 +28,18 @@ char hear(int socket) {
     return came > 0 && ::recv(socket, &byte, 1, 0) == 1 ? byte : '\0';
 }
 
-/** What the keeper needs, made before it is forked: from then on nothing is allocated. */
-struct Work {
-    Kernel &kernel;
-    std::vector<Call> &calls;
-    int socket;
-    struct Taken {
-        std::size_t process;
-        int number;
-    };
-    std::vector<Taken> taken;    ///< those of calls
-    std::vector<int> of_calls;   ///< of each call the descriptor
-    std::vector<int> kept;       ///< descriptors, rising
-    std::vector<pollfd> awaited; ///< the holder, then each process; below 0: none of its is kept
-};
-
-// --- in the keeper: async-signal-safe calls only ---
-
-bool is_kept(const Work &work, int number) {
-    return std::ranges::binary_search(work.kept, number);
-}
-
-/** Those that /proc/self/fd has, but for @p folder itself. True: there were some. */
-bool close_listed(const Work &work, int folder) {
-    // linux_dirent64 of getdents64(2): 64 bits each for inode and offset, 16 for the length.
-    constexpr std::size_t length_at = 16, name_at = 19;
-    alignas(8) char entries[4096];
-    bool any = false;
-    for (;;) {
-        const long got = ::syscall(SYS_getdents64, folder, entries, sizeof(entries));
-        if (got <= 0)
-            return any;
-        std::uint16_t length = 0;
-        for (long at = 0; at < got; at += length) {
-            std::memcpy(&length, entries + at + length_at, sizeof(length));
-            int number = 0;
-            const char *name = entries + at + name_at;
-            for (; *name >= '0' && *name <= '9'; name++)
-                number = number * 10 + (*name - '0');
-            if (*name || number == folder || is_kept(work, number))
-                continue;
-            ::close(number);
-            any = true;
-        }
-    }
-}
-
-void close_others(const Work &work) {
-    // close_range() is of Linux 5.9, and not every kernel that has pidfds has it.
-    const int folder = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
+/** In the helper: async-signal-safe calls only. */
+void keep(Helper &helper, std::vector<Call> &calls) {
+    say(helper.socket(), ready);
+    // Where nothing can be waited for, better undone than never.
+    char byte = 0;
+    if (helper.wait(-1) == Helper::Woken::message && ::recv(helper.socket(), &byte, 1, 0) == 1 &&
+        byte == dismissed)
         return;
-    // What is closed may make the rest move up in the list.
-    while (close_listed(work, folder))
-        ::lseek(folder, 0, SEEK_SET);
-    ::close(folder);
-}
-
-/** It has ended. */
-void let_go(Work &work, std::size_t process) {
-    work.awaited[process + 1].fd = -1;
-    for (const Work::Taken &taken : work.taken)
-        if (taken.process == process)
-            work.kernel.close(taken.number);
-}
-
-/** True: the calls are to be made. */
-bool keep(Work &work) {
-    for (;;) {
-        if (::poll(work.awaited.data(), work.awaited.size(), -1) < 0) {
-            if (errno == EINTR)
-                continue;
-            return true; // nothing can be waited for: better undone than never
-        }
-        for (std::size_t n = 1; n < work.awaited.size(); n++)
-            if (work.awaited[n].revents)
-                let_go(work, n - 1);
-        if (!work.awaited[0].revents)
-            continue;
-        char byte = 0;
-        return ::recv(work.socket, &byte, 1, 0) != 1 || byte != dismissed;
-    }
-}
-
-[[noreturn]] void run(Work &work) {
-    ::setsid();
-    ::prctl(PR_SET_NAME, "nvdebug-keeper");
-    // Another's mount point is not to be kept busy.
-    if (::chdir("/") != 0)
-        ::_exit(1);
-    close_others(work);
-    say(work.socket, ready);
-    if (keep(work)) {
-        for (std::size_t n = 0; n < work.calls.size(); n++)
-            if (work.awaited[work.calls[n].process + 1].fd >= 0)
-                make_call(work.kernel, work.of_calls[n], work.calls[n]);
-        say(work.socket, undone);
-    }
-    ::_exit(0);
+    for (Call &call : calls)
+        if (helper.is_there(call))
+            helper.make(call);
+    say(helper.socket(), undone);
 }
 
 // --- in the process that holds the lease ---
@@ -142,42 +50,7 @@ Error cannot_keep(int number) {
                 ::strerrordesc_np(number) + "), so nothing was changed"};
 }
 
-/** fork() without the C library's own work; the end of the child sends no signal. */
-pid_t plain_fork() {
-    return static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
-}
-
-/** Forks the keeper from a child that ends at once, so that no process has to wait for it. */
-int fork_keeper(Work &work) {
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    const pid_t child = plain_fork();
-    if (child == 0) {
-        if (plain_fork() == 0)
-            run(work);
-        ::_exit(0);
-    }
-    const int error = child < 0 ? errno : 0;
-    while (child > 0 && ::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR)
-        continue;
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error;
-}
-
 } // namespace
-
-Answer make_call(Kernel &kernel, int descriptor, Call &call) {
-    if (call.only_while_us) {
-        rm::Timeslice now{};
-        const Answer answer = ask_rm(kernel, descriptor, call.client, call.object,
-                                     rm::Timeslice::command, &now, sizeof(now));
-        if (answer.ok() && now.us != *call.only_while_us)
-            return answer;
-    }
-    return ask_rm(kernel, descriptor, call.client, call.object, call.command, call.params.data(),
-                  call.params.size());
-}
 
 Result<std::shared_ptr<Keeper>> Keeper::start(std::shared_ptr<Kernel> kernel,
                                               const std::vector<Process> &processes,
@@ -187,23 +60,8 @@ Result<std::shared_ptr<Keeper>> Keeper::start(std::shared_ptr<Kernel> kernel,
         return tl::unexpected(cannot_keep(errno));
     const std::shared_ptr<Keeper> keeper(
         new Keeper(std::move(kernel), std::move(calls), sockets[0]));
-    Work work{*keeper->kernel_, keeper->calls_, sockets[1], {}, {}, {sockets[1]}, {}};
-    work.awaited.assign(processes.size() + 1, pollfd{-1, POLLIN, 0});
-    work.awaited[0].fd = sockets[1];
-    for (const Call &call : keeper->calls_) {
-        const Process &process = processes[call.process];
-        const int number = process.controls[call.control].here.number();
-        work.of_calls.push_back(number);
-        work.awaited[call.process + 1].fd = process.held.number();
-        if (std::ranges::count(work.kept, number))
-            continue;
-        work.taken.push_back({call.process, number});
-        work.kept.push_back(number);
-        if (!std::ranges::count(work.kept, process.held.number()))
-            work.kept.push_back(process.held.number());
-    }
-    std::ranges::sort(work.kept);
-    const int error = fork_keeper(work);
+    Helper helper(*keeper->kernel_, sockets[1], processes, {&keeper->calls_});
+    const int error = helper.fork("nvdebug-keeper", [&] { keep(helper, keeper->calls_); });
     ::close(sockets[1]);
     if (error || hear(sockets[0]) != ready) {
         keeper->dismiss();

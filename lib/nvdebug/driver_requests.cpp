@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver_requests.hpp"
 
+#include "lib/driver/hold.hpp"
 #include "lib/driver/keeper.hpp"
 #include "lib/base/text.hpp"
 #include "nvdebug/control.hpp"
@@ -671,6 +672,47 @@ std::string answer_of(const Header &old, const Header &now, std::uint64_t asked_
            line("scale", now.scale) + line("headers", now.headers);
 }
 
+/** Lists, and processes that have something on the GPU. */
+Result<Scene> find_scene(Ownership &ownership, const Card &card, const Asking &asking, const Look &look) {
+    // The lists first: what ends meanwhile then is not found.
+    auto lists = look(asking.control.verb == Verb::mode ? Detail::full : Detail::brief);
+    if (!lists)
+        return tl::unexpected(lists.error());
+    auto owned = ownership.find(card);
+    // Old names may have been passed over: all are tried before a process counts as unused.
+    if (owned && std::ranges::any_of(owned->processes, [&](const Process &process) {
+            return std::ranges::count(asking.pids, process.pid) && process.controls.empty() &&
+                   !process.denied;
+        }))
+        owned = ownership.find(card, true);
+    if (!owned)
+        return tl::unexpected(owned.error());
+    return Scene(std::move(*owned), *lists);
+}
+
+/** Calls for the timeslices of tasks, and for all of their channels. */
+Result<HeldCalls> held_calls(const Scene &scene, const std::vector<Task> &tasks,
+                             const std::vector<const OwnedChannel *> &channels,
+                             std::optional<std::uint32_t> runlist) {
+    HeldCalls calls;
+    // What is disabled now stays so.
+    const auto changed = to_change(scene, channels, false);
+    add_disable(calls.disable, changed, true);
+    add_disable(calls.enable, changed, false);
+    for (const Task &task : tasks) {
+        const Listed *const place = scene.listed(task);
+        if (runlist && !scene.lists().empty() && (!place || place->runlist != *runlist))
+            continue;
+        const OwnedChannel &one = *task.first;
+        if (!one.timeslice_us)
+            return tl::unexpected(not_known(named(scene.process(one)), "a timeslice"));
+        calls.set.push_back(call_of(one, one.tsg, rm::SetTimeslice{*one.timeslice_us}));
+        calls.look.push_back(call_of(one, one.tsg, rm::Timeslice{0}));
+        calls.before_us.push_back(*one.timeslice_us);
+    }
+    return calls;
+}
+
 } // namespace
 
 const std::vector<std::string> &control_files() {
@@ -692,20 +734,10 @@ Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &owners
     const auto asking = parse(*find_control(file), text);
     if (!asking)
         return tl::unexpected(asking.error());
-    // The lists first: what ends meanwhile then is not found.
-    auto lists = look(asking->control.verb == Verb::mode ? Detail::full : Detail::brief);
-    if (!lists)
-        return tl::unexpected(lists.error());
-    auto owned = ownership.find(card);
-    // Old names may have been passed over: all are tried before a process counts as unused.
-    if (owned && std::ranges::any_of(owned->processes, [&](const Process &process) {
-            return std::ranges::count(asking->pids, process.pid) && process.controls.empty() &&
-                   !process.denied;
-        }))
-        owned = ownership.find(card, true);
-    if (!owned)
-        return tl::unexpected(owned.error());
-    Scene scene(std::move(*owned), *lists);
+    auto found = find_scene(ownership, card, *asking, look);
+    if (!found)
+        return tl::unexpected(found.error());
+    Scene &scene = *found;
     const auto channels = channels_meant(*kernel, scene, *asking);
     if (!channels)
         return tl::unexpected(channels.error());
@@ -740,6 +772,26 @@ Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &owners
         keeper->settle(std::move(scene.owned.processes));
     performed.lease = std::move(keeper);
     return performed;
+}
+
+Result<std::unique_ptr<TaskHold>> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
+                                       const Card &card, const std::vector<std::uint32_t> &pids,
+                                       const HoldOptions &options, const Look &look) {
+    const Asking asking{*find_control("set_task_timeslice"), true, {}, {}, pids};
+    auto scene = find_scene(ownership, card, asking, look);
+    if (!scene)
+        return tl::unexpected(scene.error());
+    const auto channels = channels_meant(*kernel, *scene, asking);
+    if (!channels)
+        return tl::unexpected(channels.error());
+    const std::vector<Task> tasks = tasks_of(*channels);
+    if (auto all = all_of_shared(*scene, asking, tasks); !all)
+        return tl::unexpected(all.error());
+    auto calls = held_calls(*scene, tasks, *channels, options.runlist);
+    if (!calls)
+        return tl::unexpected(calls.error());
+    return Hold::start(kernel, std::move(scene->owned.processes), std::move(*calls), channels->size(),
+                       options.patience);
 }
 
 } // namespace nvdebug::driver

@@ -13,6 +13,7 @@
 #include "lib/driver/kernel.hpp"
 #include "file.hpp"
 #include "nvdebug/error.hpp"
+#include "nvdebug/hold.hpp"
 #include "nvdebug/runlist.hpp"
 #include "lib/driver/ownership.hpp"
 
@@ -33,6 +34,11 @@ using Look = std::function<Result<std::vector<Runlist>>(Detail)>;
  */
 Result<Performed> steer(const std::shared_ptr<Kernel> &kernel, Ownership &ownership, const Card &card,
                         std::string_view file, std::string_view text, const Look &look);
+
+/** Gpu::hold() */
+Result<std::unique_ptr<TaskHold>> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
+                                       const Card &card, const std::vector<std::uint32_t> &pids,
+                                       const HoldOptions &options, const Look &look);
 
 } // namespace nvdebug::driver
 

@@ -116,6 +116,13 @@ class Unit {
         return driver::steer(kernel_, *ownership_, card_, file, text, look);
     }
 
+    Result<std::unique_ptr<TaskHold>> hold(const std::vector<std::uint32_t> &pids,
+                                           const HoldOptions &options, const Look &look) const {
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return driver::hold(kernel_, *ownership_, card_, pids, options, look);
+    }
+
     /** Why there is nothing but `info`; empty: there is more. */
     std::optional<Error> closed() const {
         const std::scoped_lock held(lock_);
@@ -267,6 +274,16 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
 
     Result<std::unique_ptr<SwitchReader>> follow_switches(std::string_view gpu) const override {
         return ask(gpu, [](Unit &unit, std::string_view) { return unit.follow_switches(); });
+    }
+
+    Result<std::unique_ptr<TaskHold>> hold(std::string_view gpu,
+                                           const std::vector<std::uint32_t> &pids,
+                                           const HoldOptions &options) const override {
+        return ask(gpu, [&](Unit &unit, std::string_view) {
+            return unit.hold(pids, options, [&](Detail detail) {
+                return lists(unit, parse(gpu)->gpu, detail);
+            });
+        });
     }
 
     std::string record(std::string_view name) const override {

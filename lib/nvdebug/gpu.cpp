@@ -241,4 +241,8 @@ Result<Lease> Gpu::lease(const Request &request) const {
     });
 }
 
+Result<std::unique_ptr<TaskHold>> Gpu::hold(Pids pids, const HoldOptions &options) const {
+    return tree_.impl().hold(folder(), {pids.begin(), pids.end()}, options);
+}
+
 } // namespace nvdebug

@@ -39,6 +39,7 @@ int sized(void *argument, std::size_t bytes, Answer answer) {
 struct StandIn::Shared {
     static constexpr std::uint32_t most = 1 << 14;
     std::atomic<std::uint32_t> count;
+    std::atomic_flag busy; // several processes keep changes at once
     Change changes[most];
 };
 
@@ -326,11 +327,16 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
 // --- what changes ---
 
 void StandIn::keep(const Change &change) {
+    while (shared_->busy.test_and_set())
+        ::usleep(10);
     const std::uint32_t at = shared_->count.load();
+    if (at < Shared::most) {
+        shared_->changes[at] = change;
+        shared_->count.store(at + 1);
+    }
+    shared_->busy.clear();
     if (at >= Shared::most)
-        return wrong("more changes than can be kept");
-    shared_->changes[at] = change;
-    shared_->count.store(at + 1);
+        wrong("more changes than can be kept");
 }
 
 std::vector<StandIn::Change> StandIn::changes() const {

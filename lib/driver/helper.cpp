@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "helper.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace nvdebug::driver {
+namespace {
+
+/** fork() without the C library's own work; the end of the child sends no signal. */
+pid_t plain_fork() {
+    return static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
+}
+
+} // namespace
+
+Answer make_call(Kernel &kernel, int descriptor, Call &call) {
+    if (call.only_while_us) {
+        rm::Timeslice now{};
+        const Answer answer = ask_rm(kernel, descriptor, call.client, call.object,
+                                     rm::Timeslice::command, &now, sizeof(now));
+        if (answer.ok() && now.us != *call.only_while_us)
+            return answer;
+    }
+    return ask_rm(kernel, descriptor, call.client, call.object, call.command, call.params.data(),
+                  call.params.size());
+}
+
+Helper::Helper(Kernel &kernel, int socket, const std::vector<Process> &processes,
+               std::initializer_list<std::vector<Call> *> calls)
+    : kernel_(kernel), socket_(socket), kept_{socket},
+      awaited_(processes.size() + 1, pollfd{-1, POLLIN, 0}) {
+    awaited_[0].fd = socket;
+    for (const std::vector<Call> *const list : calls)
+        for (const Call &call : *list) {
+            const Process &process = processes[call.process];
+            const int number = process.controls[call.control].here.number();
+            awaited_[call.process + 1].fd = process.held.number();
+            if (std::ranges::count(kept_, number))
+                continue;
+            taken_.push_back({call.process, call.control, number});
+            kept_.push_back(number);
+            if (!std::ranges::count(kept_, process.held.number()))
+                kept_.push_back(process.held.number());
+        }
+    std::ranges::sort(kept_);
+}
+
+bool Helper::is_kept(int number) const {
+    return std::ranges::binary_search(kept_, number);
+}
+
+/** Those that /proc/self/fd has, but for @p folder itself. True: there were some. */
+bool Helper::close_listed(int folder) const {
+    // linux_dirent64 of getdents64(2): 64 bits each for inode and offset, 16 for the length.
+    constexpr std::size_t length_at = 16, name_at = 19;
+    alignas(8) char entries[4096];
+    bool any = false;
+    for (;;) {
+        const long got = ::syscall(SYS_getdents64, folder, entries, sizeof(entries));
+        if (got <= 0)
+            return any;
+        std::uint16_t length = 0;
+        for (long at = 0; at < got; at += length) {
+            std::memcpy(&length, entries + at + length_at, sizeof(length));
+            int number = 0;
+            const char *name = entries + at + name_at;
+            for (; *name >= '0' && *name <= '9'; name++)
+                number = number * 10 + (*name - '0');
+            if (*name || number == folder || is_kept(number))
+                continue;
+            ::close(number);
+            any = true;
+        }
+    }
+}
+
+void Helper::close_others() const {
+    // close_range() is of Linux 5.9, and not every kernel that has pidfds has it.
+    const int folder = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    // What is closed may make the rest move up in the list.
+    while (close_listed(folder))
+        ::lseek(folder, 0, SEEK_SET);
+    ::close(folder);
+}
+
+void Helper::let_go(std::size_t process) {
+    awaited_[process + 1].fd = -1;
+    for (const Taken &taken : taken_)
+        if (taken.process == process)
+            kernel_.close(taken.number);
+}
+
+Helper::Woken Helper::wait(int timeout_ms) {
+    for (;;) {
+        const int came = ::poll(awaited_.data(), awaited_.size(), timeout_ms);
+        if (came < 0 && errno == EINTR)
+            continue;
+        if (came <= 0)
+            return came ? Woken::broken : Woken::late;
+        for (std::size_t n = 1; n < awaited_.size(); n++)
+            if (awaited_[n].revents)
+                let_go(n - 1);
+        if (awaited_[0].revents)
+            return Woken::message;
+    }
+}
+
+int Helper::number_of(const Call &call) const {
+    const auto found = std::ranges::find_if(taken_, [&](const Taken &taken) {
+        return taken.process == call.process && taken.control == call.control;
+    });
+    return found->number;
+}
+
+Answer Helper::make(Call &call) {
+    return make_call(kernel_, number_of(call), call);
+}
+
+int Helper::fork(const char *name, const std::function<void()> &work) {
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t child = plain_fork();
+    if (child == 0) {
+        if (plain_fork() == 0) {
+            ::setsid();
+            ::prctl(PR_SET_NAME, name);
+            // Another's mount point is not to be kept busy.
+            if (::chdir("/") == 0) {
+                close_others();
+                work();
+            }
+        }
+        ::_exit(0);
+    }
+    const int error = child < 0 ? errno : 0;
+    while (child > 0 && ::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR)
+        continue;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
+} // namespace nvdebug::driver

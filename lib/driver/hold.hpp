@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Tasks whose timeslices are set and that are paused again and again, by a helper.
+#ifndef NVDEBUG_DRIVER_HOLD_HPP
+#define NVDEBUG_DRIVER_HOLD_HPP
+
+#include "helper.hpp"
+#include "nvdebug/hold.hpp"
+
+namespace nvdebug::driver {
+
+/** Calls of a Hold, made ready. */
+struct HeldCalls {
+    std::vector<Call> disable, enable;    ///< of channels
+    std::vector<Call> set, look;          ///< of each TSG: its timeslice; the value is put in
+    std::vector<std::uint64_t> before_us; ///< of each TSG
+};
+
+class Hold final : public TaskHold {
+  public:
+    /** The processes are those that the calls are about, and may be more. */
+    static Result<std::unique_ptr<TaskHold>> start(std::shared_ptr<Kernel> kernel,
+                                                   std::vector<Process> processes, HeldCalls calls,
+                                                   std::size_t channels,
+                                                   std::chrono::milliseconds patience);
+    ~Hold() override;
+
+    Result<void> ask(const TaskState &wanted) override;
+    Result<void> finish() override;
+    std::size_t tsgs() const override { return calls_.set.size(); }
+    std::size_t channels() const override { return channels_; }
+
+  private:
+    Hold(std::shared_ptr<Kernel> kernel, HeldCalls calls, std::size_t channels)
+        : kernel_(std::move(kernel)), calls_(std::move(calls)), channels_(channels) {}
+    void undo_here();
+    Error broken();
+
+    const std::shared_ptr<Kernel> kernel_;
+    HeldCalls calls_;
+    const std::size_t channels_;
+    int socket_ = -1;
+    std::size_t asked_ = 0; ///< of which the answers are outstanding
+    TaskState last_;
+    std::vector<Process> processes_; ///< what was taken of them is the helper's alone
+};
+
+} // namespace nvdebug::driver
+
+#endif

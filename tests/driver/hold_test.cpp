@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Tasks that are held, through the stand-in for NVIDIA's driver: the helper is a process that is
+// really forked.
+#include "steering.hpp"
+
+#include <csignal>
+#include <sys/wait.h>
+
+namespace driver_test {
+namespace {
+
+using nvdebug::ErrorCode;
+using nvdebug::TaskHold;
+using nvdebug::TaskState;
+using std::chrono::milliseconds;
+
+class Holding : public Steering {
+  protected:
+    std::unique_ptr<TaskHold> hold(const std::vector<std::uint32_t> &pids,
+                                   const nvdebug::HoldOptions &options = {}) {
+        auto held = gpu.hold(pids, options);
+        EXPECT_TRUE(held) << held.error().sentence;
+        return held ? std::move(*held) : nullptr;
+    }
+    static void put(TaskHold &held, const TaskState &state) {
+        ASSERT_TRUE(held.ask(state));
+        const auto done = held.finish();
+        ASSERT_TRUE(done) << done.error().sentence;
+    }
+    std::size_t asked() const { return kernel.changes().size(); }
+};
+
+TEST_F(Holding, ChangesAgainAndAgainAndPutsItBack) {
+    const auto before = timeslices_us();
+    auto held = hold({557});
+    EXPECT_EQ(held->tsgs(), 1U);
+    EXPECT_EQ(held->channels(), 2U);
+    put(*held, {.timeslice_ns = 30'000});
+    EXPECT_EQ(timeslices_us()[0], 29U) << "in steps of 1,024 ns; no limit but the driver's";
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    EXPECT_EQ(timeslices_us()[0], 512U);
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    put(*held, {.timeslice_ns = 512'000});
+    EXPECT_EQ(enabled(), all_on);
+    put(*held, {});
+    EXPECT_EQ(timeslices_us(), before);
+    put(*held, {.timeslice_ns = 700'000, .paused = true});
+    held.reset();
+    EXPECT_EQ(timeslices_us(), before);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Holding, DoesNotDoAgainWhatIsSo) {
+    auto held = hold({557});
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    const std::size_t before = asked();
+    for (int n = 0; n < 5; n++)
+        put(*held, {.timeslice_ns = 512'000, .paused = true});
+    EXPECT_EQ(asked(), before);
+}
+
+/// As CUDA does with its own TSG after it was found.
+TEST_F(Holding, SetsItAgainWhereTheProcessHasSetItAndPutsThatBack) {
+    auto held = hold({557});
+    put(*held, {.timeslice_ns = 512'000});
+    for (auto &[name, object] : kernel.others[first])
+        if (object.object_class == rm::class_tsg)
+            kernel.set_timeslice(first, name, 8000);
+    put(*held, {.timeslice_ns = 512'000});
+    EXPECT_EQ(timeslices_us()[0], 512U);
+    held.reset();
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 8000, 80);
+}
+
+TEST_F(Holding, IsUndoneWhenNobodyAsksAndGoesOnAfterwards) {
+    const auto before = timeslices_us();
+    auto held = hold({557}, {.patience = milliseconds(100)});
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    EXPECT_EQ(timeslices_us()[0], 512U) << "as after SIGCONT";
+    EXPECT_NE(enabled(), all_on);
+}
+
+/// The holder is another process, which is killed, or stopped, while a task is paused.
+class Ended : public Holding, public testing::WithParamInterface<int> {};
+
+TEST_P(Ended, LeavesNothingChanged) {
+    const auto before = timeslices_us();
+    ASSERT_TRUE(gpu.owners()) << "whether the processes live is this one's to say";
+    const pid_t holder = ::fork();
+    if (holder == 0) {
+        auto one = gpu.hold(std::vector<std::uint32_t>{557}, {.patience = milliseconds(100)});
+        auto two = gpu.hold(std::vector<std::uint32_t>{558}, {.patience = milliseconds(100)});
+        for (;;) {
+            for (auto *held : {one->get(), two->get()})
+                if (!held->ask({.timeslice_ns = 512'000, .paused = true}) || !held->finish())
+                    ::_exit(1);
+            ::usleep(10'000);
+        }
+    }
+    ASSERT_TRUE(comes_true(
+        [&] { return enabled() == std::vector<bool>{false, false, false, false, true, true}; }));
+    ASSERT_EQ(::kill(holder, GetParam()), 0);
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
+    ::kill(holder, SIGKILL);
+    ::waitpid(holder, nullptr, 0);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Ended, testing::Values(SIGKILL, SIGSTOP, SIGTERM, SIGSEGV));
+
+TEST_F(Holding, AProcessThatEndsIsLetGo) {
+    auto held = hold({557});
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    kernel.end_process(557);
+    EXPECT_TRUE(comes_true([&] {
+        const auto asked_for = held->ask({.timeslice_ns = 512'000, .paused = true});
+        const auto done = held->finish();
+        return asked_for && !done && done.error().code == ErrorCode::not_found;
+    }));
+    const auto changes = kernel.changes();
+    EXPECT_TRUE(std::ranges::any_of(changes, [](const auto &change) {
+        return change.command == StandIn::closed && change.by != ::getpid();
+    }));
+    held.reset();
+}
+
+TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
+    const auto before = timeslices_us();
+    auto held = hold({557});
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    for (const pid_t keeper : keepers())
+        if (!first_keepers.contains(keeper))
+            ::kill(keeper, SIGKILL);
+    static_cast<void>(held->ask({.timeslice_ns = 600'000}));
+    const auto done = held->finish();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::busy);
+    EXPECT_EQ(enabled(), all_on);
+    EXPECT_EQ(timeslices_us(), before);
+}
+
+TEST_F(Holding, ARefusalIsReported) {
+    auto held = hold({557});
+    kernel.refuse_change = kernel.asked_to_change + 1;
+    ASSERT_TRUE(held->ask({.paused = true}));
+    const auto done = held->finish();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::unsupported);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Holding, WhatIsDisabledBeforeStaysSo) {
+    ASSERT_TRUE(gpu.perform(nvdebug::disable_channels({{0, 0}})));
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    put(*held, {});
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
+}
+
+TEST_F(Holding, TimeslicesAreThoseOfOneRunlist) {
+    EXPECT_EQ(hold({557}, {.runlist = 0})->tsgs(), 1U);
+    EXPECT_EQ(hold({557}, {.runlist = 5})->tsgs(), 0U);
+    kernel.root = false;
+    const nvdebug::Gpu seen(bench.tree(), 0);
+    const std::vector<std::uint32_t> one = {557};
+    EXPECT_EQ(seen.hold(one, {.runlist = 5}).value()->tsgs(), 1U) << "lists are for root";
+}
+
+TEST_F(Holding, WhoHasNothingIsRefused) {
+    const std::vector<std::uint32_t> nobody = {4711};
+    const auto held = gpu.hold(nobody);
+    ASSERT_FALSE(held);
+    EXPECT_EQ(held.error().code, ErrorCode::not_found);
+}
+
+} // namespace
+} // namespace driver_test
