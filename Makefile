@@ -119,7 +119,7 @@ endef
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm exporter)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos exporter)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
@@ -159,8 +159,8 @@ model: cmake ## build the GPU model into build/cmake/model
 	$(call cmake_build,$(BUILD)/cmake,"GPU model",nvdebug-model)
 
 .PHONY: tool
-tool: cmake ## build nvdebugctl, nvtaskset and nvstgm into build/cmake
-	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset nvstgm)
+tool: cmake ## build nvdebugctl, nvtaskset, nvstgm and nvqos into build/cmake
+	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset nvstgm nvqos)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (seconds)

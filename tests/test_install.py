@@ -119,18 +119,19 @@ def test_what_is_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
-    for tool in ("nvdebugctl", "nvstgm", "nvtaskset"):
+    for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset"):
         expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
                      f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
     expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
-    expected |= {f"share/nvdebug/schema/{path.name}" for path in (ROOT / "tools/nvstgm/schema").iterdir()}
+    expected |= {f"share/nvdebug/schema/{path.name}"
+                 for tool in ("nvqos", "nvstgm") for path in (ROOT / "tools" / tool / "schema").iterdir()}
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", "recording.line.json",
         *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}"
                  for path in (ROOT / "docs/man").glob("*.1")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
-                 "lib/systemd/system/nvdebug-exporter.service"}
+                 "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected
 

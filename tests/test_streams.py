@@ -85,7 +85,7 @@ def test_nvdebugctl(proc, tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_programs(tmp_path, kind):
     nvstgm, taskset = built("tool", "bin/nvstgm"), built("tool", "bin/nvtaskset")
-    for program in (taskset, exporter(), nvstgm):
+    for program in (taskset, exporter(), nvstgm, built("tool", "bin/nvqos")):
         for option in GENERAL:
             fails([program, option], kind, tmp_path)
     verbs = subprocess.run([nvstgm, "__complete", ""], capture_output=True, text=True, check=True, timeout=PATIENCE_S)

@@ -2,15 +2,12 @@
 #include "shares.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "lib/base/claim.hpp"
 
 namespace nvdebugctl {
 
@@ -105,19 +102,11 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
 
 Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
                                                   const std::string &gpu) {
-    struct Claim {
-        explicit Claim(const std::string &path)
-            : file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)) {}
-        Claim(const Claim &) = delete;
-        ~Claim() { ::close(file); }
-        int file;
-    };
-    // The file stays: removing it might remove another process's claim.
-    auto claim = std::make_shared<const Claim>(folder + "/nvdebug-shares-" + gpu);
-    if (::flock(claim->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    auto claim = nvdebug::base::claim_shares(folder, gpu);
+    if (!claim)
         return fail(nvdebug::ErrorCode::busy,
-                    "another 'task set --share' is at work on this GPU (--hold or --for): give all "
-                    "shares in one, or end it first");
+                    "another 'task set --share' (--hold or --for), or nvqos, is at work on this GPU: give "
+                    "all shares in one, or end it first");
     return claim;
 }
 

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos on a real GPU: shares and a cap by the driver's own record of context switches, kill -9, SIGSTOP, and its cost.
+
+    qos.py NVQOS NVDEBUGCTL LOAD FOLDER
+
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in 100 s at most. LOAD is load.cpp, built.
+Only tasks that it starts are changed. Writes FOLDER/qos.json; ends with 1 if a check fails.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from common import loads, show, write
+from rm import Ours
+
+NVQOS, TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
+SECOND = 1_000_000_000
+signal.alarm(100)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
+
+
+def slices(ours, seconds):
+    """Each as (pid, begin, end), in ns; and when it began and ended, as far as is known."""
+    _, switches = ours.switches(lambda: time.sleep(seconds))
+    return [(a[3], a[0], b[0]) for a, b in zip(switches, switches[1:]) if a[1] and not b[1] and a[2:] == b[2:]]
+
+
+def part(found, pid):
+    """Of the time that passes, in percent."""
+    return 100 * sum(end - begin for who, begin, end in found if who == pid) / (found[-1][2] - found[0][1])
+
+
+def most_of_a_second(found, pid):
+    """The most that it had of any second, in percent: one that ends with one of its slices is the worst."""
+    own = [(begin, end) for who, begin, end in found if who == pid]
+    most = 0
+    for _, last in own:
+        most = max(most, sum(max(0, min(end, last) - max(begin, last - SECOND)) for begin, end in own))
+    return 100 * most / SECOND
+
+
+def timeslices(pids):
+    told = json.loads(subprocess.run([TOOL, "--from", "driver", "task", "list", "-j"], capture_output=True, text=True,
+                                     check=False, timeout=30).stdout)["data"]
+    return {row["pid"]: row["timeslice_us"] for row in told if row["pid"] in pids}
+
+
+class Keeping:
+    """nvqos at work."""
+
+    def __init__(self, *words):
+        self.process = subprocess.Popen([NVQOS, "--json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = self.process.stdout.readline()
+        if not first:
+            sys.exit(f"nvqos {' '.join(words)}: {self.process.stderr.read()}")
+        os.set_blocking(self.process.stdout.fileno(), False)
+
+    def last(self):
+        """The last whole line of those so far."""
+        lines = (self.process.stdout.read() or "").splitlines()
+        return json.loads(lines[-2])["data"]["tenants"] if len(lines) > 1 else None
+
+    def processor_s(self):
+        """Its own and that of its keepers, which are nobody's children."""
+        def used(pid):
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        keepers = [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/comm")
+                   if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper"]
+        return used(self.process.pid) + sum(map(used, keepers))
+
+    def end(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        return self.process.wait(20)
+
+
+checks = []
+
+
+def check(name, good, **figures):
+    checks.append(bool(good))
+    return {"check": name, "good": bool(good)} | figures
+
+
+def shares(ours):
+    for goals in ((30,), (70,), (30, 60)):
+        with loads(LOAD, *[("queue", "60")] * 2) as tasks:
+            pids = [task.pid for task in tasks]
+            before = timeslices(pids)
+            keeping = Keeping(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
+            time.sleep(1)
+            found = slices(ours, 5)
+            status = keeping.end()
+            got = [round(part(found, pid), 2) for pid in pids]
+            yield check("shares", all(abs(a - b) <= 1 or (len(goals) == 2 and a > b) for a, b in zip(got, goals)) and status == 0
+                        and timeslices(pids) == before, asked=goals, got=got, status=status)
+
+
+def caps(ours):
+    for cap, count in ((30, 1), (30, 2), (60, 1)):
+        with loads(LOAD, *[("queue", "60")] * count) as tasks:
+            pids = [task.pid for task in tasks]
+            keeping = Keeping(f"{pids[0]}=cap:{cap}%")
+            time.sleep(1.5)
+            cost = -keeping.processor_s()
+            found = slices(ours, 5)
+            cost += keeping.processor_s()
+            told = keeping.last()
+            status = keeping.end()
+            most, mean = most_of_a_second(found, pids[0]), part(found, pids[0])
+            yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count,
+                        most=round(most, 2), mean=round(mean, 2), told=told and told[0]["got_percent"],
+                        core_percent=round(100 * cost / 5, 2), status=status)
+
+
+def ends(ours):
+    for how, wait in ((signal.SIGKILL, 0.5), (signal.SIGSTOP, 2.5)):
+        with loads(LOAD, *[("queue", "60")] * 2) as tasks:
+            pids = [task.pid for task in tasks]
+            before = timeslices(pids)
+            keeping = Keeping(f"{pids[0]}=cap:5%", f"{pids[1]}=share:60%")
+            time.sleep(1)
+            meanwhile = timeslices(pids)
+            keeping.process.send_signal(how)
+            time.sleep(wait)
+            found = slices(ours, 1.5)
+            got = [round(part(found, pid), 1) for pid in pids]
+            yield check(how.name, timeslices(pids) == before != meanwhile and abs(got[0] - got[1]) < 5, got=got)
+            keeping.end(signal.SIGKILL)
+
+
+def tenant_killed(ours):
+    with loads(LOAD, *[("queue", "60")] * 2) as tasks:
+        keeping = Keeping(f"{tasks[0].pid}=cap:10%", f"{tasks[1].pid}=share:50%")
+        time.sleep(1)
+        tasks[0].kill()
+        tasks[0].wait()
+        time.sleep(1)
+        found = slices(ours, 1)
+        status = keeping.end()
+        yield check("tenant killed", found[-1][0] == tasks[1].pid and status in (0, 4), status=status)
+
+
+def main():
+    ours = Ours()
+    found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)), "ends": show("ends", ends(ours)),
+             "tenant killed": show("tenant killed", tenant_killed(ours))}
+    write(FOLDER / "qos.json", found)
+    print(f"\n{sum(checks)} of {len(checks)} checks passed")
+    sys.exit(not all(checks))
+
+
+main()

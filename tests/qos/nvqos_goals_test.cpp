@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Goals as they are typed and as a file has them.
+#include "tools/nvqos/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace {
+
+using namespace nvqos;
+
+Asked typed(const std::vector<std::string> &words) {
+    Asked asked;
+    for (const std::string &word : words) {
+        const auto added = add_word(word, asked);
+        EXPECT_TRUE(added) << added.error().sentence;
+    }
+    return asked;
+}
+
+TEST(Words, NameTenantsAndGoals) {
+    const Asked asked = typed({"4711=share:30%,cap:40.5%", "command:a=b=latency",
+                               "job:17=speed:12.5%", "container:3f=best-effort:3",
+                               "all-of:9=cap:20%", "cgroup:/x/y=best-effort", "others=cap:50%"});
+    ASSERT_EQ(asked.tenants.size(), 6U);
+    EXPECT_EQ(asked.tenants[0].who.pid, 4711U);
+    EXPECT_EQ(asked.tenants[0].goal.part, 30 * qos::point);
+    EXPECT_EQ(asked.tenants[0].goal.cap, 405'000);
+    EXPECT_EQ(asked.tenants[1].who.command, "a=b");
+    EXPECT_EQ(asked.tenants[1].goal.aim, qos::Aim::latency);
+    EXPECT_EQ(asked.tenants[2].who.job, "17");
+    EXPECT_EQ(asked.tenants[2].goal.part, 125'000);
+    EXPECT_EQ(asked.tenants[3].goal.weight, 3);
+    EXPECT_EQ(asked.tenants[4].who.all_of, 9U);
+    EXPECT_EQ(asked.others.cap, 50 * qos::point);
+    EXPECT_EQ(text_of(asked.tenants[0].goal), "share 30 %, cap 40.5 %");
+}
+
+TEST(Words, ThatMakeNoSenseAreRefused) {
+    for (const char *const word : {"",
+                                   "4711",
+                                   "=share:30%",
+                                   "0777=share:30%",
+                                   "-1=cap:3%",
+                                   "x=share:30%",
+                                   "what:x=cap:30%",
+                                   "command:=cap:30%",
+                                   "4711=",
+                                   "4711=share",
+                                   "4711=share:30",
+                                   "4711=share:0%",
+                                   "4711=share:101%",
+                                   "4711=share:1e1%",
+                                   "4711=share:0.00001%",
+                                   "4711=share:30%,share:20%",
+                                   "4711=share:30%,latency",
+                                   "4711=cap:30%,cap:40%",
+                                   "4711=fast",
+                                   "4711=best-effort:0",
+                                   "4711=best-effort:",
+                                   "4711=share:30%,",
+                                   "4711=share:-3%"}) {
+        Asked asked;
+        const auto added = add_word(word, asked);
+        ASSERT_FALSE(added) << word;
+        EXPECT_EQ(added.error().exit, bad_usage) << word;
+        EXPECT_FALSE(added.error().sentence.empty());
+    }
+    Asked asked = typed({"4711=cap:30%"});
+    EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
+}
+
+TEST(Times, AreExact) {
+    EXPECT_EQ(parse_time("100ms"), 100 * qos::ms);
+    EXPECT_EQ(parse_time("1.5s"), 1500 * qos::ms);
+    EXPECT_EQ(parse_time("30us"), 30 * qos::us);
+    for (const char *const word : {"", "ms", "100", "-1ms", "1e3ms", "1.s", "99999999s", "5m"})
+        EXPECT_FALSE(parse_time(word)) << word;
+}
+
+TEST(Selectors, FitWhatTaskSetFits) {
+    nvdebug::Process process{11, "train",
+                             "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
+    const auto fit = [&](const char *word) { return fits(*parse_selector(word), process); };
+    EXPECT_TRUE(fit("11"));
+    EXPECT_FALSE(fit("12"));
+    EXPECT_TRUE(fit("command:train"));
+    EXPECT_FALSE(fit("command:trai"));
+    EXPECT_TRUE(fit("job:17"));
+    EXPECT_FALSE(fit("job:1"));
+    EXPECT_TRUE(fit("cgroup:/system.slice"));
+    EXPECT_FALSE(fit("cgroup:/system.sl"));
+    const std::string id(64, 'a');
+    process.cgroup = "/system.slice/docker-" + id + ".scope";
+    EXPECT_TRUE(fit("container:aaaa"));
+    EXPECT_FALSE(fit("container:b"));
+    process.pid = static_cast<std::uint32_t>(getpid());
+    EXPECT_TRUE(fits({.all_of = static_cast<std::uint32_t>(getppid())}, process));
+    EXPECT_FALSE(fits({.all_of = process.pid, .command = "other"}, process));
+}
+
+class File : public testing::Test {
+  protected:
+    Outcome<Asked> read(const std::string &text) {
+        std::ofstream(path) << text;
+        return read_goals(path);
+    }
+    void refused(const std::string &text, const std::string &sentence) {
+        const auto asked = read(text);
+        ASSERT_FALSE(asked) << text;
+        EXPECT_NE(asked.error().sentence.find(sentence), std::string::npos)
+            << asked.error().sentence;
+        EXPECT_EQ(asked.error().exit, bad_usage);
+    }
+    ~File() override { std::remove(path.c_str()); }
+    const std::string path = testing::TempDir() + "goals." + std::to_string(getpid()) + ".toml";
+};
+
+TEST_F(File, HasAllThatCanBeTyped) {
+    const auto asked = read(R"(
+epoch = "200ms"
+scheme = "history"
+gpus = [1, 0]
+others = "best-effort:2"
+[[tenant]]
+name = "service"
+command = "serve"
+goal = "latency"
+[[tenant]]
+container = "3f2a"
+goal = ["share:30%", "cap:50%"]
+[[tenant]]
+job = "17"
+cgroup = "/x"
+goal = "cap:20%"
+[[tenant]]
+pid = 4711
+goal = "speed:10%"
+)");
+    ASSERT_TRUE(asked) << asked.error().sentence;
+    EXPECT_EQ(asked->settings.epoch, 200 * qos::ms);
+    EXPECT_EQ(asked->settings.scheme, qos::Scheme::history);
+    EXPECT_EQ(asked->gpus, (std::vector<std::uint32_t>{1, 0}));
+    EXPECT_EQ(asked->others.weight, 2);
+    ASSERT_EQ(asked->tenants.size(), 4U);
+    EXPECT_EQ(asked->tenants[0].name, "service");
+    EXPECT_EQ(asked->tenants[1].name, "container:3f2a");
+    EXPECT_EQ(asked->tenants[1].goal.cap, 50 * qos::point);
+    EXPECT_EQ(asked->tenants[2].who, (Selector{.cgroup = "/x", .job = "17"}));
+    EXPECT_EQ(asked->tenants[3].who.pid, 4711U);
+}
+
+TEST_F(File, IsRefusedWithTheLine) {
+    refused("epoch = 100\n", ":1: epoch is a time");
+    refused("\nepoc = \"1s\"\n", ":2: 'epoc' is no key here");
+    refused("scheme = \"best\"\n", "is no scheme");
+    refused("gpus = \"all\"\n", "gpus are numbers");
+    refused("gpus = [-1]\n", "gpus are numbers");
+    refused("[tenant]\npid = 1\n", "write [[tenant]]");
+    refused("[[tenant]]\ngoal = \"latency\"\n", "which tasks");
+    refused("[[tenant]]\npid = 7\n", "has no goal");
+    refused("[[tenant]]\npid = \"7\"\ngoal = \"latency\"\n", ":2: pid is the number");
+    refused("[[tenant]]\npid = 7\ngoal = \"fast\"\n", ":3: 'fast' is no goal");
+    refused("[[tenant]]\npid = 7\ngoal = []\n", "no goal in the list");
+    refused("[[tenant]]\npid = 7\ngoal = 3\n", "a goal is a text");
+    refused("[[tenant]]\npid = 7\ngoal = \"latency\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n",
+            "twice");
+    refused("epoch = \n", ":1:");
+    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+}
+
+TEST_F(File, StandsBelowWhatIsTyped) {
+    ASSERT_TRUE(
+        read("epoch = \"200ms\"\nscheme = \"naive\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n"));
+    const auto both = parse({"--file", path, "-e", "50ms", "8=cap:4%"});
+    ASSERT_TRUE(both) << both.error().sentence;
+    EXPECT_EQ(both->asked.settings.epoch, 50 * qos::ms);
+    EXPECT_EQ(both->asked.settings.scheme, qos::Scheme::naive);
+    ASSERT_EQ(both->asked.tenants.size(), 2U);
+    EXPECT_EQ(both->asked.tenants[0].who.pid, 8U);
+}
+
+TEST(CommandLine, RefusesWhatMakesNoSense) {
+    for (const std::vector<std::string> &words :
+         std::vector<std::vector<std::string>>{{},
+                                               {"--what"},
+                                               {"--epoch"},
+                                               {"--epoch", "soon", "7=latency"},
+                                               {"--json=1", "7=latency"},
+                                               {"--scheme", "best", "7=latency"},
+                                               {"-j", "-q", "7=latency"},
+                                               {"--gpu", "x", "7=latency"},
+                                               {"--interval", "1us", "7=latency"}}) {
+        const auto parsed = parse(words);
+        ASSERT_FALSE(parsed);
+        EXPECT_EQ(parsed.error().exit, bad_usage);
+    }
+}
+
+TEST(CommandLine, IsCompleted) {
+    EXPECT_EQ(completions({"--sch"}), std::vector<std::string>{"--scheme"});
+    EXPECT_EQ(completions({"--scheme", "el"}), std::vector<std::string>{"elastic"});
+    EXPECT_EQ(completions({"com"}), std::vector<std::string>{"command:"});
+    EXPECT_EQ(completions({"7=la"}), std::vector<std::string>{"7=latency"});
+    EXPECT_EQ(completions({"7=share:3%,c"}), std::vector<std::string>{"7=share:3%,cap:"});
+}
+
+} // namespace

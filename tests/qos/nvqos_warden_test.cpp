@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// nvqos on a simulated GPU behind the stand-in for NVIDIA's driver: goals are kept, and nothing
+// stays changed.
+#include "served.hpp"
+
+#include "tools/nvqos/report.hpp"
+#include "tools/nvqos/run.hpp"
+
+#include <csignal>
+#include <sys/wait.h>
+
+namespace served {
+namespace {
+
+using driver_test::comes_true;
+using driver_test::keepers;
+using namespace qos;
+
+class Kept : public Served {
+  protected:
+    void start(const std::vector<std::string> &words, nvqos::Warden::Options options = {}) {
+        for (const std::string &word : words) {
+            const auto added = nvqos::add_word(word, asked);
+            ASSERT_TRUE(added) << added.error().sentence;
+        }
+        auto made = nvqos::Warden::start(gpu, asked, options,
+                                         [this](const std::string &text) { said.push_back(text); });
+        if (made)
+            warden = std::move(*made);
+        else
+            refused = made.error();
+    }
+
+    void keep_until(Ns end) {
+        while (sim.now() < end) {
+            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
+            auto report = warden->step();
+            ASSERT_TRUE(report) << report.error().sentence;
+            if (*report)
+                reports.push_back(std::move(**report));
+        }
+    }
+
+    double points(std::size_t task, Ns since, Ns used_before) const {
+        return 100.0 * static_cast<double>(sim.tasks[task].used - used_before) /
+               static_cast<double>(sim.now() - since);
+    }
+
+    nvqos::Asked asked;
+    std::vector<std::string> said;
+    std::unique_ptr<nvqos::Warden> warden;
+    std::optional<nvqos::Failure> refused;
+    std::vector<nvqos::Report> reports;
+};
+
+TEST_F(Kept, AShareThatEndsWithTheProgram) {
+    const auto before = timeslices_us();
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=share:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    const Ns used = sim.tasks[0].used;
+    keep_until(3 * qos::second);
+    EXPECT_NEAR(points(0, 500 * ms, used), 30, 1);
+    EXPECT_NE(timeslices_us(), before);
+    EXPECT_EQ(reports.back().tenants[0].tsgs, 1);
+    EXPECT_TRUE(reports.back().tenants[0].record.kept);
+    warden.reset();
+    EXPECT_EQ(timeslices_us(), before);
+    EXPECT_EQ(said, std::vector<std::string>{});
+}
+
+TEST_F(Kept, ACapOfATaskThatIsAlone) {
+    sim.tasks[0].arrives = simulated::always();
+    const auto before = timeslices_us();
+    start({"command:one=cap:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(3 * qos::second);
+    Ns most = 0, sum = 0;
+    const auto &use = sim.use_by_ms[0];
+    for (std::size_t n = 0; n < use.size(); n++) {
+        sum += use[n] - (n >= 1000 ? use[n - 1000] : 0);
+        most = std::max(most, sum);
+    }
+    EXPECT_LE(most, 310 * ms);
+    EXPECT_GE(sim.tasks[0].used, 3 * 280 * ms);
+    EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
+    warden.reset();
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Kept, ServesOneFirst) {
+    sim.tasks[0].arrives = simulated::every(20 * ms, 3 * ms);
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=latency"});
+    keep_until(qos::second);
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 16000, 200);
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[1]), 30, 2);
+}
+
+TEST_F(Kept, ANewcomerIsFollowedWithinAnEpoch) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=share:40%"});
+    keep_until(qos::second);
+    add_third(600, simulated::always());
+    const Ns came = sim.now();
+    keep_until(came + 150 * ms);
+    const auto changes = kernel.changes();
+    EXPECT_TRUE(
+        std::ranges::any_of(changes, [&](const auto &change) { return change.client == third; }));
+    const Ns used = sim.tasks[0].used, since = sim.now();
+    keep_until(since + 2 * qos::second);
+    EXPECT_NEAR(points(0, since, used), 40, 1);
+    EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
+    // It ends: the others go on, and nothing of it is kept.
+    sim.tasks[2].arrives = nullptr;
+    sim.tasks[2].work = 0;
+    kernel.end_process(600);
+    keep_until(sim.now() + 6 * qos::second);
+    EXPECT_EQ(reports.back().tenants[1].tasks, 1U);
+    EXPECT_FALSE(kernel.others.contains(third));
+}
+
+/// A process with a new channel is held anew; what was set is put back to what was there before all
+/// of it.
+TEST_F(Kept, ANewChannelIsFollowed) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    const auto before = timeslices_us();
+    start({"557=share:40%"});
+    keep_until(qos::second);
+    auto &objects = kernel.others[first];
+    const auto channel = std::ranges::find_if(
+        objects, [](const auto &one) { return one.second.instance.address != 0; });
+    ASSERT_NE(channel, objects.end());
+    auto more = channel->second;
+    more.instance.address = 0x7000000;
+    objects.emplace(0x5c0000f0, more);
+    ids[0x7000000] = 0;
+    keep_until(sim.now() + 6 * qos::second);
+    EXPECT_NE(timeslices_us(), before);
+    warden.reset();
+    EXPECT_EQ(timeslices_us(), before);
+}
+
+TEST_F(Kept, ATenantThatForksAHundredTimes) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=share:30%", "command:child=best-effort:2"});
+    keep_until(200 * ms);
+    for (std::uint32_t n = 0; n < 100; n++) {
+        const std::uint32_t client = kernel.add_process(1000 + n, {0x8000000 + 0x1000ULL * n});
+        kernel.processes[1000 + n].command = "child";
+        kernel.processes[1000 + n].started = 100 + n;
+        for (auto &[name, object] : kernel.others[client])
+            object.timeslice_us = 2000;
+    }
+    keep_until(6 * qos::second);
+    EXPECT_EQ(reports.back().tenants[1].tasks, 100U);
+    for (std::uint32_t n = 0; n < 100; n += 2)
+        kernel.end_process(1000 + n);
+    keep_until(12 * qos::second);
+    EXPECT_EQ(reports.back().tenants[1].tasks, 50U);
+    warden.reset();
+    EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; }));
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last;
+    for (const auto &change : kernel.changes())
+        if (change.command == driver_test::rm::SetTimeslice::command)
+            last[{change.client, change.object}] = change.value;
+    for (const auto &[object, value] : last)
+        if (kernel.others.contains(object.first)) {
+            EXPECT_EQ(value, 2000U);
+        }
+}
+
+/// The number of a tenant that has ended is another process'.
+TEST_F(Kept, ANumberThatIsGivenAgainIsNotMeant) {
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=cap:30%"});
+    keep_until(300 * ms);
+    kernel.end_process(557);
+    kernel.add_process(557, {instances[0]});
+    kernel.processes[557].started = 77;
+    keep_until(7 * qos::second);
+    EXPECT_EQ(reports.back().tenants[0].tasks, 0U);
+    EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
+}
+
+TEST_F(Kept, WhatCannotBeKeptIsRefusedBeforeAnythingIsDone) {
+    start({"557=share:60%", "558=share:45%"});
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->exit, nvqos::failed);
+    EXPECT_NE(refused->sentence.find("add up to 105 %, and at most 99.328 % can be promised"),
+              std::string::npos)
+        << refused->sentence;
+    EXPECT_EQ(kernel.asked_to_change, 0U);
+}
+
+TEST_F(Kept, OtherGoalsMayBeSetAndBadOnesAreNot) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=share:30%"});
+    keep_until(qos::second);
+    nvqos::Asked other, bad;
+    ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
+    ASSERT_TRUE(nvqos::add_word("557=share:100%", bad));
+    EXPECT_FALSE(warden->set_goals(bad));
+    ASSERT_TRUE(warden->set_goals(other));
+    keep_until(1500 * ms);
+    const Ns used = sim.tasks[0].used, since = sim.now();
+    keep_until(3 * qos::second);
+    EXPECT_NEAR(points(0, since, used), 60, 1);
+}
+
+TEST_F(Kept, ADryRunChangesNothing) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=share:30%", "558=cap:10%"}, {.dry_run = true});
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    EXPECT_EQ(kernel.asked_to_change, 0U);
+    const std::string table = nvqos::table_of({warden->plan()});
+    EXPECT_NE(table.find("share 30 %"), std::string::npos) << table;
+    EXPECT_NE(table.find("cap 10 %"), std::string::npos);
+}
+
+TEST_F(Kept, WithoutRecordsOfSwitchesNothingIsDone) {
+    kernel.has_switches = false;
+    start({"557=share:30%"});
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->exit, nvqos::not_supported);
+    kernel.has_switches = true;
+    kernel.host_numbers = false;
+    start({});
+    EXPECT_NE(refused->sentence.find("--pid=host"), std::string::npos);
+}
+
+// --- the program, as a process ---
+
+class Program : public Served, public testing::WithParamInterface<int> {
+  protected:
+    /// By the machine's clock, 557 has the GPU all the time.
+    Program() {
+        kernel.clock = [] {
+            timespec now{};
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                   static_cast<std::uint64_t>(now.tv_nsec);
+        };
+        kernel.switches.push_back({});
+        kernel.switches.back().tag = driver_test::rm::SwitchRecord::starts;
+        kernel.switches.back().ns = kernel.clock();
+        kernel.switches.back().pid = 557;
+        kernel.switches.back().context = 1;
+    }
+
+    int run(const std::vector<std::string> &words) {
+        return nvqos::run(words, [this] { return nvdebug::Result<nvdebug::Tree>(bench.tree()); });
+    }
+    pid_t start(const std::vector<std::string> &words) {
+        const pid_t child = ::fork();
+        if (child == 0)
+            ::_exit(run(words));
+        return child;
+    }
+    bool is_paused() const {
+        return enabled() == std::vector<bool>{false, false, true, true, true, true};
+    }
+};
+
+TEST_P(Program, LeavesNothingChangedHoweverItEnds) {
+    const auto before = timeslices_us();
+    ASSERT_TRUE(gpu.owners()) << "whether the processes live is this one's to say";
+    const pid_t child = start({"557=cap:10%", "558=share:20%", "--quiet"});
+    ASSERT_TRUE(comes_true([&] { return is_paused(); }));
+    EXPECT_TRUE(comes_true([&] { return timeslices_us() != before; }));
+    ASSERT_EQ(::kill(child, GetParam()), 0);
+    // Of a program that is stopped, after a qos::second.
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
+    if (GetParam() == SIGSTOP) {
+        ::kill(child, SIGCONT);
+        EXPECT_TRUE(comes_true([&] { return is_paused(); })) << "it goes on";
+        ::kill(child, SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
+    if (GetParam() == SIGINT || GetParam() == SIGTERM) {
+        EXPECT_TRUE(WIFEXITED(status)) << "it puts back and ends itself";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Program,
+                         testing::Values(SIGKILL, SIGSTOP, SIGINT, SIGTERM, SIGQUIT, SIGSEGV));
+
+using Ends = Program;
+
+TEST_F(Ends, WithTheStatusOfWhatHappened) {
+    EXPECT_EQ(run({}), nvqos::bad_usage);
+    EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
+    EXPECT_EQ(run({"4711=share:30%"}), nvqos::failed) << "no such task";
+    EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::failed);
+    EXPECT_EQ(run({"557=latency:5ms"}), nvqos::not_supported);
+    EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
+    EXPECT_EQ(kernel.asked_to_change, 0U);
+    EXPECT_EQ(run({"557=share:30%", "--for", "300ms", "--quiet"}), nvqos::done);
+    // A qos::second in which nothing could be done: the record comes late.
+    kernel.switches.push_back(kernel.switches.back());
+    kernel.switches.back().tag = driver_test::rm::SwitchRecord::ends;
+    kernel.switches.back().ns = kernel.clock() + 1'200'000'000;
+    EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::not_kept);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// tests/test_qos.py holds them against the schema.
+TEST_F(Ends, PrintsALineForEachEpoch) {
+    EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for", "700ms", "--json"}),
+              nvqos::done);
+    EXPECT_EQ(enabled(), all_on);
+}
+
+} // namespace
+} // namespace served

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Processes on a simulated GPU behind the stand-in for NVIDIA's driver: what is asked of the driver
+// decides who has the GPU, and its record of context switches has who had it.
+#pragma once
+
+#include "tests/driver/steering.hpp"
+
+#include "simulated_gpu.hpp"
+
+namespace served {
+
+using qos::Ns;
+
+class Served : public driver_test::Steering {
+  protected:
+    static constexpr std::uint32_t pids[] = {557, 558};
+
+    Served() : sim(2) {
+        kernel.clock = [this] { return static_cast<std::uint64_t>(begin + sim.now()); };
+        for (std::size_t n = 0; n < 2; n++) {
+            sim.tasks.push_back({n});
+            clients[n == 0 ? first : second] = n;
+            pid_of.push_back(pids[n]);
+        }
+    }
+
+    /// A third process, of the last tenant.
+    void add_third(std::uint32_t pid, std::function<Ns(Ns)> arrives) {
+        third = kernel.add_process(pid, {instances[4], instances[5]});
+        for (auto &[name, object] : kernel.others[third])
+            object.timeslice_us = 2000;
+        kernel.processes[pid].started = 30;
+        kernel.processes[pid].command = "third";
+        clients[third] = sim.tasks.size();
+        sim.tasks.push_back({1, std::move(arrives)});
+        pid_of.push_back(pid);
+    }
+
+    /// The GPU goes on, as what was asked of the driver so far makes it.
+    void run_until(Ns end) {
+        obey();
+        sim.run_until(end);
+        for (const qos::TenantTurn &turn : sim.turns) {
+            if (!open_.contains(turn.task))
+                kernel.switches.push_back(record(turn.begin, true, turn.task));
+            if (turn.ends)
+                kernel.switches.push_back(record(turn.end, false, turn.task));
+            turn.ends ? static_cast<void>(open_.erase(turn.task))
+                      : static_cast<void>(open_.insert(turn.task));
+        }
+        sim.turns.clear();
+    }
+
+    simulated::Gpu sim;
+    static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
+    std::uint32_t third = 0;
+    std::map<std::uint32_t, std::size_t> clients; ///< tasks of the simulation
+    std::vector<std::uint32_t> pid_of;
+
+  private:
+    driver_test::rm::SwitchRecord record(Ns ns, bool starts, std::uint64_t task) const {
+        driver_test::rm::SwitchRecord made{};
+        made.tag =
+            starts ? driver_test::rm::SwitchRecord::starts : driver_test::rm::SwitchRecord::ends;
+        made.ns = static_cast<std::uint64_t>(begin + ns);
+        made.pid = pid_of[task];
+        made.context = static_cast<std::uint32_t>(task + 1);
+        return made;
+    }
+
+    void obey() {
+        const auto all = kernel.changes();
+        for (; obeyed_ < all.size(); obeyed_++) {
+            const auto &change = all[obeyed_];
+            const auto client = clients.find(change.client);
+            if (client == clients.end())
+                continue;
+            simulated::Task &task = sim.tasks[client->second];
+            if (change.command == driver_test::rm::SetTimeslice::command)
+                task.timeslice = static_cast<Ns>(change.value) * qos::us;
+            else if (change.command == driver_test::rm::DisableChannels::command)
+                task.paused = change.value == 0;
+        }
+    }
+
+    std::size_t obeyed_ = 0;
+    std::set<std::uint64_t> open_;
+};
+
+} // namespace served

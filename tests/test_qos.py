@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos without a GPU: its words, pages and forms. What it keeps is tested in tests/qos."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from ctl import ROOT, built
+
+PATIENCE_S = 60
+MANUAL = (ROOT / "docs/man/nvqos.1").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "tools/nvqos/schema/nvqos.epoch.json").read_text(encoding="utf-8"))
+NO_DRIVER = not os.path.exists("/dev/nvidiactl")
+
+
+def nvqos(*words):
+    return subprocess.run([built("tool", "bin/nvqos"), *words], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
+
+
+def options():
+    return sorted(set(re.findall(r"--[a-z-]+", nvqos("--help").stdout)))
+
+
+def test_help_names_what_the_manual_has():
+    named = {"--" + name for name in re.findall(r"Fl Fl ([a-z-]+)", MANUAL)}
+    assert set(options()) == named
+    for goal in ("share", "speed", "cap", "latency", "best-effort"):
+        assert goal in nvqos("--help").stdout and f"Cm {goal}" in MANUAL
+    assert nvqos("--version").stdout.startswith("nvqos ")
+
+
+def test_completion_offers_every_option():
+    assert sorted(nvqos("__complete", "--").stdout.split()) == options()
+    assert set(nvqos("__complete", "--scheme", "").stdout.split()) == {"rollover", "naive", "history", "elastic"}
+    assert "7=latency" in nvqos("__complete", "7=").stdout.split()
+
+
+@pytest.mark.parametrize("words, sentence", (
+    ((), "no goal is named"),
+    (("4711",), "is no WHO=GOAL"),
+    (("4711=fast",), "is no goal"),
+    (("nobody=share:30%",), "names no task"),
+    (("4711=share:30",), "takes a part"),
+    (("4711=share:30%", "--epoch", "soon"), "takes a time"),
+    (("4711=share:30%", "--what"), "there is no option --what"),
+    (("4711=share:30%", "4711=cap:50%"), "named twice"),
+))
+def test_usage(words, sentence):
+    done = nvqos(*words)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("nvqos: ") and sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")
+def test_the_example_is_read_and_then_the_driver_is_missing():
+    done = nvqos("--file", ROOT / "docs/examples/service.toml", "--dry-run")
+    assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
+
+
+def test_a_file_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "goals.toml"
+    path.write_text('[[tenant]]\ncommand = "serve"\ngoal = "fast"\n', encoding="utf-8")
+    done = nvqos("--file", path)
+    assert done.returncode == 1 and f"{path}:3: 'fast' is no goal" in done.stderr
+
+
+def test_lines_are_as_their_schema_says():
+    """Those of the program over the stand-in for the driver."""
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "nvqos_tests", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_tests"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+    done = subprocess.run([ROOT / "build/cmake/tests/qos/nvqos_tests", "--gtest_filter=Ends.PrintsALineForEachEpoch"],
+                          capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(lines) >= 3
+    for line in lines:
+        jsonschema.validate(line, SCHEMA, jsonschema.Draft202012Validator)
+    tenants = lines[-1]["data"]["tenants"]
+    assert [tenant["name"] for tenant in tenants] == ["557", "command:two", "others"]
+    assert [tenant["aim"] for tenant in tenants] == ["share", "latency", "best-effort"]
+    assert lines[-1]["data"]["begin_ns"] < lines[-1]["data"]["end_ns"]
+
+
+def test_the_unit_has_what_the_program_takes():
+    unit = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8")
+    words = re.search(r"^ExecStart=\S+/nvqos (.*)$", unit, re.MULTILINE)[1].split()
+    assert set(word for word in words if word.startswith("--")) <= set(options())
+    # Its keepers undo what it has changed: systemd does not end them before.
+    assert "KillMode" not in unit and "pidfd_getfd" in unit

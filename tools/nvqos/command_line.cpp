@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "command_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+
+using nvdebug::base::printable;
+
+const std::vector<Option> &options() {
+    static const std::vector<Option> all = {
+        {"--file", "-f", "FILE", "goals from a TOML file, which is read again on SIGHUP"},
+        {"--gpu", "-g", "N", "only this GPU; may be given several times (default: all)"},
+        {"--epoch", "-e", "TIME", "how often turns are divided anew (default: 100ms)"},
+        {"--scheme",
+         "-s",
+         "NAME",
+         "what becomes of a part that was not used (default: rollover)",
+         {std::begin(scheme_names), std::end(scheme_names)}},
+        {"--for", "", "TIME", "end after that time, as 90s"},
+        {"--interval", "-i", "TIME", "how often the table is printed (default: 1s)"},
+        {"--dry-run", "", "", "print what would be kept or refused, and change nothing"},
+        {"--json", "-j", "", "a line of JSON for each epoch of each GPU"},
+        {"--quiet", "-q", "", "print nothing but errors"},
+        {"--help", "-h", "", "this"},
+        {"--version", "-V", "", "which version this is"}};
+    return all;
+}
+
+namespace {
+
+const Option *find(const std::string &typed) {
+    for (const Option &option : options())
+        if (option.name == typed || (!option.short_name.empty() && option.short_name == typed))
+            return &option;
+    return nullptr;
+}
+
+Outcome<void> take_time(const Option &option, const std::string &value, qos::Ns least,
+                        qos::Ns &to) {
+    const auto time = parse_time(value);
+    if (!time || *time < least)
+        return fail(bad_usage,
+                    fmt::format("{} takes a time of at least {:g}ms, as 100ms or 2s, not '{}'",
+                                option.name,
+                                static_cast<double>(least) / static_cast<double>(qos::ms),
+                                printable(value)));
+    to = *time;
+    return {};
+}
+
+Outcome<void> take(const Option &option, const std::string &value, Invocation &invocation) {
+    const std::string &name = option.name;
+    if (name == "--help") {
+        invocation.what = Invocation::What::help;
+    } else if (name == "--version") {
+        invocation.what = Invocation::What::version;
+    } else if (name == "--file") {
+        invocation.file = value;
+    } else if (name == "--gpu") {
+        std::uint32_t gpu = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), gpu);
+        if (error != std::errc() || end != value.data() + value.size())
+            return fail(bad_usage,
+                        "--gpu takes the number of a GPU, not '" + printable(value) + "'");
+        invocation.typed.gpus.push_back(gpu);
+    } else if (name == "--epoch") {
+        invocation.has_epoch = true;
+        return take_time(option, value, qos::ms, invocation.typed.settings.epoch);
+    } else if (name == "--scheme") {
+        const auto scheme = parse_scheme(value);
+        if (!scheme)
+            return fail(bad_usage, "--scheme: " + scheme.error().sentence);
+        invocation.has_scheme = true;
+        invocation.typed.settings.scheme = *scheme;
+    } else if (name == "--for") {
+        qos::Ns length = 0;
+        if (auto taken = take_time(option, value, qos::ms, length); !taken)
+            return taken;
+        invocation.length = length;
+    } else if (name == "--interval") {
+        return take_time(option, value, 100 * qos::ms, invocation.interval);
+    } else if (name == "--dry-run") {
+        invocation.dry_run = true;
+    } else if (name == "--json") {
+        invocation.json = true;
+    } else {
+        invocation.quiet = true;
+    }
+    return {};
+}
+
+} // namespace
+
+Outcome<Asked> goals_of(const Invocation &invocation) {
+    Asked asked = invocation.typed;
+    if (!invocation.file)
+        return asked;
+    auto read = read_goals(*invocation.file);
+    if (!read)
+        return read;
+    // What is typed stands above the file.
+    if (!invocation.has_epoch)
+        asked.settings.epoch = read->settings.epoch;
+    if (!invocation.has_scheme)
+        asked.settings.scheme = read->settings.scheme;
+    if (asked.gpus.empty())
+        asked.gpus = read->gpus;
+    if (text_of(asked.others) == text_of(qos::Goal()))
+        asked.others = read->others;
+    std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
+    if (asked.tenants.empty())
+        return fail(bad_usage, printable(*invocation.file) + " has no [[tenant]]");
+    return asked;
+}
+
+Outcome<Invocation> parse(const std::vector<std::string> &words) {
+    Invocation invocation;
+    bool only_goals = false;
+    for (std::size_t at = 0; at < words.size(); at++) {
+        std::string word = words[at];
+        if (only_goals || !word.starts_with('-')) {
+            if (auto added = add_word(word, invocation.typed); !added)
+                return tl::unexpected(added.error());
+            continue;
+        }
+        if (word == "--") {
+            only_goals = true;
+            continue;
+        }
+        std::optional<std::string> value;
+        if (const std::size_t sign = word.find('='); word.starts_with("--") && sign != word.npos) {
+            value = word.substr(sign + 1);
+            word.resize(sign);
+        }
+        const Option *const option = find(word);
+        if (!option)
+            return fail(bad_usage,
+                        "there is no option " + printable(word) + "; 'nvqos --help' lists them");
+        if (option->value.empty() && value)
+            return fail(bad_usage, option->name + " takes no value");
+        if (!option->value.empty() && !value) {
+            if (at + 1 == words.size())
+                return fail(bad_usage, option->name + " takes a value: " + option->value);
+            value = words[++at];
+        }
+        if (auto taken = take(*option, value.value_or(""), invocation); !taken)
+            return tl::unexpected(taken.error());
+    }
+    if (invocation.what != Invocation::What::run)
+        return invocation;
+    if (invocation.json && invocation.quiet)
+        return fail(bad_usage, "--json and --quiet exclude each other");
+    if (!invocation.file && invocation.typed.tenants.empty())
+        return fail(bad_usage, "no goal is named: write command:serve=latency or --file FILE; "
+                               "'nvqos --help' says more");
+    auto asked = goals_of(invocation);
+    if (!asked)
+        return tl::unexpected(asked.error());
+    invocation.asked = std::move(*asked);
+    return invocation;
+}
+
+std::string help() {
+    std::string text =
+        "Usage: nvqos [OPTION]... [WHO=GOAL[,GOAL]...]...\n"
+        "Keep goals for tasks that share a GPU, until it ends; then all is as before.\n\n"
+        "WHO   PID, container:ID, cgroup:PATH, command:NAME, all-of:PID, job:ID, or others\n"
+        "GOAL  share:N%  at least so much of the time, while it has work\n"
+        "      speed:N%  at least so much of its speed alone, by GPU time\n"
+        "      cap:N%    in no second more; also beside another goal\n"
+        "      latency   served first\n"
+        "      best-effort[:WEIGHT]  what is left (default)\n\n";
+    std::size_t width = 0;
+    const auto heading = [](const Option &option) {
+        return (option.short_name.empty() ? "    " : option.short_name + ", ") + option.name +
+               (option.value.empty() ? "" : " " + option.value);
+    };
+    for (const Option &option : options())
+        width = std::max(width, heading(option).size());
+    for (const Option &option : options())
+        text += fmt::format("  {:{}}  {}\n", heading(option), width, option.help);
+    return text + "\nExamples:\n"
+                  "  sudo nvqos command:serve=latency\n"
+                  "      requests of a service are served before all others'\n"
+                  "  sudo nvqos container:3f2a=share:30% job:17=cap:20%\n"
+                  "      a part for one tenant, and an end for another\n\n"
+                  "Exit status: 0; 1: usage; 2: it failed, or goals cannot be kept; 3: not with "
+                  "this driver;\n"
+                  "4: a goal was not kept.\nManual: nvqos(1)\n";
+}
+
+std::vector<std::string> completions(const std::vector<std::string> &words) {
+    const std::string typed = words.empty() ? "" : words.back();
+    std::vector<std::string> candidates, found;
+    const Option *const before = words.size() > 1 ? find(words[words.size() - 2]) : nullptr;
+    if (before && !before->value.empty()) {
+        candidates = before->choices;
+    } else if (typed.starts_with('-')) {
+        for (const Option &option : options())
+            candidates.push_back(option.name);
+    } else if (const std::size_t sign = typed.rfind('='); sign != typed.npos) {
+        const std::size_t comma = typed.rfind(',');
+        const std::string head =
+            typed.substr(0, std::max(sign, comma == typed.npos ? sign : comma) + 1);
+        for (const char *const goal : {"share:", "cap:", "speed:", "latency", "best-effort"})
+            candidates.push_back(head + goal);
+    } else {
+        candidates = {"container:", "cgroup:", "command:", "all-of:", "job:", "others="};
+    }
+    for (const std::string &candidate : candidates)
+        if (candidate.starts_with(typed))
+            found.push_back(candidate);
+    return found;
+}
+
+} // namespace nvqos

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <toml++/toml.h>
+
+#include "goals.hpp"
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+namespace {
+
+using nvdebug::base::printable;
+
+/** Reads one file; errors name its lines. */
+class Reader {
+  public:
+    explicit Reader(const std::string &path) : path_(path) {}
+
+    Outcome<Asked> read(const toml::table &all) {
+        Asked asked;
+        constexpr std::array top{"epoch", "scheme", "gpus", "others", "tenant"};
+        if (auto known = only(all, top); !known)
+            return tl::unexpected(known.error());
+        if (auto settings = read_settings(all, asked); !settings)
+            return tl::unexpected(settings.error());
+        if (const toml::node *const others = all.get("others"))
+            if (auto goal = read_goal(*others, asked.others); !goal)
+                return tl::unexpected(goal.error());
+        if (const toml::node *const tenants = all.get("tenant")) {
+            const toml::array *const list = tenants->as_array();
+            if (!list || !list->is_homogeneous<toml::table>())
+                return wrong(*tenants, "tenants are tables: write [[tenant]]");
+            for (const toml::node &one : *list)
+                if (auto added = read_tenant(*one.as_table(), asked); !added)
+                    return tl::unexpected(added.error());
+        }
+        return asked;
+    }
+
+  private:
+    tl::unexpected<Failure> wrong(const toml::node &node, const std::string &sentence) const {
+        return fail(bad_usage,
+                    fmt::format("{}:{}: {}", printable(path_), node.source().begin.line, sentence));
+    }
+
+    template <std::size_t N>
+    Outcome<void> only(const toml::table &table, const std::array<const char *, N> &keys) const {
+        for (const auto &[key, node] : table)
+            if (std::ranges::find(keys, key.str()) == keys.end())
+                return wrong(node, fmt::format("'{}' is no key here: those are {}",
+                                               printable(key.str()), fmt::join(keys, ", ")));
+        return {};
+    }
+
+    Outcome<std::string> text(const toml::node &node, const char *what) const {
+        const auto value = node.value_exact<std::string>();
+        if (!value || value->empty())
+            return wrong(node, fmt::format("{} is a text in quotes", what));
+        return *value;
+    }
+
+    Outcome<void> read_settings(const toml::table &all, Asked &asked) const {
+        if (const toml::node *const node = all.get("epoch")) {
+            const auto value = node->value_exact<std::string>();
+            const auto time = value ? parse_time(*value) : std::nullopt;
+            if (!time)
+                return wrong(*node, "epoch is a time, as \"100ms\"");
+            asked.settings.epoch = *time;
+        }
+        if (const toml::node *const node = all.get("scheme")) {
+            const auto scheme = parse_scheme(node->value_or(std::string()));
+            if (!scheme)
+                return wrong(*node, scheme.error().sentence);
+            asked.settings.scheme = *scheme;
+        }
+        if (const toml::node *const node = all.get("gpus")) {
+            const toml::array *const list = node->as_array();
+            for (std::size_t n = 0; list && n < list->size(); n++) {
+                const auto gpu = (*list)[n].value_exact<std::int64_t>();
+                if (!gpu || *gpu < 0 || *gpu > std::numeric_limits<std::int32_t>::max())
+                    return wrong(*node, "gpus are numbers, as [0, 1]");
+                asked.gpus.push_back(static_cast<std::uint32_t>(*gpu));
+            }
+            if (!list || list->empty())
+                return wrong(*node, "gpus are numbers, as [0, 1]; without the key all are meant");
+        }
+        return {};
+    }
+
+    /** A text, or several. */
+    Outcome<void> read_goal(const toml::node &node, qos::Goal &goal) const {
+        const toml::array *const list = node.as_array();
+        for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
+            const toml::node &one = list ? (*list)[n] : node;
+            const auto words = text(one, "a goal");
+            if (!words)
+                return tl::unexpected(words.error());
+            if (auto added = add_goal(*words, goal); !added)
+                return fail(added.error().exit,
+                            wrong(one, added.error().sentence).value().sentence);
+        }
+        return list && list->empty() ? Outcome<void>(wrong(node, "there is no goal in the list"))
+                                     : Outcome<void>();
+    }
+
+    Outcome<void> read_tenant(const toml::table &table, Asked &asked) const {
+        constexpr std::array keys{"name",      "goal",   "pid",     "all-of",
+                                  "container", "cgroup", "command", "job"};
+        if (auto known = only(table, keys); !known)
+            return known;
+        Tenant tenant;
+        for (const char *const key : {"pid", "all-of"})
+            if (const toml::node *const node = table.get(key)) {
+                const auto pid = node->value_exact<std::int64_t>();
+                if (!pid || *pid < 1 || *pid > std::numeric_limits<std::int32_t>::max())
+                    return wrong(*node, fmt::format("{} is the number of a process", key));
+                (key == std::string_view("pid") ? tenant.who.pid : tenant.who.all_of) =
+                    static_cast<std::uint32_t>(*pid);
+                tenant.name = fmt::format("{}:{}", key, *pid);
+            }
+        const std::pair<const char *, std::optional<std::string> Selector::*> texts[] = {
+            {"container", &Selector::container},
+            {"cgroup", &Selector::cgroup},
+            {"command", &Selector::command},
+            {"job", &Selector::job}};
+        for (const auto &[key, member] : texts)
+            if (const toml::node *const node = table.get(key)) {
+                auto value = text(*node, key);
+                if (!value)
+                    return tl::unexpected(value.error());
+                tenant.who.*member = *value;
+                tenant.name = fmt::format("{}:{}", key, *value);
+            }
+        if (tenant.who == Selector())
+            return wrong(
+                table,
+                "which tasks is the tenant? Write pid, all-of, container, cgroup, command or job");
+        for (const Tenant &other : asked.tenants)
+            if (other.who == tenant.who)
+                return wrong(table, "the tenant is there twice: give all of its goals in one list");
+        const toml::node *const goal = table.get("goal");
+        if (!goal)
+            return wrong(table, "the tenant has no goal: write goal = \"share:30%\"");
+        if (auto read = read_goal(*goal, tenant.goal); !read)
+            return read;
+        if (const toml::node *const node = table.get("name")) {
+            auto name = text(*node, "name");
+            if (!name)
+                return tl::unexpected(name.error());
+            tenant.name = *name;
+        }
+        asked.tenants.push_back(std::move(tenant));
+        return {};
+    }
+
+    const std::string &path_;
+};
+
+} // namespace
+
+Outcome<Asked> read_goals(const std::string &path) {
+    try {
+        return Reader(path).read(toml::parse_file(path));
+    } catch (const toml::parse_error &error) {
+        const auto line = error.source().begin.line;
+        return fail(
+            line ? bad_usage : failed,
+            line ? fmt::format("{}:{}: {}", printable(path), line, printable(error.description()))
+                 : fmt::format("{} cannot be read: {}", printable(path),
+                               printable(error.description())));
+    }
+}
+
+} // namespace nvqos

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "goals.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+
+using nvdebug::base::printable;
+using qos::Aim;
+
+namespace {
+
+std::optional<std::uint32_t> pid_of(std::string_view text) {
+    std::uint32_t pid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (error != std::errc() || end != text.data() + text.size() || pid == 0 || text.front() == '0')
+        return std::nullopt;
+    return pid;
+}
+
+/** A decimal number in units of a millionth; at most six decimals. */
+std::optional<std::int64_t> millionths(std::string_view text) {
+    constexpr std::size_t most_decimals = 6, most_digits = 9;
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::string_view first = text.substr(0, dot),
+                           decimals = text.substr(std::min(dot + 1, text.size()));
+    if (first.empty() || first.size() > most_digits || decimals.size() > most_decimals ||
+        (dot < text.size() && decimals.empty()))
+        return std::nullopt;
+    std::string digits = std::string(first) + std::string(decimals);
+    digits.append(most_decimals - decimals.size(), '0');
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '-')
+        return std::nullopt;
+    return value;
+}
+
+/** `30%`: above 0, at most all of it */
+std::optional<qos::Part> part_of(std::string_view text) {
+    if (!text.ends_with('%'))
+        return std::nullopt;
+    const auto percent = millionths(text.substr(0, text.size() - 1));
+    constexpr std::int64_t most = 100 * qos::whole;
+    if (!percent || *percent <= 0 || *percent > most)
+        return std::nullopt;
+    const qos::Part part = *percent / 100;
+    return part ? std::optional(part) : std::nullopt;
+}
+
+std::uint32_t parent_of(std::uint32_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    std::getline(file, line);
+    // `PID (NAME) STATE PPID`; a name may have blanks and parentheses.
+    const std::size_t name_end = line.rfind(')');
+    constexpr std::size_t to_parent = 4;
+    std::uint32_t parent = 0;
+    if (name_end != line.npos && name_end + to_parent < line.size())
+        std::from_chars(line.data() + name_end + to_parent, line.data() + line.size(), parent);
+    return parent;
+}
+
+bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
+    constexpr int deepest = 1000;
+    for (int depth = 0; depth < deepest && pid; depth++, pid = parent_of(pid))
+        if (pid == ancestor)
+            return true;
+    return false;
+}
+
+bool is_below(const std::string &path, std::string_view folder) {
+    return path.starts_with(folder) &&
+           (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
+}
+
+/** Slurm names the cgroup of a job `job_17`, with both versions of cgroups. */
+bool is_of_job(const std::string &cgroup, const std::string &job) {
+    const std::string name = "/job_" + job;
+    const std::size_t at = cgroup.find(name);
+    return at != cgroup.npos && is_below(cgroup.substr(at), name);
+}
+
+std::string quoted(std::string_view text) {
+    return "'" + printable(text) + "'";
+}
+
+} // namespace
+
+std::string percent_of(qos::Part part) {
+    return fmt::format("{:g} %", static_cast<double>(part) / static_cast<double>(qos::point));
+}
+
+Outcome<Selector> parse_selector(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    Selector who;
+    if (colon == text.npos) {
+        who.pid = pid_of(text);
+        if (!who.pid)
+            return fail(bad_usage,
+                        quoted(text) +
+                            " names no task: write the number of a process, container:ID, "
+                            "cgroup:PATH, command:NAME, all-of:PID or job:ID");
+        return who;
+    }
+    const std::string_view kind = text.substr(0, colon), value = text.substr(colon + 1);
+    if (value.empty())
+        return fail(bad_usage, quoted(text) + " names no task: nothing stands behind the colon");
+    if (kind == "pid" || kind == "all-of") {
+        auto &pid = kind == "pid" ? who.pid : who.all_of;
+        pid = pid_of(value);
+        if (!pid)
+            return fail(bad_usage, quoted(value) + " is no number of a process");
+    } else if (kind == "container") {
+        who.container = value;
+    } else if (kind == "cgroup") {
+        who.cgroup = value;
+    } else if (kind == "command") {
+        who.command = value;
+    } else if (kind == "job") {
+        who.job = value;
+    } else {
+        return fail(bad_usage, quoted(kind) +
+                                   " is no way to name a task: those are pid, container, cgroup, "
+                                   "command, all-of and job");
+    }
+    return who;
+}
+
+Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const std::string_view kind = text.substr(0, colon),
+                           value = text.substr(std::min(colon + 1, text.size()));
+    const auto wants_part = [&] {
+        return fail(bad_usage,
+                    fmt::format("{} takes a part as {}:30%, above 0 and at most 100%, not {}", kind,
+                                kind, quoted(value)));
+    };
+    if (kind == "cap") {
+        if (goal.cap)
+            return fail(bad_usage, "a tenant has one cap");
+        goal.cap = part_of(value);
+        return goal.cap ? Outcome<void>() : wants_part();
+    }
+    Aim aim = Aim::best_effort;
+    if (kind == "share" || kind == "speed") {
+        aim = kind == "share" ? Aim::share : Aim::speed;
+        const auto part = part_of(value);
+        if (!part)
+            return wants_part();
+        goal.part = *part;
+    } else if (kind == "latency") {
+        aim = Aim::latency;
+        if (!value.empty())
+            return fail(not_supported,
+                        "a latency is not measured yet, so that no time can be promised: write "
+                        "'latency', and the tenant is served first");
+    } else if (kind == "best-effort") {
+        constexpr std::int64_t most = 1000;
+        if (!value.empty() || colon < text.size()) {
+            const auto [end, error] =
+                std::from_chars(value.data(), value.data() + value.size(), goal.weight);
+            if (error != std::errc() || end != value.data() + value.size() || goal.weight < 1 ||
+                goal.weight > most)
+                return fail(bad_usage, fmt::format("best-effort takes a weight of 1 to {}, not {}",
+                                                   most, quoted(value)));
+        }
+    } else {
+        return fail(bad_usage, quoted(kind) +
+                                   " is no goal: those are share:N%, cap:N%, speed:N%, latency and "
+                                   "best-effort[:WEIGHT]");
+    }
+    if (goal.aim != Aim::best_effort)
+        return fail(bad_usage,
+                    fmt::format("'{}' beside '{}': a tenant has one of share, speed, latency and "
+                                "best-effort, and a cap",
+                                kind, text_of(goal)));
+    goal.aim = aim;
+    return {};
+}
+
+Outcome<void> add_word(std::string_view word, Asked &asked) {
+    // A cgroup's path may have the sign, a goal has none.
+    const std::size_t sign = word.rfind('=');
+    if (sign == word.npos || sign == 0)
+        return fail(bad_usage,
+                    quoted(word) +
+                        " is no WHO=GOAL: write 4711=share:30%, or command:serve=latency");
+    qos::Goal goal;
+    std::string_view rest = word.substr(sign + 1);
+    for (;;) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        if (auto added = add_goal(rest.substr(0, comma), goal); !added)
+            return added;
+        if (comma == rest.size())
+            break;
+        rest.remove_prefix(comma + 1);
+    }
+    const std::string_view who = word.substr(0, sign);
+    if (who == "others") {
+        asked.others = goal;
+        return {};
+    }
+    auto selector = parse_selector(who);
+    if (!selector)
+        return tl::unexpected(std::move(selector).error());
+    for (const Tenant &other : asked.tenants)
+        if (other.who == *selector)
+            return fail(bad_usage,
+                        quoted(who) +
+                            " is named twice: give all of its goals in one, as share:20%,cap:40%");
+    asked.tenants.push_back({std::string(who), std::move(*selector), goal});
+    return {};
+}
+
+std::optional<qos::Ns> parse_time(std::string_view text) {
+    const std::pair<std::string_view, qos::Ns> units[] = {
+        {"us", qos::us}, {"ms", qos::ms}, {"s", qos::second}};
+    for (const auto &[unit, ns] : units) {
+        if (!text.ends_with(unit))
+            continue;
+        const auto value = millionths(text.substr(0, text.size() - unit.size()));
+        constexpr std::int64_t million = 1'000'000, longest = 1'000'000;
+        if (value && *value / million <= longest)
+            return qos::scaled(*value, ns, million);
+    }
+    return std::nullopt;
+}
+
+Outcome<qos::Scheme> parse_scheme(std::string_view text) {
+    for (const qos::Scheme scheme :
+         {qos::Scheme::naive, qos::Scheme::history, qos::Scheme::elastic, qos::Scheme::rollover})
+        if (text == text_of(scheme))
+            return scheme;
+    return fail(bad_usage,
+                quoted(text) + " is no scheme: those are naive, history, elastic and rollover");
+}
+
+bool fits(const Selector &who, const nvdebug::Process &process) {
+    const auto is = [](const auto &wanted, auto has) { return !wanted || has(*wanted); };
+    const std::string cgroup = process.cgroup.value_or("");
+    return is(who.pid, [&](std::uint32_t pid) { return process.pid == pid; }) &&
+           is(who.container,
+              [&](const std::string &prefix) {
+                  const auto container = nvdebug::container_of(process);
+                  return container && container->starts_with(prefix);
+              }) &&
+           is(who.cgroup, [&](const std::string &path) { return is_below(cgroup, path); }) &&
+           is(who.command, [&](const std::string &name) { return process.command == name; }) &&
+           is(who.job, [&](const std::string &job) { return is_of_job(cgroup, job); }) &&
+           is(who.all_of, [&](std::uint32_t pid) { return descends_from(process.pid, pid); });
+}
+
+std::string text_of(const qos::Goal &goal) {
+    std::string text;
+    switch (goal.aim) {
+    case Aim::share:
+        text = "share " + percent_of(goal.part);
+        break;
+    case Aim::speed:
+        text = "speed " + percent_of(goal.part);
+        break;
+    case Aim::latency:
+        text = "latency";
+        break;
+    case Aim::best_effort:
+        text = goal.weight > 1 ? fmt::format("best effort {}", goal.weight)
+               : goal.cap      ? ""
+                               : "best effort";
+        break;
+    }
+    if (goal.cap)
+        text += (text.empty() ? "cap " : ", cap ") + percent_of(*goal.cap);
+    return text;
+}
+
+std::string text_of(qos::Scheme scheme) {
+    switch (scheme) {
+    case qos::Scheme::naive:
+        return "naive";
+    case qos::Scheme::history:
+        return "history";
+    case qos::Scheme::elastic:
+        return "elastic";
+    default:
+        return "rollover";
+    }
+}
+
+} // namespace nvqos

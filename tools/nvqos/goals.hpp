@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file What is asked of nvqos: which tasks are a tenant, and what it is to get. */
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "failure.hpp"
+#include "lib/qos/goal.hpp"
+#include "nvdebug/owner.hpp"
+
+namespace nvqos {
+
+/** Processes, named as nvdebugctl(1) names tasks: those that fit all of it. */
+struct Selector {
+    std::optional<std::uint32_t> pid = {}, all_of = {};
+    std::optional<std::string> container = {}, cgroup = {}, command = {}, job = {};
+    bool operator==(const Selector &) const = default;
+};
+
+struct Tenant {
+    std::string name; ///< as it is shown
+    Selector who;
+    qos::Goal goal;
+};
+
+struct Asked {
+    std::vector<Tenant> tenants; ///< a process is of the first that it fits
+    qos::Goal others = {};       ///< of all that nobody named, together
+    qos::Settings settings = {};
+    std::vector<std::uint32_t> gpus = {}; ///< empty: all
+};
+
+/** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17` */
+Outcome<Selector> parse_selector(std::string_view text);
+/** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `best-effort`, `best-effort:2`; adds it to @p
+ * goal */
+Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
+/** `WHO=GOAL[,GOAL]…`; `others=…` */
+Outcome<void> add_word(std::string_view word, Asked &asked);
+/** `100ms`, `1.5s`, `500us` */
+std::optional<qos::Ns> parse_time(std::string_view text);
+Outcome<qos::Scheme> parse_scheme(std::string_view text);
+inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "elastic"};
+
+/** The file's, or why it makes no sense, with the line. */
+Outcome<Asked> read_goals(const std::string &path);
+
+/** Is @p process one of them? @p parent_of: none: not known */
+bool fits(const Selector &who, const nvdebug::Process &process);
+
+/** `share 30 %, cap 40 %` */
+std::string text_of(const qos::Goal &goal);
+std::string text_of(qos::Scheme scheme);
+/** `30 %`, `12.5 %` */
+std::string percent_of(qos::Part part);
+
+} // namespace nvqos

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using nvdebug::base::printable;
+
+constexpr std::array<const char *, 4> aims = {"best-effort", "share", "speed", "latency"};
+
+double percent(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::point);
+}
+
+/** Of the last second, in millionths; none: nothing has been seen yet. */
+std::optional<qos::Part> got(const qos::Balance &balance) {
+    return balance.time ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
+                        : std::nullopt;
+}
+
+std::string name_of(const TenantReport &tenant) {
+    return tenant.tenant ? tenant.tenant->name : "others";
+}
+
+Json tenant_json(const TenantReport &tenant) {
+    const auto part = got(tenant.record.second);
+    const bool promised = qos::is_promised(tenant.goal.aim);
+    return {
+        {"name", name_of(tenant)},
+        {"aim", aims[static_cast<std::size_t>(tenant.goal.aim)]},
+        {"goal_percent", promised ? Json(percent(tenant.goal.part)) : Json()},
+        {"cap_percent", tenant.goal.cap ? Json(percent(*tenant.goal.cap)) : Json()},
+        {"weight", tenant.goal.aim == qos::Aim::best_effort ? Json(tenant.goal.weight) : Json()},
+        {"tasks", tenant.tasks},
+        {"tsgs", tenant.tsgs},
+        {"used_ns", tenant.record.seen.used},
+        {"backlogged_ns", tenant.record.seen.backlogged},
+        {"turns", tenant.record.seen.turns},
+        {"got_percent", part ? Json(percent(*part)) : Json()},
+        {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
+        {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
+        {"paused", tenant.lever.paused},
+        {"kept", tenant.record.kept},
+        {"violations", tenant.violations}};
+}
+
+std::string short_time(qos::Ns ns) {
+    const double us = static_cast<double>(ns) / 1000;
+    return us >= 1000 || us <= -1000 ? fmt::format("{:.1f} ms", us / 1000)
+                                     : fmt::format("{:.0f} us", us);
+}
+
+std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
+    const auto part = got(tenant.record.second);
+    const bool has_credit = qos::is_promised(tenant.goal.aim) || tenant.goal.cap;
+    return {std::to_string(gpu),
+            printable(name_of(tenant)),
+            text_of(tenant.goal),
+            part ? fmt::format("{:.1f} %", percent(*part)) : "-",
+            has_credit ? short_time(tenant.credit) : "-",
+            tenant.tasks == 0     ? "-"
+            : tenant.lever.paused ? "paused"
+                                  : short_time(tenant.lever.timeslice),
+            std::to_string(tenant.tasks),
+            tenant.record.kept ? "yes" : "NO",
+            std::to_string(tenant.violations)};
+}
+
+/** In columns of a terminal, for Latin letters and the like. */
+std::size_t width_of(const std::string &text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+} // namespace
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
+}
+
+std::string json_line(const Report &report, const qos::Settings &settings,
+                      const std::string &time) {
+    Json tenants = Json::array();
+    for (const TenantReport &tenant : report.tenants)
+        tenants.push_back(tenant_json(tenant));
+    const Json whole{{"schema", "nvqos/epoch"},
+                     {"schema_version", "1.0"},
+                     {"data",
+                      {{"time", time},
+                       {"gpu", report.gpu},
+                       {"scheme", text_of(settings.scheme)},
+                       {"begin_ns", report.epoch.begin},
+                       {"end_ns", report.epoch.end},
+                       {"round_us", static_cast<double>(report.epoch.round) / 1000},
+                       {"overcommitted", report.epoch.overcommitted},
+                       {"lost", report.lost},
+                       {"tenants", std::move(tenants)}}}};
+    return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string table_of(const std::vector<Report> &reports) {
+    constexpr std::array left = {false, true, true, false, false, false, false, false, false};
+    std::vector<std::vector<std::string>> lines = {
+        {"GPU", "TENANT", "GOAL", "GOT", "CREDIT", "TIMESLICE", "TASKS", "KEPT", "VIOLATIONS"}};
+    for (const Report &report : reports)
+        for (const TenantReport &tenant : report.tenants)
+            lines.push_back(row_of(report.gpu, tenant));
+    std::vector<std::size_t> widths(left.size());
+    for (const auto &line : lines)
+        for (std::size_t n = 0; n < widths.size(); n++)
+            widths[n] = std::max(widths[n], width_of(line[n]));
+    std::string text;
+    for (const auto &line : lines) {
+        for (std::size_t n = 0; n < widths.size(); n++) {
+            const std::string blanks(widths[n] - width_of(line[n]), ' ');
+            text += (n ? "  " : "") + (left[n] ? line[n] + blanks : blanks + line[n]);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace nvqos

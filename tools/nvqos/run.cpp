@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "command_line.hpp"
+#include "lib/base/printable.hpp"
+#include "report.hpp"
+
+namespace nvqos {
+namespace {
+
+using qos::Ns;
+
+/** Whether all of it was written. */
+bool print(const std::string &text) {
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+           std::fflush(stdout) == 0;
+}
+
+Outcome<void> write(const std::string &text) {
+    if (!print(text))
+        return fail(failed, std::string("stdout cannot be written: ") + std::strerror(errno));
+    return {};
+}
+
+Ns monotonic() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
+}
+
+sigset_t signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        sigaddset(&set, one);
+    return set;
+}
+
+/** Goals on all GPUs, until the end. */
+class Session {
+  public:
+    explicit Session(Invocation invocation)
+        : invocation_(std::move(invocation)), is_terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+    Outcome<void> start(const nvdebug::Tree &tree) {
+        const auto gpus = nvdebug::gpus(tree);
+        if (!gpus)
+            return fail(gpus.error());
+        if (gpus->empty())
+            return fail(failed, "NVIDIA's driver has no GPU here");
+        const auto &wanted = invocation_.asked.gpus;
+        for (const std::uint32_t number : wanted)
+            if (std::ranges::find(*gpus, number, &nvdebug::Gpu::index) == gpus->end())
+                return fail(failed, fmt::format("there is no GPU {}; there are {}, from 0 on",
+                                                number, gpus->size()));
+        // A program that is suspended keeps nothing changed after three of its epochs.
+        const auto patience =
+            std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
+        for (const nvdebug::Gpu &gpu : *gpus) {
+            if (!wanted.empty() && std::ranges::find(wanted, gpu.index()) == wanted.end())
+                continue;
+            auto warden = Warden::start(
+                gpu, invocation_.asked,
+                {.dry_run = invocation_.dry_run, .patience = std::chrono::milliseconds(patience)},
+                complain);
+            if (!warden)
+                return tl::unexpected(
+                    Failure{warden.error().exit,
+                            fmt::format("gpu{}: {}", gpu.index(), warden.error().sentence)});
+            wardens_.push_back(std::move(*warden));
+        }
+        for (std::size_t n = 0; n < invocation_.asked.tenants.size(); n++)
+            if (std::ranges::none_of(wardens_,
+                                     [&](const auto &one) { return one->has_tasks_of(n); })) {
+                const Tenant &tenant = invocation_.asked.tenants[n];
+                if (tenant.who.pid)
+                    return fail(
+                        failed,
+                        fmt::format(
+                            "process {} has no GPU context; 'nvdebugctl task list' lists those "
+                            "that have one",
+                            *tenant.who.pid));
+                complain(
+                    fmt::format("{}: no task fits yet", nvdebug::base::printable(tenant.name)));
+            }
+        return {};
+    }
+
+    Outcome<Exit> keep() {
+        if (invocation_.dry_run)
+            return show_plan();
+        const Ns begin = monotonic();
+        Ns printed = begin;
+        std::vector<Report> last(wardens_.size());
+        std::vector<bool> has(wardens_.size());
+        for (;;) {
+            Ns wait = qos::second;
+            for (std::size_t n = 0; n < wardens_.size(); n++) {
+                auto report = wardens_[n]->step();
+                if (!report)
+                    return tl::unexpected(Failure{
+                        report.error().exit, fmt::format("gpu{}: {}", wardens_[n]->gpu().index(),
+                                                         report.error().sentence)});
+                if (*report) {
+                    if (invocation_.json)
+                        if (auto written =
+                                write(json_line(**report, invocation_.asked.settings, utc_now()));
+                            !written)
+                            return tl::unexpected(written.error());
+                    last[n] = std::move(**report);
+                    has[n] = true;
+                }
+                wait = std::min(wait, wardens_[n]->wait());
+            }
+            const Ns now = monotonic();
+            if (now - printed >= invocation_.interval && std::ranges::count(has, false) == 0) {
+                if (auto shown = show(last); !shown)
+                    return tl::unexpected(shown.error());
+                printed = now;
+            }
+            if (invocation_.length) {
+                if (now - begin >= *invocation_.length)
+                    return end();
+                wait = std::min(wait, *invocation_.length - (now - begin));
+            }
+            const int signal = wait_for(wait);
+            if (signal == SIGHUP && invocation_.file)
+                read_again();
+            else if (signal)
+                return end();
+        }
+    }
+
+  private:
+    /** The signal that came within the time; 0: none. */
+    static int wait_for(Ns ns) {
+        const timespec time{ns / qos::second, ns % qos::second};
+        const sigset_t set = signals();
+        const int signal = sigtimedwait(&set, nullptr, &time);
+        return signal > 0 ? signal : 0;
+    }
+
+    void read_again() {
+        auto asked = goals_of(invocation_);
+        if (asked && asked->gpus != invocation_.asked.gpus)
+            complain("which GPUs are meant is not changed by SIGHUP: start nvqos anew for that");
+        for (const auto &warden : wardens_) {
+            const auto set = asked ? warden->set_goals(*asked) : tl::unexpected(asked.error());
+            if (!set) {
+                complain(set.error().sentence + "; the goals stay as they were");
+                // On all GPUs the same.
+                for (const auto &other : wardens_)
+                    if (asked)
+                        static_cast<void>(other->set_goals(invocation_.asked));
+                return;
+            }
+        }
+        invocation_.asked = std::move(*asked);
+    }
+
+    Outcome<void> show(const std::vector<Report> &reports) {
+        if (invocation_.json || invocation_.quiet)
+            return {};
+        const qos::Settings &settings = invocation_.asked.settings;
+        std::string text = is_terminal_ ? "\033[H\033[J" : "";
+        text += fmt::format("{}  {}, epochs of {:g} ms\n", utc_now(), text_of(settings.scheme),
+                            static_cast<double>(settings.epoch) / static_cast<double>(qos::ms));
+        text += table_of(reports);
+        for (const Report &report : reports)
+            if (report.epoch.overcommitted)
+                text += fmt::format("gpu{}: promised parts do not fit any more, and each is cut\n",
+                                    report.gpu);
+        return write(text + (is_terminal_ ? "Ctrl-C: end, and everything is as before\n" : "\n"));
+    }
+
+    Outcome<Exit> show_plan() {
+        std::vector<Report> plans;
+        for (const auto &warden : wardens_)
+            plans.push_back(warden->plan());
+        if (invocation_.json) {
+            for (const Report &plan : plans)
+                if (auto written = write(json_line(plan, invocation_.asked.settings, utc_now()));
+                    !written)
+                    return tl::unexpected(written.error());
+        } else if (auto shown = write(table_of(plans) + "dry run: nothing was changed\n"); !shown) {
+            return tl::unexpected(shown.error());
+        }
+        return done;
+    }
+
+    Outcome<Exit> end() {
+        std::uint64_t violations = 0;
+        for (const auto &warden : wardens_)
+            violations += warden->violations();
+        // All is put back before the last word.
+        wardens_.clear();
+        if (!violations)
+            return done;
+        complain(fmt::format("goals were not kept at the end of {} epochs", violations));
+        return not_kept;
+    }
+
+    Invocation invocation_;
+    const bool is_terminal_;
+    std::vector<std::unique_ptr<Warden>> wardens_;
+};
+
+Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
+    if (!words.empty() && words[0] == "__complete") {
+        std::string lines;
+        for (const std::string &word : completions({words.begin() + 1, words.end()}))
+            lines += word + "\n";
+        return write(lines).map([] { return done; });
+    }
+    auto invocation = parse(words);
+    if (!invocation)
+        return tl::unexpected(std::move(invocation).error());
+    if (invocation->what == Invocation::What::help)
+        return write(help()).map([] { return done; });
+    if (invocation->what == Invocation::What::version)
+        return write("nvqos " NVQOS_VERSION "\n").map([] { return done; });
+    const auto tree = open();
+    if (!tree)
+        return fail(tree.error());
+    // Before anything is changed, so that none of them ends the program in the middle.
+    const sigset_t set = signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    Session session(std::move(*invocation));
+    if (auto started = session.start(*tree); !started)
+        return tl::unexpected(started.error());
+    return session.keep();
+}
+
+} // namespace
+
+void complain(const std::string &sentence) {
+    std::fprintf(stderr, "nvqos: %s\n", sentence.c_str());
+}
+
+Exit run(const std::vector<std::string> &words, const Open &open) {
+    const auto status = perform(words, open);
+    if (status)
+        return *status;
+    complain(status.error().sentence);
+    return status.error().exit;
+}
+
+} // namespace nvqos

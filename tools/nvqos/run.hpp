@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file The program, over GPUs that its caller opens: NVIDIA's driver's, or those of a stand-in.
+ */
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "failure.hpp"
+#include "nvdebug/tree.hpp"
+
+namespace nvqos {
+
+using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
+
+/** Returns the exit status. Blocks SIGINT, SIGTERM and SIGHUP, and waits for them. */
+Exit run(const std::vector<std::string> &words, const Open &open);
+
+/** On stderr. */
+void complain(const std::string &sentence);
+
+} // namespace nvqos

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "warden.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+
+#include "lib/base/claim.hpp"
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+
+using nvdebug::base::printable;
+using qos::Ns;
+
+namespace {
+
+constexpr std::uint32_t drivers_own = 0xffffffff;
+/** Looks without a reason: for who has ended, and what no switch has shown. */
+constexpr Ns slow_look = 5 * qos::second;
+
+Ns ns_of(std::uint64_t ns) {
+    return static_cast<Ns>(ns);
+}
+
+std::vector<qos::Goal> goals_of(const Asked &asked) {
+    std::vector<qos::Goal> goals;
+    for (const Tenant &tenant : asked.tenants)
+        goals.push_back(tenant.goal);
+    goals.push_back(asked.others);
+    return goals;
+}
+
+/** Caps alone are kept by pauses: timeslices stay as they are. */
+bool takes_timeslices(const Asked &asked) {
+    return std::ranges::any_of(goals_of(asked), [](const qos::Goal &goal) {
+        return goal.aim != qos::Aim::best_effort || goal.weight != 1;
+    });
+}
+
+std::string named(const nvdebug::Process &process) {
+    return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
+}
+
+double milliseconds(Ns ns) {
+    return static_cast<double>(ns) / static_cast<double>(qos::ms);
+}
+
+std::string sentence_of(const qos::Conflict &conflict, const std::string &name) {
+    using Why = qos::Conflict::Why;
+    switch (conflict.why) {
+    case Why::sum:
+        return fmt::format(
+            "shares and speeds add up to {}, and at most {} can be promised: in a round of {:g} "
+            "ms, the "
+            "longest for this epoch, {} turns with {:g} us for each switch and the shortest turns "
+            "of "
+            "tasks without a promise take the rest; ask for less, or for a longer --epoch",
+            percent_of(conflict.asked), percent_of(conflict.possible), milliseconds(conflict.round),
+            conflict.turns, static_cast<double>(qos::Costs().change) / 1000);
+    case Why::below_part:
+        return fmt::format("{}: a cap of {} is below the {} that it is promised", name,
+                           percent_of(conflict.possible), percent_of(conflict.asked));
+    case Why::too_small:
+        return fmt::format("{}: a cap of {} is less than the {} of an epoch that a pause and its "
+                           "end take; ask for "
+                           "more, or for a longer --epoch",
+                           name, percent_of(conflict.asked), percent_of(conflict.possible));
+    default:
+        return fmt::format("an epoch of {:g} ms is too short: a pause and its end take {:g} ms, so "
+                           "that the shortest "
+                           "is {:g} ms",
+                           milliseconds(conflict.asked), milliseconds(2 * qos::Costs().pause),
+                           milliseconds(conflict.possible));
+    }
+}
+
+} // namespace
+
+Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Say say)
+    : gpu_(std::move(gpu)), asked_(asked), options_(options), say_(std::move(say)),
+      sets_timeslices_(takes_timeslices(asked)), violations_(asked.tenants.size() + 1) {}
+
+Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
+                                               const Options &options, Say say) {
+    std::unique_ptr<Warden> warden(new Warden(std::move(gpu), asked, options, std::move(say)));
+    auto reader = warden->gpu_.follow_switches();
+    if (!reader)
+        return fail(reader.error());
+    warden->reader_ = std::move(*reader);
+    if (!warden->reader_->sees_processes())
+        return fail(
+            not_supported,
+            "NVIDIA's driver counts processes as the host does, and this container has numbers "
+            "of its own: run nvqos in the host's PID namespace (docker run --pid=host)");
+    const auto info = warden->gpu_.info();
+    warden->claim_ =
+        nvdebug::base::claim_shares("/run", info ? info->pci_address.value_or("") : "");
+    if (!warden->claim_ && !options.dry_run)
+        return fail(failed, "another nvqos, or 'nvdebugctl task set --share', is at work on this "
+                            "GPU: give all goals in one, "
+                            "or end it first");
+    const auto now = warden->reader_->now_ns();
+    if (!now)
+        return fail(now.error());
+    warden->turns_ = nvdebug::SwitchTurns(*now);
+    warden->now_ = ns_of(*now);
+    if (const auto engines = warden->gpu_.engines())
+        for (const nvdebug::Engine &engine : *engines)
+            if (engine.name == "GR0")
+                warden->runlist_ = engine.runlist;
+    warden->governor_.emplace(asked.settings, goals_of(asked), warden->now_);
+    if (auto looked = warden->look_for_tasks(); !looked)
+        return tl::unexpected(looked.error());
+    warden->governor_->step(warden->now_);
+    if (const auto refused = warden->refusals(); !refused.empty())
+        return fail(failed, refused.front());
+    return warden;
+}
+
+std::vector<std::string> Warden::refusals() const {
+    std::vector<qos::Entrant> entrants = governor_->entrants();
+    // Tenants that are not there yet are promised their part, too.
+    for (std::size_t n = 0; n < asked_.tenants.size(); n++)
+        entrants[n].turns = std::max<std::int64_t>(entrants[n].turns, 1);
+    if (entrants.back().turns == 0)
+        entrants.pop_back();
+    std::vector<std::string> sentences;
+    for (const qos::Conflict &conflict : qos::conflicts(entrants, asked_.settings))
+        sentences.push_back(
+            sentence_of(conflict, conflict.tenant < asked_.tenants.size()
+                                      ? printable(asked_.tenants[conflict.tenant].name)
+                                      : std::string("the others")));
+    return sentences;
+}
+
+void Warden::say_once(const std::string &sentence) {
+    constexpr std::size_t most = 1000;
+    if (said_.size() < most && said_.insert(sentence).second)
+        say_(sentence);
+}
+
+// --- tasks ---
+
+std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
+    for (std::size_t n = 0; n < asked_.tenants.size(); n++) {
+        const Selector &who = asked_.tenants[n].who;
+        const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
+        // The number of a process that has ended is another's.
+        if (meant != meant_.end() && process.started && meant->second != *process.started)
+            continue;
+        if (fits(who, process))
+            return n;
+    }
+    return asked_.tenants.size();
+}
+
+Warden::Task &Warden::task_of(std::uint32_t pid) {
+    const auto [at, fresh] = tasks_.try_emplace(pid);
+    Task &task = at->second;
+    if (fresh) {
+        task.process = reader_->process(pid);
+        task.process.pid = pid;
+        task.tenant = tenant_of(task.process);
+        wants_look_ = wants_look_ || !passed_over_.contains(pid);
+    }
+    return task;
+}
+
+void Warden::hold(Task &task) {
+    // First what an earlier one has changed is put back.
+    task.hold.reset();
+    task.asked.reset();
+    task.paused_since.reset();
+    const std::vector<std::uint32_t> pids = {task.process.pid};
+    auto held = gpu_.hold(pids, {.runlist = runlist_, .patience = options_.patience});
+    if (held)
+        task.hold = std::move(*held);
+    else if (held.error().code != nvdebug::ErrorCode::not_found)
+        say_once(fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
+                             gpu_.index(), named(task.process), held.error().sentence));
+}
+
+Outcome<void> Warden::look_for_tasks() {
+    wants_look_ = false;
+    looked_at_ = now_;
+    const auto owners = gpu_.owners();
+    if (!owners)
+        return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
+                                                               : Outcome<void>();
+    if (owners->denied || owners->hidden)
+        say_once(
+            fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
+                        gpu_.index()));
+    std::set<std::uint32_t> there;
+    for (const nvdebug::Process &process : owners->processes) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> channels;
+        for (const nvdebug::OwnedChannel &channel : owners->channels)
+            if (channel.pid == process.pid)
+                channels.emplace_back(channel.client, channel.channel);
+        if (channels.empty())
+            continue;
+        there.insert(process.pid);
+        for (const Tenant &tenant : asked_.tenants)
+            if (tenant.who.pid == process.pid && process.started)
+                meant_.try_emplace(process.pid, *process.started);
+        Task &task = tasks_[process.pid];
+        // A command may be another one by now.
+        const bool same =
+            nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
+        task.process = process;
+        task.tenant = tenant_of(process);
+        if (same && task.channels == channels)
+            continue;
+        task.channels = std::move(channels);
+        if (!options_.dry_run)
+            hold(task);
+    }
+    // Of those that may not be looked at, and have ended, another look finds no more.
+    passed_over_.clear();
+    for (const auto &[pid, task] : tasks_)
+        if (!there.contains(pid))
+            passed_over_.insert(pid);
+    std::erase_if(tasks_, [&](const auto &one) { return !there.contains(one.first); });
+    count_turns();
+    wants_look_ = false;
+    return {};
+}
+
+void Warden::count_turns() {
+    std::vector<std::int64_t> turns(asked_.tenants.size() + 1);
+    for (const auto &[pid, task] : tasks_) {
+        // Without lists it is not known which TSGs are of GR0: a process mostly has one there.
+        const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
+        turns[task.tenant] +=
+            static_cast<std::int64_t>(runlist_ ? tsgs : std::min<std::size_t>(tsgs, 1));
+    }
+    for (std::size_t n = 0; n < turns.size(); n++)
+        governor_->set_turns(n, turns[n]);
+}
+
+bool Warden::has_tasks_of(std::size_t tenant) const {
+    return std::ranges::any_of(tasks_,
+                               [&](const auto &one) { return one.second.tenant == tenant; });
+}
+
+// --- who had the GPU ---
+
+void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
+    for (const nvdebug::Turn &turn : turns) {
+        const std::uint32_t pid = turn.who.pid.value_or(0), context = turn.who.context.value_or(0);
+        if (pid == 0 || pid == drivers_own)
+            continue;
+        const Task &task = task_of(pid);
+        const auto [seen, fresh] = contexts_.try_emplace({pid, context}, 0);
+        wants_look_ = wants_look_ || fresh;
+        const Ns begin = ns_of(turn.begin_ns);
+        Ns end = ns_of(turn.end_ns);
+        // The record may not have that a paused task has left: what it had when the pause had come
+        // is the last of it.
+        if (task.paused_since && seen->second == begin)
+            end = std::clamp(*task.paused_since, begin, end);
+        seen->second = ns_of(turn.end_ns);
+        governor_->add({task.tenant, std::uint64_t{pid} << 32 | context, begin, end, ends});
+    }
+    turns.clear();
+}
+
+Outcome<Ns> Warden::read() {
+    auto now = reader_->now_ns();
+    if (!now)
+        return fail(now.error());
+    batch_.clear();
+    const auto dropped = reader_->read(batch_);
+    if (!dropped)
+        return fail(dropped.error());
+    for (const nvdebug::ContextSwitch &one : batch_) {
+        turns_.add(one, found_);
+        last_switch_ = one.ns;
+    }
+    if (*dropped > lost_) {
+        turns_.lose(found_);
+        governor_->lose();
+        lost_ = *dropped;
+    }
+    take(found_, true);
+    // Switches after the clock was read are there already.
+    now_ = std::max({now_, ns_of(*now), ns_of(last_switch_)});
+    turns_.split(static_cast<std::uint64_t>(now_), found_);
+    take(found_, false);
+    constexpr std::size_t most_contexts = 10'000;
+    if (contexts_.size() > most_contexts)
+        contexts_.clear();
+    return now_;
+}
+
+// --- what is changed ---
+
+nvdebug::TaskState Warden::wanted(const Task &task) const {
+    const qos::Lever &lever = governor_->lever(task.tenant);
+    nvdebug::TaskState state{.paused = lever.paused};
+    if (sets_timeslices_) {
+        const auto ns = static_cast<std::uint64_t>(lever.timeslice / qos::us * qos::us);
+        // A change of less than a hundredth is not worth a request.
+        const auto before = task.asked ? task.asked->timeslice_ns : std::nullopt;
+        const std::uint64_t apart = !before ? ns : *before > ns ? *before - ns : ns - *before;
+        state.timeslice_ns = before && apart * 100 <= ns ? *before : ns;
+    }
+    return state;
+}
+
+void Warden::apply(Ns now) {
+    if (options_.dry_run)
+        return;
+    const Ns beat = std::chrono::nanoseconds(options_.patience).count() / 4;
+    std::vector<Task *> asked;
+    const auto lose = [&](Task &task, const nvdebug::Error &error) {
+        task.hold.reset();
+        task.asked.reset();
+        task.channels.clear();
+        wants_look_ = true;
+        if (error.code != nvdebug::ErrorCode::not_found)
+            say_once(
+                fmt::format("gpu{}: {}: {}", gpu_.index(), named(task.process), error.sentence));
+    };
+    for (auto &[pid, task] : tasks_) {
+        if (!task.hold)
+            continue;
+        const nvdebug::TaskState state = wanted(task);
+        if (task.asked == state && now - task.asked_at < beat)
+            continue;
+        if (auto sent = task.hold->ask(state); !sent) {
+            lose(task, sent.error());
+            continue;
+        }
+        task.asked = state;
+        task.asked_at = now;
+        asked.push_back(&task);
+    }
+    for (Task *const task : asked) {
+        if (auto finished = task->hold->finish(); !finished)
+            lose(*task, finished.error());
+        if (!task->asked || !task->asked->paused)
+            task->paused_since.reset();
+        else if (!task->paused_since)
+            if (const auto since = reader_->now_ns())
+                task->paused_since = ns_of(*since);
+    }
+}
+
+Outcome<std::optional<Report>> Warden::step() {
+    const auto now = read();
+    if (!now)
+        return tl::unexpected(now.error());
+    auto epoch = governor_->step(*now);
+    std::optional<Report> made;
+    if (epoch) {
+        for (std::size_t n = 0; n < violations_.size(); n++)
+            violations_[n] += !epoch->tenants[n].kept;
+        made = report(std::move(*epoch));
+    }
+    // What is due first is not kept waiting by a look.
+    apply(*now);
+    if (*now - looked_at_ >= (wants_look_ ? asked_.settings.epoch : slow_look)) {
+        if (auto looked = look_for_tasks(); !looked)
+            return tl::unexpected(looked.error());
+        governor_->step(*now);
+        apply(*now);
+    }
+    return made;
+}
+
+Ns Warden::wait() {
+    const auto now = reader_->now_ns();
+    return std::max<Ns>(0, governor_->due() - (now ? ns_of(*now) : now_));
+}
+
+Outcome<void> Warden::set_goals(const Asked &asked) {
+    Asked before = std::move(asked_);
+    std::optional<qos::Governor> old = std::move(governor_);
+    const bool set_timeslices = sets_timeslices_;
+    asked_ = asked;
+    sets_timeslices_ = takes_timeslices(asked);
+    governor_.emplace(asked.settings, goals_of(asked), now_);
+    const auto divide = [&] {
+        for (auto &[pid, task] : tasks_)
+            task.tenant = tenant_of(task.process);
+        count_turns();
+    };
+    divide();
+    if (const auto refused = refusals(); !refused.empty()) {
+        asked_ = std::move(before);
+        governor_ = std::move(old);
+        sets_timeslices_ = set_timeslices;
+        divide();
+        return fail(failed, refused.front());
+    }
+    violations_.assign(asked_.tenants.size() + 1, 0);
+    governor_->step(now_);
+    return {};
+}
+
+// --- what is shown ---
+
+std::uint64_t Warden::violations() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : violations_)
+        sum += count;
+    return sum;
+}
+
+Report Warden::report(qos::EpochRecord epoch) const {
+    Report made{gpu_.index(), std::move(epoch), {}, lost_};
+    for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
+        const qos::Entrant &entrant = governor_->entrants()[n];
+        made.tenants.push_back(
+            {n < asked_.tenants.size() ? &asked_.tenants[n] : nullptr, entrant.goal,
+             made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
+             static_cast<std::size_t>(std::ranges::count_if(
+                 tasks_, [&](const auto &one) { return one.second.tenant == n; })),
+             entrant.turns, violations_[n]});
+    }
+    return made;
+}
+
+Report Warden::plan() const {
+    qos::EpochRecord epoch{now_, now_, 0, false, {}};
+    epoch.tenants.resize(governor_->entrants().size(), {{}, {}, {}, true});
+    return report(std::move(epoch));
+}
+
+} // namespace nvqos
