@@ -96,6 +96,11 @@ def schemas():
     return tool().parent / "schema"
 
 
+def manuals():
+    """The folder of the man pages: likewise."""
+    return tool().parent / "man"
+
+
 def load_schema(name):
     return json.loads((schemas() / name).read_text(encoding="utf-8"))
 

@@ -7,9 +7,7 @@ import subprocess
 
 import jsonschema
 import pytest
-from ctl import ROOT, ctl, load_schema, schemas, table
-
-MAN = ROOT / "docs/man"
+from ctl import ROOT, ctl, load_schema, manuals, schemas, table
 
 
 def contract_names():
@@ -57,7 +55,7 @@ def squeezed(text):
 
 def manual(page):
     """A man page as plain text on one line."""
-    done = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=200", MAN / page],
+    done = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=200", manuals() / page],
                           capture_output=True, text=True, check=True)
     return squeezed(re.sub(r".\x08", "", done.stdout)).replace("’", "'").replace("‐", "-")
 
@@ -138,15 +136,15 @@ def test_common_options_are_in_the_main_man_page():
 
 
 def test_there_is_a_man_page_for_each_object_and_no_other():
-    assert sorted(path.name for path in MAN.glob("nvdebugctl-*.1")) == [
-        f"nvdebugctl-{name}.1" for name in OBJECTS]
+    assert sorted(path.name for path in manuals().iterdir()) == [
+        *(f"nvdebugctl-{name}.1" for name in OBJECTS), "nvdebugctl.1"]
     for name in OBJECTS:
         assert f"nvdebugctl-{name}(1)" in manual("nvdebugctl.1")
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in MAN.glob("nvdebugctl*.1")))
+@pytest.mark.parametrize("page", ("nvdebugctl.1", *(f"nvdebugctl-{name}.1" for name in OBJECTS)))
 def test_man_page_is_well_formed(page):
-    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", MAN / page],
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", manuals() / page],
                           capture_output=True, text=True, check=False)
     assert done.stdout == ""
 
@@ -252,7 +250,7 @@ def test_version():
 
 def test_schema_version():
     said = set()
-    for page in ("nvdebugctl.md", "man/nvdebugctl.1"):
-        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for page in (ROOT / "docs/nvdebugctl.md", manuals() / "nvdebugctl.1"):
+        text = page.read_text(encoding="utf-8")
         said |= set(re.findall(r'"schema_version": "([\d.]+)"', text))
     assert said == {ctl("help -j").json["schema_version"]}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
  * @file The table that describes each command. Parsing, help, checks of options, `--columns help`,
- * completion, `nvdebugctl help --json` and JSON schemas all come from it; man pages are tested
- * against that. Each object's commands are in its own file, OBJECT.cpp.
+ * completion, `nvdebugctl help --json`, JSON schemas and man pages all come from it. Each object's commands are in its own file, OBJECT.cpp.
  */
 #ifndef NVDEBUGCTL_COMMAND_HPP
 #define NVDEBUGCTL_COMMAND_HPP
@@ -200,6 +199,8 @@ int complete(const std::vector<Object> &objects, const std::vector<std::string> 
 
 /** Columns as keys. */
 std::vector<Field> fields_of(const std::vector<Column> &columns);
+/** Keys of the data, or of its rows; with those of the definitions that it and arrays in it refer to. */
+std::vector<Field> data_keys(const Command &command);
 /** JSON schemas of the data of all commands, by file name. */
 std::map<std::string, std::string> schemas(const std::vector<Object> &objects);
 

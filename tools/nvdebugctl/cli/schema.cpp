@@ -343,6 +343,26 @@ std::vector<Field> fields_of(const std::vector<Column> &columns) {
     return fields;
 }
 
+std::vector<Field> data_keys(const Command &command) {
+    const std::vector<Field> definitions = common_definitions();
+    const auto defined = [&](const std::string &type) {
+        const auto found = std::ranges::find(definitions, type, &Field::name);
+        return found == definitions.end() ? std::vector<Field>() : found->fields;
+    };
+    // `[channelState]?` without what may surround a name.
+    const auto bare = [](std::string type) {
+        std::erase_if(type, [](char each) { return each == '[' || each == ']' || each == '?'; });
+        return type;
+    };
+    const Field data = data_of(command);
+    std::vector<Field> keys = defined(bare(data.type));
+    keys.insert(keys.end(), data.fields.begin(), data.fields.end());
+    for (Field &key : keys)
+        if (key.fields.empty() && key.type.starts_with('['))
+            key.fields = defined(bare(key.type));
+    return keys;
+}
+
 std::map<std::string, std::string> schemas(const std::vector<Object> &objects) {
     std::map<std::string, Json> all;
     all["common"] = common();

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Writes the man pages of the tool and of its objects from the table of commands: make_manuals
+// PROSE FOLDER. PROSE has what the table does not: nvdebugctl.1.in, a page with places for the
+// table's parts; of an object OBJECT.in, with text to stand before the verbs, and sections to
+// complete or replace those made here; controls.in.
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "cli/command.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+constexpr const char *head =
+    ".\\\" SPDX-License-Identifier: MIT OR GPL-2.0\n.Dd {}\n.Dt {} 1\n.Os Linux\n";
+constexpr const char *conventions =
+    "Names of columns and keys include the unit.\n"
+    "What is unknown, or does not exist on a chip, is\n"
+    ".Ql -\n"
+    "in tables and text, empty in CSV and null in JSON.\n"
+    "The schemas in\n"
+    ".Pa share/nvdebug/schema\n"
+    "under the installation prefix (/usr or /usr/local) describe each key further.\n";
+
+/// As text: no line begins with a full stop or an apostrophe, a backslash is one, each sentence has
+/// its line.
+std::string escaped(const std::string &text) {
+    std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+    for (std::size_t at = 0; at < text.size(); at++)
+        if (text[at] == '\\')
+            out += "\\e";
+        else if (text[at] == ' ' && at && text[at - 1] == '.' &&
+                 std::isupper(static_cast<unsigned char>(text[at + 1])))
+            out += '\n';
+        else
+            out += text[at];
+    return out;
+}
+
+/// As an argument of a macro.
+std::string quoted(const std::string &word) {
+    std::string text = escaped(word);
+    for (std::size_t at; (at = text.find('"')) != text.npos;)
+        text.replace(at, 1, "\\(dq");
+    return text;
+}
+
+/// Help is one line in lower case without a full stop.
+std::string sentence(std::string text) {
+    if (text.empty())
+        return "";
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return escaped(text) + (text.ends_with('.') || text.ends_with('?') ? "\n" : ".\n");
+}
+
+std::string list(const std::string &items) {
+    return items.empty() ? "" : ".Bl -tag -width Ds\n" + items + ".El\n";
+}
+
+std::string flag(const std::string &name) {
+    return "Fl " + std::string(name.starts_with("--") ? "Fl " : "") +
+           name.substr(name.starts_with("--") ? 2 : 1);
+}
+
+std::string flags(const Option &option) {
+    std::string text =
+        (option.short_name.empty() ? "" : flag(option.short_name) + " , ") + flag(option.name);
+    return option.value.empty() ? text : text + " Ar " + option.value;
+}
+
+std::string options_list(const std::vector<Option> &options) {
+    std::string items;
+    for (const Option &option : options)
+        items += ".It " + flags(option) + "\n" + sentence(option.help);
+    return items;
+}
+
+/// ` Op Ar RUNLIST`
+std::string macros(const Argument &argument) {
+    using Count = Argument::Count;
+    const bool optional = argument.count == Count::optional || argument.count == Count::any;
+    const bool repeated = argument.count == Count::some || argument.count == Count::any;
+    return (optional ? "Op Ar " : "Ar ") + argument.name + (repeated ? " ..." : "");
+}
+
+bool is_one_of(const Option &option, const std::vector<Option> &options) {
+    return std::ranges::find(options, option.name, &Option::name) != options.end();
+}
+
+/// Without those that all objects have.
+std::vector<Option> special_options(const Command &command) {
+    std::vector<Option> options = options_of(command);
+    std::erase_if(options,
+                  [](const Option &option) { return is_one_of(option, common_options()); });
+    return options;
+}
+
+/// Those of pictures, too; not those of controls.
+std::vector<Option> own_options(const Command &command) {
+    std::vector<Option> options = special_options(command);
+    std::erase_if(options, [&](const Option &option) {
+        return !is_one_of(option, command.options) &&
+               std::ranges::none_of(command.pictures, [&](const Picture &picture) {
+                   return picture.option.name == option.name;
+               });
+    });
+    return options;
+}
+
+std::string synopsis_of(const Object &object) {
+    std::string text = ".Sh SYNOPSIS\n";
+    for (const Command &command : object.commands) {
+        text += ".Nm nvdebugctl\n.Op Ar OPTION ...\n.Cm " + command.name() + "\n";
+        for (const Option &option : special_options(command)) {
+            const std::string &name = option.short_name.empty() ? option.name : option.short_name;
+            text +=
+                ".Op " + flag(name) + (option.value.empty() ? "" : " Ar " + option.value) + "\n";
+        }
+        for (const Argument &argument : command.arguments)
+            text += "." + macros(argument) + "\n";
+    }
+    return text;
+}
+
+std::string verbs_of(const Object &object) {
+    std::string items;
+    for (const Command &command : object.commands) {
+        items += ".It Cm " + command.name();
+        std::string arguments;
+        for (const Argument &argument : command.arguments) {
+            items += " " + macros(argument);
+            arguments += ".It Ar " + argument.name + "\n" + sentence(argument.help);
+        }
+        items += "\n" + sentence(command.help);
+        for (const std::string &note : command.notes)
+            items += sentence(note);
+        items += list(arguments + options_list(own_options(command)));
+    }
+    return list(items);
+}
+
+std::string keys_list(const std::vector<Field> &fields) {
+    std::string items;
+    for (const Field &field : fields)
+        if (!field.name.empty())
+            items += ".It Cm " + field.name + "\n" + sentence(field.help);
+    return list(items);
+}
+
+/// The lists of keys of those fields that are objects or arrays of them, each below the name of its
+/// field.
+std::string parts_of(const std::vector<Field> &fields) {
+    std::string text;
+    for (const Field &field : fields) {
+        if (!field.fields.empty())
+            text += field.name.empty() ? ".Pp\nOr:\n" : ".Pp\nIn\n.Cm " + field.name + " :\n";
+        text += keys_list(field.fields) + parts_of(field.fields);
+    }
+    return text;
+}
+
+std::set<std::string> names_of(const std::vector<Field> &fields) {
+    std::set<std::string> names;
+    for (const Field &field : fields)
+        names.insert(field.name);
+    return names;
+}
+
+std::string output_of(const Command &command) {
+    std::string text;
+    const std::vector<Field> columns = fields_of(command.columns);
+    std::vector<Field> keys;
+    if (command.json && !command.control)
+        keys = data_keys(command);
+    if (!columns.empty() && names_of(columns) == names_of(keys))
+        return ".Pp\nColumns of tables and CSV, and keys of JSON:\n" + keys_list(columns) +
+               parts_of(keys);
+    if (!columns.empty())
+        text += ".Pp\nColumns of tables and CSV:\n" + keys_list(columns);
+    if (!keys.empty())
+        text += ".Pp\nKeys of JSON:\n" + keys_list(keys) + parts_of(keys);
+    // Of alternatives the first.
+    if (const std::size_t at = text.find("Keys of JSON:\n.Pp\nOr:\n"); at != text.npos)
+        text.erase(at + 14, 8);
+    return text;
+}
+
+std::string outputs_of(const Object &object) {
+    std::string text;
+    for (const Command &command : object.commands)
+        if (const std::string part = output_of(command); !part.empty())
+            text += (object.commands.size() > 1 ? ".Ss " + command.name() + "\n" + part.substr(4)
+                                                : part);
+    return text;
+}
+
+std::string examples_of(const Object &object) {
+    std::string items;
+    for (const Command &command : object.commands)
+        for (const Example &example : command.examples)
+            items += ".It Li " + quoted(example.line) + "\n" + sentence(example.help);
+    return ".Sh EXAMPLES\n" + list(items);
+}
+
+/// A file of prose: text by section, that before the first under "".
+using Sections = std::map<std::string, std::string>;
+
+Sections sections_of(const std::string &text) {
+    Sections sections;
+    std::istringstream lines(text);
+    std::string name;
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(".Sh "))
+            sections[name = line.substr(4)];
+        else
+            sections[name] += line + "\n";
+    return sections;
+}
+
+/// @p text with the parts in place of the lines that have their names.
+std::string filled(const std::string &text, const std::map<std::string, std::string> &parts) {
+    std::istringstream lines(text);
+    std::string out;
+    for (std::string line; std::getline(lines, line);)
+        out += parts.contains(line) ? parts.at(line) : line + "\n";
+    return out;
+}
+
+std::string controls_of(const Object &object, const std::string &prose) {
+    std::vector<Option> options;
+    const Command *control = nullptr;
+    for (const Command &command : object.commands)
+        if (command.control) {
+            control = &command;
+            for (const Option &option : special_options(command))
+                if (!is_one_of(option, own_options(command)) && !is_one_of(option, options))
+                    options.push_back(option);
+        }
+    if (!control)
+        return "";
+    const std::vector<Field> keys = data_keys(*control);
+    return filled(prose, {{"@options", list(options_list(options))}}) + ".Pp\nKeys of JSON:\n" +
+           keys_list(keys) + parts_of(keys);
+}
+
+std::string upper(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char each) { return std::toupper(each); });
+    return text;
+}
+
+std::string page(const Object &object, const char *date, const Sections &prose,
+                 const std::string &controls) {
+    const auto of = [&](const char *name, const char *otherwise = "") {
+        const auto found = prose.find(name);
+        return found == prose.end() ? std::string(otherwise) : found->second;
+    };
+    const auto whole = [&](const char *name) {
+        const std::string text = of(name);
+        return text.empty() ? "" : fmt::format(".Sh {}\n{}", name, text);
+    };
+    std::string text = fmt::format(head, date, upper("nvdebugctl-" + object.name));
+    text += fmt::format(".Sh NAME\n.Nm nvdebugctl-{}\n.Nd {}\n", object.name, object.help) +
+            synopsis_of(object) + ".Sh DESCRIPTION\n" + of("") + verbs_of(object);
+    if (!object.commands.front().passes_on)
+        text += ".Pp\nThe options common to all objects are in\n.Xr nvdebugctl 1 .\n";
+    text += of("DESCRIPTION");
+    if (const std::string output =
+            outputs_of(object) + controls_of(object, of("CONTROLS", controls.c_str()));
+        !output.empty())
+        text += std::string(".Sh OUTPUT\n") + conventions + of("OUTPUT") + output;
+    return text + whole("ENVIRONMENT") + ".Sh EXIT STATUS\n" +
+           of("EXIT STATUS", "See\n.Xr nvdebugctl 1 .\n") + examples_of(object) + ".Sh SEE ALSO\n" +
+           of("SEE ALSO", ".Xr nvdebugctl 1 ,\n.Xr nvdebug 4\n") + whole("CAVEATS");
+}
+
+std::string page_of_tool(const std::vector<Object> &objects, const char *date,
+                         const std::string &prose) {
+    std::string items, names;
+    for (const Object &object : objects)
+        if (object.name != "help")
+            items += fmt::format(".It Cm {0}\n{1}See\n.Xr nvdebugctl-{0} 1 .\n", object.name,
+                                 sentence(object.help));
+    std::vector<std::string> sorted;
+    for (const Object &object : objects)
+        if (object.name == "help")
+            items += verbs_of(object).substr(std::string_view(".Bl -tag -width Ds\n").size());
+        else
+            sorted.push_back(object.name);
+    std::ranges::sort(sorted);
+    for (const std::string &name : sorted)
+        names += fmt::format(".Xr nvdebugctl-{} 1 ,\n", name);
+    return fmt::format(head, date, "NVDEBUGCTL") +
+           filled(prose, {{"@objects", ".Bl -tag -width Ds\n" + items},
+                          {"@options", list(options_list(common_options()))},
+                          {"@pages", names}});
+}
+
+/// Without lines of comments. Empty: there is no such file.
+std::string contents(const std::string &path) {
+    std::ifstream file(path);
+    std::string text;
+    for (std::string line; std::getline(file, line);)
+        if (!line.starts_with(".\\\""))
+            text += line + "\n";
+    return text;
+}
+
+bool write(const std::string &path, const std::string &text) {
+    std::ofstream file(path);
+    if ((file << text).flush())
+        return true;
+    std::cerr << "cannot write " << path << "\n";
+    return false;
+}
+
+} // namespace
+} // namespace nvdebugctl
+
+int main(int argc, char **argv) {
+    using namespace nvdebugctl;
+    // Of the last change of the pages' form or prose.
+    constexpr const char *date = "November 25, 2026";
+    if (argc != 3)
+        return 1;
+    const std::string from = std::string(argv[1]) + "/",
+                      into = std::string(argv[2]) + "/nvdebugctl";
+    const std::vector<Object> objects = all_objects();
+    const std::string tool = contents(from + "nvdebugctl.1.in"),
+                      controls = contents(from + "controls.in");
+    if (tool.empty() || controls.empty()) {
+        std::cerr << "make_manuals: nvdebugctl.1.in or controls.in is missing in " << from << "\n";
+        return 1;
+    }
+    bool good = write(into + ".1", page_of_tool(objects, date, tool));
+    for (const Object &object : objects)
+        if (object.name != "help")
+            good &= write(
+                into + "-" + object.name + ".1",
+                page(object, date, sections_of(contents(from + object.name + ".in")), controls));
+    return good ? 0 : 1;
+}
