@@ -3,8 +3,6 @@
 
 import collections
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree
 
 import golden_text
@@ -120,30 +118,9 @@ def test_copy_picture(folder, board):
     assert lines["7 4"] == sum(len(lce["pces"]) for lce in data["lces"] if lce["borrows_from"])
 
 
-@pytest.mark.parametrize("board", WIRED)
-def test_copy_graph(folder, board):
-    source = folder(board, "idle")
-    text = ctl("copy show --dot", source).out
-    data = ctl("-j copy show", source).data
-    edges = set(re.findall(r'^  "(.+)" -> "(.+?)"', text, re.MULTILINE))
-    assert edges == {(f"Runlist {lce['runlist']}", lce["lce"]) for lce in data["lces"]} | {
-        (lce["lce"], f"PCE {pce}") for lce in data["lces"] for pce in lce["pces"]}
-    assert text.count("style=dashed") == sum(
-        len(lce["pces"]) for lce in data["lces"] if lce["borrows_from"])
-    nodes = re.findall(r'^  "([^"]+)" \[', text, re.MULTILINE)
-    assert len(nodes) == len(set(nodes)) and {name for edge in edges for name in edge} <= set(nodes)
-    # Every statement is a node, an edge or a default.
-    for line in text.splitlines()[1:-1]:
-        assert re.fullmatch(r'  (graph|node|edge|"[^"]+"( -> "[^"]+")?)( \[(\w+=("(\\.|[^"\\])*"|'
-                            r'[\w.#-]+)(, )?)+\])?;', line), line
-    if shutil.which("dot"):
-        subprocess.run(["dot", "-Tplain"], input=text, text=True, capture_output=True, check=True)
-
-
 @pytest.mark.parametrize("board", [board for board in BOARDS if board not in WIRED])
-@pytest.mark.parametrize("form", ("--svg", "--dot"))
-def test_no_picture_of_what_is_not_public(folder, board, form):
-    result = ctl(f"copy show {form}", folder(board, "idle"))
+def test_no_picture_of_what_is_not_public(folder, board):
+    result = ctl("copy show --svg", folder(board, "idle"))
     assert (result.status, result.out) == (3, "")
     assert result.err
 
@@ -219,8 +196,7 @@ def test_source_of_a_capture(folder, tmp_path):
     assert any("capture" in node.text for node in root.iter(f"{SVG}text"))
 
 
-@pytest.mark.parametrize("line", ("copy show --svg --dot", "copy show --svg -j",
-                                  "runlist tree --svg --csv"))
+@pytest.mark.parametrize("line", ("copy show --svg -j", "runlist tree --svg --csv"))
 def test_one_form_at_a_time(folder, line):
     result = ctl(line, folder("a100", "mixed"))
     assert result.status == 1 and "nvdebugctl:" in result.err

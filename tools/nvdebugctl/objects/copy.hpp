@@ -49,9 +49,6 @@ std::vector<std::uint32_t> bits_of(std::uint32_t mask);
 /** `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024. */
 std::string copy_svg(const CopyWiring &wiring, const Caption &caption);
 
-/** `copy show --dot`: the same for Graphviz. */
-std::string copy_dot(const CopyWiring &wiring, const Caption &caption);
-
 } // namespace nvdebugctl
 
 #endif

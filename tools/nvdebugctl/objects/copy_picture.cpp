@@ -234,126 +234,21 @@ std::string copy_svg(const CopyWiring &wiring, const Caption &caption) {
 
 namespace {
 
-std::string in_quotes(std::string_view text) {
-    std::string out = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\')
-            out += '\\';
-        out += c;
-    }
-    return out + '"';
-}
-
-/** A node's attribute `label` of several lines: `\n` is DOT's own escape. */
-std::string label_of(const std::vector<std::string> &lines) {
-    std::string text = in_quotes(fmt::format("{}", fmt::join(lines, "\n")));
-    for (std::size_t at; (at = text.find('\n')) != text.npos;)
-        text.replace(at, 1, "\\n");
-    return text;
-}
-
-std::string node_of(const WiredRunlist &runlist) {
-    return in_quotes(runlist.id ? fmt::format("Runlist {}", *runlist.id) : "no runlist");
-}
-
-std::string pce_node(std::uint32_t pce) {
-    return in_quotes(fmt::format("PCE {}", pce));
-}
-
-std::string dot_of(const WiredLce &lce, const std::string &runlist) {
-    std::vector<std::string> words{
-        lce.graphics_name.empty() ? lce.name : fmt::format("{} ({})", lce.name, lce.graphics_name)};
-    bool idle = lce.pces.empty() && !lce.lender;
-    if (lce.lender)
-        words.push_back(fmt::format("borrows from {}", *lce.lender));
-    if (idle)
-        words.push_back("no PCE: cannot copy");
-    std::string text =
-        fmt::format("  {} [label={}{}];\n  {} -> {};\n", in_quotes(lce.name), label_of(words),
-                    idle ? ", style=dotted" : "", runlist, in_quotes(lce.name));
-    for (std::uint32_t pce : lce.pces)
-        text += fmt::format("  {} -> {} [color=\"#0072B2\", penwidth=2];\n", in_quotes(lce.name),
-                            pce_node(pce));
-    for (std::uint32_t pce : lce.borrowed)
-        text += fmt::format("  {} -> {} [color=\"#D55E00\", penwidth=2, style=dashed, "
-                            "label=\"borrowed\"];\n",
-                            in_quotes(lce.name), pce_node(pce));
-    return text;
-}
-
-std::string dot_of(const WiredRunlist &runlist) {
-    std::vector<std::string> words{runlist.id ? fmt::format("Runlist {}", *runlist.id)
-                                              : "no runlist"};
-    if (!runlist.other_engines.empty())
-        words.push_back(fmt::format("also {}", fmt::join(runlist.other_engines, ", ")));
-    std::string text = fmt::format("  {} [label={}, style=filled, fillcolor=\"#E8E8E8\"];\n",
-                                   node_of(runlist), label_of(words));
-    for (const WiredLce &lce : runlist.lces)
-        text += dot_of(lce, node_of(runlist));
-    return text;
-}
-
-std::string dot_of(const WiredPce &pce) {
-    std::vector<std::string> words{fmt::format("PCE {}", pce.pce)};
-    if (pce.contenders.empty())
-        return fmt::format("  {} [label={}];\n", pce_node(pce.pce), label_of(words));
-    words.push_back(fmt::format("{} contend (R8)", fmt::join(pce.contenders, ", ")));
-    return fmt::format("  {} [label={}, color=\"#D55E00\", penwidth=3, peripheries=2];\n",
-                       pce_node(pce.pce), label_of(words));
-}
-
-} // namespace
-
-std::string copy_dot(const CopyWiring &wiring, const Caption &caption) {
-    std::string text = fmt::format(
-        "digraph copy_engines {{\n"
-        "  graph [rankdir=LR, labelloc=t, fontname=\"sans-serif\", label={}];\n"
-        "  node [shape=box, fontname=\"sans-serif\"];\n"
-        "  edge [fontname=\"sans-serif\"];\n",
-        label_of({"Copy engines: runlists, logical and physical engines", caption.gpu,
-                  fmt::format("Source: {}. Drawn by {}.", caption.source, caption.command)}));
-    for (const WiredRunlist &runlist : wiring.runlists)
-        text += dot_of(runlist);
-    for (const WiredPce &pce : wiring.pces)
-        text += dot_of(pce);
-    for (std::uint32_t pce : wiring.unused)
-        text += fmt::format("  {} [label={}, style=dotted];\n", pce_node(pce),
-                            label_of({fmt::format("PCE {}", pce), "serves no LCE"}));
-    return text + "}\n";
-}
-
-namespace {
-
-Outcome<CopyWiring> read_wiring(Context &context) {
+Outcome<std::string> draw_svg(Context &context) {
     const auto copy = context.gpu().copy_topology();
     if (!copy)
         return tl::unexpected(Failure(copy.error()));
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
-    return make_wiring(*copy, *engines);
-}
-
-Outcome<std::string> draw_svg(Context &context) {
-    auto wiring = read_wiring(context);
-    if (!wiring)
-        return tl::unexpected(wiring.error());
-    return copy_svg(*wiring, caption_of(context, "--svg"));
-}
-
-Outcome<std::string> draw_dot(Context &context) {
-    auto wiring = read_wiring(context);
-    if (!wiring)
-        return tl::unexpected(wiring.error());
-    return copy_dot(*wiring, caption_of(context, "--dot"));
+    return copy_svg(make_wiring(*copy, *engines), caption_of(context, "--svg"));
 }
 
 } // namespace
 
 std::vector<Picture> copy_pictures() {
     return {{{"--svg", "a picture: runlists, LCEs and GRCEs, PCEs, who borrows and who contends"},
-             draw_svg},
-            {{"--dot", "the same for Graphviz"}, draw_dot}};
+             draw_svg}};
 }
 
 } // namespace nvdebugctl
