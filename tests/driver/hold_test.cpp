@@ -133,17 +133,17 @@ TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
     for (const pid_t keeper : keepers())
         if (!first_keepers.contains(keeper))
             ::kill(keeper, SIGKILL);
-    static_cast<void>(held->ask({.timeslice_ns = 600'000}));
-    const auto done = held->finish();
+    const auto done = held->ask({.timeslice_ns = 600'000}).and_then([&] { return held->finish(); });
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, ErrorCode::busy);
     EXPECT_EQ(enabled(), all_on);
     EXPECT_EQ(timeslices_us(), before);
 }
 
+/// All of it or nothing: what is refused is that of the second process.
 TEST_F(Holding, ARefusalIsReported) {
-    auto held = hold({557});
-    kernel.refuse_change = kernel.asked_to_change + 1;
+    kernel.refuse_change = 2;
+    auto held = hold({557, 558});
     ASSERT_TRUE(held->ask({.paused = true}));
     const auto done = held->finish();
     ASSERT_FALSE(done);
