@@ -49,7 +49,7 @@ class Division {
         // switches: those take a tenth.
         if (latency_)
             round_ = turns_ > 1 ? std::min(round_, 10 * turns_ * settings.costs.change)
-                                : settings.shortest + settings.costs.rest + settings.costs.change;
+                                : least_of(1, settings);
         divide(accounts);
     }
 
@@ -67,19 +67,24 @@ class Division {
 
   private:
     void divide(std::span<const Account> accounts) {
-        const std::int64_t switched = latency_ ? std::max<std::int64_t>(turns_, 1) : turns_;
-        const Ns switches =
-            latency_ ? switched * settings_.costs.change : switching(turns_, settings_.costs);
-        Part left = std::max<Part>(0, whole - scaled(switches, whole, std::max<Ns>(round_, 1)));
+        const Ns switches = switching(turns_, settings_.costs);
+        Part left = std::max<Part>(0, whole - scaled(switches, whole, round_));
+        // Turns are divided among the others in what is left by those who are served first.
+        Ns taken = 0;
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (entrants_[n].goal.aim == Aim::latency)
+                taken += accounts[n].taken;
+        const Ns others = std::max(settings_.epoch - taken, settings_.epoch / 4);
+        const auto in_rest = [&](Part part) { return scaled(part, settings_.epoch, others); };
         Part promised = 0, owed = 0;
         std::int64_t weights = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
             if (is_promised(goal.aim)) {
-                parts_[n] = wanted_part(goal, accounts[n], settings_);
+                parts_[n] = in_rest(wanted_part(goal, accounts[n], settings_));
                 if (is_here(entrants_[n])) {
-                    promised += std::min(goal.part, parts_[n]);
-                    owed += std::max<Part>(0, parts_[n] - goal.part);
+                    promised += std::min(in_rest(goal.part), parts_[n]);
+                    owed += std::max<Part>(0, parts_[n] - in_rest(goal.part));
                 }
             } else if (goal.aim == Aim::best_effort && is_here(entrants_[n])) {
                 weights += goal.weight;
@@ -93,7 +98,7 @@ class Division {
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
             if (is_promised(goal.aim)) {
-                const Part base = std::min(goal.part, parts_[n]), more = parts_[n] - base;
+                const Part base = std::min(in_rest(goal.part), parts_[n]), more = parts_[n] - base;
                 parts_[n] = (promised ? scaled(base, given, promised) : base) +
                             (owed ? scaled(more, paid, owed) : 0);
             } else if (goal.aim == Aim::best_effort) {
@@ -110,7 +115,7 @@ class Division {
     }
 
     Part least(std::size_t n) const {
-        return scaled(least_of(turns_of(entrants_[n]), settings_), whole, std::max<Ns>(round_, 1));
+        return scaled(least_of(turns_of(entrants_[n]), settings_), whole, round_);
     }
 
     const std::span<const Entrant> entrants_;
@@ -130,6 +135,9 @@ Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
 
 Account settled(const Goal &goal, Account account, const Observation &seen,
                 const Settings &settings) {
+    // Smoothed, as requests come when they come.
+    if (goal.aim == Aim::latency)
+        account.taken = account.taken ? (3 * account.taken + seen.used) / 4 : seen.used;
     if (!is_promised(goal.aim))
         return account;
     const Ns quota = scaled(seen.backlogged, goal.part, whole),

@@ -16,6 +16,7 @@ namespace qos {
 struct Account {
     Ns credit = 0;           ///< of its quotas, not used: it is owed that; below 0: it had more
     Ns progress = 0;         ///< since it came, for Scheme::history
+    Ns taken = 0;            ///< of an epoch lately, with Aim::latency
     Ns quota_time = 0;       ///< in which it had work, since it came
     std::int64_t behind = 0; ///< epochs in a row in which it was far behind its quota; below 0: the
                              ///< others were paused

@@ -353,6 +353,14 @@ TEST(Latency, RequestsAreServedFirst) {
     EXPECT_EQ(plan.decisions[1].timeslice, settings.shortest);
 }
 
+TEST(Latency, OneNeighbourWithAPromiseIsNotCut) {
+    const std::vector<Entrant> two = {{{.aim = Aim::latency}, 1}, {share(70), 1}};
+    const std::vector<Account> accounts(2);
+    const Plan plan = next_epoch(two, accounts, {}, {});
+    EXPECT_FALSE(plan.overcommitted);
+    EXPECT_EQ(plan.decisions[1].timeslice, Settings().shortest);
+}
+
 /// Several neighbours do not spend more than a tenth of the time on switches among themselves.
 TEST(Latency, NeighboursHaveTurnsThatAreWorthASwitch) {
     Governed run({}, {{.aim = Aim::latency}, share(30), rest});
@@ -364,6 +372,20 @@ TEST(Latency, NeighboursHaveTurnsThatAreWorthASwitch) {
     run.until(6 * second);
     EXPECT_GT(run.points(1, second) + run.points(2, second), 85);
     EXPECT_NEAR(run.points(1, second), 30, 1);
+}
+
+/// What the one that is served first takes is known after an epoch: nobody has to be owed first.
+TEST(Latency, SharesAreKeptBesideIt) {
+    Governed run({}, {{.aim = Aim::latency}, share(30), rest});
+    run.add(0, simulated::every(20 * ms, 6 * ms));
+    run.add(1, simulated::always());
+    run.add(2, simulated::always());
+    run.until(6 * second);
+    EXPECT_NEAR(run.points(1, second), 30, 1);
+    EXPECT_GT(run.points(2, second), 25);
+    for (const EpochRecord &record : run.records)
+        EXPECT_TRUE(record.tenants[1].kept) << record.end;
+    EXPECT_LT(run.records.back().tenants[1].account.credit, 10 * ms);
 }
 
 // --- what cannot be kept ---
