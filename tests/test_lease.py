@@ -19,6 +19,7 @@ WINDOWS = ("gtx1060-3gb", "h200")
 INST_2 = 0x800010
 # What the GPU does
 
+
 @pytest.mark.parametrize("board", WINDOWS)
 def test_disabled_channels_run_again(bench, board):
     window = 60 * SLICE_US

@@ -144,5 +144,3 @@ def test_memory_coherent_with_the_cpu(module, tmp_path):
             info = machine.check(f"cat /proc/gpu{index}/info")
             assert "chip: GH100" in info
             assert info.count("no (memory coherent with the CPU's)") == info.count("feature ") > 0
-
-

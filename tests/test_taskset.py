@@ -622,7 +622,6 @@ def test_the_gpus_own_count(desk):
     desk.refused("--whole-count -t 0 -p 1", "--whole-count is for a COMMAND", exit_status=USAGE)
 
 
-
 def test_another_has_cudas_callbacks(desk):
     result = desk.run("-t 0", "subscribe", "launch")
     assert result.status == NOT_KEPT and result.answers == ["ok"]
@@ -911,6 +910,7 @@ def test_several_gpus_of_a_running_one(tmp_path):
         assert len(program.launch()) == 132
         assert program.ask("use 1") == "ok" and len(program.launch()) == 2
 
+
 def test_a_graph_of_another_gpu_than_the_current_one(tmp_path):
     with desk_of(tmp_path, "h100,h200") as desk:
         program = desk.start("-i all -s 10")
@@ -973,7 +973,6 @@ def test_a_damaged_probe_is_made_anew(desk, damage):
     kept.write_text(damage(text))
     assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)
     assert kept.read_text() == text
-
 
 
 # --- which GPUs ---
@@ -1260,6 +1259,7 @@ case "$*" in
 esac
 exit 0
 """
+
 
 class Control:
     """In a mount namespace of its own, where /run is empty."""

@@ -178,7 +178,7 @@ def test_schemas_are_well_formed():
 def test_there_is_a_schema_for_each_command_with_json_and_no_other():
     wanted = {command["schema"] for command in commands().values() if command["schema"]}
     assert {path.name for path in schemas().iterdir()} == wanted | {"common.json", "error.json",
-                                                                  "recording.line.json"}
+                                                                    "recording.line.json"}
 
 
 def properties(schema):

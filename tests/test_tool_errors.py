@@ -98,7 +98,7 @@ def edit(path, pattern, replacement):
       for word in ("x", "1:", ":1", "1:2:3", "4294967296", "0:0x", "1,2", "010", "0:010", "00:1")),
     ("channel list x", ["'x' is no runlist"]),
     *((f"tsg timeslice 0:1 {time}", ["1.024us to 8.556380160s", f"{time} is {word} than that",
-                                    "nothing was written"])
+                                     "nothing was written"])
       for time, word in (("1us", "shorter"), ("0", "shorter"), ("1.023us", "shorter"),
                          ("9s", "longer"), ("8556380.161", "longer"))),
     ("tsg timeslice 0:1 fast", ["'fast' is no time"]),
@@ -130,7 +130,7 @@ def test_no_words_at_all():
 
 @pytest.mark.parametrize("short, whole", [
     ("g l", "gpu list"), ("runl sh 0", "runlist show 0"), ("run sh 0", "runlist show 0"), ("-g 1 runl -j s 0 --brief",
-                                                       "-g 1 runlist -j show 0 --brief"),
+                                                                                           "-g 1 runlist -j show 0 --brief"),
     ("en l --csv", "engine list --csv"), ("topo s", "topology show"), ("che", "check"),
     ("runl t", "runlist tree"), ("runl sh -h", "runlist show -h")])
 def test_words_cut_short(tree, short, whole):

@@ -11,6 +11,7 @@ import sys
 import pytest
 from ctl import tool
 
+
 @pytest.fixture
 def path(tmp_path):
     """Where an nvtaskset is that writes down that it was started."""

@@ -196,7 +196,7 @@ def test_product_and_uuid(bench):
     try:
         guest = Guest(bench, board)
         (_, listed), (_, shown) = guest.run([Line("gpu list", "gpu list", of_gpu=False, table=True),
-                                                Line("gpu show", "gpu show", of_gpu=True, table=False)])
+                                             Line("gpu show", "gpu show", of_gpu=True, table=False)])
         assert {row["index"]: (row["uuid"], row["product"]) for row in listed["data"]} == {
             row["index"]: (uuid, product) if row["index"] == index else (None, None) for row in listed["data"]}
         assert (shown["data"]["uuid"], shown["data"]["product"]) == (uuid, product)

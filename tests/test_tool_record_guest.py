@@ -57,4 +57,3 @@ def test_top(bench):
     assert len(lines) == 2
     for line in lines:
         assert {row["tsgs"][0] for row in gr0(document(line))["holders"]} <= {f"0:{tsg}" for tsg in TSGS}
-

@@ -154,7 +154,7 @@ class Bench:
         for each in self.data("engine", "list"):
             engines.setdefault(each["runlist"], []).append(each["engine"])
         return {(tsg["runlist"], tsg["tsg"]): {"runlist": tsg["runlist"], "engines": engines[tsg["runlist"]],
-                                              "timeslice_us": tsg["timeslice_us"]} for tsg in self.data("tsg", "list")}
+                                               "timeslice_us": tsg["timeslice_us"]} for tsg in self.data("tsg", "list")}
 
     # --- the driver itself ---
 
