@@ -51,20 +51,20 @@ deps: ## install the Debian packages that building and testing need
 
 # --- the module ---
 
-# $(call kbuild,WHAT,HEADERS,FOLDER,COPY,ARGUMENTS[,-n TOTAL]): builds the modules of a copy, which the
+# $(call kbuild,WHAT,HEADERS,FOLDER,COPY[,-n TOTAL]): builds the modules of a copy, which the
 # commands COPY make, so that several kernels and flavours can be built side by side and the source
 # tree stays clean. + hands make's jobs on.
 define kbuild
 	@+scripts/locked $(3) $(1) sh -ec '\
 		mkdir -p $(3); $(4); \
-		exec scripts/progress $(6) "$$0" $(3)/log scripts/kbuild $(2) $(3) $(NO_BTF) $(5) modules' $(1)
+		exec scripts/progress $(5) "$$0" $(3)/log scripts/kbuild $(2) $(3) $(NO_BTF) modules' $(1)
 endef
 
-# $(call build_module,HEADERS,FOLDER,ARGUMENTS)
+# $(call build_module,HEADERS,FOLDER)
 define build_module
 	@test -d $(1) || { echo "No kernel headers in $(1); give their place with KDIR=" >&2; exit 1; }
 	$(call kbuild,"module for $(patsubst linux-headers-%,%,$(notdir $(1:%/build=%)))",$(1),$(2),$\
-		cp -pu --parents $(MODULE_SOURCES) $(2),$(3),-n $(words $(filter %.c,$(MODULE_SOURCES))))
+		cp -pu --parents $(MODULE_SOURCES) $(2),-n $(words $(filter %.c,$(MODULE_SOURCES))))
 endef
 
 # Type information of modules needs the kernel's own image, which headers do not bring.
@@ -72,7 +72,7 @@ NO_BTF := CONFIG_DEBUG_INFO_BTF_MODULES=
 
 .PHONY: modules
 modules: ## build nvdebug.ko for the running kernel (or KDIR=) into build/module
-	$(call build_module,$(KDIR),$(BUILD)/module,)
+	$(call build_module,$(KDIR),$(BUILD)/module)
 
 .PHONY: load
 load: modules ## load the module on this machine (as root)
@@ -229,7 +229,7 @@ $(BUILD)/kernel/%:
 	@scripts/locked $@ "kernel $*" sh -ec 'test -e $@ || vm/fetch release $* $@'
 
 vm-module:
-	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE),NVDEBUG_SELFTEST=y)
+	$(call build_module,$(VM_HEADERS),$(BUILD)/kmod/$(VM_RELEASE))
 
 # What shows real GPUs.
 .PHONY: vm-bridge

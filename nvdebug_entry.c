@@ -7,16 +7,12 @@
 #include "access/params.h"
 #include "gpus/gpus.h"
 #include "proc/proc.h"
-#include "selftest.h"
 
 static int __init nvdebug_init(void)
 {
 	int ret;
 
 	ret = nvdebug_params_check();
-	if (ret)
-		return ret;
-	ret = nvdebug_selftest();
 	if (ret)
 		return ret;
 	ret = nvdebug_proc_check();

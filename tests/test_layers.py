@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Bottom to top; what stands in one string has one rank. A name with a dot is a file at the root.
 MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
-          "selftest.c nvdebug_entry.c")
+          "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/driver", "lib/nvdebug", "lib/stgm lib/qos",
             "tools/nvtaskset", "tools/nvdebugctl", "tools/nvstgm tools/nvqos tools/exporter tools/bridge")
 # Declared at the bottom, and implemented by whoever has the machine.
