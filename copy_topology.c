@@ -83,7 +83,7 @@ static bool is_grce(struct nvdebug_gpu *gpu, const struct nvdebug_engine *engine
 {
 	return engine->type == NV_PTOP_TYPE_LCE &&
 	       engine->inst < gpu->chip->copy->grces &&
-	       nvdebug_engine_is_on_graphics(gpu, engine);
+	       nvdebug_engine_is_on_graphics(&gpu->topology, engine);
 }
 
 static u32 grce_mask(struct nvdebug_gpu *gpu)

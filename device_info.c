@@ -81,7 +81,7 @@ static void device_info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	else
 		seq_printf(m, "TYPE-%-3u", e->type);
 	if (nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RUNLIST))
-		runlist = nvdebug_runlist_find(gpu, e->runlist);
+		runlist = nvdebug_runlist_find(&gpu->topology, e->runlist);
 
 	put_number(m, 4, true, e->inst);
 	put_number(m, 7, nvdebug_engine_has(e, NVDEBUG_ENGINE_HAS_RUNLIST),

@@ -13,7 +13,7 @@
 #include "hw/mmu.h"
 #include "mmu.h"
 
-int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say, u32 *kib)
+int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_override, u32 *kib)
 {
 	int ret;
 
@@ -24,7 +24,7 @@ int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say, u32 *kib)
 			return ret;
 		mem->mmu_ctrl_known = true;
 	}
-	if (pdb_may_say &&
+	if (pdb_may_override &&
 	    mem->mmu_ctrl & NV_PFB_PRI_MMU_CTRL_USE_PDB_BIG_PAGE_SIZE)
 		*kib = 0;
 	else
@@ -36,6 +36,7 @@ int nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say, u32 *kib)
 static int version1_format(struct nvdebug_mem *mem, u32 big_page_kib,
 			   const struct nvdebug_mmu_format **format)
 {
+	const struct nvdebug_mmu_ops *ops = mem->gpu->chip->mmu;
 	int ret;
 
 	if (!big_page_kib) {
@@ -43,8 +44,7 @@ static int version1_format(struct nvdebug_mem *mem, u32 big_page_kib,
 		if (ret)
 			return ret;
 	}
-	*format = big_page_kib == 64 ? &nvdebug_mmu_gk104_64k :
-				       &nvdebug_mmu_gk104_128k;
+	*format = big_page_kib == 64 ? ops->version1_64k : ops->version1_128k;
 	return 0;
 }
 
@@ -53,11 +53,11 @@ int nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version, u32 big_page_kib,
 {
 	const struct nvdebug_mmu_ops *ops = mem->gpu->chip->mmu;
 
-	if (ops->own && (!version || version == ops->own->version)) {
-		*format = big_page_kib == 128 ? ops->own_128k : ops->own;
+	if (ops->newest && (!version || version == ops->newest->version)) {
+		*format = big_page_kib == 128 ? ops->newest_128k : ops->newest;
 		return *format ? 0 : -EINVAL;
 	}
-	if (ops->version1 && version <= 1)
+	if (ops->version1_64k && version <= 1)
 		return version1_format(mem, big_page_kib, format);
 	return -EINVAL;
 }

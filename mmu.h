@@ -14,11 +14,11 @@ struct nvdebug_gpu;
 
 /*
  * The big page size of all address spaces, or 0 if each instance block has its
- * own (@pdb_may_say: the block has a bit for that). Up to Pascal. The register
- * is read once per session.
+ * own (@pdb_may_override: the block has a bit for that). Up to Pascal. The
+ * register is read once per session.
  */
-int __must_check nvdebug_mmu_big_page(struct nvdebug_mem *mem, bool pdb_may_say,
-				      u32 *kib);
+int __must_check nvdebug_mmu_big_page(struct nvdebug_mem *mem,
+				      bool pdb_may_override, u32 *kib);
 
 /*
  * The format of an address space. @version: 0 for the chip's newest;

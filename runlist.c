@@ -7,7 +7,6 @@
 #include <linux/slab.h>
 
 #include "chips/chips.h"
-#include "core/channel.h"
 #include "core/gpu.h"
 #include "core/machine.h"
 #include "core/runlist.h"
@@ -23,7 +22,8 @@
 
 /* What is known of an entry besides its words. */
 struct entry_extra {
-	struct nvdebug_channel channel;	/* if in_range */
+	u32 state;	/* of a channel: its register, if in_range */
+	struct nvdebug_instance_place place;	/* of its instance block */
 	struct nvdebug_block *block;	/* NULL: none */
 	u16 members;	/* of a TSG: channels that follow */
 	bool in_tsg;
@@ -101,16 +101,20 @@ static int read_channels(struct nvdebug_gpu *gpu,
 	for (i = 0; i < s->entries; i++) {
 		u32 id = s->entry[i].id;
 
-		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL ||
-		    id >= runlist->channels)
+		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL)
 			continue;
 		ret = nvdebug_gpu_check_stop(gpu);
 		if (ret)
 			return ret;
-		ret = ops->read(gpu, runlist, id, &s->extra[i].channel);
+		s->extra[i].in_range = id < runlist->channels;
+		if (s->extra[i].in_range)
+			ret = nvdebug_reg_read(gpu, ops->reg(runlist, id),
+					       &s->extra[i].state);
+		if (!ret)
+			ret = ops->locate_instance(gpu, id, &s->entry[i],
+						   &s->extra[i].place);
 		if (ret)
 			return ret;
-		s->extra[i].in_range = true;
 		cond_resched();
 	}
 	return 0;
@@ -120,7 +124,6 @@ static int read_channels(struct nvdebug_gpu *gpu,
 static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			  struct runlist_snapshot *s)
 {
-	struct nvdebug_instance_place place;
 	struct nvdebug_block *block;
 	u32 i;
 	int ret;
@@ -128,13 +131,12 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	s->instances = nvdebug_instances_create(gpu);
 	if (!s->instances)
 		return -ENOMEM;
-	s->instances->with_images = nvdebug_runlist_has_graphics(gpu, s->id);
+	s->instances->with_images =
+		nvdebug_runlist_has_graphics(&gpu->topology, s->id);
 	for (i = 0; i < s->entries; i++) {
 		if (s->entry[i].kind != NVDEBUG_ENTRY_CHANNEL)
 			continue;
-		gpu->chip->channel->place(&s->extra[i].channel, &s->entry[i],
-					  &place);
-		block = nvdebug_instances_add(s->instances, &place);
+		block = nvdebug_instances_add(s->instances, &s->extra[i].place);
 		if (IS_ERR(block))
 			return PTR_ERR(block);
 		s->extra[i].block = block;
@@ -174,7 +176,8 @@ static int runlist_snapshot_read(struct nvdebug_gpu *gpu,
 static struct nvdebug_snapshot *runlist_snapshot_take(struct nvdebug_gpu *gpu,
 						      u32 id, bool brief)
 {
-	struct nvdebug_runlist *runlist = nvdebug_runlist_find(gpu, id);
+	struct nvdebug_runlist *runlist =
+		nvdebug_runlist_find(&gpu->topology, id);
 	struct runlist_snapshot *s;
 	struct nvdebug_mem *mem;
 	int ret;
@@ -266,7 +269,8 @@ static void show_channel(struct nvdebug_box *box, const struct nvdebug_chip *chi
 
 	nvdebug_box_open(box, indent, 1, "Channel Info %u", e->id);
 	if (extra->in_range) {
-		nvdebug_channel_show(box, chip, &extra->channel, e, hide);
+		nvdebug_channel_show(box, chip, extra->state, &extra->place, e,
+				     hide);
 	} else {
 		nvdebug_box_line(box, "Error", "channel id out of range");
 		nvdebug_channel_show_entry(box, chip, e, hide);

@@ -32,7 +32,7 @@
 #include "decode/instance.h"
 #include "decode/mmu.h"
 #include "decode/register.h"
-#include "decode/words.h"
+#include "decode/word_ranges.h"
 #include "hw/ram.h"
 #include "hw/ramin.h"
 #include "mmu.h"
@@ -382,12 +382,12 @@ static bool read_standing_window(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 	int ret;
 
 	if (p->error ||
-	    nvdebug_pramin_shows(p, p->standing, addr) < words * sizeof(u32))
+	    nvdebug_pramin_covers(p, p->standing, addr) < words * sizeof(u32))
 		return false;
 	list_add(&req.node, &list);
 	ret = nvdebug_pramin_read(p, p->standing, &list);
 	if (ret == -EAGAIN)
-		nvdebug_pramin_look(p);
+		nvdebug_pramin_read_register(p);
 	return !ret;
 }
 
@@ -457,15 +457,15 @@ static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 	return true;
 }
 
-/* Slot of word @number in @word, as ordered by @runs. */
-static u32 *runs_word_slot(const struct nvdebug_runs *runs, u32 *word,
-			   u32 number)
+/* Slot of word @number in @word, as ordered by @ranges. */
+static u32 *ranges_word_slot(const struct nvdebug_word_ranges *ranges,
+			     u32 *word, u32 number)
 {
-	const struct nvdebug_words *run = runs->run;
+	const struct nvdebug_word_range *range = ranges->range;
 
-	while (number < run->first || number - run->first >= run->count)
-		word += run++->count;
-	return word + (number - run->first);
+	while (number < range->first || number - range->first >= range->count)
+		word += range++->count;
+	return word + (number - range->first);
 }
 
 /* A BAR's instance block holds nothing but the page directory. */
@@ -482,11 +482,12 @@ static bool bar_start_pass(struct nvdebug_bars *bars, struct nvdebug_bar *bar)
 	bar->skipped = false;
 	bar->found_new = false;
 	if (!table_get_words(bars, bar->block.aperture, addr,
-			     runs_word_slot(&layout->runs, words,
-					    NV_RAMIN_PAGE_DIR_BASE),
+			     ranges_word_slot(&layout->ranges, words,
+					      NV_RAMIN_PAGE_DIR_BASE),
 			     2, 2, &reads) ||
 	    nvdebug_instance_decode(layout, words,
-				    nvdebug_runs_words(&layout->runs), &inst) ||
+				    nvdebug_ranges_words(&layout->ranges),
+				    &inst) ||
 	    nvdebug_mmu_format(bars->mem, inst.version, inst.big_page_kib,
 			       &format))
 		return false;
@@ -510,7 +511,7 @@ static bool bar_search(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 		bars->lookups_left--;
 		scan->budget = 1;
 		if (!nvdebug_scan_wants(scan, &at, &aperture, &words) ||
-		    (!bars->pramin->insist &&
+		    (!bars->pramin->restoring &&
 		     nvdebug_gpu_check_stop(bars->mem->gpu)))
 			return false;
 		if (!table_get_words(bars, aperture, at, buf, words,
@@ -583,7 +584,7 @@ struct bar_check {
 	struct nvdebug_bars *bars;
 	bool irqs_off;	/* nothing may sleep, and nothing is trusted */
 	bool used_window;
-	bool moved;	/* the window, since the last look */
+	bool moved;	/* the window, since its register was read */
 };
 
 static struct nvdebug_bar_entry *entry_find(struct nvdebug_bars *bars,
@@ -598,7 +599,7 @@ static struct nvdebug_bar_entry *entry_find(struct nvdebug_bars *bars,
 	return NULL;
 }
 
-/* One that is of no use: a page's entry, which is read again from video memory. */
+/* An entry that can be replaced: a page's, which is read again in any case. */
 static struct nvdebug_bar_entry *entry_find_spare(struct nvdebug_bars *bars)
 {
 	u32 i;
@@ -610,7 +611,7 @@ static struct nvdebug_bar_entry *entry_find_spare(struct nvdebug_bars *bars)
 	return NULL;
 }
 
-/* The one at @addr, or one that is not needed, or any. */
+/* The entry at @addr, else one to replace: a spare one, or the oldest. */
 static struct nvdebug_bar_entry *entry_renew(struct nvdebug_bars *bars,
 					     u8 aperture, u64 addr)
 {
@@ -638,9 +639,9 @@ static bool check_read_video(struct bar_check *check, u64 addr, u32 *buf,
 	size_t i;
 
 	if (!p->error &&
-	    nvdebug_pramin_shows(p, p->standing, addr) >= words * sizeof(u32)) {
+	    nvdebug_pramin_covers(p, p->standing, addr) >= words * sizeof(u32)) {
 		if (!check->used_window)
-			check->moved = !nvdebug_pramin_stands(p);
+			check->moved = !nvdebug_pramin_is_unmoved(p);
 		check->used_window = true;
 		if (check->moved)
 			return false;
@@ -696,10 +697,11 @@ static bool check_root(struct bar_check *check, const struct nvdebug_bar *bar,
 	if (!e)
 		return false;
 	e->is_table = true;
-	memcpy(runs_word_slot(&layout->runs, words, NV_RAMIN_PAGE_DIR_BASE),
+	memcpy(ranges_word_slot(&layout->ranges, words, NV_RAMIN_PAGE_DIR_BASE),
 	       e->word, 2 * sizeof(u32));
 	return !nvdebug_instance_decode(layout, words,
-					nvdebug_runs_words(&layout->runs), inst);
+					nvdebug_ranges_words(&layout->ranges),
+					inst);
 }
 
 /* Do the BAR's page tables still map @place? */
@@ -787,7 +789,7 @@ static int bar_check(struct nvdebug_bars *bars,
 	there = place->bar->state == NVDEBUG_BAR_PHYSICAL ||
 		check_walk(&check, place);
 	if (check.moved ||
-	    (check.used_window && !nvdebug_pramin_stands(bars->pramin)))
+	    (check.used_window && !nvdebug_pramin_is_unmoved(bars->pramin)))
 		return -EAGAIN;
 	return there ? 0 : -ENOENT;
 }
@@ -816,7 +818,7 @@ int nvdebug_bar_confirm(struct nvdebug_bars *bars,
 	} else if (ret == -ENOENT) {
 		bar_forget(bars, place->bar, place->addr, place->offset);
 	} else if (ret == -EAGAIN) {
-		nvdebug_pramin_look(bars->pramin);
+		nvdebug_pramin_read_register(bars->pramin);
 	}
 	return ret;
 }

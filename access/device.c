@@ -30,7 +30,7 @@ static const char * const foreign_drivers[] = {
 	"uio_dmem_genirq",
 };
 
-bool nvdebug_device_is_given_away(const struct nvdebug_device *device)
+bool nvdebug_device_is_assigned(const struct nvdebug_device *device)
 {
 	struct device_driver *driver = READ_ONCE(device->driver);
 
@@ -43,7 +43,7 @@ bool nvdebug_device_is_given_away(const struct nvdebug_device *device)
 static const char *device_why_busy(const struct nvdebug_device *device)
 {
 	lockdep_assert_held(&device->hw_access);
-	if (nvdebug_device_is_given_away(device))
+	if (nvdebug_device_is_assigned(device))
 		return "given to a program or virtual machine";
 	if (device->driver && !device->driver_runs)
 		return "a driver is being bound or unbound";

@@ -81,9 +81,9 @@ struct nvdebug_device {
 
 	struct nvdebug_proc *proc;	/* NULL: no directory */
 	int number;			/* of the directory, -1: none yet */
-	/* See nvdebug_gpus_look_again(). */
-	bool look_again;
-	unsigned long looked;		/* jiffies */
+	/* See nvdebug_gpus_probe_again(). */
+	bool probe_again;
+	unsigned long probed_at;	/* jiffies */
 };
 
 static inline struct nvdebug_device *
@@ -93,7 +93,7 @@ nvdebug_device(const struct nvdebug_gpu *gpu)
 }
 
 /* Does its driver hand it to user space or a guest? hw_access is held. */
-bool nvdebug_device_is_given_away(const struct nvdebug_device *device);
+bool nvdebug_device_is_assigned(const struct nvdebug_device *device);
 /*
  * *@why: why it may not be accessed now: given away, or probe() or remove() of
  * a driver runs; else NULL. Fails with -EINTR.

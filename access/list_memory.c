@@ -31,7 +31,7 @@ static int dma_list_alloc(struct nvdebug_device *device, struct dma_list *list)
 	if (!device_trylock(dev))
 		return -EBUSY;
 	/* a user space driver owns the IOMMU domain: no DMA API */
-	if (!nvdebug_device_is_given_away(device)) {
+	if (!nvdebug_device_is_assigned(device)) {
 		list->words = dma_alloc_coherent(dev, list->base.bytes,
 						 &list->dma, GFP_KERNEL);
 		ret = list->words ? 0 : -ENOMEM;
@@ -88,7 +88,7 @@ nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
 		return ERR_PTR(-ENOMEM);
 	/* whole pages, hence page aligned */
 	list->base.bytes = PAGE_ALIGN(count * sizeof(u32));
-	list->base.aperture = gpu->chip->memory->own;
+	list->base.aperture = gpu->chip->memory->list_aperture;
 	ret = dma_list_alloc(device, list);
 	if (ret)
 		goto err_free;

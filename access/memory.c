@@ -41,7 +41,7 @@ static struct nvdebug_session *nvdebug_session(struct nvdebug_mem *mem)
 }
 
 static struct nvdebug_session *session_alloc(struct nvdebug_gpu *gpu,
-					     gfp_t flags, bool insist)
+					     gfp_t flags, bool restoring)
 {
 	struct nvdebug_session *s = kzalloc(sizeof(*s), flags);
 
@@ -50,8 +50,8 @@ static struct nvdebug_session *session_alloc(struct nvdebug_gpu *gpu,
 	s->base.gpu = gpu;
 	s->pramin.gpu = gpu;
 	s->pramin.window = gpu->chip->window;
-	s->base.insist = insist;
-	s->pramin.insist = insist;
+	s->base.restoring = restoring;
+	s->pramin.restoring = restoring;
 	s->pramin.error = -EAGAIN;
 	nvdebug_table_cache_init(&s->tables);
 	nvdebug_bars_init(&s->bars, &s->base, &s->tables, &s->pramin);
@@ -83,7 +83,7 @@ void nvdebug_mem_end(struct nvdebug_mem *mem)
 
 static int session_check_stop(const struct nvdebug_session *s)
 {
-	return s->pramin.insist ? 0 : nvdebug_gpu_check_stop(s->base.gpu);
+	return s->pramin.restoring ? 0 : nvdebug_gpu_check_stop(s->base.gpu);
 }
 
 /* Address and size of what is still to be read of a request. */
@@ -132,7 +132,7 @@ static int mem_check_answer(struct nvdebug_session *s,
 	if (!errors)
 		return 0;
 
-	req->suspect = true;
+	req->maybe_pri_error = true;
 	/* once per batch of reads */
 	if (!s->alive)
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
@@ -168,7 +168,7 @@ static int request_start(struct nvdebug_session *s,
 
 	if (!ret)
 		ret = mem_check_request(s->base.gpu, req);
-	req->suspect = false;
+	req->maybe_pri_error = false;
 	if (!ret && req->table)
 		done = nvdebug_table_cache_get(&s->tables, req->aperture,
 					       req->addr, req->buf, req->words);
@@ -190,8 +190,8 @@ static void queue_pick(struct nvdebug_session *s, struct list_head *queue,
 	struct nvdebug_mem_request *req, *next;
 
 	list_for_each_entry_safe(req, next, queue, node) {
-		u64 shown = nvdebug_pramin_shows(&s->pramin, position,
-						 wanted_addr(req));
+		u64 shown = nvdebug_pramin_covers(&s->pramin, position,
+						  wanted_addr(req));
 
 		if (!shown)
 			continue;
@@ -240,7 +240,7 @@ static int queue_read_position(struct nvdebug_session *s,
 	s->alive = false;
 	ret = nvdebug_pramin_read(&s->pramin, position, &picked);
 	if (ret == -EAGAIN)
-		nvdebug_pramin_look(&s->pramin);
+		nvdebug_pramin_read_register(&s->pramin);
 	error = queue_put_back(s, queue, &picked);
 	return error ? error : ret;
 }
@@ -364,7 +364,7 @@ static bool request_is_in_reach(struct nvdebug_session *s,
 {
 	u64 addr = wanted_addr(req);
 
-	return nvdebug_pramin_shows(&s->pramin, s->pramin.standing, addr) ||
+	return nvdebug_pramin_covers(&s->pramin, s->pramin.standing, addr) ||
 	       !s->bars.settled || nvdebug_bar_is_known(&s->bars, addr);
 }
 
@@ -405,7 +405,7 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 	return ret;
 }
 
-/* Read what the window shows as it stands. */
+/* Read what the window covers at its current position. */
 static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
 {
 	return s->pramin.error ? 0 :
@@ -440,7 +440,7 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 	int ret;
 
 	if (p->error)
-		nvdebug_pramin_look(p);
+		nvdebug_pramin_read_register(p);
 	while (!list_empty(queue)) {
 		if (nvdebug_mem_error_is_fatal(p->error))
 			return p->error;
@@ -453,10 +453,10 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 	return 0;
 }
 
-void nvdebug_mem_insist(struct nvdebug_mem *mem)
+void nvdebug_mem_set_restoring(struct nvdebug_mem *mem)
 {
-	mem->insist = true;
-	nvdebug_session(mem)->pramin.insist = true;
+	mem->restoring = true;
+	nvdebug_session(mem)->pramin.restoring = true;
 }
 
 int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
@@ -482,11 +482,11 @@ static int write_video(struct nvdebug_session *s,
 	struct nvdebug_bar_place place;
 	int ret;
 
-	nvdebug_pramin_look(p);
+	nvdebug_pramin_read_register(p);
 	if (nvdebug_mem_error_is_fatal(p->error))
 		return p->error;
 	if (!p->error && !nvdebug_pramin_is_shared(p) &&
-	    nvdebug_pramin_shows(p, p->standing, addr))
+	    nvdebug_pramin_covers(p, p->standing, addr))
 		return nvdebug_pramin_write(p, p->standing, change);
 	ret = nvdebug_bar_find(&s->bars, addr, &place);
 	if (!ret) {
@@ -516,7 +516,7 @@ static int write_video_again(struct nvdebug_session *s,
 	do {
 		ret = write_video(s, change);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
-	/* these are also how a GPU that is gone looks */
+	/* a GPU that is gone gives these, too */
 	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
 		int alive = nvdebug_gpu_check_alive(s->base.gpu);
 

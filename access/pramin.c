@@ -44,8 +44,8 @@ const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
 
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 {
-	return p->insist ? !window_never_moves(p->gpu) :
-			   !nvdebug_window_forbidden(p->gpu);
+	return p->restoring ? !window_never_moves(p->gpu) :
+			      !nvdebug_window_forbidden(p->gpu);
 }
 
 bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p)
@@ -64,7 +64,8 @@ static u64 window_start(const struct nvdebug_pramin *p, u32 position)
 	return (u64)(position & p->window->base) << NV_BAR0_WINDOW_BASE_SHIFT;
 }
 
-u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr)
+u64 nvdebug_pramin_covers(const struct nvdebug_pramin *p, u32 position,
+			  u64 addr)
 {
 	u64 start = window_start(p, position);
 
@@ -93,7 +94,7 @@ int nvdebug_pramin_lock(const struct nvdebug_pramin *p)
 {
 	int ret;
 
-	if (p->insist) {
+	if (p->restoring) {
 		mutex_lock(&p->gpu->lock);
 		return 0;
 	}
@@ -103,7 +104,7 @@ int nvdebug_pramin_lock(const struct nvdebug_pramin *p)
 	return mutex_lock_killable(&p->gpu->lock) ? -EINTR : 0;
 }
 
-bool nvdebug_pramin_stands(const struct nvdebug_pramin *p)
+bool nvdebug_pramin_is_unmoved(const struct nvdebug_pramin *p)
 {
 	lockdep_assert_held(&p->gpu->lock);
 	return !p->error && readl(nvdebug_device(p->gpu)->bar0 +
@@ -117,7 +118,7 @@ u32 nvdebug_pramin_word(const struct nvdebug_pramin *p, u64 addr)
 		     (addr - window_start(p, p->standing)));
 }
 
-void nvdebug_pramin_look(struct nvdebug_pramin *p)
+void nvdebug_pramin_read_register(struct nvdebug_pramin *p)
 {
 	/* the lock excludes other sessions' bursts */
 	p->error = nvdebug_pramin_lock(p);
@@ -145,7 +146,7 @@ static bool window_is_unchanged(const struct nvdebug_pramin *p,
 	return now == stay->value;
 }
 
-/* -EAGAIN: it was moved since nvdebug_pramin_look(). */
+/* -EAGAIN: it was moved since nvdebug_pramin_read_register(). */
 static int window_move(const struct nvdebug_pramin *p, u32 position,
 		       struct window_move_state *stay)
 {

@@ -28,9 +28,9 @@ struct nvdebug_gpu;
 struct nvdebug_pramin {
 	struct nvdebug_gpu *gpu;
 	const struct nvdebug_window *window;
-	u32 standing;	/* value of the register at the last look */
-	int error;	/* of the last look; -EAGAIN: there was none */
-	bool insist;	/* see nvdebug_mem_insist() */
+	u32 standing;	/* value of the register when last read */
+	int error;	/* of that read; -EAGAIN: there was none */
+	bool restoring;	/* see nvdebug_mem_set_restoring() */
 };
 
 /*
@@ -38,20 +38,21 @@ struct nvdebug_pramin {
  * when the session has to stop.
  */
 int __must_check nvdebug_pramin_lock(const struct nvdebug_pramin *p);
-/* With the lock held: does the window stand as at the last look? */
-bool nvdebug_pramin_stands(const struct nvdebug_pramin *p);
+/* With the lock held: is the window still at p->standing? */
+bool nvdebug_pramin_is_unmoved(const struct nvdebug_pramin *p);
 /* With the lock held: a word of the window, which must show @addr. */
 u32 nvdebug_pramin_word(const struct nvdebug_pramin *p, u64 addr);
 
 /* Read the window register into p->standing; result in p->error. */
-void nvdebug_pramin_look(struct nvdebug_pramin *p);
+void nvdebug_pramin_read_register(struct nvdebug_pramin *p);
 
 /* How many bytes from @addr on a window at @position covers. */
-u64 nvdebug_pramin_shows(const struct nvdebug_pramin *p, u32 position, u64 addr);
+u64 nvdebug_pramin_covers(const struct nvdebug_pramin *p, u32 position,
+			  u64 addr);
 /*
  * May the window be moved? Not with a driver bound (unless pram_window=always),
  * with pram_window=never, or under lockdown, which does not apply to restoring
- * state (p->insist).
+ * state (p->restoring).
  */
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
 /*

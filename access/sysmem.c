@@ -64,10 +64,10 @@ static void sysmem_translate(struct nvdebug_gpu *gpu,
 int nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus, phys_addr_t *phys)
 {
 	const struct nvdebug_memory_ops *ops = gpu->chip->memory;
-	struct domain_visit visit = { .iova = bus & ~ops->mark };
+	struct domain_visit visit = { .iova = bus & ~ops->flag };
 
-	if (bus & ops->mark ? ops->marked_is_translated :
-			      ops->unmarked_is_translated)
+	if (bus & ops->flag ? ops->flagged_is_translated :
+			      ops->unflagged_is_translated)
 		sysmem_translate(gpu, &visit);
 	*phys = visit.translated ? visit.phys : visit.iova;
 	return visit.translated && !visit.phys ? -EFAULT : 0;
@@ -79,10 +79,10 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 	struct domain_visit visit = { .iova = dma };
 
 	sysmem_translate(gpu, &visit);
-	if (!visit.translated || ops->unmarked_is_translated)
+	if (!visit.translated || ops->unflagged_is_translated)
 		*address = dma;
-	else if (ops->marked_is_translated)
-		*address = dma | ops->mark;
+	else if (ops->flagged_is_translated)
+		*address = dma | ops->flag;
 	else
 		return -EOPNOTSUPP;
 	return 0;

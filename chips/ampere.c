@@ -33,9 +33,9 @@ u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id)
 	return runlist->chram + NV_CHRAM_CHANNEL(id);
 }
 
-void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
-				 const struct nvdebug_entry *entry,
-				 struct nvdebug_instance_place *place)
+int nvdebug_locate_instance_ga100(struct nvdebug_gpu *gpu, u32 id,
+				  const struct nvdebug_entry *entry,
+				  struct nvdebug_instance_place *place)
 {
 	place->addr = entry->inst;
 	place->aperture = entry->inst_aperture;
@@ -44,14 +44,7 @@ void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
 		place->aperture = NV_APERTURE_VID;
 	/* there is no valid bit; no driver puts a block at address 0 */
 	place->bound = place->addr;
-}
-
-int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
-			       const struct nvdebug_runlist *runlist, u32 id,
-			       struct nvdebug_channel *channel)
-{
-	return nvdebug_reg_read(gpu, nvdebug_channel_reg_ga100(runlist, id),
-				&channel->state);
+	return 0;
 }
 
 static bool doorbell_ga100(const struct nvdebug_runlist *runlist,
@@ -114,7 +107,7 @@ const struct nvdebug_video_memory_ops nvdebug_video_memory_ops_ga102 = {
 };
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_ga100 = {
-	.own = &nvdebug_mmu_ga100,
+	.newest = &nvdebug_mmu_ga100,
 };
 
 static const struct nvdebug_mode_ops mig_ga100 = {
@@ -224,8 +217,8 @@ const struct nvdebug_channel_ops nvdebug_channel_ga100 = {
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
 	.doorbell = doorbell_ga100,
-	.place = nvdebug_channel_place_ga100,
-	.read = nvdebug_channel_read_ga100,
+	.instance_in_entry = true,
+	.locate_instance = nvdebug_locate_instance_ga100,
 };
 
 static const struct nvdebug_copy_ops copy_ga100 = {

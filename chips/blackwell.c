@@ -46,7 +46,7 @@ static const struct nvdebug_cwd_ops cwd_gb100 = {
 };
 
 static const struct nvdebug_mmu_ops mmu_ops_gb100 = {
-	.own = &nvdebug_mmu_gb100,
+	.newest = &nvdebug_mmu_gb100,
 };
 
 static const struct nvdebug_window window_gb100 = {
@@ -137,8 +137,8 @@ static const struct nvdebug_channel_ops channel_gb202 = {
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
 	.doorbell = doorbell_gb202,
-	.place = nvdebug_channel_place_ga100,
-	.read = nvdebug_channel_read_ga100,
+	.instance_in_entry = true,
+	.locate_instance = nvdebug_locate_instance_ga100,
 };
 
 /*

@@ -8,7 +8,6 @@
 
 #include <linux/types.h>
 
-#include "core/channel.h"
 #include "core/gpu.h"
 #include "decode/bar.h"
 #include "decode/context.h"
@@ -147,17 +146,13 @@ struct nvdebug_channel_ops {
 			 u32 *reg, u32 *value);
 
 	/*
-	 * Location of the instance block: in a register, read by read_inst(),
-	 * or in the runlist entry, where read_inst is NULL.
+	 * Where the instance block of channel @id is: from its runlist entry,
+	 * or from a register, and @entry is not used.
 	 */
-	int (*read_inst)(struct nvdebug_gpu *gpu, u32 id,
-			 struct nvdebug_channel *channel);
-	void (*place)(const struct nvdebug_channel *channel,
-		      const struct nvdebug_entry *entry,
-		      struct nvdebug_instance_place *place);
-	int (*read)(struct nvdebug_gpu *gpu,
-		    const struct nvdebug_runlist *runlist, u32 id,
-		    struct nvdebug_channel *channel);
+	bool instance_in_entry;
+	int (*locate_instance)(struct nvdebug_gpu *gpu, u32 id,
+			       const struct nvdebug_entry *entry,
+			       struct nvdebug_instance_place *place);
 };
 
 /* Engines. */
@@ -229,14 +224,14 @@ enum nvdebug_place {
 /* Interpretation of addresses. */
 struct nvdebug_memory_ops {
 	u8 place[4];	/* enum nvdebug_place, by NV_APERTURE_* */
-	u8 own;		/* aperture for the module's system memory */
+	u8 list_aperture;	/* of override lists, in system memory */
 	/*
 	 * A flag bit in system memory addresses, or 0, and whether the IOMMU,
 	 * if any, translates addresses with and without it.
 	 */
-	u64 mark;
-	bool marked_is_translated;
-	bool unmarked_is_translated;
+	u64 flag;
+	bool flagged_is_translated;
+	bool unflagged_is_translated;
 };
 
 /* The register with the position of the PRAMIN window. */
@@ -254,10 +249,12 @@ struct nvdebug_bar_ops {
 
 /* Page table formats. */
 struct nvdebug_mmu_ops {
-	const struct nvdebug_mmu_format *own;	/* version 2 or 3, or NULL */
+	const struct nvdebug_mmu_format *newest; /* version 2 or 3, or NULL */
 	/* the same with big pages of 128 KiB, or NULL */
-	const struct nvdebug_mmu_format *own_128k;
-	bool version1;
+	const struct nvdebug_mmu_format *newest_128k;
+	/* version 1 by size of big pages, or NULL */
+	const struct nvdebug_mmu_format *version1_64k;
+	const struct nvdebug_mmu_format *version1_128k;
 };
 
 /* Modes. */
@@ -354,21 +351,13 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist);
 
 u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id);
-int nvdebug_channel_read_inst_gk104(struct nvdebug_gpu *gpu, u32 id,
-				    struct nvdebug_channel *channel);
-void nvdebug_channel_place_gk104(const struct nvdebug_channel *channel,
-				 const struct nvdebug_entry *entry,
-				 struct nvdebug_instance_place *place);
-int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
-			       const struct nvdebug_runlist *runlist, u32 id,
-			       struct nvdebug_channel *channel);
+int nvdebug_locate_instance_gk104(struct nvdebug_gpu *gpu, u32 id,
+				  const struct nvdebug_entry *entry,
+				  struct nvdebug_instance_place *place);
 u32 nvdebug_channel_reg_ga100(const struct nvdebug_runlist *runlist, u32 id);
-void nvdebug_channel_place_ga100(const struct nvdebug_channel *channel,
-				 const struct nvdebug_entry *entry,
-				 struct nvdebug_instance_place *place);
-int nvdebug_channel_read_ga100(struct nvdebug_gpu *gpu,
-			       const struct nvdebug_runlist *runlist, u32 id,
-			       struct nvdebug_channel *channel);
+int nvdebug_locate_instance_ga100(struct nvdebug_gpu *gpu, u32 id,
+				  const struct nvdebug_entry *entry,
+				  struct nvdebug_instance_place *place);
 bool nvdebug_channel_doorbell_gh100(const struct nvdebug_runlist *runlist,
 				    u32 id, u32 *reg, u32 *value);
 

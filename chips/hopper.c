@@ -48,7 +48,7 @@ static const struct nvdebug_cwd_ops cwd_gh100 = {
 };
 
 static const struct nvdebug_mmu_ops mmu_ops_gh100 = {
-	.own = &nvdebug_mmu_gh100,
+	.newest = &nvdebug_mmu_gh100,
 };
 
 static const struct nvdebug_window window_gh100 = {
@@ -130,8 +130,8 @@ const struct nvdebug_channel_ops nvdebug_channel_gh100 = {
 	.enable_word = nvdebug_chram_enable_word,
 	.is_enabled = nvdebug_chram_is_enabled,
 	.doorbell = nvdebug_channel_doorbell_gh100,
-	.place = nvdebug_channel_place_ga100,
-	.read = nvdebug_channel_read_ga100,
+	.instance_in_entry = true,
+	.locate_instance = nvdebug_locate_instance_ga100,
 };
 
 static const struct nvdebug_copy_ops copy_gh100 = {

@@ -28,28 +28,17 @@ u32 nvdebug_channel_reg_gk104(const struct nvdebug_runlist *runlist, u32 id)
 	return NV_PCCSR_CHANNEL(id);
 }
 
-int nvdebug_channel_read_inst_gk104(struct nvdebug_gpu *gpu, u32 id,
-				    struct nvdebug_channel *channel)
+int nvdebug_locate_instance_gk104(struct nvdebug_gpu *gpu, u32 id,
+				  const struct nvdebug_entry *entry,
+				  struct nvdebug_instance_place *place)
 {
-	return nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL_INST(id), &channel->inst);
-}
+	u32 inst = 0;	/* not bound: the entry has an impossible id */
+	int ret = 0;
 
-void nvdebug_channel_place_gk104(const struct nvdebug_channel *channel,
-				 const struct nvdebug_entry *entry,
-				 struct nvdebug_instance_place *place)
-{
-	nvdebug_pccsr_inst_decode(channel->inst, place);
-}
-
-int nvdebug_channel_read_gk104(struct nvdebug_gpu *gpu,
-			       const struct nvdebug_runlist *runlist, u32 id,
-			       struct nvdebug_channel *channel)
-{
-	int ret = nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL(id), &channel->state);
-
-	if (ret)
-		return ret;
-	return nvdebug_channel_read_inst_gk104(gpu, id, channel);
+	if (id < gpu->topology.channels)
+		ret = nvdebug_reg_read(gpu, NV_PCCSR_CHANNEL_INST(id), &inst);
+	nvdebug_pccsr_inst_decode(inst, place);
+	return ret;
 }
 
 /* No doorbell up to Pascal: Host polls USERD. */
@@ -91,7 +80,8 @@ static const struct nvdebug_geometry_ops geometry_gk104 = {
 };
 
 const struct nvdebug_mmu_ops nvdebug_mmu_ops_gk104 = {
-	.version1 = true,
+	.version1_64k = &nvdebug_mmu_gk104_64k,
+	.version1_128k = &nvdebug_mmu_gk104_128k,
 };
 
 const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
@@ -100,8 +90,8 @@ const struct nvdebug_memory_ops nvdebug_memory_gk104 = {
 		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
 		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
 	},
-	.own = NV_APERTURE_COH,
-	.unmarked_is_translated = true,
+	.list_aperture = NV_APERTURE_COH,
+	.unflagged_is_translated = true,
 };
 
 const struct nvdebug_window nvdebug_window_nv50 = {
@@ -204,9 +194,7 @@ const struct nvdebug_channel_ops nvdebug_channel_gk104 = {
 	.enable_word = nvdebug_pccsr_enable_word_gk104,
 	.is_enabled = nvdebug_pccsr_is_enabled,
 	.doorbell = doorbell_gk104,
-	.read_inst = nvdebug_channel_read_inst_gk104,
-	.place = nvdebug_channel_place_gk104,
-	.read = nvdebug_channel_read_gk104,
+	.locate_instance = nvdebug_locate_instance_gk104,
 };
 
 static const struct nvdebug_chip_model models_gk104[] = {

@@ -26,9 +26,10 @@ const struct nvdebug_cwd_ops nvdebug_cwd_gp100 = {
 };
 
 static const struct nvdebug_mmu_ops mmu_ops_gp100 = {
-	.own = &nvdebug_mmu_gp100,
-	.own_128k = &nvdebug_mmu_gp100_128k,
-	.version1 = true,
+	.newest = &nvdebug_mmu_gp100,
+	.newest_128k = &nvdebug_mmu_gp100_128k,
+	.version1_64k = &nvdebug_mmu_gk104_64k,
+	.version1_128k = &nvdebug_mmu_gk104_128k,
 };
 
 const struct nvdebug_copy_ops nvdebug_copy_gp102 = {

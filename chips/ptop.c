@@ -165,7 +165,7 @@ static int ptop_read_gk104(struct nvdebug_gpu *gpu, const char **why)
 		struct nvdebug_engine *engine = &topology->engine[i];
 
 		if (!nvdebug_engine_has(engine, NVDEBUG_ENGINE_HAS_RUNLIST) ||
-		    nvdebug_runlist_find(gpu, engine->runlist))
+		    nvdebug_runlist_find(topology, engine->runlist))
 			continue;
 		topology->runlist[topology->runlists++].id = engine->runlist;
 	}
@@ -233,7 +233,7 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 			continue;
 		list[i].id = id;
 		topology->runlists = named;
-		clash |= !!nvdebug_runlist_find(gpu, list[i].id);
+		clash |= !!nvdebug_runlist_find(topology, list[i].id);
 		swap(list[named], list[i]);
 		named++;
 	}
@@ -243,10 +243,10 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 		ptop_find_runlists(topology);
 		for (i = 0; i < found; i++)
 			list[i].id = i;
-		topology->counted_runlists = true;
+		topology->numbered_by_order = true;
 	}
-	topology->nameless_runlists = found - topology->runlists;
-	if (topology->counted_runlists || topology->nameless_runlists)
+	topology->runlists_without_id = found - topology->runlists;
+	if (topology->numbered_by_order || topology->runlists_without_id)
 		nvdebug_warn_ratelimit(gpu,
 				       "%u of %u runlists tell their id%s\n",
 				       named, found,

@@ -15,13 +15,14 @@
 #include "hw/ram.h"
 
 static const struct nvdebug_mmu_ops mmu_ops_gp10b = {
-	.own = &nvdebug_mmu_gp10b,
-	.own_128k = &nvdebug_mmu_gp10b_128k,
-	.version1 = true,
+	.newest = &nvdebug_mmu_gp10b,
+	.newest_128k = &nvdebug_mmu_gp10b_128k,
+	.version1_64k = &nvdebug_mmu_gk104_64k,
+	.version1_128k = &nvdebug_mmu_gk104_128k,
 };
 
 static const struct nvdebug_mmu_ops mmu_ops_gv11b = {
-	.own = &nvdebug_mmu_gp10b,
+	.newest = &nvdebug_mmu_gp10b,
 };
 
 /*
@@ -35,9 +36,9 @@ static const struct nvdebug_memory_ops memory_gp10b = {
 		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
 		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
 	},
-	.own = NV_APERTURE_VID,
-	.mark = BIT_ULL(36),
-	.marked_is_translated = true,
+	.list_aperture = NV_APERTURE_VID,
+	.flag = BIT_ULL(36),
+	.flagged_is_translated = true,
 };
 
 /*
@@ -50,8 +51,8 @@ static const struct nvdebug_memory_ops memory_gv11b = {
 		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
 		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
 	},
-	.own = NV_APERTURE_COH,
-	.mark = BIT_ULL(36),
+	.list_aperture = NV_APERTURE_COH,
+	.flag = BIT_ULL(36),
 };
 
 static const struct nvdebug_memory_ops memory_ga10b = {
@@ -59,8 +60,8 @@ static const struct nvdebug_memory_ops memory_ga10b = {
 		[NV_APERTURE_COH] = NVDEBUG_PLACE_SYSTEM,
 		[NV_APERTURE_NCOH] = NVDEBUG_PLACE_SYSTEM,
 	},
-	.own = NV_APERTURE_COH,
-	.mark = BIT_ULL(37),
+	.list_aperture = NV_APERTURE_COH,
+	.flag = BIT_ULL(37),
 };
 
 static const struct nvdebug_chip_model models_gp10b[] = {

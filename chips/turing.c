@@ -35,7 +35,7 @@ static bool doorbell_tu102(const struct nvdebug_runlist *runlist,
 }
 
 static const struct nvdebug_mmu_ops mmu_ops_tu102 = {
-	.own = &nvdebug_mmu_tu102,
+	.newest = &nvdebug_mmu_tu102,
 };
 
 /*
@@ -133,9 +133,7 @@ static const struct nvdebug_channel_ops channel_tu102 = {
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
 	.is_enabled = nvdebug_pccsr_is_enabled,
 	.doorbell = doorbell_tu102,
-	.read_inst = nvdebug_channel_read_inst_gk104,
-	.place = nvdebug_channel_place_gk104,
-	.read = nvdebug_channel_read_gk104,
+	.locate_instance = nvdebug_locate_instance_gk104,
 };
 
 static const struct nvdebug_copy_ops copy_tu102 = {

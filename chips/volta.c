@@ -36,7 +36,7 @@ const struct nvdebug_cwd_ops nvdebug_cwd_gv100 = {
 };
 
 static const struct nvdebug_mmu_ops mmu_ops_gv100 = {
-	.own = &nvdebug_mmu_gp100,
+	.newest = &nvdebug_mmu_gp100,
 };
 
 const struct nvdebug_runlist_ops nvdebug_runlist_gv100 = {
@@ -71,9 +71,7 @@ const struct nvdebug_channel_ops nvdebug_channel_gv100 = {
 	.enable_word = nvdebug_pccsr_enable_word_gv100,
 	.is_enabled = nvdebug_pccsr_is_enabled,
 	.doorbell = doorbell_gv100,
-	.read_inst = nvdebug_channel_read_inst_gk104,
-	.place = nvdebug_channel_place_gk104,
-	.read = nvdebug_channel_read_gk104,
+	.locate_instance = nvdebug_locate_instance_gk104,
 };
 
 const struct nvdebug_copy_ops nvdebug_copy_gv100 = {

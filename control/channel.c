@@ -14,6 +14,7 @@
 #include "core/control.h"
 #include "core/gpu.h"
 #include "core/machine.h"
+#include "decode/channel.h"
 #include "decode/runlist.h"
 #include "decode/targets.h"
 #include "host/trace.h"
@@ -36,7 +37,7 @@ struct channel_change {
 	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
 	u32 id;
 	u32 old;	/* value of its register before */
-	u32 owner;	/* lease: see channel_read_owner() */
+	struct nvdebug_instance_place owner; /* lease: channel_read_owner() */
 	/* Lease: where no register has it. When it began, and when last read. */
 	struct channel_owner first;
 	struct channel_owner last;
@@ -120,19 +121,18 @@ static int channel_set_enabled(struct nvdebug_gpu *gpu,
 
 /*
  * Identify the owner of a channel by the register with its instance block,
- * where there is one; else 0, see struct channel_owner.
+ * where there is one; else zero, see struct channel_owner.
  */
 static int channel_read_owner(struct nvdebug_gpu *gpu,
-			      const struct channel_change *change, u32 *owner)
+			      const struct channel_change *change,
+			      struct nvdebug_instance_place *owner)
 {
 	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
-	struct nvdebug_channel channel = { };
-	int ret = 0;
 
-	if (ops->read_inst)
-		ret = ops->read_inst(gpu, change->id, &channel);
-	*owner = channel.inst;
-	return ret;
+	*owner = (struct nvdebug_instance_place) { };
+	if (ops->instance_in_entry)
+		return 0;
+	return ops->locate_instance(gpu, change->id, NULL, owner);
 }
 
 /* Set the owners of those in @runlist from @copy of its list. */
@@ -196,7 +196,7 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 		if (!ret)
 			channels_set_owners(gpu, changes, runlist, &copy);
 		kvfree(copy.words);
-		/* the others get an error of their own, not what they had */
+		/* go on: the owners of the others must not stay as they were */
 		if (nvdebug_mem_error_is_fatal(ret))
 			fatal = ret;
 	}
@@ -214,7 +214,7 @@ static int channels_keep_owners(struct nvdebug_gpu *gpu,
 	u32 i;
 	int ret;
 
-	if (!changes->leased || gpu->chip->channel->read_inst)
+	if (!changes->leased || !gpu->chip->channel->instance_in_entry)
 		return 0;
 	mem = nvdebug_mem_begin(gpu);
 	if (IS_ERR(mem))
@@ -232,7 +232,7 @@ static void channels_reread_owners(struct nvdebug_gpu *gpu,
 {
 	struct nvdebug_mem *mem;
 
-	if (gpu->chip->channel->read_inst)
+	if (!gpu->chip->channel->instance_in_entry)
 		return;
 	mem = nvdebug_mem_begin_undo(gpu);
 	/* errors are in change->last, also fatal ones */
@@ -274,7 +274,8 @@ static int channel_is_as_left(struct nvdebug_gpu *gpu,
 			      const struct channel_change *change)
 {
 	const struct nvdebug_channel_ops *ops = gpu->chip->channel;
-	u32 state, owner;
+	struct nvdebug_instance_place owner;
+	u32 state;
 	int ret;
 
 	ret = nvdebug_reg_read(gpu, ops->reg(change->runlist, change->id),
@@ -286,7 +287,7 @@ static int channel_is_as_left(struct nvdebug_gpu *gpu,
 	if (!changes->leased)
 		return 1;
 	ret = channel_read_owner(gpu, change, &owner);
-	if (ret || owner != change->owner)
+	if (ret || !nvdebug_instance_place_same(&owner, &change->owner))
 		return ret;
 	return channel_compare_owners(change);
 }

@@ -91,7 +91,8 @@ static int preemption_mode_find_image(struct preemption_mode_request *req,
 	struct nvdebug_block *block;
 	int ret;
 
-	if (!nvdebug_runlist_has_graphics(req->gpu, req->runlist->id))
+	if (!nvdebug_runlist_has_graphics(&req->gpu->topology,
+					  req->runlist->id))
 		return -EINVAL;
 	set->with_images = true;
 	ret = nvdebug_instances_find(set, mem, req->runlist, req->target.id,
@@ -223,7 +224,7 @@ static int preemption_mode_write(struct preemption_mode_request *req,
 	if (!ret)
 		return 0;
 	/* a write that failed may have had an effect */
-	nvdebug_mem_insist(mem);
+	nvdebug_mem_set_restoring(mem);
 	error = preemption_mode_restore(req, mem);
 	if (error < 0)
 		preemption_mode_restore_failed(req, error);

@@ -49,7 +49,7 @@ static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 		ret = nvdebug_cursor_target(&cur, &target);
 		if (ret)
 			return ret;
-		order->runlist = nvdebug_runlist_find(gpu, target.id);
+		order->runlist = nvdebug_runlist_find(&gpu->topology, target.id);
 		if (target.has_runlist || !order->runlist)
 			return -EINVAL;
 		if (!with_word)

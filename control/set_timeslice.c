@@ -226,7 +226,7 @@ static int edit_write_all(struct timeslice_edit *edit)
 static int edit_check_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
-	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
+	int ret = nvdebug_submit_locate(edit->gpu, edit->runlist, &now);
 
 	if (ret)
 		return ret;
@@ -237,7 +237,7 @@ static int edit_check_list(struct timeslice_edit *edit)
 static int edit_check_original_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
-	int ret = nvdebug_submit_look(edit->gpu, edit->runlist, &now);
+	int ret = nvdebug_submit_locate(edit->gpu, edit->runlist, &now);
 
 	if (ret || nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
@@ -329,7 +329,7 @@ static u32 edit_restore_words(struct timeslice_edit *edit)
 	u32 i, value, back = 0, failed = 0;
 	int ret, error = 0;
 
-	nvdebug_mem_insist(edit->mem);
+	nvdebug_mem_set_restoring(edit->mem);
 	for (i = 0; i < edit->written; i++) {
 		const struct tsg_header *header = &edit->header[i];
 

@@ -47,7 +47,7 @@ static int va_space_by_channel(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			       struct va_space *space)
 {
 	struct nvdebug_runlist *runlist =
-		nvdebug_runlist_find(gpu, request->runlist);
+		nvdebug_runlist_find(&gpu->topology, request->runlist);
 	const struct nvdebug_instance *instance;
 	const struct nvdebug_page_dir *dir;
 	struct nvdebug_block *block;

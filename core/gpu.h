@@ -62,11 +62,4 @@ struct nvdebug_gpu {
 void nvdebug_gpu_init(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_destroy(struct nvdebug_gpu *gpu);
 
-struct nvdebug_runlist *nvdebug_runlist_find(struct nvdebug_gpu *gpu, u32 id);
-/* Is @engine on the runlist of the first graphics engine? */
-bool nvdebug_engine_is_on_graphics(const struct nvdebug_gpu *gpu,
-				   const struct nvdebug_engine *engine);
-/* Is any graphics engine on the runlist? */
-bool nvdebug_runlist_has_graphics(const struct nvdebug_gpu *gpu, u32 id);
-
 #endif

@@ -29,9 +29,9 @@ int __must_check nvdebug_gpu_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu);
 
 /*
- * For whatever takes long, at each step: 0, or why to stop. -EINTR: a fatal
- * signal; -ENODEV: the GPU's files are being removed; -ECANCELED: a driver is
- * about to be bound or unbound (which users see as -EBUSY).
+ * To be called at each step of what takes long: 0, or why to stop. -EINTR: a
+ * fatal signal; -ENODEV: the GPU's files are being removed; -ECANCELED: a driver
+ * is about to be bound or unbound (which users see as -EBUSY).
  */
 int __must_check nvdebug_gpu_check_stop(const struct nvdebug_gpu *gpu);
 
@@ -68,7 +68,7 @@ int __must_check nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu);
 /* First member of every session. */
 struct nvdebug_mem {
 	struct nvdebug_gpu *gpu;
-	bool insist;	/* see nvdebug_mem_insist() */
+	bool restoring;	/* see nvdebug_mem_set_restoring() */
 	u32 mmu_ctrl;	/* see mmu.c */
 	bool mmu_ctrl_known;
 };
@@ -98,7 +98,7 @@ struct nvdebug_mem_request {
 	 * Out: a word that was read through a BAR looks like an error code of
 	 * the register bus. Memory may hold such words: the caller decides.
 	 */
-	bool suspect;
+	bool maybe_pri_error;
 	int error;	/* out: 0, or one of nvdebug_mem_read() */
 	struct list_head node;
 	struct nvdebug_mem_progress progress;
@@ -113,7 +113,7 @@ struct nvdebug_mem_request {
 struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu);
 /*
  * For restoring what an earlier open or write changed: as after
- * nvdebug_mem_insist(). Never fails.
+ * nvdebug_mem_set_restoring(). Never fails.
  */
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu);
 void nvdebug_mem_end(struct nvdebug_mem *mem);
@@ -196,7 +196,7 @@ int __must_check nvdebug_mem_write(struct nvdebug_mem *mem,
  * From here on the session restores state: it ignores signals, the removal of
  * the GPU's files and a lockdown that was set since.
  */
-void nvdebug_mem_insist(struct nvdebug_mem *mem);
+void nvdebug_mem_set_restoring(struct nvdebug_mem *mem);
 
 /* Memory of an override list, read by the GPU. */
 struct nvdebug_list_memory {

@@ -17,12 +17,22 @@ struct nvdebug_topology {
 	struct nvdebug_runlist *runlist;	/* by rising id */
 	u32 runlists;
 	u32 channels;		/* where ids are global, else 0 */
-	u32 nameless_runlists;	/* dropped: id unreadable */
-	bool counted_runlists;	/* no id readable: table order */
+	u32 runlists_without_id;	/* dropped: id unreadable */
+	bool numbered_by_order;		/* no id readable: table order */
 };
 
 /* How many registers did not answer. */
 u32 nvdebug_topology_gaps(const struct nvdebug_topology *topology);
 void nvdebug_topology_free(struct nvdebug_topology *topology);
+
+/* NULL: no such runlist. */
+struct nvdebug_runlist *
+nvdebug_runlist_find(struct nvdebug_topology *topology, u32 id);
+/* Is @engine on the runlist of the first graphics engine? */
+bool nvdebug_engine_is_on_graphics(const struct nvdebug_topology *topology,
+				   const struct nvdebug_engine *engine);
+/* Is any graphics engine on the runlist? */
+bool nvdebug_runlist_has_graphics(const struct nvdebug_topology *topology,
+				  u32 id);
 
 #endif

@@ -31,6 +31,14 @@ struct nvdebug_instance_place {
 	bool bound;
 };
 
+static inline bool
+nvdebug_instance_place_same(const struct nvdebug_instance_place *a,
+			    const struct nvdebug_instance_place *b)
+{
+	return a->addr == b->addr && a->aperture == b->aperture &&
+	       a->bound == b->bound;
+}
+
 struct nvdebug_chram {
 	bool enabled;
 	bool next;

@@ -9,14 +9,14 @@
 #include "hw/ctxsw.h"
 
 const struct nvdebug_context_layout nvdebug_context_gk104 = {
-	.runs = { {
+	.ranges = { {
 		{ NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, 4 },
 	} },
 };
 
 const struct nvdebug_context_layout nvdebug_context_gp100 = {
 	.has_preemption = true,
-	.runs = { {
+	.ranges = { {
 		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR, 1 },
 		{ NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 2 },
 		{ NV_CTXSW_MAIN_IMAGE_NUM_WFI_SAVE_OPERATIONS, 4 },
@@ -28,7 +28,7 @@ const struct nvdebug_context_layout nvdebug_context_gv100 = {
 	.has_type = true,
 	.has_preemption = true,
 	.pointer_hi = NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GV100,
-	.runs = { {
+	.ranges = { {
 		{ NV_CTXSW_MAIN_IMAGE_CTL, 1 },
 		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI, 2 },
 		{ NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 2 },
@@ -41,7 +41,7 @@ const struct nvdebug_context_layout nvdebug_context_gh100 = {
 	.has_type = true,
 	.has_preemption = true,
 	.pointer_hi = NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GH100,
-	.runs = { {
+	.ranges = { {
 		{ NV_CTXSW_MAIN_IMAGE_CTL, 1 },
 		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI, 2 },
 		{ NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 2 },
@@ -50,7 +50,7 @@ const struct nvdebug_context_layout nvdebug_context_gh100 = {
 	} },
 };
 
-const struct nvdebug_runs nvdebug_context_pointer_runs = { {
+const struct nvdebug_word_ranges nvdebug_context_pointer_ranges = { {
 	{ NV_CTXSW_MAIN_IMAGE_CTL, 1 },
 	{ NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI, 2 },
 } };
@@ -58,12 +58,13 @@ const struct nvdebug_runs nvdebug_context_pointer_runs = { {
 bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 				    const u32 *word, u64 *image)
 {
-	const struct nvdebug_runs *runs = &nvdebug_context_pointer_runs;
-	u32 ctl = nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_CTL);
-	u32 hi = nvdebug_runs_word(runs, word,
-				   NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI);
-	u32 lo = nvdebug_runs_word(runs, word,
-				   NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
+	const struct nvdebug_word_ranges *ranges =
+		&nvdebug_context_pointer_ranges;
+	u32 ctl = nvdebug_ranges_word(ranges, word, NV_CTXSW_MAIN_IMAGE_CTL);
+	u32 hi = nvdebug_ranges_word(ranges, word,
+				     NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI);
+	u32 lo = nvdebug_ranges_word(ranges, word,
+				     NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
 
 	*image = (u64)(hi & layout->pointer_hi) << 32 | lo;
 	return FIELD_GET(NV_CTXSW_MAIN_IMAGE_CTL_TYPE, ctl) ==
@@ -74,8 +75,8 @@ int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			   const u32 *word, size_t words,
 			   struct nvdebug_context *out)
 {
-	const struct nvdebug_runs *runs = &layout->runs;
-	size_t count = nvdebug_runs_words(runs);
+	const struct nvdebug_word_ranges *ranges = &layout->ranges;
+	size_t count = nvdebug_ranges_words(ranges);
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -84,11 +85,11 @@ int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 	for (i = 0; i < count; i++)
 		if (nvdebug_reg_value_check(word[i]) == -EIO)
 			return -EIO;
-	if (nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE) !=
+	if (nvdebug_ranges_word(ranges, word, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE) !=
 	    NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
 		return -EBADMSG;
 
-#define WORD(name) nvdebug_runs_word(runs, word, NV_CTXSW_MAIN_IMAGE_##name)
+#define WORD(name) nvdebug_ranges_word(ranges, word, NV_CTXSW_MAIN_IMAGE_##name)
 #define FIELD(name, field) \
 	FIELD_GET(NV_CTXSW_MAIN_IMAGE_##name##_##field, WORD(name))
 	out->id = WORD(CONTEXT_ID);

@@ -8,13 +8,13 @@
 
 #include <linux/types.h>
 
-#include "decode/words.h"
+#include "decode/word_ranges.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Maximum words of all runs of a layout. */
+/* Maximum words of all ranges of a layout. */
 #define NVDEBUG_CONTEXT_WORDS	13
 
 /* Layout of the header of a context image. */
@@ -22,7 +22,7 @@ struct nvdebug_context_layout {
 	bool has_type;		/* and there are per-VEID headers */
 	bool has_preemption;	/* modes and counters */
 	u32 pointer_hi;		/* mask of the high bits in a per-VEID header */
-	struct nvdebug_runs runs;	/* words to read */
+	struct nvdebug_word_ranges ranges;	/* words to read */
 };
 
 extern const struct nvdebug_context_layout nvdebug_context_gk104;
@@ -32,9 +32,9 @@ extern const struct nvdebug_context_layout nvdebug_context_gh100;
 
 /*
  * Words to read first, where there are per-VEID headers: CTL, which is also the
- * first run of an image there, and the pointer in a header.
+ * first range of an image there, and the pointer in a header.
  */
-extern const struct nvdebug_runs nvdebug_context_pointer_runs;
+extern const struct nvdebug_word_ranges nvdebug_context_pointer_ranges;
 #define NVDEBUG_CONTEXT_POINTER_WORDS	3
 
 struct nvdebug_context {
@@ -52,16 +52,16 @@ struct nvdebug_context {
 };
 
 /*
- * Is @word, the words of nvdebug_context_pointer_runs, a per-VEID header? Then
- * *@image is the virtual address of the image.
+ * Is @word, the words of nvdebug_context_pointer_ranges, a per-VEID header?
+ * Then *@image is the virtual address of the image.
  */
 bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 				    const u32 *word, u64 *image);
 
 /*
- * Decode @word, the concatenated runs of the layout. Returns -EINVAL if @words
- * is too small, -EBADMSG if the magic value is missing, or -EIO if some words
- * are error codes of the register bus.
+ * Decode @word, the concatenated ranges of the layout. Returns -EINVAL if
+ * @words is too small, -EBADMSG if the magic value is missing, or -EIO if some
+ * words are error codes of the register bus.
  */
 int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			   const u32 *word, size_t words,

@@ -34,7 +34,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gk104 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GK104,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GK104,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
@@ -51,7 +51,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gm200 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GK104,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GK104,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
@@ -67,7 +67,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gp100 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GP100,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_HCE_CTRL, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS },
@@ -85,7 +85,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gv100 = {
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.limit_hi = NV_RAMIN_ADR_LIMIT_HI_GP100,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, BASE_WORDS_GV100 },
@@ -101,7 +101,7 @@ const struct nvdebug_instance_layout nvdebug_instance_ga100 = {
 	.privileged_bit = NV_RAMFC_CONFIG_AUTH_LEVEL,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GK104,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMFC_TARGET, 1 },
 		{ NV_RAMFC_CONFIG, 1 },
 		{ NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS },
@@ -121,7 +121,7 @@ const struct nvdebug_instance_layout nvdebug_instance_gh100 = {
 	.version = 3,
 	.dir_hi = NV_RAMIN_PAGE_DIR_BASE_HI_GP100,
 	.wfi_hi = NV_RAMIN_ENGINE_WFI_PTR_HI_GB10B,
-	.runs = { {
+	.ranges = { {
 		{ NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS },
 		{ NV_RAMIN_ENGINE_WFI, ENGINE_WORDS_GA100 },
 		{ NV_RAMIN_SC_PDB_VALID, NV_RAMIN_SC_PDB_VALID_WORDS },
@@ -152,14 +152,14 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 			    const u32 *word, size_t words,
 			    struct nvdebug_instance *out)
 {
-	const struct nvdebug_runs *runs = &layout->runs;
+	const struct nvdebug_word_ranges *ranges = &layout->ranges;
 	u32 lo, hi, wfi, wfi_hi, pasid;
 
 	memset(out, 0, sizeof(*out));
-	if (words < nvdebug_runs_words(runs))
+	if (words < nvdebug_ranges_words(ranges))
 		return -EINVAL;
 
-#define WORD(name) nvdebug_runs_word(runs, word, NV_##name)
+#define WORD(name) nvdebug_ranges_word(ranges, word, NV_##name)
 	lo = WORD(RAMIN_PAGE_DIR_BASE);
 	hi = WORD(RAMIN_PAGE_DIR_BASE_HI);
 	wfi = WORD(RAMIN_ENGINE_WFI);
@@ -193,8 +193,8 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	if (layout->has & NVDEBUG_INSTANCE_HAS_RAMFC) {
 		out->target_engine = FIELD_GET(NV_RAMFC_TARGET_ENGINE,
 					       WORD(RAMFC_TARGET));
-		out->privileged = nvdebug_runs_word(runs, word,
-						    layout->privileged_word) &
+		out->privileged = nvdebug_ranges_word(ranges, word,
+						      layout->privileged_word) &
 				  layout->privileged_bit;
 	}
 
@@ -216,23 +216,23 @@ static bool is_valid_subcontext(u64 bits, u32 n)
 	return bits >> n & 1;
 }
 
-struct nvdebug_words nvdebug_subcontext_run(u64 valid, u32 first)
+struct nvdebug_word_range nvdebug_subcontext_range(u64 valid, u32 first)
 {
-	struct nvdebug_words run = { 0, 0 };
+	struct nvdebug_word_range range = { 0, 0 };
 	u32 last;
 
 	while (first < NV_RAMIN_SC__SIZE_1 &&
 	       !is_valid_subcontext(valid, first))
 		first++;
 	if (first >= NV_RAMIN_SC__SIZE_1)
-		return run;
+		return range;
 	last = first;
 	while (last + 1 < NV_RAMIN_SC__SIZE_1 &&
 	       is_valid_subcontext(valid, last + 1))
 		last++;
-	run.first = NV_RAMIN_SC(first);
-	run.count = (last - first) * NV_RAMIN_SC_STRIDE + NV_RAMIN_SC_WORDS;
-	return run;
+	range.first = NV_RAMIN_SC(first);
+	range.count = (last - first) * NV_RAMIN_SC_STRIDE + NV_RAMIN_SC_WORDS;
+	return range;
 }
 
 static bool is_memory_aperture(u32 aperture)

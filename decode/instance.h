@@ -8,13 +8,13 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-#include "decode/words.h"
+#include "decode/word_ranges.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Maximum words of all runs of a layout. */
+/* Maximum words of all ranges of a layout. */
 #define NVDEBUG_INSTANCE_WORDS	12
 
 /* Layout of an instance block. */
@@ -26,8 +26,8 @@ struct nvdebug_instance_layout {
 	u32 dir_hi;		/* mask of the high address bits */
 	u32 limit_hi;		/* likewise */
 	u32 wfi_hi;		/* likewise */
-	struct nvdebug_runs runs;	/* words to read */
-	struct nvdebug_runs space;	/* those with the address space */
+	struct nvdebug_word_ranges ranges;	/* words to read */
+	struct nvdebug_word_ranges space;	/* those with the address space */
 };
 
 #define NVDEBUG_INSTANCE_HAS_RAMFC		BIT(0) /* documented */
@@ -73,8 +73,8 @@ struct nvdebug_subcontext {
 };
 
 /*
- * Decode @word, the concatenated runs of the layout. Returns -EINVAL if @words
- * is too small, or -EIO if a word that cannot have such a value is an error
+ * Decode @word, the concatenated ranges of the layout. Returns -EINVAL if
+ * @words is too small, or -EIO if a word that cannot have such a value is an error
  * code of the register bus.
  */
 int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
@@ -82,10 +82,10 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 			    struct nvdebug_instance *out);
 
 /*
- * The next words to read of the subcontext table: the first run of adjacent
+ * The next words to read of the subcontext table: those of the first adjacent
  * valid subcontexts from @first on. A count of 0: no more.
  */
-struct nvdebug_words nvdebug_subcontext_run(u64 valid, u32 first);
+struct nvdebug_word_range nvdebug_subcontext_range(u64 valid, u32 first);
 
 /*
  * Decode entry @veid of the table. Returns 1, 0 if the entry has no page

@@ -108,7 +108,7 @@ static int platform_event(struct notifier_block *block, unsigned long event,
 		nvdebug_gpus_remove(dev);
 		break;
 	default:
-		nvdebug_gpus_driver(dev, event);
+		nvdebug_gpus_driver_event(dev, event);
 	}
 	return NOTIFY_DONE;
 }

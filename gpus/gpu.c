@@ -30,7 +30,7 @@ static int gpu_probe(struct nvdebug_device *device)
 
 		if (nvdebug_device_why_busy(device, &why) || !why)
 			why = "asleep until now";
-		nvdebug_probe_forget(gpu, why);
+		nvdebug_probe_reset(gpu, why);
 		return -EAGAIN;
 	}
 	ret = nvdebug_device_map_registers(device);
@@ -42,7 +42,7 @@ static int gpu_probe(struct nvdebug_device *device)
 	closed = gpu->chip ? nvdebug_modes_read(gpu, &gpu->modes) : NULL;
 	if (closed) {
 		nvdebug_device_unmap_registers(device);
-		nvdebug_probe_forget(gpu, closed);
+		nvdebug_probe_reset(gpu, closed);
 		nvdebug_gpu_end(gpu);
 		return -EAGAIN;
 	}
@@ -56,7 +56,7 @@ static int gpu_probe(struct nvdebug_device *device)
 err_unmap:
 	nvdebug_device_unmap_registers(device);
 err_forget:
-	nvdebug_probe_forget(gpu, ret == -ENOMEM ? "no memory to look at it" :
+	nvdebug_probe_reset(gpu, ret == -ENOMEM ? "no memory to look at it" :
 						   "it does not answer");
 	nvdebug_gpu_end(gpu);
 	return ret;
@@ -120,7 +120,7 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	init_rwsem(&device->hw_access);
 	init_waitqueue_head(&device->hw_access_ended);
 	device->number = -1;
-	device->looked = jiffies;
+	device->probed_at = jiffies;
 	device->bus = bus;
 	device->dev = get_device(dev);
 	/* the device lock excludes driver changes */
@@ -186,14 +186,14 @@ static void retire_changes(struct nvdebug_device *device)
 	retire_overrides(device);
 }
 
-void nvdebug_device_driver(struct nvdebug_device *device,
-			   struct device_driver *driver, bool runs)
+void nvdebug_device_set_driver(struct nvdebug_device *device,
+			       struct device_driver *driver, bool runs)
 {
 	nvdebug_device_change_driver(device, driver, runs, retire_changes);
 }
 
-bool nvdebug_device_found_new(struct nvdebug_device *fresh,
-			      const struct nvdebug_device *device)
+bool nvdebug_device_replaces(struct nvdebug_device *fresh,
+			     const struct nvdebug_device *device)
 {
 	if (!fresh->identified || fresh->gpu.gaps >= device->gpu.gaps)
 		return false;

@@ -34,14 +34,14 @@ bool nvdebug_device_identify(struct nvdebug_device *device);
  * hardware accesses in progress. Only from the bus notifier, with the device
  * lock held.
  */
-void nvdebug_device_driver(struct nvdebug_device *device,
-			   struct device_driver *driver, bool runs);
+void nvdebug_device_set_driver(struct nvdebug_device *device,
+			       struct device_driver *driver, bool runs);
 /*
  * Compare with @fresh, probed again while a driver is bound: if it has fewer
  * gaps, it takes over the number of @device, and true is returned.
  */
-bool nvdebug_device_found_new(struct nvdebug_device *fresh,
-			      const struct nvdebug_device *device);
+bool nvdebug_device_replaces(struct nvdebug_device *fresh,
+			     const struct nvdebug_device *device);
 /*
  * Read its modes, if it is identified and awake. MIG or confidential computing
  * closes it until they are read again.

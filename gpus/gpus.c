@@ -119,7 +119,7 @@ static void renew_device(struct nvdebug_device *device)
 	fresh = nvdebug_device_create(device->bus, device->dev);
 	if (IS_ERR(fresh))
 		return;
-	if (!nvdebug_device_found_new(fresh, device)) {
+	if (!nvdebug_device_replaces(fresh, device)) {
 		nvdebug_device_retire(fresh);
 		return;
 	}
@@ -138,7 +138,7 @@ void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev)
 	device = find_device(dev);
 	if (!device && scan_new && !leaving)
 		add_device(bus, dev);
-	else if (device && xchg(&device->look_again, false) && dev->driver)
+	else if (device && xchg(&device->probe_again, false) && dev->driver)
 		renew_device(device);
 	mutex_unlock(&gpus_lock);
 }
@@ -154,7 +154,7 @@ void nvdebug_gpus_remove(struct device *dev)
 	mutex_unlock(&gpus_lock);
 }
 
-void nvdebug_gpus_driver(struct device *dev, unsigned long event)
+void nvdebug_gpus_driver_event(struct device *dev, unsigned long event)
 {
 	struct device_driver *driver = dev->driver;
 	struct nvdebug_device *device;
@@ -177,9 +177,9 @@ void nvdebug_gpus_driver(struct device *dev, unsigned long event)
 	device = get_device_of(dev);
 	if (device) {
 		/* it may wait: not under gpus_lock, which others need */
-		nvdebug_device_driver(device, driver, runs);
+		nvdebug_device_set_driver(device, driver, runs);
 		if (runs)
-			nvdebug_gpus_look_again(device);
+			nvdebug_gpus_probe_again(device);
 		nvdebug_device_put(device);
 	} else if (runs) {
 		nvdebug_gpus_scan_later();
@@ -215,7 +215,7 @@ static int gpus_publish_all(void)
 }
 
 /*
- * Add unknown GPUs, if @new, and probe those with look_again set. All are
+ * Add unknown GPUs, if @new, and probe those with probe_again set. All are
  * identified before the first gets a number, so that at load numbers follow
  * addresses. A GPU that cannot be identified is logged and left out. Returns an
  * error if another could not get its directory.
@@ -253,12 +253,12 @@ void nvdebug_gpus_scan_later(void)
 	schedule_work(&scan_work);
 }
 
-void nvdebug_gpus_look_again(struct nvdebug_device *device)
+void nvdebug_gpus_probe_again(struct nvdebug_device *device)
 {
 	if (!READ_ONCE(device->gpu.gaps))
 		return;
-	WRITE_ONCE(device->looked, jiffies);
-	WRITE_ONCE(device->look_again, true);
+	WRITE_ONCE(device->probed_at, jiffies);
+	WRITE_ONCE(device->probe_again, true);
 	schedule_work(&scan_work);
 }
 

@@ -37,12 +37,12 @@ void nvdebug_gpus_scan_later(void);
  * up. If it then has fewer gaps, its directory is removed, open files included,
  * and created again with the same number.
  */
-void nvdebug_gpus_look_again(struct nvdebug_device *device);
+void nvdebug_gpus_probe_again(struct nvdebug_device *device);
 /*
  * A driver change, to be called for all BUS_NOTIFY_* events, with the device
  * lock. Ends hardware accesses in progress and waits for them.
  */
-void nvdebug_gpus_driver(struct device *dev, unsigned long event);
+void nvdebug_gpus_driver_event(struct device *dev, unsigned long event);
 /* It is removed: no access afterwards. Not from within a scan. */
 void nvdebug_gpus_remove(struct device *dev);
 

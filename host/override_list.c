@@ -111,7 +111,7 @@ static int override_restore_list(struct nvdebug_gpu *gpu,
 
 	do {
 		/* @list need not have been taken: Host may be stuck */
-		ret = nvdebug_submit_look(gpu, runlist, &was);
+		ret = nvdebug_submit_locate(gpu, runlist, &was);
 		if (!ret && was.pending && !override_is_current(list, &was))
 			ret = nvdebug_submit_settle_undo(gpu, runlist, &was);
 		now = was;

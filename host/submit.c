@@ -20,11 +20,11 @@ static int submit_is_taken(struct nvdebug_gpu *gpu, const void *what)
 }
 
 /* Reads of the location until two agree. */
-#define LOOKS	3
+#define LOCATE_TRIES	3
 
-int nvdebug_submit_look(struct nvdebug_gpu *gpu,
-			const struct nvdebug_runlist *runlist,
-			struct nvdebug_runlist_location *loc)
+int nvdebug_submit_locate(struct nvdebug_gpu *gpu,
+			  const struct nvdebug_runlist *runlist,
+			  struct nvdebug_runlist_location *loc)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_runlist_location again;
@@ -32,7 +32,7 @@ int nvdebug_submit_look(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = ops->location(gpu, runlist, loc);
-	for (tries = 0; !ret && tries < LOOKS; tries++) {
+	for (tries = 0; !ret && tries < LOCATE_TRIES; tries++) {
 		ret = ops->location(gpu, runlist, &again);
 		if (!ret && nvdebug_runlist_location_same(loc, &again))
 			return 0;
@@ -49,7 +49,7 @@ int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await(gpu, submit_is_taken, runlist);
-	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
+	return ret ? ret : nvdebug_submit_locate(gpu, runlist, loc);
 }
 
 int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
@@ -60,7 +60,7 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await_undo(gpu, submit_is_taken, runlist);
-	return ret ? ret : nvdebug_submit_look(gpu, runlist, loc);
+	return ret ? ret : nvdebug_submit_locate(gpu, runlist, loc);
 }
 
 /*

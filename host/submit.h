@@ -16,9 +16,9 @@ struct nvdebug_runlist_location;
  * Read the location of the list until two reads agree, else -EBUSY: memory is
  * written and freed, and lists are submitted, depending on it.
  */
-int __must_check nvdebug_submit_look(struct nvdebug_gpu *gpu,
-				     const struct nvdebug_runlist *runlist,
-				     struct nvdebug_runlist_location *loc);
+int __must_check nvdebug_submit_locate(struct nvdebug_gpu *gpu,
+				       const struct nvdebug_runlist *runlist,
+				       struct nvdebug_runlist_location *loc);
 
 /* Wait until Host has taken the submitted list, and read its location. */
 int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,

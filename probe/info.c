@@ -91,11 +91,11 @@ static void put_runlists(struct seq_file *m, const struct nvdebug_gpu *gpu)
 		seq_printf(m, " %u", topology->runlist[i].id);
 	if (!topology->runlists)
 		seq_puts(m, " -");
-	if (topology->counted_runlists)
+	if (topology->numbered_by_order)
 		seq_puts(m, " (order of the table: DOORBELL_CONFIG unusable)");
-	if (topology->nameless_runlists)
+	if (topology->runlists_without_id)
 		seq_printf(m, " (and %u that do not tell their id)",
-			   topology->nameless_runlists);
+			   topology->runlists_without_id);
 	seq_putc(m, '\n');
 }
 

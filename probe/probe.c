@@ -132,7 +132,7 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	return 0;
 }
 
-void nvdebug_probe_forget(struct nvdebug_gpu *gpu, const char *why)
+void nvdebug_probe_reset(struct nvdebug_gpu *gpu, const char *why)
 {
 	int i;
 

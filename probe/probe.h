@@ -19,6 +19,6 @@ int __must_check nvdebug_probe_chip(struct nvdebug_gpu *gpu,
  */
 int __must_check nvdebug_probe_features(struct nvdebug_gpu *gpu);
 /* Reset everything but the identity, with the reason @why. */
-void nvdebug_probe_forget(struct nvdebug_gpu *gpu, const char *why);
+void nvdebug_probe_reset(struct nvdebug_gpu *gpu, const char *why);
 
 #endif

@@ -34,8 +34,8 @@ static void info_refresh(struct nvdebug_device *device)
 {
 	nvdebug_device_read_modes(device);
 	/* a driver may set the GPU up after its probe */
-	if (time_after(jiffies, READ_ONCE(device->looked) + HZ))
-		nvdebug_gpus_look_again(device);
+	if (time_after(jiffies, READ_ONCE(device->probed_at) + HZ))
+		nvdebug_gpus_probe_again(device);
 }
 
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)

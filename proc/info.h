@@ -11,7 +11,7 @@ struct nvdebug_view;
 
 extern const struct nvdebug_view nvdebug_info_view;
 
-/* Everybody may open it, but only root's open accesses the GPU. */
+/* May this task's open of info access the GPU? Only root's may. */
 bool nvdebug_info_may_access_gpu(void);
 
 #endif

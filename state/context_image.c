@@ -16,7 +16,7 @@
 #include "state/context_image.h"
 #include "state/blocks.h"
 #include "state/intern.h"
-#include "state/runs.h"
+#include "state/word_requests.h"
 
 /* Alignment of an image or a header: its words are in one page. */
 #define HEADER_ALIGN	(NV_CTXSW_MAIN_IMAGE_WORDS * sizeof(u32))
@@ -48,7 +48,7 @@ struct context_read {
 	u8 aperture;
 	bool has_ctl;	/* the first word of the image is known */
 	struct nvdebug_image *image;	/* to be read */
-	struct nvdebug_mem_request want[NVDEBUG_RUNS];
+	struct nvdebug_mem_request want[NVDEBUG_WORD_RANGES];
 	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
 	u32 word[NVDEBUG_CONTEXT_WORDS];
 };
@@ -134,7 +134,7 @@ static int contexts_follow_pointers(struct context_reads *all)
 static int context_got_header(struct context_reads *all,
 			      struct context_read *self)
 {
-	int ret = nvdebug_runs_error(self->want);
+	int ret = nvdebug_ranges_error(self->want);
 	u64 va;
 
 	if (ret)
@@ -157,10 +157,10 @@ static int contexts_follow_headers(struct context_reads *all)
 
 	for (self = all->read; self < all->end; self++)
 		if (!self->pointer->status)
-			nvdebug_runs_want(self->want, self->addr,
-					  self->aperture,
-					  &nvdebug_context_pointer_runs,
-					  self->header, &wanted);
+			nvdebug_ranges_request(self->want, self->addr,
+					       self->aperture,
+					       &nvdebug_context_pointer_ranges,
+					       self->header, &wanted);
 	ret = nvdebug_mem_read_all(all->mem, &wanted);
 	if (ret)
 		return ret;
@@ -191,9 +191,9 @@ static int context_want_image(struct context_reads *all,
 	image->addr = self->addr;
 	image->aperture = self->aperture;
 	self->image = image;
-	nvdebug_runs_want(self->want, self->addr, self->aperture,
-			  &all->set->gpu->chip->context->runs, self->word,
-			  wanted);
+	nvdebug_ranges_request(self->want, self->addr, self->aperture,
+			       &all->set->gpu->chip->context->ranges,
+			       self->word, wanted);
 	if (self->has_ctl) {
 		self->word[0] = self->header[0];
 		list_del(&self->want[0].node);
@@ -204,11 +204,11 @@ static int context_want_image(struct context_reads *all,
 static int image_decode(struct context_reads *all, struct context_read *self)
 {
 	const struct nvdebug_context_layout *layout = all->set->gpu->chip->context;
-	int ret = nvdebug_runs_error(self->want);
+	int ret = nvdebug_ranges_error(self->want);
 
 	if (!ret)
 		ret = nvdebug_context_decode(layout, self->word,
-					     nvdebug_runs_words(&layout->runs),
+					     nvdebug_ranges_words(&layout->ranges),
 					     &self->image->context);
 	return ret == -EBADMSG ? NVDEBUG_INSTANCE_BAD_MAGIC : ret;
 }

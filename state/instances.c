@@ -19,7 +19,7 @@
 #include "state/context_image.h"
 #include "state/instances.h"
 #include "state/intern.h"
-#include "state/runs.h"
+#include "state/word_requests.h"
 #include "state/runlist.h"
 
 struct block_key {
@@ -76,7 +76,8 @@ void nvdebug_instances_survey(struct nvdebug_gpu *gpu)
 
 	gpu->missing[NVDEBUG_FEATURE_CONTEXTS] = why;
 	while (i < gpu->topology.runlists &&
-	       !nvdebug_runlist_has_graphics(gpu, gpu->topology.runlist[i].id))
+	       !nvdebug_runlist_has_graphics(&gpu->topology,
+					     gpu->topology.runlist[i].id))
 		i++;
 	if (!why && i == gpu->topology.runlists)
 		why = "no graphics engine";
@@ -133,7 +134,7 @@ nvdebug_instances_add(struct nvdebug_instances *set,
 /* What is read of a block, but for its subcontexts. */
 struct block_read {
 	struct nvdebug_block *block;
-	struct nvdebug_mem_request want[NVDEBUG_RUNS];
+	struct nvdebug_mem_request want[NVDEBUG_WORD_RANGES];
 	u32 word[NVDEBUG_INSTANCE_WORDS];
 	/* see block_want_valid_again() */
 	u32 *valid;
@@ -147,21 +148,22 @@ struct block_read {
 static void block_want_valid_again(struct block_read *self,
 				   struct list_head *wanted)
 {
-	const struct nvdebug_words run = {
+	const struct nvdebug_word_range range = {
 		NV_RAMIN_SC_PDB_VALID - 1, ARRAY_SIZE(self->again)
 	};
 	u64 addr = self->block->addr + NV_RAMIN_SC_PDB_VALID * sizeof(u32);
 	u32 i;
 
-	for (i = 0; i < NVDEBUG_RUNS; i++) {
+	for (i = 0; i < NVDEBUG_WORD_RANGES; i++) {
 		struct nvdebug_mem_request *want = &self->want[i];
 
 		if (want->error != -EIO || want->addr != addr ||
 		    memchr_inv(want->buf, 0xff, want->words * sizeof(u32)))
 			continue;
 		self->valid = want->buf;
-		nvdebug_run_want(want, self->block->addr, self->block->aperture,
-				 run, self->again, wanted);
+		nvdebug_range_request(want, self->block->addr,
+				      self->block->aperture, range,
+				      self->again, wanted);
 	}
 }
 
@@ -172,7 +174,7 @@ set_layout(const struct nvdebug_instances *set)
 	struct nvdebug_instance_layout layout = *set->gpu->chip->instance;
 
 	if (set->spaces_only)
-		layout.runs = layout.space;
+		layout.ranges = layout.space;
 	return layout;
 }
 
@@ -181,7 +183,7 @@ static int block_decode(struct nvdebug_instances *set,
 			struct block_read *self)
 {
 	struct nvdebug_instance *instance = &self->block->instance;
-	int ret = nvdebug_runs_error(self->want);
+	int ret = nvdebug_ranges_error(self->want);
 
 	if (ret)
 		return ret;
@@ -189,7 +191,7 @@ static int block_decode(struct nvdebug_instances *set,
 		memcpy(self->valid, self->again + 1,
 		       NV_RAMIN_SC_PDB_VALID_WORDS * sizeof(u32));
 	ret = nvdebug_instance_decode(layout, self->word,
-				      nvdebug_runs_words(&layout->runs),
+				      nvdebug_ranges_words(&layout->ranges),
 				      instance);
 	if (!ret && set->big_page_kib)
 		instance->big_page_kib = set->big_page_kib;
@@ -212,8 +214,9 @@ static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 		return -ENOMEM;
 	list_for_each_entry(block, &set->blocks.all, base.all) {
 		reads[i].block = block;
-		nvdebug_runs_want(reads[i].want, block->addr, block->aperture,
-				  &layout.runs, reads[i].word, &wanted);
+		nvdebug_ranges_request(reads[i].want, block->addr,
+				       block->aperture, &layout.ranges,
+				       reads[i].word, &wanted);
 		i++;
 	}
 	ret = nvdebug_mem_read_all(mem, &wanted);
@@ -268,26 +271,27 @@ static int block_keep_table(struct nvdebug_instances *set,
 	return 0;
 }
 
-/* Want the subcontexts of all blocks. */
+/* Request the subcontexts of all blocks. */
 static void tables_want(struct nvdebug_instances *set, struct table_run *run,
 			u32 *word, struct list_head *wanted)
 {
 	struct nvdebug_block *block;
 
 	list_for_each_entry(block, &set->blocks.all, base.all) {
-		struct nvdebug_words words;
+		struct nvdebug_word_range words;
 		u32 next = 0;
 
 		for (;;) {
-			words = nvdebug_subcontext_run(block->instance.valid,
-						       next);
+			words = nvdebug_subcontext_range(block->instance.valid,
+							 next);
 			if (!words.count)
 				break;
 			if (set->spaces_only)
 				words.count = NV_RAMIN_SC_PASID;
 			run->block = block;
-			nvdebug_run_want(&run->want, block->addr,
-					 block->aperture, words, word, wanted);
+			nvdebug_range_request(&run->want, block->addr,
+					      block->aperture, words, word,
+					      wanted);
 			run++;
 			word += ALIGN(words.count, NV_RAMIN_SC_STRIDE);
 			next = (words.first - NV_RAMIN_SC(0) + words.count) /
@@ -370,25 +374,10 @@ int nvdebug_instances_read(struct nvdebug_instances *set,
 	return ret;
 }
 
-/* The location of channel @id's block, given its entry. */
-static int channel_read_place(struct nvdebug_instances *set, u32 id,
-			      const struct nvdebug_entry *entry,
-			      struct nvdebug_instance_place *place)
-{
-	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
-	struct nvdebug_channel channel = {};
-	int ret = 0;
-
-	if (ops->read_inst)
-		ret = ops->read_inst(set->gpu, id, &channel);
-	if (!ret)
-		ops->place(&channel, entry, place);
-	return ret;
-}
-
 int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 			      struct nvdebug_block *block)
 {
+	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
 	struct nvdebug_instance_place place;
 	int ret;
 
@@ -397,9 +386,9 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 		return ret;
 	cond_resched();
 	/* checking an entry again would need another copy of the list */
-	if (!set->gpu->chip->channel->read_inst || block->status)
+	if (ops->instance_in_entry || block->status)
 		return 0;
-	ret = channel_read_place(set, id, NULL, &place);
+	ret = ops->locate_instance(set->gpu, id, NULL, &place);
 	if (ret)
 		return ret;
 	if (!place.bound || place.addr != block->addr ||
@@ -455,7 +444,8 @@ int nvdebug_instances_find(struct nvdebug_instances *set,
 	ret = runlist_find_channel(set->gpu, mem, runlist, id, &entry);
 	if (ret)
 		return ret;
-	ret = channel_read_place(set, id, &entry, &place);
+	ret = set->gpu->chip->channel->locate_instance(set->gpu, id, &entry,
+						       &place);
 	if (ret)
 		return ret;
 	*block = nvdebug_instances_add(set, &place);

@@ -15,25 +15,25 @@ int nvdebug_resolver_init(struct nvdebug_resolver *r, struct nvdebug_gpu *gpu,
 	r->gpu = gpu;
 	r->kind = kind;
 	r->original = false;
-	r->held = kcalloc(gpu->topology.runlists + 1, sizeof(*r->held),
-			  GFP_KERNEL);
-	return r->held ? 0 : -ENOMEM;
+	r->ids = kcalloc(gpu->topology.runlists + 1, sizeof(*r->ids),
+			 GFP_KERNEL);
+	return r->ids ? 0 : -ENOMEM;
 }
 
 void nvdebug_resolver_free(struct nvdebug_resolver *r)
 {
 	u32 i;
 
-	for (i = 0; r->held && i < r->gpu->topology.runlists; i++)
-		bitmap_free(r->held[i]);
-	kfree(r->held);
+	for (i = 0; r->ids && i < r->gpu->topology.runlists; i++)
+		bitmap_free(r->ids[i]);
+	kfree(r->ids);
 }
 
 static int resolver_ids(struct nvdebug_resolver *r, u32 index,
-			const unsigned long **held)
+			const unsigned long **ids)
 {
 	struct nvdebug_runlist *runlist = &r->gpu->topology.runlist[index];
-	unsigned long **slot = &r->held[index];
+	unsigned long **slot = &r->ids[index];
 	u32 entries;
 	int ret;
 
@@ -52,7 +52,7 @@ static int resolver_ids(struct nvdebug_resolver *r, u32 index,
 			return ret;
 		}
 	}
-	*held = *slot;
+	*ids = *slot;
 	return 0;
 }
 
@@ -78,8 +78,8 @@ static int resolve_member(struct nvdebug_resolver *r,
 			  struct nvdebug_runlist **found)
 {
 	struct nvdebug_runlist *runlist =
-		nvdebug_runlist_find(r->gpu, t->runlist);
-	const unsigned long *held;
+		nvdebug_runlist_find(&r->gpu->topology, t->runlist);
+	const unsigned long *ids;
 	int ret;
 
 	if (!runlist)
@@ -87,11 +87,11 @@ static int resolve_member(struct nvdebug_resolver *r,
 	ret = check_possible(r, runlist, t->id);
 	if (ret)
 		return ret;
-	ret = resolver_ids(r, runlist - r->gpu->topology.runlist, &held);
+	ret = resolver_ids(r, runlist - r->gpu->topology.runlist, &ids);
 	if (ret)
 		return ret;
 	*found = runlist;
-	return test_bit(t->id, held) ? 0 : -EINVAL;
+	return test_bit(t->id, ids) ? 0 : -EINVAL;
 }
 
 static int resolve_by_search(struct nvdebug_resolver *r,
@@ -99,7 +99,7 @@ static int resolve_by_search(struct nvdebug_resolver *r,
 			     struct nvdebug_runlist **found)
 {
 	struct nvdebug_topology *topology = &r->gpu->topology;
-	const unsigned long *held;
+	const unsigned long *ids;
 	bool possible = false;
 	u32 i;
 	int ret;
@@ -114,10 +114,10 @@ static int resolve_by_search(struct nvdebug_resolver *r,
 		if (ret)
 			return ret;
 		possible = true;
-		ret = resolver_ids(r, i, &held);
+		ret = resolver_ids(r, i, &ids);
 		if (ret)
 			return ret;
-		if (!test_bit(t->id, held))
+		if (!test_bit(t->id, ids))
 			continue;
 		if (*found)
 			return -EINVAL;
@@ -141,7 +141,7 @@ static int resolve_local(struct nvdebug_resolver *r,
 			 const struct nvdebug_target *t,
 			 struct nvdebug_runlist **found)
 {
-	*found = nvdebug_runlist_find(r->gpu, t->runlist);
+	*found = nvdebug_runlist_find(&r->gpu->topology, t->runlist);
 	return *found ? check_possible(r, *found, t->id) : -EINVAL;
 }
 

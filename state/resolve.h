@@ -19,7 +19,7 @@ struct nvdebug_resolver {
 	/* look in the driver's list where an override list is current */
 	bool original;
 	/* per runlist: ids in its list, read on first use */
-	unsigned long **held;
+	unsigned long **ids;
 };
 
 int __must_check nvdebug_resolver_init(struct nvdebug_resolver *r,

@@ -44,7 +44,7 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 /* Not interruptible while state is restored. */
 static int mem_lock_gpu(const struct nvdebug_mem *mem)
 {
-	if (!mem->insist)
+	if (!mem->restoring)
 		return mutex_lock_killable(&mem->gpu->lock) ? -EINTR : 0;
 	mutex_lock(&mem->gpu->lock);
 	return 0;
@@ -94,7 +94,7 @@ static int list_copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	if (!req.buf)
 		return -ENOMEM;
 	ret = nvdebug_mem_read(mem, &req);
-	for (i = 0; !ret && req.suspect && i < loc->entries; i++)
+	for (i = 0; !ret && req.maybe_pri_error && i < loc->entries; i++)
 		if (ops->is_pri_error(req.buf + i * ops->entry_words,
 				      ops->entry_words))
 			ret = -EIO;
@@ -232,7 +232,7 @@ static bool skip_odd(const u32 *buf, size_t i)
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
 			enum nvdebug_entry_kind kind, bool original,
-			unsigned long *held)
+			unsigned long *ids)
 {
 	const struct nvdebug_runlist_ops *ops = gpu->chip->runlist;
 	struct nvdebug_entry entry;
@@ -259,7 +259,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 		ret = ops->decode(copy.words + i * ops->entry_words,
 				  ops->entry_words, &entry);
 		if (entry.kind == kind)
-			__set_bit(entry.id, held);
+			__set_bit(entry.id, ids);
 	}
 	kvfree(copy.words);
 	return ret;

@@ -49,10 +49,10 @@ nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			      const struct nvdebug_runlist *runlist,
 			      struct nvdebug_runlist_copy *copy);
 
-/* Set a bit of @held for every TSG or channel id in the current list. */
+/* Set a bit of @ids for every TSG or channel id in the current list. */
 int __must_check nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
 				     enum nvdebug_entry_kind kind, bool original,
-				     unsigned long *held);
+				     unsigned long *ids);
 
 #endif

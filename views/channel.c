@@ -20,15 +20,13 @@ static void show_entry_pccsr(const struct nvdebug_box *box,
 }
 
 static void show_pccsr(const struct nvdebug_box *box,
-		       const struct nvdebug_chip *chip,
-		       const struct nvdebug_channel *channel,
+		       const struct nvdebug_chip *chip, u32 state,
+		       const struct nvdebug_instance_place *inst,
 		       const struct nvdebug_entry *entry, bool hide)
 {
-	struct nvdebug_instance_place inst;
 	struct nvdebug_pccsr c;
 
-	nvdebug_pccsr_decode(channel->state, &c);
-	nvdebug_pccsr_inst_decode(channel->inst, &inst);
+	nvdebug_pccsr_decode(state, &c);
 
 	nvdebug_box_flag(box, "Enabled", c.enabled);
 	nvdebug_box_flag(box, "Next", c.next);
@@ -46,11 +44,11 @@ static void show_pccsr(const struct nvdebug_box *box,
 	nvdebug_box_flag(box, "Busy", c.busy);
 	nvdebug_box_line(box, "Status Name", "%s",
 			 nvdebug_channel_status_name(c.status));
-	nvdebug_box_flag(box, "Bound", inst.bound);
+	nvdebug_box_flag(box, "Bound", inst->bound);
 	show_entry_pccsr(box, chip, entry, hide);
-	nvdebug_box_address(box, "Instance Block", inst.addr, hide);
+	nvdebug_box_address(box, "Instance Block", inst->addr, hide);
 	nvdebug_box_line(box, "Instance Aperture", "%s",
-			 nvdebug_aperture_name(inst.aperture));
+			 nvdebug_aperture_name(inst->aperture));
 }
 
 /* The state of a channel: channel RAM, Ampere and newer. */
@@ -67,13 +65,13 @@ static void show_entry_chram(const struct nvdebug_box *box,
 }
 
 static void show_chram(const struct nvdebug_box *box,
-		       const struct nvdebug_chip *chip,
-		       const struct nvdebug_channel *channel,
+		       const struct nvdebug_chip *chip, u32 state,
+		       const struct nvdebug_instance_place *inst,
 		       const struct nvdebug_entry *entry, bool hide)
 {
 	struct nvdebug_chram c;
 
-	nvdebug_chram_decode(channel->state, &c);
+	nvdebug_chram_decode(state, &c);
 	nvdebug_box_flag(box, "Enabled", c.enabled);
 	nvdebug_box_flag(box, "Next", c.next);
 	nvdebug_box_flag(box, "Busy", c.busy);
@@ -93,8 +91,8 @@ static void show_chram(const struct nvdebug_box *box,
 
 static const struct {
 	void (*show)(const struct nvdebug_box *box,
-		     const struct nvdebug_chip *chip,
-		     const struct nvdebug_channel *channel,
+		     const struct nvdebug_chip *chip, u32 state,
+		     const struct nvdebug_instance_place *inst,
 		     const struct nvdebug_entry *entry, bool hide);
 	void (*show_entry)(const struct nvdebug_box *box,
 			   const struct nvdebug_chip *chip,
@@ -105,11 +103,11 @@ static const struct {
 };
 
 void nvdebug_channel_show(const struct nvdebug_box *box,
-			  const struct nvdebug_chip *chip,
-			  const struct nvdebug_channel *channel,
+			  const struct nvdebug_chip *chip, u32 state,
+			  const struct nvdebug_instance_place *inst,
 			  const struct nvdebug_entry *entry, bool hide)
 {
-	forms[chip->channel->form].show(box, chip, channel, entry, hide);
+	forms[chip->channel->form].show(box, chip, state, inst, entry, hide);
 }
 
 void nvdebug_channel_show_entry(const struct nvdebug_box *box,

@@ -8,14 +8,14 @@
 #include <linux/types.h>
 
 struct nvdebug_box;
-struct nvdebug_channel;
 struct nvdebug_chip;
 struct nvdebug_entry;
+struct nvdebug_instance_place;
 
-/* The state in its registers, then its entry. */
+/* Its state, as read, and its instance block, then its entry. */
 void nvdebug_channel_show(const struct nvdebug_box *box,
-			  const struct nvdebug_chip *chip,
-			  const struct nvdebug_channel *channel,
+			  const struct nvdebug_chip *chip, u32 state,
+			  const struct nvdebug_instance_place *inst,
 			  const struct nvdebug_entry *entry, bool hide);
 /* Its entry only. */
 void nvdebug_channel_show_entry(const struct nvdebug_box *box,

@@ -71,15 +71,11 @@ static void contexts_free(struct nvdebug_snapshot *base)
 	kfree(s);
 }
 
-static int add_member(struct nvdebug_instances *set,
-		      const struct nvdebug_runlist *runlist,
-		      struct context_part *part,
+static int add_member(struct nvdebug_instances *set, struct context_part *part,
 		      const struct nvdebug_entry *entry, u32 tsg)
 {
-	const struct nvdebug_channel_ops *ops = set->gpu->chip->channel;
 	struct context_member *member = &part->member[part->members++];
 	struct nvdebug_instance_place place;
-	struct nvdebug_channel channel = {};
 	struct nvdebug_block *block;
 	int ret;
 
@@ -87,12 +83,10 @@ static int add_member(struct nvdebug_instances *set,
 	if (ret)
 		return ret;
 	cond_resched();
-	if (ops->read_inst && entry->id < runlist->channels) {
-		ret = ops->read_inst(set->gpu, entry->id, &channel);
-		if (ret)
-			return ret;
-	}
-	ops->place(&channel, entry, &place);
+	ret = set->gpu->chip->channel->locate_instance(set->gpu, entry->id,
+						       entry, &place);
+	if (ret)
+		return ret;
 	block = nvdebug_instances_add(set, &place);
 	if (IS_ERR(block))
 		return PTR_ERR(block);
@@ -104,7 +98,6 @@ static int add_member(struct nvdebug_instances *set,
 
 /* Add the channels of a list; repeated TSGs and channels are added once. */
 static int add_members(struct nvdebug_instances *set,
-		       const struct nvdebug_runlist *runlist,
 		       const struct nvdebug_entry *entry, u32 entries,
 		       struct context_part *part, unsigned long *tsgs,
 		       unsigned long *bare)
@@ -117,17 +110,16 @@ static int add_members(struct nvdebug_instances *set,
 		if (entry[i].kind == NVDEBUG_ENTRY_TSG &&
 		    !__test_and_set_bit(entry[i].id, tsgs))
 			for (k = 1; !ret && k <= n; k++)
-				ret = add_member(set, runlist, part,
-						 &entry[i + k], entry[i].id);
+				ret = add_member(set, part, &entry[i + k],
+						 entry[i].id);
 		if (entry[i].kind == NVDEBUG_ENTRY_CHANNEL &&
 		    !__test_and_set_bit(entry[i].id, bare))
-			ret = add_member(set, runlist, part, &entry[i], NO_TSG);
+			ret = add_member(set, part, &entry[i], NO_TSG);
 	}
 	return ret;
 }
 
 static int decode_list(struct nvdebug_instances *set,
-		       const struct nvdebug_runlist *runlist,
 		       const struct nvdebug_runlist_copy *copy,
 		       struct context_part *part)
 {
@@ -147,8 +139,7 @@ static int decode_list(struct nvdebug_instances *set,
 		ret = ops->decode(copy->words + i * ops->entry_words,
 				  ops->entry_words, &entry[i]);
 	if (!ret)
-		ret = add_members(set, runlist, entry, entries, part, tsgs,
-				  bare);
+		ret = add_members(set, entry, entries, part, tsgs, bare);
 	kvfree(entry);
 	bitmap_free(bare);
 	bitmap_free(tsgs);
@@ -171,7 +162,7 @@ static int read_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	if (copy.torn)
 		ret = -EBUSY;
 	else if (copy.words)
-		ret = decode_list(s->instances, runlist, &copy, part);
+		ret = decode_list(s->instances, &copy, part);
 	else if (copy.loc.entries)
 		ret = -EIO;
 	kvfree(copy.words);

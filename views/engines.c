@@ -220,7 +220,8 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 		line->engine = &topology->engine[i];
 		if (!(line->engine->has & NVDEBUG_ENGINE_HAS_RUNLIST))
 			continue;
-		line->runlist = nvdebug_runlist_find(gpu, line->engine->runlist);
+		line->runlist = nvdebug_runlist_find(&gpu->topology,
+						     line->engine->runlist);
 		ret = nvdebug_gpu_check_stop(gpu);
 		if (!ret)
 			ret = read_line(gpu, line);

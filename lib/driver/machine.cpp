@@ -168,7 +168,7 @@ Result<std::unique_ptr<Machine>> Machine::probe(std::unique_ptr<Words> words,
     if (!ret && gpu->chip)
         state.away = nvdebug_modes_read(gpu, &gpu->modes);
     if (!ret && state.away)
-        nvdebug_probe_forget(gpu, state.away);
+        nvdebug_probe_reset(gpu, state.away);
     else if (!ret)
         ret = nvdebug_probe_features(gpu);
     state.probed = state.record.take();
@@ -189,7 +189,7 @@ std::unique_ptr<Machine> Machine::closed(const std::string &why, Attachment atta
     state->attachment = std::move(attachment);
     state->closed = why;
     state->away = state->closed.c_str();
-    nvdebug_probe_forget(&state->gpu, state->away);
+    nvdebug_probe_reset(&state->gpu, state->away);
     return std::unique_ptr<Machine>(new Machine(std::move(state)));
 }
 
@@ -442,14 +442,14 @@ int judge(nvdebug_gpu *gpu, nvdebug_mem_request &want) {
         errors += nvdebug_reg_value_check(word) != 0;
     if (!errors)
         return 0;
-    want.suspect = true;
+    want.maybe_pri_error = true;
     if (const int error = nvdebug_gpu_check_alive(gpu))
         return error;
     return errors == want.words ? -EIO : 0;
 }
 
 int read_memory(nvdebug_gpu *gpu, nvdebug_mem_request &want) {
-    want.suspect = false;
+    want.maybe_pri_error = false;
     int ret = check_range(gpu, want);
     if (!ret)
         ret = State::of(gpu).memory(want.addr, {want.buf, want.words});

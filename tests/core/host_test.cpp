@@ -135,7 +135,7 @@ class SubmitRegisters : public Host, public testing::WithParamInterface<std::str
         return machine.locked([this] { return nvdebug_submit(gpu(), runlist(), &other, &expected); });
     }
     int look() {
-        return machine.locked([this] { return nvdebug_submit_look(gpu(), runlist(), &other); });
+        return machine.locked([this] { return nvdebug_submit_locate(gpu(), runlist(), &other); });
     }
     [[nodiscard]] u32 reg(int i) const { return port + 4 * static_cast<u32>(i); }
     /// The register that submits.

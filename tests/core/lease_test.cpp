@@ -257,7 +257,7 @@ TEST_P(Leases, OfAChannelThatIsNamedTwice) {
 
 /// The id has another owner since: up to Turing a register shows that.
 TEST_P(Leases, OfAChannelOfAnotherOwner) {
-    if (!channels()->read_inst)
+    if (channels()->instance_in_entry)
         return;
     {
         Open open(machine, file("disable_channel"));
@@ -484,7 +484,7 @@ TEST_P(Leases, EndWithTheDriver) {
 /// The id is another channel's by now: its instance block is elsewhere, by a register or by the entry.
 TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
-    if (channels()->read_inst)
+    if (!channels()->instance_in_entry)
         return; // by the register: see below
     nvdebug_runlist_location loc{};
     ASSERT_EQ(machine.locked([&] { return ops->location(machine.gpu(), runlist(), &loc); }), 0);

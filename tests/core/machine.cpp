@@ -59,7 +59,7 @@ int Machine::probe() {
 }
 
 void Machine::forget() {
-    nvdebug_probe_forget(gpu(), "forgotten");
+    nvdebug_probe_reset(gpu(), "forgotten");
 }
 
 void Machine::retire() {
@@ -202,7 +202,7 @@ nvdebug_mem *new_session(nvdebug_gpu *gpu, bool undo) {
     if (!session)
         return nullptr;
     session->base.gpu = gpu;
-    session->base.insist = undo;
+    session->base.restoring = undo;
     session->tables = new Tables;
     return &session->base;
 }
@@ -226,7 +226,7 @@ int check_range(const nvdebug_gpu *gpu, u8 aperture, u64 addr, u64 bytes) {
 
 /// As the machine has it: without the bit of an address that is none of it.
 u64 place_of(const nvdebug_gpu *gpu, u8 aperture, u64 addr) {
-    return in_video(gpu, aperture) ? addr : addr & ~gpu->chip->memory->mark;
+    return in_video(gpu, aperture) ? addr : addr & ~gpu->chip->memory->flag;
 }
 
 int read_words(nvdebug_mem *mem, nvdebug_mem_request *want) {
@@ -262,7 +262,7 @@ int judge(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
     }
     if (errors == 0)
         return 0;
-    want->suspect = true;
+    want->maybe_pri_error = true;
     const int alive = nvdebug_gpu_check_alive(gpu);
     if (alive)
         return alive;
@@ -271,8 +271,8 @@ int judge(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
 
 int read_memory(nvdebug_mem *mem, nvdebug_mem_request *want) {
     nvdebug_gpu *gpu = mem->gpu;
-    want->suspect = false;
-    if (!mem->insist && shim.killed)
+    want->maybe_pri_error = false;
+    if (!mem->restoring && shim.killed)
         return -EINTR;
     int ret = Machine::of(gpu).next_request();
     if (!ret)
@@ -300,8 +300,8 @@ void nvdebug_mem_end(nvdebug_mem *mem) {
     kfree(session_of(mem));
 }
 
-void nvdebug_mem_insist(nvdebug_mem *mem) {
-    mem->insist = true;
+void nvdebug_mem_set_restoring(nvdebug_mem *mem) {
+    mem->restoring = true;
 }
 
 int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
@@ -356,7 +356,7 @@ nvdebug_list_memory *nvdebug_list_memory_alloc(nvdebug_gpu *gpu, const u32 *word
         static_cast<nvdebug_list_memory *>(kzalloc(sizeof(nvdebug_list_memory), GFP_KERNEL));
     if (!memory)
         return static_cast<nvdebug_list_memory *>(ERR_PTR(-ENOMEM));
-    memory->aperture = gpu->chip->memory->own;
+    memory->aperture = gpu->chip->memory->list_aperture;
     memory->bytes = 4 * count;
     const auto lent = machine.lend(memory->bytes);
     int ret = lent ? 0 : -ENOMEM;

@@ -440,7 +440,7 @@ TEST_P(Blocks, OneThatDoesNotTellItsIdIsDropped) {
         std::vector<u32> others = ids;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(n));
         expect_runlists(listed(others) + " (and 1 that do not tell their id)");
-        EXPECT_EQ(nvdebug_runlist_find(gpu(), ids[n]), nullptr);
+        EXPECT_EQ(nvdebug_runlist_find(&gpu()->topology, ids[n]), nullptr);
         for (const auto &[id, base] : base_of_id())
             EXPECT_EQ(
                 ids.at(static_cast<std::size_t>(std::ranges::find(bases, base) - bases.begin())),

@@ -175,6 +175,8 @@ TEST_P(Lists, OfChannelsThatAreNotThere) {
             none.insert(NV_PCCSR_CHANNEL_INST(id));
     }
     list->channels = 2;
+    if (!ops->per_runlist)
+        gpu()->topology.channels = 2;
     for (const char *const name : {"runlist0", "runlist0_brief", "contexts"}) {
         machine.expected.clear();
         reads.clear();

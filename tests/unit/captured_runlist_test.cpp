@@ -178,9 +178,9 @@ TEST(TwoTasksOnAnH100, WhoIsOnEnginesAndPbdmas) {
 
 nvdebug_instance instance(u64 addr) {
     std::vector<u32> words;
-    for (const nvdebug_words &run : nvdebug_instance_gh100.runs.run)
-        for (unsigned i = 0; i < run.count; i++)
-            words.push_back(mem(addr + 4 * (run.first + i)));
+    for (const nvdebug_word_range &range : nvdebug_instance_gh100.ranges.range)
+        for (unsigned i = 0; i < range.count; i++)
+            words.push_back(mem(addr + 4 * (range.first + i)));
     nvdebug_instance block{};
     EXPECT_EQ(nvdebug_instance_decode(&nvdebug_instance_gh100, words.data(), words.size(), &block),
               0);
@@ -233,9 +233,11 @@ TEST(TwoTasksOnAnH100, PageDirectories) {
         std::array<u64, 5> directories;
         u64 big, small;
     } contexts[] = {
-        {0x13D8861000, 0x1201F7000,
+        {0x13D8861000,
+         0x1201F7000,
          {0x13D8861000, 0x13D8860000, 0x13D885F000, 0x13D885E048, 0x13D885C000},
-         0x13D8859F00, 0x13D885B000},
+         0x13D8859F00,
+         0x13D885B000},
         {0x201000, 0x20451A000, {0x201000, 0x202000, 0x203000, 0x204080, 0x205220}, 0, 0x24F000}};
     for (const auto &context : contexts) {
         nvdebug_walk walk{};

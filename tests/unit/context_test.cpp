@@ -13,12 +13,12 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// The words of the runs, from an image given by byte offset; all others are 0.
-Words pick(const nvdebug_runs &runs, const std::map<unsigned, std::uint32_t> &image) {
+// The words of the ranges, from an image given by byte offset; all others are 0.
+Words pick(const nvdebug_word_ranges &ranges, const std::map<unsigned, std::uint32_t> &image) {
     Words words;
-    for (const nvdebug_words &run : runs.run)
-        for (unsigned i = 0; i < run.count; i++) {
-            const auto found = image.find(4 * (run.first + i));
+    for (const nvdebug_word_range &range : ranges.range)
+        for (unsigned i = 0; i < range.count; i++) {
+            const auto found = image.find(4 * (range.first + i));
             words.push_back(found == image.end() ? 0 : found->second);
         }
     return words;
@@ -26,7 +26,7 @@ Words pick(const nvdebug_runs &runs, const std::map<unsigned, std::uint32_t> &im
 
 int decode(const nvdebug_context_layout &layout, const std::map<unsigned, std::uint32_t> &image,
            nvdebug_context *context) {
-    const Words words = pick(layout.runs, image);
+    const Words words = pick(layout.ranges, image);
     return nvdebug_context_decode(&layout, words.data(), words.size(), context);
 }
 
@@ -39,21 +39,22 @@ const std::map<unsigned, std::uint32_t> image = {
 TEST(Context, WordsAreBounded) {
     for (const nvdebug_context_layout *layout : {&nvdebug_context_gk104, &nvdebug_context_gp100,
                                                  &nvdebug_context_gv100, &nvdebug_context_gh100}) {
-        const Words words = pick(layout->runs, image);
+        const Words words = pick(layout->ranges, image);
         nvdebug_context context{};
         EXPECT_LE(words.size(), static_cast<size_t>(NVDEBUG_CONTEXT_WORDS));
         EXPECT_EQ(nvdebug_context_decode(layout, words.data(), words.size() - 1, &context),
                   -EINVAL);
     }
-    EXPECT_EQ(nvdebug_runs_words(&nvdebug_context_pointer_runs),
+    EXPECT_EQ(nvdebug_ranges_words(&nvdebug_context_pointer_ranges),
               static_cast<size_t>(NVDEBUG_CONTEXT_POINTER_WORDS));
 }
 
 TEST(Context, StartsAsAHeaderDoes) {
-    for (const nvdebug_runs *runs : {&nvdebug_context_gv100.runs, &nvdebug_context_gh100.runs,
-                                     &nvdebug_context_pointer_runs}) {
-        EXPECT_EQ(runs->run[0].first, 0x0C / 4);
-        EXPECT_EQ(runs->run[0].count, 1);
+    for (const nvdebug_word_ranges *ranges :
+         {&nvdebug_context_gv100.ranges, &nvdebug_context_gh100.ranges,
+          &nvdebug_context_pointer_ranges}) {
+        EXPECT_EQ(ranges->range[0].first, 0x0C / 4);
+        EXPECT_EQ(ranges->range[0].count, 1);
     }
 }
 
@@ -112,19 +113,19 @@ TEST(Context, NotAnImage) {
 
 TEST(Context, PerVeidHeader) {
     u64 va = 0;
-    Words words =
-        pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
+    Words words = pick(nvdebug_context_pointer_ranges,
+                       {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
     EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
     EXPECT_EQ(va, 0x17F010000u);
-    words = pick(nvdebug_context_pointer_runs, image);
+    words = pick(nvdebug_context_pointer_ranges, image);
     EXPECT_FALSE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
 }
 
 // 57 bits of address from Hopper on, 49 before.
 TEST(Context, PerVeidHeaderAbove49Bits) {
     u64 va = 0;
-    const Words words =
-        pick(nvdebug_context_pointer_runs, {{0x0C, 0x21}, {0x78, 0x01FEDCBA}, {0x7C, 0x7F010000}});
+    const Words words = pick(nvdebug_context_pointer_ranges,
+                             {{0x0C, 0x21}, {0x78, 0x01FEDCBA}, {0x7C, 0x7F010000}});
     EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gh100, words.data(), &va));
     EXPECT_EQ(va, 0x1FEDCBA7F010000u);
     EXPECT_TRUE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));

@@ -12,12 +12,12 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// The words of the runs, from a block given by word number; all others are 0.
-Words pick(const nvdebug_runs &runs, const std::map<unsigned, std::uint32_t> &block) {
+// The words of the ranges, from a block given by word number; all others are 0.
+Words pick(const nvdebug_word_ranges &ranges, const std::map<unsigned, std::uint32_t> &block) {
     Words words;
-    for (const nvdebug_words &run : runs.run)
-        for (unsigned i = 0; i < run.count; i++) {
-            const auto found = block.find(run.first + i);
+    for (const nvdebug_word_range &range : ranges.range)
+        for (unsigned i = 0; i < range.count; i++) {
+            const auto found = block.find(range.first + i);
             words.push_back(found == block.end() ? 0 : found->second);
         }
     return words;
@@ -25,7 +25,7 @@ Words pick(const nvdebug_runs &runs, const std::map<unsigned, std::uint32_t> &bl
 
 nvdebug_instance decode(const nvdebug_instance_layout &layout,
                         const std::map<unsigned, std::uint32_t> &block) {
-    const Words words = pick(layout.runs, block);
+    const Words words = pick(layout.ranges, block);
     nvdebug_instance instance{};
     EXPECT_EQ(nvdebug_instance_decode(&layout, words.data(), words.size(), &instance), 0);
     return instance;
@@ -35,7 +35,7 @@ TEST(Instance, WordsAreBounded) {
     for (const nvdebug_instance_layout *layout :
          {&nvdebug_instance_gk104, &nvdebug_instance_gm200, &nvdebug_instance_gp100,
           &nvdebug_instance_gv100, &nvdebug_instance_ga100, &nvdebug_instance_gh100}) {
-        const size_t words = nvdebug_runs_words(&layout->runs);
+        const size_t words = nvdebug_ranges_words(&layout->ranges);
         EXPECT_LE(words, static_cast<size_t>(NVDEBUG_INSTANCE_WORDS));
         const Words block(words);
         nvdebug_instance instance{};
@@ -165,7 +165,7 @@ TEST(Instance, AnswersOfTheBus) {
     nvdebug_instance instance{};
     for (const unsigned number : {129u, 133u})
         for (const std::uint32_t value : {0xFFFFFFFFu, 0xBADF1100u, 0xBAD00100u}) {
-            const Words words = pick(nvdebug_instance_gv100.runs, {{number, value}});
+            const Words words = pick(nvdebug_instance_gv100.ranges, {{number, value}});
             EXPECT_EQ(nvdebug_instance_decode(&nvdebug_instance_gv100, words.data(), words.size(),
                                               &instance),
                       -EIO)
@@ -175,21 +175,21 @@ TEST(Instance, AnswersOfTheBus) {
     EXPECT_EQ(decode(nvdebug_instance_gv100, {{128, 0xBADF1000}}).dir.addr, 0xBADF1000u);
 }
 
-TEST(Subcontext, RunsOfTheTable) {
-    const auto run = [](std::uint64_t valid, std::uint32_t first) {
-        const nvdebug_words words = nvdebug_subcontext_run(valid, first);
+TEST(Subcontext, RangesOfTheTable) {
+    const auto range = [](std::uint64_t valid, std::uint32_t first) {
+        const nvdebug_word_range words = nvdebug_subcontext_range(valid, first);
         return std::pair<int, int>(words.first, words.count);
     };
-    EXPECT_EQ(run(0, 0).second, 0);
-    EXPECT_EQ(run(1, 0), std::make_pair(168, 3));
-    EXPECT_EQ(run(1, 1).second, 0);
-    EXPECT_EQ(run(0x7, 0), std::make_pair(168, 11));
-    EXPECT_EQ(run(0x6, 0), std::make_pair(172, 7));
-    EXPECT_EQ(run(0x8000000000000005, 0), std::make_pair(168, 3));
-    EXPECT_EQ(run(0x8000000000000005, 1), std::make_pair(176, 3));
-    EXPECT_EQ(run(0x8000000000000005, 3), std::make_pair(420, 3));
-    EXPECT_EQ(run(0x8000000000000005, 64).second, 0);
-    EXPECT_EQ(run(~0ull, 0), std::make_pair(168, 255));
+    EXPECT_EQ(range(0, 0).second, 0);
+    EXPECT_EQ(range(1, 0), std::make_pair(168, 3));
+    EXPECT_EQ(range(1, 1).second, 0);
+    EXPECT_EQ(range(0x7, 0), std::make_pair(168, 11));
+    EXPECT_EQ(range(0x6, 0), std::make_pair(172, 7));
+    EXPECT_EQ(range(0x8000000000000005, 0), std::make_pair(168, 3));
+    EXPECT_EQ(range(0x8000000000000005, 1), std::make_pair(176, 3));
+    EXPECT_EQ(range(0x8000000000000005, 3), std::make_pair(420, 3));
+    EXPECT_EQ(range(0x8000000000000005, 64).second, 0);
+    EXPECT_EQ(range(~0ull, 0), std::make_pair(168, 255));
 }
 
 TEST(Subcontext, Entry) {

@@ -16,7 +16,7 @@ void instance(const nvdebug_instance_layout &layout, const std::vector<u32> &wor
               std::vector<nvdebug_subcontext> &table) {
     nvdebug_instance out;
     const int ret = nvdebug_instance_decode(&layout, words.data(), words.size(), &out);
-    const size_t wanted = nvdebug_runs_words(&layout.runs);
+    const size_t wanted = nvdebug_ranges_words(&layout.ranges);
     FUZZ_REQUIRE(wanted <= NVDEBUG_INSTANCE_WORDS);
     FUZZ_REQUIRE(words.size() < wanted ? ret == -EINVAL : !ret || ret == -EIO);
     if (ret)
@@ -29,19 +29,19 @@ void instance(const nvdebug_instance_layout &layout, const std::vector<u32> &wor
     FUZZ_REQUIRE(nvdebug_page_dir_same(dir, dir));
 }
 
-/** The runs are what VALID has, each subcontext once, in rising order. */
+/** The ranges are what VALID has, each subcontext once, in rising order. */
 void subcontexts(u64 valid) {
-    const u32 table = nvdebug_subcontext_run(1, 0).first;
-    const u32 stride = nvdebug_subcontext_run(2, 0).first - table;
+    const u32 table = nvdebug_subcontext_range(1, 0).first;
+    const u32 stride = nvdebug_subcontext_range(2, 0).first - table;
     u64 seen = 0;
     u32 first = 0;
     for (;;) {
-        const nvdebug_words run = nvdebug_subcontext_run(valid, first);
-        if (!run.count)
+        const nvdebug_word_range range = nvdebug_subcontext_range(valid, first);
+        if (!range.count)
             break;
-        FUZZ_REQUIRE(run.first >= table + first * stride);
-        const u32 begin = (run.first - table) / stride;
-        const u32 count = (run.count + stride - 1) / stride;
+        FUZZ_REQUIRE(range.first >= table + first * stride);
+        const u32 begin = (range.first - table) / stride;
+        const u32 count = (range.count + stride - 1) / stride;
         FUZZ_REQUIRE(begin + count <= 64);
         for (u32 i = begin; i < begin + count; i++)
             seen |= 1ULL << i;
@@ -52,7 +52,7 @@ void subcontexts(u64 valid) {
 
 void context(const nvdebug_context_layout &layout, const std::vector<u32> &words) {
     nvdebug_context out;
-    const size_t wanted = nvdebug_runs_words(&layout.runs);
+    const size_t wanted = nvdebug_ranges_words(&layout.ranges);
     FUZZ_REQUIRE(wanted <= NVDEBUG_CONTEXT_WORDS);
     const int ret = nvdebug_context_decode(&layout, words.data(), words.size(), &out);
     FUZZ_REQUIRE(words.size() < wanted ? ret == -EINVAL : !ret || ret == -EIO || ret == -EBADMSG);
