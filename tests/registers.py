@@ -32,14 +32,6 @@ def list_place(board, address, aperture):
     return {block: address & 0xfffff000 | TARGET[aperture], block + 4: address >> 32}
 
 
-def list_port(board):
-    """Where to submit a list: the first register, and the last one, which has Host take it."""
-    if board in before("turing"):
-        return 0x2270, 0x2274
-    block = _list_block(board)
-    return block, block + 8
-
-
 def list_length(board, entries):
     """The same of its length, with nothing pending."""
     if board in before("turing"):

@@ -1,51 +1,23 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Requests that are undone when the file is closed: what the GPU does when their holder is killed."""
+"""Requests that are undone when the file is closed: when their holder is killed, through the kernel's ways to
+memory. What else they undo and leave alone: tests/core/lease_test.cpp."""
 
 import re
 
 import pytest
-from boards import BOARDS, before, since
+from boards import BOARDS, before
 from leases import HOLDER, LEASES, held, hold, kill, leases_of
 from nvdvm.machine import Gpu, Machine
-from runlist import enabled, location, mode, slice_of
-from tasks import SLICE_US, TSGS, even, gained, gained_by_channel, only, shares
+from runlist import location, slice_of
+from tasks import SLICE_US, even, only, shares
 from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
 # Of each way to move the window into video memory. On every board, without a kernel: tests/core/tasks_test.cpp.
 WINDOWS = ("gtx1060-3gb", "h200")
-# The register with the instance block of channel 2, up to Turing.
-INST_2 = 0x800010
+
 # What the GPU does
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_disabled_channels_run_again(bench, board):
-    window = 60 * SLICE_US
-    with held(bench, board, "disable_channel"):
-        bench.model(board).request("advance", 3 * SLICE_US)
-        assert gained(bench, board, window)[0, 1] == 0
-    bench.model(board).request("advance", 3 * SLICE_US)
-    after = gained(bench, board, window)
-    assert [after[0, tsg] for tsg in TSGS] == pytest.approx([window / 3] * 3, rel=0.05)
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_a_runlist_that_fell_asleep_wakes_up(bench, board):
-    with held(bench, board, disable_channel=" ".join(f"0:{channel}" for channel in range(6))):
-        bench.model(board).request("advance", 3 * SLICE_US)
-        assert set(gained_by_channel(bench, board, 10 * SLICE_US).values()) == {0}
-    assert all(gained_by_channel(bench, board, 10 * SLICE_US).values())
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_enabled_channels_stop_again(bench, board):
-    bench.write_ok(board, "disable_channel", "0:2 0:3")
-    with held(bench, board, enable_channel="0:2 0:3"):
-        assert gained(bench, board, 10 * SLICE_US)[0, 1] > 0
-    bench.model(board).request("advance", 3 * SLICE_US)
-    assert gained(bench, board, 10 * SLICE_US)[0, 1] == 0
 
 
 @pytest.mark.parametrize("board", WINDOWS)
@@ -79,16 +51,6 @@ def test_the_list_comes_back(bench, board):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", WINDOWS)
-def test_scheduling_goes_on(bench, board):
-    with held(bench, board, "scheduling"):
-        bench.model(board).request("advance", 3 * SLICE_US)
-        gain = gained(bench, board, 30 * SLICE_US)
-        assert sum(gain[0, tsg] > 0 for tsg in TSGS) <= 1
-    assert "off" not in bench.read(board, "scheduling")
-    assert even(bench, board)
-
-
 @pytest.mark.parametrize("board", BOARDS)
 def test_all_at_once(bench, board):
     with held(bench, board, *leases_of(board)):
@@ -112,44 +74,6 @@ def test_a_list_of_the_drivers_stays(bench, board, name):
     assert even(bench, board)
 
 
-@pytest.mark.parametrize("board", before("ampere-ga100"))
-@pytest.mark.parametrize("name", ["disable_channel", "enable_channel"])
-def test_a_channel_that_is_somebody_elses_by_now(bench, board, name):
-    """It has another instance block."""
-    if name == "enable_channel":
-        bench.write_ok(board, "disable_channel", "2")
-    hold(bench, [(bench.proc(board, name), "2")])
-    bench.model(board).request("fault", f"read {INST_2:#x} 0x80054321")
-    with trace(bench) as lines:
-        kill(bench)
-    bench.model(board).request("fault", "none")
-    assert not lines
-    assert (2 in enabled(bench, board)) == (name == "enable_channel")
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_what_was_changed_meanwhile(bench, board):
-    """Left alone, not written once more."""
-    with trace(bench) as lines:
-        hold(bench, [(bench.proc(board, "disable_channel"), "0:2 0:3"),
-                     (bench.proc(board, "scheduling"), "0 off")])
-        bench.write_ok(board, "enable_channel", "0:2")
-        bench.write_ok(board, "scheduling", "0 on")
-        kill(bench)
-    assert events(lines) == ["channel_enable", "channel_enable", "scheduling", "channel_enable",
-                             "scheduling", "channel_enable"]
-    assert "channel=3 enable" in lines[-1]
-
-
-@pytest.mark.parametrize("board", since("pascal"))
-def test_a_mode_that_was_changed_meanwhile(bench, board):
-    hold(bench, [(bench.proc(board, "preemption_mode"), "0:2 wfi")])
-    bench.write_ok(board, "preemption_mode", "0:2 cta")
-    with trace(bench) as lines:
-        kill(bench)
-    assert not lines and mode(bench, board) == "CTA"
-
-
 # What can go wrong
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -165,17 +89,6 @@ def test_a_gpu_off_the_bus(bench, board):
                for line in lines)
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module().status == 0
-
-
-@pytest.mark.parametrize("board", before("ampere-ga100"))
-def test_channels_that_do_not_follow(bench, board):
-    hold(bench, [(bench.proc(board, "disable_channel"), "2 3")])
-    bench.model(board).request("fault", "stuck 0x800014")
-    kill(bench)
-    bench.model(board).request("fault", "none")
-    lines = bench.module_log(2)
-    assert "failed to restore 1 channel, the last one channel 2 (-5)" in lines
-    assert "lease over: enabled 1 channel: 3" in lines
 
 
 # The log

@@ -7,10 +7,10 @@ import re
 import pytest
 from boards import BOARDS, GENERATION, before, since
 from costs import accesses
-from registers import list_pending, list_port, runlist_base, stick
-from runlist import location, slice_of
-from tasks import SLICE_US, even, on_engine, only, shares
-from text import boxes, tsgs
+from registers import runlist_base
+from runlist import location
+from tasks import SLICE_US, even, only, shares
+from text import boxes
 from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
@@ -83,20 +83,6 @@ def test_timeslices_of_a_list_in_system_memory(bench, board):
         pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize("board", ["gtx980"])
-def test_a_list_that_is_not_taken_gets_its_old_words_back(bench, board):
-    """Host never reports that it has taken the list."""
-    with trace(bench) as lines:
-        stick(bench.model(board), list_pending(board))
-        bench.refused(board, "set_timeslice", "0:1 9000", "timed out")
-        bench.model(board).request("fault", "none")
-    assert slice_of(bench, board, 1) == ["1998.848"]
-    words = [re.search(r"old=(\w+) new=(\w+)", line).groups() for line in lines
-             if " timeslice: " in line]
-    assert len(words) == 2 and words[0] == words[1][::-1]
-    assert even(bench, board)
-
-
 # switch_to_tsg
 
 @pytest.mark.parametrize("board", WINDOWS)
@@ -163,33 +149,7 @@ def test_bus_mastering_is_borrowed(bench, board):
     assert command() == was
 
 
-@pytest.mark.parametrize("board", before("ampere-ga100")[-2:])
-def test_a_gate_that_somebody_else_undoes(bench, board):
-    """The register has the gates of all runlists: his write, of another's, has ours as it was before."""
-    # the request reads it before it writes; then it looks again
-    bench.model(board).request("fault", "wrong-after", "1", "0x2")
-    bench.write_ok(board, "scheduling", "0 off")
-    assert bench.model(board).request("fault", "none")["hits"] == 1
-    assert bench.peek(board, SCHED_DISABLE) == 1
-    assert "modified concurrently" in bench.module_log(3)
-    bench.write_ok(board, "scheduling", "0 on")
-
-
-# preempt_tsg, preempt_runlist
-
-@pytest.mark.parametrize("board", WINDOWS)
-@pytest.mark.parametrize("name, text", [("preempt_tsg", "0:1"), ("preempt_runlist", "0")])
-def test_a_preempt_ends_a_timeslice(bench, board, name, text):
-    bench.write_ok(board, "resubmit_runlist", "0")
-    bench.model(board).request("advance", SLICE_US + 500)
-    assert on_engine(bench, board) == {1}
-    bench.write_ok(board, name, text)
-    bench.model(board).request("advance", 100)
-    # a list that is submitted again begins with its first TSG
-    again = {0} if name == "preempt_runlist" and board in before("volta") else {2}
-    assert on_engine(bench, board) == again
-    assert even(bench, board)
-
+# A writer that is killed
 
 @pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
 def test_a_killed_writer_leaves_nothing_behind(bench, name):
@@ -228,61 +188,11 @@ def tsgs_with_timeslices(bench, board):
             for box in boxes(bench.read(board, "runlist0_brief")) if box.kind == "TSG Entry"]
 
 
-# scheduling, resubmit_runlist
-
-@pytest.mark.parametrize("board", ["h200"])
-def test_a_write_that_is_lost(bench, board):
-    """Half a submit is none: the list is the driver's, or the one that was asked for."""
-    where = location(bench, board)
-    failed = 0
-    for access in range(8):
-        bench.model(board).request("fault", f"lose-writes-after {access} 1")
-        result = bench.write(board, "switch_to_tsg", "0:1")
-        bench.model(board).request("fault", "none")
-        if result.status == 0:
-            assert tsgs(bench.read(board, "runlist0")) == [(1, [2, 3])]
-            bench.write_ok(board, "resubmit_runlist", "0")
-        failed += result.status != 0
-        assert location(bench, board) == where, access
-        assert "failed to restore" not in bench.module_log(2), access
-    assert failed and even(bench, board)
-
-
-@pytest.mark.parametrize("board", ["rtx2080ti"])
-def test_an_address_that_the_registers_do_not_take(bench, board):
-    """The length after it, which has Host take the list, is not written."""
-    where = location(bench, board)
-    address, length = list_port(board)
-    with trace(bench) as lines:
-        bench.model(board).request("fault", "stuck", hex(address))
-        bench.refused(board, "switch_to_tsg", "0:1", "Input/output error")
-        bench.model(board).request("fault", "none")
-    assert any(f"where=0x{address:x} " in line for line in lines)
-    assert not any(f"where=0x{length:x} " in line for line in lines)
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", ["gtx1060-3gb", "h200"])
-def test_one_read_that_fails(bench, board):
-    """The last one of a switch, where the kernel looks again. At any access, and with words that could
-    be right: tests/core/submit_test.cpp."""
-    where = location(bench, board)
-    cost = bench.cost(board, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}")
-    bench.write_ok(board, "resubmit_runlist", "0")
-    last = sum(block["reads"] for block in cost.values()) - 1
-    bench.model(board).request("fault", "wrong-after", str(last), "0xbadf5040")
-    bench.refused(board, "switch_to_tsg", "0:1", "Input/output error")
-    assert bench.model(board).request("fault", "none")["hits"] == 1
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
 # All of them
 
 @pytest.mark.parametrize("board", ["titan-v"])
 def test_what_is_refused_writes_nothing(bench, board):
-    """Also what is good as far as it goes. Which errors: proc_control `refused`."""
+    """Also what is good as far as it goes. Which errors: tests/core/requests_test.cpp."""
     bad = ["x", "0:77", "99:1", "0:5000", "1" + " " * 5000]
     tsgs_too = [*bad, "0:1 x", "0:1 0:77"]
     requests = {

@@ -3,6 +3,7 @@
 // failed, and that it acts on no list but the one that it has read.
 #include "bench.hpp"
 #include "meddled.hpp"
+#include "text.hpp"
 
 extern "C" {
 #include "chips/chips.h"
@@ -11,6 +12,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,13 +88,38 @@ class Requests : public testing::TestWithParam<std::string> {
 // --- what is no request ---
 
 TEST_P(Requests, WithoutAllOfItsWords) {
-    const std::map<std::string, std::vector<std::pair<std::string, int>>> wrong{
+    using Texts = std::vector<std::pair<std::string, int>>;
+    const Texts of_runlists{{"", -EINVAL},
+                            {"x", -EINVAL},
+                            {"0x", -EINVAL},
+                            {"0 x", -EINVAL},
+                            {"99", -EINVAL},
+                            {"0 99", -EINVAL},
+                            {"0:", -EINVAL},
+                            {"0:0", -EINVAL},
+                            {"-1", -EINVAL},
+                            {"all", -EINVAL},
+                            {"*", -EINVAL},
+                            {"#", -EINVAL},
+                            {"100000000000000000000", -ERANGE}};
+    const std::map<std::string, Texts> wrong{
         {"preempt_tsg",
          {{"", -EINVAL},
           {"0:", -EINVAL},
           {"0:77", -EINVAL},
           {"99:1", -EINVAL},
           {"0:1 x", -EINVAL},
+          {"x 0:1", -EINVAL},
+          {"0:1x", -EINVAL},
+          {"0:1,0:1", -EINVAL},
+          {"0:1:", -EINVAL},
+          {":0", -EINVAL},
+          {"-1", -EINVAL},
+          {"1:1", -EINVAL},
+          {"0:1 0:77", -EINVAL},
+          {"0:1 99:0", -EINVAL},
+          {"0:1 0:4294967296", -ERANGE},
+          {"100000000000000000000", -ERANGE},
           {"0:5000", -ERANGE},
           {"5000", -ERANGE},
           {"77", -EINVAL}}},
@@ -102,6 +129,11 @@ TEST_P(Requests, WithoutAllOfItsWords) {
           {"0:77", -EINVAL},
           {"99:1", -EINVAL},
           {"0:1 0:2", -EINVAL},
+          {"0:1x", -EINVAL},
+          {"0:1 x", -EINVAL},
+          {"1:1", -EINVAL},
+          {"0:1 0:77", -EINVAL},
+          {"100000000000000000000", -ERANGE},
           {"0:5000", -ERANGE},
           {"5000", -ERANGE},
           {"77", -EINVAL}}},
@@ -113,17 +145,46 @@ TEST_P(Requests, WithoutAllOfItsWords) {
           {"99:1 4000", -EINVAL},
           {"0:1 x", -EINVAL},
           {"0:1 4000 x", -EINVAL},
+          {"0:1 4000 0:1 4000", -EINVAL},
+          {"0:1 4000x", -EINVAL},
+          {"0:1 4000.0000", -EINVAL},
+          {"0:1 4000.5x", -EINVAL},
+          {"0:1 4000,5", -EINVAL},
+          {"0:1 1.2.3", -EINVAL},
+          {"0:1 .", -EINVAL},
+          {"0:1 1e3", -EINVAL},
+          {"0:1 -4000", -EINVAL},
+          {"1:1 4000", -EINVAL},
+          {"77 4000", -EINVAL},
+          {"4000", -EINVAL},
+          {"0:1 0.000", -ERANGE},
+          {"0:1 8556381", -ERANGE},
+          {"0:1 4294968296", -ERANGE},
+          {"0:1 18446744073709552616", -ERANGE},
+          {"0:1 18446744073709552.616", -ERANGE},
+          {"100000000000000000000 4000", -ERANGE},
           {"0:1 1.023", -ERANGE},
           {"0:1 0", -ERANGE},
           {"0:1 8556380.161", -ERANGE},
           {"0:5000 4000", -ERANGE}}},
-        {"preempt_runlist", {{"", -EINVAL}, {"x", -EINVAL}, {"99", -EINVAL}, {"0:0", -EINVAL}}},
-        {"resubmit_runlist", {{"", -EINVAL}, {"x", -EINVAL}, {"99", -EINVAL}, {"0:0", -EINVAL}}},
+        {"preempt_runlist", of_runlists},
+        {"resubmit_runlist", of_runlists},
         {"scheduling",
          {{"", -EINVAL},
           {"0", -EINVAL},
           {"0 ", -EINVAL},
           {"0 maybe", -EINVAL},
+          {"on", -EINVAL},
+          {"off 0", -EINVAL},
+          {"0 OFF", -EINVAL},
+          {"0 offx", -EINVAL},
+          {"0off", -EINVAL},
+          {"0 of", -EINVAL},
+          {"0 off x", -EINVAL},
+          {"0 off 0", -EINVAL},
+          {"0 off on", -EINVAL},
+          {"0 off 99 off", -EINVAL},
+          {"0 off 100000000000000000000 off", -ERANGE},
           {"99 off", -EINVAL},
           {"0:0 off", -EINVAL},
           {"0 off 1", -EINVAL}}},
@@ -133,6 +194,13 @@ TEST_P(Requests, WithoutAllOfItsWords) {
           {"0: wfi", -EINVAL},
           {"0:9 wfi", -EINVAL},
           {"0:2 wfi x", -EINVAL},
+          {"0:2 wfi cta", -EINVAL},
+          {"0:2 wfix", -EINVAL},
+          {"0:2 WFI", -EINVAL},
+          {"0:2 gfxp", -EINVAL},
+          {"wfi", -EINVAL},
+          {"wfi 0:2", -EINVAL},
+          {"99:0 wfi", -EINVAL},
           {"0:5000 wfi", -ERANGE},
           {"100000000000000000000 wfi", -ERANGE}}},
         {"disable_channel", {{"", -EINVAL}, {"0:", -EINVAL}, {"x", -EINVAL}, {"0:5000", -ERANGE}}},
@@ -163,6 +231,38 @@ TEST_P(Requests, OfTooMany) {
         EXPECT_EQ(write(name, text + each), -E2BIG) << name;
         EXPECT_TRUE(machine.written.empty()) << name;
     }
+}
+
+/// The file has each gate, and the last word about one counts.
+TEST_P(Requests, OfGatesShow) {
+    const nvdebug_topology &topology = machine.gpu()->topology;
+    const u32 first = topology.runlist[0].id, last = topology.runlist[topology.runlists - 1].id;
+    const auto expect_off = [&](const std::set<u32> &off) {
+        std::string text = "# runlist scheduling\n";
+        for (u32 i = 0; i < topology.runlists; i++) {
+            const u32 id = topology.runlist[i].id;
+            text += std::to_string(id) + (off.contains(id) ? " off\n" : " on\n");
+        }
+        EXPECT_EQ(read(machine, *find("scheduling")).text, text);
+    };
+    expect_off({});
+    for (u32 i = 0; i < topology.runlists; i++) {
+        const u32 id = topology.runlist[i].id;
+        const std::string name = std::to_string(id);
+        for (int again = 0; again < 2; again++) {
+            EXPECT_EQ(write("scheduling", name + " off"), 0);
+            expect_off({id});
+        }
+        EXPECT_EQ(write("scheduling", name + " on\n"), 0);
+        expect_off({});
+    }
+    const std::string a = std::to_string(first), b = std::to_string(last);
+    EXPECT_EQ(write("scheduling", a + " off\n" + hex(last) + " off\n"), 0);
+    expect_off({first, last});
+    EXPECT_EQ(write("scheduling", "  " + b + " on   " + a + "\non"), 0);
+    expect_off({});
+    EXPECT_EQ(write("scheduling", a + " off\n" + b + " off " + a + " on"), 0);
+    expect_off({last});
 }
 
 // --- what happens to the GPU ---
@@ -331,7 +431,8 @@ TEST_P(Requests, OfAListThatIsNowhere) {
     EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EIO);
     const Text contexts = read(machine, *find("contexts"));
     EXPECT_EQ(contexts.error, 0);
-    EXPECT_NE(contexts.text.find("\n0 - - - - - - - unreadable\n"), std::string::npos) << contexts.text;
+    EXPECT_NE(contexts.text.find("\n0 - - - - - - - unreadable\n"), std::string::npos)
+        << contexts.text;
     const Text shown = read(machine, *find("runlist0_brief"));
     EXPECT_EQ(shown.error, 0);
     EXPECT_NE(shown.text.find(" invalid |"), std::string::npos) << shown.text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What disable_channel and enable_channel do, take and refuse. How a file takes a write at all is the
-// kernel's: tests/kselftest/proc_write.c.
+// kernel's: tests/kselftest/proc_control.c.
 #include "bench.hpp"
 #include "text.hpp"
 

@@ -142,22 +142,14 @@ size_t need_requests(const struct gpu *gpu,
 	return count;
 }
 
-void target_with_id(const struct gpu *gpu, const struct channel *channel,
-		    const char *id, char target[TARGET_MAX])
-{
-	if (gpu_ids_are_global(gpu))
-		snprintf(target, TARGET_MAX, "%s", id);
-	else
-		snprintf(target, TARGET_MAX, "%u:%s", channel->runlist, id);
-}
-
 void target_of(const struct gpu *gpu, const struct channel *channel,
 	       char target[TARGET_MAX])
 {
-	char id[16];
-
-	snprintf(id, sizeof(id), "%u", channel->id);
-	target_with_id(gpu, channel, id, target);
+	if (gpu_ids_are_global(gpu))
+		snprintf(target, TARGET_MAX, "%u", channel->id);
+	else
+		snprintf(target, TARGET_MAX, "%u:%u", channel->runlist,
+			 channel->id);
 }
 
 void set_enabled(const struct gpu *gpu, const struct channel *channel,

@@ -47,9 +47,6 @@ void mode_word(const char *shown, char word[8]);
 /* What names the channel on this GPU, whatever its generation. */
 void target_of(const struct gpu *gpu, const struct channel *channel,
 	       char target[TARGET_MAX]);
-/* The same with another number for the channel. */
-void target_with_id(const struct gpu *gpu, const struct channel *channel,
-		    const char *id, char target[TARGET_MAX]);
 
 /* Disables or enables one channel and ends the test if that fails. */
 void set_enabled(const struct gpu *gpu, const struct channel *channel,
