@@ -37,8 +37,8 @@ static inline void kunmap_local(void *map)
 #endif
 
 /*
- * Do programs choose what the device's addresses mean? @drv is a struct
- * pci_driver or platform_driver; before 5.19 its name tells.
+ * Does the driver let user space manage the device's DMA? @drv is a struct
+ * pci_driver or platform_driver; before 5.19 it is recognised by its name.
  */
 #ifdef NVDEBUG_HAVE_DRIVER_MANAGED_DMA
 #define nvdebug_driver_managed_dma(drv)	((drv)->driver_managed_dma)
@@ -62,7 +62,7 @@ iommu_driver_get_domain_for_dev(struct device *dev)
 #define nvdebug_assign_str(dst, src)	__assign_str(dst, src)
 #endif
 
-/* From 6.3 on, iommu_map() is told how to allocate. */
+/* From 6.3 on, iommu_map() has a parameter of allocation flags. */
 static inline int nvdebug_iommu_map(struct iommu_domain *domain,
 				    unsigned long iova, phys_addr_t phys,
 				    size_t size, int prot)

@@ -22,7 +22,7 @@ extern "C" {
 u8 nvdebug_pce_lce_gp100(u32 config, u32 pce);
 u8 nvdebug_pce_lce_gv100(u32 config, u32 pce);
 
-/* The LCE whose PCEs @grce shares, likewise. */
+/* The LCE that shares its PCEs with @grce, likewise. */
 u8 nvdebug_grce_lce_gp100(u32 config, u32 grce);
 u8 nvdebug_grce_lce_gv100(u32 config, u32 grce);
 u8 nvdebug_grce_lce_tu102(u32 config, u32 grce);

@@ -27,7 +27,7 @@ struct nvdebug_mmu_level {
 	const char *name;	/* NVIDIA's: PD3, PT64K */
 	u8 shift;		/* an entry covers 1 << shift bytes */
 	u8 bits;		/* of the index */
-	bool page;		/* a directory whose entries may be pages */
+	bool page;		/* a directory, but entries may be pages */
 };
 
 /*

@@ -222,7 +222,7 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 	struct preempt_wait preempt = {
 		.reg = runlist->base + ops->runlist,
 		/*
-		 * The manual says bit 21 (RUNLIST), nouveau waits for bit 20
+		 * Bit 21 (RUNLIST) in the manual, bit 20 in nouveau
 		 * (drm/nouveau/nvkm/engine/fifo/ga100.c): both must be clear.
 		 */
 		.pending = ops->shared ? BIT(runlist->id) : PENDING,

@@ -34,7 +34,7 @@ struct proc_file {
 	const struct nvdebug_view *view;	/* for reading, or NULL */
 	const struct nvdebug_control *control;	/* for writing, or NULL */
 	u32 number;		/* in its name */
-	bool state;		/* readable as the state_* parameters say */
+	bool state;		/* readable as set by the state_* parameters */
 	struct proc_file *next;
 };
 

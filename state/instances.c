@@ -143,7 +143,7 @@ struct block_read {
 
 /*
  * With all 64 subcontexts valid these words are all ones, as if the bus did not
- * answer: read them again with the word before, to tell these apart.
+ * answer: read them again with the word before, to distinguish the two.
  */
 static void block_want_valid_again(struct block_read *self,
 				   struct list_head *wanted)

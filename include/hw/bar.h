@@ -14,9 +14,9 @@
 #include <linux/bits.h>
 
 /*
- * One register per BAR, and one that tells whether a change is under way. The
- * same bits in PBUS, up to Volta, and in the space of virtual functions, from
- * Turing to Ada.
+ * One register per BAR, and one with bits for a change under way. The same bits
+ * in PBUS, up to Volta, and in the space of virtual functions, from Turing to
+ * Ada.
  */
 #define NV_PBUS_BAR1_BLOCK			0x00001704 /* RW */
 #define NV_PBUS_BAR2_BLOCK			0x00001714 /* RW */

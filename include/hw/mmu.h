@@ -15,7 +15,7 @@
 
 #include <linux/bits.h>
 
-/* Which pages version 1 has, where the instance block does not say. */
+/* The size of version 1's pages, where the instance block has no bit for it. */
 #define NV_PFB_PRI_MMU_CTRL			0x00100c80 /* RW */
 #define  NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB	BIT(0)
 /* GM20x and newer (open-gpu-doc manuals/volta/gv100/pri_mmu_both.ref.txt) */

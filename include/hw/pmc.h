@@ -31,8 +31,8 @@
 #define  NV_PMC_BOOT_42_CHIP_ID			GENMASK(29, 20)
 
 /*
- * What the register bus answers when it cannot answer. The code in the low
- * 20 bits says why; open-gpu-kernel-modules
+ * Answers of the register bus in place of a register's value. The low 20 bits
+ * are a code for the reason; open-gpu-kernel-modules
  * src/nvidia/src/kernel/gpu/gpu_access.c tests the same bits.
  */
 #define NV_PRI_GONE				0xffffffffu

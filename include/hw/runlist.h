@@ -21,7 +21,7 @@
 /* offsets from the runlist's PRI base */
 #define NV_RUNLIST_CHANNEL_CONFIG		0x004 /* R- */
 #define  NV_RUNLIST_CHANNEL_CONFIG_NUM_CHANNELS_LOG2 GENMASK(3, 0)
-/* what all manuals and headers say it is */
+/* the number in all manuals and headers */
 #define NV_RUNLIST_CHANNELS			2048
 #define  NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET GENMASK(31, 4) /* in place */
 #define NV_RUNLIST_DOORBELL_CONFIG		0x008 /* R- */
@@ -79,7 +79,7 @@
 #define NV_RUNLIST_DOORBELL_CONFIG_GB202	0x14c
 #define NV_RUNLIST_PBDMA_CONFIG_GB202		0x154
 
-/* Channel RAM, offset from its base. Bit 0 of a write says what ones do. */
+/* Channel RAM, offset from its base. Bit 0 of a write selects what ones do. */
 #define NV_CHRAM_CHANNEL(i)			(4 * (i)) /* RW */
 #define  NV_CHRAM_CHANNEL_ENABLE		BIT(1) /* RW */
 #define  NV_CHRAM_CHANNEL_NEXT			BIT(2) /* RW */
