@@ -14,6 +14,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from common import loads, show, write
@@ -54,15 +55,18 @@ class Keeping:
     """nvqos at work."""
 
     def __init__(self, *words):
-        self.process = subprocess.Popen([NVQOS, "--json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        first = self.process.stdout.readline()
-        if not first:
-            sys.exit(f"nvqos {' '.join(words)}: {self.process.stderr.read()}")
-        os.set_blocking(self.process.stdout.fileno(), False)
+        self.told = tempfile.NamedTemporaryFile("r", encoding="utf-8")
+        with open(self.told.name, "wb") as to:
+            self.process = subprocess.Popen([NVQOS, "--json", *words], stdout=to, stderr=subprocess.PIPE, text=True)
+        while not os.stat(self.told.name).st_size:
+            if self.process.poll() is not None:
+                sys.exit(f"nvqos {' '.join(words)}: {self.process.stderr.read()}")
+            time.sleep(0.01)
 
     def last(self):
         """The last whole line of those so far."""
-        lines = (self.process.stdout.read() or "").splitlines()
+        self.told.seek(0)
+        lines = self.told.read().splitlines()
         return json.loads(lines[-2])["data"]["tenants"] if len(lines) > 1 else None
 
     def processor_s(self):

@@ -7,6 +7,7 @@
 #include "tools/nvqos/run.hpp"
 
 #include <csignal>
+#include <fcntl.h>
 #include <sys/wait.h>
 
 namespace served {
@@ -310,6 +311,25 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     kernel.switches.back().ns = kernel.clock() + 1'200'000'000;
     EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::not_kept);
     EXPECT_EQ(enabled(), all_on);
+}
+
+/// A reader that does not read does not keep tasks from being looked after.
+TEST_F(Ends, ThoughNobodyReads) {
+    ASSERT_TRUE(gpu.owners());
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_GE(::fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::_exit(run({"557=share:30%", "--for", "2s", "--json"}));
+    }
+    int status = -1;
+    EXPECT_TRUE(comes_true([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+    EXPECT_EQ(status, 0);
+    ::kill(child, SIGKILL);
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 /// tests/test_qos.py holds them against the schema.

@@ -92,8 +92,8 @@ std::string utc_now() {
     return text.data();
 }
 
-std::string json_line(const Report &report, const qos::Settings &settings,
-                      const std::string &time) {
+std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
+                      std::uint64_t left_out) {
     Json tenants = Json::array();
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
@@ -108,6 +108,7 @@ std::string json_line(const Report &report, const qos::Settings &settings,
                        {"round_us", static_cast<double>(report.epoch.round) / 1000},
                        {"overcommitted", report.epoch.overcommitted},
                        {"lost", report.lost},
+                       {"left_out", left_out},
                        {"tenants", std::move(tenants)}}}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -9,8 +9,9 @@
 
 namespace nvqos {
 
-/** One line. @param time UTC, ISO 8601 */
-std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time);
+/** One line. @param time UTC, ISO 8601 @param left_out lines so far that were not printed */
+std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
+                      std::uint64_t left_out);
 
 /** One line of column names, and one for each tenant. */
 std::string table_of(const std::vector<Report> &reports);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "command_line.hpp"
@@ -29,6 +30,13 @@ Outcome<void> write(const std::string &text) {
     if (!print(text))
         return fail(failed, std::string("stdout cannot be written: ") + std::strerror(errno));
     return {};
+}
+
+/** Would a line be taken at once? A reader that is slow, or a terminal that is stopped, must not
+ *  keep tasks from being looked after. */
+bool is_stdout_ready() {
+    pollfd out{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&out, 1, 0) != 0;
 }
 
 Ns monotonic() {
@@ -111,11 +119,8 @@ class Session {
                         report.error().exit, fmt::format("gpu{}: {}", wardens_[n]->gpu().index(),
                                                          report.error().sentence)});
                 if (*report) {
-                    if (invocation_.json)
-                        if (auto written =
-                                write(json_line(**report, invocation_.asked.settings, utc_now()));
-                            !written)
-                            return tl::unexpected(written.error());
+                    if (auto written = tell(**report); !written)
+                        return tl::unexpected(written.error());
                     last[n] = std::move(**report);
                     has[n] = true;
                 }
@@ -167,8 +172,19 @@ class Session {
         invocation_.asked = std::move(*asked);
     }
 
+    /** A line of JSON, if those are wanted. */
+    Outcome<void> tell(const Report &report) {
+        if (!invocation_.json)
+            return {};
+        if (!is_stdout_ready()) {
+            left_out_++;
+            return {};
+        }
+        return write(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
+    }
+
     Outcome<void> show(const std::vector<Report> &reports) {
-        if (invocation_.json || invocation_.quiet)
+        if (invocation_.json || invocation_.quiet || !is_stdout_ready())
             return {};
         const qos::Settings &settings = invocation_.asked.settings;
         std::string text = is_terminal_ ? "\033[H\033[J" : "";
@@ -188,7 +204,7 @@ class Session {
             plans.push_back(warden->plan());
         if (invocation_.json) {
             for (const Report &plan : plans)
-                if (auto written = write(json_line(plan, invocation_.asked.settings, utc_now()));
+                if (auto written = write(json_line(plan, invocation_.asked.settings, utc_now(), 0));
                     !written)
                     return tl::unexpected(written.error());
         } else if (auto shown = write(table_of(plans) + "dry run: nothing was changed\n"); !shown) {
@@ -211,6 +227,7 @@ class Session {
 
     Invocation invocation_;
     const bool is_terminal_;
+    std::uint64_t left_out_ = 0; ///< lines
     std::vector<std::unique_ptr<Warden>> wardens_;
 };
 
