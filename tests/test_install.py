@@ -128,9 +128,9 @@ def test_what_is_installed(prefix, libdir):
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", "recording.line.json",
         *(each["schema"] for each in commands if each["schema"]))}
-    expected |= {f"share/man/man1/{name}.1" for name in (
-        "nvdebugctl", "nvstgm", "nvtaskset",
-        *{f"nvdebugctl-{each['object']}" for each in commands if each["object"] != "help"})}
+    expected |= {f"share/man/man1/{path.name}" for path in (ROOT / "docs/man").glob("*.1")} | {
+        "share/man/man1/nvdebugctl.1",
+        *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
