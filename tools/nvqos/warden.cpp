@@ -18,6 +18,16 @@ namespace {
 constexpr std::uint32_t drivers_own = 0xffffffff;
 /** Looks without a reason: for who has ended, and what no switch has shown. */
 constexpr Ns slow_look = 5 * qos::second;
+/** A look at processes may take so long; caps are not looked after meanwhile. What is left, where
+ *  many come at once, is for the next step. */
+constexpr Ns longest_look = 50 * qos::ms;
+/** It waits until nothing else is due for so long, but not for more epochs than these. */
+constexpr Ns time_for_look = 25 * qos::ms;
+constexpr int longest_delay = 3;
+
+Ns monotonic() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 Ns ns_of(std::uint64_t ns) {
     return static_cast<Ns>(ns);
@@ -110,8 +120,10 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
             if (engine.name == "GR0")
                 warden->runlist_ = engine.runlist;
     warden->governor_.emplace(asked.settings, goals_of(asked), warden->now_);
-    if (auto looked = warden->look_for_tasks(); !looked)
-        return tl::unexpected(looked.error());
+    do {
+        if (auto looked = warden->look_for_tasks(); !looked)
+            return tl::unexpected(looked.error());
+    } while (warden->unfinished_);
     warden->governor_->step(warden->now_);
     if (const auto refused = warden->refusals(); !refused.empty())
         return fail(failed, refused.front());
@@ -182,8 +194,9 @@ void Warden::hold(Task &task) {
 }
 
 Outcome<void> Warden::look_for_tasks() {
-    wants_look_ = false;
+    const Ns began = monotonic();
     looked_at_ = now_;
+    unfinished_ = false;
     const auto owners = gpu_.owners();
     if (!owners)
         return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
@@ -212,6 +225,11 @@ Outcome<void> Warden::look_for_tasks() {
         task.tenant = tenant_of(process);
         if (same && task.channels == channels)
             continue;
+        if (monotonic() - began > longest_look) {
+            unfinished_ = true;
+            task.channels.clear();
+            continue;
+        }
         task.channels = std::move(channels);
         if (!options_.dry_run)
             hold(task);
@@ -359,9 +377,10 @@ Outcome<std::optional<Report>> Warden::step() {
             violations_[n] += !epoch->tenants[n].kept;
         made = report(std::move(*epoch));
     }
-    // What is due first is not kept waiting by a look.
     apply(*now);
-    if (*now - looked_at_ >= (wants_look_ ? asked_.settings.epoch : slow_look)) {
+    const Ns since = *now - looked_at_, length = asked_.settings.epoch;
+    const bool wanted = unfinished_ || since >= (wants_look_ ? length : slow_look);
+    if (wanted && (governor_->due() - *now >= time_for_look || since >= longest_delay * length)) {
         if (auto looked = look_for_tasks(); !looked)
             return tl::unexpected(looked.error());
         governor_->step(*now);

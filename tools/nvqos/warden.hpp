@@ -117,7 +117,7 @@ class Warden {
         meant_; ///< by a pid that was named: when its process was started
     std::set<std::uint32_t>
         passed_over_; ///< pids that had the GPU, and that the last look did not find
-    bool wants_look_ = true;
+    bool wants_look_ = true, unfinished_ = false;
     qos::Ns looked_at_ = 0;
 };
 
