@@ -77,7 +77,7 @@ bool Scanner::next(std::string_view &line) {
     return true;
 }
 
-void Scanner::fail(std::string what) {
+void Scanner::fail(const std::string &what) {
     if (error_)
         return;
     const std::string where = line_ ? "line " + std::to_string(line_) + ": " : "no text: ";

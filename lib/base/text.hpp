@@ -51,7 +51,7 @@ class Scanner {
     bool next(std::string_view &line);
 
     /** @p what is wrong in the line at hand, unless something was before. */
-    void fail(std::string what);
+    void fail(const std::string &what);
     bool failed() const { return error_.has_value(); }
 
     template <typename T>

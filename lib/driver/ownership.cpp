@@ -522,7 +522,7 @@ class Ownership::Look {
         for (OwnedChannel &channel : channels) {
             channel.process = n;
             channel.control = one.process.controls.size();
-            owned_.channels.push_back(std::move(channel));
+            owned_.channels.push_back(channel);
         }
         if (!channels.empty())
             one.process.controls.push_back({at.number, std::move(taken)});
@@ -568,7 +568,7 @@ class Ownership::Look {
         done_.insert(client);
         if (one.budget.spend_client())
             for (OwnedChannel &channel : asked.channels(card_))
-                channels.push_back(std::move(channel));
+                channels.push_back(channel);
     }
 
     /** Is it the same file as another descriptor of the process? Then it has the same clients. */
