@@ -87,6 +87,9 @@ class Leases : public testing::TestWithParam<std::string> {
 TEST_P(Leases, AreAsManyAsThereMayBe) {
     {
         Open open(machine, file("disable_channel"));
+        // those that fail do not count
+        for (int i = 0; i < 2 * NVDEBUG_LEASES_MAX; i++)
+            EXPECT_EQ(open.write("lease x").error, -EINVAL);
         for (int i = 0; i < NVDEBUG_LEASES_MAX; i++)
             ASSERT_EQ(open.write("lease 0:2").error, 0) << i;
         EXPECT_EQ(open.write("lease 0:3").error, -ENOSPC);
@@ -181,11 +184,15 @@ TEST_P(Leases, OfWhatCannotBeUndoneAreRefused) {
 }
 
 TEST_P(Leases, TheWordIsAWordOfItsOwn) {
-    EXPECT_EQ(write("disable_channel", "lease"), -EINVAL);
-    EXPECT_EQ(write("disable_channel", "leases 0:2"), -EINVAL);
-    EXPECT_EQ(write("disable_channel", "lease lease 0:2"), -EINVAL);
-    EXPECT_EQ(write("disable_channel", "  lease\n 0:2"), 0);
+    Open open(machine, file("disable_channel"));
+    for (const char *const text :
+         {"lease", "lease ", "lease\n", "lease x", "lease 0:2 x", "leases 0:2", "lease lease 0:2",
+          "lease0:2", "Lease 0:2", "leas 0:2", "0:2 lease", "lease 99:0 on"})
+        EXPECT_EQ(open.write(text).error, -EINVAL) << text;
     EXPECT_TRUE(is_enabled(2));
+    EXPECT_EQ(open.write(" \n\tlease\n 0:2").error, 0);
+    EXPECT_FALSE(is_enabled(2));
+    EXPECT_EQ(write("disable_channel", "  lease\n 0:2"), 0);
 }
 
 TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
@@ -481,7 +488,8 @@ TEST_P(Leases, EndWithTheDriver) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The id is another channel's by now: its instance block is elsewhere, by a register or by the entry.
+/// The id is another channel's by now: its instance block is elsewhere, by a register or by the
+/// entry.
 TEST_P(Leases, OfAnIdThatWasUsedAgainIsLeftAlone) {
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
     if (!channels()->instance_in_entry)
@@ -720,6 +728,17 @@ TEST_P(Timeslices, AreRestoredWithTheirLease) {
     EXPECT_FALSE(machine.written.empty()); // submitted again
     EXPECT_TRUE(has(machine.done, "lease over: set the timeslice of 1 TSG: 0:1 "));
     EXPECT_TRUE(machine.errors.empty());
+}
+
+/// In another order what one lease found would be what another has left.
+TEST_P(Timeslices, AreRestoredTheLastOneFirst) {
+    {
+        Open open(machine, file("set_timeslice"));
+        for (const char *const value : {"500", "3000", "100", "3000"})
+            ASSERT_EQ(open.write(std::string("lease 0:1 ") + value).error, 0) << value;
+        EXPECT_NE(word(), old);
+    }
+    EXPECT_EQ(word(), old);
 }
 
 TEST_P(Timeslices, ThatSomebodyHasChangedSinceAreLeftAlone) {

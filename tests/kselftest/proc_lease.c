@@ -15,7 +15,6 @@
 #include "suite.h"
 #include "tree.h"
 
-#define LEASES_MAX 16
 #define ROUNDS 40
 
 /* Fails the test if nothing differs from `before`. */
@@ -158,21 +157,6 @@ static void test_last_close(const struct gpu *gpu)
 
 /* ---- what is undone ---- */
 
-static void test_without_the_word(const struct gpu *gpu)
-{
-	struct request requests[REQUESTS_MAX];
-	size_t count = need_leases(gpu, requests);
-	struct state before = state_read(gpu);
-
-	for (size_t i = 0; i < count; i++) {
-		int error = control(gpu, requests[i].file, requests[i].text);
-
-		EXPECT(!error, "%s: %s", requests[i].file, strerror(error));
-		expect_change(gpu, &before, requests[i].file);
-		state_restore(gpu, &before);
-	}
-}
-
 /* A lease beside requests that are none, through one open file. */
 static void test_only_the_leased(const struct gpu *gpu)
 {
@@ -188,30 +172,6 @@ static void test_only_the_leased(const struct gpu *gpu)
 	close(fd);
 	EXPECT(!is_enabled(gpu, &channels.at[0]), "what was no lease is undone");
 	EXPECT(is_enabled(gpu, &channels.at[1]), "the lease is not undone");
-	set_enabled(gpu, &channels.at[0], true);
-}
-
-/* What was so before the lease stays so after it. */
-static void test_only_the_changed(const struct gpu *gpu)
-{
-	struct channels channels = enabled_channels(gpu, 2);
-	char a[TARGET_MAX], b[TARGET_MAX], text[3 * TARGET_MAX];
-	int fd, second;
-
-	target_of(gpu, &channels.at[0], a);
-	target_of(gpu, &channels.at[1], b);
-	set_enabled(gpu, &channels.at[0], false);
-	snprintf(text, sizeof(text), "%s %s %s", b, a, b);
-	fd = lease(gpu, DISABLE, text);
-	second = lease(gpu, DISABLE, b);
-	EXPECT(!is_enabled(gpu, &channels.at[1]), "it is not disabled");
-	close(second);
-	EXPECT(!is_enabled(gpu, &channels.at[1]),
-	       "a lease that changed nothing undid something");
-	close(fd);
-	EXPECT(!is_enabled(gpu, &channels.at[0]),
-	       "one that was disabled before the lease is enabled");
-	EXPECT(is_enabled(gpu, &channels.at[1]), "the other one is not");
 	set_enabled(gpu, &channels.at[0], true);
 }
 
@@ -301,129 +261,6 @@ static void test_switch_meanwhile(const struct gpu *gpu)
 	state_expect(gpu, &before, "resubmitted during the lease");
 	close(fd);
 	state_expect(gpu, &before, "after a lease that was over before");
-}
-
-/* The last one first: else what it found would be what is left. */
-static void test_several(const struct gpu *gpu)
-{
-	static const char *const values[] = { "500", "3000", "100", "3000" };
-	struct state before;
-	struct tsg *tsg;
-	int fd;
-
-	need_file(gpu, TIMESLICE);
-	before = state_read(gpu);
-	tsg = before.tsgs.at;
-	ASSERT(tsg, "no TSGs");
-	fd = open_write(gpu, TIMESLICE);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		char text[80];
-
-		snprintf(text, sizeof(text), "%u:%u %s", tsg->runlist, tsg->id,
-			 values[i]);
-		EXPECT(!lease_through(fd, text), "%s: %s", text,
-		       strerror(errno));
-	}
-	expect_change(gpu, &before, "with four leases");
-	close(fd);
-	state_expect(gpu, &before, "after four leases");
-}
-
-/* ---- what is refused ---- */
-
-static void test_most(const struct gpu *gpu)
-{
-	struct channels channels = enabled_channels(gpu, 2);
-	char a[TARGET_MAX], b[TARGET_MAX];
-	int fd = open_write(gpu, DISABLE), error;
-
-	target_of(gpu, &channels.at[0], a);
-	target_of(gpu, &channels.at[1], b);
-	/* those that fail do not count */
-	for (int i = 0; i < 2 * LEASES_MAX; i++)
-		EXPECT(lease_through(fd, "x") == EINVAL, "junk is leased");
-	for (int i = 0; i < LEASES_MAX; i++)
-		EXPECT(!lease_through(fd, a), "lease %d: %s", i,
-		       strerror(errno));
-	error = lease_through(fd, b);
-	EXPECT(error == ENOSPC, "one more: %s", strerror(error));
-	EXPECT(is_enabled(gpu, &channels.at[1]), "that changed something");
-	EXPECT(write(fd, b, strlen(b)) == (ssize_t)strlen(b),
-	       "without the word: %s", strerror(errno));
-	EXPECT(!is_enabled(gpu, &channels.at[1]), "it changed nothing");
-	close(fd);
-	EXPECT(is_enabled(gpu, &channels.at[0]), "the leases are not undone");
-	set_enabled(gpu, &channels.at[1], true);
-}
-
-/* '@' stands for a request that would be taken. */
-static void test_failing(const struct gpu *gpu)
-{
-	static const char *const texts[] = {
-		"lease", "lease ", "lease\n", "lease x", "lease @ x",
-		"lease lease @", "lease@", "leases @", "Lease @", "leas @",
-		"@ lease", "lease 99:0 on",
-	};
-	struct request requests[REQUESTS_MAX];
-	size_t count = need_leases(gpu, requests);
-	struct state before = state_read(gpu);
-
-	for (size_t r = 0; r < count; r++) {
-		int fd = open_write(gpu, requests[r].file);
-
-		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-			const char *at = strchr(texts[i], '@');
-			char text[200];
-
-			snprintf(text, sizeof(text), "%.*s%s%s",
-				 at ? (int)(at - texts[i]) : 200, texts[i],
-				 at ? requests[r].text : "", at ? at + 1 : "");
-			EXPECT(write(fd, text, strlen(text)) < 0 &&
-			       errno == EINVAL, "%s: \"%s\": %s",
-			       requests[r].file, text, strerror(errno));
-		}
-		state_expect(gpu, &before, requests[r].file);
-		close(fd);
-		state_expect(gpu, &before, requests[r].file);
-	}
-}
-
-/* Blanks as in any request, and zero bytes as in none. */
-static void test_blanks(const struct gpu *gpu)
-{
-	struct channels channels = enabled_channels(gpu, 1);
-	char target[TARGET_MAX], text[TARGET_MAX + 32];
-	int fd = open_write(gpu, DISABLE), length;
-
-	target_of(gpu, channels.at, target);
-	length = snprintf(text, sizeof(text), " \n\tlease\n  %s\n", target);
-	EXPECT(write(fd, text, (size_t)length) == length, "write: %s",
-	       strerror(errno));
-	EXPECT(!is_enabled(gpu, channels.at), "it is not disabled");
-	EXPECT(write(fd, text, (size_t)length + 1) < 0 && errno == EINVAL,
-	       "a zero byte is taken");
-	close(fd);
-	EXPECT(is_enabled(gpu, channels.at), "it is not enabled again");
-}
-
-static void test_not_leasable(const struct gpu *gpu)
-{
-	struct request requests[REQUESTS_MAX];
-	size_t count = need_requests(gpu, requests);
-	struct state before = state_read(gpu);
-	int error;
-
-	for (size_t i = 0; i < count; i++) {
-		if (is_leasable(requests[i].file))
-			continue;
-		error = control_format(gpu, requests[i].file, "lease %s",
-				       requests[i].text);
-		EXPECT(error == EINVAL, "%s: %s", requests[i].file,
-		       strerror(error));
-	}
-	error = control(gpu, "translate", "lease 0x1000 0x0");
-	EXPECT(error == EINVAL, "translate: %s", strerror(error));
-	state_expect(gpu, &before, "after refused leases");
 }
 
 /* ---- files that are read, too ---- */
@@ -543,25 +380,13 @@ static const struct suite_test tests[] = {
 	  SUITE_CONTROLS },
 	{ "last_close", "duplicates and children keep a lease",
 	  test_last_close, SUITE_CONTROLS },
-	{ "without_the_word", "a request that is no lease stays",
-	  test_without_the_word, SUITE_CONTROLS },
 	{ "only_the_leased", "also beside a lease", test_only_the_leased,
 	  SUITE_CONTROLS },
-	{ "only_the_changed", "what the lease did not change stays",
-	  test_only_the_changed, SUITE_CONTROLS },
 	{ "timeslice_meanwhile", "another timeslice stays",
 	  test_timeslice_meanwhile, SUITE_CONTROLS },
 	{ "timeslice_beneath", "timeslices and lists in any order",
 	  test_timeslice_beneath, SUITE_CONTROLS },
 	{ "switch_meanwhile", "another list stays", test_switch_meanwhile,
-	  SUITE_CONTROLS },
-	{ "several", "several are undone last first", test_several,
-	  SUITE_CONTROLS },
-	{ "most", "there is a most", test_most, SUITE_CONTROLS },
-	{ "failing", "what is no request leaves no lease", test_failing,
-	  SUITE_CONTROLS },
-	{ "blanks", "blanks and zero bytes", test_blanks, SUITE_CONTROLS },
-	{ "not_leasable", "some have nothing to undo", test_not_leasable,
 	  SUITE_CONTROLS },
 	{ "answer", "a lease answers", test_answer, SUITE_CONTROLS },
 	{ "snapshot", "an open file keeps what was", test_snapshot,
