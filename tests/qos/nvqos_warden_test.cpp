@@ -296,6 +296,32 @@ INSTANTIATE_TEST_SUITE_P(Signals, Program,
 
 using Ends = Program;
 
+TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
+    ASSERT_TRUE(gpu.owners());
+    const std::string path = testing::TempDir() + "goals." + std::to_string(::getpid()) + ".toml";
+    const auto write = [&](const std::string &goal) {
+        std::ofstream(path) << "[[tenant]]\ncommand = \"one\"\ngoal = \"" << goal << "\"\n";
+    };
+    write("share:30%");
+    const pid_t child = start({"--file", path, "--quiet"});
+    ASSERT_TRUE(comes_true([&] { return timeslices_us()[0] > 2500; }));
+    write("cap:10%");
+    ::kill(child, SIGHUP);
+    EXPECT_TRUE(comes_true([&] { return is_paused(); }));
+    // It makes no sense: the cap stays.
+    write("fast");
+    ::kill(child, SIGHUP);
+    ::usleep(300'000);
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on; }));
+    EXPECT_TRUE(comes_true([&] { return is_paused(); }));
+    ::kill(child, SIGTERM);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(enabled(), all_on);
+    std::remove(path.c_str());
+}
+
 TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(run({}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
