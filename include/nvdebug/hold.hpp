@@ -33,7 +33,7 @@ class TaskHold {
   public:
     virtual ~TaskHold() = default;
     /** Returns before it is done, so that several holds are asked at once. What is so already is
-     * not done again, unless somebody else has changed it. */
+     * not done again, unless another program has changed it. */
     virtual Result<void> ask(const TaskState &wanted) = 0;
     /** Waits until it is done. ErrorCode::not_found: the processes have ended. */
     virtual Result<void> finish() = 0;

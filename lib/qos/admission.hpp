@@ -7,7 +7,7 @@
 
 namespace qos {
 
-/** Who competes for the GPU: a tenant, or with no goal all that nobody named. */
+/** A tenant that competes for the GPU, or all tasks without a tenant of their own together. */
 struct Entrant {
     Goal goal;
     std::int64_t turns = 1; ///< in a round: its TSGs, 1 or more

@@ -69,7 +69,7 @@ class Division {
     void divide(std::span<const Account> accounts) {
         const Ns switches = switching(turns_, settings_.costs);
         Part left = std::max<Part>(0, whole - scaled(switches, whole, round_));
-        // Turns are divided among the others in what is left by those who are served first.
+        // Turns are divided among the others in what is left by tenants that are served first.
         Ns taken = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++)
             if (entrants_[n].goal.aim == Aim::latency)
@@ -106,7 +106,7 @@ class Division {
                     least(n) + (is_here(entrants_[n]) ? scaled(rest, goal.weight, weights) : 0);
             }
         }
-        // Without anybody who takes the rest, it goes to all in proportion: turns are as long as
+        // Without a tenant that takes the rest, it goes to all in proportion: turns are as long as
         // the round.
         const Part all = given + paid;
         if (weights == 0 && all > 0)
@@ -149,7 +149,7 @@ Account settled(const Goal &goal, Account account, const Observation &seen,
         // below nor above its goal.
         const Ns most = settings.kept_epochs * scaled(settings.epoch, goal.part, whole),
                  least = -settings.epoch / 20;
-        // Who has no work keeps nothing.
+        // A tenant without work keeps nothing.
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
         account.credit = std::clamp(kept + quota - progress, least, most);
     }

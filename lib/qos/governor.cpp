@@ -65,7 +65,7 @@ std::optional<EpochRecord> Governor::step(Ns now) {
         seen_.assign(entrants_.size(), {});
         changed_ = false;
     } else if (changed_) {
-        // Turns are divided anew among those who are there; nothing is settled.
+        // Turns are divided anew among the tenants that are there; nothing is settled.
         plan_ = next_epoch(entrants_, accounts_, {}, settings_);
         changed_ = false;
     }

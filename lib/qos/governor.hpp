@@ -35,7 +35,7 @@ struct EpochRecord {
 
 class Governor {
   public:
-    /** @param goals of the tenants; what nobody named is one of them, too */
+    /** @param goals of the tenants; tasks without a tenant are one of them, too */
     Governor(Settings settings, std::vector<Goal> goals, Ns now);
 
     /** It has so many TSGs that compete for the GPU; 0: it is not there. In effect with the next
@@ -70,7 +70,7 @@ class Governor {
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
-    bool changed_ = false; ///< who is there
+    bool changed_ = false; ///< the tenants that are there
 };
 
 } // namespace qos

@@ -70,7 +70,7 @@ class Keeping:
         return json.loads(lines[-2])["data"]["tenants"] if len(lines) > 1 else None
 
     def processor_s(self):
-        """Its own and that of its keepers, which are nobody's children."""
+        """Its own and that of its keepers, which are no children of its."""
         def used(pid):
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Who had work, from turns worked out by hand.
+// Which tenant had work, from turns worked out by hand.
 #include "lib/qos/demand.hpp"
 
 #include <gtest/gtest.h>

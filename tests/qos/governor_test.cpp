@@ -374,7 +374,7 @@ TEST(Latency, NeighboursHaveTurnsThatAreWorthASwitch) {
     EXPECT_NEAR(run.points(1, second), 30, 1);
 }
 
-/// What the one that is served first takes is known after an epoch: nobody has to be owed first.
+/// What is served first is measured after an epoch, so that no other tenant falls behind before.
 TEST(Latency, SharesAreKeptBesideIt) {
     Governed run({}, {{.aim = Aim::latency}, share(30), rest});
     run.add(0, simulated::every(20 * ms, 6 * ms));

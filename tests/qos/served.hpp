@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Processes on a simulated GPU behind the stand-in for NVIDIA's driver: what is asked of the driver
-// decides who has the GPU, and its record of context switches has who had it.
+// decides which task has the GPU, and its record of context switches shows it.
 #pragma once
 
 #include "tests/driver/steering.hpp"

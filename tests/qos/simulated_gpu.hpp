@@ -31,7 +31,7 @@ class Gpu {
     static constexpr Ns step = 12 * qos::us, change = 84 * qos::us, rest = 103 * qos::us;
     std::vector<Task> tasks;
     std::vector<qos::TenantTurn> turns; ///< not yet taken; of the one that goes on, its part so far
-    /// A context that has no work stays there while nobody else comes.
+    /// A context that has no work stays there while no other one comes.
     bool stays = true;
     /// The use of each tenant by steps of 1 ms.
     std::vector<std::vector<std::int32_t>> use_by_ms;

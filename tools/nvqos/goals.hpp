@@ -28,7 +28,7 @@ struct Tenant {
 
 struct Asked {
     std::vector<Tenant> tenants; ///< a process is of the first that it fits
-    qos::Goal others = {};       ///< of all that nobody named, together
+    qos::Goal others = {};       ///< of all tasks without a tenant, together
     qos::Settings settings = {};
     std::vector<std::uint32_t> gpus = {}; ///< empty: all
 };

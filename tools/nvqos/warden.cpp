@@ -16,7 +16,7 @@ using qos::Ns;
 namespace {
 
 constexpr std::uint32_t drivers_own = 0xffffffff;
-/** Looks without a reason: for who has ended, and what no switch has shown. */
+/** Looks without a reason: for tasks that have ended, and what no switch has shown. */
 constexpr Ns slow_look = 5 * qos::second;
 /** A look at processes may take so long; caps are not looked after meanwhile. What is left, where
  *  many come at once, is for the next step. */
@@ -262,7 +262,7 @@ bool Warden::has_tasks_of(std::size_t tenant) const {
                                [&](const auto &one) { return one.second.tenant == tenant; });
 }
 
-// --- who had the GPU ---
+// --- turns ---
 
 void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
     for (const nvdebug::Turn &turn : turns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Keeps the goals on one GPU: reads who had it, decides, and sets timeslices and pauses. */
+/** @file Keeps the goals on one GPU: reads turns, decides, and sets timeslices and pauses. */
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace nvqos {
 
-/** A tenant as it is shown. The last of a report is what nobody named. */
+/** A tenant as it is shown. The last of a report is that of tasks without a tenant. */
 struct TenantReport {
     const Tenant *tenant; ///< nullptr: the others
     qos::Goal goal;
@@ -34,7 +34,7 @@ struct Report {
     std::uint64_t lost; ///< switches that were not recorded, since it began
 };
 
-/** For people, each sentence once: what cannot be done, who comes and goes. */
+/** For people, each sentence once: what cannot be done. */
 using Say = std::function<void(const std::string &)>;
 
 class Warden {
