@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
           "nvdebug_entry.c")
-PROGRAMS = ("include/nvdebug", "lib/base", "lib/driver", "lib/nvdebug", "lib/stgm lib/qos",
-            "tools/nvtaskset", "tools/nvdebugctl", "tools/nvstgm tools/nvqos tools/exporter tools/bridge")
+PROGRAMS = ("include/nvdebug", "lib/base", "lib/drawing lib/partition", "lib/driver", "lib/nvdebug",
+            "lib/stgm lib/qos", "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge")
 # Declared at the bottom, and implemented by whoever has the machine.
 SEAM = "core/machine.h"
 # Public headers stand apart from what they declare.
@@ -107,6 +107,12 @@ def test_no_file_includes_one_above_it(part):
     assert len(includes(part)) > len(part.sources()) / 2, "includes are not recognised any more"
     against = [f"{path} includes {target}" for path, target in includes(part) if rank(part, target) > rank(part, path)]
     assert not against
+
+
+def test_programs_include_nothing_of_each_other():
+    """What two of them need is in lib/."""
+    assert not [f"{path} includes {target}" for path, target in includes(Programs)
+                if path.parts[0] == target.parts[0] == "tools" and path.parts[1] != target.parts[1]]
 
 
 @both

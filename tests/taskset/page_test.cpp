@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A partition is many words: a reader during a write gets all of the old or of the new one.
-#include "tools/nvtaskset/page.hpp"
+#include "lib/partition/page.hpp"
 
 #include <gtest/gtest.h>
 

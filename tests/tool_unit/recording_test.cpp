@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Forms of a recording: each has all of it, and can be read where it was cut.
+#include "lib/drawing/perfetto.hpp"
 #include "recording/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -416,7 +417,7 @@ Trace read_trace(std::string_view text) {
 }
 
 TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
-    const auto sink = make_perfetto();
+    const auto sink = drawing::make_perfetto();
     told_and_ended(*sink);
     const Trace trace = read_trace(sink->text());
     ASSERT_EQ(trace.clocks.size(), 1U);
@@ -455,7 +456,7 @@ TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
 }
 
 TEST(PerfettoForm, IsReadPieceByPiece) {
-    const auto sink = make_perfetto();
+    const auto sink = drawing::make_perfetto();
     std::string text;
     tell(*sink);
     // What is taken at any time is whole packets.

@@ -4,6 +4,7 @@
 #include "objects/copy.hpp"
 #include "state.hpp"
 
+using namespace drawing;
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "tools/nvtaskset/tasks.hpp"
+#include "lib/partition/tasks.hpp"
 
 namespace nvdebug::exporter {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "cli/svg.hpp"
+#include "lib/drawing/svg.hpp"
 
 namespace nvstgm {
 namespace {
 
-using namespace nvdebugctl;
+using namespace drawing;
 
 /** Lines differ by colour and dashes, and each has its name at its end. */
 Stroke stroke_of(std::size_t n) {

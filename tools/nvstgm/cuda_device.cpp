@@ -4,7 +4,7 @@
 
 #include "device.hpp"
 #include "lib/stgm/fit.hpp"
-#include "tools/nvtaskset/cuda.hpp"
+#include "lib/partition/cuda.hpp"
 
 namespace nvstgm {
 namespace {

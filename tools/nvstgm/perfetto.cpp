@@ -4,24 +4,25 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "forms.hpp"
-#include "recording/recording.hpp"
+#include "lib/drawing/perfetto.hpp"
 
 namespace nvstgm {
 namespace {
 
-using nvdebugctl::Lane;
-using nvdebugctl::RecordedProcess;
+using drawing::Lane;
+using drawing::RecordedProcess;
 using stgm::What;
 
 class Writer {
   public:
     /** @param gpus that there are turns of */
     Writer(const stgm::TaskSet &set, Source source, const std::set<std::uint32_t> &gpus = {})
-        : set_(set), runs_(source == Source::run), sink_(nvdebugctl::make_perfetto()) {
-        nvdebugctl::RecordingHead head{.time = "",
+        : set_(set), runs_(source == Source::run), sink_(drawing::make_perfetto()) {
+        drawing::RecordingHead head{.time = "",
                                        .source = runs_ ? "run" : "simulation",
                                        .period_ns = 0,
                                        .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}};
@@ -83,7 +84,7 @@ class Writer {
     }
 
     std::string text() {
-        sink_->end(nvdebugctl::Json());
+        sink_->end(drawing::Json());
         return sink_->text();
     }
 
@@ -126,7 +127,7 @@ class Writer {
 
     const stgm::TaskSet &set_;
     bool runs_;
-    std::unique_ptr<nvdebugctl::TextSink> sink_;
+    std::unique_ptr<drawing::TextSink> sink_;
     std::vector<RecordedProcess> processes_;
     std::map<std::uint32_t, RecordedProcess> gpu_processes_;
     std::map<std::string, Lane> lanes_;

@@ -7,9 +7,9 @@
 #include "gpu_switches.hpp"
 #include "perfetto.hpp"
 #include "running.hpp"
+#include "lib/partition/state.hpp"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/undisturbed.hpp"
-#include "tools/nvtaskset/mps.hpp"
 
 namespace nvstgm {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "outcome.hpp"
+#include "lib/partition/outcome.hpp"
 
 namespace nvtaskset {
 

@@ -3,7 +3,7 @@
 #ifndef NVTASKSET_CHOICE_LOCK_HPP
 #define NVTASKSET_CHOICE_LOCK_HPP
 
-#include "outcome.hpp"
+#include "lib/partition/outcome.hpp"
 
 namespace nvtaskset {
 

@@ -3,7 +3,7 @@
 #ifndef NVTASKSET_COOPERATIVE_HPP
 #define NVTASKSET_COOPERATIVE_HPP
 
-#include "cuda.hpp"
+#include "lib/partition/cuda.hpp"
 
 namespace nvtaskset {
 

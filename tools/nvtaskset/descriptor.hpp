@@ -9,7 +9,7 @@
 #ifndef NVTASKSET_DESCRIPTOR_HPP
 #define NVTASKSET_DESCRIPTOR_HPP
 
-#include "state.hpp"
+#include "lib/partition/state.hpp"
 
 namespace nvtaskset {
 

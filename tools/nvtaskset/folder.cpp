@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "variables.hpp"
+#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "outcome.hpp"
+#include "lib/partition/outcome.hpp"
 
 namespace nvtaskset {
 

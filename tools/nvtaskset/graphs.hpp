@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "cooperative.hpp"
-#include "cuda.hpp"
-#include "state.hpp"
+#include "lib/partition/cuda.hpp"
+#include "lib/partition/state.hpp"
 #include "table.hpp"
 
 namespace nvtaskset {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "cuda.hpp"
+#include "lib/partition/cuda.hpp"
 
 namespace nvtaskset::hooks {
 

@@ -21,10 +21,10 @@
 #include "descriptor.hpp"
 #include "graphs.hpp"
 #include "hooks.hpp"
-#include "page.hpp"
-#include "parse.hpp"
+#include "lib/partition/page.hpp"
+#include "lib/partition/parse.hpp"
 #include "table.hpp"
-#include "variables.hpp"
+#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -10,8 +10,8 @@
 #include "apart.hpp"
 #include "folder.hpp"
 #include "probe.hpp"
-#include "text.hpp"
-#include "variables.hpp"
+#include "lib/partition/text.hpp"
+#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {

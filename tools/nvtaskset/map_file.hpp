@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "gpu_map.hpp"
-#include "gpus.hpp"
+#include "lib/partition/gpu_map.hpp"
+#include "lib/partition/gpus.hpp"
 
 namespace nvtaskset {
 

@@ -11,7 +11,7 @@
 #include "folder.hpp"
 #include "orphans.hpp"
 #include "service.hpp"
-#include "variables.hpp"
+#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {

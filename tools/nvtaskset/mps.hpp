@@ -6,15 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "outcome.hpp"
+#include "lib/partition/outcome.hpp"
 
 namespace nvtaskset {
-
-/**
- * Tasks that one server takes. The paper (ECRTS 2025) found 15 of 8 channels: a TSG has 128, and the
- * server 8 of them.
- */
-constexpr std::uint32_t clients_max = 15;
 
 /** An MPS server that nvtaskset has not started. */
 struct OtherMps {

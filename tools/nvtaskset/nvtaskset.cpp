@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #include "choice_lock.hpp"
-#include "gpus.hpp"
+#include "lib/partition/gpus.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/standard_output.hpp"
 #include "map_file.hpp"
 #include "mps.hpp"
-#include "page.hpp"
-#include "tasks.hpp"
-#include "text.hpp"
-#include "variables.hpp"
+#include "lib/partition/page.hpp"
+#include "lib/partition/tasks.hpp"
+#include "lib/partition/text.hpp"
+#include "lib/partition/variables.hpp"
 #include "visible.hpp"
 #include "watcher.hpp"
 

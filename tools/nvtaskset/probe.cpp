@@ -10,10 +10,10 @@
 #include <map>
 #include <thread>
 
-#include "cuda.hpp"
-#include "page.hpp"
+#include "lib/partition/cuda.hpp"
+#include "lib/partition/page.hpp"
 #include "sm_order.hpp"
-#include "text.hpp"
+#include "lib/partition/text.hpp"
 
 namespace nvtaskset {
 namespace {

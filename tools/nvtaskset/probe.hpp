@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "gpu_map.hpp"
+#include "lib/partition/gpu_map.hpp"
 
 namespace nvtaskset {
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "descriptors.hpp"
-#include "variables.hpp"
+#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <type_traits>
 
-#include "cuda.hpp"
+#include "lib/partition/cuda.hpp"
 
 namespace nvtaskset {
 

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "apart.hpp"
-#include "cuda.hpp"
+#include "lib/partition/cuda.hpp"
 #include "lib/base/gpu_name.hpp"
-#include "state.hpp"
+#include "lib/partition/state.hpp"
 
 namespace nvtaskset {
 namespace {

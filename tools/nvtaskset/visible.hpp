@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "gpus.hpp"
+#include "lib/partition/gpus.hpp"
 
 namespace nvtaskset {
 

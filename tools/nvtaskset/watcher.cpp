@@ -18,7 +18,7 @@
 #include "lib/base/printable.hpp"
 #include "map_file.hpp"
 #include "orphans.hpp"
-#include "tasks.hpp"
+#include "lib/partition/tasks.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "page.hpp"
+#include "lib/partition/page.hpp"
 
 namespace nvtaskset {
 

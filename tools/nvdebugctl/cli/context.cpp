@@ -8,7 +8,7 @@
 
 #include "lib/base/gpu_name.hpp"
 #include "nvdebug/surroundings.hpp"
-#include "tools/nvtaskset/gpus.hpp"
+#include "lib/partition/gpus.hpp"
 
 namespace nvdebugctl {
 

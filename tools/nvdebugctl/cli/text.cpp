@@ -145,30 +145,4 @@ std::optional<std::string> nearest_word(std::string_view typed,
     return nearest;
 }
 
-std::vector<std::string> break_lines(std::string_view text,
-                                     const std::function<bool(std::string_view)> &fits) {
-    std::vector<std::string> lines;
-    std::string line;
-    while (!text.empty()) {
-        const std::size_t blank = text.find(' ');
-        const std::string word(text.substr(0, blank));
-        text.remove_prefix(blank == text.npos ? text.size() : blank + 1);
-        if (line.empty()) {
-            line = word;
-        } else if (const std::string longer = line + ' ' + word; fits(longer)) {
-            line = longer;
-        } else {
-            lines.push_back(line);
-            line = word;
-        }
-    }
-    if (!line.empty())
-        lines.push_back(line);
-    return lines;
-}
-
-std::vector<std::string> break_lines(std::string_view text, std::size_t columns) {
-    return break_lines(text, [&](std::string_view line) { return line.size() <= columns; });
-}
-
 } // namespace nvdebugctl

@@ -5,13 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/lines.hpp"
 #include "lib/base/printable.hpp"
 #include "nvdebug/engine.hpp"
 #include "nvdebug/runlist.hpp"
@@ -19,6 +19,7 @@
 namespace nvdebugctl {
 
 using nvdebug::fold_ids;
+using nvdebug::base::break_lines;
 using nvdebug::base::printable;
 
 /** `1 channel`, `3 channels`, `2 processes`. */
@@ -45,13 +46,6 @@ std::optional<std::string> whole_word(std::string_view typed, std::span<const st
 
 /** The one of @p words that was probably meant: up to two letters are wrong, or it was cut off. */
 std::optional<std::string> nearest_word(std::string_view typed, std::span<const std::string> words);
-
-/** @p text in lines that @p fits, broken at blanks; a word that fits no line has one of its own. */
-std::vector<std::string> break_lines(std::string_view text,
-                                     const std::function<bool(std::string_view)> &fits);
-
-/** The same by columns, of text in ASCII. */
-std::vector<std::string> break_lines(std::string_view text, std::size_t columns);
 
 } // namespace nvdebugctl
 

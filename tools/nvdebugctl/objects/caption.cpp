@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The caption of a picture: the GPU that it shows, and its source.
+#include "caption.hpp"
+
 #include <chrono>
 #include <fmt/format.h>
 
-#include "cli/context.hpp"
 #include "cli/json.hpp"
-#include "cli/svg.hpp"
 #include "cli/text.hpp"
 
 namespace nvdebugctl {
@@ -37,7 +36,7 @@ std::string source_of(const Context &context) {
 
 } // namespace
 
-Caption caption_of(const Context &context, std::string_view option) {
+drawing::Caption caption_of(const Context &context, std::string_view option) {
     return {
         gpu_of(context), source_of(context),
         fmt::format("nvdebugctl {}, {} {}", NVDEBUGCTL_VERSION, context.command().name(), option)};

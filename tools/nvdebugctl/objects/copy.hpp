@@ -11,7 +11,7 @@
 
 #include "nvdebug/copy.hpp"
 #include "nvdebug/engine.hpp"
-#include "cli/svg.hpp"
+#include "lib/drawing/svg.hpp"
 
 namespace nvdebugctl {
 
@@ -47,7 +47,7 @@ CopyWiring make_wiring(const nvdebug::CopyTopology &copy, std::span<const nvdebu
 std::vector<std::uint32_t> bits_of(std::uint32_t mask);
 
 /** `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024. */
-std::string copy_svg(const CopyWiring &wiring, const Caption &caption);
+std::string copy_svg(const CopyWiring &wiring, const drawing::Caption &caption);
 
 } // namespace nvdebugctl
 

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 #include <map>
 
-#include "cli/context.hpp"
+#include "caption.hpp"
 #include "copy.hpp"
 #include "cli/text.hpp"
 
 namespace nvdebugctl {
+
+using namespace drawing;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
-#include "cli/svg.hpp"
+#include "caption.hpp"
 #include "cli/text.hpp"
 #include "state/tree.hpp"
 

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/svg.hpp"
+#include "caption.hpp"
 #include "cli/text.hpp"
 #include "state/tree.hpp"
 
 namespace nvdebugctl {
+
+using namespace drawing;
 
 namespace {
 

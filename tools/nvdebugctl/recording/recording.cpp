@@ -6,6 +6,7 @@
 
 #include "cli/json.hpp"
 #include "nvdebug/control.hpp"
+#include "lib/drawing/perfetto.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 
@@ -62,7 +63,7 @@ void Tee::end(const Json &summary) {
 
 const std::vector<Form> &forms() {
     static const std::vector<Form> all = {
-        {"perfetto", {".pftrace", ".perfetto-trace", ".pb"}, make_perfetto},
+        {"perfetto", {".pftrace", ".perfetto-trace", ".pb"}, drawing::make_perfetto},
         {"ndjson", {".ndjson", ".jsonl"}, make_ndjson},
         {"csv", {".csv"}, make_csv},
         {"html", {".html", ".htm"}, make_html},

@@ -13,41 +13,21 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "lib/drawing/events.hpp"
 #include "nvdebug/turns.hpp"
 
 namespace nvdebugctl {
 
-struct RecordedGpu {
-    std::uint32_t index;
-    std::optional<std::string> chip, pci_address;
-};
-
-struct RecordingHead {
-    std::string time;        ///< UTC, ISO 8601
-    std::string source;      ///< as `source.kind` of documents
-    std::uint64_t period_ns; ///< between samples, as was asked for; 0: there are none
-    std::vector<RecordedGpu> gpus;
-};
-
-/** The same moment by several clocks: what joins a recording to what others write down. */
-struct ClockReading {
-    std::uint64_t gpu_ns, monotonic_ns, realtime_ns, boottime_ns;
-    std::uint64_t within_ns; ///< how far from each other they may have been read
-};
-
-struct RecordedProcess {
-    struct Tsg {
-        std::uint32_t runlist, id;
-        std::optional<std::uint64_t> timeslice_ns;
-        bool operator==(const Tsg &) const = default;
-    };
-    std::uint32_t pid;
-    std::optional<std::string> command, cgroup, container;
-    std::vector<Tsg> tsgs; ///< where the lists can be read
-    std::uint64_t channels = 0;
-    std::optional<std::uint64_t> started = {}; ///< nvdebug::Process::started
-    bool operator==(const RecordedProcess &) const = default;
-};
+using drawing::ClockReading;
+using drawing::Lane;
+using drawing::LaneEnd;
+using drawing::Mark;
+using drawing::name_of;
+using drawing::RecordedGpu;
+using drawing::RecordedProcess;
+using drawing::RecordingHead;
+using drawing::Sink;
+using drawing::TextSink;
 
 /** Processes of all GPUs. A pid may be reused: the start distinguishes the processes. */
 class RecordedProcesses {
@@ -72,48 +52,6 @@ class RecordedProcesses {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint64_t>>,
              RecordedProcess>
         all_; ///< by GPU, pid, start
-};
-
-/** An engine of a GPU. Its turns are emitted in the order of time. */
-struct Lane {
-    enum class Means { switches, samples };
-    std::uint32_t gpu;
-    std::string engine;
-    Means means;
-};
-
-/** What is known of a lane when its recording ends. */
-struct LaneEnd {
-    std::optional<std::uint64_t> begin_ns, end_ns; ///< empty: the GPU's clock cannot be read
-    std::uint64_t samples = 0;
-    std::uint64_t missed = 0;   ///< samples that were not taken in time, or failed
-    std::uint64_t known_ns = 0; ///< between samples that follow each other
-};
-
-struct Mark {
-    std::uint32_t gpu;
-    std::uint64_t ns; ///< by the GPU's clock
-    std::uint32_t pid;
-    std::string text;
-};
-
-/** Receives the events of a recording, in this order except for events in between. Lanes and
- *  processes live as long as the recording. */
-class Sink {
-  public:
-    virtual ~Sink() = default;
-    virtual void head(const RecordingHead &) {}
-    virtual void clock(std::uint32_t /*gpu*/, const ClockReading &) {}
-    /** Before its first turn, and again when more is known of it. */
-    virtual void process(std::uint32_t /*gpu*/, const RecordedProcess &) {}
-    /** @param process nullptr: not known */
-    virtual void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess * /*process*/) {}
-    /** After @p ns so many switches were not kept. */
-    virtual void lost(const Lane &, std::uint64_t /*ns*/, std::uint64_t /*count*/) {}
-    virtual void mark(const Mark &) {}
-    virtual void end(const Lane &, const LaneEnd &) {}
-    /** The last event. @param summary as Totals::summary() */
-    virtual void end(const Json & /*summary*/) {}
 };
 
 /** Passes each event to several sinks. */
@@ -169,16 +107,6 @@ std::vector<Field> summary_fields();
 /** What a line of NDJSON may be: one for each kind. */
 std::vector<Field> recording_lines();
 
-/** One that makes text, to be taken and written from time to time. What was taken so far can be
- *  read without the rest. */
-class TextSink : public Sink {
-  public:
-    std::string &text() { return text_; }
-
-  protected:
-    std::string text_;
-};
-
 /** A form of recording: `perfetto`. */
 struct Form {
     std::string name;
@@ -189,7 +117,6 @@ const std::vector<Form> &forms();
 std::unique_ptr<TextSink> make_ndjson();
 std::unique_ptr<TextSink> make_csv();
 std::unique_ptr<TextSink> make_html();
-std::unique_ptr<TextSink> make_perfetto();
 
 /** Since when a GPU's times of a form are counted: what they are goes into 53 bits, which is all
  *  that JavaScript and most others have for a number. */
@@ -233,9 +160,6 @@ class RecordedFile {
     /** Of each number the process that had it last, by GPU and pid. */
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<std::uint64_t>> started_;
 };
-
-/** `load[4711]`, `pid 4711`, `TSG 5 of runlist 0`, `hidden` */
-std::string name_of(const nvdebug::Holder &who, const RecordedProcess *process);
 
 } // namespace nvdebugctl
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/json.hpp"
-#include "tools/nvtaskset/tasks.hpp"
+#include "lib/partition/tasks.hpp"
 
 namespace nvdebugctl {
 

@@ -10,9 +10,12 @@
 
 #include "state.hpp"
 
+namespace drawing {
+struct Caption;
+}
+
 namespace nvdebugctl {
 
-struct Caption;
 struct Terminal;
 
 struct SpaceView {
@@ -135,7 +138,7 @@ void print_tree(const State &state, const std::vector<RunlistView> &tree, bool a
 Json tree_json(const State &state, const std::vector<RunlistView> &tree);
 
 /** `runlist tree --svg`: one round of each runlist. */
-std::string tree_svg(const std::vector<RunlistView> &tree, const Caption &caption);
+std::string tree_svg(const std::vector<RunlistView> &tree, const drawing::Caption &caption);
 
 } // namespace nvdebugctl
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "events.hpp"
+
 #include <fmt/format.h>
 
-#include "recording.hpp"
-#include "cli/text.hpp"
+#include "lib/base/printable.hpp"
 
-namespace nvdebugctl {
+namespace drawing {
 
 using nvdebug::Holder;
+using nvdebug::base::printable;
 
 std::string name_of(const Holder &who, const RecordedProcess *process) {
     constexpr std::uint32_t drivers_own = 0xffffffff;
@@ -27,4 +29,4 @@ std::string name_of(const Holder &who, const RecordedProcess *process) {
     return "unknown";
 }
 
-} // namespace nvdebugctl
+} // namespace drawing

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Recordings as Perfetto's traces: packets of protobuf, one after the other.
+#include "perfetto.hpp"
+
+#include <map>
 #include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>
 
-#include "recording.hpp"
-#include "cli/text.hpp"
+#include "lib/base/printable.hpp"
 
-namespace nvdebugctl {
+namespace drawing {
 namespace {
 
 using nvdebug::Holder;
 using nvdebug::Turn;
+using nvdebug::base::printable;
 using protozero::pbf_writer;
 
 // Numbers of fields: google/perfetto, protos/perfetto/trace/.
@@ -203,4 +205,4 @@ std::unique_ptr<TextSink> make_perfetto() {
     return std::make_unique<Perfetto>();
 }
 
-} // namespace nvdebugctl
+} // namespace drawing

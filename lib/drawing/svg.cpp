@@ -4,9 +4,10 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "text.hpp"
+#include "lib/base/lines.hpp"
+#include "lib/base/printable.hpp"
 
-namespace nvdebugctl {
+namespace drawing {
 
 namespace {
 
@@ -31,7 +32,7 @@ int advance_of(char first) {
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (char c : printable(text))
+    for (char c : nvdebug::base::printable(text))
         switch (c) {
         case '&':
             out += "&amp;";
@@ -97,7 +98,7 @@ std::string fit(std::string_view text, const Font &font, double width) {
 
 std::vector<std::string> wrap(std::string_view text, const Font &font, double width) {
     std::vector<std::string> lines =
-        break_lines(text, [&](std::string_view line) { return text_width(line, font) <= width; });
+        nvdebug::base::break_lines(text, [&](std::string_view line) { return text_width(line, font) <= width; });
     for (std::string &line : lines)
         line = fit(line, font, width);
     return lines;
@@ -194,4 +195,4 @@ std::string Svg::finish(double height, std::string_view title) const {
                        width_, height, escaped(title), definitions, body_);
 }
 
-} // namespace nvdebugctl
+} // namespace drawing

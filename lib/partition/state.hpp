@@ -27,6 +27,9 @@ inline constexpr const char *whole_count_variable = "NVTASKSET_WHOLE_COUNT";
 /** What CUDA loads into each process. */
 inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";
 
+/// Tasks that one MPS server takes. The paper (ECRTS 2025) found 15 of 8 channels: a TSG has 128, and the server 8 of them.
+inline constexpr std::uint32_t clients_max = 15;
+
 using Uuid = std::array<std::uint8_t, 16>;
 /** A bit for each TPC, at the place that the hardware gives it. */
 using Bits = std::array<std::uint32_t, 8>;

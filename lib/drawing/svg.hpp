@@ -5,14 +5,13 @@
  * Colours are Okabe and Ito's, which colour-blind eyes distinguish. A pattern, a line or a
  * word repeats the meaning of each colour, so that the picture can be printed in black and white.
  */
-#ifndef NVDEBUGCTL_SVG_HPP
-#define NVDEBUGCTL_SVG_HPP
+#pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace nvdebugctl {
+namespace drawing {
 
 namespace palette {
 inline constexpr const char *black = "#000000", *orange = "#E69F00", *sky = "#56B4E9",
@@ -102,11 +101,4 @@ class Svg {
 
 inline constexpr double margin = 30;
 
-class Context;
-
-/** The caption of a picture that this command draws. */
-Caption caption_of(const Context &context, std::string_view option);
-
-} // namespace nvdebugctl
-
-#endif
+} // namespace drawing
