@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "change.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "choice.hpp"
+#include "choice_lock.hpp"
+#include "messages.hpp"
+#include "task_view.hpp"
+
+namespace nvtaskset {
+namespace {
+
+Exit show(const Options &options, const Task &task) {
+    Exit exit = Exit::done;
+    const auto maps = maps_of(options, exit);
+    if (!maps)
+        return refuse(maps.error());
+    if (options.json)
+        return print_json(*maps, {&task}, exit);
+    bool any = false;
+    for (const auto &[gpu, map] : *maps)
+        if (const auto there = shown(task, gpu.uuid)) {
+            std::printf("GPU %zu: %s\n", gpu.number,
+                        describe(map, task.page->state(), *there).c_str());
+            any = true;
+        }
+    // It may be on a GPU that is asleep.
+    if (!any)
+        std::printf(has_partition(task.page->state()) ? "no partition on these GPUs\n"
+                                                      : "no partition: it may use all of each GPU\n");
+    for (const Process &process : task.processes)
+        std::printf("%s\n", line_of(process).c_str());
+    return written(exit);
+}
+
+/** The whole GPU again, on those that are named, or on all. */
+Exit free_task(const Options &options, const Task &task) {
+    if (!options.gpu) {
+        for (const Slot &slot : task.page->state().slots)
+            if (const auto partition = read_partition(slot))
+                task.page->clear(partition->uuid);
+        return Exit::done;
+    }
+    auto gpus = Gpus::find();
+    const auto chosen = gpus ? select(*gpus, *options.gpu) : fail(gpus.error());
+    if (!chosen)
+        return refuse(chosen.error());
+    for (const Gpu &gpu : chosen->gpus)
+        if (!task.page->clear(gpu.uuid))
+            return refuse("the task has partitions on too many GPUs");
+    return Exit::done;
+}
+
+} // namespace
+
+Exit change_task(const Options &options) {
+    const bool changes = options.names_tpcs() || options.whole;
+    const auto task = task_of(options.pid, changes ? Access::change : Access::look);
+    if (!task)
+        return refuse(task.error());
+    if (options.whole)
+        return free_task(options, *task);
+    if (!changes)
+        return show(options, *task);
+    const auto targets = targets_of_task(options, *task);
+    if (!targets)
+        return refuse(targets.error());
+    {
+        std::optional<ChoiceLock> lock;
+        if (options.exclusive || !options.size.empty()) {
+            auto taken = ChoiceLock::take();
+            if (!taken)
+                return refuse(taken.error());
+            lock.emplace(std::move(*taken));
+        }
+        std::vector<Task> others = tasks();
+        std::erase_if(others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
+        const auto partitions = chosen_partitions(options, *targets, others);
+        if (!partitions)
+            return refuse(partitions.error());
+        for (const Partition &partition : *partitions)
+            if (!task->page->set(partition))
+                return refuse("the task has partitions on too many GPUs");
+    }
+    // The process with the page may have ended meanwhile.
+    if (!look_at(options.pid))
+        return refuse("process " + std::to_string(options.pid) + " has ended");
+    if (std::ranges::none_of(task->processes, &Process::injected))
+        note(options, "process " + std::to_string(options.pid) + " has not used CUDA yet; the partition holds when it does");
+    return Exit::done;
+}
+
+} // namespace nvtaskset

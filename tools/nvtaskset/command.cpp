@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "command.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "choice.hpp"
+#include "choice_lock.hpp"
+#include "lib/base/inherited.hpp"
+#include "lib/partition/page.hpp"
+#include "lib/partition/text.hpp"
+#include "lib/partition/variables.hpp"
+#include "map_file.hpp"
+#include "messages.hpp"
+#include "mps.hpp"
+#include "watcher.hpp"
+
+namespace nvtaskset {
+namespace {
+
+std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        others, [server](const Task &task) { return task.page->state().mps_server == server; }));
+}
+
+/** That of the turn, else the first of nvtaskset's MPS servers that has room. */
+Outcome<std::uint32_t> choose_server(const Options &options, const std::vector<Task> &others) {
+    if (options.turn && clients_of(options.turn, others) >= clients_max)
+        return fail("turn " + std::to_string(options.turn) + " has " + std::to_string(clients_max) +
+                    " tasks, which is all that an MPS server takes");
+    std::uint32_t server = options.turn ? options.turn : 1;
+    while (clients_of(server, others) >= clients_max)
+        server++;
+    return server;
+}
+
+/** Prints, before the command starts, which other settings limit it. */
+void name_limits(const Options &options, const OtherMps &mps) {
+    constexpr const char *percentage = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
+    if (const char *const part = variable(percentage))
+        note(options, std::string(percentage) + " is " + part +
+                       ": as a client of an MPS server the command has this percentage of the GPU's SMs at most, "
+                       "whatever its partition");
+    if (mps.named && !mps.answers)
+        note(options, "CUDA_MPS_PIPE_DIRECTORY is " + mps.folder +
+                       ", where no MPS server answers: tasks run one after the other");
+}
+
+/** The page, with the partitions that are chosen while no other task of this user chooses. */
+Outcome<Page> page_with_choice(const Options &options, const std::vector<Target> &targets, bool own_server) {
+    std::optional<ChoiceLock> lock;
+    if (options.exclusive || !options.size.empty() || own_server) {
+        auto taken = ChoiceLock::take();
+        if (!taken)
+            return fail(taken.error());
+        lock.emplace(std::move(*taken));
+    }
+    const std::vector<Task> others = tasks();
+    const auto partitions = chosen_partitions(options, targets, others);
+    if (!partitions)
+        return fail(partitions.error());
+    auto page = Page::make();
+    if (!page)
+        return fail(std::string("no memory to share with the command: ") + std::strerror(errno));
+    for (const Partition &partition : *partitions)
+        page->set(partition);
+    if (own_server) {
+        const auto server = choose_server(options, others);
+        if (!server)
+            return fail(server.error());
+        page->writable()->mps_server = *server;
+    }
+    return std::move(*page);
+}
+
+/** Where the command's processes find their partitions. */
+void describe_to_command(const Options &options, const Page &page) {
+    std::string texts;
+    for (const Slot &slot : page.state().slots)
+        if (const auto partition = read_partition(slot))
+            texts += (texts.empty() ? "" : ";") + partition_text(*partition);
+    setenv(injection_variable, injection_path().c_str(), 1);
+    setenv(page_variable, page_name_text({getpid(), page.descriptor(), page.inode()}).c_str(), 1);
+    setenv(partitions_variable, texts.c_str(), 1);
+    if (options.best_effort)
+        setenv(best_effort_variable, "1", 1);
+    if (options.whole_count)
+        setenv(whole_count_variable, "1", 1);
+}
+
+/** The command is no part of the task in which it is started, and has none of its options. */
+void leave_task() {
+    const char *const named = variable(page_variable);
+    const auto name = named ? parse_page_name(named) : std::nullopt;
+    if (!name)
+        return;
+    if (const auto page = Page::open(name->descriptor, Access::look); page && page->inode() == name->inode)
+        close(name->descriptor);
+    unsetenv(best_effort_variable);
+    unsetenv(whole_count_variable);
+}
+
+/** CUDA goes on without a library that it cannot load, and prints nothing. */
+Outcome<void> check_library(const std::string &library) {
+    if (access(library.c_str(), R_OK) < 0)
+        return fail("the library that keeps programs to a partition is missing: " + library);
+    if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
+        return fail(std::string("the library that keeps programs to a partition cannot be loaded: ") + dlerror());
+    return {};
+}
+
+} // namespace
+
+Exit run_command(const Options &options) {
+    const std::string library = injection_path();
+    if (const auto checked = check_library(library); !checked)
+        return refuse(checked.error());
+    if (const char *const other = variable(injection_variable); other && library != other)
+        return refuse(std::string(injection_variable) + " is " + other +
+                      ": CUDA loads one library alone, a profiler's or nvtaskset's");
+    std::vector<Target> targets;
+    OtherMps other;
+    if (!options.prepare) {
+        auto found = targets_of_command(options);
+        if (!found)
+            return refuse(found.error());
+        targets = std::move(*found);
+        if (options.mps)
+            other = other_mps();
+        name_limits(options, other);
+    }
+    const bool has_other = other.named || other.answers;
+    if (options.turn && has_other)
+        return refuse("--turn is for nvtaskset's own MPS servers, and another one is named "
+                      "(CUDA_MPS_PIPE_DIRECTORY) or at NVIDIA's own place");
+    const bool mps = options.mps && !options.prepare;
+    leave_task();
+    auto made = page_with_choice(options, targets, mps && !has_other);
+    if (!made)
+        return refuse(made.error());
+    std::optional<Page> page(std::move(*made));
+    if (mps)
+        set_connections();
+    if (const std::uint32_t server = page->state().mps_server) {
+        if (const auto joined = join_mps(server); !joined)
+            return refuse(joined.error());
+        if (server > 1 && !options.turn)
+            note(options, "an MPS server takes " + std::to_string(clients_max) + " tasks; this one is at server " +
+                           std::to_string(server) + ", and tasks of different servers take turns");
+    }
+    describe_to_command(options, *page);
+    watch(page);
+    // Now the command may have it.
+    fcntl(page->descriptor(), F_SETFD, 0);
+    std::vector<char *> words;
+    for (const std::string &word : options.command)
+        words.push_back(const_cast<char *>(word.c_str()));
+    words.push_back(nullptr);
+    nvdebug::base::give_inheritance_back();
+    execvp(words[0], words.data());
+    const int error = errno;
+    return refuse(options.command[0] + ": " + std::strerror(error),
+                  error == ENOENT ? Exit::not_found : Exit::cannot_run);
+}
+
+} // namespace nvtaskset

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "options.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <getopt.h>
+
+namespace nvtaskset {
+
+const char *const help_text = R"(Keep a CUDA program, unmodified, to some TPCs of a GPU.
+
+  nvtaskset [OPTION]... COMMAND [ARGUMENT]...   run it
+  nvtaskset [OPTION]... -p PID                  change, or show, a task that runs
+  nvtaskset --list                              TPCs of the GPUs, and who has them
+
+Which TPCs (two SMs each):
+  -t, --tpcs LIST    these: 0-15,20
+  -g, --gpcs LIST    all of these GPCs: 0,2
+  -s, --sms N|N%     so many SMs: whole GPCs first, free ones before those of others
+      --spread       with -s: some of each GPC instead, for bandwidth; beside others it keeps less
+  -i, --gpu GPU      on this GPU, or several: 0,1; GPU-UUID; PCI address; all
+                     (default: those that CUDA shows to COMMAND, or that the task has)
+  -x, --exclusive    none that another task has
+
+Tasks:
+  -p, --pid          PID and its children, if they were started by nvtaskset
+      --whole        with -p: the whole GPU again
+      --prepare      run COMMAND with the whole GPU; -p can set TPCs later
+      --no-mps       tasks take turns, instead of running at the same time (NVIDIA's MPS)
+      --turn N       at the same time as other tasks of turn N (1 to 9); turns take turns
+      --whole-count  the program sees the GPU's number of SMs, not the partition's
+      --best-effort  let processes go on that cannot be kept to their TPCs
+      --quit-mps     end nvtaskset's MPS server, and with it its clients' work
+
+  -l, --list         with --probe: find out again which TPCs there are
+  -j, --json         with --list or -p
+  -q, --quiet        errors only
+  -h, --help, -V, --version
+
+Exit status: COMMAND's. If none was started: 0 done; 1 the words make no sense; 2 failed; 3 this GPU or
+driver does not support it; 4 not all GPUs could be shown; 126, 127: COMMAND cannot be run, or is not
+there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtaskset(1)
+)";
+
+std::string parse(int argc, char **argv, Options &options) {
+    enum Long { whole = 256, whole_count, prepare, no_mps, turn, best_effort, quit_mps, probe, spread };
+    static const option long_options[] = {{"tpcs", required_argument, nullptr, 't'},
+                                          {"gpcs", required_argument, nullptr, 'g'},
+                                          {"sms", required_argument, nullptr, 's'},
+                                          {"spread", no_argument, nullptr, spread},
+                                          {"gpu", required_argument, nullptr, 'i'},
+                                          {"exclusive", no_argument, nullptr, 'x'},
+                                          {"pid", no_argument, nullptr, 'p'},
+                                          {"whole", no_argument, nullptr, whole},
+                                          {"prepare", no_argument, nullptr, prepare},
+                                          {"no-mps", no_argument, nullptr, no_mps},
+                                          {"turn", required_argument, nullptr, turn},
+                                          {"whole-count", no_argument, nullptr, whole_count},
+                                          {"best-effort", no_argument, nullptr, best_effort},
+                                          {"quit-mps", no_argument, nullptr, quit_mps},
+                                          {"list", no_argument, nullptr, 'l'},
+                                          {"probe", no_argument, nullptr, probe},
+                                          {"json", no_argument, nullptr, 'j'},
+                                          {"quiet", no_argument, nullptr, 'q'},
+                                          {"help", no_argument, nullptr, 'h'},
+                                          {"version", no_argument, nullptr, 'V'},
+                                          {nullptr, 0, nullptr, 0}};
+    bool of_task = false;
+    opterr = 0;
+    for (;;) {
+        const int given = getopt_long(argc, argv, "+:t:g:s:i:xpljqhV", long_options, nullptr);
+        switch (given) {
+        case 't':
+            options.tpcs = optarg;
+            break;
+        case 'g':
+            options.gpcs = optarg;
+            break;
+        case 's':
+            options.size = optarg;
+            break;
+        case spread:
+            options.placement = Placement::spread;
+            break;
+        case 'i':
+            options.gpu = optarg;
+            break;
+        case 'x':
+            options.exclusive = true;
+            break;
+        case 'p':
+            of_task = true;
+            break;
+        case whole:
+            options.whole = true;
+            break;
+        case prepare:
+            options.prepare = true;
+            break;
+        case no_mps:
+            options.mps = false;
+            break;
+        case turn:
+            if (std::strlen(optarg) != 1 || *optarg < '1' || *optarg > '9')
+                return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
+            options.turn = static_cast<std::uint32_t>(*optarg - '0');
+            break;
+        case whole_count:
+            options.whole_count = true;
+            break;
+        case best_effort:
+            options.best_effort = true;
+            break;
+        case quit_mps:
+            options.quit_mps = true;
+            break;
+        case 'l':
+            options.list = true;
+            break;
+        case probe:
+            options.probe = options.list = true;
+            break;
+        case 'j':
+            options.json = true;
+            break;
+        case 'q':
+            options.quiet = true;
+            break;
+        case 'h':
+            options.help = true;
+            return "";
+        case 'V':
+            options.version = true;
+            return "";
+        case ':':
+            return std::string(argv[optind - 1]) + " takes a value";
+        case '?':
+            return std::string("there is no option ") + argv[optind - 1];
+        default:
+            // The PID may stand before other options, as the COMMAND may not.
+            if (!of_task || options.pid || optind >= argc || !std::strcmp(argv[optind - 1], "--")) {
+                options.command.assign(argv + optind, argv + argc);
+                return of_task && !options.pid ? "-p takes the PID of a process" : "";
+            }
+            const std::string_view word = argv[optind++];
+            const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), options.pid);
+            if (error != std::errc() || end != word.data() + word.size() || options.pid <= 0)
+                return "'" + std::string(word) + "' is no PID";
+        }
+    }
+}
+
+std::string contradiction(const Options &options) {
+    const int ways = !options.tpcs.empty() + !options.gpcs.empty() + !options.size.empty();
+    const int jobs = !options.command.empty() + (options.pid > 0) + options.list + options.quit_mps;
+    if (jobs > 1)
+        return options.pid && !options.command.empty()
+                   ? "-p is about a process that runs: '" + options.command[0] + "' is too much"
+                   : "one thing at a time: a COMMAND, -p, --list or --quit-mps";
+    if (ways + options.whole + options.prepare > 1)
+        return "one of -t, -g, -s, --whole and --prepare says which TPCs";
+    if (options.placement == Placement::spread && options.size.empty())
+        return "--spread is for so many SMs: -s";
+    if (options.whole && !options.pid)
+        return "--whole is for a task that runs: -p PID";
+    if (options.prepare && options.pid)
+        return "--prepare is for a COMMAND; a process that runs cannot be prepared any more";
+    if (options.whole_count && options.command.empty())
+        return "--whole-count is for a COMMAND";
+    if (options.turn && (!options.mps || options.command.empty() || options.prepare))
+        return "--turn is for a COMMAND with TPCs, and with MPS";
+    if (options.json && !options.list && (!options.pid || ways || options.whole))
+        return "--json is for --list, and for -p that shows a task";
+    if (!jobs)
+        return ways || options.prepare ? "what to run is missing" : "what to do is missing";
+    if (!options.command.empty() && !ways && !options.prepare)
+        return "which TPCs is missing: -t, -g or -s; --prepare sets them later";
+    return "";
+}
+
+} // namespace nvtaskset

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The command line of nvtaskset(1).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "lib/partition/gpu_map.hpp"
+
+namespace nvtaskset {
+
+struct Options {
+    std::string tpcs, gpcs, size;
+    std::optional<std::string> gpu; ///< nullopt: those that the command sees, or the task has
+    Placement placement = Placement::packed;
+    bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
+         whole_count = false, quiet = false;
+    std::uint32_t turn = 0; ///< 0: any
+    pid_t pid = 0;
+    bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
+    std::vector<std::string> command;
+
+    bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
+};
+
+extern const char *const help_text;
+
+/// Reads the words into @p options. Returns what is wrong with them; empty: nothing.
+[[nodiscard]] std::string parse(int argc, char **argv, Options &options);
+
+/// Returns which options contradict each other; empty: none do.
+[[nodiscard]] std::string contradiction(const Options &options);
+
+} // namespace nvtaskset

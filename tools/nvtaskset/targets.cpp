@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "targets.hpp"
+
+#include <algorithm>
+
+#include "lib/partition/text.hpp"
+#include "map_file.hpp"
+#include "messages.hpp"
+#include "visible.hpp"
+
+namespace nvtaskset {
+namespace {
+
+/** `16` SMs or `25%`, as TPCs: never fewer SMs than asked for. */
+Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
+    const bool percent = size.ends_with('%');
+    const std::string digits = size.substr(0, size.size() - percent);
+    if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != digits.npos)
+        return fail("--sms takes a number of SMs, or of percent as 25%, not '" + size + "'",
+                    Exit::bad_usage);
+    const std::size_t number = std::stoul(digits), per_tpc = map.tpcs.front().sms.size();
+    std::size_t all = 0;
+    for (const Tpc &tpc : map.tpcs)
+        all += tpc.sms.size();
+    const std::size_t sms = percent ? (all * number + 99) / 100 : number;
+    if (!sms || sms > all)
+        return fail("--sms " + size + ": this GPU has " + std::to_string(all) + " SMs, and a partition one TPC at least");
+    return (sms + per_tpc - 1) / per_tpc;
+}
+
+/** Which TPCs of the GPU, or how many, without a look at others. */
+Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
+    auto map = map_of(gpu, false);
+    if (!map)
+        return fail(map.error());
+    Target target{gpu, std::move(*map), {}, 0};
+    if (!options.size.empty()) {
+        const auto count = tpc_count(target.map, options.size);
+        if (!count)
+            return fail(count.error());
+        target.count = *count;
+        return target;
+    }
+    Outcome<Tpcs> tpcs;
+    if (!options.tpcs.empty()) {
+        tpcs = parse_list(options.tpcs, "TPC", static_cast<std::uint32_t>(target.map.tpcs.size()));
+    } else {
+        const auto wanted = parse_list(options.gpcs, "GPC", gpcs(target.map).back() + 1);
+        tpcs = wanted ? tpcs_of_gpcs(target.map, *wanted) : fail(wanted.error());
+    }
+    if (!tpcs)
+        return fail(tpcs.error());
+    target.tpcs = std::move(*tpcs);
+    return target;
+}
+
+/** @p named: each of the GPUs was asked for by name. Otherwise some may be of another kind, and are left out. */
+Outcome<std::vector<Target>> targets_on(const Options &options, const Selection &chosen, bool named) {
+    std::vector<Target> targets;
+    std::vector<Refusal> left_out;
+    for (const Gpu &gpu : chosen.gpus) {
+        auto target = target_on(options, gpu);
+        if (target)
+            targets.push_back(std::move(*target));
+        else if (named || target.error().exit == Exit::bad_usage)
+            return fail(target.error());
+        else
+            left_out.push_back({"GPU " + std::to_string(gpu.number) + " is left out: " + target.error().sentence,
+                                target.error().exit});
+    }
+    if (targets.empty())
+        return !left_out.empty()         ? fail(left_out.front())
+               : chosen.left_out.empty() ? fail("there is no GPU that could be partitioned")
+                                         : fail(chosen.left_out.front());
+    // That a GPU is not kept to a partition is no note that -q leaves out.
+    for (const Refusal &each : left_out)
+        say(each.sentence);
+    for (const std::string &sentence : chosen.left_out)
+        say(sentence);
+    if (targets.size() > State::slots_max)
+        return fail("a task has partitions on " + std::to_string(State::slots_max) + " GPUs at most, and " +
+                    std::to_string(targets.size()) + " are chosen; -i chooses some");
+    return targets;
+}
+
+bool is_named(const Options &options) {
+    return options.gpu && *options.gpu != "all";
+}
+
+} // namespace
+
+Outcome<std::vector<Target>> targets_of_command(const Options &options) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    const Visibility visibility = Visibility::own();
+    const std::string limit = "CUDA_VISIBLE_DEVICES is '" + visibility.devices.value_or("") + "'";
+    if (!options.gpu) {
+        const auto visible = visible_gpus(*gpus, visibility);
+        if (!visible)
+            return fail(visible.error());
+        if (!visible->empty())
+            return targets_on(options, gpus->some(*visible), false);
+        say(limit + ": CUDA shows the command no GPU that can be kept to a partition");
+        return targets_on(options, gpus->all(), false);
+    }
+    const auto chosen = select(*gpus, *options.gpu);
+    if (!chosen)
+        return fail(chosen.error());
+    if (visibility.devices)
+        if (const auto visible = visible_gpus(*gpus, visibility);
+            visible && std::ranges::none_of(chosen->gpus, [&](const Gpu &gpu) {
+                return std::ranges::count(*visible, gpu.number);
+            }))
+            say(limit + ", and so CUDA shows the command no GPU of -i " + *options.gpu +
+                ": on those that it shows, the command is kept to no partition");
+    return targets_on(options, *chosen, is_named(options));
+}
+
+Outcome<std::vector<Target>> targets_of_task(const Options &options, const Task &task) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    if (options.gpu) {
+        const auto chosen = select(*gpus, *options.gpu);
+        return chosen ? targets_on(options, *chosen, is_named(options)) : fail(chosen.error());
+    }
+    Selection has;
+    for (const Slot &slot : task.page->state().slots)
+        if (const auto partition = read_partition(slot))
+            for (const Gpu &gpu : gpus->with_uuid(uuid_text(partition->uuid)))
+                has.gpus.push_back(gpu);
+    if (!has.gpus.empty())
+        return targets_on(options, has, true);
+    const auto visible = visible_gpus(*gpus, Visibility::of(options.pid));
+    if (!visible)
+        return fail(visible.error());
+    return targets_on(options, visible->empty() ? gpus->all() : gpus->some(*visible), false);
+}
+
+} // namespace nvtaskset

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "task_view.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/printable.hpp"
+#include "lib/partition/text.hpp"
+#include "map_file.hpp"
+#include "messages.hpp"
+
+namespace nvtaskset {
+
+using nvdebug::base::printable;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/** null: no partition there. */
+Json json_of(const GpuMap &map, const Shown &shown) {
+    if (shown.setting.use != Use::partition)
+        return nullptr;
+    const Counts &counts = shown.slot->counts;
+    return {{"tpcs", tpcs_of(map, shown.setting.partition)},
+            {"sms", shown.setting.partition.sms},
+            {"launches_kept", counts.kept.load()},
+            {"launches_refused", counts.refused.load()},
+            {"launches_with_large_clusters", counts.cluster.load()},
+            {"launches_of_unknown_kind", counts.unknown.load()},
+            {"graphs", counts.graphs.load()},
+            {"graphs_with_older_partition", counts.old_graphs.load()}};
+}
+
+Json json_of(const std::vector<Process> &processes) {
+    Json rows = Json::array();
+    for (const Process &process : processes)
+        rows.push_back({{"pid", process.pid},
+                        {"command", process.command},
+                        {"uses_gpu", process.uses_gpu},
+                        {"kept", process.injected}});
+    return rows;
+}
+
+/** Names of commands may be any bytes. */
+void print(const Json &document) {
+    std::printf("%s\n", document.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+/** The GPU and its TPCs; of @p tasks those that have a partition there, or should. */
+Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> &tasks) {
+    Json tpcs = Json::array(), rows = Json::array();
+    for (std::size_t n = 0; n < map.tpcs.size(); n++)
+        tpcs.push_back({{"tpc", n}, {"gpc", map.tpcs[n].gpc}, {"bit", map.tpcs[n].bit}, {"sms", map.tpcs[n].sms}});
+    for (const Task *task : tasks)
+        if (const auto there = shown(*task, map.uuid))
+            rows.push_back({{"processes", json_of(task->processes)},
+                            {"partition", json_of(map, *there)},
+                            {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
+    return {{"gpu", gpu.number},
+            {"name", gpu.name},
+            {"pci_address", gpu.pci_address},
+            {"uuid", uuid_text(gpu.uuid)},
+            {"tpcs", std::move(tpcs)},
+            {"tasks", std::move(rows)}};
+}
+
+const char *state_of(const Process &process) {
+    return process.injected   ? "kept to the partition"
+           : process.uses_gpu ? "uses the GPU and is NOT kept to the partition"
+                              : "has not used CUDA yet";
+}
+
+} // namespace
+
+std::optional<Shown> shown(const Task &task, const Uuid &uuid) {
+    const Slot *const slot = task.page->find(uuid);
+    const auto setting = slot ? read_setting(*slot) : std::nullopt;
+    if (!setting || (setting->use != Use::partition && !slot->counts.outside))
+        return std::nullopt;
+    return Shown{slot, *setting};
+}
+
+std::string describe(const GpuMap &map, const State &state, const Shown &shown) {
+    const Setting &setting = shown.setting;
+    const Counts &counts = shown.slot->counts;
+    const bool has_partition = setting.use == Use::partition;
+    std::string text =
+        has_partition ? "TPCs " + list_text(tpcs_of(map, setting.partition)) + " of 0-" +
+                            std::to_string(map.tpcs.size() - 1) + ", " + std::to_string(setting.partition.sms) +
+                            " SMs; " + std::to_string(counts.kept) + " launches kept to them"
+                      : "no partition on this GPU";
+    const auto add = [&](std::uint64_t number, const char *what) {
+        if (number)
+            text += ", " + std::to_string(number) + " " + what;
+    };
+    add(counts.refused, "refused (too large to run at once)");
+    add(counts.cluster, "NOT (clusters larger than the partition's GPCs)");
+    add(counts.unknown, "NOT (of an unknown kind)");
+    add(counts.outside, has_partition ? "NOT (before it had a partition here)" : "launches NOT kept");
+    add(state.lost, "NOT (on a GPU that could not be identified)");
+    if (counts.graphs)
+        text += "; " + std::to_string(counts.graphs) + " CUDA graphs";
+    add(counts.old_graphs, "of them with an older partition");
+    return text;
+}
+
+std::string line_of(const Process &process) {
+    return "process " + std::to_string(process.pid) + " (" + printable(process.command) + "): " + state_of(process);
+}
+
+Outcome<Maps> maps_of(const Options &options, Exit &exit) {
+    auto gpus = Gpus::find();
+    if (!gpus)
+        return fail(gpus.error());
+    const Selection awake = gpus->awake();
+    for (const std::string &sentence : awake.left_out)
+        note(options, sentence);
+    Maps maps;
+    std::vector<Refusal> failures;
+    for (const Gpu &gpu : awake.gpus) {
+        auto map = map_of(gpu, options.probe);
+        if (map)
+            maps.emplace_back(gpu, std::move(*map));
+        else
+            failures.push_back(map.error());
+        if (!map && awake.gpus.size() > 1)
+            say("GPU " + std::to_string(gpu.number) + ": " + map.error().sentence);
+    }
+    if (maps.empty() && !failures.empty())
+        return fail(failures.front());
+    exit = failures.empty() ? Exit::done : Exit::partial;
+    return maps;
+}
+
+Exit print_json(const Maps &maps, const std::vector<const Task *> &tasks, Exit exit) {
+    Json gpus = Json::array();
+    for (const auto &[gpu, map] : maps)
+        gpus.push_back(json_of(gpu, map, tasks));
+    print({{"schema_version", "2.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    return written(exit);
+}
+
+} // namespace nvtaskset
