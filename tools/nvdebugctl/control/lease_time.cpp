@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "lease_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <fmt/format.h>
+#include <sys/time.h>
+
+#include "cli/text.hpp"
+
+namespace nvdebugctl {
+namespace {
+
+using Seconds = LeaseTime::Seconds;
+
+struct Split {
+    time_t whole;
+    double part;
+};
+
+Split split(Seconds span) {
+    double whole;
+    const double part = std::modf(std::max(span.count(), 0.0), &whole);
+    return {static_cast<time_t>(whole), part};
+}
+
+/** Signals that wait() takes for the end, kept back for as long as it lives. */
+class HeldSignals {
+  public:
+    HeldSignals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGALRM);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+            struct sigaction action {};
+            // one that is ignored would be queued all the same while it is blocked
+            if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+                sigaddset(&set_, signal);
+        }
+        pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    }
+    ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    HeldSignals(const HeldSignals &) = delete;
+    HeldSignals &operator=(const HeldSignals &) = delete;
+
+    /** One of them came; not if something else interrupted, or @p limit is over. */
+    bool came(std::optional<Seconds> limit) const {
+        if (!limit)
+            return sigwaitinfo(&set_, nullptr) > 0;
+        const Split left = split(*limit);
+        const timespec time{left.whole, static_cast<long>(left.part * 1e9)};
+        return sigtimedwait(&set_, nullptr, &time) > 0;
+    }
+
+  private:
+    sigset_t set_;
+    sigset_t before_;
+};
+
+} // namespace
+
+LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
+    if (!limit_)
+        return;
+    std::signal(SIGALRM, SIG_DFL);
+    const Split span = split(*limit_);
+    // a timer of zero would be none
+    const auto microseconds =
+        std::max(static_cast<suseconds_t>(span.part * 1e6), suseconds_t{span.whole == 0 ? 1 : 0});
+    const itimerval timer{{}, {span.whole, microseconds}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
+    const HeldSignals signals;
+    const auto left = [&]() -> std::optional<Seconds> {
+        const auto all = limit_ ? std::optional(*limit_ - elapsed()) : std::nullopt;
+        constexpr Seconds second(1);
+        return each_second ? std::min(all.value_or(second), second) : all;
+    };
+    while (!signals.came(left())) {
+        if (limit_ && elapsed() >= *limit_)
+            break;
+        if (each_second)
+            each_second();
+    }
+    // the timer may have gone off just after
+    std::signal(SIGALRM, SIG_IGN);
+    return elapsed();
+}
+
+Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
+    const auto ns = parse_timespan_ns(text, "s");
+    if (!ns)
+        return usage(fmt::format("--for takes a time ({}) of up to 31 years, or 0 (until "
+                                 "interrupted), not '{}'",
+                                 timespan_examples, text));
+    if (*ns == 0)
+        return std::nullopt;
+    return std::chrono::nanoseconds(*ns);
+}
+
+Outcome<void> check_lease_time(const Context &context) {
+    const auto text = context.value("--for");
+    if (text)
+        if (auto parsed = parse_lease_time(*text); !parsed)
+            return tl::unexpected(parsed.error());
+    return {};
+}
+
+} // namespace nvdebugctl
