@@ -10,64 +10,64 @@ namespace nvdebugctl {
 namespace {
 
 TEST(Marks, AreHeardOnce) {
-    const auto mine = [](std::vector<Ear::Heard> all) {
-        std::erase_if(all, [](const Ear::Heard &one) { return one.gpu != "gpu77"; });
+    const auto mine = [](std::vector<ReceivedMark> all) {
+        std::erase_if(all, [](const ReceivedMark &one) { return one.gpu != "gpu77"; });
         return all;
     };
-    Ear ear;
-    ASSERT_GE(ear.descriptor(), 0);
-    EXPECT_TRUE(mine(ear.take()).empty());
+    MarkSocket marks;
+    ASSERT_GE(marks.descriptor(), 0);
+    EXPECT_TRUE(mine(marks.take()).empty());
     const pid_t child = fork();
     if (child == 0) {
-        tell_recorders("gpu77", "task_timeslice 4711 500us");
+        notify_recorders("gpu77", "task_timeslice 4711 500us");
         _exit(0);
     }
     waitpid(child, nullptr, 0);
-    const auto heard = mine(ear.take());
-    ASSERT_EQ(heard.size(), 1U);
-    EXPECT_EQ(heard[0].text, "task_timeslice 4711 500us");
-    EXPECT_EQ(heard[0].pid, static_cast<std::uint32_t>(child)) << "the kernel says who it was";
-    EXPECT_GT(heard[0].monotonic_ns, 0U);
-    EXPECT_TRUE(mine(ear.take()).empty());
-    tell_recorders("gpu77", "");
-    EXPECT_TRUE(mine(ear.take()).empty()) << "that is no mark";
+    const auto received = mine(marks.take());
+    ASSERT_EQ(received.size(), 1U);
+    EXPECT_EQ(received[0].text, "task_timeslice 4711 500us");
+    EXPECT_EQ(received[0].pid, static_cast<std::uint32_t>(child)) << "the kernel says who it was";
+    EXPECT_GT(received[0].monotonic_ns, 0U);
+    EXPECT_TRUE(mine(marks.take()).empty());
+    notify_recorders("gpu77", "");
+    EXPECT_TRUE(mine(marks.take()).empty()) << "that is no mark";
 }
 
 TEST(Marks, AreTakenInPartsAndTheirLossIsSaid) {
-    Ear ear;
+    MarkSocket marks;
     std::size_t missed = 0, sent = 0;
     // There is no reader meanwhile: the kernel keeps a few.
     while (missed == 0 && sent < 10'000) {
-        missed = tell_recorders("gpu77", "many");
+        missed = notify_recorders("gpu77", "many");
         sent++;
     }
     ASSERT_GT(missed, 0U) << sent;
-    EXPECT_NE(not_told(missed).find("no mark"), std::string::npos);
-    std::size_t heard = 0;
-    for (std::vector<Ear::Heard> some; !(some = ear.take()).empty(); heard += some.size())
-        EXPECT_LE(some.size(), Ear::most_at_once);
-    EXPECT_GE(heard + 1, sent);
+    EXPECT_NE(missed_mark_sentence(missed).find("no mark"), std::string::npos);
+    std::size_t received = 0;
+    for (std::vector<ReceivedMark> some; !(some = marks.take()).empty(); received += some.size())
+        EXPECT_LE(some.size(), MarkSocket::most_at_once);
+    EXPECT_GE(received + 1, sent);
 }
 
 TEST(Marks, OfOthersAreCountedAndEndNoCall) {
     if (geteuid() != 0)
         GTEST_SKIP() << "takes another user";
-    Ear ear;
+    MarkSocket marks;
     const pid_t child = fork();
     if (child == 0) {
         if (setuid(65534) == 0)
             for (;;)
-                tell_recorders("gpu77", "mine");
+                notify_recorders("gpu77", "mine");
         _exit(1);
     }
-    while (ear.refused() == 0)
-        EXPECT_TRUE(ear.take().empty()) << "and each call comes back";
+    while (marks.refused() == 0)
+        EXPECT_TRUE(marks.take().empty()) << "and each call comes back";
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
 }
 
 TEST(Marks, NobodyHearsAreNoTrouble) {
-    tell_recorders("gpu77", "nobody listens");
+    notify_recorders("gpu77", "nobody listens");
 }
 
 } // namespace

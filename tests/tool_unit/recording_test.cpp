@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Forms of a recording: each has all of it, and can be read where it was cut.
 #include "lib/drawing/perfetto.hpp"
-#include "recording/recording.hpp"
+#include "recording/forms.hpp"
+#include "recording/recorded_file.hpp"
+#include "recording/summary.hpp"
+#include "recording/totals.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -26,7 +29,7 @@ constexpr std::uint64_t base = 1'763'860'000'123'456'789; // more than a double 
 const Lane gr0{0, "GR0", Lane::Means::switches}, lce2{0, "LCE2", Lane::Means::samples};
 
 /// A process of a hostile name, two TSGs, a hidden process, a loss and a mark.
-void tell(Sink &sink) {
+void replay(Sink &sink) {
     const RecordedProcess first{7, "</script>,\"x\"", "/a", std::nullopt, {{0, 5, 2'048'000}}, 3},
         second{8, "two", std::nullopt, std::nullopt, {}, 0};
     sink.head({"2026-11-23T02:00:00.000Z", "driver", 50'000'000, {{0, "GH100", "0000:01:00.0"}}});
@@ -53,7 +56,7 @@ Json told_and_ended(Sink &sink) {
     Tee tee;
     tee.add(totals);
     tee.add(sink);
-    tell(tee);
+    replay(tee);
     const Json summary = totals.summary(0.005);
     tee.end(summary);
     return summary;
@@ -86,7 +89,7 @@ class File {
 
 TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
     Totals totals;
-    tell(totals);
+    replay(totals);
     const Json summary = totals.summary(0.005);
     EXPECT_EQ(summary["turns"], 5);
     EXPECT_EQ(summary["marks"], 1);
@@ -151,7 +154,7 @@ TEST(Ndjson, SaysAllAndIsReadAgain) {
     tee.add(*again);
     tee.add(totals);
     RecordedFile recorded;
-    const auto whole = recorded.tell(file.path(), tee);
+    const auto whole = recorded.replay(file.path(), tee);
     ASSERT_TRUE(whole) << whole.error().error.sentence;
     EXPECT_TRUE(*whole);
     again->end(summary);
@@ -247,7 +250,7 @@ TEST(Ndjson, HasTimesOfAGpuWhoseClockCannotBeRead) {
         using Sink::end;
         std::vector<std::uint64_t> begins;
     } turns;
-    ASSERT_TRUE(RecordedFile().tell(File(text).path(), turns));
+    ASSERT_TRUE(RecordedFile().replay(File(text).path(), turns));
     EXPECT_EQ(turns.begins, (std::vector<std::uint64_t>{base, base - 50}));
 }
 
@@ -259,7 +262,7 @@ TEST(Ndjson, IsReadWhereItWasCut) {
         const File file(text.substr(0, length));
         Totals totals;
         RecordedFile recorded;
-        const auto whole = recorded.tell(file.path(), totals);
+        const auto whole = recorded.replay(file.path(), totals);
         EXPECT_EQ(whole.has_value(), length > text.find('\n')) << length;
         EXPECT_FALSE(whole.value_or(false)) << length;
     }
@@ -271,13 +274,13 @@ TEST(Ndjson, OfOthersIsRefused) {
           "{\"kind\":\"recording\"}\n"}) {
         const File file(text);
         Totals totals;
-        const auto whole = RecordedFile().tell(file.path(), totals);
+        const auto whole = RecordedFile().replay(file.path(), totals);
         ASSERT_FALSE(whole) << text;
         EXPECT_NE(whole.error().error.sentence.find("line 1 of"), std::string::npos);
     }
     Totals totals;
-    EXPECT_FALSE(RecordedFile().tell("/nonexistent", totals));
-    EXPECT_FALSE(RecordedFile().tell("/", totals));
+    EXPECT_FALSE(RecordedFile().replay("/nonexistent", totals));
+    EXPECT_FALSE(RecordedFile().replay("/", totals));
 }
 
 TEST(CsvForm, HasALineForEach) {
@@ -458,7 +461,7 @@ TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
 TEST(PerfettoForm, IsReadPieceByPiece) {
     const auto sink = drawing::make_perfetto();
     std::string text;
-    tell(*sink);
+    replay(*sink);
     // What is taken at any time is whole packets.
     EXPECT_NO_THROW(read_trace(sink->text()));
     std::swap(text, sink->text());

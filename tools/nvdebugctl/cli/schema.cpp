@@ -3,7 +3,7 @@
 #include <map>
 
 #include "json.hpp"
-#include "recording/recording.hpp"
+#include "recording/forms.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -87,8 +87,8 @@ struct HeldLease {
     Outcome<void> see_through() {
         const LeaseTime::Seconds waited = renew ? time.wait([this] { look(); }) : time.wait();
         lease.end();
-        if (const std::size_t missed = tell_recorders(gpu.folder(), "undone: " + what))
-            say(not_told(missed));
+        if (const std::size_t missed = notify_recorders(gpu.folder(), "undone: " + what))
+            say(missed_mark_sentence(missed));
         // The state may have changed since the lease began.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
@@ -231,8 +231,8 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         return tl::unexpected(with_reason(answer.error(), refused));
     }
     if (const std::size_t missed =
-            tell_recorders(context.gpu().folder(), request.file + " " + request.text))
-        context.note(not_told(missed));
+            notify_recorders(context.gpu().folder(), request.file + " " + request.text))
+        context.note(missed_mark_sentence(missed));
 
     if (auto after = observe())
         document.data["changes"] = changes(*before, *after);

@@ -37,10 +37,6 @@ std::uint64_t monotonic_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-} // namespace
-
-namespace {
-
 class Socket {
   public:
     Socket() : number(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
@@ -75,7 +71,7 @@ bool send_to(const std::string &name, const std::string &message, Clock::time_po
 
 } // namespace
 
-std::size_t tell_recorders(const std::string &gpu, const std::string &text) {
+std::size_t notify_recorders(const std::string &gpu, const std::string &text) {
     constexpr std::chrono::milliseconds patience{100};
     const std::string message = fmt::format("{} {} {}", monotonic_ns(), gpu, text);
     const Clock::time_point deadline = Clock::now() + patience;
@@ -89,13 +85,14 @@ std::size_t tell_recorders(const std::string &gpu, const std::string &text) {
     return missed;
 }
 
-std::string not_told(std::size_t recorders) {
+std::string missed_mark_sentence(std::size_t recorders) {
     return fmt::format("{} that runs now has no mark of this: its queue is full",
                        recorders == 1 ? std::string("a recording")
                                       : fmt::format("each of {} recordings", recorders));
 }
 
-Ear::Ear() : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+MarkSocket::MarkSocket()
+    : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un address;
     const socklen_t length = address_of(fmt::format("{}{}", prefix, getpid()), address);
     const int yes = 1;
@@ -107,13 +104,13 @@ Ear::Ear() : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLO
     }
 }
 
-Ear::~Ear() {
+MarkSocket::~MarkSocket() {
     if (descriptor_ >= 0)
         close(descriptor_);
 }
 
-std::vector<Ear::Heard> Ear::take() {
-    std::vector<Heard> all;
+std::vector<ReceivedMark> MarkSocket::take() {
+    std::vector<ReceivedMark> all;
     for (std::size_t n = 0; n < most_at_once; n++) {
         std::array<char, 4096> text{};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -134,13 +131,13 @@ std::vector<Ear::Heard> Ear::take() {
             refused_++;
             continue;
         }
-        Heard heard{};
+        ReceivedMark mark{};
         std::istringstream words(std::string(text.data(), static_cast<std::size_t>(length)));
-        if (!(words >> heard.monotonic_ns >> heard.gpu) ||
-            !std::getline(words >> std::ws, heard.text))
+        if (!(words >> mark.monotonic_ns >> mark.gpu) ||
+            !std::getline(words >> std::ws, mark.text))
             continue;
-        heard.pid = static_cast<std::uint32_t>(sender.pid);
-        all.push_back(std::move(heard));
+        mark.pid = static_cast<std::uint32_t>(sender.pid);
+        all.push_back(std::move(mark));
     }
     return all;
 }

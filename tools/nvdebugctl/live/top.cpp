@@ -13,6 +13,8 @@
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "recording/recorder.hpp"
+#include "recording/summary.hpp"
+#include "recording/totals.hpp"
 #include "cli/text.hpp"
 #include "watch.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "recording/recording.hpp"
+#include "recording/summary.hpp"
 #include "cli/text.hpp"
 #include "watch.hpp"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// `record` and `recording show`.
+// `record`.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -13,12 +12,14 @@
 
 #include "cli/context.hpp"
 #include "cli/json.hpp"
-#include "control/marks.hpp"
-#include "cli/output.hpp"
 #include "cli/page.hpp"
-#include "recorder.hpp"
-#include "recording_file.hpp"
 #include "cli/text.hpp"
+#include "control/marks.hpp"
+#include "destination.hpp"
+#include "recorder.hpp"
+#include "summary.hpp"
+#include "tee.hpp"
+#include "totals.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -26,68 +27,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-
-// --- the file ---
-
-/** A form and where it goes. */
-struct Written {
-    const Form &form;
-    std::unique_ptr<TextSink> sink;
-    RecordingFile file;
-};
-
-bool is_stdout(const std::string &path) {
-    return descriptor_named(path) == STDOUT_FILENO;
-}
-
-std::string names_of_forms() {
-    std::vector<std::string> names;
-    for (const Form &form : forms())
-        names.push_back(form.name);
-    return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/** What -o and --format ask for; nullptr: neither was given. */
-Outcome<const Form *> form_of(const Context &context) {
-    const auto file = context.value("--output"), wanted = context.value("--format");
-    if (!file && wanted)
-        return usage("--format is that of a recording: say with -o where it goes (-o - is "
-                     "standard output)");
-    if (!file)
-        return nullptr;
-    if (is_stdout(*file) &&
-        (context.invocation().json() || context.flag("--csv") || context.flag("--summary")))
-        return usage("with -o - the recording is on standard output, and the summary cannot be "
-                     "there, too: name a file");
-    if (wanted)
-        return &*std::ranges::find(forms(), *wanted, &Form::name);
-    if (is_stdout(*file))
-        return &*std::ranges::find(forms(), "ndjson", &Form::name);
-    for (const Form &form : forms())
-        for (const std::string &ending : form.endings)
-            if (file->ends_with(ending))
-                return &form;
-    return usage(fmt::format("the name {} does not tell which form it is to have: end it in "
-                             ".pftrace, .ndjson, .csv or .html, or say --format ({})",
-                             *file, names_of_forms()));
-}
-
-Outcome<std::optional<Written>> open_written(const Context &context, RecordingFile::Appears when) {
-    const auto form = form_of(context);
-    if (!form)
-        return tl::unexpected(form.error());
-    if (!*form)
-        return std::nullopt;
-    if (is_stdout(*context.value("--output")) && (*form)->name == "perfetto" &&
-        Output::is_terminal())
-        return usage("a trace of Perfetto's is not for a terminal: name a file");
-    auto file = RecordingFile::open(*context.value("--output"), when);
-    if (!file)
-        return tl::unexpected(file.error());
-    return Written{**form, (*form)->make(), std::move(*file)};
-}
-
-// --- what ends it ---
 
 /** SIGINT and others as a descriptor to poll: a recording is completed in any case. */
 class EndingSignals {
@@ -216,8 +155,8 @@ class Progress {
 class Recording {
   public:
     Recording(const RecordPlan &plan, std::vector<std::unique_ptr<Recorder>> recorders,
-              const Totals &totals, Written *written)
-        : plan_(plan), recorders_(std::move(recorders)), totals_(totals), written_(written) {}
+              const Totals &totals, Destination *destination)
+        : plan_(plan), recorders_(std::move(recorders)), totals_(totals), destination_(destination) {}
 
     /** Until its time is over, it is interrupted, or nothing can be recorded or written any more:
      *  that is in errors(). */
@@ -260,21 +199,21 @@ class Recording {
     double cost() const { return cost_; }
 
     void write() {
-        if (!written_ || broken_)
+        if (!destination_ || broken_)
             return;
-        if (auto done = written_->file.write(written_->sink->text()); !done)
+        if (auto done = destination_->file.write(destination_->sink->text()); !done)
             broken_ = done.error();
     }
     /** After the last write(). */
     void finish() {
-        if (!written_ || broken_)
+        if (!destination_ || broken_)
             return;
-        if (auto done = written_->file.finish(); !done)
+        if (auto done = destination_->file.finish(); !done)
             broken_ = done.error();
     }
 
     /** Messages of other users, thrown away. */
-    std::uint64_t refused() const { return ear_.refused(); }
+    std::uint64_t refused() const { return mark_socket_.refused(); }
 
     /** Why it could not be written to the end. */
     const std::optional<Failure> &broken() const { return broken_; }
@@ -336,10 +275,10 @@ class Recording {
     }
 
     void take_marks() {
-        for (const Ear::Heard &heard : ear_.take())
+        for (const ReceivedMark &mark : mark_socket_.take())
             for (const auto &recorder : recorders_)
-                if (recorder->gpu().folder() == heard.gpu)
-                    recorder->mark(heard.monotonic_ns, heard.pid, heard.text);
+                if (recorder->gpu().folder() == mark.gpu)
+                    recorder->mark(mark.monotonic_ns, mark.pid, mark.text);
     }
 
     /** @return whether a signal came. */
@@ -347,7 +286,7 @@ class Recording {
         const nanoseconds left = std::max(nanoseconds(0), nanoseconds(until - Clock::now()));
         const timespec time{static_cast<time_t>(left.count() / 1'000'000'000),
                             static_cast<long>(left.count() % 1'000'000'000)};
-        pollfd files[] = {{signals.descriptor(), POLLIN, 0}, {ear_.descriptor(), POLLIN, 0}};
+        pollfd files[] = {{signals.descriptor(), POLLIN, 0}, {mark_socket_.descriptor(), POLLIN, 0}};
         if (ppoll(files, 2, &time, nullptr) > 0) {
             take_marks();
             return signals.came();
@@ -358,47 +297,14 @@ class Recording {
     const RecordPlan plan_;
     std::vector<std::unique_ptr<Recorder>> recorders_, ended_;
     const Totals &totals_;
-    Written *written_;
+    Destination *destination_;
     Progress progress_;
-    Ear ear_;
+    MarkSocket mark_socket_;
     Clock::time_point next_sample_, next_read_, next_look_;
     double cost_ = 0;
     std::optional<Failure> broken_;
     std::vector<nvdebug::Error> errors_;
 };
-
-/** `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it. */
-std::string told_of(const Written &written, const Json &summary) {
-    const std::string &path = written.file.path();
-    std::string how;
-    if (written.form.name == "perfetto")
-        how = "; open it at https://ui.perfetto.dev, which reads it on your machine";
-    else if (written.form.name == "html")
-        how = "; open it with a browser";
-    else if (written.form.name == "ndjson")
-        how = fmt::format("; 'nvdebugctl recording show {}' shows it", path);
-    return fmt::format("{}: {} in {:.3f} s{}", path,
-                       count_of(summary["turns"].get<std::uint64_t>(), "turn"),
-                       summary["seconds"].get<double>(), how);
-}
-
-/** The summary, and what was written, unless the recording itself is on standard output. */
-Document summary_document(const Context &context, Json summary, const Written *written) {
-    Document document{std::move(summary)};
-    document.rows = summary_rows(document.data);
-    const auto output = context.value("--output");
-    if (!output || context.invocation().json() || context.flag("--csv"))
-        return document;
-    const bool wanted = context.flag("--summary"), piped = is_stdout(*output);
-    document.print = [wanted, summary = document.data,
-                      told = piped ? "" : told_of(*written, document.data)](Page &page) {
-        if (wanted)
-            show_summary(summary, page);
-        if (!told.empty())
-            page.line(told);
-    };
-    return document;
-}
 
 Outcome<Document> record(Context &context) {
     const RecordPlan plan = *plan_of(context);
@@ -431,21 +337,22 @@ Outcome<Document> record(Context &context) {
     if (recorders.empty())
         return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
     // Only now: what fails before leaves a file of that name as it was.
-    auto written = open_written(context, RecordingFile::Appears::at_once);
-    if (!written)
-        return tl::unexpected(written.error());
-    if (*written)
-        tee.add(*(*written)->sink);
+    auto destination = open_destination(context, RecordingFile::Appears::at_once);
+    if (!destination)
+        return tl::unexpected(destination.error());
+    if (*destination)
+        tee.add(*(*destination)->sink);
 
     tee.head(head_of(context, *gpus, plan));
-    Recording recording(plan, std::move(recorders), totals, *written ? &**written : nullptr);
+    Recording recording(plan, std::move(recorders), totals,
+                        *destination ? &**destination : nullptr);
     recording.run();
     const Json summary = totals.summary(recording.cost());
     tee.end(summary);
     recording.write();
     recording.finish();
 
-    Document document = summary_document(context, summary, *written ? &**written : nullptr);
+    Document document = summary_document(context, summary, *destination ? &**destination : nullptr);
     if (recording.refused())
         context.note(fmt::format("{} of other users came beside the marks of controls, of which "
                                  "some may be missing",
@@ -466,85 +373,6 @@ Outcome<Document> record(Context &context) {
             document.print = [](Page &) {};
     }
     return document;
-}
-
-// --- a recording again ---
-
-Outcome<void> check_show(const Context &context) {
-    return form_of(context).map([](const Form *) {});
-}
-
-/** Writes the text of a sink whenever there is much of it. */
-class Draining final : public Sink {
-  public:
-    explicit Draining(Written &written) : written_(written) {}
-    void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess *) override { drain(); }
-    using Sink::end;
-    void end(const Json &) override {
-        drain(0);
-        if (!broken_)
-            if (auto done = written_.file.finish(); !done)
-                broken_ = done.error();
-    }
-
-    const std::optional<Failure> &broken() const { return broken_; }
-    void drain(std::size_t least = 1 << 20) {
-        if (!broken_ && written_.sink->text().size() > least)
-            if (auto done = written_.file.write(written_.sink->text()); !done)
-                broken_ = done.error();
-    }
-
-  private:
-    Written &written_;
-    std::optional<Failure> broken_;
-};
-
-Outcome<Document> show_recording(Context &context) {
-    auto written = open_written(context, RecordingFile::Appears::when_finished);
-    if (!written)
-        return tl::unexpected(written.error());
-    Tee tee;
-    Totals totals;
-    tee.add(totals);
-    std::optional<Draining> draining;
-    if (*written) {
-        draining.emplace(**written);
-        tee.add(*(*written)->sink);
-        tee.add(*draining);
-    }
-    const std::string &path = context.words("RECORDING").front();
-    RecordedFile file;
-    const auto whole = file.tell(path, tee);
-    if (!whole)
-        return tl::unexpected(whole.error());
-    if (!*whole)
-        context.note(path + " was cut off: its end is missing");
-    const Json summary = totals.summary(std::nullopt);
-    tee.end(summary);
-    Document document = summary_document(context, summary, *written ? &**written : nullptr);
-    if (draining && draining->broken()) {
-        if (draining->broken()->error.number != EPIPE)
-            return tl::unexpected(*draining->broken());
-        document.exit = failed;
-        document.print = [](Page &) {};
-    }
-    return document;
-}
-
-// --- the table ---
-
-std::vector<Option> form_options() {
-    return {{"--output",
-             "write the recording there; the form is as the name ends, and an existing file is "
-             "replaced; -: standard output",
-             "FILE", "-o"},
-            {"--format",
-             "perfetto (.pftrace: opens at ui.perfetto.dev), ndjson (.ndjson), csv (.csv) or html "
-             "(.html: a page that shows it); on standard output default: ndjson",
-             "FORM",
-             "",
-             {"perfetto", "ndjson", "csv", "html"}},
-            {"--summary", "print the summary, too: without -o that is all there is"}};
 }
 
 template <typename T>
@@ -591,27 +419,6 @@ std::vector<Command> record_commands() {
                        "for a program"}},
          .check = check_record,
          .run = record,
-         .text = show_summary},
-    };
-}
-
-std::vector<Command> recording_commands() {
-    return {
-        {.object = "recording",
-         .verb = "show",
-         .help = "a recording again: its summary, or the whole in another form",
-         .scope = Scope::nothing,
-         .arguments = {{"RECORDING", Argument::Kind::file,
-                        "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: "
-                        "standard input"}},
-         .options = form_options(),
-         .columns = summary_columns(),
-         .data = "the summary",
-         .fields = summary_fields(),
-         .examples = {{"nvdebugctl recording show run.ndjson", "its summary"},
-                      {"nvdebugctl recording show run.ndjson -o run.html", "as a page"}},
-         .check = check_show,
-         .run = show_recording,
          .text = show_summary},
     };
 }

@@ -199,7 +199,7 @@ void Recorder::read_owners() {
 }
 
 /** Of those that live: some run another program by now. */
-void Recorder::tell_new_names() {
+void Recorder::emit_new_names() {
     for (auto &[pid, one] : processes_)
         if (const auto command = reader_ ? reader_->process(pid).command : std::nullopt;
             command && command != one.command) {
@@ -246,7 +246,7 @@ void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
     std::vector<Turn> turns;
     engine->turns.add(ns, works ? std::optional(holder_of(state)) : std::nullopt, turns);
     if (!by_switches)
-        tell(engine->lane, turns);
+        emit(engine->lane, turns);
     else if (!any_switch_)
         unswitched_.insert(unswitched_.end(), turns.begin(), turns.end());
 }
@@ -301,7 +301,7 @@ void Recorder::settle_tsg(Turn &turn) {
     }
 }
 
-void Recorder::tell(const Lane &lane, std::vector<Turn> &turns) {
+void Recorder::emit(const Lane &lane, std::vector<Turn> &turns) {
     for (Turn &turn : turns) {
         const RecordedProcess *const who = turn.who.pid ? process(*turn.who.pid) : nullptr;
         if (who)
@@ -311,13 +311,13 @@ void Recorder::tell(const Lane &lane, std::vector<Turn> &turns) {
     turns.clear();
 }
 
-void Recorder::tell_switched() {
+void Recorder::emit_switched() {
     for (Turn &turn : found_) {
         look_for_successor(*turn.who.pid);
         process(*turn.who.pid);
         settle_tsg(turn);
     }
-    tell(switched_, found_);
+    emit(switched_, found_);
 }
 
 Result<void> Recorder::read_switches() {
@@ -338,7 +338,7 @@ Result<void> Recorder::read_switches() {
     }
     if (*dropped > dropped_)
         turns_.lose(found_);
-    tell_switched();
+    emit_switched();
     if (*dropped > dropped_)
         sink_.lost(switched_, last_switch_, *dropped - dropped_);
     dropped_ = *dropped;
@@ -368,16 +368,16 @@ Result<void> Recorder::split() {
         // Switches after the clock was read have been emitted already.
         ns = std::max(*ns, last_switch_);
         turns_.split(*ns, found_);
-        tell_switched();
+        emit_switched();
     }
-    tell_sampled(false);
+    emit_sampled(false);
     end_interval(ns);
     missed_ = 0;
     begin_ns_ = ns;
     return {};
 }
 
-void Recorder::tell_sampled(bool last) {
+void Recorder::emit_sampled(bool last) {
     for (const std::string &name : order_) {
         Sampled &engine = *engines_.at(name);
         std::vector<Turn> turns;
@@ -386,11 +386,11 @@ void Recorder::tell_sampled(bool last) {
         else
             engine.turns.split(turns);
         if (!is_switched(name)) {
-            tell(engine.lane, turns);
+            emit(engine.lane, turns);
         } else if (!any_switch_) {
             // There was no switch: samples alone show the occupant.
             unswitched_.insert(unswitched_.end(), turns.begin(), turns.end());
-            tell(engine.lane, unswitched_);
+            emit(engine.lane, unswitched_);
         }
     }
 }
@@ -401,8 +401,8 @@ void Recorder::end_interval(std::optional<std::uint64_t> ns) {
         const std::uint64_t known = engine.turns.known_ns();
         if (!is_switched(name) || !any_switch_)
             sink_.end(engine.lane,
-                      {begin_ns_, ns, engine.samples, missed_, known - engine.told_ns});
-        engine.told_ns = known;
+                      {begin_ns_, ns, engine.samples, missed_, known - engine.emitted_ns});
+        engine.emitted_ns = known;
         engine.samples = 0;
     }
     if (reader_ && (any_switch_ || !engines_.contains(switched_engine)))
@@ -412,10 +412,10 @@ void Recorder::end_interval(std::optional<std::uint64_t> ns) {
 void Recorder::end() {
     const auto ns = now();
     turns_.end(ns.value_or(last_switch_), found_);
-    tell_switched();
-    tell_sampled(true);
+    emit_switched();
+    emit_sampled(true);
     end_interval(ns);
-    tell_new_names();
+    emit_new_names();
     if (const auto clock = read_clocks())
         sink_.clock(gpu_.index(), *clock);
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "nvdebug/nvdebug.hpp"
-#include "recording.hpp"
+#include "recorded_events.hpp"
 #include "state/state.hpp"
 
 namespace nvdebugctl {
@@ -60,7 +60,7 @@ class Recorder {
         Lane lane;
         nvdebug::SampleTurns turns;
         std::uint64_t samples = 0;
-        std::uint64_t told_ns = 0; ///< of what is known, in intervals before
+        std::uint64_t emitted_ns = 0; ///< of what is known, in intervals before
     };
 
     Recorder(nvdebug::Gpu gpu, std::uint64_t period_ns, Sink &sink)
@@ -70,16 +70,16 @@ class Recorder {
     std::optional<std::uint64_t> now();
     void add_sample(std::uint64_t ns, const nvdebug::EngineState &state);
     nvdebug::Holder holder_of(const nvdebug::EngineState &state) const;
-    void tell(const Lane &lane, std::vector<nvdebug::Turn> &turns);
-    void tell_switched();
+    void emit(const Lane &lane, std::vector<nvdebug::Turn> &turns);
+    void emit_switched();
     /** @p last: GR0's, too, where no switch came. */
-    void tell_sampled(bool last);
+    void emit_sampled(bool last);
     void end_interval(std::optional<std::uint64_t> ns);
     void settle_tsg(nvdebug::Turn &turn);
     const RecordedProcess *process(std::uint32_t pid);
     void look_for_successor(std::uint32_t pid);
     void read_owners();
-    void tell_new_names();
+    void emit_new_names();
     bool is_switched(const std::string &engine) const;
 
     const nvdebug::Gpu gpu_;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Recordings as lines: NDJSON, CSV, and the page that shows NDJSON as a timeline.
+#include "forms.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 
 #include "cli/json.hpp"
-#include "recording.hpp"
-#include "recording_page.hpp"
 #include "cli/text.hpp"
+#include "lib/drawing/perfetto.hpp"
+#include "recording_page.hpp"
+#include "summary.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -302,34 +304,34 @@ class Html final : public TextSink {
   public:
     void head(const RecordingHead &head) override {
         text_ += recording_page;
-        tell([&] { lines_.head(head); });
+        write([&] { lines_.head(head); });
     }
     void clock(std::uint32_t gpu, const ClockReading &reading) override {
-        tell([&] { lines_.clock(gpu, reading); });
+        write([&] { lines_.clock(gpu, reading); });
     }
     void process(std::uint32_t gpu, const RecordedProcess &process) override {
-        tell([&] { lines_.process(gpu, process); });
+        write([&] { lines_.process(gpu, process); });
     }
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
-        tell([&] { lines_.turn(lane, turn, process); });
+        write([&] { lines_.turn(lane, turn, process); });
     }
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
-        tell([&] { lines_.lost(lane, ns, count); });
+        write([&] { lines_.lost(lane, ns, count); });
     }
     void mark(const Mark &mark) override {
-        tell([&] { lines_.mark(mark); });
+        write([&] { lines_.mark(mark); });
     }
     void end(const Lane &lane, const LaneEnd &end) override {
-        tell([&] { lines_.end(lane, end); });
+        write([&] { lines_.end(lane, end); });
     }
     void end(const Json &summary) override {
-        tell([&] { lines_.end(summary); });
+        write([&] { lines_.end(summary); });
         text_ += "</script>\n";
     }
 
   private:
     template <typename What>
-    void tell(What what) {
+    void write(What what) {
         what();
         // Names are of others: they must not end the script.
         for (const char letter : lines_.text())
@@ -355,6 +357,16 @@ std::unique_ptr<TextSink> make_csv() {
 
 std::unique_ptr<TextSink> make_html() {
     return std::make_unique<Html>();
+}
+
+const std::vector<Form> &forms() {
+    static const std::vector<Form> all = {
+        {"perfetto", {".pftrace", ".perfetto-trace", ".pb"}, drawing::make_perfetto},
+        {"ndjson", {".ndjson", ".jsonl"}, make_ndjson},
+        {"csv", {".csv"}, make_csv},
+        {"html", {".html", ".htm"}, make_html},
+    };
+    return all;
 }
 
 std::vector<Field> recording_lines() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Replays a recording from its lines of NDJSON.
+#include "recorded_file.hpp"
+
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
 #include <stdexcept>
 
 #include "cli/json.hpp"
-#include "recording.hpp"
 #include "recording_file.hpp"
 
 namespace nvdebugctl {
@@ -124,7 +124,7 @@ void RecordedFile::read_origin(const Json &line) {
     at->second = origin;
 }
 
-void RecordedFile::tell_clock(const Json &line, Sink &sink) {
+void RecordedFile::replay_clock(const Json &line, Sink &sink) {
     const std::uint32_t gpu = number32(line, "gpu");
     const auto found = origins_.find(gpu);
     const Origin origin = found == origins_.end() ? Origin{} : found->second;
@@ -145,7 +145,7 @@ void RecordedFile::tell_clock(const Json &line, Sink &sink) {
 
 // --- lines ---
 
-void RecordedFile::tell_head(const Json &line, Sink &sink) {
+void RecordedFile::replay_head(const Json &line, Sink &sink) {
     const std::string version = text_in(line, "version");
     version_ = version.starts_with("1.") ? 1 : version.starts_with("2.") ? 2 : 0;
     if (!version_)
@@ -167,7 +167,7 @@ const Lane &RecordedFile::lane(const Json &line, Lane::Means means) {
     return lanes_.try_emplace({found.gpu, found.engine}, found).first->second;
 }
 
-void RecordedFile::tell_process(const Json &line, Sink &sink) {
+void RecordedFile::replay_process(const Json &line, Sink &sink) {
     RecordedProcess process{number32(line, "pid"),
                             unless_null(line, "process", text_in),
                             unless_null(line, "cgroup", text_in),
@@ -202,7 +202,7 @@ bool RecordedFile::cut_at_begin(Turn &turn, std::uint32_t gpu) const {
     return turn.end_ns > turn.begin_ns;
 }
 
-void RecordedFile::tell_turn(const Json &line, Sink &sink) {
+void RecordedFile::replay_turn(const Json &line, Sink &sink) {
     Turn turn{{.pid = unless_null(line, "pid", number32),
                .context = unless_null(line, "context", number32),
                .runlist = unless_null(line, "runlist", number32),
@@ -224,7 +224,7 @@ void RecordedFile::tell_turn(const Json &line, Sink &sink) {
     sink.turn(where, turn, processes_.find(where.gpu, turn.who));
 }
 
-void RecordedFile::tell_end(const Json &line, Sink &sink) {
+void RecordedFile::replay_end(const Json &line, Sink &sink) {
     const Lane &where =
         lane(line, text_in(line, "by") == "samples" ? Lane::Means::samples : Lane::Means::switches);
     if (!ended_.insert(&where).second)
@@ -236,7 +236,7 @@ void RecordedFile::tell_end(const Json &line, Sink &sink) {
 }
 
 /** Throws BadLine where it is no line of a recording, or not where it may be. */
-void RecordedFile::tell_line(const std::string &text, Sink &sink) {
+void RecordedFile::replay_line(const std::string &text, Sink &sink) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded())
         throw BadLine("it is no JSON");
@@ -249,7 +249,7 @@ void RecordedFile::tell_line(const std::string &text, Sink &sink) {
     if (is_whole_)
         throw BadLine("the summary before it is a recording's last line");
     if (kind == "recording")
-        return tell_head(line, sink);
+        return replay_head(line, sink);
     if (kind == "summary") {
         is_whole_ = true;
         return;
@@ -259,11 +259,11 @@ void RecordedFile::tell_line(const std::string &text, Sink &sink) {
     if (kind == "origin")
         read_origin(line);
     else if (kind == "clock")
-        tell_clock(line, sink);
+        replay_clock(line, sink);
     else if (kind == "process")
-        tell_process(line, sink);
+        replay_process(line, sink);
     else if (kind == "turn")
-        tell_turn(line, sink);
+        replay_turn(line, sink);
     else if (kind == "lost")
         sink.lost(lane(line, Lane::Means::switches), gpu_time_in(line, "after_ns"),
                   number64(line, "switches"));
@@ -271,10 +271,10 @@ void RecordedFile::tell_line(const std::string &text, Sink &sink) {
         sink.mark({number32(line, "gpu"), gpu_time_in(line, "ns"), number32(line, "pid"),
                    text_in(line, "text")});
     else if (kind == "engine")
-        tell_end(line, sink);
+        replay_end(line, sink);
 }
 
-Outcome<bool> RecordedFile::tell(const std::string &path, Sink &sink) {
+Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
     auto lines = LineReader::open(path);
     if (!lines)
         return tl::unexpected(lines.error());
@@ -290,7 +290,7 @@ Outcome<bool> RecordedFile::tell(const std::string &path, Sink &sink) {
                 got = LineReader::Got::end;
             }
             if (*got == LineReader::Got::line) {
-                tell_line(text, sink);
+                replay_line(text, sink);
                 continue;
             }
             if (version_ == 0 && *got == LineReader::Got::cut)

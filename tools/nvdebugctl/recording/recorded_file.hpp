@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cli/command.hpp"
+#include "recorded_events.hpp"
+
+namespace nvdebugctl {
+
+/// A recording that was made as NDJSON (version 1 or 2), replayed once. The events refer to this
+/// object.
+class RecordedFile {
+  public:
+    /// @return whether it is whole: its last line is there.
+    Outcome<bool> replay(const std::string &path, Sink &sink);
+
+  private:
+    std::uint64_t time_in(const Json &line, const char *key,
+                          const std::optional<std::uint64_t> &base) const;
+    std::uint64_t gpu_time_in(const Json &line, const char *key) const;
+    void read_origin(const Json &line);
+    void replay_head(const Json &line, Sink &sink);
+    void replay_clock(const Json &line, Sink &sink);
+    void replay_turn(const Json &line, Sink &sink);
+    void replay_process(const Json &line, Sink &sink);
+    void replay_end(const Json &line, Sink &sink);
+    void replay_line(const std::string &text, Sink &sink);
+    const Lane &lane(const Json &line, Lane::Means means);
+    bool is_of_gr0(const nvdebug::Turn &turn, const Lane &where) const;
+    bool cut_at_begin(nvdebug::Turn &turn, std::uint32_t gpu) const;
+
+    int version_ = 0; ///< major; 0: the first line was not read yet
+    bool is_whole_ = false;
+    std::set<std::uint32_t> gpus_;
+    std::map<std::uint32_t, Origin> origins_;                     ///< by GPU
+    std::map<std::uint32_t, std::uint64_t> begins_;               ///< by GPU, by its clock
+    std::map<std::uint32_t, ClockReading> clocks_;                ///< the last, by GPU
+    std::map<std::pair<std::uint32_t, std::string>, Lane> lanes_; ///< by GPU, engine
+    std::set<const Lane *> ended_;
+    RecordedProcesses processes_;
+    /// Of each number the process that had it last, by GPU and pid.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<std::uint64_t>> started_;
+};
+
+} // namespace nvdebugctl

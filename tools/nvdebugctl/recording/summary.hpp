@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The summary of a recording: its rows, its text, and their description.
+#pragma once
+
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace nvdebugctl {
+
+/// Rows of the summary, one for each process on each engine.
+[[nodiscard]] Json summary_rows(const Json &summary);
+/// Prints the summary as text.
+void show_summary(const Json &summary, Page &page);
+[[nodiscard]] std::vector<Column> summary_columns();
+[[nodiscard]] std::vector<Field> summary_fields();
+
+} // namespace nvdebugctl

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "recorded_events.hpp"
+
+namespace nvdebugctl {
+
+/// Sums a recording up: shares, lengths of turns, what switching took.
+class Totals final : public Sink {
+  public:
+    void head(const RecordingHead &head) override { head_ = head; }
+    void process(std::uint32_t gpu, const RecordedProcess &process) override;
+    void turn(const Lane &lane, const nvdebug::Turn &turn, const RecordedProcess *process) override;
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override;
+    void mark(const Mark &) override { marks_++; }
+    void end(const Lane &lane, const LaneEnd &end) override;
+
+    std::uint64_t turns() const { return turns_; }
+    /// `data` of nvdebug/record. @param cost of a core, 0 to 1; empty: not known
+    [[nodiscard]] Json summary(std::optional<double> cost) const;
+
+  private:
+    struct Engine {
+        nvdebug::Tally tally;
+        std::optional<std::uint64_t> first_ns, last_ns; ///< of turns
+        std::uint64_t lost = 0;
+        LaneEnd end;
+    };
+    RecordingHead head_;
+    std::map<const Lane *, Engine> engines_;
+    std::vector<const Lane *> order_; ///< in which they came
+    RecordedProcesses processes_;
+    std::uint64_t turns_ = 0, marks_ = 0;
+};
+
+} // namespace nvdebugctl
