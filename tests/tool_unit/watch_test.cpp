@@ -6,7 +6,9 @@
 
 #include "cli/json.hpp"
 #include "state.hpp"
-#include "live/watch.hpp"
+#include "live/top_view.hpp"
+#include "live/watch_data.hpp"
+#include "live/watch_view.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;
@@ -31,7 +33,7 @@ std::vector<std::string> texts(const std::vector<ViewLine> &lines) {
     return result;
 }
 
-std::string text_of(View &view, const Shown &shown, Size size) {
+std::string text_of(WatchView &view, const Shown &shown, Size size) {
     std::string text;
     for (const std::string &line : texts(view.lines(shown, size)))
         text += line + '\n';
@@ -131,9 +133,9 @@ TEST(Residency, DoesNotCountWhatCouldNotBeRead) {
     EXPECT_EQ(residency.history("LCE0"), std::vector<const Residency::Seen *>(3, nullptr));
 }
 
-TEST(View, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
+TEST(WatchView, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
     const Seen seen = three_tasks();
-    View view(ascii);
+    WatchView view(ascii);
     const std::vector<std::string> order = {"ENGINE", "RUNLIST", "NOW",    "SHARE", "RESIDENT",
                                             "BUSY%",  "HISTORY", "STATUS", "NEXT"};
     std::size_t before = 0;
@@ -153,9 +155,9 @@ TEST(View, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
     EXPECT_EQ(before, order.size());
 }
 
-TEST(View, TellsAllResidentsOn80Columns) {
+TEST(WatchView, TellsAllResidentsOn80Columns) {
     const Seen seen = three_tasks();
-    View view(ascii);
+    WatchView view(ascii);
     const std::string text = text_of(view, seen.shown(), small);
     EXPECT_EQ(line_of(text, "GR0"), "GR0           0  TSG 7   [#######====+++]  # TSG 5 50%  "
                                     "= TSG 6 25%  + TSG 7 25%")
@@ -164,116 +166,116 @@ TEST(View, TellsAllResidentsOn80Columns) {
     EXPECT_TRUE(has(text, "4 samples, one every 500 ms (2.0 s), live")) << text;
 }
 
-TEST(View, HasAHistoryWhereThereIsRoom) {
+TEST(WatchView, HasAHistoryWhereThereIsRoom) {
     const Seen seen = three_tasks();
-    View view(ascii);
+    WatchView view(ascii);
     const std::string text = text_of(view, seen.shown(), large);
     EXPECT_TRUE(has(line_of(text, "GR0"), "  #=#+  ")) << text;
     EXPECT_TRUE(has(line_of(text, "LCE0"), "  ....  ")) << text;
     EXPECT_FALSE(has(text_of(view, seen.shown(), small), "#=#+"));
 }
 
-TEST(View, LeavesOutNoEngineAndNoList) {
+TEST(WatchView, LeavesOutNoEngineAndNoList) {
     const Seen seen = idle_gpu(40);
-    View view(ascii);
+    WatchView view(ascii);
     const std::string folded = text_of(view, seen.shown(), small);
     for (const char *what : {" idle: LCE0, LCE1,", "LCE39", " empty: 0-39", "i unfold idle"})
         EXPECT_TRUE(has(folded, what)) << what << folded;
-    view.obey('i');
+    view.handle('i');
     std::set<std::string> seen_lines;
     for (int page = 0; page < 6; ++page) {
         for (const std::string &line : texts(view.lines(seen.shown(), small)))
             seen_lines.insert(line);
-        view.obey(key_page_down);
+        view.handle(key_page_down);
     }
     const auto is_row = [](const std::string &line) {
         return line.starts_with("LCE") && has(line, "idle");
     };
     EXPECT_EQ(std::ranges::count_if(seen_lines, is_row), 40);
     // Where there is room for all, nothing is folded until that is asked for.
-    View tall(ascii);
+    WatchView tall(ascii);
     EXPECT_FALSE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
-    tall.obey('i');
+    tall.handle('i');
     EXPECT_TRUE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
 }
 
-TEST(View, SaysWhatDoesNotTell) {
+TEST(WatchView, SaysWhatDoesNotTell) {
     auto silent = on("LCE0", 0, {}), mute = on("LCE1", 1, {});
     silent.status.reset();
     mute.status = "unreadable";
     const Seen seen({{silent, mute}, {silent, mute}});
-    View view(ascii);
+    WatchView view(ascii);
     EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE0"), "not public"));
     EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE1"), "cannot be read"));
-    view.obey('i');
+    view.handle('i');
     EXPECT_TRUE(has(text_of(view, seen.shown(), small), " not public on this chip: LCE0\n"));
     EXPECT_TRUE(has(line_of(text_of(view, seen.shown(), small), "LCE1"), "cannot be read"));
 }
 
-TEST(View, Scrolls) {
+TEST(WatchView, Scrolls) {
     const Seen seen = idle_gpu(40);
-    View view(ascii);
+    WatchView view(ascii);
     const auto first = [&] { return texts(view.lines(seen.shown(), small))[1]; };
     const std::string top = first();
-    view.obey('i');
+    view.handle('i');
     EXPECT_EQ(top, "gpu0  TU102");
-    view.obey(key_up);
+    view.handle(key_up);
     EXPECT_EQ(first(), top) << "there is nothing above";
-    view.obey(key_down);
+    view.handle(key_down);
     EXPECT_TRUE(first().starts_with("ENGINE"));
-    view.obey(key_page_down);
+    view.handle(key_page_down);
     EXPECT_TRUE(first().starts_with("LCE21 ")) << first();
-    view.obey(key_end);
+    view.handle(key_end);
     const std::vector<std::string> bottom = texts(view.lines(seen.shown(), small));
     EXPECT_TRUE(bottom[22].starts_with("     39 ")) << bottom[22];
     EXPECT_TRUE(has(bottom[23], "arrows 63-84 of 84")) << bottom[23];
-    view.obey(key_down);
+    view.handle(key_down);
     EXPECT_EQ(texts(view.lines(seen.shown(), small)), bottom) << "there is nothing below";
-    view.obey(key_home);
+    view.handle(key_home);
     EXPECT_EQ(first(), top);
 }
 
-TEST(View, ContinuesManyResidentsBelow) {
+TEST(WatchView, ContinuesManyResidentsBelow) {
     std::vector<std::vector<nvdebug::EngineState>> samples;
     for (std::uint32_t tsg = 100; tsg < 120; ++tsg)
         samples.push_back({on("GR0", 0, tsg)});
     const Seen seen(samples);
-    View view(ascii);
+    WatchView view(ascii);
     const std::string text = text_of(view, seen.shown(), small);
     EXPECT_TRUE(has(text, "and 11 more")) << text;
-    view.obey('a');
+    view.handle('a');
     const std::string all = text_of(view, seen.shown(), small);
     EXPECT_FALSE(has(all, "more")) << all;
     for (std::uint32_t tsg = 100; tsg < 120; ++tsg)
         EXPECT_TRUE(has(all, " TSG " + std::to_string(tsg) + " 5%")) << tsg;
 }
 
-TEST(View, SortsPausesAndHelps) {
+TEST(WatchView, SortsPausesAndHelps) {
     const Seen seen({{on("SEC0", 0, {}), on("GR0", 0, {}), on("LCE2", 1, 5)},
                      {on("SEC0", 0, {}), on("GR0", 0, {}), on("LCE2", 1, 5)}});
-    View view(ascii);
+    WatchView view(ascii);
     const auto text = [&] { return text_of(view, seen.shown(), small); };
     EXPECT_LT(text().find("SEC0 "), text().find("GR0 "));
-    view.obey('s');
+    view.handle('s');
     EXPECT_LT(text().find("LCE2 "), text().find("SEC0 "));
-    view.obey('s');
+    view.handle('s');
     EXPECT_LT(text().find("GR0 "), text().find("LCE2 "));
     EXPECT_LT(text().find("LCE2 "), text().find("SEC0 "));
-    view.obey(' ');
+    view.handle(' ');
     EXPECT_TRUE(view.paused());
     EXPECT_TRUE(has(text(), "PAUSED"));
     for (int key : {'h', '?'}) {
-        view.obey(key);
+        view.handle(key);
         EXPECT_TRUE(has(text(), "so does Ctrl-C") && !has(text(), "LCE2")) << text();
-        view.obey('h');
+        view.handle('h');
     }
-    EXPECT_TRUE(view.obey('q'));
+    EXPECT_TRUE(view.handle('q'));
 }
 
-TEST(View, HasABlockForEachGpu) {
+TEST(WatchView, HasABlockForEachGpu) {
     const Seen one = three_tasks(), other({{on("GR0", 0, 80)}, {on("GR0", 0, 80)}});
     const Shown shown{{one.as("gpu0  TU102"), other.as("gpu1  GA100")}, "live", period};
-    View view(ascii);
+    WatchView view(ascii);
     const std::vector<std::string> lines = texts(view.lines(shown, small));
     const auto at = [&](const std::string &start) {
         return std::ranges::find_if(
@@ -286,9 +288,9 @@ TEST(View, HasABlockForEachGpu) {
     EXPECT_TRUE(has(second[2], "TSG 80 100%")) << second[2];
 }
 
-TEST(View, FitsAnyScreen) {
+TEST(WatchView, FitsAnyScreen) {
     const Seen seen = three_tasks();
-    View view(ascii);
+    WatchView view(ascii);
     for (std::size_t rows = 1; rows < 30; ++rows)
         for (std::size_t columns : {1u, 2u, 5u, 20u, 80u}) {
             const auto lines = texts(view.lines(seen.shown(), {rows, columns}));
@@ -303,7 +305,7 @@ TEST(Marks, StayWhereSomebodyGetsAhead) {
     std::vector<std::vector<nvdebug::EngineState>> samples;
     for (std::uint32_t tsg : {8, 3, 3})
         samples.push_back({on("GR0", 0, tsg)});
-    View view(ascii);
+    WatchView view(ascii);
     EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "# TSG 3 67%  = TSG 8 33%"));
     for (int n = 0; n < 3; ++n)
         samples.push_back({on("GR0", 0, 8)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "watch.hpp"
+#include "screen.hpp"
 
 #include <algorithm>
 #include <cerrno>

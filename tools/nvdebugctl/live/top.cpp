@@ -16,7 +16,9 @@
 #include "recording/summary.hpp"
 #include "recording/totals.hpp"
 #include "cli/text.hpp"
-#include "watch.hpp"
+#include "open_screen.hpp"
+#include "top_view.hpp"
+#include "watch_data.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -196,7 +198,7 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
             const Screen::Event event = screen->wait(at_most);
             if (event.kind == Kind::hung_up ||
                 (event.kind == Kind::signal && event.value == SIGINT) ||
-                (event.kind == Kind::key && view.obey(event.value)))
+                (event.kind == Kind::key && view.handle(event.value)))
                 ended = 0;
             else if (event.kind == Kind::signal)
                 ended = event.value;
@@ -269,7 +271,7 @@ Outcome<Exit> stream(Context &context, Output &output) {
     const auto signal = show(std::move(screen), top);
     if (!signal)
         return tl::unexpected(signal.error());
-    return end_by(*signal);
+    return end_by_signal(*signal);
 }
 
 std::vector<Column> columns() {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "top_view.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -8,7 +10,6 @@
 #include "cli/page.hpp"
 #include "recording/summary.hpp"
 #include "cli/text.hpp"
-#include "watch.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -160,7 +161,7 @@ std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseco
     return top;
 }
 
-bool TopView::obey(int key) {
+bool TopView::handle(int key) {
     switch (key) {
     case 'q':
     case 'Q':
@@ -177,7 +178,7 @@ bool TopView::obey(int key) {
         paused_ = !paused_;
         break;
     default:
-        scroll_.obey(key);
+        scroll_.handle(key);
     }
     return false;
 }

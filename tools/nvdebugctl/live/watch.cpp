@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "watch.hpp"
-
+// `watch`.
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +13,9 @@
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
+#include "open_screen.hpp"
+#include "watch_data.hpp"
+#include "watch_view.hpp"
 
 namespace nvdebugctl {
 
@@ -195,7 +197,7 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
 /** @return the signal that ended it, 0 if the user quit. */
 Outcome<int> show(Screen &screen, Watch &watch, bool still) {
     constexpr std::chrono::milliseconds idle{60 * 1000};
-    View view(this_terminal().unicode);
+    WatchView view(this_terminal().unicode);
     if (auto taken = watch.take(); !taken)
         return tl::unexpected(taken.error());
     for (;;) {
@@ -207,7 +209,7 @@ Outcome<int> show(Screen &screen, Watch &watch, bool still) {
             return 0;
         if (event.kind == Kind::signal)
             return event.value;
-        if (event.kind == Kind::key && view.obey(event.value))
+        if (event.kind == Kind::key && view.handle(event.value))
             return 0;
         if (event.kind != Kind::time_is_up || !sampling)
             continue;
@@ -220,36 +222,6 @@ Outcome<int> show(Screen &screen, Watch &watch, bool still) {
 
 Outcome<int> show(std::unique_ptr<Screen> screen, Watch &watch, bool still) {
     return show(*screen, watch, still);
-}
-
-} // namespace
-
-std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead) {
-    const Invocation &invocation = context.invocation();
-    for (const char *option : {"--csv", "--columns", "--no-header"})
-        if (invocation.has(option))
-            return nullptr;
-    if (invocation.json() || !Output::is_terminal() || !isatty(STDIN_FILENO))
-        return nullptr;
-    // Of the characters' encoding, before curses asks.
-    static_cast<void>(this_terminal());
-    std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
-    if (!screen) {
-        const char *const name = std::getenv("TERM");
-        say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
-                        "is no live view: {}",
-                        name ? name : "", instead));
-    }
-    return screen;
-}
-
-Exit end_by(int signal) {
-    if (signal) {
-        // Whatever handler curses has left.
-        std::signal(signal, SIG_DFL);
-        std::raise(signal);
-    }
-    return done;
 }
 
 Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
@@ -273,10 +245,8 @@ Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     const auto signal = show(std::move(screen), watch, still);
     if (!signal)
         return tl::unexpected(signal.error());
-    return end_by(*signal);
+    return end_by_signal(*signal);
 }
-
-namespace {
 
 constexpr std::uint32_t default_interval_ms = 500, shortest_interval_ms = 10,
                         longest_interval_ms = 3600 * 1000;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "watch_data.hpp"
+
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "watch.hpp"
 
 namespace nvdebugctl {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "watch_view.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -7,7 +9,6 @@
 #include <functional>
 
 #include "cli/text.hpp"
-#include "watch.hpp"
 
 namespace nvdebugctl {
 
@@ -17,60 +18,6 @@ using Ink = Piece::Ink;
 using Lines = std::vector<ViewLine>;
 
 constexpr std::string_view gap = "  ";
-
-/** Width in columns of text with characters of one column each. */
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
-}
-
-std::size_t width_of(const ViewLine &line) {
-    std::size_t width = 0;
-    for (const Piece &piece : line)
-        width += width_of(piece.text);
-    return width;
-}
-
-/** The first @p columns of it. */
-std::string cut(std::string_view text, std::size_t columns) {
-    std::size_t end = 0;
-    for (; end < text.size(); ++end)
-        if ((text[end] & 0xc0) != 0x80 && columns-- == 0)
-            break;
-    return std::string(text.substr(0, end));
-}
-
-void pad(ViewLine &line, std::size_t width) {
-    if (const std::size_t now = width_of(line); now < width)
-        line.push_back({std::string(width - now, ' ')});
-}
-
-} // namespace
-
-void cut_line(ViewLine &line, std::size_t columns) {
-    for (Piece &piece : line) {
-        piece.text = cut(piece.text, columns);
-        columns -= width_of(piece.text);
-    }
-}
-
-ViewLine heading(std::string text, std::size_t columns) {
-    ViewLine line{{cut(text, columns), Ink::heading}};
-    line[0].text.append(columns - width_of(line), ' ');
-    return line;
-}
-
-void add_wrapped(Lines &lines, std::string head, std::string_view text, std::size_t columns,
-                 Ink ink) {
-    const std::size_t left = width_of(head);
-    const std::size_t room = std::max<std::size_t>(columns - std::min(left, columns), 12);
-    for (const std::string &part : break_lines(text, room)) {
-        lines.push_back({{head + part, ink}});
-        head.assign(left, ' ');
-    }
-}
-
-namespace {
 
 // Residents: a mark and a colour for each, the same in bar, history and list.
 
@@ -100,8 +47,8 @@ class Marks {
     }
 
     /** Marks of a sample in which the engine was idle, or could not be read. */
-    Mark nobody() const { return {unicode_ ? "·" : ".", Ink::dim}; }
-    Mark untold() const { return {"?", Ink::dim}; }
+    Mark idle() const { return {unicode_ ? "·" : ".", Ink::dim}; }
+    Mark unreadable() const { return {"?", Ink::dim}; }
 
   private:
     static constexpr std::array inks = {Ink::first, Ink::second, Ink::third, Ink::fourth};
@@ -262,7 +209,7 @@ ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, s
         seen.erase(seen.begin(), seen.end() - static_cast<std::ptrdiff_t>(width));
     ViewLine line{{std::string(width - seen.size(), ' ')}};
     for (const Residency::Seen *const one : seen)
-        append(line, !one ? marks.untold() : one->who ? marks.of(*one->who) : marks.nobody());
+        append(line, !one ? marks.unreadable() : one->who ? marks.of(*one->who) : marks.idle());
     return line;
 }
 
@@ -360,10 +307,10 @@ std::string titles(const Grid &grid) {
     return line;
 }
 
-void sort(std::vector<Row> &rows, View::Order order) {
-    if (order == View::Order::busy)
+void sort(std::vector<Row> &rows, WatchView::Order order) {
+    if (order == WatchView::Order::busy)
         std::ranges::stable_sort(rows, std::greater{}, &Row::occupied);
-    else if (order == View::Order::name)
+    else if (order == WatchView::Order::name)
         std::ranges::stable_sort(rows, {}, [](const Row &row) { return row.engine->engine; });
 }
 
@@ -410,7 +357,7 @@ constexpr std::size_t most_lines_of_residents = 3;
 /** How blocks are to be shown. */
 struct Style {
     bool unicode, fold, all_residents;
-    View::Order order;
+    WatchView::Order order;
     std::size_t width;
 };
 
@@ -433,8 +380,8 @@ void add_folded(Lines &lines, const char *what, const std::vector<Row> &rows, st
 }
 
 void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Style &style) {
-    lines.push_back({{cut(gpu.name, style.width), Ink::bold}});
-    std::vector<Row> rows = rows_of(gpu), idle, untold;
+    lines.push_back({{cut_text(gpu.name, style.width), Ink::bold}});
+    std::vector<Row> rows = rows_of(gpu), idle, not_public;
     sort(rows, style.order);
     if (!rows.empty())
         lines.push_back(heading(titles(grid), style.width));
@@ -442,12 +389,12 @@ void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Styl
         if (style.fold && row.is_idle())
             idle.push_back(row);
         else if (style.fold && !row.is_public())
-            untold.push_back(row);
+            not_public.push_back(row);
         else
             add_row(lines, row, grid, gpu.residency, style.unicode,
                     style.all_residents ? row.residency.parts.size() + 1 : most_lines_of_residents);
     add_folded(lines, "idle", idle, style.width);
-    add_folded(lines, "not public on this chip", untold, style.width);
+    add_folded(lines, "not public on this chip", not_public, style.width);
     lines.emplace_back();
     if (!gpu.sample.lists.empty())
         add_lists(lines, gpu.sample, style.fold, style.width);
@@ -516,7 +463,7 @@ constexpr std::array order_names = {"device", "busy", "name"};
 
 } // namespace
 
-std::vector<ViewLine> View::body(const Shown &shown, Size room) {
+std::vector<ViewLine> WatchView::body(const Shown &shown, Size room) {
     if (help_)
         return help_lines(room.columns);
     Style style{unicode_, fold_idle_.value_or(false), all_residents_, order_, room.columns};
@@ -529,7 +476,7 @@ std::vector<ViewLine> View::body(const Shown &shown, Size room) {
     return lines;
 }
 
-ViewLine View::keys(std::size_t count, std::size_t room) const {
+ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
     std::string text = "q quit  h help";
     text += scroll_.where(count, room);
     if (!help_)
@@ -538,7 +485,7 @@ ViewLine View::keys(std::size_t count, std::size_t room) const {
     return {{text, Ink::dim}};
 }
 
-std::vector<ViewLine> View::lines(const Shown &shown, Size size) {
+std::vector<ViewLine> WatchView::lines(const Shown &shown, Size size) {
     const std::size_t room = size.rows > 2 ? size.rows - 2 : 0;
     std::vector<ViewLine> all = body(shown, {room, size.columns});
     const std::size_t count = all.size();
@@ -554,30 +501,7 @@ std::vector<ViewLine> View::lines(const Shown &shown, Size size) {
     return lines;
 }
 
-void Scroll::obey(int key) {
-    const std::size_t back = key == key_up ? 1 : key == key_page_up ? page_ : 0;
-    const std::size_t on = key == key_down ? 1 : key == key_page_down ? page_ : 0;
-    first_ = first_ - std::min(first_, back) + on;
-    if (key == key_home)
-        first_ = 0;
-    if (key == key_end)
-        first_ = SIZE_MAX / 2; // cut() knows how many there are
-}
-
-std::vector<ViewLine> Scroll::cut(std::vector<ViewLine> lines, std::size_t room) {
-    page_ = std::max<std::size_t>(room, 1);
-    first_ = std::min(first_, lines.size() - std::min(lines.size(), room));
-    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first_));
-    lines.resize(std::min(lines.size(), room));
-    return lines;
-}
-
-std::string Scroll::where(std::size_t count, std::size_t room) const {
-    return count > room ? fmt::format("  arrows {}-{} of {}", first_ + 1, first_ + room, count)
-                        : std::string();
-}
-
-bool View::obey(int key) {
+bool WatchView::handle(int key) {
     switch (key) {
     case 'q':
         return true;
@@ -599,7 +523,7 @@ bool View::obey(int key) {
         paused_ = !paused_;
         break;
     default:
-        scroll_.obey(key);
+        scroll_.handle(key);
     }
     return false;
 }

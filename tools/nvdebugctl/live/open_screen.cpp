@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "open_screen.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/output.hpp"
+
+namespace nvdebugctl {
+
+std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead) {
+    const Invocation &invocation = context.invocation();
+    for (const char *option : {"--csv", "--columns", "--no-header"})
+        if (invocation.has(option))
+            return nullptr;
+    if (invocation.json() || !Output::is_terminal() || !isatty(STDIN_FILENO))
+        return nullptr;
+    // Of the characters' encoding, before curses asks.
+    static_cast<void>(this_terminal());
+    std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
+    if (!screen) {
+        const char *const name = std::getenv("TERM");
+        say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
+                        "is no live view: {}",
+                        name ? name : "", instead));
+    }
+    return screen;
+}
+
+Exit end_by_signal(int signal) {
+    if (signal) {
+        // Whatever handler curses has left.
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+    }
+    return done;
+}
+
+} // namespace nvdebugctl

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file What `watch` reads of a GPU at one moment.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nvdebug/nvdebug.hpp"
+#include "state/state.hpp"
+
+namespace nvdebugctl {
+
+struct Sample {
+    std::uint64_t number; ///< from 1
+    std::string time;     ///< UTC, ISO 8601 with milliseconds
+    nvdebug::Result<std::vector<nvdebug::EngineState>> engines;
+    std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>>
+        lists; ///< as of sample lists_number: they are read less often
+    std::uint64_t lists_number;
+    std::optional<nvdebug::Error> no_lists = std::nullopt; ///< why it is not known what lists are
+};
+
+class Sampler {
+  public:
+    /// @param list_pace lists are read in the first of so many samples; 0: never
+    Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace);
+
+    [[nodiscard]] Sample take();
+
+  private:
+    void read_lists();
+
+    nvdebug::Gpu gpu_;
+    EngineStates states_;
+    std::uint64_t list_pace_, taken_ = 0, lists_number_ = 0;
+    decltype(Sample::lists) lists_;
+    std::optional<nvdebug::Error> no_lists_;
+};
+
+/// Errors of the files that this sample could not read.
+[[nodiscard]] std::vector<nvdebug::Error> errors_of(const Sample &sample);
+
+struct ListSummary {
+    std::size_t tsgs, channels, enabled, busy;
+};
+
+/// A repeated TSG counts once.
+[[nodiscard]] ListSummary summarize(const nvdebug::Runlist &list);
+
+} // namespace nvdebugctl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "view_lines.hpp"
+
+namespace nvdebugctl {
+
+/// What `top` shows: the summary of an interval, a line for each task on each engine.
+class TopView {
+  public:
+    /// @return true: the view is to end.
+    bool handle(int key);
+    bool paused() const { return paused_; }
+
+    /// No more than fit. @param summary as data of nvdebug/record
+    std::vector<ViewLine> lines(const Json &summary, std::chrono::milliseconds interval, Size size);
+
+    enum class Order { engine, share, turns, name };
+
+  private:
+    Order order_ = Order::engine;
+    bool paused_ = false, help_ = false;
+    Scroll scroll_;
+};
+
+} // namespace nvdebugctl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The live view of `watch`.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "residency.hpp"
+#include "view_lines.hpp"
+
+namespace nvdebugctl {
+
+struct WatchedGpu {
+    std::string name; ///< `gpu0  GA100  0000:01:00.0`
+    const Sample &sample;
+    const Residency &residency;
+};
+
+/// All GPUs' samples have the same number.
+struct Shown {
+    std::vector<WatchedGpu> gpus;
+    std::string source; ///< `live`, `a capture: one sample`
+    std::chrono::milliseconds period;
+};
+
+/// How the user wants it, changed by keys, and the lines that show it so.
+class WatchView {
+  public:
+    /// @param unicode bars are drawn with its block elements.
+    explicit WatchView(bool unicode) : unicode_(unicode) {}
+
+    /// @return true: the view is to end.
+    bool handle(int key);
+    bool paused() const { return paused_; }
+
+    /// No more than fit.
+    std::vector<ViewLine> lines(const Shown &shown, Size size);
+
+    enum class Order { device, busy, name };
+
+  private:
+    std::vector<ViewLine> body(const Shown &shown, Size room);
+    ViewLine keys(std::size_t count, std::size_t room) const;
+
+    const bool unicode_;
+    Order order_ = Order::device;
+    std::optional<bool> fold_idle_; ///< empty: where not all fits
+    bool folds_idle_ = false;       ///< now
+    bool all_residents_ = false, paused_ = false, help_ = false;
+    Scroll scroll_;
+};
+
+} // namespace nvdebugctl
