@@ -2,7 +2,7 @@
 // `nvdebugctl task`, over the stand-in for NVIDIA's driver.
 #include "steering.hpp"
 
-#include "cli/command.hpp"
+#include "commands.hpp"
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 

@@ -84,7 +84,7 @@ class DoctorTest : public testing::Test {
         fs::remove_all(root_ + "/proc/gpu0");
     }
 
-    std::vector<Finding> findings() { return judge(nvdebugctl::gather(root_)); }
+    std::vector<Finding> findings() { return findings_about(nvdebugctl::gather(root_)); }
 
     Finding about(const std::string &subject) {
         for (const Finding &finding : findings())
@@ -137,7 +137,7 @@ TEST_F(DoctorTest, DriverSuffices) {
     put("/sys/module/module/parameters/sig_enforce", "Y\n");
     nvdebugctl::Machine machine = nvdebugctl::gather(root_);
     machine.driver = nvdebugctl::DriverFacts{"NVIDIA's driver 580.159.04", ""};
-    const auto all = judge(machine);
+    const auto all = findings_about(machine);
     for (const Finding &finding : all)
         EXPECT_EQ(finding.verdict, Verdict::ok) << finding.subject << ": " << finding.answer;
     EXPECT_EQ(all.front().subject, "driver");
@@ -145,7 +145,7 @@ TEST_F(DoctorTest, DriverSuffices) {
     EXPECT_TRUE(all[1].fix.starts_with("only for these: "));
 
     machine.driver->refused = "only root may";
-    const auto refused = judge(machine);
+    const auto refused = findings_about(machine);
     EXPECT_EQ(refused[0].verdict, Verdict::attention);
     EXPECT_EQ(refused[1].verdict, Verdict::trouble) << "then the module is the only way";
 }

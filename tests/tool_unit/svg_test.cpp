@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "objects/copy.hpp"
+#include "objects/tree_picture.hpp"
 #include "state.hpp"
 
 using namespace drawing;

@@ -3,6 +3,8 @@
 
 #include "cli/json.hpp"
 #include "cli/output.hpp"
+#include "objects/runlist_tree.hpp"
+#include "objects/tree_picture.hpp"
 #include "cli/page.hpp"
 #include "state.hpp"
 #include "cli/text.hpp"

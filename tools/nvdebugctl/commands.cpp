@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
+#include "commands.hpp"
 
-#include "cli/command.hpp"
+#include "check/check.hpp"
+#include "check/doctor.hpp"
+#include "cli/completion.hpp"
+#include "cli/help.hpp"
+#include "live/top.hpp"
+#include "live/watch.hpp"
+#include "objects/objects.hpp"
+#include "recording/record.hpp"
+#include "recording/recording.hpp"
+#include "task/task.hpp"
 
 namespace nvdebugctl {
 
@@ -29,24 +38,6 @@ std::vector<Object> all_objects() {
         {"completion", "completion for shells", completion_commands()},
         {"help", "help, also for machines", help_commands()},
     };
-}
-
-const Object *find_object(const std::vector<Object> &objects, std::string_view name) {
-    const auto found = std::ranges::find(objects, name, &Object::name);
-    return found == objects.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects) {
-    std::vector<std::string> names;
-    for (const Object &object : objects)
-        if (!object.commands.front().passes_on)
-            names.push_back(object.name);
-    return names;
-}
-
-const Command *find_command(const Object &object, std::string_view verb) {
-    const auto found = std::ranges::find(object.commands, verb, &Command::verb);
-    return found == object.commands.end() ? nullptr : &*found;
 }
 
 } // namespace nvdebugctl

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <exception>
 
-#include "cli/command.hpp"
-#include "lib/base/inherited.hpp"
 #include "cli/output.hpp"
+#include "cli/run.hpp"
+#include "commands.hpp"
+#include "lib/base/inherited.hpp"
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
     // So that nothing is left half undone.
     nvdebug::base::survive_broken_pipes();
     try {
-        return nvdebugctl::run({argv + 1, argv + argc});
+        return nvdebugctl::run(nvdebugctl::all_objects(), {argv + 1, argv + argc});
     } catch (const std::exception &error) {
         nvdebugctl::say(error.what());
         return 2;

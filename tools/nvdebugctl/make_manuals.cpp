@@ -12,7 +12,10 @@
 #include <set>
 #include <sstream>
 
-#include "cli/command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/help.hpp"
+#include "cli/schema.hpp"
+#include "commands.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -3,7 +3,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "cli/command.hpp"
+#include "cli/schema.hpp"
+#include "commands.hpp"
 
 int main(int argc, char **argv) {
     if (argc != 2)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "finding.hpp"
 #include "state/state.hpp"
 #include "state/tree.hpp"
@@ -17,6 +18,8 @@ struct Facts {
     State state;
     nvdebug::Result<nvdebug::CopyTopology> copy;
 };
+
+std::vector<Command> check_commands();
 
 Facts read_facts(const nvdebug::Gpu &gpu);
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "cli/command.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 
@@ -54,7 +53,7 @@ bool needs_no_module(const Machine &machine) {
 }
 
 /** Returns whether there is anything else to judge. */
-bool judge_obstacles(const Machine &machine, Findings &findings) {
+bool check_obstacles(const Machine &machine, Findings &findings) {
     for (const Obstacle &obstacle : machine.obstacles)
         findings.push_back(
             {obstacle.kind == Obstacle::Kind::wsl      ? "system"
@@ -65,7 +64,7 @@ bool judge_obstacles(const Machine &machine, Findings &findings) {
     return !machine.has(Obstacle::Kind::wsl);
 }
 
-void judge_driver(const Machine &machine, Findings &findings) {
+void check_driver(const Machine &machine, Findings &findings) {
     if (!machine.driver)
         return;
     if (driver_suffices(machine))
@@ -80,7 +79,7 @@ void judge_driver(const Machine &machine, Findings &findings) {
                             "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
 }
 
-void judge_module(const Machine &machine, Findings &findings) {
+void check_module(const Machine &machine, Findings &findings) {
     const ModuleFacts &module = machine.module;
     if (module.loaded && is_ours(machine)) {
         findings.push_back({"module", Verdict::ok,
@@ -120,7 +119,7 @@ void judge_module(const Machine &machine, Findings &findings) {
                         how_to_install(machine.kernel)});
 }
 
-void judge_signature(const Machine &machine, Findings &findings) {
+void check_signature(const Machine &machine, Findings &findings) {
     const KernelFacts &kernel = machine.kernel;
     const bool locked = kernel.lockdown && *kernel.lockdown != "none";
     if (needs_no_module(machine))
@@ -140,7 +139,7 @@ void judge_signature(const Machine &machine, Findings &findings) {
                             "/var/lib/dkms/mok.pub, reboot, confirm (docs/install.md)"});
 }
 
-void judge_lockdown(const Machine &machine, Findings &findings) {
+void check_lockdown(const Machine &machine, Findings &findings) {
     if (needs_no_module(machine))
         return;
     if (!machine.kernel.lockdown) {
@@ -165,7 +164,7 @@ void judge_lockdown(const Machine &machine, Findings &findings) {
          "lockdown=, where policy allows"});
 }
 
-void judge_parameters(const Machine &machine, Findings &findings) {
+void check_parameters(const Machine &machine, Findings &findings) {
     if (!is_ours(machine))
         return;
     if (is_set(machine, "read_only"))
@@ -217,7 +216,7 @@ std::optional<std::string> refusal(const Machine &machine) {
     return std::nullopt;
 }
 
-void judge_rights(const Machine &machine, Findings &findings) {
+void check_rights(const Machine &machine, Findings &findings) {
     const std::string refused = no_control(machine.rights);
     // NVIDIA's driver gives state only to processes that may also control.
     if (needs_no_module(machine) && refused.empty())
@@ -267,7 +266,7 @@ Finding driver_finding(const Machine &machine, const GpuFacts &gpu) {
     return {gpu.name, Verdict::ok, fmt::format("driver {}, without GSP firmware", *gpu.driver), ""};
 }
 
-void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
+void check_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     if (!is_ours(machine) || machine.has(Obstacle::Kind::processes_only))
         return;
     if (!gpu.info) {
@@ -298,7 +297,7 @@ void judge_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings)
         findings.push_back({gpu.name, Verdict::ok, chip + "; without " + missing, ""});
 }
 
-void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
+void check_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     const std::string *window = parameter(machine, "pram_window");
     // Integrated GPUs have no video memory, and so nothing behind that window.
     if (gpu.info && gpu.info->platform_device)
@@ -313,7 +312,7 @@ void judge_window(const Machine &machine, const GpuFacts &gpu, Findings &finding
              "where they do, look while no driver is bound (docs/hardware.md, Known limits)"});
 }
 
-void judge_power(const GpuFacts &gpu, Findings &findings) {
+void check_power(const GpuFacts &gpu, Findings &findings) {
     if (gpu.power && *gpu.power == "suspended")
         findings.push_back({gpu.name, Verdict::attention,
                             "it is suspended to save power: live files fail with ENODEV until "
@@ -323,20 +322,20 @@ void judge_power(const GpuFacts &gpu, Findings &findings) {
 
 } // namespace
 
-Findings judge(const Machine &machine) {
+Findings findings_about(const Machine &machine) {
     Findings findings;
-    if (!judge_obstacles(machine, findings))
+    if (!check_obstacles(machine, findings))
         return findings;
     const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
-    judge_driver(machine, findings);
+    check_driver(machine, findings);
     if (sees_sys) {
-        judge_module(machine, findings);
-        judge_signature(machine, findings);
-        judge_lockdown(machine, findings);
-        judge_parameters(machine, findings);
+        check_module(machine, findings);
+        check_signature(machine, findings);
+        check_lockdown(machine, findings);
+        check_parameters(machine, findings);
     }
     if (!machine.has(Obstacle::Kind::no_proc))
-        judge_rights(machine, findings);
+        check_rights(machine, findings);
     if (machine.gpus.empty() && sees_sys)
         findings.push_back({"gpus", Verdict::trouble,
                             "this machine has no NVIDIA GPU, neither on PCI nor an integrated one "
@@ -344,10 +343,10 @@ Findings judge(const Machine &machine) {
                             "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
                             "modelled GPUs"});
     for (const GpuFacts &gpu : machine.gpus) {
-        judge_chip(machine, gpu, findings);
-        judge_window(machine, gpu, findings);
+        check_chip(machine, gpu, findings);
+        check_window(machine, gpu, findings);
         findings.push_back(driver_finding(machine, gpu));
-        judge_power(gpu, findings);
+        check_power(gpu, findings);
     }
     return findings;
 }
@@ -359,7 +358,7 @@ std::optional<std::string> controls_refused(const std::string &root) {
 namespace {
 
 Outcome<Document> examine(Context &) {
-    const std::vector<Finding> findings = judge(gather(""));
+    const std::vector<Finding> findings = findings_about(gather(""));
     Document document;
     Json rows = Json::array();
     for (const Finding &finding : findings)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file The table that describes each command. Parsing, help, checks of options, `--columns help`,
- * completion, `nvdebugctl help --json`, JSON schemas and man pages all come from it. Each object's commands are in its own file, OBJECT.cpp.
- */
-#ifndef NVDEBUGCTL_COMMAND_HPP
-#define NVDEBUGCTL_COMMAND_HPP
+/// @file The table that describes each command. Parsing, help, checks of options, `--columns help`,
+/// completion, `nvdebugctl help --json`, JSON schemas and man pages all come from it. Each object's
+/// commands are in its own file, OBJECT.cpp.
+#pragma once
 
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -24,7 +21,7 @@ class Page;
 struct Document;
 
 struct Argument {
-    /** What the word is: decides how it is checked and completed. */
+    /// What the word is: decides how it is checked and completed.
     enum class Kind { runlist, channel, tsg, engine, file, choice, text };
     enum class Count { one, optional, some, any };
 
@@ -35,7 +32,7 @@ struct Argument {
     std::vector<std::string> choices = {}; ///< of Kind::choice
 };
 
-/** An option. Two commands' options of one name take a value both or neither. */
+/// An option. Two commands' options of one name take a value both or neither.
 struct Option {
     std::string name; ///< `--brief`
     std::string help;
@@ -49,24 +46,22 @@ struct Column {
     std::string help;
     std::string type;     ///< as Field::type
     bool in_table = true; ///< shown in tables without --columns
-    /** Heading in tables, with `_` where it may be broken; empty: the name without its unit. */
+    /// Heading in tables, with `_` where it may be broken; empty: the name without its unit.
     std::string heading = "";
 };
 
-/** A key of JSON data. */
+/// A key of JSON data.
 struct Field {
     std::string name;
     std::string help;
-    /**
-     * What it holds: `string`, `uint` and other words (schema.cpp), an `object` with fields of its
-     * own, the name of a definition in common.json, `a|b` one of these words, `=a` this word,
-     * `either` one of its fields; `[T]` an array, `[2 T]` of so many, `T?` may be null.
-     */
+    /// What it holds: `string`, `uint` and other words (schema.cpp), an `object` with fields of its
+    /// own, the name of a definition in common.json, `a|b` one of these words, `=a` this word,
+    /// `either` one of its fields; `[T]` an array, `[2 T]` of so many, `T?` may be null.
     std::string type;
     std::vector<Field> fields = {}; ///< also of an array's objects
 };
 
-/** A picture of what the verb shows, in place of its other forms. */
+/// A picture of what the verb shows, in place of its other forms.
 struct Picture {
     Option option; ///< `--svg`
     Outcome<std::string> (*draw)(Context &);
@@ -77,7 +72,7 @@ struct Example {
     std::string help;
 };
 
-/** What a command is about: decides whether -g and --from are of use. */
+/// What a command is about: decides whether -g and --from are of use.
 enum class Scope {
     nothing, ///< neither
     tree,    ///< all GPUs: --from
@@ -97,59 +92,39 @@ struct Command {
     bool json = true;
     // Document::data, for the schema. All controls have the same.
     std::string data = "what was asked for"; ///< what it is
-    /** As Field::type. Empty: an object, or without fields an array of rows with the columns. */
+    /// As Field::type. Empty: an object, or without fields an array of rows with the columns.
     std::string type = "";
     std::vector<Field> fields = {};
     bool control = false;                ///< changes the GPU: takes --dry-run, and live GPUs only
     bool leasable = false;               ///< takes --for
     bool passes_on = false; ///< what follows is for another program, its options too
-    /** What it can be done through. Reading: the driver alone, or a capture made through it. */
+    /// What it can be done through. Reading: the driver alone, or a capture made through it.
     enum class Means { module, driver, either } means = Means::module;
     std::vector<std::string> notes = {}; ///< more sentences for its help
     std::vector<Example> examples = {};
 
-    /** Checks of the arguments that only this command can make; runs before anything is read. */
+    /// Checks of the arguments that only this command can make; runs before anything is read.
     Outcome<void> (*check)(const Context &) = nullptr;
-    /** Finds the data … */
+    /// Finds the data …
     Outcome<Document> (*run)(Context &) = nullptr;
-    /** … or writes for itself, as it goes; the result is the exit status. */
+    /// … or writes for itself, as it goes; the result is the exit status.
     Outcome<Exit> (*stream)(Context &, Output &) = nullptr;
-    /** What a person reads, from Document::data; nullptr: a table if there are columns, else
-     *  `key: value`. Is not asked where data is an array and there are columns. */
+    /// What a person reads, from Document::data; nullptr: a table if there are columns, else
+    /// `key: value`. Is not asked where data is an array and there are columns.
     void (*text)(const Json &data, Page &page) = nullptr;
-    /** What a person reads of each of several GPUs (-g all), as a row of a table, from
-     *  Document::data; nullptr: the rows or the text of each. */
+    /// What a person reads of each of several GPUs (-g all), as a row of a table, from
+    /// Document::data; nullptr: the rows or the text of each.
     Json (*row)(const Json &data) = nullptr;
 
     bool has_table() const { return !columns.empty(); }
-    /** `-g all` makes sense: changes are of one GPU. */
+    /// `-g all` makes sense: changes are of one GPU.
     bool takes_all_gpus() const { return scope == Scope::gpu && !control; }
-    /** `runlist show` */
+    /// `runlist show`
     std::string name() const { return verb.empty() ? object : object + " " + verb; }
-    /** `runlist.show`: of its schema */
+    /// `runlist.show`: of its schema
     std::string schema() const { return verb.empty() ? object : object + "." + verb; }
 };
 
-std::vector<Command> capture_commands();
-std::vector<Command> channel_commands();
-std::vector<Command> check_commands();
-std::vector<Command> completion_commands();
-std::vector<Command> copy_commands();
-std::vector<Command> doctor_commands();
-std::vector<Command> engine_commands();
-std::vector<Command> gpu_commands();
-std::vector<Command> help_commands();
-std::vector<Command> memory_commands();
-std::vector<Command> process_commands();
-std::vector<Command> record_commands();
-std::vector<Command> recording_commands();
-std::vector<Command> exec_commands();
-std::vector<Command> runlist_commands();
-std::vector<Command> task_commands();
-std::vector<Command> top_commands();
-std::vector<Command> topology_commands();
-std::vector<Command> tsg_commands();
-std::vector<Command> watch_commands();
 
 struct Object {
     std::string name;
@@ -157,56 +132,16 @@ struct Object {
     std::vector<Command> commands;
 };
 
-/** The whole table, in the order in which help shows it. */
-std::vector<Object> all_objects();
+/// nullptr: no such object.
+[[nodiscard]] const Object *find_object(const std::vector<Object> &objects, std::string_view name);
 
-/** nullptr: no such object. */
-const Object *find_object(const std::vector<Object> &objects, std::string_view name);
+/// Names of which the begin is enough: those of all objects that start no other program.
+[[nodiscard]] std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects);
 
-/** Names of which the begin is enough: those of all objects that start no other program. */
-std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects);
+/// nullptr: no such verb.
+[[nodiscard]] const Command *find_command(const Object &object, std::string_view verb);
 
-/** nullptr: no such verb. */
-const Command *find_command(const Object &object, std::string_view verb);
-
-/** `runlist tree` */
-Command runlist_tree_command();
-/** The pictures of `copy show`. */
-std::vector<Picture> copy_pictures();
-/** Of a channel's row in `channel list`, `runlist show --csv`. */
-const std::vector<Column> &channel_columns();
-
-/** Options that are not a command's own. */
-const std::vector<Option> &common_options();
-/** Those that the command takes: its own, of pictures, of controls, then common ones. */
-std::vector<Option> options_of(const Command &command);
-
-/** Of the tool, of an object, or of a command; what is nullptr was not named. */
-std::string help_text(const std::vector<Object> &objects, const Object *object,
-                      const Command *command);
-/** What is printed where no word was typed. */
-std::string short_usage(const std::vector<Object> &objects);
-std::string columns_help(const Command &command);
-/** `runlist show RUNLIST [--brief]` */
-std::string synopsis(const Command &command);
-
-/** Hidden from help: `nvdebugctl __complete -- WORD…`, the last one being typed. */
-inline constexpr const char *complete_verb = "__complete";
-
-/** Prints one candidate a line; nothing where nothing is known, and never an error. */
-int complete(const std::vector<Object> &objects, const std::vector<std::string> &words,
-             Output &output);
-
-/** Columns as keys. */
-std::vector<Field> fields_of(const std::vector<Column> &columns);
-/** Keys of the data, or of its rows; with those of the definitions that it and arrays in it refer to. */
-std::vector<Field> data_keys(const Command &command);
-/** JSON schemas of the data of all commands, by file name. */
-std::map<std::string, std::string> schemas(const std::vector<Object> &objects);
-
-/** The tool, but for main(). @return the exit status */
-int run(std::vector<std::string> words);
+/// Columns as keys.
+[[nodiscard]] std::vector<Field> fields_of(const std::vector<Column> &columns);
 
 } // namespace nvdebugctl
-
-#endif

@@ -7,6 +7,8 @@
 #include "context.hpp"
 #include "output.hpp"
 #include "text.hpp"
+#include "command_line.hpp"
+#include "completion.hpp"
 
 namespace nvdebugctl {
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/gpu_name.hpp"
 #include "nvdebug/surroundings.hpp"
+#include "text.hpp"
 #include "lib/partition/gpus.hpp"
 
 namespace nvdebugctl {

@@ -22,6 +22,7 @@ namespace nvdebugctl {
 struct Invocation {
     /** What to do instead of the command. */
     enum class Instead { nothing, help, version, columns_help } instead = Instead::nothing;
+    const std::vector<Object> *objects = nullptr; ///< the table
     const Object *object = nullptr; ///< nullptr: none was named
     const Command *command = nullptr;
 
@@ -33,15 +34,6 @@ struct Invocation {
     bool has(std::string_view option) const { return options.find(option) != options.end(); }
     bool json() const { return has("--json") || has("--pretty"); }
 };
-
-/** @param invocation is filled in as far as it goes, also when it fails. */
-Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector<std::string> words,
-                                 Invocation &invocation);
-
-/** A number as proc.md has it: decimal or `0x…`, and no leading 0. */
-std::optional<std::uint64_t> parse_integer(const std::string &word);
-/** Such a number that fits an id. */
-std::optional<std::uint32_t> parse_id(const std::string &word);
 
 class Context {
   public:

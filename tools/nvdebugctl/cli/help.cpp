@@ -9,6 +9,8 @@
 #include "output.hpp"
 #include "page.hpp"
 #include "text.hpp"
+#include "command_line.hpp"
+#include "help.hpp"
 
 namespace nvdebugctl {
 
@@ -237,7 +239,7 @@ Outcome<void> check(const Context &context) {
 }
 
 Outcome<Document> help(Context &context) {
-    const std::vector<Object> objects = all_objects();
+    const std::vector<Object> &objects = *context.invocation().objects;
     const auto &words = context.words("WORD");
     const Object *object = nullptr;
     const Command *command = nullptr;

@@ -70,9 +70,6 @@ Json channel_state(const nvdebug::Channel &channel, const nvdebug::Owners &owner
 Json instance_block(const nvdebug::InstanceBlock &instance);
 Json address_space(const nvdebug::AddressSpaceUse &use);
 
-/** A row for each channel entry of the list, in its order. */
-Json channel_rows(const nvdebug::Runlist &list, const nvdebug::Owners &owners);
-
 // What surrounds the data.
 
 Json envelope(const Context &context, Json data);

@@ -8,6 +8,10 @@
 #include "json.hpp"
 #include "output.hpp"
 #include "page.hpp"
+#include "command_line.hpp"
+#include "completion.hpp"
+#include "help.hpp"
+#include "run.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -254,8 +258,7 @@ std::string answer_instead(const std::vector<Object> &objects, const Invocation 
 
 } // namespace
 
-int run(std::vector<std::string> words) {
-    const std::vector<Object> objects = all_objects();
+int run(const std::vector<Object> &objects, std::vector<std::string> words) {
     Output output;
     if (!words.empty() && words[0] == complete_verb) {
         words.erase(words.begin());

@@ -4,6 +4,8 @@
 
 #include "json.hpp"
 #include "recording/forms.hpp"
+#include "objects/channel.hpp"
+#include "schema.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -335,13 +337,6 @@ Field data_of(const Command &command) {
 }
 
 } // namespace
-
-std::vector<Field> fields_of(const std::vector<Column> &columns) {
-    std::vector<Field> fields;
-    for (const Column &column : columns)
-        fields.push_back({column.name, column.help, column.type});
-    return fields;
-}
 
 std::vector<Field> data_keys(const Command &command) {
     const std::vector<Field> definitions = common_definitions();

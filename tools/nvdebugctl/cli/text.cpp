@@ -145,4 +145,25 @@ std::optional<std::string> nearest_word(std::string_view typed,
     return nearest;
 }
 
+std::optional<std::uint64_t> parse_integer(const std::string &word) {
+    const bool hexadecimal = word.starts_with("0x") || word.starts_with("0X");
+    if (!hexadecimal && word.size() > 1 && word[0] == '0')
+        return std::nullopt;
+    const int base = hexadecimal ? 16 : 10;
+    const char *const begin = word.data() + (hexadecimal ? 2 : 0);
+    const char *const end = word.data() + word.size();
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(begin, end, value, base);
+    if (begin == end || stop != end || error != std::errc())
+        return std::nullopt;
+    return value;
+}
+
+std::optional<std::uint32_t> parse_id(const std::string &word) {
+    const auto value = parse_integer(word);
+    if (!value || *value > std::numeric_limits<std::uint32_t>::max())
+        return std::nullopt;
+    return static_cast<std::uint32_t>(*value);
+}
+
 } // namespace nvdebugctl

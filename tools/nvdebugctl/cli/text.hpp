@@ -39,7 +39,12 @@ std::optional<std::uint64_t> parse_milliseconds(std::string_view text);
 /** What parse_timespan_ns() takes, for messages. */
 inline constexpr const char *timespan_examples = "10, 10s, 500ms, 200us, 10m or 1h";
 
-// Words that were typed, and those that there are.
+/** A number as proc.md has it: decimal or `0x…`, and no leading 0. */
+std::optional<std::uint64_t> parse_integer(const std::string &word);
+/** Such a number that fits an id. */
+std::optional<std::uint32_t> parse_id(const std::string &word);
+
+// Words that were typed, and those that are known.
 
 /** The only one of @p words that is @p typed or begins with it; empty: none, or several. */
 std::optional<std::string> whole_word(std::string_view typed, std::span<const std::string> words);

@@ -19,6 +19,7 @@
 #include "open_screen.hpp"
 #include "top_view.hpp"
 #include "watch_data.hpp"
+#include "top.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -16,6 +16,7 @@
 #include "open_screen.hpp"
 #include "watch_data.hpp"
 #include "watch_view.hpp"
+#include "watch.hpp"
 
 namespace nvdebugctl {
 

@@ -7,6 +7,7 @@
 #include "nvdebug/capture.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

@@ -3,6 +3,8 @@
 
 #include "control/control.hpp"
 #include "state/state.hpp"
+#include "objects.hpp"
+#include "channel.hpp"
 
 namespace nvdebugctl {
 

@@ -7,6 +7,7 @@
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 #include "nvdebug/answers.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

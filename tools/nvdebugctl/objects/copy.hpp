@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "nvdebug/copy.hpp"
 #include "nvdebug/engine.hpp"
 #include "lib/drawing/svg.hpp"
@@ -48,6 +49,9 @@ std::vector<std::uint32_t> bits_of(std::uint32_t mask);
 
 /** `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024. */
 std::string copy_svg(const CopyWiring &wiring, const drawing::Caption &caption);
+
+/** The pictures of `copy show`. */
+std::vector<Picture> copy_pictures();
 
 } // namespace nvdebugctl
 

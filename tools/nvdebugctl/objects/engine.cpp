@@ -8,6 +8,7 @@
 #include "cli/page.hpp"
 #include "state/state.hpp"
 #include "cli/text.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

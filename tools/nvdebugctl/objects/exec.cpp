@@ -7,6 +7,7 @@
 #include "cli/context.hpp"
 #include "lib/base/inherited.hpp"
 #include "state/tpcs.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 namespace {

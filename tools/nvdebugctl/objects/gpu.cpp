@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 #include "nvdebug/product.hpp"
 #include "cli/page.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

@@ -4,6 +4,7 @@
 #include "cli/json.hpp"
 #include "state/state.hpp"
 #include "state/tasks.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

@@ -6,6 +6,9 @@
 #include "control/control.hpp"
 #include "cli/page.hpp"
 #include "state/state.hpp"
+#include "objects.hpp"
+#include "channel.hpp"
+#include "runlist_tree.hpp"
 
 namespace nvdebugctl {
 

@@ -10,6 +10,8 @@
 #include "caption.hpp"
 #include "cli/text.hpp"
 #include "state/tree.hpp"
+#include "runlist_tree.hpp"
+#include "tree_picture.hpp"
 
 namespace nvdebugctl {
 

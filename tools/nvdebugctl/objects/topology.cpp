@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "state/state.hpp"
+#include "objects.hpp"
 
 namespace nvdebugctl {
 

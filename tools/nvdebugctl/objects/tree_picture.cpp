@@ -7,6 +7,7 @@
 #include "caption.hpp"
 #include "cli/text.hpp"
 #include "state/tree.hpp"
+#include "tree_picture.hpp"
 
 namespace nvdebugctl {
 

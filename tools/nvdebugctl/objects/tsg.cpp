@@ -7,6 +7,8 @@
 #include "cli/page.hpp"
 #include "state/state.hpp"
 #include "cli/text.hpp"
+#include "objects.hpp"
+#include "channel.hpp"
 
 namespace nvdebugctl {
 

@@ -20,6 +20,7 @@
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
+#include "record.hpp"
 
 namespace nvdebugctl {
 namespace {

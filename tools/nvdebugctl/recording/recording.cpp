@@ -8,6 +8,7 @@
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
+#include "recording.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -10,13 +10,7 @@
 
 #include "state.hpp"
 
-namespace drawing {
-struct Caption;
-}
-
 namespace nvdebugctl {
-
-struct Terminal;
 
 struct SpaceView {
     std::optional<nvdebug::Place> page_directory; ///< empty: not known
@@ -64,7 +58,7 @@ struct RunlistView {
 std::vector<RunlistView> make_tree(const State &state);
 
 std::size_t channel_count(const TsgView &tsg);
-/** What the list has twice counts once. */
+/** A repeated TSG counts once. */
 std::size_t channel_count(const RunlistView &runlist);
 std::size_t tsg_count(const RunlistView &runlist);
 
@@ -127,18 +121,6 @@ std::string name_of(const RunlistView &runlist, const Alike &alike);
 
 /** Channels of all of them, which are in the same state. */
 ChannelGroup channels_of(const RunlistView &runlist, const Alike &alike);
-
-// The forms.
-
-/** @param all also runlists that hold nothing get a branch, instead of a common last line. */
-void print_tree(const State &state, const std::vector<RunlistView> &tree, bool all,
-                const Terminal &terminal, Page &page);
-
-/** `data` of nvdebug/runlist.tree. */
-Json tree_json(const State &state, const std::vector<RunlistView> &tree);
-
-/** `runlist tree --svg`: one round of each runlist. */
-std::string tree_svg(const std::vector<RunlistView> &tree, const drawing::Caption &caption);
 
 } // namespace nvdebugctl
 

@@ -16,6 +16,7 @@
 #include "state/tasks.hpp"
 #include "cli/text.hpp"
 #include "state/tpcs.hpp"
+#include "task.hpp"
 
 namespace nvdebugctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "doctor.hpp"
+#include "machine_facts.hpp"
 
 #include <algorithm>
 #include <array>
