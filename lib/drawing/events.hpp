@@ -26,7 +26,7 @@ struct RecordingHead {
     std::vector<RecordedGpu> gpus;
 };
 
-/** The same moment by several clocks: what joins a recording to what others write down. */
+/// The same moment by several clocks: what joins a recording to what others write down.
 struct ClockReading {
     std::uint64_t gpu_ns, monotonic_ns, realtime_ns, boottime_ns;
     std::uint64_t within_ns; ///< how far from each other they may have been read
@@ -46,7 +46,7 @@ struct RecordedProcess {
     bool operator==(const RecordedProcess &) const = default;
 };
 
-/** An engine of a GPU. Its turns are emitted in the order of time. */
+/// An engine of a GPU. Its turns are emitted in the order of time.
 struct Lane {
     enum class Means { switches, samples };
     std::uint32_t gpu;
@@ -54,7 +54,7 @@ struct Lane {
     Means means;
 };
 
-/** What is known of a lane when its recording ends. */
+/// What is known of a lane when its recording ends.
 struct LaneEnd {
     std::optional<std::uint64_t> begin_ns, end_ns; ///< empty: the GPU's clock cannot be read
     std::uint64_t samples = 0;
@@ -69,36 +69,36 @@ struct Mark {
     std::string text;
 };
 
-/** Receives the events of a recording, in this order except for events in between. Lanes and
- *  processes live as long as the recording. */
+/// Receives the events of a recording, in this order except for events in between. Lanes and
+/// processes live as long as the recording.
 class Sink {
   public:
     virtual ~Sink() = default;
     virtual void head(const RecordingHead &) {}
     virtual void clock(std::uint32_t /*gpu*/, const ClockReading &) {}
-    /** Before its first turn, and again when more is known of it. */
+    /// Before its first turn, and again when more is known of it.
     virtual void process(std::uint32_t /*gpu*/, const RecordedProcess &) {}
-    /** @param process nullptr: not known */
+    /// @param process nullptr: not known
     virtual void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess * /*process*/) {}
-    /** After @p ns so many switches were not kept. */
+    /// After @p ns so many switches were not kept.
     virtual void lost(const Lane &, std::uint64_t /*ns*/, std::uint64_t /*count*/) {}
     virtual void mark(const Mark &) {}
     virtual void end(const Lane &, const LaneEnd &) {}
-    /** The last event. @param summary as Totals::summary() */
+    /// The last event. @param summary as Totals::summary()
     virtual void end(const Json & /*summary*/) {}
 };
 
-/** One that makes text, to be taken and written from time to time. What was taken so far can be
- *  read without the rest. */
+/// One that makes text, to be taken and written from time to time. What was taken so far can be
+/// read without the rest.
 class TextSink : public Sink {
   public:
-    std::string &text() { return text_; }
+    [[nodiscard]] std::string &text() { return text_; }
 
   protected:
     std::string text_;
 };
 
-/** `load[4711]`, `pid 4711`, `TSG 5 of runlist 0`, `hidden` */
-std::string name_of(const nvdebug::Holder &who, const RecordedProcess *process);
+/// `load[4711]`, `pid 4711`, `TSG 5 of runlist 0`, `hidden`
+[[nodiscard]] std::string name_of(const nvdebug::Holder &who, const RecordedProcess *process);
 
 } // namespace drawing

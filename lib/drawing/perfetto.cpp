@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "perfetto.hpp"
 
-#include <map>
 #include <fmt/format.h>
+#include <map>
 #include <protozero/pbf_writer.hpp>
 
 #include "lib/base/printable.hpp"
@@ -25,7 +25,7 @@ constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event
 }
 namespace snapshot { // clock_snapshot.proto
 constexpr unsigned clocks = 1, clock_id = 1, timestamp = 2;
-/** common/builtin_clock.proto; from 64 on clocks are a sequence's own. */
+/// common/builtin_clock.proto; from 64 on clocks are a sequence's own.
 enum Clock : unsigned { realtime = 1, monotonic = 3, boottime = 6, gpu = 64 };
 } // namespace snapshot
 namespace track { // track_event/track_descriptor.proto
@@ -43,7 +43,7 @@ class Perfetto final : public TextSink {
   public:
     void head(const RecordingHead &head) override {
         for (const RecordedGpu &gpu : head.gpus) {
-            Gpu &mine = gpus_[gpu.index];
+            GpuTracks &mine = gpus_[gpu.index];
             mine.track =
                 new_track(gpu.index, 0,
                           fmt::format("gpu{} {} {}", gpu.index, printable(gpu.chip.value_or("")),
@@ -78,14 +78,14 @@ class Perfetto final : public TextSink {
     }
 
     void mark(const Mark &mark) override {
-        Gpu &gpu = gpus_[mark.gpu];
+        GpuTracks &gpu = gpus_[mark.gpu];
         if (!gpu.marks)
             gpu.marks = new_track(mark.gpu, gpu.track, "controls");
         instant(mark.gpu, mark.ns, gpu.marks, mark.text);
     }
 
   private:
-    struct Gpu {
+    struct GpuTracks {
         std::uint64_t track = 0, marks = 0;
         bool has_clock = false;
     };
@@ -135,7 +135,7 @@ class Perfetto final : public TextSink {
         });
     }
 
-    /** @param parent 0: none */
+    /// @param parent 0: none
     std::uint64_t new_track(std::uint32_t gpu, std::uint64_t parent, const std::string &name,
                             std::optional<std::uint32_t> pid = std::nullopt) {
         // Any number but those that others use: 'nvdebug' and a count.
@@ -193,7 +193,7 @@ class Perfetto final : public TextSink {
     }
 
     std::uint64_t tracks_ = 0;
-    std::map<std::uint32_t, Gpu> gpus_;
+    std::map<std::uint32_t, GpuTracks> gpus_;
     std::map<const Lane *, std::uint64_t> engines_;
     std::map<std::uint32_t, std::uint64_t> processes_;
     std::map<std::pair<const Lane *, Holder>, Names> names_;

@@ -11,7 +11,7 @@ namespace drawing {
 
 namespace {
 
-/** Advances of ASCII from 32 on in DejaVu Sans, 1/1000 em: no usual sans-serif is wider. */
+/// Advances of ASCII from 32 on in DejaVu Sans, 1/1000 em: no usual sans-serif is wider.
 constexpr std::array<int, 95> advances = {
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
@@ -97,8 +97,8 @@ std::string fit(std::string_view text, const Font &font, double width) {
 }
 
 std::vector<std::string> wrap(std::string_view text, const Font &font, double width) {
-    std::vector<std::string> lines =
-        nvdebug::base::break_lines(text, [&](std::string_view line) { return text_width(line, font) <= width; });
+    std::vector<std::string> lines = nvdebug::base::break_lines(
+        text, [&](std::string_view line) { return text_width(line, font) <= width; });
     for (std::string &line : lines)
         line = fit(line, font, width);
     return lines;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file What is used of CUDA's driver API, looked up at run time: nothing of CUDA is needed to
- * build. Names, arguments and numbers: NVIDIA's CUDA Driver API reference and cuda.h.
- */
-#ifndef NVTASKSET_CUDA_HPP
-#define NVTASKSET_CUDA_HPP
+/// @file What is used of CUDA's driver API, looked up at run time: nothing of CUDA is needed to
+/// build. Names, arguments and numbers: NVIDIA's CUDA Driver API reference and cuda.h.
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +24,7 @@ constexpr int sm_count = 16, major_capability = 75;
 constexpr unsigned launch_cluster = 4, launch_cooperative = 2;
 constexpr int node_kernel = 0, node_child_graph = 4;
 
-/** CUlaunchAttribute */
+/// CUlaunchAttribute
 struct LaunchAttribute {
     std::uint32_t id, pad;
     union {
@@ -37,12 +34,12 @@ struct LaunchAttribute {
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
-/** Of an attribute launch_cluster; 0: it is not set. */
+/// Of an attribute launch_cluster; 0: it is not set.
 constexpr std::uint64_t blocks_of(const LaunchAttribute &cluster) {
     return std::uint64_t{cluster.words[0]} * cluster.words[1] * cluster.words[2];
 }
 
-/** CUlaunchConfig */
+/// CUlaunchConfig
 struct LaunchConfig {
     unsigned grid[3], block[3], shared_bytes;
     Handle stream;
@@ -51,7 +48,7 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32);
 
-/** CUDA_KERNEL_NODE_PARAMS, its second version. */
+/// CUDA_KERNEL_NODE_PARAMS, its second version.
 struct KernelNode {
     Handle function;
     unsigned grid[3], block[3], shared_bytes;
@@ -60,7 +57,7 @@ struct KernelNode {
 };
 static_assert(sizeof(KernelNode) == 72);
 
-/** CUgraphExecUpdateResultInfo */
+/// CUgraphExecUpdateResultInfo
 struct UpdateResult {
     int result;
     Handle node, from;
@@ -71,13 +68,13 @@ class Library {
     Library() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {}
     bool loaded() const { return library_; }
 
-    /** nullptr: this CUDA does not have it. */
+    /// nullptr: this CUDA does not have it.
     template <typename... Arguments>
     auto find(const char *name) const {
         return reinterpret_cast<int (*)(Arguments...)>(library_ ? dlsym(library_, name) : nullptr);
     }
 
-    /** The function's result; CUDA_ERROR_NOT_FOUND if there is no such function. */
+    /// The function's result; CUDA_ERROR_NOT_FOUND if there is no such function.
     template <typename... Arguments>
     int call(const char *name, Arguments... arguments) const {
         constexpr int not_found = 500;
@@ -90,5 +87,3 @@ class Library {
 };
 
 } // namespace nvtaskset::cuda
-
-#endif

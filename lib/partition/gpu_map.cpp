@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view first_line = "nvtaskset map 1";
 constexpr std::uint32_t bits_max = 32 * std::tuple_size_v<Bits>;
-/** More than any GPU has, by far. */
+/// More than any GPU has, by far.
 constexpr std::uint32_t sms_max = 4096;
 
 std::optional<std::uint32_t> number(std::string_view text) {
@@ -171,7 +171,7 @@ Outcome<std::vector<std::uint32_t>> parse_list(std::string_view text, const std:
                         Exit::bad_usage);
         if (*last >= limit)
             return fail("there is no " + what + " " + std::to_string(*last) +
-                                  ": this GPU has 0 to " + std::to_string(limit - 1));
+                        ": this GPU has 0 to " + std::to_string(limit - 1));
         for (std::uint32_t n = *first; n <= *last; n++)
             found.insert(n);
     }
@@ -197,7 +197,7 @@ Outcome<std::vector<std::uint32_t>> tpcs_of_gpcs(const GpuMap &map,
     for (const std::uint32_t gpc : wanted)
         if (std::ranges::none_of(map.tpcs, [gpc](const Tpc &tpc) { return tpc.gpc == gpc; }))
             return fail("there is no GPC " + std::to_string(gpc) + ": this GPU has " +
-                                  list_text(gpcs(map)));
+                        list_text(gpcs(map)));
     std::vector<std::uint32_t> found;
     for (std::uint32_t n = 0; n < map.tpcs.size(); n++)
         if (std::ranges::count(wanted, map.tpcs[n].gpc))
@@ -216,9 +216,8 @@ Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
             left++;
         }
     if (count > left)
-        return fail(std::to_string(count) + " TPCs are asked for and " +
-                              std::to_string(left) + " of " + std::to_string(map.tpcs.size()) +
-                              " are free");
+        return fail(std::to_string(count) + " TPCs are asked for and " + std::to_string(left) +
+                    " of " + std::to_string(map.tpcs.size()) + " are free");
     auto chosen = placement == Placement::packed ? pack(std::move(free), count)
                                                  : spread(std::move(free), count);
     std::ranges::sort(chosen);

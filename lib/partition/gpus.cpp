@@ -19,13 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 namespace base = nvdebug::base;
 
-/** Where NVIDIA's driver describes itself; tests have another place. */
+/// Where NVIDIA's driver describes itself; tests have another place.
 std::string driver_folder() {
     const char *const folder = variable("NVTASKSET_DRIVER_FOLDER");
     return folder ? folder : "/proc/driver/nvidia";
 }
 
-/** Linux' description of a PCI device; tests have another place. */
+/// Linux' description of a PCI device; tests have another place.
 std::string device_folder(const std::string &pci_address) {
     const char *const folder = variable("NVTASKSET_SYS_FOLDER");
     return std::string(folder ? folder : "/sys") + "/bus/pci/devices/" + pci_address;
@@ -42,7 +42,7 @@ std::string first_word(const std::string &text) {
     return text.substr(0, text.find_first_of(" \n"));
 }
 
-/** `GPU UUID: \t GPU-…` */
+/// `GPU UUID: \t GPU-…`
 std::string field(const std::string &text, std::string_view key) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -59,14 +59,16 @@ std::string information(const std::string &pci_address) {
 }
 
 bool is_asleep(const std::string &pci_address) {
-    return first_word(read_file(device_folder(pci_address) + "/power/runtime_status")) == "suspended";
+    return first_word(read_file(device_folder(pci_address) + "/power/runtime_status")) ==
+           "suspended";
 }
 
 std::string described(std::size_t number, const std::string &pci_address) {
     return "GPU " + std::to_string(number) + " (" + pci_address + ")";
 }
 
-/** Returns what keeps this process from seeing GPUs, to be put before a sentence that there are none. */
+/// Returns what keeps this process from seeing GPUs, to be put before a sentence that there are
+/// none.
 std::string hidden() {
     const auto found = nvdebug::obstacles();
     return found.empty() ? "" : found.front().finding + ": ";
@@ -105,8 +107,9 @@ const Outcome<Gpu> &Gpus::at(std::size_t number) {
         if (const auto uuid = parse_uuid(field(text, "GPU UUID")))
             read = Gpu{number, addresses_[number], *uuid, field(text, "Model")};
         else
-            read = fail("NVIDIA's driver shows no UUID of " + described(number, addresses_[number]) +
-                        ": no program has used it since it was set up, or it does not work");
+            read =
+                fail("NVIDIA's driver shows no UUID of " + described(number, addresses_[number]) +
+                     ": no program has used it since it was set up, or it does not work");
     }
     return *read;
 }
@@ -179,7 +182,8 @@ Outcome<Selection> select(Gpus &gpus, const std::string &words) {
                         Exit::not_supported);
         std::vector<Gpu> fit = name.uuid.empty() ? std::vector<Gpu>() : gpus.with_uuid(word);
         for (std::size_t n = 0; n < gpus.count(); n++)
-            if (name.index == n || (name.address && base::is_address(*name.address, gpus.address(n)))) {
+            if (name.index == n ||
+                (name.address && base::is_address(*name.address, gpus.address(n)))) {
                 const auto &gpu = gpus.at(n);
                 if (!gpu)
                     return fail(gpu.error());
@@ -187,8 +191,10 @@ Outcome<Selection> select(Gpus &gpus, const std::string &words) {
             }
         if (fit.size() != 1)
             return fail((fit.empty() ? "there is no GPU '" : "more than one GPU is '") + word +
-                        "': here are 0 to " + std::to_string(gpus.count() - 1) + " ('nvtaskset --list')");
-        if (std::ranges::none_of(chosen.gpus, [&](const Gpu &gpu) { return gpu.number == fit[0].number; }))
+                        "': here are 0 to " + std::to_string(gpus.count() - 1) +
+                        " ('nvtaskset --list')");
+        if (std::ranges::none_of(chosen.gpus,
+                                 [&](const Gpu &gpu) { return gpu.number == fit[0].number; }))
             chosen.gpus.push_back(fit[0]);
     }
     return chosen;

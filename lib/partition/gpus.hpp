@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file GPUs of NVIDIA's driver. */
-#ifndef NVTASKSET_GPUS_HPP
-#define NVTASKSET_GPUS_HPP
+/// @file GPUs of NVIDIA's driver.
+#pragma once
 
 #include <optional>
 #include <string>
@@ -18,34 +17,32 @@ struct Gpu {
     std::string name; ///< NVIDIA H100 80GB HBM3
 };
 
-/** Some GPUs, and a sentence for each that was left out of them. */
+/// Some GPUs, and a sentence for each that was left out of them.
 struct Selection {
     std::vector<Gpu> gpus;
     std::vector<std::string> left_out;
 };
 
-/**
- * The GPUs that the driver lists. What it has of one is read when it is asked for, once: reading
- * wakes a GPU that is asleep.
- */
+/// The GPUs that the driver lists. What it has of one is read when it is asked for, once: reading
+/// wakes a GPU that is asleep.
 class Gpus {
   public:
-    /** Fails if there is none. Reads nothing of any GPU's. */
-    static Outcome<Gpus> find();
+    /// Fails if there is none. Reads nothing of any GPU's.
+    [[nodiscard]] static Outcome<Gpus> find();
 
     std::size_t count() const { return addresses_.size(); }
     const std::string &address(std::size_t number) const { return addresses_[number]; }
-    /** Fails if the driver shows no UUID: the GPU has not been used yet, or does not work. */
+    /// Fails if the driver shows no UUID: the GPU has not been used yet, or does not work.
     const Outcome<Gpu> &at(std::size_t number);
 
-    /** Those that are awake and have a UUID. */
+    /// Those that are awake and have a UUID.
     Selection awake();
-    /** Of these those that have a UUID. */
+    /// Of these those that have a UUID.
     Selection some(const std::vector<std::size_t> &numbers);
-    /** All that have a UUID. */
+    /// All that have a UUID.
     Selection all();
-    /** Those that a UUID begins; sleeping ones are read if no other has it. */
-    std::vector<Gpu> with_uuid(const std::string &begin);
+    /// Those that a UUID begins; sleeping ones are read if no other has it.
+    [[nodiscard]] std::vector<Gpu> with_uuid(const std::string &begin);
 
   private:
     explicit Gpus(std::vector<std::string> addresses)
@@ -55,21 +52,15 @@ class Gpus {
     std::vector<std::optional<Outcome<Gpu>>> read_;
 };
 
-/**
- * The UUID of the GPU at a PCI address. nullopt: it is asleep, and left so, or the driver does not
- * show it. No other GPU's file is read.
- */
-std::optional<Uuid> uuid_of(const std::string &pci_address);
+/// The UUID of the GPU at a PCI address. nullopt: it is asleep, and left so, or the driver does not
+/// show it. No other GPU's file is read.
+[[nodiscard]] std::optional<Uuid> uuid_of(const std::string &pci_address);
 
-/** `580.159.04@BOOT`: what a GPU's TPCs are may differ with each. */
-Outcome<std::string> driver_version();
+/// `580.159.04@BOOT`: what a GPU's TPCs are may differ with each.
+[[nodiscard]] Outcome<std::string> driver_version();
 
-/**
- * The GPUs that words with commas between name: a number, a PCI address, the begin of a UUID, `all`.
- * Fails if one of them names no GPU, several, or one without a UUID.
- */
-Outcome<Selection> select(Gpus &gpus, const std::string &words);
+/// The GPUs that words with commas between name: a number, a PCI address, the begin of a UUID,
+/// `all`. Fails if one of them names no GPU, several, or one without a UUID.
+[[nodiscard]] Outcome<Selection> select(Gpus &gpus, const std::string &words);
 
 } // namespace nvtaskset
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file How nvtaskset ends, and results that may be a reason to end. */
-#ifndef NVTASKSET_OUTCOME_HPP
-#define NVTASKSET_OUTCOME_HPP
+/// @file How nvtaskset ends, and results that may be a reason to end.
+#pragma once
 
 #include <string>
 #include <tl/expected.hpp>
@@ -9,15 +8,15 @@
 
 namespace nvtaskset {
 
-/** Exit statuses: nvdebugctl's, and from 125 on those of env(1) and timeout(1). */
+/// Exit statuses: nvdebugctl's, and from 125 on those of env(1) and timeout(1).
 enum class Exit {
     done = 0,
-    bad_usage = 1,      ///< the words make no sense; nothing was read or changed
-    failed = 2,         ///< nothing was done
-    not_supported = 3,  ///< this GPU or driver cannot be partitioned
-    partial = 4,        ///< of some GPUs nothing could be shown
-    cannot_run = 126,   ///< COMMAND
-    not_found = 127,    ///< COMMAND
+    bad_usage = 1,     ///< the words make no sense; nothing was read or changed
+    failed = 2,        ///< nothing was done
+    not_supported = 3, ///< this GPU or driver cannot be partitioned
+    partial = 4,       ///< of some GPUs nothing could be shown
+    cannot_run = 126,  ///< COMMAND
+    not_found = 127,   ///< COMMAND
 };
 
 struct Refusal {
@@ -37,5 +36,3 @@ inline tl::unexpected<Refusal> fail(Refusal refusal) {
 }
 
 } // namespace nvtaskset
-
-#endif

@@ -23,7 +23,7 @@ const int only_looks = O_NONBLOCK;
 
 namespace {
 
-/** Limit of tries: a writer takes some nanoseconds, and a foreign page may never settle. */
+/// Limit of tries: a writer takes some nanoseconds, and a foreign page may never settle.
 constexpr int reads_max = 300;
 
 struct File {
@@ -34,7 +34,7 @@ struct File {
     std::uint64_t bytes;
 };
 
-/** No file system is asked, as one that does not answer would stop the caller. */
+/// No file system is asked, as one that does not answer would stop the caller.
 std::optional<File> file_of(int descriptor) {
     struct statx found {};
     if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) < 0)
@@ -43,7 +43,7 @@ std::optional<File> file_of(int descriptor) {
                 found.stx_uid,       found.stx_mode,      found.stx_size};
 }
 
-/** A regular file of the size of a page, where the kernel has its memfds and no path leads. */
+/// A regular file of the size of a page, where the kernel has its memfds and no path leads.
 std::optional<File> memfd_of(int descriptor) {
     const auto file = file_of(descriptor);
     if (!file || !S_ISREG(file->mode) || file->bytes != State::bytes)
@@ -53,10 +53,11 @@ std::optional<File> memfd_of(int descriptor) {
         return std::nullopt;
     const auto other = file_of(own);
     close(own);
-    return other && other->major == file->major && other->minor == file->minor ? file : std::nullopt;
+    return other && other->major == file->major && other->minor == file->minor ? file
+                                                                               : std::nullopt;
 }
 
-/** Real, effective, saved and file system's user of a process. False: unknown. */
+/// Real, effective, saved and file system's user of a process. False: unknown.
 bool users_of(pid_t pid, uid_t (&users)[4]) {
     char path[32], text[2048];
     std::snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -75,7 +76,8 @@ bool users_of(pid_t pid, uid_t (&users)[4]) {
         at = status.find_first_not_of('\t', at);
         if (at == status.npos)
             return false;
-        const auto [end, error] = std::from_chars(status.data() + at, status.data() + status.size(), user);
+        const auto [end, error] =
+            std::from_chars(status.data() + at, status.data() + status.size(), user);
         if (error != std::errc())
             return false;
         at = static_cast<std::size_t>(end - status.data());
@@ -83,13 +85,13 @@ bool users_of(pid_t pid, uid_t (&users)[4]) {
     return true;
 }
 
-/** A page has the user that started the task; its processes may have other users. */
+/// A page has the user that started the task; its processes may have other users.
 bool is_expected_owner(uid_t owner, pid_t pid) {
     uid_t users[4];
     if (owner == 0 || owner == geteuid())
         return true;
-    return users_of(pid, users) &&
-           (std::ranges::find(users, owner) != std::end(users) || std::ranges::find(users, 0U) != std::end(users));
+    return users_of(pid, users) && (std::ranges::find(users, owner) != std::end(users) ||
+                                    std::ranges::find(users, 0U) != std::end(users));
 }
 
 } // namespace
@@ -112,13 +114,15 @@ int lift(int descriptor) {
 
 namespace {
 
-/** ftruncate(); a limit for the size of files (ulimit -f) is an error, EFBIG, and no signal that ends the program. */
+/// ftruncate(); a limit for the size of files (ulimit -f) is an error, EFBIG, and no signal that
+/// ends the program.
 int set_size(int descriptor, off_t bytes) {
     sigset_t limit, before, pending;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     sigpending(&pending);
-    sigprocmask(SIG_BLOCK, &limit, &before); // of this thread; pthread_sigmask() takes C library 2.32
+    sigprocmask(SIG_BLOCK, &limit,
+                &before); // of this thread; pthread_sigmask() takes C library 2.32
     const int result = ftruncate(descriptor, bytes);
     const int error = errno;
     const timespec none{};
@@ -151,7 +155,8 @@ std::optional<Page> Page::make() {
     // The page cannot be taken away from processes that have it mapped.
     if (set_size(descriptor, State::bytes) == 0 &&
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
-        void *const memory = mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        void *const memory =
+            mmap(nullptr, State::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         const auto file = file_of(descriptor);
         if (memory != MAP_FAILED && file) {
             Page page = adopt(memory, file->inode);
@@ -192,7 +197,8 @@ std::optional<Page> Page::of_process(pid_t pid, int number, Access access) {
     int opened = -1;
     if (const auto file = memfd_of(found); file && is_expected_owner(file->owner, pid)) {
         std::snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-        opened = ::open(path, (access == Access::look ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOCTTY | only_looks);
+        opened = ::open(path, (access == Access::look ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOCTTY |
+                                  only_looks);
     }
     close(found);
     if (opened < 0)
@@ -240,7 +246,8 @@ Slot *Page::take(const Uuid &uuid) const {
         return nullptr;
     for (Slot &slot : state->slots) {
         std::uint32_t owner = slot.owner.load();
-        // Perhaps for the same GPU; unless whoever takes it was killed, in which case it is left out.
+        // Perhaps for the same GPU; unless whoever takes it was killed, in which case it is left
+        // out.
         for (int read = 0; owner == Slot::being_taken && read < reads_max; read++) {
             sched_yield();
             owner = slot.owner.load();
@@ -294,7 +301,8 @@ std::optional<Setting> read_setting(const Slot &slot) {
 
 std::optional<Partition> read_partition(const Slot &slot) {
     const auto setting = read_setting(slot);
-    return setting && setting->use == Use::partition ? std::optional(setting->partition) : std::nullopt;
+    return setting && setting->use == Use::partition ? std::optional(setting->partition)
+                                                     : std::nullopt;
 }
 
 bool has_partition(const State &state) {

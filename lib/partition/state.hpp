@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file What nvtaskset and the library that CUDA loads share: one page of memory, a memfd that
- * nvtaskset makes and the command and its children inherit, so that they are one task. A user that
- * may open /proc/PID/fd/N (and so may look into the process) may change the task's partitions. The
- * page ends with the last process that has it.
- */
-#ifndef NVTASKSET_STATE_HPP
-#define NVTASKSET_STATE_HPP
+/// @file What nvtaskset and the library that CUDA loads share: one page of memory, a memfd that
+/// nvtaskset makes and the command and its children inherit, so that they are one task. A user that
+/// may open /proc/PID/fd/N (and so may look into the process) may change the task's partitions. The
+/// page ends with the last process that has it.
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -14,48 +11,50 @@
 
 namespace nvtaskset {
 
-/** The memfd's name: the link /proc/PID/fd/N is `/memfd:nvtaskset (deleted)`. */
+/// The memfd's name: the link /proc/PID/fd/N is `/memfd:nvtaskset (deleted)`.
 inline constexpr const char *state_name = "nvtaskset";
-/** `PID:FD:INODE`: the page, as a descriptor of the process that nvtaskset started. */
+/// `PID:FD:INODE`: the page, as a descriptor of the process that nvtaskset started.
 inline constexpr const char *page_variable = "NVTASKSET_PAGE";
-/** For a process that finds no page: its partitions, partition_text() for each, `;` between. */
+/// For a process that finds no page: its partitions, partition_text() for each, `;` between.
 inline constexpr const char *partitions_variable = "NVTASKSET_PARTITIONS";
-/** If on (variables.hpp), a process that cannot be kept to its partition goes on, with a warning. */
+/// If on (variables.hpp), a process that cannot be kept to its partition goes on, with a warning.
 inline constexpr const char *best_effort_variable = "NVTASKSET_BEST_EFFORT";
-/** If on, the program sees the GPU's number of SMs, not the partition's. */
+/// If on, the program sees the GPU's number of SMs, not the partition's.
 inline constexpr const char *whole_count_variable = "NVTASKSET_WHOLE_COUNT";
-/** What CUDA loads into each process. */
+/// What CUDA loads into each process.
 inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";
 
-/// Tasks that one MPS server takes. The paper (ECRTS 2025) found 15 of 8 channels: a TSG has 128, and the server 8 of them.
+/// Tasks that one MPS server takes. The paper (ECRTS 2025) found 15 of 8 channels: a TSG has 128,
+/// and the server 8 of them.
 inline constexpr std::uint32_t clients_max = 15;
 
 using Uuid = std::array<std::uint8_t, 16>;
-/** A bit for each TPC, at the place that the hardware gives it. */
+/// A bit for each TPC, at the place that the hardware gives it.
 using Bits = std::array<std::uint32_t, 8>;
 
-/** The TPCs of a GPU that a process may use. */
+/// The TPCs of a GPU that a process may use.
 struct Partition {
     Uuid uuid{};
-    Bits disabled{}; ///< 1: must not be used
-    Bits exists{};   ///< 1: the GPU has it
+    Bits disabled{};               ///< 1: must not be used
+    Bits exists{};                 ///< 1: the GPU has it
     std::uint32_t sms = 0;         ///< that may be used
     std::uint32_t largest_gpc = 0; ///< of them in the GPC that has most: where a cluster must fit
     bool operator==(const Partition &) const = default;
 };
 
-/** What became of the launches on a GPU; only the task's processes write. */
+/// What became of the launches on a GPU; only the task's processes write.
 struct Counts {
-    std::atomic<std::uint64_t> kept;        ///< launches with the mask
-    std::atomic<std::uint64_t> cluster;     ///< without: a cluster that might never fit
-    std::atomic<std::uint64_t> unknown;     ///< without: a descriptor or a graph that cannot be checked
-    std::atomic<std::uint64_t> outside;     ///< without: the partitions that were asked for are of other GPUs
-    std::atomic<std::uint64_t> refused;     ///< cooperative launches that do not fit: an error
-    std::atomic<std::uint32_t> graphs;      ///< executable graphs that there are
-    std::atomic<std::uint32_t> old_graphs;  ///< of them, those that keep an older partition
+    std::atomic<std::uint64_t> kept;    ///< launches with the mask
+    std::atomic<std::uint64_t> cluster; ///< without: a cluster that might never fit
+    std::atomic<std::uint64_t> unknown; ///< without: a descriptor or a graph that cannot be checked
+    std::atomic<std::uint64_t>
+        outside; ///< without: the partitions that were asked for are of other GPUs
+    std::atomic<std::uint64_t> refused;    ///< cooperative launches that do not fit: an error
+    std::atomic<std::uint32_t> graphs;     ///< executable graphs that there are
+    std::atomic<std::uint32_t> old_graphs; ///< of them, those that keep an older partition
 };
 
-/** What holds for a GPU. */
+/// What holds for a GPU.
 enum class Use : std::uint32_t {
     unset,     ///< nothing was asked for there
     partition, ///< the partition
@@ -69,10 +68,11 @@ struct Setting {
 
 struct Slot {
     enum Owner : std::uint32_t { free, being_taken, taken };
-    /** Once taken it is that of its GPU for good. */
+    /// Once taken it is that of its GPU for good.
     std::atomic<std::uint32_t> owner;
     Uuid uuid;
-    /** settings[sequence % 2] holds; the other one may be half written, by a process that has ended. */
+    /// settings[sequence % 2] holds; the other one may be half written, by a process that has
+    /// ended.
     std::atomic<std::uint32_t> sequence;
     Setting settings[2];
     Counts counts;
@@ -83,17 +83,17 @@ struct State {
     static constexpr std::size_t slots_max = 16, bytes = 8192;
 
     std::uint32_t magic, version;
-    /** Processes that see each of their launches, and those that see none; both may have ended. */
+    /// Processes that see each of their launches, and those that see none; both may have ended.
     std::atomic<std::uint32_t> attached, failed;
-    /** Counts changes of any slot. */
+    /// Counts changes of any slot.
     std::atomic<std::uint32_t> generation;
-    /** From 1, which of nvtaskset's MPS servers the task is at; 0: none of them. */
+    /// From 1, which of nvtaskset's MPS servers the task is at; 0: none of them.
     std::atomic<std::uint32_t> mps_server;
-    /** The warning about launches outside of the partition was printed, once for the whole task. */
+    /// The warning about launches outside of the partition was printed, once for the whole task.
     std::atomic<std::uint32_t> warned;
-    /** 1: no task's page, but the one with which nvtaskset finds out which TPCs there are. */
+    /// 1: no task's page, but the one with which nvtaskset finds out which TPCs there are.
     std::atomic<std::uint32_t> probes;
-    /** Launches without the mask on a GPU that could not be identified. */
+    /// Launches without the mask on a GPU that could not be identified.
     std::atomic<std::uint64_t> lost;
     Slot slots[slots_max];
 };
@@ -101,5 +101,3 @@ static_assert(sizeof(State) <= State::bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace nvtaskset
-
-#endif

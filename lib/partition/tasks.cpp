@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string page_link = "/memfd:" + std::string(state_name) + " (deleted)";
-/** What a program that uses CUDA has open; not nvidia-smi. */
+/// What a program that uses CUDA has open; not nvidia-smi.
 constexpr std::string_view gpu_link = "/dev/nvidia-uvm";
 
 fs::path folder_of(pid_t pid) {
@@ -49,7 +49,7 @@ std::optional<pid_t> pid_of(const std::string &text) {
                                                                     : std::nullopt;
 }
 
-/** Is @p number, of a process, one that only looks? Then the process is no part of the task. */
+/// Is @p number, of a process, one that only looks? Then the process is no part of the task.
 bool is_looking(pid_t pid, int number) {
     std::ifstream about(folder_of(pid) / "fdinfo" / std::to_string(number));
     int flags = 0;
@@ -59,7 +59,7 @@ bool is_looking(pid_t pid, int number) {
     return flags & only_looks;
 }
 
-/** The page that CUDA's library has mapped in a process; a look maps read-only. */
+/// The page that CUDA's library has mapped in a process; a look maps read-only.
 std::optional<ino_t> mapped_page(pid_t pid) {
     std::ifstream maps(folder_of(pid) / "maps");
     std::optional<ino_t> found;
@@ -74,7 +74,7 @@ std::optional<ino_t> mapped_page(pid_t pid) {
     return found;
 }
 
-/** The page that a process was started with, by its environment. */
+/// The page that a process was started with, by its environment.
 std::optional<ino_t> named_page(pid_t pid) {
     std::ifstream environment(folder_of(pid) / "environ");
     const std::string key = std::string(page_variable) + "=";
@@ -85,10 +85,8 @@ std::optional<ino_t> named_page(pid_t pid) {
     return std::nullopt;
 }
 
-/**
- * The page of the partitions that hold for a process. It may have others open: those of tasks in which
- * its own was started.
- */
+/// The page of the partitions that hold for a process. It may have others open: those of tasks in
+/// which its own was started.
 std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     constexpr std::size_t pages_max = 32;
     std::vector<int> numbers;
@@ -110,7 +108,8 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     // The environment is memory of the process, which may take long to read: only where it decides.
     const std::optional<ino_t> mapped = mapped_page(pid);
     const std::optional<ino_t> used = mapped || pages.size() == 1 ? mapped : named_page(pid);
-    auto chosen = std::ranges::find_if(pages, [&](const auto &one) { return one.second.inode() == used; });
+    auto chosen =
+        std::ranges::find_if(pages, [&](const auto &one) { return one.second.inode() == used; });
     if (chosen == pages.end()) {
         if (mapped)
             return nullptr;
@@ -183,8 +182,8 @@ std::vector<Task> tasks() {
         const auto process = page ? look_at(pid) : std::nullopt;
         if (!process)
             continue;
-        const auto same =
-            std::ranges::find_if(found, [&](const Task &task) { return task.page->inode() == page->inode(); });
+        const auto same = std::ranges::find_if(
+            found, [&](const Task &task) { return task.page->inode() == page->inode(); });
         Task &of = same == found.end() ? found.emplace_back(Task{std::move(page), {}}) : *same;
         of.processes.push_back(*process);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Tasks: processes that share a page of partitions. */
-#ifndef NVTASKSET_TASKS_HPP
-#define NVTASKSET_TASKS_HPP
+/// @file Tasks: processes that share a page of partitions.
+#pragma once
 
 #include <memory>
 #include <string>
@@ -25,26 +24,26 @@ struct Task {
     std::vector<Process> processes; ///< by pid
 };
 
-/** What nvtaskset does for a process on a GPU. */
+/// What nvtaskset does for a process on a GPU.
 struct Keeping {
-    std::optional<std::uint32_t> tpcs; ///< how many it is kept to; nullopt: it has no partition there
-    bool kept;                         ///< false: some of its launches were not, or CUDA did not load the library
+    std::optional<std::uint32_t>
+        tpcs;  ///< how many it is kept to; nullopt: it has no partition there
+    bool kept; ///< false: some of its launches were not, or CUDA did not load the library
 };
 
-/** nullopt: it was asked for no partition, or this user may not look. */
-std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address);
+/// nullopt: it was asked for no partition, or this user may not look.
+[[nodiscard]] std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address);
 
-/** Launches of a task that were not kept to the partition that was asked for. @p slot of a GPU, or nullptr. */
+/// Launches of a task that were not kept to the partition that was asked for. @p slot of a GPU, or
+/// nullptr.
 std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
-/** Those that this user may look into, by their oldest pid. */
-std::vector<Task> tasks();
-/** The task of a process; a failure names what is missing. */
-Outcome<Task> task_of(pid_t pid, Access access);
+/// Those that this user may look into, by their oldest pid.
+[[nodiscard]] std::vector<Task> tasks();
+/// The task of a process; a failure names what is missing.
+[[nodiscard]] Outcome<Task> task_of(pid_t pid, Access access);
 
-/** The process as it is now; nullopt: there is none, or this user may not look into it. */
-std::optional<Process> look_at(pid_t pid);
+/// The process as it is now; nullopt: there is none, or this user may not look into it.
+[[nodiscard]] std::optional<Process> look_at(pid_t pid);
 
 } // namespace nvtaskset
-
-#endif

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Environment variables, read with one rule by nvtaskset and by the library that CUDA loads. */
-#ifndef NVTASKSET_VARIABLES_HPP
-#define NVTASKSET_VARIABLES_HPP
+/// @file Environment variables, read with one rule by nvtaskset and by the library that CUDA loads.
+#pragma once
 
 #include <cstdlib>
 #include <strings.h>
 
 namespace nvtaskset {
 
-/** The value of a variable; nullptr: it is unset or empty, which is the same. */
+/// The value of a variable; nullptr: it is unset or empty, which is the same.
 inline const char *variable(const char *name) {
     const char *const value = std::getenv(name);
     return value && *value ? value : nullptr;
 }
 
-/** Is a variable set to anything but `0`, `no`, `false` and `off`, in capitals or not? */
+/// Is a variable set to anything but `0`, `no`, `false` and `off`, in capitals or not?
 inline bool is_on(const char *name) {
     const char *const value = variable(name);
     if (!value)
@@ -26,5 +25,3 @@ inline bool is_on(const char *name) {
 }
 
 } // namespace nvtaskset
-
-#endif

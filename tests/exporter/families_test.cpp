@@ -95,7 +95,7 @@ TEST(Families, HaveNamesAsTheyAre) {
 TEST(Families, SayWhichProcessesAreNotKnown) {
     Facts some = facts();
     some.foreign_pids = true;
-    some.missing = Missing{1, 2, 3, {7, 8, 9}, {}};
+    some.missing = MissingProcesses{1, 2, 3, {7, 8, 9}, {}};
     const std::string all = prometheus::TextSerializer().Serialize(families({some}, "1.2"));
     for (const char *const line :
          {R"(nvdebug_foreign_pids{gpu="3"} 1)", R"(nvdebug_unknown_processes{gpu="3",why="hidden"} 1)",

@@ -33,7 +33,7 @@ std::vector<std::string> texts(const std::vector<ViewLine> &lines) {
     return result;
 }
 
-std::string text_of(WatchView &view, const Shown &shown, Size size) {
+std::string text_of(WatchView &view, const WatchedGpus &shown, Size size) {
     std::string text;
     for (const std::string &line : texts(view.lines(shown, size)))
         text += line + '\n';
@@ -58,7 +58,7 @@ struct Seen {
             residency.add(sample(n + 1, samples[n]));
     }
     WatchedGpu as(const std::string &name) const { return {name, last, residency}; }
-    Shown shown() const { return {{as("gpu0  TU102")}, "live", period}; }
+    WatchedGpus shown() const { return {{as("gpu0  TU102")}, "live", period}; }
 
     Residency residency;
     Sample last;
@@ -274,7 +274,7 @@ TEST(WatchView, SortsPausesAndHelps) {
 
 TEST(WatchView, HasABlockForEachGpu) {
     const Seen one = three_tasks(), other({{on("GR0", 0, 80)}, {on("GR0", 0, 80)}});
-    const Shown shown{{one.as("gpu0  TU102"), other.as("gpu1  GA100")}, "live", period};
+    const WatchedGpus shown{{one.as("gpu0  TU102"), other.as("gpu1  GA100")}, "live", period};
     WatchView view(ascii);
     const std::vector<std::string> lines = texts(view.lines(shown, small));
     const auto at = [&](const std::string &start) {

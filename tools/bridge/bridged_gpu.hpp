@@ -18,7 +18,7 @@ namespace nvdebug::bridge {
 
 class BridgedGpu final : public nvmodel::PciFunction {
   public:
-    /** Throws nvmodel::ConfigError if no such chip is known. */
+    /// Throws nvmodel::ConfigError if no such chip is known.
     explicit BridgedGpu(Source source);
 
     void attach(nvmodel::GuestMemory *) override {}
@@ -29,28 +29,28 @@ class BridgedGpu final : public nvmodel::PciFunction {
 
     const std::string &name() const { return source_.name; }
 
-    /** What was read of the GPU. */
+    /// What was read of the GPU.
     struct Counts {
         std::uint64_t registers = 0, memory_words = 0;
     };
     const Counts &counts() const { return counts_; }
 
-    /** By offset or address, how often. */
+    /// By offset or address, how often.
     struct Refusals {
         std::map<std::uint64_t, std::uint64_t> writes, registers, memory;
     };
-    /** Writes that were not done, and registers and words of memory that are not there: in a
-     * capture they were not read. */
+    /// Writes that were not done, and registers and words of memory that are not there: in a
+    /// capture they were not read.
     const Refusals &refusals() const { return refusals_; }
     void forget_refusals() { refusals_ = {}; }
-    /** What was not answered at all, and why. */
+    /// What was not answered at all, and why.
     const std::optional<Error> &trouble() const { return trouble_; }
 
-    /** All of that since the bridge began, in a sentence. */
-    std::string report() const;
+    /// All of that since the bridge began, in a sentence.
+    [[nodiscard]] std::string report() const;
 
-    /** See CaptureWords::show(). */
-    Result<void> show(const std::string &file);
+    /// See CaptureWords::show().
+    [[nodiscard]] Result<void> show(const std::string &file);
 
   private:
     BridgedGpu(Source source, const nvmodel::Generation &generation);

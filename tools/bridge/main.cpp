@@ -83,7 +83,7 @@ Options parse(int argc, char **argv) {
     return options;
 }
 
-/** @returns the exit status: what cannot be written is a failure. */
+/// @returns the exit status: what cannot be written is a failure.
 int say(const std::string &text) {
     std::cout << text;
     const int error = nvdebug::base::finish_standard_output();

@@ -11,7 +11,7 @@ namespace nvdebug::bridge {
 class Requests final : public nvmodel::Answers {
   public:
     explicit Requests(BridgedGpu &gpu) : gpu_(gpu) {}
-    std::string answer(std::string_view line) override;
+    [[nodiscard]] std::string answer(std::string_view line) override;
 
   private:
     BridgedGpu &gpu_;

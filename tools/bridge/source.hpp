@@ -20,11 +20,11 @@ struct Source {
     CaptureWords *capture = nullptr; ///< the same, if it is that
 };
 
-/** The first GPU of a capture that has words. Throws nvmodel::ConfigError. */
+/// The first GPU of a capture that has words. Throws nvmodel::ConfigError.
 Source open_capture(const std::string &path);
 
-/** @p number: of the driver's GPUs by PCI address, as nvdebugctl numbers them. Throws
- * nvmodel::ConfigError. */
+/// @p number: of the driver's GPUs by PCI address, as nvdebugctl numbers them. Throws
+/// nvmodel::ConfigError.
 Source open_live(std::shared_ptr<driver::Kernel> kernel, const std::string &number);
 
 } // namespace nvdebug::bridge

@@ -36,7 +36,7 @@ namespace {
 constexpr int failed = 1;
 constexpr unsigned rate_max = 100;
 
-struct Wish {
+struct Options {
     std::string listen = "127.0.0.1:9745", from;
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
@@ -58,11 +58,11 @@ Result<Tree> open_source(const std::string &from) {
     return Tree::open(from);
 }
 
-/** All GPUs of the source, and what looks at them. */
+/// All GPUs of the source, and what looks at them.
 class Node {
   public:
-    Node(const Wish &wish, std::chrono::milliseconds period)
-        : wish_(wish), period_(period), looker_([this] { look_on(); }) {}
+    Node(const Options &options, std::chrono::milliseconds period)
+        : options_(options), period_(period), looker_([this] { look_on(); }) {}
     Node(const Node &) = delete;
     Node &operator=(const Node &) = delete;
     ~Node() {
@@ -74,10 +74,11 @@ class Node {
         looker_.join();
     }
 
-    /** Opens the source. Fails if the request is wrong, such as a file that does not exist. */
+    /// Opens the source. Fails if the request is wrong, such as a file that does not exist.
     Result<void> open() {
-        const auto tree = open_source(wish_.from);
-        const bool is_file = !wish_.from.empty() && wish_.from != "module" && wish_.from != "driver";
+        const auto tree = open_source(options_.from);
+        const bool is_file =
+            !options_.from.empty() && options_.from != "module" && options_.from != "driver";
         if (!tree && is_file)
             return tl::unexpected(tree.error());
         const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
@@ -94,7 +95,7 @@ class Node {
         }
         Meters meters;
         for (const Gpu &gpu : *found)
-            meters.push_back(std::make_shared<Meter>(gpu, period_, wish_.limits));
+            meters.push_back(std::make_shared<Meter>(gpu, period_, options_.limits));
         const std::scoped_lock held(mutex_);
         meters_ = std::move(meters);
         return {};
@@ -112,14 +113,14 @@ class Node {
         bool wanted = false;
         for (const auto &meter : meters) {
             meter->step();
-            wanted = wanted || meter->wants_look();
+            wanted = wanted || meter->needs_look();
         }
         if (wanted)
             ask_for_look();
     }
 
-    /** What is known now, after a look where that does not take long. Of many answers at once, most
-     * are the same. */
+    /// What is known now, after a look where that does not take long. Of many answers at once, most
+    /// are the same.
     std::string text() {
         constexpr std::chrono::milliseconds fresh{200}, patience{2000};
         if (!text_.empty() && Meter::Clock::now() - made_ <= fresh)
@@ -140,7 +141,7 @@ class Node {
         return text_;
     }
 
-    /** What answers where text() cannot: nothing is known of any GPU. */
+    /// What answers where text() cannot: nothing is known of any GPU.
     std::string nothing() const {
         std::vector<Facts> facts(all().size());
         for (std::size_t n = 0; n < facts.size(); n++) {
@@ -165,7 +166,7 @@ class Node {
         changed_.notify_all();
     }
 
-    /** In a thread of its own: how long it takes, others decide. */
+    /// In a thread of its own: how long it takes, others decide.
     void look_on() {
         for (std::unique_lock held(mutex_);;) {
             changed_.wait(held, [&] { return ending_ || asked_ > looked_; });
@@ -196,8 +197,9 @@ class Node {
     void say_what_is_missing(const Facts &facts) {
         const std::string gpu = "gpu" + std::to_string(facts.gpu) + ": ";
         if (facts.foreign_pids)
-            say_once(gpu + "pids of tasks are those of another PID namespace, and shown as numbers; "
-                           "names need that of the host (hostPID)");
+            say_once(gpu +
+                     "pids of tasks are those of another PID namespace, and shown as numbers; "
+                     "names need that of the host (hostPID)");
         if (!facts.missing)
             return;
         for (const std::uint32_t pid : facts.missing->cut_pids)
@@ -208,7 +210,7 @@ class Node {
             say_once(gpu + "processes could not be looked at: " + *facts.missing->lacked);
     }
 
-    const Wish &wish_;
+    const Options &options_;
     const std::chrono::milliseconds period_;
     Meter::Clock::time_point tried_ = Meter::Clock::now();
 
@@ -249,43 +251,43 @@ bool number(const char *text, std::size_t most, std::size_t &value) {
     return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
 }
 
-/** What is wrong with the words; empty: nothing. */
-std::string parse(int argc, char **argv, Wish &wish) {
+/// What is wrong with the words; empty: nothing.
+std::string parse(int argc, char **argv, Options &options) {
     enum Long { listen = 256, from, rate, tasks };
-    static const option options[] = {{"listen", required_argument, nullptr, listen},
-                                     {"from", required_argument, nullptr, from},
-                                     {"rate", required_argument, nullptr, rate},
-                                     {"tasks", required_argument, nullptr, tasks},
-                                     {"help", no_argument, nullptr, 'h'},
-                                     {"version", no_argument, nullptr, 'V'},
-                                     {nullptr, 0, nullptr, 0}};
+    static const option long_options[] = {{"listen", required_argument, nullptr, listen},
+                                          {"from", required_argument, nullptr, from},
+                                          {"rate", required_argument, nullptr, rate},
+                                          {"tasks", required_argument, nullptr, tasks},
+                                          {"help", no_argument, nullptr, 'h'},
+                                          {"version", no_argument, nullptr, 'V'},
+                                          {nullptr, 0, nullptr, 0}};
     opterr = 0;
     std::size_t value = 0;
-    for (int given; (given = getopt_long(argc, argv, ":hV", options, nullptr)) >= 0;)
+    for (int given; (given = getopt_long(argc, argv, ":hV", long_options, nullptr)) >= 0;)
         switch (given) {
         case listen:
-            wish.listen = optarg;
-            if (!parse_address(wish.listen))
-                return "--listen takes ADDRESS:PORT, not '" + wish.listen + "'";
+            options.listen = optarg;
+            if (!parse_address(options.listen))
+                return "--listen takes ADDRESS:PORT, not '" + options.listen + "'";
             break;
         case from:
-            wish.from = optarg;
+            options.from = optarg;
             break;
         case rate:
             if (!number(optarg, rate_max, value))
                 return "--rate takes a number from 1 to 100, not '" + std::string(optarg) + "'";
-            wish.rate = static_cast<unsigned>(value);
+            options.rate = static_cast<unsigned>(value);
             break;
         case tasks:
             if (!number(optarg, 10'000, value))
                 return "--tasks takes a number from 1 to 10000, not '" + std::string(optarg) + "'";
-            wish.limits.tasks = value;
+            options.limits.tasks = value;
             break;
         case 'h':
-            wish.help = true;
+            options.help = true;
             return "";
         case 'V':
-            wish.version = true;
+            options.version = true;
             return "";
         case ':':
             return std::string(argv[optind - 1]) + " takes a value";
@@ -297,7 +299,7 @@ std::string parse(int argc, char **argv, Wish &wish) {
     return "";
 }
 
-/** Blocks the signals that end it, for sigtimedwait(). */
+/// Blocks the signals that end it, for sigtimedwait().
 sigset_t block_signals() {
     sigset_t set;
     sigemptyset(&set);
@@ -308,13 +310,13 @@ sigset_t block_signals() {
     return set;
 }
 
-/** What a browser takes. */
+/// What a browser takes.
 std::string url_host(const std::string &listen) {
     const auto address = parse_address(listen);
     return address->host.empty() ? "localhost:" + address->port : listen;
 }
 
-/** As many files as this process may have: looks at processes take some. */
+/// As many files as this process may have: looks at processes take some.
 void raise_file_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -323,7 +325,7 @@ void raise_file_limit() {
     }
 }
 
-/** The process that reads the network, and the socket to it. */
+/// The process that reads the network, and the socket to it.
 struct Child {
     pid_t pid = -1;
     int socket = -1;
@@ -355,7 +357,7 @@ Child start_front(int listener) {
     return {child, ends[0]};
 }
 
-/** Answers the front's questions until that ends. Nothing thrown leaves it. */
+/// Answers the front's questions until that ends. Nothing thrown leaves it.
 void answer_on(Node &node, int socket) {
     while (await_question(socket)) {
         std::string text;
@@ -374,7 +376,7 @@ void answer_on(Node &node, int socket) {
     ::shutdown(socket, SHUT_RDWR); // of a front that does not read
 }
 
-/** Steps until a signal ends it: true; or the front has ended: false. */
+/// Steps until a signal ends it: true; or the front has ended: false.
 bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &ending, pid_t front) {
     for (auto due = Meter::Clock::now();;) {
         try {
@@ -403,11 +405,11 @@ bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &endin
     }
 }
 
-int serve(const Wish &wish) {
-    const std::chrono::milliseconds period(1000 / wish.rate);
-    const int listener = listen_at(*parse_address(wish.listen));
+int serve(const Options &options) {
+    const std::chrono::milliseconds period(1000 / options.rate);
+    const int listener = listen_at(*parse_address(options.listen));
     if (listener < 0)
-        return say("cannot listen on " + wish.listen + ": " + ::strerrordesc_np(-listener) +
+        return say("cannot listen on " + options.listen + ": " + ::strerrordesc_np(-listener) +
                    "; choose another with --listen");
     const sigset_t ending = block_signals(); // before there are other threads
     std::signal(SIGCHLD, SIG_DFL);
@@ -420,12 +422,12 @@ int serve(const Wish &wish) {
     raise_file_limit();
     int status = 0;
     {
-        Node node(wish, period);
+        Node node(options, period);
         if (const auto opened = node.open(); !opened) {
             status = say(opened.error().sentence);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
-            say("answers at http://" + url_host(wish.listen) + "/metrics");
+            say("answers at http://" + url_host(options.listen) + "/metrics");
             if (!step_on(node, period, ending, front.pid))
                 status = say("the process that answers has ended");
             ::shutdown(front.socket, SHUT_RDWR);
@@ -440,18 +442,18 @@ int serve(const Wish &wish) {
 }
 
 int run(int argc, char **argv) {
-    Wish wish;
-    if (const std::string wrong = parse(argc, argv, wish); !wrong.empty())
+    Options options;
+    if (const std::string wrong = parse(argc, argv, options); !wrong.empty())
         return say(wrong + "; see 'nvdebug-exporter --help'");
-    if (wish.help || wish.version) {
-        if (wish.help)
+    if (options.help || options.version) {
+        if (options.help)
             std::fputs(help, stdout);
         else
             std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
         const int error = base::finish_standard_output();
         return error ? say(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
     }
-    return serve(wish);
+    return serve(options);
 }
 
 } // namespace

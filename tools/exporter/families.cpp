@@ -18,7 +18,7 @@ double seconds(std::uint64_t ns) {
     return static_cast<double>(ns) / 1e9;
 }
 
-/** Families in the order in which they are first named. */
+/// Families in the order in which they are first named.
 class Families {
   public:
     void counter(const char *name, const char *help, Labels labels, double value) {
@@ -104,14 +104,16 @@ void add_gpu(Families &to, const Facts &facts) {
     if (facts.trouble)
         return;
     Labels info = gpu;
-    for (const auto &[name, value] : {std::pair("chip", &facts.chip), {"pci_address", &facts.pci_address},
-                                      {"uuid", &facts.uuid}, {"product", &facts.product},
+    for (const auto &[name, value] : {std::pair("chip", &facts.chip),
+                                      {"pci_address", &facts.pci_address},
+                                      {"uuid", &facts.uuid},
+                                      {"product", &facts.product},
                                       {"source", &facts.source}})
         info.push_back({name, nvdebug::base::printable(*value)});
     to.gauge("nvdebug_gpu_info", "Always 1: what the labels say", info, 1);
     to.gauge("nvdebug_foreign_pids",
-             "1: pids of tasks are of another PID namespace, and not matched with processes here", gpu,
-             facts.foreign_pids ? 1 : 0);
+             "1: pids of tasks are of another PID namespace, and not matched with processes here",
+             gpu, facts.foreign_pids ? 1 : 0);
     if (facts.missing)
         for (const auto &[why, count] : {std::pair("hidden", facts.missing->hidden),
                                          {"denied", facts.missing->denied},

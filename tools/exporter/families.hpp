@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Facts of GPUs as Prometheus has them. Names and labels are in docs/exporter.md. */
-#ifndef NVDEBUG_EXPORTER_FAMILIES_HPP
-#define NVDEBUG_EXPORTER_FAMILIES_HPP
+/// @file Facts of GPUs as Prometheus has them. Names and labels are in docs/exporter.md.
+#pragma once
 
 #include <prometheus/metric_family.h>
 #include <string>
@@ -11,10 +10,8 @@
 
 namespace nvdebug::exporter {
 
-/** @param version the exporter's */
-std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus,
-                                               const std::string &version = "");
+/// @param version the exporter's
+[[nodiscard]] std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus,
+                                                             const std::string &version = "");
 
 } // namespace nvdebug::exporter
-
-#endif

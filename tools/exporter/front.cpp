@@ -12,11 +12,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <limits>
 #include <list>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 // --- giving up rights ---
 
-/** What is left to call: what answers on sockets that are open. Everything else fails. */
+/// What is left to call: what answers on sockets that are open. Everything else fails.
 void allow_few_calls() {
 #if defined(__x86_64__)
     constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
@@ -48,12 +48,14 @@ void allow_few_calls() {
     if (!machine)
         return;
     constexpr std::uint32_t allowed[] = {
-        SYS_read,         SYS_write,       SYS_writev,   SYS_close,         SYS_recvfrom,
-        SYS_sendto,       SYS_recvmsg,     SYS_sendmsg,  SYS_accept4,       SYS_shutdown,
-        SYS_ppoll,        SYS_brk,         SYS_mmap,     SYS_munmap,        SYS_mremap,
-        SYS_madvise,      SYS_futex,       SYS_exit,     SYS_exit_group,    SYS_rt_sigreturn,
-        SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_getpid, SYS_gettid,       SYS_tgkill,
-        SYS_clock_gettime, SYS_restart_syscall, SYS_getrandom, SYS_sched_yield,
+        SYS_read,         SYS_write,          SYS_writev,          SYS_close,
+        SYS_recvfrom,     SYS_sendto,         SYS_recvmsg,         SYS_sendmsg,
+        SYS_accept4,      SYS_shutdown,       SYS_ppoll,           SYS_brk,
+        SYS_mmap,         SYS_munmap,         SYS_mremap,          SYS_madvise,
+        SYS_futex,        SYS_exit,           SYS_exit_group,      SYS_rt_sigreturn,
+        SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_getpid,          SYS_gettid,
+        SYS_tgkill,       SYS_clock_gettime,  SYS_restart_syscall, SYS_getrandom,
+        SYS_sched_yield,
 #ifdef SYS_poll
         SYS_poll,
 #endif
@@ -74,7 +76,7 @@ void allow_few_calls() {
     ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/** False: something of it is left. */
+/// False: something of it is left.
 bool give_up_rights() {
     constexpr uid_t nobody = 65534;
     bool done = true;
@@ -172,9 +174,11 @@ class Front {
     void wait() {
         polled_ = {{listener_, POLLIN, 0}, {reader_, POLLIN, 0}};
         for (Connection &one : connections_)
-            polled_.push_back(
-                {one.descriptor,
-                 static_cast<short>(one.reads() ? POLLIN : one.waits ? 0 : POLLOUT), 0});
+            polled_.push_back({one.descriptor,
+                               static_cast<short>(one.reads() ? POLLIN
+                                                  : one.waits ? 0
+                                                              : POLLOUT),
+                               0});
         constexpr int at_most_ms = 500; // by when times are looked at
         const bool idle = connections_.empty() && !asked_;
         if (::poll(polled_.data(), polled_.size(), idle ? -1 : at_most_ms) < 0)
@@ -265,7 +269,8 @@ class Front {
         });
         const std::size_t field = request.find("\naccept-encoding:");
         return field != request.npos &&
-               std::string_view(request).substr(field, request.find('\n', field + 1) - field)
+               std::string_view(request)
+                       .substr(field, request.find('\n', field + 1) - field)
                        .find("gzip") != std::string_view::npos;
     }
 
@@ -311,7 +316,7 @@ class Front {
             answer(one, "503 Service Unavailable", plain, "nothing is read now\n");
     }
 
-    /** To all that wait. */
+    /// To all that wait.
     void give(const char *status, const char *type, const std::string &text) {
         for (Connection &one : connections_)
             if (one.waits)
@@ -398,7 +403,8 @@ int listen_at(const Address &address) {
         for (const addrinfo *one = found; one; one = one->ai_next) {
             if (one->ai_family != pass)
                 continue;
-            const int listener = ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+            const int listener =
+                ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
             constexpr int on = 1, off = 0, waiting = 512;
             if (listener < 0) {
                 error = errno;
@@ -406,7 +412,8 @@ int listen_at(const Address &address) {
             }
             ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
             if (pass == AF_INET6)
-                ::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, address.host.empty() ? &off : &on, sizeof(on));
+                ::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, address.host.empty() ? &off : &on,
+                             sizeof(on));
             if (::bind(listener, one->ai_addr, one->ai_addrlen) == 0 &&
                 ::listen(listener, waiting) == 0) {
                 ::freeaddrinfo(found);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *graphics = "GR0"; // the driver records switches of no other
 constexpr std::uint32_t drivers_own = 0xffffffff;
-/** With more periods than this between two samples it is not known what was between them. */
+/// With more periods than this between two samples it is not known what was between them.
 constexpr std::uint64_t longest_in_periods = 4;
 
 std::uint64_t monotonic_ns() {
@@ -23,7 +23,7 @@ std::uint64_t monotonic_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/** What is the same in all turns of a task, as TaskTimes has it. */
+/// What is the same in all turns of a task, as TaskTimes has it.
 Holder task_of(const Holder &who) {
     if (who.pid)
         return {.pid = who.pid};
@@ -51,7 +51,7 @@ void Meter::fail(const Error &error) {
     started_ = false;
 }
 
-/** Also anew, after the GPU had gone. */
+/// Also anew, after the GPU had gone.
 void Meter::start() {
     constexpr std::chrono::seconds between_tries{10};
     const auto now = Clock::now();
@@ -81,7 +81,7 @@ void Meter::start() {
     }
     facts_.chip = info->chip.value_or("");
     facts_.pci_address = info->pci_address.value_or("");
-    facts_.source = by_driver                                  ? "driver"
+    facts_.source = by_driver                                ? "driver"
                     : gpu_.tree().source() == Source::module ? "module"
                                                              : "file";
     facts_.has_switches = reader != nullptr;
@@ -118,19 +118,19 @@ void Meter::step() {
 
 // --- turns ---
 
-void Meter::know(std::uint32_t pid) {
+void Meter::note_process(std::uint32_t pid) {
     const Holder who{.pid = pid};
     if (pid == 0 || pid == drivers_own || !times_.tasks().contains(who))
         return;
     const auto started = reader_ && is_local() ? reader_->started(pid) : std::nullopt;
     const Process now{pid, {}, {}, {}, started};
-    const auto [at, fresh] = known_.try_emplace(who, Known{now});
+    const auto [at, fresh] = known_.try_emplace(who, KnownTask{now});
     if (!fresh && !at->second.process.started)
         at->second.process.started = started;
     at->second.seen = true;
 }
 
-/** A number that is another process' by now has nothing of the one before. */
+/// A number that is another process' by now has nothing of the one before.
 void Meter::forget(const Holder &who) {
     times_.forget_if([&](const Holder &task) { return task == who; });
     known_.erase(who);
@@ -144,7 +144,7 @@ void Meter::add_now(const Turn &turn) {
                          ? std::optional(timeslice->second)
                          : std::nullopt);
     if (who.pid)
-        know(*who.pid);
+        note_process(*who.pid);
     else if (times_.tasks().contains(who))
         known_[who].seen = true;
 }
@@ -156,8 +156,7 @@ void Meter::add(std::vector<Turn> &turns) {
         if (turn.who.pid && pids.insert(*turn.who.pid).second && reader_ && is_local())
             if (const auto known = known_.find(Holder{.pid = turn.who.pid}); known != known_.end())
                 if (const auto started = reader_->started(*turn.who.pid);
-                    !same_process(known->second.process,
-                                  {*turn.who.pid, {}, {}, {}, started})) {
+                    !same_process(known->second.process, {*turn.who.pid, {}, {}, {}, started})) {
                     channels_.erase(*turn.who.pid);
                     timeslice_ns_.erase(*turn.who.pid);
                     tpcs_.erase(*turn.who.pid);
@@ -168,11 +167,11 @@ void Meter::add(std::vector<Turn> &turns) {
         if (waiting_.empty())
             add_now(turn);
         else
-            let_wait(turn);
+            postpone(turn);
     turns.clear();
 }
 
-void Meter::let_wait(Turn turn) {
+void Meter::postpone(Turn turn) {
     constexpr std::size_t most = 1024;
     if (waiting_.empty())
         waiting_since_ = Clock::now();
@@ -181,7 +180,7 @@ void Meter::let_wait(Turn turn) {
         settle_waiting();
 }
 
-/** A TSG without an owner by now stays without one. */
+/// A TSG without an owner by now stays without one.
 void Meter::settle_waiting() {
     for (Turn &turn : std::exchange(waiting_, {})) {
         if (!turn.who.pid && turn.who.tsg && turn.who.runlist)
@@ -252,7 +251,7 @@ void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
             turn.who = Holder{.pid = owner->second.pid};
         else if (turn.who.tsg && gpu_.tree().source() != Source::module && waiting_.empty() &&
                  Clock::now() - looked_ >= limits_.own_look) {
-            let_wait(turn);
+            postpone(turn);
             continue;
         }
         std::vector<Turn> one{turn};
@@ -275,9 +274,9 @@ void Meter::sample() {
 
 // --- looks ---
 
-Meter::Seen Meter::look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
-                           const std::shared_ptr<SwitchReader> &reader) const {
-    Seen seen;
+Meter::LookResult Meter::look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
+                                 const std::shared_ptr<SwitchReader> &reader) const {
+    LookResult seen;
     if (gpu_.tree().source() != Source::module) {
         auto owners = gpu_.owners();
         seen.errors += !owners;
@@ -305,8 +304,8 @@ Meter::Seen Meter::look_at(const Info &info, const std::vector<std::uint32_t> &u
             if (process.started)
                 pids.insert(pid);
         for (const std::uint32_t pid : pids)
-            if (const auto keeping = nvtaskset::keeping_of(static_cast<pid_t>(pid),
-                                                           info.pci_address.value_or(""))) {
+            if (const auto keeping =
+                    nvtaskset::keeping_of(static_cast<pid_t>(pid), info.pci_address.value_or(""))) {
                 if (keeping->tpcs)
                     seen.tpcs[pid] = *keeping->tpcs;
                 seen.kept[pid] = keeping->kept;
@@ -346,7 +345,7 @@ void Meter::look_now(const Info &info) {
     }
     const std::string address = info.pci_address.value_or("");
     const Product product = product_of(gpu_.tree(), info);
-    const Seen seen = look_at(info, unnamed, reader);
+    const LookResult seen = look_at(info, unnamed, reader);
 
     const std::scoped_lock held(mutex_);
     looked_ = begin;
@@ -358,7 +357,7 @@ void Meter::look_now(const Info &info) {
     settle_waiting();
 }
 
-void Meter::take(const Seen &seen) {
+void Meter::take(const LookResult &seen) {
     facts_.errors += seen.errors;
     owner_.clear();
     owners_.clear();
@@ -411,7 +410,7 @@ void Meter::take(const Seen &seen) {
     }
 }
 
-bool Meter::wants_look() const {
+bool Meter::needs_look() const {
     const std::scoped_lock held(mutex_);
     return started_ && (!waiting_.empty() || std::ranges::any_of(known_, [&](const auto &known) {
                return known.first.pid && reader_ && is_local() && !known.second.tried;
@@ -424,10 +423,9 @@ void Meter::forget_ended() {
     std::vector<Holder> gone;
     for (auto &[who, known] : known_) {
         // Pids of a capture name no process any more.
-        const bool is_there =
-            (who.pid && gpu_.tree().source() == Source::file) ||
-            (who.pid && reader_ && is_local() && known.process.started &&
-             reader_->started(*who.pid) == known.process.started);
+        const bool is_there = (who.pid && gpu_.tree().source() == Source::file) ||
+                              (who.pid && reader_ && is_local() && known.process.started &&
+                               reader_->started(*who.pid) == known.process.started);
         if (is_there) {
             known.ended.reset();
         } else if (!known.ended || std::exchange(known.seen, false)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Watches one GPU: how long tasks have it, which engines work, what lists hold. */
-#ifndef NVDEBUG_EXPORTER_METER_HPP
-#define NVDEBUG_EXPORTER_METER_HPP
+/// @file Watches one GPU: how long tasks have it, which engines work, what lists hold.
+#pragma once
 
 #include <chrono>
 #include <cstdint>
@@ -17,14 +16,15 @@
 
 namespace nvdebug::exporter {
 
-/** What is shown of a task. Texts may be of any bytes. */
+/// What is shown of a task. Texts may be of any bytes.
 struct TaskFacts {
     std::optional<std::uint32_t> pid;
     std::string command, container, pod; ///< empty: none, or not known
     Times times;
     std::optional<std::uint64_t> channels, timeslice_ns; ///< the latter on GR0's runlist
     std::optional<std::uint32_t> tpcs;                   ///< nvtaskset keeps it to so many
-    std::optional<bool> kept; ///< false: a partition was asked for, and not all launches were kept to it
+    std::optional<bool>
+        kept; ///< false: a partition was asked for, and not all launches were kept to it
 };
 
 struct EngineFacts {
@@ -37,8 +37,8 @@ struct ListFacts {
     std::uint64_t tsgs, channels;
 };
 
-/** Processes of which not everything is known, by why: as nvdebug::Owners has it. */
-struct Missing {
+/// Processes of which not everything is known, by why: as nvdebug::Owners has it.
+struct MissingProcesses {
     std::uint64_t hidden = 0, denied = 0, cut = 0;
     std::vector<std::uint32_t> cut_pids;
     std::optional<std::string> lacked; ///< of the exporter itself
@@ -56,15 +56,13 @@ struct Facts {
     bool has_switches = false; ///< else times of tasks are those of samples
     Lengths switches;
     std::uint64_t switches_lost = 0, errors = 0;
-    /** Pids of tasks are of another PID namespace than the exporter's: they are numbers alone. */
+    /// Pids of tasks are of another PID namespace than the exporter's: they are numbers alone.
     bool foreign_pids = false;
-    std::optional<Missing> missing; ///< where owners are known at all
+    std::optional<MissingProcesses> missing; ///< where owners are known at all
 };
 
-/**
- * Any thread may use it. Lists and processes, of which others decide how long a look takes, are
- * looked at without a lock that step() or snapshot() waits for.
- */
+/// Any thread may use it. Lists and processes, of which others decide how long a look takes, are
+/// looked at without a lock that step() or snapshot() waits for.
 class Meter {
   public:
     using Clock = std::chrono::steady_clock;
@@ -75,19 +73,19 @@ class Meter {
         std::chrono::seconds own_look{5};             ///< and where step() needs one
     };
 
-    /** @param period between steps. */
+    /// @param period between steps.
     Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits);
 
-    /** Reads switches and engines; to be called each period. What fails is counted. */
+    /// Reads switches and engines; to be called each period. What fails is counted.
     void step();
-    /** Looks at lists and processes, but not more often than Limits::shortest_look. Returns at once
-     * while another thread looks. */
+    /// Looks at lists and processes, but not more often than Limits::shortest_look. Returns at once
+    /// while another thread looks.
     void look();
-    /** Was a task or TSG seen that the last look did not know? */
-    bool wants_look() const;
-    /** What is known without another look. */
+    /// Was a task or TSG seen that the last look did not know?
+    bool needs_look() const;
+    /// What is known without another look.
     Facts snapshot();
-    /** After a look(). */
+    /// After a look().
     Facts facts() {
         look();
         return snapshot();
@@ -95,21 +93,21 @@ class Meter {
 
   private:
     using Tsg = std::pair<std::uint32_t, std::uint32_t>; ///< runlist, id
-    /** A task that has times of its own. */
-    struct Known {
-        Process process;                      ///< its start is known before its name
-        bool named = false, tried = false;    ///< tried: a look was asked for its name
-        bool seen = true;                     ///< since it was last asked whether it has ended
+    /// A task that has times of its own.
+    struct KnownTask {
+        Process process;                   ///< its start is known before its name
+        bool named = false, tried = false; ///< tried: a look was asked for its name
+        bool seen = true;                  ///< since it was last asked whether it has ended
         std::optional<Clock::time_point> ended = {};
     };
-    /** What a look finds. */
-    struct Seen {
+    /// What a look finds.
+    struct LookResult {
         std::optional<Owners> owners;
         std::optional<std::uint32_t> graphics_list;
         std::vector<std::pair<std::uint32_t, Runlist>> lists;
-        std::map<std::uint32_t, Process> named;       ///< by pid of switches
-        std::map<std::uint32_t, std::uint32_t> tpcs;  ///< that nvtaskset keeps a process to, by pid
-        std::map<std::uint32_t, bool> kept;           ///< TaskFacts::kept, by pid
+        std::map<std::uint32_t, Process> named;      ///< by pid of switches
+        std::map<std::uint32_t, std::uint32_t> tpcs; ///< that nvtaskset keeps a process to, by pid
+        std::map<std::uint32_t, bool> kept;          ///< TaskFacts::kept, by pid
         std::uint64_t errors = 0;
     };
 
@@ -120,16 +118,16 @@ class Meter {
     void sample_engine(const EngineState &state, std::uint64_t now);
     void add(std::vector<Turn> &turns);
     void add_now(const Turn &turn);
-    void let_wait(Turn turn);
+    void postpone(Turn turn);
     void settle_waiting();
-    void know(std::uint32_t pid);
+    void note_process(std::uint32_t pid);
     void forget(const Holder &who);
     void forget_ended();
-    Seen look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
-                 const std::shared_ptr<SwitchReader> &reader) const;
-    void take(const Seen &seen);
+    LookResult look_at(const Info &info, const std::vector<std::uint32_t> &unnamed,
+                       const std::shared_ptr<SwitchReader> &reader) const;
+    void take(const LookResult &seen);
     void fail(const Error &error);
-    /** Is a pid of a turn one of /proc here? */
+    /// Is a pid of a turn one of /proc here?
     bool is_local() const { return !any_switch_ || !facts_.foreign_pids; }
     const Process *process_of(const Holder &who) const;
     TaskFacts facts_of(const Holder &who, const Times &times) const;
@@ -159,8 +157,8 @@ class Meter {
     std::map<std::string, std::uint64_t> busy_ns_;
     std::optional<SampleTurns> on_gr0_; ///< turns by samples, until the first switch
     TaskTimes times_;
-    std::map<Holder, Known> known_; ///< of tasks that times_ has
-    std::vector<Turn> waiting_;     ///< until a look finds the owner of the first one's TSG
+    std::map<Holder, KnownTask> known_; ///< of tasks that times_ has
+    std::vector<Turn> waiting_;         ///< until a look finds the owner of the first one's TSG
     Clock::time_point waiting_since_ = {};
 
     std::map<Tsg, Process> owner_;
@@ -170,9 +168,7 @@ class Meter {
     std::map<std::uint32_t, bool> kept_;                             ///< by local pid
 };
 
-/** A pod's uid, as kubelet names cgroups by it; empty: it is in none. */
-std::string pod_of(const std::string &cgroup);
+/// A pod's uid, as kubelet names cgroups by it; empty: it is in none.
+[[nodiscard]] std::string pod_of(const std::string &cgroup);
 
 } // namespace nvdebug::exporter
-
-#endif

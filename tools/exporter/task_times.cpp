@@ -4,7 +4,7 @@
 namespace nvdebug::exporter {
 namespace {
 
-/** What is the same in all turns of a task. */
+/// What is the same in all turns of a task.
 Holder task_of(const Holder &who) {
     if (who.pid)
         return {.pid = who.pid};

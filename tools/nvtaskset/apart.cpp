@@ -16,7 +16,7 @@ namespace {
 constexpr int patience_ms = 120'000; // the first CUDA process after boot may take long
 constexpr std::size_t bytes_max = 1 << 20;
 
-/** The child's part: its text, and how it ends. */
+/// The child's part: its text, and how it ends.
 [[noreturn]] void answer(int to, const Outcome<std::string> &made) {
     const std::string text = made ? *made : made.error().sentence;
     for (std::size_t done = 0; done < text.size();) {
@@ -30,7 +30,8 @@ constexpr std::size_t bytes_max = 1 << 20;
 
 } // namespace
 
-Outcome<std::string> apart(const std::string &what, const std::function<Outcome<std::string>()> &work) {
+Outcome<std::string> apart(const std::string &what,
+                           const std::function<Outcome<std::string>()> &work) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return fail("no pipe for " + what + ": " + std::strerror(errno));

@@ -28,14 +28,15 @@ Exit show(const Options &options, const Task &task) {
         }
     // It may be on a GPU that is asleep.
     if (!any)
-        std::printf(has_partition(task.page->state()) ? "no partition on these GPUs\n"
-                                                      : "no partition: it may use all of each GPU\n");
+        std::printf(has_partition(task.page->state())
+                        ? "no partition on these GPUs\n"
+                        : "no partition: it may use all of each GPU\n");
     for (const Process &process : task.processes)
         std::printf("%s\n", line_of(process).c_str());
     return written(exit);
 }
 
-/** The whole GPU again, on those that are named, or on all. */
+/// The whole GPU again, on those that are named, or on all.
 Exit free_task(const Options &options, const Task &task) {
     if (!options.gpu) {
         for (const Slot &slot : task.page->state().slots)
@@ -76,7 +77,8 @@ Exit change_task(const Options &options) {
             lock.emplace(std::move(*taken));
         }
         std::vector<Task> others = tasks();
-        std::erase_if(others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
+        std::erase_if(
+            others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
         const auto partitions = chosen_partitions(options, *targets, others);
         if (!partitions)
             return refuse(partitions.error());
@@ -88,7 +90,8 @@ Exit change_task(const Options &options) {
     if (!look_at(options.pid))
         return refuse("process " + std::to_string(options.pid) + " has ended");
     if (std::ranges::none_of(task->processes, &Process::injected))
-        note(options, "process " + std::to_string(options.pid) + " has not used CUDA yet; the partition holds when it does");
+        note(options, "process " + std::to_string(options.pid) +
+                          " has not used CUDA yet; the partition holds when it does");
     return Exit::done;
 }
 

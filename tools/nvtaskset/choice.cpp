@@ -10,7 +10,7 @@
 namespace nvtaskset {
 namespace {
 
-/** TPCs that other tasks have on the GPU. */
+/// TPCs that other tasks have on the GPU.
 Tpcs taken(const GpuMap &map, const std::vector<Task> &others) {
     std::set<std::uint32_t> found;
     for (const Task &task : others)
@@ -21,11 +21,13 @@ Tpcs taken(const GpuMap &map, const std::vector<Task> &others) {
     return {found.begin(), found.end()};
 }
 
-/** Its TPCs, of those that others leave. */
-Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target, const std::vector<Task> &others) {
+/// Its TPCs, of those that others leave.
+Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target,
+                          const std::vector<Task> &others) {
     if (target.count) {
         // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
-        if (const auto free = choose(target.map, target.count, taken(target.map, others), options.placement);
+        if (const auto free =
+                choose(target.map, target.count, taken(target.map, others), options.placement);
             free || options.exclusive)
             return free;
         return choose(target.map, target.count, {}, options.placement);
@@ -36,7 +38,8 @@ Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target, const st
             const auto partition = slot ? read_partition(*slot) : std::nullopt;
             Tpcs both;
             if (partition)
-                std::ranges::set_intersection(target.tpcs, tpcs_of(target.map, *partition), std::back_inserter(both));
+                std::ranges::set_intersection(target.tpcs, tpcs_of(target.map, *partition),
+                                              std::back_inserter(both));
             if (!both.empty())
                 return fail("TPCs " + list_text(both) + " are of task " +
                             std::to_string(task.processes.front().pid) + " (" + command_of(task) +
@@ -47,7 +50,8 @@ Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target, const st
 
 } // namespace
 
-Outcome<std::vector<Partition>> chosen_partitions(const Options &options, const std::vector<Target> &targets,
+Outcome<std::vector<Partition>> chosen_partitions(const Options &options,
+                                                  const std::vector<Target> &targets,
                                                   const std::vector<Task> &others) {
     std::vector<Partition> partitions;
     for (const Target &target : targets) {

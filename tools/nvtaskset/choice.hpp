@@ -9,7 +9,8 @@
 namespace nvtaskset {
 
 /// A partition on each target, of the TPCs that @p others leave where the options demand it.
-[[nodiscard]] Outcome<std::vector<Partition>> chosen_partitions(const Options &options, const std::vector<Target> &targets,
+[[nodiscard]] Outcome<std::vector<Partition>> chosen_partitions(const Options &options,
+                                                                const std::vector<Target> &targets,
                                                                 const std::vector<Task> &others);
 
 } // namespace nvtaskset

@@ -25,14 +25,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds patience{10};
 constexpr std::chrono::milliseconds pause{20}, between_looks{500};
 
-/** `process 12 (nvtaskset)`, as /proc/locks has it. */
+/// `process 12 (nvtaskset)`, as /proc/locks has it.
 std::string holder_of(const struct stat &file) {
     std::ifstream locks("/proc/locks");
     for (std::string line; std::getline(locks, line);) {
         int pid = 0;
         unsigned major_number = 0, minor_number = 0;
         unsigned long long inode = 0;
-        // `1: FLOCK  ADVISORY  WRITE 1234 00:1a:5678 0 EOF`; those that wait have `->` before the kind.
+        // `1: FLOCK  ADVISORY  WRITE 1234 00:1a:5678 0 EOF`; those that wait have `->` before the
+        // kind.
         if (std::sscanf(line.c_str(), "%*d: FLOCK %*s %*s %d %x:%x:%llu", &pid, &major_number,
                         &minor_number, &inode) != 4 ||
             inode != file.st_ino || makedev(major_number, minor_number) != file.st_dev)
@@ -53,7 +54,8 @@ Outcome<ChoiceLock> ChoiceLock::take() {
     if (!folder)
         return fail(folder.error());
     const std::string path = folder->path() + "/lock";
-    const int descriptor = openat(folder->descriptor(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int descriptor =
+        openat(folder->descriptor(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return fail("cannot open " + path + ": " + std::strerror(errno));
     ChoiceLock lock(descriptor);
@@ -74,13 +76,15 @@ Outcome<ChoiceLock> ChoiceLock::take() {
             since = now;
         } else if (now - since >= patience) {
             return fail(holder + " holds the lock " + path + " for more than " +
-                        std::to_string(patience.count()) + " s; if it is stopped, let it go on or end it");
+                        std::to_string(patience.count()) +
+                        " s; if it is stopped, let it go on or end it");
         }
     }
     return lock;
 }
 
-ChoiceLock::ChoiceLock(ChoiceLock &&other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+ChoiceLock::ChoiceLock(ChoiceLock &&other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 ChoiceLock::~ChoiceLock() {
     if (descriptor_ >= 0)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The lock under which TPCs are chosen, so that two tasks do not take the same ones. */
-#ifndef NVTASKSET_CHOICE_LOCK_HPP
-#define NVTASKSET_CHOICE_LOCK_HPP
+/// @file The lock under which TPCs are chosen, so that two tasks do not take the same ones.
+#pragma once
 
 #include "lib/partition/outcome.hpp"
 
 namespace nvtaskset {
 
-/** One for each user; held as long as it lives, for the choice alone: not while a GPU or another program is asked. */
+/// One for each user; held as long as it lives, for the choice alone: not while a GPU or another
+/// program is asked.
 class ChoiceLock {
   public:
-    /** Fails if another process holds it for ten seconds. */
-    static Outcome<ChoiceLock> take();
+    /// Fails if another process holds it for ten seconds.
+    [[nodiscard]] static Outcome<ChoiceLock> take();
     ChoiceLock(ChoiceLock &&other) noexcept;
     ChoiceLock(const ChoiceLock &) = delete;
     ChoiceLock &operator=(const ChoiceLock &) = delete;
@@ -24,5 +24,3 @@ class ChoiceLock {
 };
 
 } // namespace nvtaskset
-
-#endif

@@ -28,7 +28,7 @@ std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
         others, [server](const Task &task) { return task.page->state().mps_server == server; }));
 }
 
-/** That of the turn, else the first of nvtaskset's MPS servers that has room. */
+/// That of the turn, else the first of nvtaskset's MPS servers that has room.
 Outcome<std::uint32_t> choose_server(const Options &options, const std::vector<Task> &others) {
     if (options.turn && clients_of(options.turn, others) >= clients_max)
         return fail("turn " + std::to_string(options.turn) + " has " + std::to_string(clients_max) +
@@ -39,20 +39,22 @@ Outcome<std::uint32_t> choose_server(const Options &options, const std::vector<T
     return server;
 }
 
-/** Prints, before the command starts, which other settings limit it. */
+/// Prints, before the command starts, which other settings limit it.
 void name_limits(const Options &options, const OtherMps &mps) {
     constexpr const char *percentage = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
     if (const char *const part = variable(percentage))
         note(options, std::string(percentage) + " is " + part +
-                       ": as a client of an MPS server the command has this percentage of the GPU's SMs at most, "
-                       "whatever its partition");
+                          ": as a client of an MPS server the command has this percentage of the "
+                          "GPU's SMs at most, "
+                          "whatever its partition");
     if (mps.named && !mps.answers)
         note(options, "CUDA_MPS_PIPE_DIRECTORY is " + mps.folder +
-                       ", where no MPS server answers: tasks run one after the other");
+                          ", where no MPS server answers: tasks run one after the other");
 }
 
-/** The page, with the partitions that are chosen while no other task of this user chooses. */
-Outcome<Page> page_with_choice(const Options &options, const std::vector<Target> &targets, bool own_server) {
+/// The page, with the partitions that are chosen while no other task of this user chooses.
+Outcome<Page> page_with_choice(const Options &options, const std::vector<Target> &targets,
+                               bool own_server) {
     std::optional<ChoiceLock> lock;
     if (options.exclusive || !options.size.empty() || own_server) {
         auto taken = ChoiceLock::take();
@@ -78,7 +80,7 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
     return std::move(*page);
 }
 
-/** Where the command's processes find their partitions. */
+/// Where the command's processes find their partitions.
 void describe_to_command(const Options &options, const Page &page) {
     std::string texts;
     for (const Slot &slot : page.state().slots)
@@ -93,24 +95,27 @@ void describe_to_command(const Options &options, const Page &page) {
         setenv(whole_count_variable, "1", 1);
 }
 
-/** The command is no part of the task in which it is started, and has none of its options. */
+/// The command is no part of the task in which it is started, and has none of its options.
 void leave_task() {
     const char *const named = variable(page_variable);
     const auto name = named ? parse_page_name(named) : std::nullopt;
     if (!name)
         return;
-    if (const auto page = Page::open(name->descriptor, Access::look); page && page->inode() == name->inode)
+    if (const auto page = Page::open(name->descriptor, Access::look);
+        page && page->inode() == name->inode)
         close(name->descriptor);
     unsetenv(best_effort_variable);
     unsetenv(whole_count_variable);
 }
 
-/** CUDA goes on without a library that it cannot load, and prints nothing. */
+/// CUDA goes on without a library that it cannot load, and prints nothing.
 Outcome<void> check_library(const std::string &library) {
     if (access(library.c_str(), R_OK) < 0)
         return fail("the library that keeps programs to a partition is missing: " + library);
     if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
-        return fail(std::string("the library that keeps programs to a partition cannot be loaded: ") + dlerror());
+        return fail(
+            std::string("the library that keeps programs to a partition cannot be loaded: ") +
+            dlerror());
     return {};
 }
 
@@ -150,8 +155,9 @@ Exit run_command(const Options &options) {
         if (const auto joined = join_mps(server); !joined)
             return refuse(joined.error());
         if (server > 1 && !options.turn)
-            note(options, "an MPS server takes " + std::to_string(clients_max) + " tasks; this one is at server " +
-                           std::to_string(server) + ", and tasks of different servers take turns");
+            note(options, "an MPS server takes " + std::to_string(clients_max) +
+                              " tasks; this one is at server " + std::to_string(server) +
+                              ", and tasks of different servers take turns");
     }
     describe_to_command(options, *page);
     watch(page);

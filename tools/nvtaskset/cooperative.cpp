@@ -5,7 +5,7 @@ namespace nvtaskset {
 
 bool fits(const cuda::Library &cuda, cuda::Handle function, const unsigned (&grid)[3],
           const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster, Room room) {
-    const auto product = [](const unsigned (&sides)[3]) {
+    const auto product = [](const unsigned(&sides)[3]) {
         return std::uint64_t{sides[0]} * sides[1] * sides[2];
     };
     int blocks = 0;
@@ -14,8 +14,8 @@ bool fits(const cuda::Library &cuda, cuda::Handle function, const unsigned (&gri
                   static_cast<int>(product(block)), std::size_t{shared_bytes}))
         return false;
     const auto each = static_cast<std::uint64_t>(blocks);
-    return product(grid) <= (in_cluster > 1 ? each * room.largest_gpc / in_cluster * in_cluster
-                                            : each * room.sms);
+    return product(grid) <=
+           (in_cluster > 1 ? each * room.largest_gpc / in_cluster * in_cluster : each * room.sms);
 }
 
 } // namespace nvtaskset

@@ -21,7 +21,8 @@ constexpr Layout volta[] = {{"V02_02", 72, 0x22, -1, 84, 2, -1, 0}, // also Turi
 constexpr Layout hopper[] = {{"V04_00", 72, 0x40, 31, 304, 4, 23, 268}};
 constexpr Layout blackwell[] = {{"V05_00", 58, 0x50, 159, 280, 8, 151, 256},
                                 {"V04_01", 72, 0x41, 31, 304, 4, 23, 268}};
-constexpr Generation generations[] = {{7, volta}, {8, volta}, {9, hopper}, {10, blackwell}, {12, blackwell}};
+constexpr Generation generations[] = {
+    {7, volta}, {8, volta}, {9, hopper}, {10, blackwell}, {12, blackwell}};
 
 constexpr std::uint8_t type_gpc_cluster = 3, type_gpu_and_gpc_cluster = 5;
 
@@ -43,17 +44,18 @@ const Layout *layout_of(int major, const std::uint8_t *descriptor) {
 }
 
 void set_disabled(const Layout &layout, std::uint8_t *descriptor, const Bits &disabled) {
-    std::memcpy(descriptor + layout.mask_byte, disabled.data(), layout.mask_words * sizeof(disabled[0]));
+    std::memcpy(descriptor + layout.mask_byte, disabled.data(),
+                layout.mask_words * sizeof(disabled[0]));
     if (layout.valid_bit >= 0)
-        descriptor[layout.valid_bit / 8] =
-            static_cast<std::uint8_t>(descriptor[layout.valid_bit / 8] | 1U << layout.valid_bit % 8);
+        descriptor[layout.valid_bit / 8] = static_cast<std::uint8_t>(
+            descriptor[layout.valid_bit / 8] | 1U << layout.valid_bit % 8);
 }
 
 void clear_disabled(const Layout &layout, std::uint8_t *descriptor) {
     std::memset(descriptor + layout.mask_byte, 0, layout.mask_words * sizeof(Bits::value_type));
     if (layout.valid_bit >= 0)
-        descriptor[layout.valid_bit / 8] =
-            static_cast<std::uint8_t>(descriptor[layout.valid_bit / 8] & ~(1U << layout.valid_bit % 8));
+        descriptor[layout.valid_bit / 8] = static_cast<std::uint8_t>(
+            descriptor[layout.valid_bit / 8] & ~(1U << layout.valid_bit % 8));
 }
 
 std::uint32_t cluster_blocks(const Layout &layout, const std::uint8_t *descriptor) {

@@ -10,7 +10,7 @@
 namespace nvtaskset {
 namespace {
 
-/** For kernels before 5.9. */
+/// For kernels before 5.9.
 void close_listed(int first) {
     std::vector<int> listed;
     std::error_code error;

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 bool is_own_directory(const std::string &path) {
     struct stat found {};
-    return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
-           !(found.st_mode & 022);
+    return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+           found.st_uid == geteuid() && !(found.st_mode & 022);
 }
 
 } // namespace
@@ -33,7 +33,8 @@ Outcome<Folder> Folder::open(const std::string &path, bool make, unsigned forbid
     struct stat found {};
     if (descriptor < 0 || fstat(descriptor, &found) < 0 || found.st_uid != geteuid() ||
         (found.st_mode & forbidden))
-        return fail("the folder " + path + " is not this user's alone; remove it, or set XDG_RUNTIME_DIR");
+        return fail("the folder " + path +
+                    " is not this user's alone; remove it, or set XDG_RUNTIME_DIR");
     return folder;
 }
 
@@ -49,7 +50,8 @@ std::string runtime_path() {
     const std::string user = std::to_string(geteuid());
     if (!geteuid())
         return "/run/nvtaskset";
-    if (const char *const named = variable("XDG_RUNTIME_DIR"); named && *named == '/' && is_own_directory(named))
+    if (const char *const named = variable("XDG_RUNTIME_DIR");
+        named && *named == '/' && is_own_directory(named))
         return std::string(named) + "/nvtaskset";
     if (const std::string usual = "/run/user/" + user; is_own_directory(usual))
         return usual + "/nvtaskset";

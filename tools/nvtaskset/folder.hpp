@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Folders that are this user's alone, so that no one else can put anything in their place. */
-#ifndef NVTASKSET_FOLDER_HPP
-#define NVTASKSET_FOLDER_HPP
+/// @file Folders that are this user's alone, so that no one else can put anything in their place.
+#pragma once
 
 #include <string>
 
@@ -9,11 +8,13 @@
 
 namespace nvtaskset {
 
-/** A directory, open. */
+/// A directory, open.
 class Folder {
   public:
-    /** Fails if it is a link, another user's, or has one of the mode's bits @p forbidden. Makes it if @p make. */
-    static Outcome<Folder> open(const std::string &path, bool make, unsigned forbidden = 077);
+    /// Fails if it is a link, another user's, or has one of the mode's bits @p forbidden. Makes it
+    /// if @p make.
+    [[nodiscard]] static Outcome<Folder> open(const std::string &path, bool make,
+                                              unsigned forbidden = 077);
     Folder(Folder &&other) noexcept;
     Folder(const Folder &) = delete;
     Folder &operator=(const Folder &) = delete;
@@ -29,15 +30,12 @@ class Folder {
     int descriptor_;
 };
 
-/**
- * Where this user's files lie until the next boot: `/run/nvtaskset` for root, else
- * `$XDG_RUNTIME_DIR/nvtaskset`, `/run/user/UID/nvtaskset` or, where neither is, `/tmp/nvtaskset-UID`.
- */
-std::string runtime_path();
+/// Where this user's files lie until the next boot: `/run/nvtaskset` for root, else
+/// `$XDG_RUNTIME_DIR/nvtaskset`, `/run/user/UID/nvtaskset` or, where neither is,
+/// `/tmp/nvtaskset-UID`.
+[[nodiscard]] std::string runtime_path();
 
-/** Returns whether only this user and root can change what the existing path leads to. */
+/// Returns whether only this user and root can change what the existing path leads to.
 bool is_private(const std::string &path);
 
 } // namespace nvtaskset
-
-#endif

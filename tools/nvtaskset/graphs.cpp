@@ -10,7 +10,7 @@ namespace {
 
 using cuda::Handle;
 
-/** The nodes of a graph. */
+/// The nodes of a graph.
 class Nodes {
   public:
     Nodes(const cuda::Library &cuda, Handle graph) {
@@ -23,7 +23,7 @@ class Nodes {
     Nodes(const Nodes &) = delete;
     Nodes &operator=(const Nodes &) = delete;
 
-    /** False: CUDA does not give them, or there is no memory. */
+    /// False: CUDA does not give them, or there is no memory.
     bool known() const { return known_; }
     const Handle *begin() const { return nodes_; }
     const Handle *end() const { return known_ ? nodes_ + count_ : nodes_; }
@@ -44,7 +44,7 @@ Handle graph_of(const cuda::Library &cuda, Handle node) {
     return cuda.call("cuGraphChildGraphNodeGetGraph", node, &graph) ? nullptr : graph;
 }
 
-/** Words of an attribute of a kernel node; zeros: it does not have it. */
+/// Words of an attribute of a kernel node; zeros: it does not have it.
 cuda::LaunchAttribute attribute_of(const cuda::Library &cuda, Handle node, unsigned id) {
     cuda::LaunchAttribute attribute{};
     if (cuda.call("cuGraphKernelNodeGetAttribute", node, static_cast<int>(id),
@@ -155,14 +155,15 @@ std::optional<bool> Graphs::too_large(Handle graph, Room room) const {
             if (large != false)
                 return large;
         }
-        if (type != cuda::node_kernel || !attribute_of(cuda_, node, cuda::launch_cooperative).words[0])
+        if (type != cuda::node_kernel ||
+            !attribute_of(cuda_, node, cuda::launch_cooperative).words[0])
             continue;
         cuda::KernelNode kernel{};
         if (cuda_.call("cuGraphKernelNodeGetParams_v2", node, &kernel))
             return true;
         const auto cluster = attribute_of(cuda_, node, cuda::launch_cluster);
-        if (!fits(cuda_, kernel.function ? kernel.function : kernel.kernel, kernel.grid, kernel.block,
-                  kernel.shared_bytes, cuda::blocks_of(cluster), room))
+        if (!fits(cuda_, kernel.function ? kernel.function : kernel.kernel, kernel.grid,
+                  kernel.block, kernel.shared_bytes, cuda::blocks_of(cluster), room))
             return true;
     }
     return nodes.known() ? std::optional(false) : std::nullopt;
@@ -191,7 +192,8 @@ bool Graphs::alter(Handle graph) const {
             kernel.grid[0] -= step;
         else
             kernel.grid[0] += step;
-        if (cuda_.call("cuGraphKernelNodeSetParams_v2", node, static_cast<const cuda::KernelNode *>(&kernel)))
+        if (cuda_.call("cuGraphKernelNodeSetParams_v2", node,
+                       static_cast<const cuda::KernelNode *>(&kernel)))
             return false;
     }
     return nodes.known();

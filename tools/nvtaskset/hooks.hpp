@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file CUDA's callbacks for tools, as measured on an H100 and an H200 with driver 580.159.04 (CUDA
- * 13.0). Numbers of functions: cupti_driver_cbid.h of NVIDIA's CUDA toolkit.
- */
-#ifndef NVTASKSET_HOOKS_HPP
-#define NVTASKSET_HOOKS_HPP
+/// @file CUDA's callbacks for tools, as measured on an H100 and an H200 with driver 580.159.04
+/// (CUDA 13.0). Numbers of functions: cupti_driver_cbid.h of NVIDIA's CUDA toolkit.
+#pragma once
 
 #include <cstdint>
 
@@ -12,13 +9,13 @@
 
 namespace nvtaskset::hooks {
 
-/** Of cuGetExportTable(). */
+/// Of cuGetExportTable().
 constexpr std::uint8_t table_id[16] = {0x2c, 0x8e, 0x0a, 0xd8, 0x07, 0x10, 0xab, 0x4e,
                                        0x90, 0xdd, 0x54, 0x71, 0x9f, 0xe5, 0xf7, 0x4b};
 
 using Callback = void (*)(void *user, int domain, int id, const void *params);
 
-/** Entries that are used; the first word of the table is its size in bytes. */
+/// Entries that are used; the first word of the table is its size in bytes.
 struct Table {
     std::uint64_t bytes, other[2];
     int (*subscribe)(void **subscriber, Callback callback, void *user);
@@ -26,11 +23,11 @@ struct Table {
     int (*enable)(int on, void *subscriber, int domain, int id);
 };
 
-/** Another library of the process has subscribed. */
+/// Another library of the process has subscribed.
 constexpr int already_subscribed = 210;
 
 constexpr int domain_api = 6, domain_launch = 0xb;
-/** Before a launch's descriptor goes to the GPU. */
+/// Before a launch's descriptor goes to the GPU.
 constexpr int launch = 1;
 
 struct Launch {
@@ -40,7 +37,7 @@ struct Launch {
     std::uint8_t *descriptor;
 };
 
-/** Before and after a call of the API. */
+/// Before and after a call of the API.
 struct Api {
     std::uint32_t bytes, pad;
     std::uint64_t other[4];
@@ -75,9 +72,8 @@ enum Id : int {
     graph_exec_update_v2 = 696,
 };
 
-/** Functions that change one node of an executable graph, their first argument. */
-constexpr int graph_exec_changes[] = {538, 562, 563, 564, 586, 595, 596, 624, 625, 650, 672, 692, 714};
+/// Functions that change one node of an executable graph, their first argument.
+constexpr int graph_exec_changes[] = {538, 562, 563, 564, 586, 595, 596,
+                                      624, 625, 650, 672, 692, 714};
 
 } // namespace nvtaskset::hooks
-
-#endif

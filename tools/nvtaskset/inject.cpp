@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file libnvtaskset.so: CUDA loads it into each process that calls cuInit() while
- * CUDA_INJECTION64_PATH names it. It writes the partition's mask into the descriptor of each launch,
- * and has those launches fail that could never end on it.
- */
+/// @file libnvtaskset.so: CUDA loads it into each process that calls cuInit() while
+/// CUDA_INJECTION64_PATH names it. It writes the partition's mask into the descriptor of each
+/// launch, and has those launches fail that could never end on it.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,17 +21,17 @@
 #include "hooks.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/partition/parse.hpp"
-#include "table.hpp"
 #include "lib/partition/variables.hpp"
+#include "table.hpp"
 
 namespace nvtaskset {
 namespace {
 
 constexpr int gpus_max = 32;
-/** The exit status of a process that cannot be kept to its partition; timeout(1) has the same. */
+/// The exit status of a process that cannot be kept to its partition; timeout(1) has the same.
 constexpr int failed_status = 125;
 
-/** A GPU's partition as this thread saw it last. */
+/// A GPU's partition as this thread saw it last.
 struct View {
     bool known = false; ///< what follows holds
     std::uint32_t generation = 0;
@@ -45,23 +43,23 @@ struct View {
 
 struct Thread {
     std::array<View, gpus_max> views;
-    /** In a call of CUDA's that this library makes. */
-    bool ours = false;
-    /** In a call that was checked against views: they stay as they are. */
+    /// In a call of CUDA's that this library makes.
+    bool is_internal = false;
+    /// In a call that was checked against views: they stay as they are.
     bool pinned = false;
-    /** In the launch of a graph that must not be kept to a partition. */
+    /// In the launch of a graph that must not be kept to a partition.
     bool free = false;
 };
 
 constinit thread_local Thread thread;
 
-/** Calls of CUDA's in its lifetime are not the program's. */
-class Ours {
+/// Calls of CUDA's in its lifetime are not the program's.
+class InternalCall {
   public:
-    Ours() : before_(std::exchange(thread.ours, true)) {}
-    ~Ours() { thread.ours = before_; }
-    Ours(const Ours &) = delete;
-    Ours &operator=(const Ours &) = delete;
+    InternalCall() : before_(std::exchange(thread.is_internal, true)) {}
+    ~InternalCall() { thread.is_internal = before_; }
+    InternalCall(const InternalCall &) = delete;
+    InternalCall &operator=(const InternalCall &) = delete;
 
   private:
     bool before_;
@@ -76,7 +74,7 @@ bool any(const Bits &bits) {
     return std::ranges::any_of(bits, [](std::uint32_t word) { return word != 0; });
 }
 
-/** TPCs that there are and that are not disabled. */
+/// TPCs that there are and that are not disabled.
 Bits left(const Bits &exists, const Bits &disabled) {
     Bits bits{};
     for (std::size_t word = 0; word < bits.size(); word++)
@@ -93,7 +91,8 @@ Room room_of(const Partition &partition) {
     std::_Exit(failed_status);
 }
 
-/** Was a partition asked for when the task was started? Then a process that is not kept to it is ended. */
+/// Was a partition asked for when the task was started? Then a process that is not kept to it is
+/// ended.
 bool is_strict() {
     return variable(partitions_variable) && !is_on(best_effort_variable);
 }
@@ -106,7 +105,7 @@ class Injection {
           get_device_(cuda_.find<int *>("cuCtxGetDevice")),
           get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")) {}
 
-    /** Why it cannot; nullptr: it did. */
+    /// Why it cannot; nullptr: it did.
     const char *attach();
     State &state() const { return *page_.writable(); }
 
@@ -115,7 +114,7 @@ class Injection {
     void after(const hooks::Api &call);
 
   private:
-    /** Of the current context; nullptr: there is none. */
+    /// Of the current context; nullptr: there is none.
     const View *view();
     const View *view_in(cuda::Handle context);
     const View *view_of(int device);
@@ -141,7 +140,7 @@ class Injection {
 Injection *injection;
 
 void callback(void *, int domain, int id, const void *params) {
-    if (thread.ours || !injection)
+    if (thread.is_internal || !injection)
         return;
     const int error = errno;
     if (domain == hooks::domain_launch && id == hooks::launch) {
@@ -158,7 +157,8 @@ void callback(void *, int domain, int id, const void *params) {
 
 const char *Injection::attach() {
     const void *table = nullptr;
-    if (cuda_.call("cuGetExportTable", &table, static_cast<const void *>(hooks::table_id)) || !table)
+    if (cuda_.call("cuGetExportTable", &table, static_cast<const void *>(hooks::table_id)) ||
+        !table)
         return "this CUDA has no callbacks for launches (cuGetExportTable)";
     const auto &entries = *static_cast<const hooks::Table *>(table);
     if (entries.bytes < sizeof(entries))
@@ -208,7 +208,7 @@ const View *Injection::view_of(int device) {
     const std::uint32_t generation = state().generation;
     if (view.known && (thread.pinned || view.generation == generation))
         return &view;
-    const Ours ours;
+    const InternalCall internal;
     const auto known = gpu(device);
     if (!known)
         return nullptr;
@@ -219,20 +219,21 @@ const View *Injection::view_of(int device) {
     // With nothing left a launch would never end. The tool does not set that.
     const bool usable = setting->use == Use::partition &&
                         any(left(setting->partition.exists, setting->partition.disabled));
-    const bool outside = !usable && setting->use != Use::whole && (strict_ || has_partition(state()));
-    view = {true, generation, usable, outside, setting->partition,
-            slot || outside ? page_.take(known->uuid) : nullptr};
+    const bool outside =
+        !usable && setting->use != Use::whole && (strict_ || has_partition(state()));
+    view = {true,    generation,         usable,
+            outside, setting->partition, slot || outside ? page_.take(known->uuid) : nullptr};
     return &view;
 }
 
 const View *Injection::view() {
-    const Ours ours;
+    const InternalCall internal;
     int device = 0;
     return !get_device_ || get_device_(&device) ? nullptr : view_of(device);
 }
 
 const View *Injection::view_in(cuda::Handle context) {
-    const Ours ours;
+    const InternalCall internal;
     cuda::Handle current = nullptr;
     if (!get_current_ || get_current_(&current) || current == context ||
         cuda_.call("cuCtxSetCurrent", context))
@@ -242,21 +243,22 @@ const View *Injection::view_in(cuda::Handle context) {
     return found;
 }
 
-/** @p ends: the process may not go on with it, unless best effort was asked for. */
+/// @p ends: the process may not go on with it, unless best effort was asked for.
 void Injection::count_unkept(std::atomic<std::uint64_t> &counter, const char *why, bool ends) {
     counter++;
     const bool ending = ends && strict_;
     if (!state().warned.exchange(1) || ending)
-        std::fprintf(stderr, "nvtaskset: process %d: %s; 'nvtaskset -p %d' counts them\n", getpid(), why,
-                     getpid());
+        std::fprintf(stderr, "nvtaskset: process %d: %s; 'nvtaskset -p %d' counts them\n", getpid(),
+                     why, getpid());
     if (ending)
         fail_hard();
 }
 
-/** Nothing is known of where a launch goes. */
+/// Nothing is known of where a launch goes.
 void Injection::lose() {
     if (strict_ || has_partition(state()))
-        count_unkept(state().lost, "launches on a GPU that cannot be identified are not kept to a partition",
+        count_unkept(state().lost,
+                     "launches on a GPU that cannot be identified are not kept to a partition",
                      true);
 }
 
@@ -269,15 +271,16 @@ void Injection::launch(const hooks::Launch &launch) {
         return lose();
     if (view->outside)
         count_unkept(view->slot ? view->slot->counts.outside : state().lost,
-                     "launches on a GPU for which no partition was asked are not kept to one (-i names GPUs)",
+                     "launches on a GPU for which no partition was asked are not kept to one (-i "
+                     "names GPUs)",
                      true);
     const int major = majors_[static_cast<std::size_t>(view - thread.views.data())];
     const Layout *const layout = layout_of(major, launch.descriptor);
     const bool kept = view->kept && !thread.free;
     if (!layout) {
         if (kept)
-            count_unkept(view->slot->counts.unknown, "launches of an unknown kind are not kept to the partition",
-                         false);
+            count_unkept(view->slot->counts.unknown,
+                         "launches of an unknown kind are not kept to the partition", false);
         return;
     }
     const bool fits = cluster_blocks(*layout, launch.descriptor) <= view->partition.largest_gpc;
@@ -286,15 +289,17 @@ void Injection::launch(const hooks::Launch &launch) {
         view->slot->counts.kept++;
         return;
     }
-    // A graph's descriptor that is built again has the mask that it had (measured). It is this library's:
-    // with its callbacks on, CUDA makes no green contexts (measured).
+    // A graph's descriptor that is built again has the mask that it had (measured). It is this
+    // library's: with its callbacks on, CUDA makes no green contexts (measured).
     clear_disabled(*layout, launch.descriptor);
     if (kept)
         count_unkept(view->slot->counts.cluster,
-                     "launches with clusters larger than the partition's GPCs are not kept to it", false);
+                     "launches with clusters larger than the partition's GPCs are not kept to it",
+                     false);
     else if (view->kept)
         count_unkept(view->slot->counts.unknown,
-                     "launches of CUDA graphs that cannot be checked are not kept to the partition", false);
+                     "launches of CUDA graphs that cannot be checked are not kept to the partition",
+                     false);
 }
 
 void Injection::refuse(const hooks::Api &call, const View &view, int result) {
@@ -304,13 +309,13 @@ void Injection::refuse(const hooks::Api &call, const View &view, int result) {
     *call.skip = 1;
 }
 
-void Injection::cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
-                            const unsigned (&block)[3], unsigned shared_bytes,
-                            std::uint64_t in_cluster) {
+void Injection::cooperative(const hooks::Api &call, cuda::Handle function,
+                            const unsigned (&grid)[3], const unsigned (&block)[3],
+                            unsigned shared_bytes, std::uint64_t in_cluster) {
     const View *const view = this->view();
     if (!view || !view->kept)
         return;
-    const Ours ours;
+    const InternalCall internal;
     if (fits(cuda_, function, grid, block, shared_bytes, in_cluster, room_of(view->partition))) {
         // The partition must not shrink until the descriptor has it.
         thread.pinned = true;
@@ -319,7 +324,7 @@ void Injection::cooperative(const hooks::Api &call, cuda::Handle function, const
     refuse(call, *view, cuda::cooperative_launch_too_large);
 }
 
-/** Arguments as CUDA lays them out: in order, each aligned. */
+/// Arguments as CUDA lays them out: in order, each aligned.
 struct CooperativeArguments {
     cuda::Handle function;
     unsigned grid[3], block[3], shared_bytes;
@@ -361,7 +366,8 @@ void Injection::before(const hooks::Api &call) {
                 in_cluster = cuda::blocks_of(attribute);
         }
         if (is_cooperative)
-            cooperative(call, function, config->grid, config->block, config->shared_bytes, in_cluster);
+            cooperative(call, function, config->grid, config->block, config->shared_bytes,
+                        in_cluster);
         return;
     }
     case hooks::graph_launch:
@@ -373,7 +379,7 @@ void Injection::before(const hooks::Api &call) {
         const View *const view = context ? view_in(context) : this->view();
         if (!view)
             return;
-        const Ours ours;
+        const InternalCall internal;
         // 0 is a graph that has not been launched.
         const Room room = room_of(view->partition);
         const auto [result, kept] =
@@ -386,7 +392,7 @@ void Injection::before(const hooks::Api &call) {
         return;
     }
     case hooks::ctx_destroy: {
-        const Ours ours;
+        const InternalCall internal;
         return graphs_.end_context(*static_cast<const cuda::Handle *>(call.arguments));
     }
     case hooks::graph_exec_destroy:
@@ -400,10 +406,11 @@ void Injection::after(const hooks::Api &call) {
     thread.pinned = thread.free = false;
     if (*call.result != cuda::success)
         return;
-    const Ours ours;
+    const InternalCall internal;
     switch (call.id) {
     case hooks::device_get_attribute: {
-        const auto &[value, attribute, device] = *static_cast<const AttributeArguments *>(call.arguments);
+        const auto &[value, attribute, device] =
+            *static_cast<const AttributeArguments *>(call.arguments);
         const bool is_count = attribute == cuda::sm_count && !whole_count_;
         const View *const view = is_count ? view_of(device) : nullptr;
         if (view && view->kept)
@@ -432,13 +439,14 @@ void Injection::after(const hooks::Api &call) {
     }
 }
 
-/** That of the task: inherited, or that of the process which has it. */
+/// That of the task: inherited, or that of the process which has it.
 std::optional<Page> find_page() {
     const char *const named = variable(page_variable);
     const auto name = named ? parse_page_name(named) : std::nullopt;
     if (!name)
         return std::nullopt;
-    if (auto page = Page::open(name->descriptor, Access::join); page && page->inode() == name->inode)
+    if (auto page = Page::open(name->descriptor, Access::join);
+        page && page->inode() == name->inode)
         return page;
     if (auto page = Page::of_process(name->pid, name->descriptor, Access::look);
         !page || page->inode() != name->inode)
@@ -448,10 +456,11 @@ std::optional<Page> find_page() {
     return page && page->inode() == name->inode ? std::move(page) : std::nullopt;
 }
 
-/** A page of the process' own. */
+/// A page of the process' own.
 std::optional<Page> make_page() {
     auto page = Page::make();
-    // Under a limit for the size of files (ulimit -f): the partition holds, and no tool finds the page.
+    // Under a limit for the size of files (ulimit -f): the partition holds, and no tool finds the
+    // page.
     if (!page)
         page = Page::make_unshared();
     const char *const named = variable(partitions_variable);
@@ -470,7 +479,7 @@ void fail(const char *why) {
         fail_hard();
 }
 
-/** Lives as long as the process: CUDA may call until its end. */
+/// Lives as long as the process: CUDA may call until its end.
 alignas(Injection) std::byte place[sizeof(Injection)];
 
 } // namespace

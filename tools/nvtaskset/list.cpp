@@ -25,13 +25,14 @@ void list_gpu(const Gpu &gpu, const GpuMap &map, const std::vector<Task> &runnin
         const bool has_partition = there->setting.use == Use::partition;
         const std::string name(1, has_partition ? letter : '-');
         if (has_partition) {
-            letter = letter == 'Z' ? 'a' : letter == 'z' ? '?' : static_cast<char>(letter + (letter != '?'));
+            letter = letter == 'Z'   ? 'a'
+                     : letter == 'z' ? '?'
+                                     : static_cast<char>(letter + (letter != '?'));
             for (const std::uint32_t tpc : tpcs_of(map, there->setting.partition))
                 cells[tpc] = cells[tpc] == "." ? name : "*";
         }
         legend.push_back("  " + name + "  " + std::to_string(task.processes.front().pid) + " (" +
-                         command_of(task) +
-                         "): " + describe(map, task.page->state(), *there));
+                         command_of(task) + "): " + describe(map, task.page->state(), *there));
         for (const Process &process : task.processes)
             if (process.uses_gpu && !process.injected)
                 legend.push_back("     " + line_of(process));

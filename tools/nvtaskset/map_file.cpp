@@ -9,9 +9,9 @@
 
 #include "apart.hpp"
 #include "folder.hpp"
-#include "probe.hpp"
 #include "lib/partition/text.hpp"
 #include "lib/partition/variables.hpp"
+#include "probe.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr off_t map_bytes_max = 1 << 20;
 constexpr unsigned written_by_others = 022;
 
-/** The user's cache; where another user could change it, as root's with a user's HOME, a folder until the next boot. */
+/// The user's cache; where another user could change it, as root's with a user's HOME, a folder
+/// until the next boot.
 std::string maps_path() {
     std::error_code error;
     if (const char *const cache = variable("XDG_CACHE_HOME"); cache && *cache == '/') {
@@ -39,7 +40,7 @@ std::string maps_path() {
     return runtime_path();
 }
 
-/** nullopt: there is none, or one that another user than root could have made. */
+/// nullopt: there is none, or one that another user than root could have made.
 std::optional<GpuMap> kept_map(const Gpu &gpu) {
     const std::string folder = maps_path();
     if (!is_private(folder))
@@ -59,7 +60,7 @@ std::optional<GpuMap> kept_map(const Gpu &gpu) {
     return parse_map(text);
 }
 
-/** No matter if it fails: then the next one probes, too. */
+/// No matter if it fails: then the next one probes, too.
 void keep(const Gpu &gpu, const GpuMap &map) {
     const auto folder = Folder::open(maps_path(), true, written_by_others);
     if (!folder)
@@ -76,7 +77,7 @@ void keep(const Gpu &gpu, const GpuMap &map) {
         unlinkat(folder->descriptor(), fresh.c_str(), 0);
 }
 
-/** In a child: CUDA and what the probe puts into the environment end with it. */
+/// In a child: CUDA and what the probe puts into the environment end with it.
 Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
@@ -109,8 +110,7 @@ Outcome<GpuMap> map_of(const Gpu &gpu, bool anew) {
     if (!driver)
         return fail(driver.error());
     if (!anew)
-        if (const auto map = kept_map(gpu);
-            map && map->uuid == gpu.uuid && map->driver == *driver)
+        if (const auto map = kept_map(gpu); map && map->uuid == gpu.uuid && map->driver == *driver)
             return *map;
     auto map = probe_apart(gpu, *driver);
     if (map)

@@ -9,42 +9,47 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "lib/partition/variables.hpp"
 #include "orphans.hpp"
 #include "service.hpp"
-#include "lib/partition/variables.hpp"
 
 namespace nvtaskset {
 namespace {
 
-constexpr const char *pipe_variable = "CUDA_MPS_PIPE_DIRECTORY", *log_variable = "CUDA_MPS_LOG_DIRECTORY";
-/** NVIDIA's own place. */
+constexpr const char *pipe_variable = "CUDA_MPS_PIPE_DIRECTORY",
+                     *log_variable = "CUDA_MPS_LOG_DIRECTORY";
+/// NVIDIA's own place.
 constexpr const char *default_pipes = "/tmp/nvidia-mps";
 constexpr const char *control = "nvidia-cuda-mps-control";
-/** Channels as without MPS: its default of fewer makes streams wait for each other (ECRTS 2025, pitfall 4). */
+/// Channels as without MPS: its default of fewer makes streams wait for each other (ECRTS 2025,
+/// pitfall 4).
 constexpr const char *connections_variable = "CUDA_DEVICE_MAX_CONNECTIONS", *connections = "8";
 
-/** No GPU runs as many tasks. */
+/// No GPU runs as many tasks.
 constexpr std::uint32_t servers_max = 100;
 
-/** A request is answered in milliseconds; a daemon starts in one second, and ends when its servers have. */
+/// A request is answered in milliseconds; a daemon starts in one second, and ends when its servers
+/// have.
 constexpr int request_patience_ms = 5'000, daemon_patience_ms = 30'000;
 
 std::string path_of(std::uint32_t server) {
     return runtime_path() + "/mps-" + std::to_string(server);
 }
 
-/** The folder of one of nvtaskset's servers; no other user can have put anything into it. */
+/// The folder of one of nvtaskset's servers; no other user can have put anything into it.
 Outcome<Folder> folder_of(std::uint32_t server, bool make) {
     if (const auto parent = Folder::open(runtime_path(), make); !parent)
         return fail(parent.error());
     return Folder::open(path_of(server), make);
 }
 
-/** A request to the server of a folder; empty: to start it. */
+/// A request to the server of a folder; empty: to start it.
 Service control_of(const std::string &folder, const std::string &request, int patience_ms) {
-    const std::vector<std::string> arguments = request.empty() ? std::vector<std::string>{"-d"}
-                                                               : std::vector<std::string>{};
-    return {control, arguments, request,
+    const std::vector<std::string> arguments =
+        request.empty() ? std::vector<std::string>{"-d"} : std::vector<std::string>{};
+    return {control,
+            arguments,
+            request,
             {std::string(pipe_variable) + "=" + folder, std::string(log_variable) + "=" + folder},
             patience_ms};
 }
@@ -56,15 +61,17 @@ bool has_socket(const std::string &folder) {
 bool answers(const std::string &folder) {
     if (!has_socket(folder))
         return false;
-    const Ended ended = run_service(control_of(folder, "get_server_list\n", request_patience_ms));
+    const ServiceResult ended =
+        run_service(control_of(folder, "get_server_list\n", request_patience_ms));
     // A container has the server's folder, but not always the program.
     return ended.is_success() || ended.error == ENOENT;
 }
 
-std::string why(const Ended &ended, const std::string &folder) {
+std::string why(const ServiceResult &ended, const std::string &folder) {
     if (ended.error == ENOENT)
-        return std::string(control) + " (of NVIDIA's driver) is not there, so that tasks run one after the "
-                                      "other; --no-mps says that this is meant";
+        return std::string(control) +
+               " (of NVIDIA's driver) is not there, so that tasks run one after the "
+               "other; --no-mps says that this is meant";
     const std::string otherwise =
         "; its log is in " + folder + "; --no-mps has tasks run one after the other";
     if (ended.error)
@@ -72,7 +79,7 @@ std::string why(const Ended &ended, const std::string &folder) {
     return std::string(control) + " -d " + (ended.late ? "did not end" : "failed") + otherwise;
 }
 
-/** Anybody may make a folder in /tmp, and NVIDIA's program trusts what it finds there. */
+/// Anybody may make a folder in /tmp, and NVIDIA's program trusts what it finds there.
 bool is_trusted(const std::string &folder) {
     struct stat found {};
     return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
@@ -99,8 +106,8 @@ Outcome<void> join_mps(std::uint32_t server) {
     const std::string &path = folder->path();
     if (!answers(path)) {
         const Service start = control_of(path, "", daemon_patience_ms);
-        const Ended started = start_daemon([&] {
-            const Ended in_scope = run_in_scope(start);
+        const ServiceResult started = start_daemon([&] {
+            const ServiceResult in_scope = run_in_scope(start);
             return in_scope.is_success() || answers(path) ? in_scope : run_service(start);
         });
         // Of two that start at the same time one fails, and finds the other's.

@@ -26,9 +26,13 @@ Exit main(int argc, char **argv) {
         return refuse(wrong + " (nvtaskset --help)", Exit::bad_usage);
     if (options.quit_mps) {
         const auto quit = quit_mps();
-        return !quit ? refuse(quit.error()) : *quit ? Exit::done : refuse("nvtaskset has started no MPS server");
+        return !quit   ? refuse(quit.error())
+               : *quit ? Exit::done
+                       : refuse("nvtaskset has started no MPS server");
     }
-    return options.list ? list_tasks(options) : options.pid ? change_task(options) : run_command(options);
+    return options.list  ? list_tasks(options)
+           : options.pid ? change_task(options)
+                         : run_command(options);
 }
 
 } // namespace

@@ -43,7 +43,17 @@ there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtas
 )";
 
 std::string parse(int argc, char **argv, Options &options) {
-    enum Long { whole = 256, whole_count, prepare, no_mps, turn, best_effort, quit_mps, probe, spread };
+    enum Long {
+        whole = 256,
+        whole_count,
+        prepare,
+        no_mps,
+        turn,
+        best_effort,
+        quit_mps,
+        probe,
+        spread
+    };
     static const option long_options[] = {{"tpcs", required_argument, nullptr, 't'},
                                           {"gpcs", required_argument, nullptr, 'g'},
                                           {"sms", required_argument, nullptr, 's'},
@@ -143,7 +153,8 @@ std::string parse(int argc, char **argv, Options &options) {
                 return of_task && !options.pid ? "-p takes the PID of a process" : "";
             }
             const std::string_view word = argv[optind++];
-            const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), options.pid);
+            const auto [end, error] =
+                std::from_chars(word.data(), word.data() + word.size(), options.pid);
             if (error != std::errc() || end != word.data() + word.size() || options.pid <= 0)
                 return "'" + std::string(word) + "' is no PID";
         }

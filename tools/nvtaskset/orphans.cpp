@@ -22,7 +22,7 @@ pid_t fork_unseen() {
     return static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
 }
 
-Ended start_daemon(const std::function<Ended()> &start) {
+ServiceResult start_daemon(const std::function<ServiceResult()> &start) {
     if (!adopts_orphans())
         return start();
     int ends[2];
@@ -36,14 +36,15 @@ Ended start_daemon(const std::function<Ended()> &start) {
         close_all_but(ends[1]);
         (void)!chdir("/");
         setsid();
-        const Ended ended = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? start() : Ended{.error = errno};
+        const ServiceResult ended =
+            prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? start() : ServiceResult{.error = errno};
         (void)!write(ends[1], &ended, sizeof(ended));
         close(ends[1]);
         while (wait(nullptr) > 0 || errno == EINTR) {
         }
         std::_Exit(0);
     }
-    Ended ended{.error = parent < 0 ? errno : 0};
+    ServiceResult ended{.error = parent < 0 ? errno : 0};
     close(ends[1]);
     if (parent > 0 && read(ends[0], &ended, sizeof(ended)) != static_cast<ssize_t>(sizeof(ended)))
         ended.error = EIO;

@@ -12,8 +12,8 @@
 
 #include "lib/partition/cuda.hpp"
 #include "lib/partition/page.hpp"
-#include "sm_order.hpp"
 #include "lib/partition/text.hpp"
+#include "sm_order.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -66,7 +66,7 @@ Refusal surprise(const std::string &what) {
             Exit::not_supported};
 }
 
-/** A CUDA context on the GPU, and the kernel in it. */
+/// A CUDA context on the GPU, and the kernel in it.
 class Runner {
   public:
     explicit Runner(const cuda::Library &cuda) : cuda_(cuda) {}
@@ -85,7 +85,7 @@ class Runner {
         }
         if (device < 0)
             return fail("CUDA does not show the GPU " + uuid_text(uuid) +
-                                  "; with MIG on it cannot be partitioned this way",
+                            "; with MIG on it cannot be partitioned this way",
                         Exit::not_supported);
         Handle context = nullptr, module = nullptr;
         for (const auto &[name, error] :
@@ -109,7 +109,7 @@ class Runner {
     int sms() const { return sms_; }
     std::uint64_t launches() const { return launches_; }
 
-    /** The SMs that run the kernel. */
+    /// The SMs that run the kernel.
     Outcome<Sms> where() {
         std::array<std::uint32_t, sms_max> seen{};
         if (const int error =
@@ -119,8 +119,9 @@ class Runner {
         std::uint64_t ns = 20'000;
         std::array<void *, 2> arguments{&array, &ns};
         const unsigned blocks = 2 * waves * static_cast<unsigned>(sms_);
-        if (const int error = cuda_.call("cuLaunchKernel", function_, blocks, 1U, 1U, threads, 1U, 1U, 0U,
-                                         stream_, arguments.data(), static_cast<void **>(nullptr)))
+        if (const int error =
+                cuda_.call("cuLaunchKernel", function_, blocks, 1U, 1U, threads, 1U, 1U, 0U,
+                           stream_, arguments.data(), static_cast<void **>(nullptr)))
             return failed("cuLaunchKernel", error);
         launches_++;
         const auto end = std::chrono::steady_clock::now() + patience;
@@ -131,8 +132,8 @@ class Runner {
                 return fail(surprise("a kernel did not end"));
             std::this_thread::sleep_for(std::chrono::microseconds(20));
         }
-        if (const int error =
-                cuda_.call("cuMemcpyDtoH_v2", static_cast<void *>(seen.data()), seen_, sizeof(seen)))
+        if (const int error = cuda_.call("cuMemcpyDtoH_v2", static_cast<void *>(seen.data()), seen_,
+                                         sizeof(seen)))
             return failed("cuMemcpyDtoH", error);
         Sms sms;
         for (std::uint32_t sm = 0; sm < seen.size(); sm++)
@@ -146,7 +147,7 @@ class Runner {
         const char *name = nullptr;
         cuda_.call("cuGetErrorName", error, &name);
         return fail("CUDA does not run a kernel on the GPU: " + what + ": " +
-                              (name ? name : std::to_string(error)));
+                    (name ? name : std::to_string(error)));
     }
 
     const cuda::Library &cuda_;
@@ -164,7 +165,8 @@ Bits only(std::uint32_t bit) {
 
 class Probe {
   public:
-    Probe(Runner &runner, const Page &page, const Uuid &uuid) : runner_(runner), page_(page), uuid_(uuid) {}
+    Probe(Runner &runner, const Page &page, const Uuid &uuid)
+        : runner_(runner), page_(page), uuid_(uuid) {}
 
     Outcome<std::vector<Tpc>> find_tpcs() {
         const auto all = runner_.where();
@@ -172,7 +174,7 @@ class Probe {
             return fail(all.error());
         if (all->size() != static_cast<std::size_t>(runner_.sms()))
             return fail(surprise("a kernel ran on " + std::to_string(all->size()) + " of " +
-                                           std::to_string(runner_.sms()) + " SMs"));
+                                 std::to_string(runner_.sms()) + " SMs"));
         std::vector<Tpc> tpcs;
         std::map<std::uint32_t, std::uint32_t> bit_of; // by SM
         for (std::uint32_t bit = 0; bit < bits_max; bit++) {
@@ -184,8 +186,8 @@ class Probe {
             for (const std::uint32_t sm : tpc.sms)
                 if (!bit_of.emplace(sm, bit).second)
                     return fail(surprise("bits " + std::to_string(bit_of[sm]) + " and " +
-                                                   std::to_string(bit) + " are both SM " +
-                                                   std::to_string(sm)));
+                                         std::to_string(bit) + " are both SM " +
+                                         std::to_string(sm)));
             if (!tpc.sms.empty())
                 tpcs.push_back(std::move(tpc));
         }
@@ -195,12 +197,11 @@ class Probe {
                         "generation or driver), so it cannot be partitioned",
                         Exit::not_supported);
         if (bit_of.size() != all->size())
-            return fail(surprise(std::to_string(all->size() - bit_of.size()) +
-                                           " SMs have no bit"));
+            return fail(surprise(std::to_string(all->size() - bit_of.size()) + " SMs have no bit"));
         return tpcs;
     }
 
-    /** From large to small: a surprise comes before a mask that leaves little. */
+    /// From large to small: a surprise comes before a mask that leaves little.
     Outcome<void> check(const GpuMap &map) {
         std::vector<std::vector<std::uint32_t>> kept;
         const auto count = static_cast<std::uint32_t>(map.tpcs.size());
@@ -230,8 +231,8 @@ class Probe {
             std::ranges::sort(wanted);
             if (*ran != wanted)
                 return fail(surprise("a kernel for TPCs " + list_text(tpcs) + " ran on " +
-                                               std::to_string(ran->size()) + " SMs, not on the " +
-                                               std::to_string(wanted.size()) + " of them"));
+                                     std::to_string(ran->size()) + " SMs, not on the " +
+                                     std::to_string(wanted.size()) + " of them"));
         }
         return {};
     }
@@ -250,7 +251,8 @@ class Probe {
     const Uuid uuid_;
 };
 
-/** Where no MPS server is: with one between, a kernel does not see real SMs (ECRTS 2025, pitfall 5). */
+/// Where no MPS server is: with one between, a kernel does not see real SMs (ECRTS 2025, pitfall
+/// 5).
 constexpr const char *no_mps = "/nonexistent/nvtaskset";
 
 } // namespace
@@ -278,7 +280,7 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
         return fail(opened.error());
     if (!page->state().attached)
         return fail("CUDA does not load " + library +
-                              ", or gives it no callbacks; so nothing can be kept to a partition");
+                    ", or gives it no callbacks; so nothing can be kept to a partition");
     Probe look(runner, *page, uuid);
     auto tpcs = look.find_tpcs();
     if (!tpcs)
@@ -288,10 +290,11 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
         return fail(places.error().sentence);
     for (Tpc &tpc : *tpcs)
         for (std::size_t n = 0; n < tpc.sms.size(); n++) {
-            if (tpc.sms[n] >= places->size() || places->size() != static_cast<std::size_t>(runner.sms()) ||
+            if (tpc.sms[n] >= places->size() ||
+                places->size() != static_cast<std::size_t>(runner.sms()) ||
                 (*places)[tpc.sms[n]].tpc != (*places)[tpc.sms[0]].tpc)
                 return fail(surprise("bit " + std::to_string(tpc.bit) +
-                                               " is no TPC that the driver knows"));
+                                     " is no TPC that the driver knows"));
             tpc.gpc = (*places)[tpc.sms[n]].gpc;
             tpc.cluster_group = (*places)[tpc.sms[n]].cluster_group;
         }

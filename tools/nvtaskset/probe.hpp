@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file Finding out what masks do on a GPU, before any is used: a kernel writes down which SMs run
- * it, first with each bit of the mask alone, then with masks as partitions have them.
- */
-#ifndef NVTASKSET_PROBE_HPP
-#define NVTASKSET_PROBE_HPP
+/// @file Finding out what masks do on a GPU, before any is used: a kernel writes down which SMs run
+/// it, first with each bit of the mask alone, then with masks as partitions have them.
+#pragma once
 
 #include <string>
 
@@ -12,13 +9,9 @@
 
 namespace nvtaskset {
 
-/**
- * Asks the GPU itself, which takes a CUDA context and some 50 ms. For a process of its own: what
- * CUDA finds in the environment is changed. @p library: the injected library.
- */
-Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const std::string &driver,
-                      const std::string &library);
+/// Asks the GPU itself, which takes a CUDA context and some 50 ms. For a process of its own: what
+/// CUDA finds in the environment is changed. @p library: the injected library.
+[[nodiscard]] Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address,
+                                    const std::string &driver, const std::string &library);
 
 } // namespace nvtaskset
-
-#endif

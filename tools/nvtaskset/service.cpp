@@ -27,7 +27,7 @@ Words pointers(std::vector<std::string> &words) {
     return found;
 }
 
-/** The child's part; @p failed is closed by exec, or receives its errno. */
+/// The child's part; @p failed is closed by exec, or receives its errno.
 [[noreturn]] void become(const Words &words, const Words &environment, int input, int failed) {
     setsid();
     (void)!chdir("/");
@@ -49,8 +49,8 @@ Words pointers(std::vector<std::string> &words) {
     std::_Exit(127);
 }
 
-/** Returns false if the time is over. */
-bool wait_for(pid_t child, int patience_ms, Ended &ended) {
+/// Returns false if the time is over.
+bool wait_for(pid_t child, int patience_ms, ServiceResult &ended) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::milliseconds(patience_ms);
     constexpr int step_ms = 5;
@@ -68,7 +68,7 @@ bool wait_for(pid_t child, int patience_ms, Ended &ended) {
     }
 }
 
-/** This process' variables of these names, as `NAME=VALUE`. */
+/// This process' variables of these names, as `NAME=VALUE`.
 std::vector<std::string> own(const std::vector<const char *> &names) {
     std::vector<std::string> entries;
     for (const char *name : names)
@@ -83,11 +83,14 @@ void append(std::vector<std::string> &to, const std::vector<std::string> &more) 
 
 } // namespace
 
-Ended run_in_scope(const Service &service) {
+ServiceResult run_in_scope(const Service &service) {
     struct stat found {};
     if (stat("/run/systemd/system", &found) < 0)
         return {.error = ENOENT};
-    Service scope{"systemd-run", {"--scope", "--quiet", "--collect", "--no-ask-password"}, service.input, {},
+    Service scope{"systemd-run",
+                  {"--scope", "--quiet", "--collect", "--no-ask-password"},
+                  service.input,
+                  {},
                   service.patience_ms};
     // It needs the bus of the user's manager; the program does not get it.
     if (geteuid()) {
@@ -102,11 +105,11 @@ Ended run_in_scope(const Service &service) {
     return run_service(scope);
 }
 
-Ended run_service(const Service &service) {
+ServiceResult run_service(const Service &service) {
     std::vector<std::string> words{service.program}, environment = service.environment;
     append(words, service.arguments);
     append(environment, own({"PATH", "HOME"}));
-    Ended ended;
+    ServiceResult ended;
     int input[2], failed[2];
     if (pipe2(input, O_CLOEXEC) < 0)
         return {.error = errno};
@@ -134,7 +137,7 @@ Ended run_service(const Service &service) {
         signal(SIGPIPE, before);
     }
     close(input[1]);
-    Ended unused;
+    ServiceResult unused;
     if (child > 0 && !wait_for(child, service.patience_ms, ended.error ? unused : ended)) {
         kill(child, SIGKILL);
         waitpid(child, &ended.status, 0);

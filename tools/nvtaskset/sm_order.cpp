@@ -26,7 +26,7 @@ constexpr std::size_t most_fields = 12, fewest_fields = 5;
 // gpcId, localTpcId, localSmId, globalTpcId, virtualGpcId
 enum Field : std::size_t { gpc = 0, tpc = 3, cluster_group = 4 };
 
-/** A descriptor, closed in the end. */
+/// A descriptor, closed in the end.
 struct Node {
     driver::Kernel &kernel;
     int descriptor;
@@ -38,8 +38,8 @@ struct Node {
 
 Error refused(const std::string &pci_address, std::uint32_t status) {
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
-            "NVIDIA's driver does not say which SM is in which GPC of " + pci_address + " (status " +
-                std::to_string(status) + ")"};
+            "NVIDIA's driver does not say which SM is in which GPC of " + pci_address +
+                " (status " + std::to_string(status) + ")"};
 }
 
 } // namespace
@@ -58,18 +58,25 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
                                     "NVIDIA's driver has no GPU at " + pci_address});
     // The driver takes requests about a GPU from a process that has it open.
     const Node node{*kernel, kernel->open("/dev/nvidia" + std::to_string(card->minor))};
-    const auto ask = [&](std::uint32_t object, std::uint32_t command, void *params, std::size_t bytes) {
-        const auto answer = driver::ask_rm(*kernel, (*client)->descriptor(), (*client)->handle(), object,
-                                           command, params, bytes);
+    const auto ask = [&](std::uint32_t object, std::uint32_t command, void *params,
+                         std::size_t bytes) {
+        const auto answer = driver::ask_rm(*kernel, (*client)->descriptor(), (*client)->handle(),
+                                           object, command, params, bytes);
         return answer.error ? ~0U : answer.status;
     };
-    const auto make = [&](std::uint32_t parent, std::uint32_t object, std::uint32_t which, void *params,
-                          std::size_t bytes) {
-        rm::Alloc alloc{(*client)->handle(), parent, object, which,
-                        reinterpret_cast<std::uintptr_t>(params), 0, static_cast<std::uint32_t>(bytes), 0,
+    const auto make = [&](std::uint32_t parent, std::uint32_t object, std::uint32_t which,
+                          void *params, std::size_t bytes) {
+        rm::Alloc alloc{(*client)->handle(),
+                        parent,
+                        object,
+                        which,
+                        reinterpret_cast<std::uintptr_t>(params),
+                        0,
+                        static_cast<std::uint32_t>(bytes),
+                        0,
                         0};
-        const int error = kernel->ioctl((*client)->descriptor(), rm::request(rm::esc_alloc, sizeof(alloc)),
-                                        &alloc);
+        const int error = kernel->ioctl((*client)->descriptor(),
+                                        rm::request(rm::esc_alloc, sizeof(alloc)), &alloc);
         return error ? ~0U : alloc.status;
     };
     rm::IdInfo id{};
@@ -82,8 +89,8 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
     if (const auto status =
             make((*client)->handle(), device_handle, rm::class_device, &device, sizeof(device)))
         return tl::unexpected(refused(pci_address, status));
-    if (const auto status =
-            make(device_handle, subdevice_handle, rm::class_subdevice, &subdevice, sizeof(subdevice)))
+    if (const auto status = make(device_handle, subdevice_handle, rm::class_subdevice, &subdevice,
+                                 sizeof(subdevice)))
         return tl::unexpected(refused(pci_address, status));
 
     // The driver takes a request of one size alone.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file In which GPC each SM is, from NVIDIA's driver, which answers any user. */
-#ifndef NVTASKSET_SM_ORDER_HPP
-#define NVTASKSET_SM_ORDER_HPP
+/// @file In which GPC each SM is, from NVIDIA's driver, which answers any user.
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -17,9 +16,7 @@ struct SmPlace {
     std::uint32_t tpc;           ///< of the GPU
 };
 
-/** By %smid. @p pci_address: `0000:01:00.0` */
-nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address);
+/// By %smid. @p pci_address: `0000:01:00.0`
+[[nodiscard]] nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address);
 
 } // namespace nvtaskset
-
-#endif

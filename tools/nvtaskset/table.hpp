@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file A map from CUDA's handles, and a lock. The library that CUDA loads has nothing of the C++ library
- * that is not in its headers: no memory is a value, as nothing can be thrown through libcuda.
- */
-#ifndef NVTASKSET_TABLE_HPP
-#define NVTASKSET_TABLE_HPP
+/// @file A map from CUDA's handles, and a lock. The library that CUDA loads has nothing of the C++
+/// library that is not in its headers: no memory is a value, as nothing can be thrown through
+/// libcuda.
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +14,7 @@
 
 namespace nvtaskset {
 
-/** For std::lock_guard. */
+/// For std::lock_guard.
 class Mutex {
   public:
     void lock() { pthread_mutex_lock(&mutex_); }
@@ -26,13 +24,13 @@ class Mutex {
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-/** Not for two threads at once. */
+/// Not for two threads at once.
 template <typename Value>
 class Table {
     static_assert(std::is_trivially_destructible_v<Value>);
 
   public:
-    /** nullptr: there is none. */
+    /// nullptr: there is none.
     Value *find(cuda::Handle handle) {
         for (Entry *entry = chain(handle); entry; entry = entry->next)
             if (entry->handle == handle)
@@ -40,7 +38,7 @@ class Table {
         return nullptr;
     }
 
-    /** That which there is, or a new one; nullptr: no memory. */
+    /// That which there is, or a new one; nullptr: no memory.
     Value *add(cuda::Handle handle) {
         if (Value *const found = find(handle))
             return found;
@@ -52,7 +50,7 @@ class Table {
         return &first->value;
     }
 
-    /** Those for which @p condition(Value &) is true. */
+    /// Those for which @p condition(Value &) is true.
     template <typename Condition>
     void remove_if(Condition condition) {
         for (Entry *&first : chains_)
@@ -81,7 +79,7 @@ class Table {
         Value value;
     };
 
-    /** Handles are addresses of objects that are far larger than 64 bytes. */
+    /// Handles are addresses of objects that are far larger than 64 bytes.
     Entry *&chain(cuda::Handle handle) {
         return chains_[reinterpret_cast<std::uintptr_t>(handle) / 64 % chains];
     }
@@ -91,5 +89,3 @@ class Table {
 };
 
 } // namespace nvtaskset
-
-#endif

@@ -11,11 +11,12 @@
 namespace nvtaskset {
 namespace {
 
-/** `16` SMs or `25%`, as TPCs: never fewer SMs than asked for. */
+/// `16` SMs or `25%`, as TPCs: never fewer SMs than asked for.
 Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
     const bool percent = size.ends_with('%');
     const std::string digits = size.substr(0, size.size() - percent);
-    if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != digits.npos)
+    if (digits.empty() || digits.size() > 5 ||
+        digits.find_first_not_of("0123456789") != digits.npos)
         return fail("--sms takes a number of SMs, or of percent as 25%, not '" + size + "'",
                     Exit::bad_usage);
     const std::size_t number = std::stoul(digits), per_tpc = map.tpcs.front().sms.size();
@@ -24,11 +25,12 @@ Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
         all += tpc.sms.size();
     const std::size_t sms = percent ? (all * number + 99) / 100 : number;
     if (!sms || sms > all)
-        return fail("--sms " + size + ": this GPU has " + std::to_string(all) + " SMs, and a partition one TPC at least");
+        return fail("--sms " + size + ": this GPU has " + std::to_string(all) +
+                    " SMs, and a partition one TPC at least");
     return (sms + per_tpc - 1) / per_tpc;
 }
 
-/** Which TPCs of the GPU, or how many, without a look at others. */
+/// Which TPCs of the GPU, or how many, without a look at others.
 Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
     auto map = map_of(gpu, false);
     if (!map)
@@ -54,8 +56,10 @@ Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
     return target;
 }
 
-/** @p named: each of the GPUs was asked for by name. Otherwise some may be of another kind, and are left out. */
-Outcome<std::vector<Target>> targets_on(const Options &options, const Selection &chosen, bool named) {
+/// @p named: each of the GPUs was asked for by name. Otherwise some may be of another kind, and are
+/// left out.
+Outcome<std::vector<Target>> targets_on(const Options &options, const Selection &chosen,
+                                        bool named) {
     std::vector<Target> targets;
     std::vector<Refusal> left_out;
     for (const Gpu &gpu : chosen.gpus) {
@@ -65,8 +69,9 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
         else if (named || target.error().exit == Exit::bad_usage)
             return fail(target.error());
         else
-            left_out.push_back({"GPU " + std::to_string(gpu.number) + " is left out: " + target.error().sentence,
-                                target.error().exit});
+            left_out.push_back(
+                {"GPU " + std::to_string(gpu.number) + " is left out: " + target.error().sentence,
+                 target.error().exit});
     }
     if (targets.empty())
         return !left_out.empty()         ? fail(left_out.front())
@@ -78,8 +83,9 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
     for (const std::string &sentence : chosen.left_out)
         say(sentence);
     if (targets.size() > State::slots_max)
-        return fail("a task has partitions on " + std::to_string(State::slots_max) + " GPUs at most, and " +
-                    std::to_string(targets.size()) + " are chosen; -i chooses some");
+        return fail("a task has partitions on " + std::to_string(State::slots_max) +
+                    " GPUs at most, and " + std::to_string(targets.size()) +
+                    " are chosen; -i chooses some");
     return targets;
 }
 

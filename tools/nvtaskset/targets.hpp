@@ -24,6 +24,7 @@ struct Target {
 [[nodiscard]] Outcome<std::vector<Target>> targets_of_command(const Options &options);
 
 /// For a task that runs: the GPUs on which it has a partition, else those that it sees.
-[[nodiscard]] Outcome<std::vector<Target>> targets_of_task(const Options &options, const Task &task);
+[[nodiscard]] Outcome<std::vector<Target>> targets_of_task(const Options &options,
+                                                           const Task &task);
 
 } // namespace nvtaskset

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/** null: no partition there. */
-Json json_of(const GpuMap &map, const Shown &shown) {
+/// null: no partition there.
+Json json_of(const GpuMap &map, const ShownPartition &shown) {
     if (shown.setting.use != Use::partition)
         return nullptr;
     const Counts &counts = shown.slot->counts;
@@ -42,27 +42,28 @@ Json json_of(const std::vector<Process> &processes) {
     return rows;
 }
 
-/** Names of commands may be any bytes. */
+/// Names of commands may be any bytes.
 void print(const Json &document) {
     std::printf("%s\n", document.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-/** The GPU and its TPCs; of @p tasks those that have a partition there, or should. */
+/// The GPU and its TPCs; of @p tasks those that have a partition there, or should.
 Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> &tasks) {
     Json tpcs = Json::array(), rows = Json::array();
     for (std::size_t n = 0; n < map.tpcs.size(); n++)
-        tpcs.push_back({{"tpc", n}, {"gpc", map.tpcs[n].gpc}, {"bit", map.tpcs[n].bit}, {"sms", map.tpcs[n].sms}});
+        tpcs.push_back({{"tpc", n},
+                        {"gpc", map.tpcs[n].gpc},
+                        {"bit", map.tpcs[n].bit},
+                        {"sms", map.tpcs[n].sms}});
     for (const Task *task : tasks)
         if (const auto there = shown(*task, map.uuid))
-            rows.push_back({{"processes", json_of(task->processes)},
-                            {"partition", json_of(map, *there)},
-                            {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
-    return {{"gpu", gpu.number},
-            {"name", gpu.name},
-            {"pci_address", gpu.pci_address},
-            {"uuid", uuid_text(gpu.uuid)},
-            {"tpcs", std::move(tpcs)},
-            {"tasks", std::move(rows)}};
+            rows.push_back(
+                {{"processes", json_of(task->processes)},
+                 {"partition", json_of(map, *there)},
+                 {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
+    return {
+        {"gpu", gpu.number},           {"name", gpu.name},        {"pci_address", gpu.pci_address},
+        {"uuid", uuid_text(gpu.uuid)}, {"tpcs", std::move(tpcs)}, {"tasks", std::move(rows)}};
 }
 
 const char *state_of(const Process &process) {
@@ -73,23 +74,23 @@ const char *state_of(const Process &process) {
 
 } // namespace
 
-std::optional<Shown> shown(const Task &task, const Uuid &uuid) {
+std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid) {
     const Slot *const slot = task.page->find(uuid);
     const auto setting = slot ? read_setting(*slot) : std::nullopt;
     if (!setting || (setting->use != Use::partition && !slot->counts.outside))
         return std::nullopt;
-    return Shown{slot, *setting};
+    return ShownPartition{slot, *setting};
 }
 
-std::string describe(const GpuMap &map, const State &state, const Shown &shown) {
+std::string describe(const GpuMap &map, const State &state, const ShownPartition &shown) {
     const Setting &setting = shown.setting;
     const Counts &counts = shown.slot->counts;
     const bool has_partition = setting.use == Use::partition;
-    std::string text =
-        has_partition ? "TPCs " + list_text(tpcs_of(map, setting.partition)) + " of 0-" +
-                            std::to_string(map.tpcs.size() - 1) + ", " + std::to_string(setting.partition.sms) +
-                            " SMs; " + std::to_string(counts.kept) + " launches kept to them"
-                      : "no partition on this GPU";
+    std::string text = has_partition ? "TPCs " + list_text(tpcs_of(map, setting.partition)) +
+                                           " of 0-" + std::to_string(map.tpcs.size() - 1) + ", " +
+                                           std::to_string(setting.partition.sms) + " SMs; " +
+                                           std::to_string(counts.kept) + " launches kept to them"
+                                     : "no partition on this GPU";
     const auto add = [&](std::uint64_t number, const char *what) {
         if (number)
             text += ", " + std::to_string(number) + " " + what;
@@ -97,7 +98,8 @@ std::string describe(const GpuMap &map, const State &state, const Shown &shown) 
     add(counts.refused, "refused (too large to run at once)");
     add(counts.cluster, "NOT (clusters larger than the partition's GPCs)");
     add(counts.unknown, "NOT (of an unknown kind)");
-    add(counts.outside, has_partition ? "NOT (before it had a partition here)" : "launches NOT kept");
+    add(counts.outside,
+        has_partition ? "NOT (before it had a partition here)" : "launches NOT kept");
     add(state.lost, "NOT (on a GPU that could not be identified)");
     if (counts.graphs)
         text += "; " + std::to_string(counts.graphs) + " CUDA graphs";
@@ -106,7 +108,8 @@ std::string describe(const GpuMap &map, const State &state, const Shown &shown) 
 }
 
 std::string line_of(const Process &process) {
-    return "process " + std::to_string(process.pid) + " (" + printable(process.command) + "): " + state_of(process);
+    return "process " + std::to_string(process.pid) + " (" + printable(process.command) +
+           "): " + state_of(process);
 }
 
 Outcome<Maps> maps_of(const Options &options, Exit &exit) {

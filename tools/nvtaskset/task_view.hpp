@@ -14,24 +14,25 @@
 namespace nvtaskset {
 
 /// A task's partition on a GPU, or its launches that should have had one.
-struct Shown {
+struct ShownPartition {
     const Slot *slot;
     Setting setting;
 };
 
 /// Empty: the task has neither on that GPU.
-[[nodiscard]] std::optional<Shown> shown(const Task &task, const Uuid &uuid);
+[[nodiscard]] std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid);
 
 /// What a task has on a GPU, in words.
-[[nodiscard]] std::string describe(const GpuMap &map, const State &state, const Shown &shown);
+[[nodiscard]] std::string describe(const GpuMap &map, const State &state,
+                                   const ShownPartition &shown);
 
 /// `process 4711 (load): kept to the partition`
 [[nodiscard]] std::string line_of(const Process &process);
 
 using Maps = std::vector<std::pair<Gpu, GpuMap>>;
 
-/// Of the GPUs that are awake and can be read; the others are named on standard error. @p exit becomes `partial` if a GPU
-/// could not be read.
+/// Of the GPUs that are awake and can be read; the others are named on standard error. @p exit
+/// becomes `partial` if a GPU could not be read.
 [[nodiscard]] Outcome<Maps> maps_of(const Options &options, Exit &exit);
 
 /// Prints the document of the GPUs, with those of @p tasks that have a partition there, or should.

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "apart.hpp"
-#include "lib/partition/cuda.hpp"
 #include "lib/base/gpu_name.hpp"
+#include "lib/partition/cuda.hpp"
 #include "lib/partition/state.hpp"
 
 namespace nvtaskset {
@@ -19,7 +19,8 @@ namespace {
 namespace base = nvdebug::base;
 using Numbers = std::vector<std::size_t>;
 
-constexpr const char *devices_variable = "CUDA_VISIBLE_DEVICES", *order_variable = "CUDA_DEVICE_ORDER";
+constexpr const char *devices_variable = "CUDA_VISIBLE_DEVICES",
+                     *order_variable = "CUDA_DEVICE_ORDER";
 
 std::optional<std::string> own_variable(const char *name) {
     const char *const text = std::getenv(name);
@@ -33,7 +34,7 @@ void set(const char *name, const std::optional<std::string> &text) {
         unsetenv(name);
 }
 
-/** PCI addresses of CUDA's devices, each in a line. For a process of its own. */
+/// PCI addresses of CUDA's devices, each in a line. For a process of its own.
 Outcome<std::string> ask_cuda(const Visibility &visibility) {
     set(devices_variable, visibility.devices);
     set(order_variable, visibility.order);
@@ -51,7 +52,8 @@ Outcome<std::string> ask_cuda(const Visibility &visibility) {
     std::string text;
     for (int n = 0; n < devices; n++) {
         std::array<char, 32> address{};
-        if (cuda.call("cuDeviceGetPCIBusId", address.data(), static_cast<int>(address.size()), n) == 0)
+        if (cuda.call("cuDeviceGetPCIBusId", address.data(), static_cast<int>(address.size()), n) ==
+            0)
             text += std::string(address.data()) + "\n";
     }
     return text;
@@ -62,12 +64,13 @@ void add(Numbers &to, std::size_t number) {
         to.push_back(number);
 }
 
-/** As CUDA shows them. */
+/// As CUDA shows them.
 Outcome<Numbers> asked_of_cuda(const Gpus &gpus, const Visibility &visibility) {
     const auto text = apart("asking CUDA for its GPUs", [&] { return ask_cuda(visibility); });
     if (!text)
         return fail("which GPUs CUDA_VISIBLE_DEVICES=" + *visibility.devices +
-                        " leaves cannot be found out: " + text.error().sentence + "; name them with -i",
+                        " leaves cannot be found out: " + text.error().sentence +
+                        "; name them with -i",
                     text.error().exit);
     Numbers shown;
     std::istringstream lines(*text);
@@ -111,7 +114,8 @@ Outcome<Numbers> visible_gpus(Gpus &gpus, const Visibility &visibility) {
         }
         const bool uuid = word.starts_with("GPU-");
         // The list ends at a word that is no GPU.
-        if (!uuid && (word.empty() || word[0] == '-' || std::isalpha(static_cast<unsigned char>(word[0]))))
+        if (!uuid &&
+            (word.empty() || word[0] == '-' || std::isalpha(static_cast<unsigned char>(word[0]))))
             break;
         const auto fit = uuid ? gpus.with_uuid(word) : std::vector<Gpu>();
         if (uuid && fit.size() != 1)

@@ -16,14 +16,14 @@
 
 #include "descriptors.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/partition/tasks.hpp"
 #include "map_file.hpp"
 #include "orphans.hpp"
-#include "lib/partition/tasks.hpp"
 
 namespace nvtaskset {
 namespace {
 
-/** Is @p pid @p root or a descendant of it? */
+/// Is @p pid @p root or a descendant of it?
 bool descends(pid_t pid, pid_t root) {
     for (int step = 0; step < 64 && pid > 0; step++) {
         if (pid == root)
@@ -39,7 +39,7 @@ bool descends(pid_t pid, pid_t root) {
     return false;
 }
 
-/** Looks for them until the command ends. */
+/// Looks for them until the command ends.
 [[noreturn]] void look(pid_t command, int pidfd) {
     constexpr int first_ms = 500, longest_ms = 8000;
     std::set<pid_t> suspects, named;
@@ -57,10 +57,11 @@ bool descends(pid_t pid, pid_t root) {
             // Twice: it may be in the middle of CUDA's beginning.
             if (!process || !process->uses_gpu || process->injected || suspects.insert(pid).second)
                 continue;
-            std::fprintf(stderr,
-                         "nvtaskset: process %d (%s) uses the GPU and is NOT kept to the partition: CUDA in "
-                         "it did not load %s\n",
-                         pid, nvdebug::base::printable(process->command).c_str(), injection_path().c_str());
+            std::fprintf(
+                stderr,
+                "nvtaskset: process %d (%s) uses the GPU and is NOT kept to the partition: CUDA in "
+                "it did not load %s\n",
+                pid, nvdebug::base::printable(process->command).c_str(), injection_path().c_str());
             named.insert(pid);
         }
     }

@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 #include <map>
 
-#include "evidence.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "evidence.hpp"
 
 namespace nvdebugctl {
 
@@ -102,7 +102,7 @@ Json json_of(const Measured &measured) {
     return {{"where", name_of(measured.where)}, {"on", std::move(on)}};
 }
 
-/** What was found of a rule, and where: `holds on h100-580.159.04 (Hopper)`. */
+/// What was found of a rule, and where: `holds on h100-580.159.04 (Hopper)`.
 std::string in_words(const Json &measurements) {
     std::map<std::string, std::vector<std::string>> machines;
     for (const Json &one : measurements)
@@ -114,7 +114,7 @@ std::string in_words(const Json &measurements) {
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/** Which rules were measured on GPUs of this generation, on others, or never: a sentence each. */
+/// Which rules were measured on GPUs of this generation, on others, or never: a sentence each.
 std::vector<std::string> measured_in_words(const Json &findings) {
     static constexpr std::pair<Measured::Where, const char *> beginnings[] = {
         {Measured::Where::this_generation, "Measured on this generation"},
@@ -184,7 +184,7 @@ void print(const Json &data, Page &page) {
         print_wrapped(page, sentence, 0, terminal);
 }
 
-/** The verdict of each rule. */
+/// The verdict of each rule.
 Json row(const Json &data) {
     Json verdicts_by_rule = Json::object();
     for (const Json &finding : data["findings"])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What `check` asks of a GPU: rules, each a pure function over what was read. */
-#ifndef NVDEBUGCTL_CHECK_HPP
-#define NVDEBUGCTL_CHECK_HPP
+/// @file What `check` asks of a GPU: rules, each a pure function over what was read.
+#pragma once
 
 #include <span>
 #include <string>
@@ -19,20 +18,20 @@ struct Facts {
     nvdebug::Result<nvdebug::CopyTopology> copy;
 };
 
-std::vector<Command> check_commands();
+[[nodiscard]] std::vector<Command> check_commands();
 
 Facts read_facts(const nvdebug::Gpu &gpu);
 
-/** Why answers are a part of one; what a chip does not have is no reason. */
-std::vector<nvdebug::Error> errors_of(const Facts &facts);
+/// Why answers are a part of one; what a chip does not have is no reason.
+[[nodiscard]] std::vector<nvdebug::Error> errors_of(const Facts &facts);
 
-/** A rule of Bakita and Anderson, RTAS 2024, asked about one GPU as it is now. */
+/// A rule of Bakita and Anderson, RTAS 2024, asked about one GPU as it is now.
 struct Rule {
     const char *name; ///< `R1`
     Finding (*find)(const Facts &facts);
 };
 
-/** R1 to R8. */
+/// R1 to R8.
 std::span<const Rule> rules();
 
 Finding channels_are_the_way_in(const Facts &facts);          ///< R1
@@ -44,21 +43,19 @@ Finding runlists_serve_several_engines(const Facts &facts);   ///< R6
 Finding engines_have_one_runlist(const Facts &facts);         ///< R7
 Finding copy_engines_share_physical_ones(const Facts &facts); ///< R8
 
-/** @return `/proc/gpu0/NAME` */
-std::string file_of(const Facts &facts, const std::string &name);
+/// @return `/proc/gpu0/NAME`
+[[nodiscard]] std::string file_of(const Facts &facts, const std::string &name);
 
-/** The question cannot be answered, or not wholly, because of @p why. */
+/// The question cannot be answered, or not wholly, because of @p why.
 void give_up(Finding &finding, const std::string &why);
 
-/** Marks the answer as incomplete where lists could not be read. R3 has the reason. */
+/// Marks the answer as incomplete where lists could not be read. R3 has the reason.
 void note_unread_lists(Finding &finding, const Facts &facts);
 
-/** No list could be read, so that a question about lists has no answer but that. */
+/// No list could be read, so that a question about lists has no answer but that.
 bool without_lists(Finding &finding, const Facts &facts);
 
-/** TSGs and bare channels with an enabled channel: tasks that may be chosen. */
-std::vector<const TsgView *> runnable(const RunlistView &runlist);
+/// TSGs and bare channels with an enabled channel: tasks that may be chosen.
+[[nodiscard]] std::vector<const TsgView *> runnable(const RunlistView &runlist);
 
 } // namespace nvdebugctl
-
-#endif

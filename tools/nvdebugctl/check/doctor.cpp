@@ -25,7 +25,7 @@ bool is_set(const Machine &machine, const std::string &name) {
     return value && *value == "Y";
 }
 
-/** A parameter that no other module of this name has. */
+/// A parameter that no other module of this name has.
 bool is_ours(const Machine &machine) {
     return parameter(machine, "pram_window") != nullptr;
 }
@@ -42,17 +42,17 @@ std::string how_to_install(const KernelFacts &kernel) {
         kernel.release);
 }
 
-/** The other way to the GPUs' state: NVIDIA's driver. */
+/// The other way to the GPUs' state: NVIDIA's driver.
 bool driver_suffices(const Machine &machine) {
     return machine.driver && machine.driver->refused.empty();
 }
 
-/** Returns whether findings about the module alone need no action. */
+/// Returns whether findings about the module alone need no action.
 bool needs_no_module(const Machine &machine) {
     return driver_suffices(machine) && !machine.module.loaded;
 }
 
-/** Returns whether there is anything else to judge. */
+/// Returns whether there is anything else to judge.
 bool check_obstacles(const Machine &machine, Findings &findings) {
     for (const Obstacle &obstacle : machine.obstacles)
         findings.push_back(
@@ -196,14 +196,14 @@ bool may_read_state(const Machine &machine) {
                                 [&](std::uint32_t id) { return std::to_string(id) == *group; });
 }
 
-/** Why this process may not control, but for what the module and the kernel forbid everybody. */
+/// Why this process may not control, but for what the module and the kernel forbid everybody.
 std::string no_control(const Rights &rights) {
     if (rights.user_namespace)
         return "controls need CAP_SYS_ADMIN outside of this user namespace (container)";
     return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
 }
 
-/** Why every control is refused, and what to do; empty: they are not. */
+/// Why every control is refused, and what to do; empty: they are not.
 std::optional<std::string> refusal(const Machine &machine) {
     if (is_set(machine, "read_only"))
         return "the module was loaded with read_only=1; load it again without";

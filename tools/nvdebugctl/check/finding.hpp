@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What `check` and `doctor` find. */
-#ifndef NVDEBUGCTL_FINDING_HPP
-#define NVDEBUGCTL_FINDING_HPP
+/// @file What `check` and `doctor` find.
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace nvdebugctl {
 
-/** By rising weight: of several, the last one counts. */
+/// By rising weight: of several, the last one counts.
 enum class Verdict {
     ok,        ///< nothing to be done; of a rule: tasks are as independent as it allows
     note,      ///< of a rule: tasks wait for each other, as GPUs are built and used
@@ -37,5 +36,3 @@ struct Finding {
 };
 
 } // namespace nvdebugctl
-
-#endif

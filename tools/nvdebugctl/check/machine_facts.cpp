@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNvidia = "0x10de";
 constexpr std::string_view kDisplayClass = "0x03";
-/** Integrated GPUs that the module knows, as device trees call them. */
+/// Integrated GPUs that the module knows, as device trees call them.
 constexpr std::array kIntegrated = {"nvidia,gp10b", "nvidia,gv11b", "nvidia,ga10b"};
 constexpr unsigned kCapSysAdmin = 21;
 constexpr std::string_view kSecureBoot =
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
-/** The variable's value comes after four bytes of attributes. */
+/// The variable's value comes after four bytes of attributes.
 constexpr std::size_t kEfiAttributes = 4;
 
 std::optional<std::string> text_of(const fs::path &path) {
@@ -44,13 +44,13 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/** The only line of a small file. */
+/// The only line of a small file.
 std::optional<std::string> word_of(const fs::path &path) {
     auto text = text_of(path);
     return text ? std::optional(trimmed(*text)) : std::nullopt;
 }
 
-/** What follows `KEY:` in a file of such lines. */
+/// What follows `KEY:` in a file of such lines.
 std::optional<std::string> value_of(const std::string &text, std::string_view key) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -97,7 +97,7 @@ ModuleFacts module_facts(const std::string &root, const std::string &release) {
     return facts;
 }
 
-/** `none [integrity] confidentiality`: the word in brackets. */
+/// `none [integrity] confidentiality`: the word in brackets.
 std::optional<std::string> chosen(const std::optional<std::string> &text) {
     if (!text)
         return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<std::string> chosen(const std::optional<std::string> &text) {
     return text->substr(open + 1, close - open - 1);
 }
 
-/** Distributions name the package of a kernel's headers after it; any other kernel has none. */
+/// Distributions name the package of a kernel's headers after it; any other kernel has none.
 std::optional<std::string> headers_package(const std::string &root, const std::string &release) {
     if (release.ends_with("-tegra"))
         return "nvidia-l4t-kernel-headers";
@@ -118,7 +118,7 @@ std::optional<std::string> headers_package(const std::string &root, const std::s
     return std::nullopt;
 }
 
-/** Of the running kernel, also where /proc does not show it. */
+/// Of the running kernel, also where /proc does not show it.
 std::string kernel_release(const std::string &root) {
     if (const auto release = word_of(root + "/proc/sys/kernel/osrelease"); release || !root.empty())
         return release.value_or("");
@@ -170,7 +170,7 @@ std::optional<std::string> gsp_firmware(const std::string &root, const std::stri
     return firmware && *firmware != "N/A" ? firmware : std::nullopt;
 }
 
-/** Facts that every device has in sysfs. */
+/// Facts that every device has in sysfs.
 GpuFacts device_facts(const std::string &root, const fs::path &device, std::string id) {
     return {.name = device.filename(),
             .device = device.string().substr(root.size()),
@@ -201,7 +201,7 @@ void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
     }
 }
 
-/** Which folder belongs to which GPU. One that /sys does not show is known by its folder alone. */
+/// Which folder belongs to which GPU. One that /sys does not show is known by its folder alone.
 void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
     const auto tree = nvdebug::Tree::folder(root + "/proc");
     if (!tree)

@@ -6,14 +6,14 @@
 #include <set>
 
 #include "check.hpp"
-#include "objects/copy.hpp"
 #include "cli/text.hpp"
+#include "objects/copy.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
-/** CUDA makes so many channels for compute in each context by default (RTAS 2024, Sec. V.B). */
+/// CUDA makes so many channels for compute in each context by default (RTAS 2024, Sec. V.B).
 constexpr std::size_t default_compute_channels = 8;
 
 struct Census {
@@ -40,7 +40,7 @@ std::string folded(const std::set<std::uint32_t> &ids) {
     return fold_ids(std::vector<std::uint32_t>(ids.begin(), ids.end()));
 }
 
-/** `runlist 0: 31, 50` of each runlist with a set that is not empty. */
+/// `runlist 0: 31, 50` of each runlist with a set that is not empty.
 std::string by_runlist(const std::map<std::uint32_t, Census> &census,
                        std::set<std::uint32_t> Census::*which) {
     std::vector<std::string> parts;
@@ -90,7 +90,7 @@ std::size_t enabled_channels(const SpaceView &space) {
     return count;
 }
 
-/** Tasks of a runlist, by how many enabled channels each has. */
+/// Tasks of a runlist, by how many enabled channels each has.
 std::map<std::size_t, std::vector<std::string>> tasks_by_channels(const RunlistView &runlist) {
     std::map<std::size_t, std::vector<std::string>> tasks;
     for (const TsgView &tsg : runlist.tsgs)
@@ -207,7 +207,7 @@ bool holds(const nvdebug::Runlist &list, const nvdebug::Occupant &occupant) {
     });
 }
 
-/** What is wrong with a list in itself. */
+/// What is wrong with a list in itself.
 std::vector<std::string> defects_of(const nvdebug::Runlist &list) {
     std::vector<std::string> defects;
     if (!list.channels)
@@ -221,7 +221,7 @@ std::vector<std::string> defects_of(const nvdebug::Runlist &list) {
     return defects;
 }
 
-/** Why what is listed is not, or not yet, what Host goes round. */
+/// Why what is listed is not, or not yet, what Host goes round.
 std::vector<std::string> doubts_about(const nvdebug::Runlist &list, const State &state) {
     std::vector<std::string> doubts;
     if (list.torn)
@@ -249,7 +249,7 @@ std::map<std::uint32_t, std::vector<std::string>> engines_of(const State &state)
     return engines;
 }
 
-/** `runlist 0: TSG 10 on GR0` of each runlist with an active TSG. */
+/// `runlist 0: TSG 10 on GR0` of each runlist with an active TSG.
 std::vector<std::string> active_now(const State &state) {
     std::map<std::uint32_t, std::vector<std::string>> active;
     for (const nvdebug::EngineState &engine : *state.now)
@@ -262,7 +262,7 @@ std::vector<std::string> active_now(const State &state) {
     return parts;
 }
 
-void say_who_shares(Finding &finding, const Facts &facts) {
+void add_sharers(Finding &finding, const Facts &facts) {
     std::vector<nvdebug::Engine> engines = *facts.state.engines;
     for (nvdebug::Engine &engine : engines)
         engine.pbdmas.clear();
@@ -395,7 +395,7 @@ Finding runlists_limit_independence(const Facts &facts) {
         finding.say(fmt::format("Nothing can run on runlist{} {}, whose only engines are copy "
                                 "engines without a physical one (R8).",
                                 answer.unable.size() == 1 ? "" : "s", fold_ids(answer.unable)));
-    say_who_shares(finding, facts);
+    add_sharers(finding, facts);
     bool has_lces = std::ranges::any_of(
         *state.engines, [](const nvdebug::Engine &engine) { return engine.type == "LCE"; });
     if (!answer.copy_known && has_lces) {
@@ -434,7 +434,7 @@ std::vector<std::string> wirings(const nvdebug::CopyTopology &copy,
     return parts;
 }
 
-/** A channel on a list that only an LCE without PCEs serves waits for ever. */
+/// A channel on a list that only an LCE without PCEs serves waits for ever.
 bool has_work(const State &state, const nvdebug::LogicalCopyEngine &lce) {
     if (!lce.runlist)
         return false;
@@ -447,7 +447,7 @@ bool has_work(const State &state, const nvdebug::LogicalCopyEngine &lce) {
                             }) == 1;
 }
 
-void say_which_cannot_copy(Finding &finding, const Facts &facts) {
+void add_engines_without_copy(Finding &finding, const Facts &facts) {
     std::vector<std::string> idle, stuck;
     for (const nvdebug::LogicalCopyEngine &lce : facts.copy->lces)
         if (nvdebug::pces_of(*facts.copy, lce) == 0)
@@ -581,7 +581,7 @@ Finding copy_engines_share_physical_ones(const Facts &facts) {
             {file_of(facts, "copy_topology"),
              fmt::format("{}", fmt::join(wirings(*facts.copy, contention.lces), "; "))});
     }
-    say_which_cannot_copy(finding, facts);
+    add_engines_without_copy(finding, facts);
     return finding;
 }
 

@@ -95,8 +95,8 @@ struct Command {
     /// As Field::type. Empty: an object, or without fields an array of rows with the columns.
     std::string type = "";
     std::vector<Field> fields = {};
-    bool control = false;                ///< changes the GPU: takes --dry-run, and live GPUs only
-    bool leasable = false;               ///< takes --for
+    bool control = false;   ///< changes the GPU: takes --dry-run, and live GPUs only
+    bool leasable = false;  ///< takes --for
     bool passes_on = false; ///< what follows is for another program, its options too
     /// What it can be done through. Reading: the driver alone, or a capture made through it.
     enum class Means { module, driver, either } means = Means::module;
@@ -120,11 +120,10 @@ struct Command {
     /// `-g all` makes sense: changes are of one GPU.
     bool takes_all_gpus() const { return scope == Scope::gpu && !control; }
     /// `runlist show`
-    std::string name() const { return verb.empty() ? object : object + " " + verb; }
+    [[nodiscard]] std::string name() const { return verb.empty() ? object : object + " " + verb; }
     /// `runlist.show`: of its schema
-    std::string schema() const { return verb.empty() ? object : object + "." + verb; }
+    [[nodiscard]] std::string schema() const { return verb.empty() ? object : object + "." + verb; }
 };
-
 
 struct Object {
     std::string name;

@@ -7,15 +7,15 @@
 #include <limits>
 #include <set>
 
+#include "command_line.hpp"
 #include "context.hpp"
 #include "text.hpp"
-#include "command_line.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
-/** Has the command a use for this common option? */
+/// Has the command a use for this common option?
 bool is_useful(const Command &command, const std::string &option) {
     if (option == "--gpu")
         return command.scope == Scope::gpu || command.scope == Scope::gpus;
@@ -51,10 +51,12 @@ const std::vector<Option> &lease_options() {
 const std::vector<Option> &common_options() {
     static const std::vector<Option> options = {
         {"--gpu",
-         "index (0, gpu0), PCI address, UUID or chip name, or all; default: the only GPU, else gpu0",
+         "index (0, gpu0), PCI address, UUID or chip name, or all; default: the only GPU, else "
+         "gpu0",
          "GPU", "-g"},
         {"--from",
-         "read from the module, from NVIDIA's driver (as root), or from a capture (-: from standard "
+         "read from the module, from NVIDIA's driver (as root), or from a capture (-: from "
+         "standard "
          "input) or a folder that looks like /proc; default: the module, else the driver",
          "module|driver|FILE"},
         {"--json", "one JSON document", "", "-j"},
@@ -88,7 +90,7 @@ std::vector<Option> options_of(const Command &command) {
 
 namespace {
 
-/** All options of all commands by name: they may stand anywhere, so one parser must know them. */
+/// All options of all commands by name: they may stand anywhere, so one parser must know them.
 using Options = std::map<std::string, Option>;
 
 Options every_option(const std::vector<Object> &objects) {
@@ -119,7 +121,7 @@ std::string ask_help(const Invocation &invocation) {
                                            : "");
 }
 
-/** ` (did you mean 'gpu'?)` where that can be guessed, `; it may be copy or check`. */
+/// ` (did you mean 'gpu'?)` where that can be guessed, `; it may be copy or check`.
 std::string guess(const std::string &word, const std::vector<std::string> &known) {
     std::vector<std::string> longer;
     std::ranges::copy_if(known, std::back_inserter(longer), [&](const std::string &each) {
@@ -136,9 +138,10 @@ Outcome<void> check_argument(const Argument &argument, const std::string &word,
     switch (argument.kind) {
     case Argument::Kind::runlist:
         if (!parse_id(word))
-            return usage(fmt::format("'{}' is no runlist: write its number, decimal or 0x…, without "
-                                     "a leading 0; 'nvdebugctl runlist list' lists them",
-                                     word));
+            return usage(
+                fmt::format("'{}' is no runlist: write its number, decimal or 0x…, without "
+                            "a leading 0; 'nvdebugctl runlist list' lists them",
+                            word));
         break;
     case Argument::Kind::channel:
     case Argument::Kind::tsg:
@@ -283,7 +286,7 @@ Outcome<void> unknown_word(const std::vector<Object> &objects, const std::vector
                              ask_help(invocation)));
 }
 
-/** The flag among @p words that has a value, as in `--json=false`; empty: none. */
+/// The flag among @p words that has a value, as in `--json=false`; empty: none.
 std::string flag_with_value(const Options &options, const std::vector<std::string> &words) {
     for (const std::string &word : words) {
         const auto option = options.find(word.substr(0, word.find('=')));
@@ -293,7 +296,7 @@ std::string flag_with_value(const Options &options, const std::vector<std::strin
     return "";
 }
 
-/** The option of this name, if it takes a value. */
+/// The option of this name, if it takes a value.
 const Option *option_with_value(const Options &options, const std::string &name) {
     const auto found = std::ranges::find_if(options, [&](const auto &entry) {
         const Option &option = entry.second;
@@ -310,7 +313,7 @@ bool is_option(const Options &options, const std::string &word) {
     });
 }
 
-/** An option among @p words without its value, with an empty one, or given twice; empty: none. */
+/// An option among @p words without its value, with an empty one, or given twice; empty: none.
 std::string wrong_value(const Options &options, const std::vector<std::string> &words) {
     std::set<std::string> given;
     for (std::size_t n = 0; n < words.size() && words[n] != "--"; n++) {
@@ -330,7 +333,7 @@ std::string wrong_value(const Options &options, const std::vector<std::string> &
     return "";
 }
 
-/** Object and verb in full, where their beginnings leave no doubt. */
+/// Object and verb in full, where their beginnings leave no doubt.
 void complete_words(const std::vector<Object> &objects, const Options &options,
                     std::vector<std::string> &words) {
     const Object *object = nullptr;
@@ -349,7 +352,7 @@ void complete_words(const std::vector<Object> &objects, const Options &options,
     }
 }
 
-/** Takes the words from @p words that are for another program. */
+/// Takes the words from @p words that are for another program.
 std::vector<std::string> take_passed_on(const std::vector<Object> &objects, const Options &options,
                                         std::vector<std::string> &words) {
     std::size_t n = 0;
@@ -367,7 +370,7 @@ std::vector<std::string> take_passed_on(const std::vector<Object> &objects, cons
     return passed;
 }
 
-/** CLI11's parser, with what it found. */
+/// CLI11's parser, with what it found.
 struct Parser {
     CLI::App app;
     std::map<std::string, std::string> values;
@@ -466,9 +469,8 @@ Outcome<void> parse_command_line(const std::vector<Object> &objects, std::vector
             return chosen;
     if (invocation.instead != Invocation::Instead::nothing)
         return {};
-    return assign_arguments(invocation.command->passes_on ? passed
-                                                          : parser.words[invocation.command],
-                            invocation);
+    return assign_arguments(
+        invocation.command->passes_on ? passed : parser.words[invocation.command], invocation);
 }
 
 } // namespace nvdebugctl

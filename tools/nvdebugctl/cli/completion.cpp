@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "command_line.hpp"
+#include "completion.hpp"
 #include "completion_script.hpp"
 #include "context.hpp"
 #include "output.hpp"
 #include "text.hpp"
-#include "command_line.hpp"
-#include "completion.hpp"
 
 namespace nvdebugctl {
 
@@ -19,19 +19,19 @@ using nvdebug::Gpu;
 using nvdebug::Tree;
 using Candidates = std::vector<std::string>;
 
-/** The script adds file names itself. */
+/// The script adds file names itself.
 constexpr const char *files = "<file>";
 
-/** The script hands over to nvtaskset's completion, with the words behind that of a number. */
+/// The script hands over to nvtaskset's completion, with the words behind that of a number.
 constexpr const char *passes_on = "<nvtaskset>";
 
-/** The words before the one being typed, as far as they are unambiguous. */
-struct Typed {
+/// The words before the one being typed, as far as they are unambiguous.
+struct TypedWords {
     const Object *object = nullptr;
     const Command *command = nullptr;
     std::size_t arguments = 0;
     std::optional<std::string> gpu, from;
-    std::string value_of; ///< the option to which the value being typed belongs
+    std::string value_of;              ///< the option to which the value being typed belongs
     std::optional<std::size_t> passed; ///< what follows this word is another program's
 };
 
@@ -51,22 +51,22 @@ std::string in_full(const std::string &word, const Things &things, Name name) {
     return whole_word(word, names).value_or(word);
 }
 
-/** `--from=` of `--from=VALUE`; empty: the word is no option with a value. */
+/// `--from=` of `--from=VALUE`; empty: the word is no option with a value.
 std::string name_and_sign(const std::string &word) {
     return word.starts_with("--") ? word.substr(0, word.find('=') + 1) : "";
 }
 
-void take_option(const std::string &name, const std::string &value, Typed &typed) {
+void take_option(const std::string &name, const std::string &value, TypedWords &typed) {
     if (name == "--gpu")
         typed.gpu = value;
     if (name == "--from")
         typed.from = value;
 }
 
-void take_word(const std::vector<Object> &objects, const std::string &word, Typed &typed) {
+void take_word(const std::vector<Object> &objects, const std::string &word, TypedWords &typed) {
     if (!typed.object) {
-        typed.object = find_object(
-            objects, whole_word(word, names_that_may_be_short(objects)).value_or(word));
+        typed.object =
+            find_object(objects, whole_word(word, names_that_may_be_short(objects)).value_or(word));
         typed.command = typed.object ? find_command(*typed.object, "") : nullptr;
     } else if (!typed.command) {
         typed.command =
@@ -76,8 +76,8 @@ void take_word(const std::vector<Object> &objects, const std::string &word, Type
     }
 }
 
-Typed understand(const std::vector<Object> &objects, const Candidates &words) {
-    Typed typed;
+TypedWords understand(const std::vector<Object> &objects, const Candidates &words) {
+    TypedWords typed;
     for (std::size_t i = 0; i + 1 < words.size(); i++) {
         if (words[i].empty() || words[i][0] != '-') {
             take_word(objects, words[i], typed);
@@ -103,12 +103,12 @@ Typed understand(const std::vector<Object> &objects, const Candidates &words) {
     return typed;
 }
 
-std::optional<Tree> open(const Typed &typed) {
+std::optional<Tree> open(const TypedWords &typed) {
     auto tree = open_source(typed.from.value_or("module"));
     return tree ? std::optional<Tree>(*tree) : std::nullopt;
 }
 
-std::optional<Gpu> selected(const Typed &typed) {
+std::optional<Gpu> selected(const TypedWords &typed) {
     const auto tree = open(typed);
     if (!tree)
         return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<Gpu> selected(const Typed &typed) {
     return gpu ? std::optional<Gpu>(gpu->gpu) : std::nullopt;
 }
 
-Candidates gpus(const Typed &typed) {
+Candidates gpus(const TypedWords &typed) {
     Candidates names;
     if (const auto tree = open(typed))
         if (const auto gpus = nvdebug::gpus(*tree))
@@ -144,7 +144,7 @@ Candidates engines(const Gpu &gpu) {
     return names;
 }
 
-/** `RUNLIST:ID` of everything listed now. */
+/// `RUNLIST:ID` of everything listed now.
 Candidates targets(const Gpu &gpu, Argument::Kind kind) {
     Candidates names;
     const auto info = gpu.info();
@@ -165,7 +165,7 @@ Candidates targets(const Gpu &gpu, Argument::Kind kind) {
     return names;
 }
 
-Candidates argument(const Typed &typed) {
+Candidates argument(const TypedWords &typed) {
     const auto &arguments = typed.command->arguments;
     if (arguments.empty())
         return {};
@@ -191,7 +191,7 @@ Candidates argument(const Typed &typed) {
     return next.kind == Argument::Kind::engine ? engines(*gpu) : targets(*gpu, next.kind);
 }
 
-Candidates columns(const Typed &typed, const std::string &current) {
+Candidates columns(const TypedWords &typed, const std::string &current) {
     Candidates names;
     if (!typed.command)
         return names;
@@ -204,7 +204,7 @@ Candidates columns(const Typed &typed, const std::string &current) {
     return names;
 }
 
-Candidates value(const std::vector<Object> &objects, const Typed &typed,
+Candidates value(const std::vector<Object> &objects, const TypedWords &typed,
                  const std::string &current) {
     if (typed.value_of == "--gpu")
         return gpus(typed);
@@ -216,7 +216,7 @@ Candidates value(const std::vector<Object> &objects, const Typed &typed,
     return option ? option->choices : Candidates();
 }
 
-Candidates options(const Typed &typed) {
+Candidates options(const TypedWords &typed) {
     Candidates names;
     for (const Option &option : typed.command ? options_of(*typed.command) : common_options())
         names.push_back(option.name);
@@ -225,7 +225,7 @@ Candidates options(const Typed &typed) {
 
 Candidates candidates(const std::vector<Object> &objects, const Candidates &words) {
     const std::string &current = words.back();
-    Typed typed = understand(objects, words);
+    TypedWords typed = understand(objects, words);
     if (typed.passed)
         return {fmt::format("{}{}", passes_on, *typed.passed)};
     if (const std::string sign = name_and_sign(current); !sign.empty()) {

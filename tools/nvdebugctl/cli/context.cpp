@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "lib/base/gpu_name.hpp"
-#include "nvdebug/surroundings.hpp"
-#include "text.hpp"
 #include "lib/partition/gpus.hpp"
+#include "nvdebug/surroundings.hpp"
 
 namespace nvdebugctl {
 
@@ -20,7 +19,7 @@ namespace base = nvdebug::base;
 using nvdebug::ErrorCode;
 using nvdebug::Gpu;
 
-/** PCI addresses of the GPUs of this machine with a UUID that starts with @p begin. */
+/// PCI addresses of the GPUs of this machine with a UUID that starts with @p begin.
 std::vector<std::string> addresses_of_uuid(const std::string &begin) {
     std::vector<std::string> addresses;
     if (auto gpus = nvtaskset::Gpus::find())
@@ -34,7 +33,7 @@ bool has_chip(const Gpu &gpu, const std::string &wanted) {
     return info && info->chip && base::lower(*info->chip) == base::lower(wanted);
 }
 
-/** The GPUs that a word means. */
+/// The GPUs that a word means.
 std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus,
                           const std::string &wanted) {
     const auto name = base::parse_gpu_name(wanted);
@@ -49,12 +48,13 @@ std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpu
             return *name.index == gpu.index();
         if (name.address)
             return base::is_address(*name.address, address);
-        return name.uuid.empty() ? has_chip(gpu, wanted) : std::ranges::count(addresses, address) > 0;
+        return name.uuid.empty() ? has_chip(gpu, wanted)
+                                 : std::ranges::count(addresses, address) > 0;
     });
     return meant;
 }
 
-/** Of a word that means no GPU, what may not be obvious. */
+/// Of a word that means no GPU, what may not be obvious.
 std::string why_not_meant(const nvdebug::Tree &tree, const std::string &wanted) {
     const auto name = base::parse_gpu_name(wanted);
     if (name.mig)
@@ -77,7 +77,7 @@ std::string describe(const Gpu &gpu) {
 
 namespace {
 
-/** Neither the module nor NVIDIA's driver shows a GPU. */
+/// Neither the module nor NVIDIA's driver shows a GPU.
 std::string no_live_gpu() {
     if (const std::string obstacle = nvdebug::first_obstacle(); !obstacle.empty())
         return obstacle;
@@ -154,7 +154,7 @@ bool Context::all_gpus() const {
     return command().takes_all_gpus() && value("--gpu") == "all";
 }
 
-/** What --from is taken to be, or why the command makes no sense with it. */
+/// What --from is taken to be, or why the command makes no sense with it.
 Outcome<std::string> Context::means_source() const {
     using Means = Command::Means;
     const Means means = command().means;

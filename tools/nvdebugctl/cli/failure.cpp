@@ -9,7 +9,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/** Errors with sentences that differ only in the path. */
+/// Errors with sentences that differ only in the path.
 struct Alike {
     std::string before, after;
     std::vector<std::string> paths; ///< none: the sentence has none
@@ -23,7 +23,7 @@ Alike alike(const nvdebug::Error &error) {
     return {sentence.substr(0, at), sentence.substr(at + error.path.size()), {error.path}};
 }
 
-/** `cannot read ` of `what this means: cannot read `. */
+/// `cannot read ` of `what this means: cannot read `.
 std::string_view last_clause(std::string_view before) {
     const std::size_t colon = before.rfind(": ");
     return colon == before.npos ? before : before.substr(colon + 2);
@@ -33,7 +33,7 @@ std::string folder_of(const std::string &path) {
     return path.substr(0, path.rfind('/') + 1);
 }
 
-/** `/proc/gpu0/runlist0, runlist1 and 13 more`: the folder is named where it changes. */
+/// `/proc/gpu0/runlist0, runlist1 and 13 more`: the folder is named where it changes.
 std::string listed(const std::vector<std::string> &paths) {
     constexpr std::size_t most = 3;
     const std::size_t shown = paths.size() > most ? most - 1 : paths.size();

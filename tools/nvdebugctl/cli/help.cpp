@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 #include <sstream>
 
+#include "command_line.hpp"
 #include "context.hpp"
+#include "help.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "page.hpp"
 #include "text.hpp"
-#include "command_line.hpp"
-#include "help.hpp"
 
 namespace nvdebugctl {
 
@@ -18,7 +18,7 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
-/** In lines that fit the terminal, each after the first with @p indent; as it is, without one. */
+/// In lines that fit the terminal, each after the first with @p indent; as it is, without one.
 std::string wrapped(const std::string &text, std::size_t indent) {
     constexpr std::size_t narrowest = 20;
     const auto width = this_terminal().width;
@@ -31,7 +31,7 @@ std::string wrapped(const std::string &text, std::size_t indent) {
     return lines;
 }
 
-/** Sentences, in lines of 100 columns where there is no terminal. */
+/// Sentences, in lines of 100 columns where there is no terminal.
 std::string paragraph(const std::string &text) {
     constexpr std::size_t usual = 100;
     std::string lines;
@@ -40,7 +40,7 @@ std::string paragraph(const std::string &text) {
     return lines;
 }
 
-/** Names and, beside them, what they mean; a name that is long has a line of its own. */
+/// Names and, beside them, what they mean; a name that is long has a line of its own.
 std::string list(const std::vector<Item> &items) {
     const auto terminal = this_terminal().width;
     const std::size_t longest =
@@ -107,7 +107,8 @@ std::string help_of_tool(const std::vector<Object> &objects) {
                                 {"nvdebugctl -j runlist show 0", "the same for a program"}}) +
            "\n" +
            paragraph("OBJECT and VERB can be cut short where that leaves no doubt, but for 'exec': "
-                     "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or failed, 3 not "
+                     "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or "
+                     "failed, 3 not "
                      "supported here, 4 partial or torn. 'nvdebugctl OBJECT --help' tells more; so "
                      "does nvdebugctl-OBJECT(1).");
 }

@@ -60,7 +60,7 @@ std::string shown_percent(double percent) {
 
 namespace {
 
-/** `timeslice_us` without its unit. */
+/// `timeslice_us` without its unit.
 std::string_view without_unit(std::string_view key) {
     const Unit *const unit = unit_of(key);
     return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
@@ -76,7 +76,7 @@ std::string label(std::string_view key) {
 
 namespace {
 
-/** A word of the hardware or of JSON as people read it. */
+/// A word of the hardware or of JSON as people read it.
 std::string in_words(std::string_view key, const std::string &word) {
     if (key == "status" && word == "invalid")
         return "idle";
@@ -92,7 +92,7 @@ bool is_ids(const Json &value) {
            std::ranges::all_of(value, [](const Json &id) { return id.is_number_unsigned(); });
 }
 
-/** `0-7,9` */
+/// `0-7,9`
 std::string ids(const Json &value) {
     std::string text = fold_ids(value.get<std::vector<std::uint32_t>>());
     std::erase(text, ' ');
@@ -103,7 +103,7 @@ bool is_process(const Json &value) {
     return value.is_object() && value.contains("pid") && value.contains("command");
 }
 
-/** `python3[4711]` */
+/// `python3[4711]`
 std::string name_of_process(const Json &process) {
     const Json &command = process["command"];
     return fmt::format("{}[{}]", command.is_null() ? "" : command.get<std::string>(),
@@ -221,7 +221,7 @@ std::string heading(const std::string &column) {
     return text;
 }
 
-/** Parts of a heading or cell that stay whole, each with the @p separator after it. */
+/// Parts of a heading or cell that stay whole, each with the @p separator after it.
 std::vector<std::string> parts_of(const std::string &text, char separator) {
     std::vector<std::string> parts(1);
     for (const char c : text) {
@@ -232,7 +232,7 @@ std::vector<std::string> parts_of(const std::string &text, char separator) {
     return parts;
 }
 
-/** In lines of @p width; a part that is longer has one of its own. */
+/// In lines of @p width; a part that is longer has one of its own.
 std::vector<std::string> broken(const std::string &text, char separator, std::size_t width) {
     std::vector<std::string> lines;
     for (const std::string &part : parts_of(text, separator)) {
@@ -268,7 +268,7 @@ class Table {
 
     const std::vector<std::size_t> &widths() const { return widths_; }
 
-    /** Of a table with a header. @return the headings of columns that are left out */
+    /// Of a table with a header. @return the headings of columns that are left out
     Row fit(std::size_t width) {
         Row left_out;
         while (least_.size() > 1 && total(least_) > width) {

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "command_line.hpp"
+#include "completion.hpp"
 #include "context.hpp"
+#include "help.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "page.hpp"
-#include "command_line.hpp"
-#include "completion.hpp"
-#include "help.hpp"
 #include "run.hpp"
 
 namespace nvdebugctl {
@@ -26,14 +26,14 @@ std::vector<std::string> chosen_columns(const Invocation &invocation) {
     return names;
 }
 
-/** Does a person get a table, and not a text? */
+/// Does a person get a table, and not a text?
 bool is_table(const Invocation &invocation, const Document &document) {
     const Command &command = *invocation.command;
     const bool asked = invocation.has("--columns") || invocation.has("--no-header");
     return command.has_table() && (document.data.is_array() || !command.text || asked);
 }
 
-/** Without --columns, the columns that are not empty: a chip has no values for some. */
+/// Without --columns, the columns that are not empty: a chip has no values for some.
 std::vector<std::string> shown_columns(const Invocation &invocation, const Json &rows) {
     std::vector<std::string> columns = chosen_columns(invocation);
     if (invocation.columns.empty() && !rows.empty())
@@ -45,7 +45,7 @@ std::vector<std::string> shown_columns(const Invocation &invocation, const Json 
     return columns;
 }
 
-/** Whoever names columns, or wants no header, gets tables as wide as they are. */
+/// Whoever names columns, or wants no header, gets tables as wide as they are.
 Page new_page(const Context &context) {
     const bool as_it_is = !context.invocation().columns.empty() || context.flag("--no-header");
     return Page(use_color(context.value("--color")),
@@ -81,7 +81,7 @@ void say_notes(Context &context) {
         say(note);
 }
 
-/** Prints notes and what is missing. The data is on stdout already. */
+/// Prints notes and what is missing. The data is on stdout already.
 Exit conclude(Context &context, Exit finding) {
     say_notes(context);
     for (const std::string &sentence : sentences_of(context.missing()))
@@ -98,7 +98,7 @@ const Picture *chosen_picture(const Invocation &invocation) {
     return nullptr;
 }
 
-/** Prints the failure on stderr, and as a document where JSON was requested. */
+/// Prints the failure on stderr, and as a document where JSON was requested.
 Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
     if (output.is_broken_pipe())
         return failed;
@@ -110,13 +110,13 @@ Exit report(Context *context, bool json, bool pretty, const Failure &failure, Ou
     return failure.exit;
 }
 
-/** Of several exit statuses, the one that weighs most. */
+/// Of several exit statuses, the one that weighs most.
 Exit heavier(Exit a, Exit b) {
     constexpr std::array by_weight = {done, partial, not_supported, bad_usage, failed};
     return std::ranges::find(by_weight, a) < std::ranges::find(by_weight, b) ? b : a;
 }
 
-/** The documents of several GPUs (-g all), put together for a person or as CSV. */
+/// The documents of several GPUs (-g all), put together for a person or as CSV.
 class AllGpus {
   public:
     explicit AllGpus(const Context &context)
@@ -175,7 +175,7 @@ class AllGpus {
     Json rows_ = Json::array();
 };
 
-/** -g all: the command about one GPU after the other. */
+/// -g all: the command about one GPU after the other.
 Outcome<Exit> execute_all(Context &context, Output &output) {
     const auto gpus = nvdebug::gpus(context.tree());
     if (!gpus)

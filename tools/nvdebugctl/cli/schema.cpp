@@ -3,8 +3,8 @@
 #include <map>
 
 #include "json.hpp"
-#include "recording/forms.hpp"
 #include "objects/channel.hpp"
+#include "recording/forms.hpp"
 #include "schema.hpp"
 
 namespace nvdebugctl {
@@ -14,7 +14,7 @@ const char *const dialect = "https://json-schema.org/draft/2020-12/schema";
 const char *const hex_pattern = "^0x[0-9a-f]+$";
 const char *const occupant_pattern = "^(tsg|channel):[0-9]+$";
 
-/** Types without parts. */
+/// Types without parts.
 const Json &words() {
     static const Json table = {
         {"anything", Json::object()},
@@ -199,7 +199,7 @@ std::vector<Field> common_definitions() {
             {"new", "after; null: not known, or --dry-run", "state"}}}}}};
 }
 
-/** Schemas of one file, which may refer to definitions at @p place. */
+/// Schemas of one file, which may refer to definitions at @p place.
 class Writer {
   public:
     explicit Writer(std::string place) : place_(std::move(place)) {}
@@ -247,7 +247,7 @@ class Writer {
         return schema;
     }
 
-    /** Of @p text, or of so many of it: `2 string`. */
+    /// Of @p text, or of so many of it: `2 string`.
     Json array(std::string text, const std::vector<Field> &fields) const {
         Json count;
         if (const std::size_t blank = text.find(' '); blank != text.npos) {
@@ -277,7 +277,7 @@ class Writer {
         return list;
     }
 
-    /** With keys of its own, of a definition (@p name), or both. */
+    /// With keys of its own, of a definition (@p name), or both.
     Json object(const std::string &name, const std::vector<Field> &fields) const {
         Json schema = Json::object();
         const bool defined = name != "object";
@@ -324,7 +324,7 @@ Json document(const std::string &title, const std::string &help, const std::stri
     return schema;
 }
 
-/** What Command::data, type and fields leave out. */
+/// What Command::data, type and fields leave out.
 Field data_of(const Command &command) {
     Field data{"", command.data, command.type, command.fields};
     if (command.control)

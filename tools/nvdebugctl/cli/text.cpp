@@ -45,7 +45,7 @@ constexpr std::array kUnits = {Unit{"ns", 1, 0},
                                Unit{"min", 60'000'000'000, 6},
                                Unit{"m", 60'000'000'000, 6},
                                Unit{"h", 3'600'000'000'000, 6}};
-/** 31 years: no overflow. */
+/// 31 years: no overflow.
 constexpr std::uint64_t kMostNs = 1'000'000'000'000'000'000;
 
 bool is_digits(std::string_view text) {
@@ -109,7 +109,7 @@ std::optional<std::string> whole_word(std::string_view typed, std::span<const st
 
 namespace {
 
-/** Letters to change, add, leave out, or swap with their neighbour. */
+/// Letters to change, add, leave out, or swap with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> cost(a.size() + 1,
                                                std::vector<std::size_t>(b.size() + 1));

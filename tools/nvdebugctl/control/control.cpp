@@ -20,7 +20,7 @@ namespace {
 using Kind = Observation::Kind;
 using Observations = std::vector<Observation>;
 
-/** As people write it, and as the tool's object is called. */
+/// As people write it, and as the tool's object is called.
 const char *noun_of(Kind kind) {
     switch (kind) {
     case Kind::tsg:
@@ -54,7 +54,7 @@ Json changes(const Observations &before, const Observations &after) {
     return rows;
 }
 
-/** After a lease: is everything as it was before it? */
+/// After a lease: is everything as it was before it?
 Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
         if (now[i].gone)
@@ -72,7 +72,7 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
     return {};
 }
 
-/** A lease and all that is needed to see it through. */
+/// A lease and all that is needed to see it through.
 struct HeldLease {
     LeaseTime time;
     nvdebug::Lease lease;
@@ -118,13 +118,13 @@ struct HeldLease {
     }
 };
 
-/** What the kernel is sent, which is no more than a word longer for a lease. */
+/// What the kernel is sent, which is no more than a word longer for a lease.
 Json write_of(const Context &context, const nvdebug::Request &request, bool leased) {
     return {{"file", context.gpu().path(request.file)},
             {"text", (leased ? "lease " : "") + request.text}};
 }
 
-/** A value of a change as people read it. */
+/// A value of a change as people read it.
 std::string words_of(const std::string &property, const Json &value) {
     if (value.is_null())
         return "not known";
@@ -141,7 +141,7 @@ std::string words_of(const std::string &property, const Json &value) {
     return shown(property, value);
 }
 
-/** `channel 0:5: enabled -> disabled`, `runlist 0: preempted; running before: TSG 1, now: TSG 2` */
+/// `channel 0:5: enabled -> disabled`, `runlist 0: preempted; running before: TSG 1, now: TSG 2`
 std::string change_line(const Json &change, bool dry) {
     const std::string property = change["property"], object = change["object"];
     std::string line = (object == "tsg" ? "TSG" : object) + " ";
@@ -163,7 +163,7 @@ std::string change_line(const Json &change, bool dry) {
     return dry ? line + before : line + before + " -> " + after;
 }
 
-/** Adds the reason to EPERM, which has several: @p refused is what the machine's facts show. */
+/// Adds the reason to EPERM, which has several: @p refused is what the machine's facts show.
 Failure with_reason(nvdebug::Error error, const std::optional<std::string> &refused) {
     if (error.number == EPERM && refused)
         error.sentence = fmt::format("{} was not written, since the kernel refuses it: {}",
@@ -171,11 +171,11 @@ Failure with_reason(nvdebug::Error error, const std::optional<std::string> &refu
     return Failure(std::move(error));
 }
 
-/** Of a control that goes through the module. */
+/// Of a control that goes through the module.
 void note_undoing_driver(Context &context) {
     const auto info = context.gpu().info();
     if (const auto driver = info && info->pci_address ? controls_undone("", *info->pci_address)
-                                                   : std::optional<std::string>())
+                                                      : std::optional<std::string>())
         context.note(*driver);
 }
 
@@ -225,7 +225,7 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
             return tl::unexpected(with_reason(lease.error(), refused));
         const auto held = std::make_shared<HeldLease>(
             HeldLease{LeaseTime(limit), std::move(*lease), *before, observe, context.gpu(), renew,
-                 request.file + " " + request.text});
+                      request.file + " " + request.text});
         document.then = [held] { return held->see_through(); };
     } else if (auto answer = context.gpu().perform(request); !answer) {
         return tl::unexpected(with_reason(answer.error(), refused));

@@ -15,18 +15,18 @@ namespace {
 
 using Seconds = LeaseTime::Seconds;
 
-struct Split {
+struct SplitTime {
     time_t whole;
     double part;
 };
 
-Split split(Seconds span) {
+SplitTime split(Seconds span) {
     double whole;
     const double part = std::modf(std::max(span.count(), 0.0), &whole);
     return {static_cast<time_t>(whole), part};
 }
 
-/** Signals that wait() takes for the end, kept back for as long as it lives. */
+/// Signals that wait() takes for the end, kept back for as long as it lives.
 class HeldSignals {
   public:
     HeldSignals() {
@@ -44,11 +44,11 @@ class HeldSignals {
     HeldSignals(const HeldSignals &) = delete;
     HeldSignals &operator=(const HeldSignals &) = delete;
 
-    /** One of them came; not if something else interrupted, or @p limit is over. */
+    /// One of them came; not if something else interrupted, or @p limit is over.
     bool came(std::optional<Seconds> limit) const {
         if (!limit)
             return sigwaitinfo(&set_, nullptr) > 0;
-        const Split left = split(*limit);
+        const SplitTime left = split(*limit);
         const timespec time{left.whole, static_cast<long>(left.part * 1e9)};
         return sigtimedwait(&set_, nullptr, &time) > 0;
     }
@@ -64,7 +64,7 @@ LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
     if (!limit_)
         return;
     std::signal(SIGALRM, SIG_DFL);
-    const Split span = split(*limit_);
+    const SplitTime span = split(*limit_);
     // a timer of zero would be none
     const auto microseconds =
         std::max(static_cast<suseconds_t>(span.part * 1e6), suseconds_t{span.whole == 0 ? 1 : 0});

@@ -21,7 +21,7 @@ namespace {
 // Sockets of no file (unix(7), "abstract"): they end with their process, and are listed with '@'.
 constexpr std::string_view prefix = "nvdebug-recorder-";
 
-/** @return the address' length. */
+/// @return the address' length.
 socklen_t address_of(const std::string &name, sockaddr_un &address) {
     address = {};
     address.sun_family = AF_UNIX;
@@ -51,7 +51,7 @@ class Socket {
 
 using Clock = std::chrono::steady_clock;
 
-/** @return false: its queue was full until @p deadline. True also for a receiver that has ended. */
+/// @return false: its queue was full until @p deadline. True also for a receiver that has ended.
 bool send_to(const std::string &name, const std::string &message, Clock::time_point deadline) {
     const Socket own;
     sockaddr_un address;
@@ -133,8 +133,7 @@ std::vector<ReceivedMark> MarkSocket::take() {
         }
         ReceivedMark mark{};
         std::istringstream words(std::string(text.data(), static_cast<std::size_t>(length)));
-        if (!(words >> mark.monotonic_ns >> mark.gpu) ||
-            !std::getline(words >> std::ws, mark.text))
+        if (!(words >> mark.monotonic_ns >> mark.gpu) || !std::getline(words >> std::ws, mark.text))
             continue;
         mark.pid = static_cast<std::uint32_t>(sender.pid);
         all.push_back(std::move(mark));

@@ -13,14 +13,14 @@ namespace {
 
 // Where a channel or TSG that the user named is: on which runlist, in which TSG.
 
-/** The runlists that targets may be on, each read once. */
+/// The runlists that targets may be on, each read once.
 class Lists {
   public:
-    /** Those that @p targets name; all if one of them names none. */
+    /// Those that @p targets name; all if one of them names none.
     static Outcome<Lists> read(const nvdebug::Gpu &gpu, std::span<const nvdebug::Target> targets,
                                nvdebug::Detail detail = nvdebug::Detail::brief);
 
-    /** The list that holds @p target; fails unless that is one. */
+    /// The list that holds @p target; fails unless that is one.
     Outcome<const nvdebug::Runlist *> holder(const nvdebug::Target &target,
                                              nvdebug::Listed kind) const;
 
@@ -47,7 +47,7 @@ const Channel *find_channel(const Runlist &runlist, std::uint32_t id) {
 
 using Kind = Observation::Kind;
 
-/** Fails if the GPU lacks a runlist that a target names; else the ids of all that it has. */
+/// Fails if the GPU lacks a runlist that a target names; else the ids of all that it has.
 Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
                                                    std::span<const Target> targets) {
     auto info = gpu.info();
@@ -86,7 +86,7 @@ Outcome<const Runlist *> Lists::holder(const Target &target, nvdebug::Listed kin
     return found ? Outcome<const Runlist *>(*found) : tl::unexpected(Failure(found.error()));
 }
 
-/** The context of a channel, which the list may print below another one; nullptr: none shown. */
+/// The context of a channel, which the list may print below another one; nullptr: none shown.
 const nvdebug::Context *context_of(const Runlist &runlist, const Channel &channel) {
     const Channel *holder = &channel;
     // a reference leads to a channel that was printed in full: two steps at most
@@ -114,12 +114,12 @@ Observation of_runlist(std::uint32_t id, std::string property, Json value) {
     return {Kind::runlist, {std::nullopt, id}, std::move(property), std::move(value)};
 }
 
-/** A TSG or channel with the runlist that holds it. */
+/// A TSG or channel with the runlist that holds it.
 Target place_in(const Runlist &runlist, const Target &target) {
     return {runlist.id, target.id};
 }
 
-/** Do all of @p ids have a file? Requests for others are refused before anything is written. */
+/// Do all of @p ids have a file? Requests for others are refused before anything is written.
 Outcome<void> all_exist(const Gpu &gpu, const Ids &ids) {
     Targets targets;
     for (const std::uint32_t id : ids)

@@ -11,7 +11,8 @@
 namespace nvdebugctl {
 
 /// nullptr: lines are wanted, or a screen is not possible; then a message names @p instead.
-[[nodiscard]] std::unique_ptr<Screen> open_screen(const Context &context, const std::string &instead);
+[[nodiscard]] std::unique_ptr<Screen> open_screen(const Context &context,
+                                                  const std::string &instead);
 
 /// When the terminal is as it was: a signal that ended the view (0: none did) does what it does to
 /// every program.

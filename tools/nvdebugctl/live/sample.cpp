@@ -10,7 +10,7 @@ namespace nvdebugctl {
 Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace)
     : gpu_(std::move(gpu)), states_(gpu_), list_pace_(list_pace) {}
 
-/** Of a capture, when that was made. */
+/// Of a capture, when that was made.
 static std::string time_of(const nvdebug::Tree &tree) {
     const auto facts = tree.facts();
     const auto captured = facts.find("captured_at");

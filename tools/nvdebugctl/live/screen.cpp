@@ -16,13 +16,13 @@
 
 namespace nvdebugctl {
 
-/** False: TERM is unknown, or has no cursor to place (`dumb`). */
+/// False: TERM is unknown, or has no cursor to place (`dumb`).
 static bool can_place_cursor();
 
 namespace {
 
-/** They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
- *  the view. */
+/// They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
+/// the view.
 sigset_t read_signals() {
     sigset_t set;
     sigemptyset(&set);
@@ -31,7 +31,7 @@ sigset_t read_signals() {
     return set;
 }
 
-/** How long the rest of a key's bytes may take. */
+/// How long the rest of a key's bytes may take.
 constexpr int escape_ms = 25;
 
 constexpr short colors[] = {COLOR_GREEN, COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA};
@@ -53,7 +53,7 @@ attr_t attribute_of(Piece::Ink ink) {
     }
 }
 
-/** Marks have colours; without them, their shapes differ. */
+/// Marks have colours; without them, their shapes differ.
 void init_colors(bool wanted) {
     if (!wanted || !has_colors() || start_color() == ERR)
         return;
@@ -62,7 +62,7 @@ void init_colors(bool wanted) {
         init_pair(static_cast<short>(n + 1), colors[n], -1);
 }
 
-/** As the view has it. */
+/// As the view has it.
 int key_of(int code) {
     switch (code) {
     case KEY_UP:
@@ -82,7 +82,7 @@ int key_of(int code) {
     }
 }
 
-/** SIGWINCH does not reach curses' own handler. */
+/// SIGWINCH does not reach curses' own handler.
 void take_size() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)

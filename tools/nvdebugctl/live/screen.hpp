@@ -14,7 +14,7 @@ namespace nvdebugctl {
 class Screen {
   public:
     /// nullptr: nothing is known about this terminal (TERM).
-    static std::unique_ptr<Screen> open(bool color);
+    [[nodiscard]] static std::unique_ptr<Screen> open(bool color);
 
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;

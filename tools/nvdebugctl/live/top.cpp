@@ -12,14 +12,14 @@
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
+#include "cli/text.hpp"
+#include "open_screen.hpp"
 #include "recording/recorder.hpp"
 #include "recording/summary.hpp"
 #include "recording/totals.hpp"
-#include "cli/text.hpp"
-#include "open_screen.hpp"
+#include "top.hpp"
 #include "top_view.hpp"
 #include "watch_data.hpp"
-#include "top.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -53,7 +53,7 @@ Outcome<TopPlan> plan_of(const Context &context) {
     return plan;
 }
 
-/** Totals of one interval after the other. */
+/// Totals of one interval after the other.
 class Intervals final : public Sink {
   public:
     void process(std::uint32_t gpu, const RecordedProcess &process) override {
@@ -71,7 +71,7 @@ class Intervals final : public Sink {
     using Sink::end;
     void end(const Lane &lane, const LaneEnd &end) override { totals_->end(lane, end); }
 
-    /** The data of the interval that each recorder has ended. */
+    /// The data of the interval that each recorder has ended.
     Json next(const std::string &time) {
         totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
         Json summary = totals_->summary(std::nullopt);
@@ -97,7 +97,7 @@ class Intervals final : public Sink {
     RecordedProcesses processes_;
 };
 
-/** The recorders of all GPUs that are looked at. */
+/// The recorders of all GPUs that are looked at.
 class Top {
   public:
     Top(Context &context, const TopPlan &plan) : context_(context), plan_(plan) {}
@@ -125,8 +125,8 @@ class Top {
         return {};
     }
 
-    /** Samples until the next interval is complete, or @p wait returns that top is to end.
-     *  @return whether it is complete. */
+    /// Samples until the next interval is complete, or @p wait returns that top is to end.
+    /// @return whether it is complete.
     template <typename Wait>
     Outcome<bool> go_on(Wait wait) {
         for (;;) {
@@ -184,7 +184,7 @@ Json rows_of(const Json &summary) {
 
 // --- the live view ---
 
-/** @return the signal that ended it, 0 if the user quit. */
+/// @return the signal that ended it, 0 if the user quit.
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
     Json last;

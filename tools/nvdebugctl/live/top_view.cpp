@@ -8,8 +8,8 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "recording/summary.hpp"
 #include "cli/text.hpp"
+#include "recording/summary.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -19,17 +19,17 @@ using Lines = std::vector<ViewLine>;
 
 constexpr std::array order_names = {"engine", "share", "turns", "name"};
 
-struct Shown {
+struct ShownColumn {
     const char *key, *title;
     bool right = true; ///< aligned
 };
-/** The last ones go first where the screen is narrow. */
+/// The last ones go first where the screen is narrow.
 constexpr std::array columns = {
-    Shown{"engine", "ENGINE", false},  Shown{"name", "WHO", false},
-    Shown{"share_percent", "SHARE"},   Shown{"turns", "TURNS"},
-    Shown{"slice_median_us", "SLICE"}, Shown{"slice_p99_us", "99 %"},
-    Shown{"away_median_us", "AWAY"},   Shown{"timeslice_us", "TIMESLICE"},
-    Shown{"tsgs", "TSGS", false}};
+    ShownColumn{"engine", "ENGINE", false},  ShownColumn{"name", "WHO", false},
+    ShownColumn{"share_percent", "SHARE"},   ShownColumn{"turns", "TURNS"},
+    ShownColumn{"slice_median_us", "SLICE"}, ShownColumn{"slice_p99_us", "99 %"},
+    ShownColumn{"away_median_us", "AWAY"},   ShownColumn{"timeslice_us", "TIMESLICE"},
+    ShownColumn{"tsgs", "TSGS", false}};
 
 std::vector<Json> sorted(const Json &all, TopView::Order order) {
     using Order = TopView::Order;
@@ -47,13 +47,13 @@ std::vector<Json> sorted(const Json &all, TopView::Order order) {
     return rows;
 }
 
-/** The header, and a line for each row: whole columns alone. */
+/// The header, and a line for each row: whole columns alone.
 Lines table(const std::vector<Json> &rows, std::size_t width) {
     std::vector<std::vector<std::string>> cells(rows.size() + 1);
-    for (const Shown &column : columns)
+    for (const ShownColumn &column : columns)
         cells[0].emplace_back(column.title);
     for (std::size_t n = 0; n < rows.size(); n++) {
-        for (const Shown &column : columns)
+        for (const ShownColumn &column : columns)
             cells[n + 1].push_back(shown(column.key, rows[n][column.key]));
         cells[n + 1][0] = fmt::format("gpu{} {}", rows[n]["gpu"].get<int>(), cells[n + 1][0]);
     }
@@ -75,7 +75,7 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
     return made;
 }
 
-/** What engines with the driver's record of switches did, a line each. */
+/// What engines with the driver's record of switches did, a line each.
 Lines engines(const Json &summary, std::size_t width) {
     Lines lines;
     for (const Json &engine : summary["engines"]) {

@@ -17,7 +17,8 @@ class TopView {
     bool paused() const { return paused_; }
 
     /// No more than fit. @param summary as data of nvdebug/record
-    std::vector<ViewLine> lines(const Json &summary, std::chrono::milliseconds interval, Size size);
+    [[nodiscard]] std::vector<ViewLine> lines(const Json &summary,
+                                              std::chrono::milliseconds interval, Size size);
 
     enum class Order { engine, share, turns, name };
 

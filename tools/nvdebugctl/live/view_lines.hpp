@@ -32,9 +32,9 @@ class Scroll {
     void handle(int key);
     void to_top() { first_ = 0; }
     /// Of @p count lines those that fit in @p room.
-    std::vector<ViewLine> cut(std::vector<ViewLine> lines, std::size_t room);
+    [[nodiscard]] std::vector<ViewLine> cut(std::vector<ViewLine> lines, std::size_t room);
     /// `  arrows 3-10 of 25`; empty: all are there.
-    std::string where(std::size_t count, std::size_t room) const;
+    [[nodiscard]] std::string where(std::size_t count, std::size_t room) const;
 
   private:
     std::size_t first_ = 0; ///< line at the top

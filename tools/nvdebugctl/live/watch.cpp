@@ -14,9 +14,9 @@
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "open_screen.hpp"
+#include "watch.hpp"
 #include "watch_data.hpp"
 #include "watch_view.hpp"
-#include "watch.hpp"
 
 namespace nvdebugctl {
 
@@ -36,13 +36,13 @@ bool is_capture(const Context &context) {
     return source_kind(context.tree()) == "capture";
 }
 
-/** Captures do not change. A folder may: --count and --interval demand that it is sampled. */
+/// Captures do not change. A folder may: --count and --interval demand that it is sampled.
 bool is_still(const Context &context) {
     const bool asked = context.value("--count") || context.value("--interval");
     return is_capture(context) || (source_kind(context.tree()) == "folder" && !asked);
 }
 
-/** The sampler of a GPU with all that is made of its samples. */
+/// The sampler of a GPU with all that is made of its samples.
 struct Watched {
     nvdebug::Gpu gpu;
     std::string name;
@@ -58,10 +58,10 @@ struct Watched {
     }
 };
 
-/** All GPUs that are watched, at the same moments. */
+/// All GPUs that are watched, at the same moments.
 class Watch {
   public:
-    /** @param list_pace as for Sampler */
+    /// @param list_pace as for Sampler
     Watch(Context &context, const WatchPlan &plan, const std::vector<nvdebug::Gpu> &gpus,
           std::uint64_t list_pace)
         : context_(context), plan_(plan) {
@@ -69,7 +69,7 @@ class Watch {
             gpus_.emplace_back(gpu, list_pace);
     }
 
-    /** Fails if nothing was readable from the beginning. */
+    /// Fails if nothing was readable from the beginning.
     Outcome<void> take() {
         context_.forget_missing();
         for (Watched &each : gpus_) {
@@ -93,7 +93,7 @@ class Watch {
         return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next_ - Clock::now()));
     }
 
-    /** One for each GPU. */
+    /// One for each GPU.
     std::string documents() {
         std::string text;
         for (const Watched &each : gpus_) {
@@ -107,7 +107,7 @@ class Watch {
         return text;
     }
 
-    /** A row for each engine, with its GPU. */
+    /// A row for each engine, with its GPU.
     Json rows() const {
         Json rows = Json::array();
         for (const Watched &each : gpus_)
@@ -118,8 +118,8 @@ class Watch {
         return rows;
     }
 
-    Shown shown() const {
-        Shown shown{{}, source(), plan_.interval};
+    WatchedGpus shown() const {
+        WatchedGpus shown{{}, source(), plan_.interval};
         for (const Watched &each : gpus_)
             shown.gpus.push_back({each.name, *each.sample, each.residency});
         return shown;
@@ -150,7 +150,7 @@ class Watch {
     Clock::time_point next_;
 };
 
-/** @p text makes what is to be written of a sample. */
+/// @p text makes what is to be written of a sample.
 Outcome<Exit> write_samples(const Context &context, Output &output, Watch &watch,
                             const std::function<std::string()> &text) {
     for (;;) {
@@ -195,7 +195,7 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
     });
 }
 
-/** @return the signal that ended it, 0 if the user quit. */
+/// @return the signal that ended it, 0 if the user quit.
 Outcome<int> show(Screen &screen, Watch &watch, bool still) {
     constexpr std::chrono::milliseconds idle{60 * 1000};
     WatchView view(this_terminal().unicode);

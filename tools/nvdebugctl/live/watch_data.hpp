@@ -12,7 +12,8 @@
 namespace nvdebugctl {
 
 /// `data` of nvdebug/watch.
-[[nodiscard]] Json watch_json(const Sample &sample, const Residency &residency, std::chrono::milliseconds period);
+[[nodiscard]] Json watch_json(const Sample &sample, const Residency &residency,
+                              std::chrono::milliseconds period);
 
 /// @p data, a row for each engine with the columns of `watch`.
 [[nodiscard]] Json watch_rows(const Json &data);

@@ -26,8 +26,8 @@ struct Mark {
     Ink ink;
 };
 
-/** Marks of one engine. The four most frequent residents have marks of their own, given by rising
- *  id, so that they do not change with each change of rank. */
+/// Marks of one engine. The four most frequent residents have marks of their own, given by rising
+/// id, so that they do not change with each change of rank.
 class Marks {
   public:
     Marks(const std::vector<EngineResidency::Part> &parts, bool unicode) : unicode_(unicode) {
@@ -46,7 +46,7 @@ class Marks {
         return {unicode_ ? blocks[rank] : letters[rank], inks[rank]};
     }
 
-    /** Marks of a sample in which the engine was idle, or could not be read. */
+    /// Marks of a sample in which the engine was idle, or could not be read.
     Mark idle() const { return {unicode_ ? "·" : ".", Ink::dim}; }
     Mark unreadable() const { return {"?", Ink::dim}; }
 
@@ -77,7 +77,7 @@ struct Row {
                !engine->busy.value_or(false) && !engine->faulted.value_or(false) &&
                residency.parts.empty();
     }
-    /** How much of the time, for sorting. */
+    /// How much of the time, for sorting.
     double occupied() const {
         double resident = 0;
         for (const EngineResidency::Part &part : residency.parts)
@@ -113,10 +113,8 @@ struct At {
 };
 using Grid = std::array<Column, At::end>;
 
-/**
- * Widths of the columns of @p rows on a screen. Each step below gives a column more of what is
- * left, so that the first ones are kept longest where the screen gets narrow.
- */
+/// Widths of the columns of @p rows on a screen. Each step below gives a column more of what is
+/// left, so that the first ones are kept longest where the screen gets narrow.
 Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     Grid grid{{{"ENGINE"},
                {"RUNLIST", true},
@@ -181,7 +179,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     return grid;
 }
 
-/** What part of the last samples each resident was on the engine: as long a part of the bar. */
+/// What part of the last samples each resident was on the engine: as long a part of the bar.
 ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     ViewLine line{{"["}};
     const std::size_t room = width - 2;
@@ -202,7 +200,7 @@ ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     return line;
 }
 
-/** A mark for each of the last samples, the newest at the right. */
+/// A mark for each of the last samples, the newest at the right.
 ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, std::size_t width) {
     std::vector<const Residency::Seen *> seen = residency.history(row.engine->engine);
     if (seen.size() > width)
@@ -213,7 +211,7 @@ ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, s
     return line;
 }
 
-/** In as many lines as that takes, @p most at most; the last has the number left out. */
+/// In as many lines as that takes, @p most at most; the last has the number left out.
 Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size_t most) {
     if (!row.is_public())
         return {{{"not public on this chip", Ink::dim}}};
@@ -242,7 +240,7 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
     return lines;
 }
 
-/** A column of an engine, except its residents. */
+/// A column of an engine, except its residents.
 ViewLine cell(std::size_t column, const Row &row, const Marks &marks, const Residency &residency,
               std::size_t width) {
     const nvdebug::EngineState &engine = *row.engine;
@@ -354,7 +352,7 @@ void add_lists(Lines &lines, const Sample &sample, bool fold, std::size_t width)
 
 constexpr std::size_t most_lines_of_residents = 3;
 
-/** How blocks are to be shown. */
+/// How blocks are to be shown.
 struct Style {
     bool unicode, fold, all_residents;
     WatchView::Order order;
@@ -369,7 +367,7 @@ std::vector<Row> rows_of(const WatchedGpu &gpu) {
     return rows;
 }
 
-/** `idle: NVDEC0, NVENC0` */
+/// `idle: NVDEC0, NVENC0`
 void add_folded(Lines &lines, const char *what, const std::vector<Row> &rows, std::size_t width) {
     std::vector<std::string> names;
     for (const Row &row : rows)
@@ -402,7 +400,7 @@ void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Styl
         add_wrapped(lines, "", printable(sentence), style.width, Ink::bold);
 }
 
-Lines blocks(const Shown &shown, const Style &style) {
+Lines blocks(const WatchedGpus &shown, const Style &style) {
     // All blocks have the same columns.
     std::vector<Row> all;
     for (const WatchedGpu &gpu : shown.gpus)
@@ -445,7 +443,7 @@ Lines help_lines(std::size_t width) {
     return lines;
 }
 
-std::string title(const Shown &shown, bool paused) {
+std::string title(const WatchedGpus &shown, bool paused) {
     const Sample &sample = shown.gpus.front().sample;
     std::size_t samples = 0;
     for (const WatchedGpu &gpu : shown.gpus)
@@ -463,7 +461,7 @@ constexpr std::array order_names = {"device", "busy", "name"};
 
 } // namespace
 
-std::vector<ViewLine> WatchView::body(const Shown &shown, Size room) {
+std::vector<ViewLine> WatchView::body(const WatchedGpus &shown, Size room) {
     if (help_)
         return help_lines(room.columns);
     Style style{unicode_, fold_idle_.value_or(false), all_residents_, order_, room.columns};
@@ -485,7 +483,7 @@ ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
     return {{text, Ink::dim}};
 }
 
-std::vector<ViewLine> WatchView::lines(const Shown &shown, Size size) {
+std::vector<ViewLine> WatchView::lines(const WatchedGpus &shown, Size size) {
     const std::size_t room = size.rows > 2 ? size.rows - 2 : 0;
     std::vector<ViewLine> all = body(shown, {room, size.columns});
     const std::size_t count = all.size();

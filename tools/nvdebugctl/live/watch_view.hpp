@@ -19,7 +19,7 @@ struct WatchedGpu {
 };
 
 /// All GPUs' samples have the same number.
-struct Shown {
+struct WatchedGpus {
     std::vector<WatchedGpu> gpus;
     std::string source; ///< `live`, `a capture: one sample`
     std::chrono::milliseconds period;
@@ -36,12 +36,12 @@ class WatchView {
     bool paused() const { return paused_; }
 
     /// No more than fit.
-    std::vector<ViewLine> lines(const Shown &shown, Size size);
+    [[nodiscard]] std::vector<ViewLine> lines(const WatchedGpus &shown, Size size);
 
     enum class Order { device, busy, name };
 
   private:
-    std::vector<ViewLine> body(const Shown &shown, Size room);
+    [[nodiscard]] std::vector<ViewLine> body(const WatchedGpus &shown, Size room);
     ViewLine keys(std::size_t count, std::size_t room) const;
 
     const bool unicode_;

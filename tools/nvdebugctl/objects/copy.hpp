@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Runlists → LCEs → PCEs, as both pictures of `copy show` draw them. */
-#ifndef NVDEBUGCTL_COPY_HPP
-#define NVDEBUGCTL_COPY_HPP
+/// @file Runlists → LCEs → PCEs, as both pictures of `copy show` draw them.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -10,15 +9,15 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "lib/drawing/svg.hpp"
 #include "nvdebug/copy.hpp"
 #include "nvdebug/engine.hpp"
-#include "lib/drawing/svg.hpp"
 
 namespace nvdebugctl {
 
 struct WiredLce {
     std::string name; ///< `LCE2`
-    /** `GRCE0`: it is on the runlist of a graphics engine. Empty: it is not. */
+    /// `GRCE0`: it is on the runlist of a graphics engine. Empty: it is not.
     std::string graphics_name;
     std::vector<std::uint32_t> pces;     ///< its own
     std::vector<std::uint32_t> borrowed; ///< those of `lender`
@@ -44,15 +43,13 @@ struct CopyWiring {
 
 CopyWiring make_wiring(const nvdebug::CopyTopology &copy, std::span<const nvdebug::Engine> engines);
 
-/** Bits as numbers, rising. */
-std::vector<std::uint32_t> bits_of(std::uint32_t mask);
+/// Bits as numbers, rising.
+[[nodiscard]] std::vector<std::uint32_t> bits_of(std::uint32_t mask);
 
-/** `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024. */
-std::string copy_svg(const CopyWiring &wiring, const drawing::Caption &caption);
+/// `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024.
+[[nodiscard]] std::string copy_svg(const CopyWiring &wiring, const drawing::Caption &caption);
 
-/** The pictures of `copy show`. */
-std::vector<Picture> copy_pictures();
+/// The pictures of `copy show`.
+[[nodiscard]] std::vector<Picture> copy_pictures();
 
 } // namespace nvdebugctl
-
-#endif

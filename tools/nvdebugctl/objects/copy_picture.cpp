@@ -5,8 +5,8 @@
 #include <map>
 
 #include "caption.hpp"
-#include "copy.hpp"
 #include "cli/text.hpp"
+#include "copy.hpp"
 
 namespace nvdebugctl {
 

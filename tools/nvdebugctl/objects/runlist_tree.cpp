@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 #include <memory>
 
+#include "caption.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
-#include "caption.hpp"
 #include "cli/text.hpp"
-#include "state/tree.hpp"
 #include "runlist_tree.hpp"
+#include "state/tree.hpp"
 #include "tree_picture.hpp"
 
 namespace nvdebugctl {

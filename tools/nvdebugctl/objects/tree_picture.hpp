@@ -10,6 +10,7 @@
 namespace nvdebugctl {
 
 /// `runlist tree --svg`: one round of each runlist.
-[[nodiscard]] std::string tree_svg(const std::vector<RunlistView> &tree, const drawing::Caption &caption);
+[[nodiscard]] std::string tree_svg(const std::vector<RunlistView> &tree,
+                                   const drawing::Caption &caption);
 
 } // namespace nvdebugctl

@@ -26,7 +26,7 @@ std::string names_of_forms() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/** `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it. */
+/// `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it.
 std::string closing_line(const Destination &destination, const Json &summary) {
     const std::string &path = destination.file.path();
     std::string how;
@@ -67,7 +67,8 @@ Outcome<const Form *> form_of(const Context &context) {
                              *file, names_of_forms()));
 }
 
-Outcome<std::optional<Destination>> open_destination(const Context &context, RecordingFile::Appears when) {
+Outcome<std::optional<Destination>> open_destination(const Context &context,
+                                                     RecordingFile::Appears when) {
     const auto form = form_of(context);
     if (!form)
         return tl::unexpected(form.error());

@@ -26,7 +26,7 @@ std::string or_null_text(const std::optional<T> &value) {
     return value ? fmt::format("{}", *value) : std::string("null");
 }
 
-/** The end of each line of a turn, made once for each that has one. */
+/// The end of each line of a turn, made once for each that has one.
 class Tails {
   public:
     template <typename Make>
@@ -46,10 +46,10 @@ class Tails {
     std::map<std::pair<Holder, bool>, Tail> tails_;
 };
 
-/** Since when each GPU's times are counted. */
+/// Since when each GPU's times are counted.
 class Origins {
   public:
-    /** @return it, if it has to be written first: it is new, or more of it is known. */
+    /// @return it, if it has to be written first: it is new, or more of it is known.
     const Origin *learn(std::uint32_t gpu, const Origin &origin) {
         const auto [at, fresh] = origins_.try_emplace(gpu, origin);
         if (fresh)
@@ -186,7 +186,7 @@ class Ndjson final : public TextSink {
   private:
     void add(const Json &line) { text_ += quoted(line) + "\n"; }
 
-    /** Before the first time of a GPU. */
+    /// Before the first time of a GPU.
     void begin(std::uint32_t gpu, const Origin &known) {
         const Origin *const origin = origins_.learn(gpu, known);
         if (!origin)
@@ -207,7 +207,7 @@ class Ndjson final : public TextSink {
     Tails tails_;
 };
 
-/** Keys that name an engine. */
+/// Keys that name an engine.
 std::vector<Field> of_engine(std::string kind, std::vector<Field> more) {
     std::vector<Field> all = {{"kind", "what the line is", "=" + std::move(kind)},
                               {"gpu", "N of gpuN", "uint"},
@@ -287,7 +287,7 @@ class Csv final : public TextSink {
         return name;
     }
 
-    /** The only row with an absolute time: all other rows count from it. */
+    /// The only row with an absolute time: all other rows count from it.
     void begin(std::uint32_t gpu, std::uint64_t ns) {
         if (origins_.learn(gpu, {ns}))
             fmt::format_to(std::back_inserter(text_), "origin,{},,{},,,,,,,,,,\n", gpu, ns);
@@ -298,8 +298,7 @@ class Csv final : public TextSink {
     Tails tails_;
 };
 
-/** The page, its program, and behind it the lines of NDJSON: also what was cut short can be seen.
- */
+/// The page, its program, and behind it the lines of NDJSON: also what was cut short can be seen.
 class Html final : public TextSink {
   public:
     void head(const RecordingHead &head) override {

@@ -16,11 +16,11 @@
 #include "cli/text.hpp"
 #include "control/marks.hpp"
 #include "destination.hpp"
+#include "record.hpp"
 #include "recorder.hpp"
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
-#include "record.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/** SIGINT and others as a descriptor to poll: a recording is completed in any case. */
+/// SIGINT and others as a descriptor to poll: a recording is completed in any case.
 class EndingSignals {
   public:
     EndingSignals() {
@@ -51,7 +51,7 @@ class EndingSignals {
         close(descriptor_);
     }
     int descriptor() const { return descriptor_; }
-    /** Did one come? */
+    /// Did one come?
     bool came() const {
         signalfd_siginfo info;
         return read(descriptor_, &info, sizeof info) == sizeof info;
@@ -62,7 +62,7 @@ class EndingSignals {
     int descriptor_;
 };
 
-/** Of this process, its system calls included. */
+/// Of this process, its system calls included.
 double processor_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -122,7 +122,7 @@ RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &g
     return head;
 }
 
-/** On a terminal, a line on stderr that changes: how long it has been recorded. */
+/// On a terminal, a line on stderr that changes: how long it has been recorded.
 class Progress {
   public:
     Progress() : wanted_(isatty(STDERR_FILENO) == 1) {}
@@ -135,7 +135,7 @@ class Progress {
         write(fmt::format("\rrecording: {} s, {} (Ctrl-C ends it)", seconds.count(),
                           count_of(turns, "turn")));
     }
-    /** What follows has the line for itself. */
+    /// What follows has the line for itself.
     void clear() {
         if (length_)
             write("\r" + std::string(length_, ' ') + "\r");
@@ -152,15 +152,16 @@ class Progress {
     std::size_t length_ = 0;
 };
 
-/** All GPUs' recorders, and when each is to read. */
+/// All GPUs' recorders, and when each is to read.
 class Recording {
   public:
     Recording(const RecordPlan &plan, std::vector<std::unique_ptr<Recorder>> recorders,
               const Totals &totals, Destination *destination)
-        : plan_(plan), recorders_(std::move(recorders)), totals_(totals), destination_(destination) {}
+        : plan_(plan), recorders_(std::move(recorders)), totals_(totals),
+          destination_(destination) {}
 
-    /** Until its time is over, it is interrupted, or nothing can be recorded or written any more:
-     *  that is in errors(). */
+    /// Until its time is over, it is interrupted, or nothing can be recorded or written any more:
+    /// that is in errors().
     void run() {
         for (const auto &recorder : recorders_)
             recorder->begin();
@@ -196,7 +197,7 @@ class Recording {
                 std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
-    /** Share of a core during the recording, without opening the GPU and finding processes. */
+    /// Share of a core during the recording, without opening the GPU and finding processes.
     double cost() const { return cost_; }
 
     void write() {
@@ -205,7 +206,7 @@ class Recording {
         if (auto done = destination_->file.write(destination_->sink->text()); !done)
             broken_ = done.error();
     }
-    /** After the last write(). */
+    /// After the last write().
     void finish() {
         if (!destination_ || broken_)
             return;
@@ -213,12 +214,12 @@ class Recording {
             broken_ = done.error();
     }
 
-    /** Messages of other users, thrown away. */
+    /// Messages of other users, thrown away.
     std::uint64_t refused() const { return mark_socket_.refused(); }
 
-    /** Why it could not be written to the end. */
+    /// Why it could not be written to the end.
     const std::optional<Failure> &broken() const { return broken_; }
-    /** Why a GPU could not be recorded to the end. */
+    /// Why a GPU could not be recorded to the end.
     const std::vector<nvdebug::Error> &errors() const { return errors_; }
 
   private:
@@ -282,12 +283,13 @@ class Recording {
                     recorder->mark(mark.monotonic_ns, mark.pid, mark.text);
     }
 
-    /** @return whether a signal came. */
+    /// @return whether a signal came.
     bool wait(const EndingSignals &signals, Clock::time_point until) {
         const nanoseconds left = std::max(nanoseconds(0), nanoseconds(until - Clock::now()));
         const timespec time{static_cast<time_t>(left.count() / 1'000'000'000),
                             static_cast<long>(left.count() % 1'000'000'000)};
-        pollfd files[] = {{signals.descriptor(), POLLIN, 0}, {mark_socket_.descriptor(), POLLIN, 0}};
+        pollfd files[] = {{signals.descriptor(), POLLIN, 0},
+                          {mark_socket_.descriptor(), POLLIN, 0}};
         if (ppoll(files, 2, &time, nullptr) > 0) {
             take_marks();
             return signals.came();
@@ -395,8 +397,10 @@ std::vector<Command> record_commands() {
                "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
                "TIME"},
               {"--rate",
-               fmt::format("samples a second of engines whose switches the driver does not record; 0: none; "
-                           "default: {}", Recorder::default_rate),
+               fmt::format("samples a second of engines whose switches the driver does not record; "
+                           "0: none; "
+                           "default: {}",
+                           Recorder::default_rate),
                "NUMBER"}},
              form_options()),
          .columns = summary_columns(),

@@ -14,7 +14,7 @@ namespace {
 
 using nvdebug::Turn;
 
-/** What is wrong with a line, as the end of a sentence about it. */
+/// What is wrong with a line, as the end of a sentence about it.
 struct BadLine : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -62,7 +62,7 @@ const Json &list_in(const Json &object, const char *key) {
     return value;
 }
 
-/** What @p get finds, unless the value is null. */
+/// What @p get finds, unless the value is null.
 template <typename Get>
 auto unless_null(const Json &object, const char *key, Get get)
     -> std::optional<decltype(get(object, key))> {
@@ -91,7 +91,7 @@ constexpr auto number64 = number_in<std::uint64_t>;
 
 // --- times ---
 
-/** @param base of version 2; version 1 has absolute numbers. */
+/// @param base of version 2; version 1 has absolute numbers.
 std::uint64_t RecordedFile::time_in(const Json &line, const char *key,
                                     const std::optional<std::uint64_t> &base) const {
     if (version_ == 1)
@@ -184,14 +184,14 @@ void RecordedFile::replay_process(const Json &line, Sink &sink) {
     sink.process(gpu, process);
 }
 
-/** Version 1 has GR0's last sample a second time, as the turn of the engine after it: of a chip
- *  with several graphics engines that is GR1, which runlist 0 does not serve. */
+/// Version 1 has GR0's last sample a second time, as the turn of the engine after it: of a chip
+/// with several graphics engines that is GR1, which runlist 0 does not serve.
 bool RecordedFile::is_of_gr0(const Turn &turn, const Lane &where) const {
     return version_ == 1 && !turn.whole && turn.who.runlist == 0U && where.engine != "GR0" &&
            where.engine.starts_with("GR") && where.means == Lane::Means::samples;
 }
 
-/** Version 1 has whole turns that began before it. @return false: it ended before, too */
+/// Version 1 has whole turns that began before it. @return false: it ended before, too
 bool RecordedFile::cut_at_begin(Turn &turn, std::uint32_t gpu) const {
     const auto clock = begins_.find(gpu);
     if (version_ != 1 || clock == begins_.end() || turn.begin_ns >= clock->second)
@@ -235,7 +235,7 @@ void RecordedFile::replay_end(const Json &line, Sink &sink) {
                      number64(line, "known_ns")});
 }
 
-/** Throws BadLine where it is no line of a recording, or not where it may be. */
+/// Throws BadLine where it is no line of a recording, or not where it may be.
 void RecordedFile::replay_line(const std::string &text, Sink &sink) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded())
@@ -285,22 +285,22 @@ Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
             if (!got)
                 return tl::unexpected(got.error());
             if (is_blank(text)) {
-                if (*got == LineReader::Got::line)
+                if (*got == LineReader::ReadResult::line)
                     continue;
-                got = LineReader::Got::end;
+                got = LineReader::ReadResult::end;
             }
-            if (*got == LineReader::Got::line) {
+            if (*got == LineReader::ReadResult::line) {
                 replay_line(text, sink);
                 continue;
             }
-            if (version_ == 0 && *got == LineReader::Got::cut)
+            if (version_ == 0 && *got == LineReader::ReadResult::cut)
                 throw BadLine("it is cut off, or this is no recording");
             if (version_ == 0)
                 return fail(
                     nvdebug::ErrorCode::malformed,
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A line without its end was cut off, and so was the recording.
-            return is_whole_ && *got == LineReader::Got::end;
+            return is_whole_ && *got == LineReader::ReadResult::end;
         }
     } catch (const BadLine &error) {
         return fail(nvdebug::ErrorCode::malformed,

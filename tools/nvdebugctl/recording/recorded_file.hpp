@@ -18,7 +18,7 @@ namespace nvdebugctl {
 class RecordedFile {
   public:
     /// @return whether it is whole: its last line is there.
-    Outcome<bool> replay(const std::string &path, Sink &sink);
+    [[nodiscard]] Outcome<bool> replay(const std::string &path, Sink &sink);
 
   private:
     std::uint64_t time_in(const Json &line, const char *key,

@@ -175,9 +175,9 @@ void Recorder::read_owners() {
             if (place->tsg) {
                 owner_[{place->runlist, Occupant::Kind::tsg}][*place->tsg] = each.pid;
                 // The list's: the driver's is in units of 1.024 us.
-                fresh.tsgs.push_back({place->runlist, *place->tsg,
-                                      place->header ? std::optional(place->header->timeslice_ns)
-                                                    : std::nullopt});
+                fresh.tsgs.push_back(
+                    {place->runlist, *place->tsg,
+                     place->header ? std::optional(place->header->timeslice_ns) : std::nullopt});
             }
             for (const nvdebug::OwnedChannel *const channel : task)
                 if (const auto listed = places.find(channel); listed != places.end())
@@ -236,9 +236,9 @@ void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
     constexpr std::uint64_t longest_in_periods = 3;
     auto &engine = engines_[state.engine];
     if (!engine) {
-        engine =
-            std::make_unique<Sampled>(Sampled{{gpu_.index(), state.engine, Lane::Means::samples},
-                                              nvdebug::SampleTurns(longest_in_periods * period_)});
+        engine = std::make_unique<SampledEngine>(
+            SampledEngine{{gpu_.index(), state.engine, Lane::Means::samples},
+                          nvdebug::SampleTurns(longest_in_periods * period_)});
         order_.push_back(state.engine);
     }
     engine->samples++;
@@ -379,7 +379,7 @@ Result<void> Recorder::split() {
 
 void Recorder::emit_sampled(bool last) {
     for (const std::string &name : order_) {
-        Sampled &engine = *engines_.at(name);
+        SampledEngine &engine = *engines_.at(name);
         std::vector<Turn> turns;
         if (last)
             engine.turns.end(turns);
@@ -397,7 +397,7 @@ void Recorder::emit_sampled(bool last) {
 
 void Recorder::end_interval(std::optional<std::uint64_t> ns) {
     for (const std::string &name : order_) {
-        Sampled &engine = *engines_.at(name);
+        SampledEngine &engine = *engines_.at(name);
         const std::uint64_t known = engine.turns.known_ns();
         if (!is_switched(name) || !any_switch_)
             sink_.end(engine.lane,

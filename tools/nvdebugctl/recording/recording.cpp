@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // `recording show`.
+#include "recording.hpp"
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
@@ -8,7 +9,6 @@
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
-#include "recording.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -17,7 +17,7 @@ Outcome<void> check_show(const Context &context) {
     return form_of(context).map([](const Form *) {});
 }
 
-/** Writes the text of a sink whenever there is much of it. */
+/// Writes the text of a sink whenever there is much of it.
 class Draining final : public Sink {
   public:
     explicit Draining(Destination &destination) : destination_(destination) {}

@@ -11,8 +11,8 @@
 #include <utility>
 #include <zlib.h>
 
-#include "lib/base/packing.hpp"
 #include "cli/output.hpp"
+#include "lib/base/packing.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -110,7 +110,7 @@ Outcome<void> RecordingFile::finish() {
 namespace {
 
 constexpr std::size_t step = std::size_t{1} << 18;
-/** A summary of 1,000 processes on 40 engines is some 20 MB. */
+/// A summary of 1,000 processes on 40 engines is some 20 MB.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 
 } // namespace
@@ -142,7 +142,7 @@ LineReader::~LineReader() {
         ::gzclose(file_);
 }
 
-/** @return false: there is no more. */
+/// @return false: there is no more.
 Outcome<bool> LineReader::fill() {
     buffer_.erase(0, std::exchange(at_, 0));
     const std::size_t have = buffer_.size();
@@ -169,13 +169,13 @@ Outcome<bool> LineReader::fill() {
     return got > 0;
 }
 
-Outcome<LineReader::Got> LineReader::next(std::string &line) {
+Outcome<LineReader::ReadResult> LineReader::next(std::string &line) {
     for (std::size_t from = at_;;) {
         if (const std::size_t end = buffer_.find('\n', from); end != buffer_.npos) {
             line.assign(buffer_, at_, end - at_);
             at_ = end + 1;
             number_++;
-            return Got::line;
+            return ReadResult::line;
         }
         from = buffer_.size() - at_; // as it is once the rest is in front
         const auto more = fill();
@@ -183,7 +183,7 @@ Outcome<LineReader::Got> LineReader::next(std::string &line) {
             return tl::unexpected(more.error());
         if (!*more) {
             line = buffer_;
-            return line.empty() ? Got::end : Got::cut;
+            return line.empty() ? ReadResult::end : ReadResult::cut;
         }
     }
 }

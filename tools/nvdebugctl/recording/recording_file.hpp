@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The file that a recording is written to, and the lines of one that is read. */
-#ifndef NVDEBUGCTL_RECORDING_FILE_HPP
-#define NVDEBUGCTL_RECORDING_FILE_HPP
+/// @file The file that a recording is written to, and the lines of one that is read.
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -13,11 +12,9 @@ struct gzFile_s;
 
 namespace nvdebugctl {
 
-/**
- * Where a recording goes, piece by piece. A regular file is a new one, readable for its owner only,
- * that replaces what is there. Standard output, a descriptor (`/dev/fd/N`), a pipe or a device is
- * written to as it is.
- */
+/// Where a recording goes, piece by piece. A regular file is a new one, readable for its owner
+/// only, that replaces what is there. Standard output, a descriptor (`/dev/fd/N`), a pipe or a
+/// device is written to as it is.
 class RecordingFile {
   public:
     enum class Appears {
@@ -25,23 +22,23 @@ class RecordingFile {
         when_finished ///< whole or not at all
     };
 
-    static Outcome<RecordingFile> open(const std::string &path, Appears when);
+    [[nodiscard]] static Outcome<RecordingFile> open(const std::string &path, Appears when);
     RecordingFile(RecordingFile &&other) noexcept;
     RecordingFile &operator=(RecordingFile &&) = delete;
-    /** Without finish(), a file that was to appear then does not. */
+    /// Without finish(), a file that was to appear then does not.
     ~RecordingFile();
 
-    /** Writes all of @p text and clears it. If that fails, a file of its own has none of it. */
-    Outcome<void> write(std::string &text);
-    /** After the last write. */
-    Outcome<void> finish();
+    /// Writes all of @p text and clears it. If that fails, a file of its own has none of it.
+    [[nodiscard]] Outcome<void> write(std::string &text);
+    /// After the last write.
+    [[nodiscard]] Outcome<void> finish();
 
     const std::string &path() const { return path_; }
 
   private:
     RecordingFile(int descriptor, std::string path)
         : descriptor_(descriptor), path_(std::move(path)) {}
-    static Outcome<RecordingFile> replace(const std::string &path, Appears when);
+    [[nodiscard]] static Outcome<RecordingFile> replace(const std::string &path, Appears when);
 
     int descriptor_;
     std::string path_;
@@ -50,27 +47,27 @@ class RecordingFile {
     off_t whole_ = 0;       ///< bytes of it so far
 };
 
-/** Lines of a file or of standard input, unpacked if it is packed by gzip. */
+/// Lines of a file or of standard input, unpacked if it is packed by gzip.
 class LineReader {
   public:
-    static Outcome<LineReader> open(const std::string &path);
+    [[nodiscard]] static Outcome<LineReader> open(const std::string &path);
     LineReader(LineReader &&other) noexcept;
     LineReader &operator=(LineReader &&) = delete;
     ~LineReader();
 
-    /** What it is called in sentences. */
+    /// What it is called in sentences.
     const std::string &name() const { return name_; }
-    /** Of the last line, from 1; 0: none was read. */
+    /// Of the last line, from 1; 0: none was read.
     std::uint64_t number() const { return number_; }
 
-    enum class Got { line, cut, end }; ///< `cut`: the file ends in the middle of a line
-    /** @p line gets the next one without its end, or what there is of it. Fails where the file is
-     *  damaged. */
-    Outcome<Got> next(std::string &line);
+    enum class ReadResult { line, cut, end }; ///< `cut`: the file ends in the middle of a line
+    /// @p line gets the next one without its end, or what there is of it. Fails where the file is
+    /// damaged.
+    [[nodiscard]] Outcome<ReadResult> next(std::string &line);
 
   private:
     LineReader(gzFile_s *file, std::string name) : file_(file), name_(std::move(name)) {}
-    Outcome<bool> fill();
+    [[nodiscard]] Outcome<bool> fill();
 
     gzFile_s *file_;
     std::string name_;
@@ -80,5 +77,3 @@ class LineReader {
 };
 
 } // namespace nvdebugctl
-
-#endif

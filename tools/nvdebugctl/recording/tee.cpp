@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "tee.hpp"
 
-
 namespace nvdebugctl {
 
 using nvdebug::Turn;

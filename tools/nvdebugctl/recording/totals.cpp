@@ -20,7 +20,7 @@ void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
 
 namespace {
 
-/** Timeslice of the TSG that had the turn; empty for a turn that was found by samples. */
+/// Timeslice of the TSG that had the turn; empty for a turn that was found by samples.
 std::optional<std::uint64_t> timeslice_of(const Lane &lane, const Turn &turn,
                                           const RecordedProcess *process) {
     if (!process || lane.means == Lane::Means::samples)
