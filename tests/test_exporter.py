@@ -135,7 +135,7 @@ def test_a_port_that_is_taken():
     (["--rate", "101"], "--rate takes a number from 1 to 100"),
     (["--tasks", "-1"], "--tasks takes a number from 1 to 10000"),
     (["--loud"], "there is no option --loud"),
-    (["more"], "'more' is too much"),
+    (["more"], "unexpected argument 'more'"),
     (["--from", "/nonexistent"], "/nonexistent"),
     (["--from", CAPTURE, "--listen", "192.0.2.1:9745"], "cannot listen on 192.0.2.1:9745")))
 def test_wrong_words(words, sentence):
@@ -149,7 +149,7 @@ def test_addresses(listen, host):
     port = free_port()
     process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f"{listen}{port}"], stderr=subprocess.PIPE, text=True)
     try:
-        assert "answers at http://" in process.stderr.readline()
+        assert "listening on http://" in process.stderr.readline()
         connection = http.client.HTTPConnection(host, port, timeout=20)
         connection.request("GET", "/metrics")
         assert b"nvdebug_up" in connection.getresponse().read()

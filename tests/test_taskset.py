@@ -80,14 +80,14 @@ def test_whole_gpcs_first(desk, size, gpcs):
     ("-t 0 --prepare", "one of -t, -g, -s, --whole and --prepare", USAGE),
     ("-t 0 --spread", "--spread is for so many SMs", USAGE),
     ("--prepare --spread", "--spread is for so many SMs", USAGE),
-    ("--whole", "--whole is for a task that runs", USAGE),
-    ("", "which TPCs is missing", USAGE)))
+    ("--whole", "--whole changes a running task", USAGE),
+    ("", "no TPCs are chosen", USAGE)))
 def test_wishes_that_cannot_be(desk, options, sentence, exit_status):
     desk.refused(f"--no-mps {options}", sentence, PROGRAM, "launch", exit_status=exit_status)
 
 
 def test_an_empty_list(desk):
-    desk.refused("--no-mps", "which TPCs is missing", "-t", "", PROGRAM, "launch", exit_status=USAGE)
+    desk.refused("--no-mps", "no TPCs are chosen", "-t", "", PROGRAM, "launch", exit_status=USAGE)
     desk.refused("--no-mps -t 0", "is no list of GPUs", "-i", "", PROGRAM, "launch", exit_status=USAGE)
 
 
@@ -97,7 +97,7 @@ def test_the_commands_own_status(desk):
     assert result.status == 127 and "No such file" in result.err
     result = desk.tool("--no-mps", "-t", "0", "/etc/passwd")
     assert result.status == 126 and "Permission denied" in result.err
-    desk.refused("--no-mps -t 0", "what to run is missing", exit_status=USAGE)
+    desk.refused("--no-mps -t 0", "no COMMAND to run is given", exit_status=USAGE)
 
 
 # --- while it runs ---
@@ -619,7 +619,7 @@ def test_the_gpus_own_count(desk):
     """--whole-count: the program sees all SMs, and its kernels run on the partition's."""
     sms, count, too_large = desk.run("--whole-count -t 0-3", "launch", "attribute 16", "cooperative 264").answers
     assert sms_in(sms) == sms_of(*range(4)) and count == "132" and too_large == TOO_LARGE
-    desk.refused("--whole-count -t 0 -p 1", "--whole-count is for a COMMAND", exit_status=USAGE)
+    desk.refused("--whole-count -t 0 -p 1", "--whole-count needs a COMMAND to start", exit_status=USAGE)
 
 
 def test_another_has_cudas_callbacks(desk):

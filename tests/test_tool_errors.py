@@ -555,7 +555,7 @@ def test_what_is_no_capture_through_a_pipe(tree):
                             stderr=subprocess.PIPE, check=False)
     os.close(end)
     os.close(terminal)
-    assert result.returncode == 1 and b"not for a terminal" in result.stderr
+    assert result.returncode == 1 and b"cannot be shown on a terminal" in result.stderr
 
 
 def test_one_sentence_for_all_that_fail_alike(one, tmp_path):

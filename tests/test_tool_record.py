@@ -155,7 +155,7 @@ def test_a_recording_that_was_cut_is_shown(recorded, tmp_path):
     cut = tmp_path / "cut.ndjson"
     cut.write_bytes(path.read_bytes()[:-100])
     result = ctl(f"recording show {cut} -j")
-    assert result.status == 0 and "was cut off" in result.err and result.data["turns"] > 0
+    assert result.status == 0 and "its end was cut off" in result.err and result.data["turns"] > 0
     (tmp_path / "other").write_text("{}\n")
     result = ctl(f"recording show {tmp_path / 'other'}")
     assert result.status == 2 and "line 1 of" in result.err
@@ -164,7 +164,7 @@ def test_a_recording_that_was_cut_is_shown(recorded, tmp_path):
 
 @pytest.mark.parametrize("words, sentence", [
     ("--for x", "a time is 10"), ("--for 0", "a time is 10"), ("--for 1d", "a time is 10"), ("--rate x", "samples a second"),
-    ("--rate 100001", "samples a second"), ("-o x.bin", "does not tell which form"),
+    ("--rate 100001", "samples a second"), ("-o x.bin", "does not follow from its name"),
     ("--format csv", "say with -o where it goes"), ("-o - --summary", "name a file"),
     ("-o - -j", "name a file"), ("-o x.csv --format xml", "xml")])
 def test_usage(proc, words, sentence):
@@ -206,7 +206,7 @@ def test_full_disk(proc, tmp_path):
     with changing(proc):
         done = subprocess.run([tool(), "--from", proc, "record", "--for", "20", "--rate", "1000", "-o", path],
                               preexec_fn=limit, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
-    assert done.returncode == 2 and "what was written until then can be read" in done.stderr
+    assert done.returncode == 2 and "the part written before can be read" in done.stderr
     assert path.read_bytes().endswith(b"\n") and all("kind" in one for one in lines(path))
 
 
@@ -511,7 +511,7 @@ def test_packed_recordings(tmp_path):
     assert ctl(f"recording show {path}").out == ctl(f"recording show {RECORDING}").out
     path.write_bytes(packed[:len(packed) // 2])
     result = ctl(f"recording show {path}")
-    assert result.status == 0 and "was cut off" in result.err
+    assert result.status == 0 and "its end was cut off" in result.err
     path.write_bytes(packed[:2000] + bytes(200) + packed[2200:])
     result = ctl(f"recording show {path}")
     assert result.status == 2 and str(path) in result.err and "line" in result.err

@@ -112,7 +112,7 @@ TEST(Check, SaysNothingOfListsThatCannotBeRead) {
         list = tl::unexpected(
             nvdebug::Error{ErrorCode::denied, 13, path, "cannot read " + path + ": denied"});
     }
-    const std::string why = "Not known of runlists 0-2, which cannot be read (R3 says why).";
+    const std::string why = "Not known of runlists 0-2, which cannot be read (R3 has the reason).";
     for (const auto find : {channels_are_the_way_in, channels_limit_streams}) {
         EXPECT_EQ(find(facts).answer, why);
         EXPECT_EQ(find(facts).verdict, Verdict::unknown);
@@ -154,7 +154,7 @@ TEST(Check, DoesNotTrustATornList) {
 TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "3 on runlist 0 (GR0, LCE0, LCE1)");
-    EXPECT_VERDICT(one_task_per_engine(facts), "ok", "nobody");
+    EXPECT_VERDICT(one_task_per_engine(facts), "ok", "Active now: none");
     facts.state.now->at(3) = on("LCE2", 1, 4);
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "runlist 1: TSG 4 on LCE2");
     facts.state.spaces = std::vector{use(0, 1, 0x1000, 0, {0}, 2), use(0, 1, 0x2000, 1, {1}, 2)};

@@ -56,7 +56,7 @@ std::string Requests::answer(std::string_view line) {
         const std::string argument = words.size() > 1 ? words[1] : "";
         const bool reset = words.size() == 2 && argument == "reset";
         if (words.size() > (name == "stats" || name == "violations" || name == "file" ? 2U : 1U))
-            throw ConfigError("'" + words.back() + "' is too much");
+            throw ConfigError("unexpected argument '" + words.back() + "'");
         if (name == "info")
             reply["board"] = gpu_.name();
         else if (name == "report")

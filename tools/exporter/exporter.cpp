@@ -89,7 +89,7 @@ class Node {
         if (found->empty()) {
             const std::string obstacle = tree->source() == Source::file ? "" : first_obstacle();
             say_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
-                                            "; 'nvdebugctl doctor' says what is missing"
+                                            "; 'nvdebugctl doctor' shows what is missing"
                                       : obstacle);
             return {};
         }
@@ -230,7 +230,8 @@ class Node {
     std::thread looker_; // the last: it uses the others
 };
 
-const char *const help = R"(Tells Prometheus who has this node's NVIDIA GPUs, and for how long.
+const char *const help =
+    R"(Serves the use of this node's NVIDIA GPUs by process, container and pod to Prometheus.
 
   nvdebug-exporter [OPTION]...
 
@@ -295,7 +296,7 @@ std::string parse(int argc, char **argv, Options &options) {
             return std::string("there is no option ") + argv[optind - 1];
         }
     if (optind < argc)
-        return "'" + std::string(argv[optind]) + "' is too much";
+        return "unexpected argument '" + std::string(argv[optind]) + "'";
     return "";
 }
 
@@ -427,7 +428,7 @@ int serve(const Options &options) {
             status = say(opened.error().sentence);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
-            say("answers at http://" + url_host(options.listen) + "/metrics");
+            say("listening on http://" + url_host(options.listen) + "/metrics");
             if (!step_on(node, period, ending, front.pid))
                 status = say("the process that answers has ended");
             ::shutdown(front.socket, SHUT_RDWR);

@@ -110,7 +110,7 @@ void add_gpu(Families &to, const Facts &facts) {
                                       {"product", &facts.product},
                                       {"source", &facts.source}})
         info.push_back({name, nvdebug::base::printable(*value)});
-    to.gauge("nvdebug_gpu_info", "Always 1: what the labels say", info, 1);
+    to.gauge("nvdebug_gpu_info", "Always 1; the labels have the facts", info, 1);
     to.gauge("nvdebug_foreign_pids",
              "1: pids of tasks are of another PID namespace, and not matched with processes here",
              gpu, facts.foreign_pids ? 1 : 0);

@@ -50,7 +50,7 @@ Exit free_task(const Options &options, const Task &task) {
         return refuse(chosen.error());
     for (const Gpu &gpu : chosen->gpus)
         if (!task.page->clear(gpu.uuid))
-            return refuse("the task has partitions on too many GPUs");
+            return refuse("the task has partitions on 16 GPUs already, the most that it can have");
     return Exit::done;
 }
 
@@ -84,7 +84,8 @@ Exit change_task(const Options &options) {
             return refuse(partitions.error());
         for (const Partition &partition : *partitions)
             if (!task->page->set(partition))
-                return refuse("the task has partitions on too many GPUs");
+                return refuse(
+                    "the task has partitions on 16 GPUs already, the most that it can have");
     }
     // The process with the page may have ended meanwhile.
     if (!look_at(options.pid))

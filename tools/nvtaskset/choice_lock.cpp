@@ -77,7 +77,7 @@ Outcome<ChoiceLock> ChoiceLock::take() {
         } else if (now - since >= patience) {
             return fail(holder + " holds the lock " + path + " for more than " +
                         std::to_string(patience.count()) +
-                        " s; if it is stopped, let it go on or end it");
+                        " s; if it is stopped, continue or end it");
         }
     }
     return lock;

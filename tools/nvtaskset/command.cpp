@@ -32,7 +32,7 @@ std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
 Outcome<std::uint32_t> choose_server(const Options &options, const std::vector<Task> &others) {
     if (options.turn && clients_of(options.turn, others) >= clients_max)
         return fail("turn " + std::to_string(options.turn) + " has " + std::to_string(clients_max) +
-                    " tasks, which is all that an MPS server takes");
+                    " tasks, the most that an MPS server takes");
     std::uint32_t server = options.turn ? options.turn : 1;
     while (clients_of(server, others) >= clients_max)
         server++;
@@ -68,7 +68,9 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
         return fail(partitions.error());
     auto page = Page::make();
     if (!page)
-        return fail(std::string("no memory to share with the command: ") + std::strerror(errno));
+        return fail(
+            std::string("cannot create the memory that nvtaskset shares with the command: ") +
+            std::strerror(errno));
     for (const Partition &partition : *partitions)
         page->set(partition);
     if (own_server) {
@@ -111,7 +113,7 @@ void leave_task() {
 /// CUDA goes on without a library that it cannot load, and prints nothing.
 Outcome<void> check_library(const std::string &library) {
     if (access(library.c_str(), R_OK) < 0)
-        return fail("the library that keeps programs to a partition is missing: " + library);
+        return fail("the library that keeps programs to a partition is not installed: " + library);
     if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
         return fail(
             std::string("the library that keeps programs to a partition cannot be loaded: ") +
@@ -126,8 +128,9 @@ Exit run_command(const Options &options) {
     if (const auto checked = check_library(library); !checked)
         return refuse(checked.error());
     if (const char *const other = variable(injection_variable); other && library != other)
-        return refuse(std::string(injection_variable) + " is " + other +
-                      ": CUDA loads one library alone, a profiler's or nvtaskset's");
+        return refuse(
+            std::string(injection_variable) + " is " + other +
+            ": CUDA loads a single library, a profiler's or nvtaskset's; unset the variable");
     std::vector<Target> targets;
     OtherMps other;
     if (!options.prepare) {

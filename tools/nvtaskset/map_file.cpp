@@ -81,7 +81,7 @@ void keep(const Gpu &gpu, const GpuMap &map) {
 Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
-        return fail("the library that keeps programs to a partition is missing: " + library);
+        return fail("the library that keeps programs to a partition is not installed: " + library);
     const auto text = apart("a kernel that finds the TPCs", [&]() -> Outcome<std::string> {
         const auto map = probe(gpu.uuid, gpu.pci_address, driver, library);
         return map ? Outcome<std::string>(map_text(*map)) : fail(map.error());
@@ -89,7 +89,7 @@ Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     if (!text)
         return fail(text.error());
     const auto map = parse_map(*text);
-    return map ? Outcome<GpuMap>(*map) : fail("the GPU's TPCs make no sense");
+    return map ? Outcome<GpuMap>(*map) : fail("the GPU's TPCs contradict each other");
 }
 
 } // namespace

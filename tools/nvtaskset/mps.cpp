@@ -71,7 +71,7 @@ std::string why(const ServiceResult &ended, const std::string &folder) {
     if (ended.error == ENOENT)
         return std::string(control) +
                " (of NVIDIA's driver) is not there, so that tasks run one after the "
-               "other; --no-mps says that this is meant";
+               "other; --no-mps confirms that this is intended";
     const std::string otherwise =
         "; its log is in " + folder + "; --no-mps has tasks run one after the other";
     if (ended.error)

@@ -11,7 +11,7 @@ const char *const help_text = R"(Keep a CUDA program, unmodified, to some TPCs o
 
   nvtaskset [OPTION]... COMMAND [ARGUMENT]...   run it
   nvtaskset [OPTION]... -p PID                  change, or show, a task that runs
-  nvtaskset --list                              TPCs of the GPUs, and who has them
+  nvtaskset --list                              TPCs of the GPUs, and the tasks that have them
 
 Which TPCs (two SMs each):
   -t, --tpcs LIST    these: 0-15,20
@@ -37,7 +37,7 @@ Tasks:
   -q, --quiet        errors only
   -h, --help, -V, --version
 
-Exit status: COMMAND's. If none was started: 0 done; 1 the words make no sense; 2 failed; 3 this GPU or
+Exit status: COMMAND's. If none was started: 0 done; 1 wrong usage; 2 failed; 3 this GPU or
 driver does not support it; 4 not all GPUs could be shown; 126, 127: COMMAND cannot be run, or is not
 there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtaskset(1)
 )";
@@ -150,7 +150,7 @@ std::string parse(int argc, char **argv, Options &options) {
             // The PID may stand before other options, as the COMMAND may not.
             if (!of_task || options.pid || optind >= argc || !std::strcmp(argv[optind - 1], "--")) {
                 options.command.assign(argv + optind, argv + argc);
-                return of_task && !options.pid ? "-p takes the PID of a process" : "";
+                return of_task && !options.pid ? "-p needs the PID of a process" : "";
             }
             const std::string_view word = argv[optind++];
             const auto [end, error] =
@@ -166,26 +166,28 @@ std::string contradiction(const Options &options) {
     const int jobs = !options.command.empty() + (options.pid > 0) + options.list + options.quit_mps;
     if (jobs > 1)
         return options.pid && !options.command.empty()
-                   ? "-p is about a process that runs: '" + options.command[0] + "' is too much"
-                   : "one thing at a time: a COMMAND, -p, --list or --quit-mps";
+                   ? "unexpected argument '" + options.command[0] +
+                         "': -p is about a running process"
+                   : "a COMMAND, -p, --list and --quit-mps exclude each other; give one of them";
     if (ways + options.whole + options.prepare > 1)
-        return "one of -t, -g, -s, --whole and --prepare says which TPCs";
+        return "-t, -g, -s, --whole and --prepare exclude each other; give one of them";
     if (options.placement == Placement::spread && options.size.empty())
-        return "--spread is for so many SMs: -s";
+        return "--spread has an effect with -s alone; give the number of SMs";
     if (options.whole && !options.pid)
-        return "--whole is for a task that runs: -p PID";
+        return "--whole changes a running task; name it with -p PID";
     if (options.prepare && options.pid)
-        return "--prepare is for a COMMAND; a process that runs cannot be prepared any more";
+        return "--prepare starts a COMMAND; a running process cannot be prepared any more";
     if (options.whole_count && options.command.empty())
-        return "--whole-count is for a COMMAND";
+        return "--whole-count needs a COMMAND to start";
     if (options.turn && (!options.mps || options.command.empty() || options.prepare))
-        return "--turn is for a COMMAND with TPCs, and with MPS";
+        return "--turn needs a COMMAND with TPCs, and MPS; leave out --no-mps and --prepare";
     if (options.json && !options.list && (!options.pid || ways || options.whole))
-        return "--json is for --list, and for -p that shows a task";
+        return "--json has an effect with --list, and with -p that shows a task";
     if (!jobs)
-        return ways || options.prepare ? "what to run is missing" : "what to do is missing";
+        return ways || options.prepare ? "no COMMAND to run is given"
+                                       : "nothing to do: give a COMMAND, -p or --list";
     if (!options.command.empty() && !ways && !options.prepare)
-        return "which TPCs is missing: -t, -g or -s; --prepare sets them later";
+        return "no TPCs are chosen: give -t, -g or -s, or --prepare to set them later";
     return "";
 }
 

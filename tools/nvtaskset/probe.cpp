@@ -261,7 +261,9 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
                       const std::string &library) {
     const auto page = Page::make();
     if (!page)
-        return fail(std::string("no memory to share with CUDA's process: ") + std::strerror(errno));
+        return fail(
+            std::string("cannot create the memory that nvtaskset shares with CUDA's process: ") +
+            std::strerror(errno));
     page->writable()->probes = 1;
     page->writable()->warned = 1; // find_tpcs() counts them itself
     const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});

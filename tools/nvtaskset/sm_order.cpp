@@ -38,7 +38,7 @@ struct Node {
 
 Error refused(const std::string &pci_address, std::uint32_t status) {
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
-            "NVIDIA's driver does not say which SM is in which GPC of " + pci_address +
+            "NVIDIA's driver does not show which SM is in which GPC of " + pci_address +
                 " (status " + std::to_string(status) + ")"};
 }
 

@@ -75,7 +75,7 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
     }
     if (targets.empty())
         return !left_out.empty()         ? fail(left_out.front())
-               : chosen.left_out.empty() ? fail("there is no GPU that could be partitioned")
+               : chosen.left_out.empty() ? fail("no GPU of this machine can be partitioned")
                                          : fail(chosen.left_out.front());
     // That a GPU is not kept to a partition is no note that -q leaves out.
     for (const Refusal &each : left_out)

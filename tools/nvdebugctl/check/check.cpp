@@ -61,7 +61,7 @@ void note_unread_lists(Finding &finding, const Facts &facts) {
     if (unread.empty())
         return;
     finding.raise(Verdict::unknown);
-    finding.say(fmt::format("Not known of runlist{} {}, which cannot be read (R3 says why).",
+    finding.say(fmt::format("Not known of runlist{} {}, which cannot be read (R3 has the reason).",
                             unread.size() > 1 ? "s" : "", fold_ids(unread)));
 }
 

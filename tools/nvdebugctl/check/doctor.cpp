@@ -105,12 +105,11 @@ void check_module(const Machine &machine, Findings &findings) {
     }
     constexpr Verdict missing = Verdict::trouble;
     if (module.installed_file) {
-        findings.push_back(
-            {"module", missing,
-             fmt::format("nvdebug is installed for kernel {} ({}) but not loaded",
-                         machine.kernel.release, *module.installed_file),
-             "sudo modprobe nvdebug; if it is refused, the lines below and 'sudo dmesg' "
-             "say why"});
+        findings.push_back({"module", missing,
+                            fmt::format("nvdebug is installed for kernel {} ({}) but not loaded",
+                                        machine.kernel.release, *module.installed_file),
+                            "sudo modprobe nvdebug; if it is refused, the reason is in the lines "
+                            "below or in 'sudo dmesg'"});
         return;
     }
     findings.push_back({"module", missing,
@@ -144,7 +143,7 @@ void check_lockdown(const Machine &machine, Findings &findings) {
         return;
     if (!machine.kernel.lockdown) {
         findings.push_back({"lockdown", Verdict::unknown,
-                            "whether the kernel is locked down cannot be told: there is no "
+                            "it is not known whether the kernel is locked down: there is no "
                             "/sys/kernel/security/lockdown",
                             "mount -t securityfs none /sys/kernel/security; a kernel without that "
                             "feature has no such file either"});
@@ -233,7 +232,7 @@ void check_rights(const Machine &machine, Findings &findings) {
                             "run controls as root outside of containers"});
     else if (refusal(machine))
         findings.push_back(
-            {"rights", Verdict::ok, "you may read; controls are refused, as said above", ""});
+            {"rights", Verdict::ok, "you may read; controls are refused for the reason above", ""});
     else
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
 }
@@ -272,8 +271,8 @@ void check_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings)
     if (!gpu.info) {
         findings.push_back({gpu.name, Verdict::trouble,
                             fmt::format("the module does not show this GPU ({})", gpu.id),
-                            "'sudo dmesg | grep nvdebug' says why: asleep, off the bus, or not "
-                            "identified"});
+                            "the reason is in 'sudo dmesg | grep nvdebug': asleep, off the bus, or "
+                            "not identified"});
         return;
     }
     if (!gpu.info->chip) {
@@ -392,7 +391,7 @@ std::vector<Command> doctor_commands() {
     const std::vector<Column> columns = {
         {"subject", "what it is about; a GPU by its PCI address or platform device", "string"},
         {"verdict",
-         "ok; unknown: this machine does not say; attention: part of it does not work "
+         "ok; unknown: this machine does not show it; attention: part of it does not work "
          "like this; trouble: nothing works until it is mended",
          "ok|unknown|attention|trouble"},
         {"finding", "what was found", "string"},
@@ -406,7 +405,7 @@ std::vector<Command> doctor_commands() {
          .fields = {{"findings", "in the order in which to mend things", "[object]",
                      fields_of(columns)}},
          .notes = {"Exit status 2 if there is trouble. It looks at the machine, not at captures."},
-         .examples = {{"nvdebugctl doctor", "before asking anybody else"}},
+         .examples = {{"nvdebugctl doctor", "before asking for help"}},
          .run = examine,
          .text = show},
     };

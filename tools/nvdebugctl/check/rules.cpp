@@ -133,7 +133,7 @@ Finding channels_are_the_way_in(const Facts &facts) {
     else {
         finding.raise(Verdict::attention);
         finding.say(fmt::format("{} of {} listed channels; the others are disabled, and their work "
-                                "waits until somebody enables them: {}.",
+                                "waits until they are enabled: {}.",
                                 all - disabled, all, by_runlist(census, &Census::disabled)));
     }
     if (total(census, &Census::faulted)) {
@@ -328,7 +328,7 @@ Finding lists_are_whole(const Facts &facts) {
 }
 
 Finding one_task_per_engine(const Facts &facts) {
-    Finding finding{"How many tasks can be active at once on each runlist, and who is now?"};
+    Finding finding{"How many tasks can be active at once on each runlist, and which are now?"};
     const State &state = facts.state;
     if (!state.engines) {
         give_up(finding, state.engines.error().sentence);
@@ -347,9 +347,9 @@ Finding one_task_per_engine(const Facts &facts) {
         give_up(finding, state.now.error().sentence);
     } else {
         auto active = active_now(state);
-        std::string who = active.empty() ? "nobody" : fmt::format("{}", fmt::join(active, "; "));
-        finding.say(fmt::format("Active now: {}.", who));
-        finding.evidence.push_back({file_of(facts, "engines"), "current: " + who});
+        std::string tasks = active.empty() ? "none" : fmt::format("{}", fmt::join(active, "; "));
+        finding.say(fmt::format("Active now: {}.", tasks));
+        finding.evidence.push_back({file_of(facts, "engines"), "current: " + tasks});
         std::vector<std::string> hidden;
         for (const nvdebug::EngineState &engine : *state.now)
             if (!engine.status)
@@ -357,7 +357,7 @@ Finding one_task_per_engine(const Facts &facts) {
         if (!hidden.empty()) {
             finding.raise(Verdict::unknown);
             finding.say(
-                fmt::format("Not public on this chip: who is on {}.", fmt::join(hidden, ", ")));
+                fmt::format("The task on {} is not public on this chip.", fmt::join(hidden, ", ")));
         }
     }
     if (!state.spaces) {
@@ -483,7 +483,7 @@ void explain_unknown_wiring(Finding &finding, const Facts &facts) {
         return;
     }
     finding.raise(Verdict::unknown);
-    finding.say("No public register of this chip tells which physical copy engines an LCE uses; "
+    finding.say("No public register of this chip shows which physical copy engines an LCE uses; "
                 "take copies on different LCEs to contend.");
     if (facts.state.info)
         if (auto *feature = facts.state.info->feature("copy_topology"))

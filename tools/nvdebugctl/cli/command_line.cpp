@@ -187,7 +187,7 @@ Outcome<void> assign_arguments(const std::vector<std::string> &words, Invocation
         } while (repeats);
     }
     if (next < words.size())
-        return usage(fmt::format("'{}' takes no further word, and '{}' is one; {}",
+        return usage(fmt::format("unexpected argument '{1}' of '{0}'; {2}",
                                  invocation.command->name(), words[next], ask_help(invocation)));
     return {};
 }

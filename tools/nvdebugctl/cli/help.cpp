@@ -103,14 +103,14 @@ std::string help_of_tool(const std::vector<Object> &objects) {
     return "Shows and controls how NVIDIA GPUs schedule work.\n\n" + usage_line() +
            section("Objects", names) + section("Options", items(common_options())) +
            section("Examples", {{"nvdebugctl gpu list", "which GPUs are there"},
-                                {"nvdebugctl runlist show 0", "who is scheduled from runlist 0"},
+                                {"nvdebugctl runlist show 0", "the tasks of runlist 0"},
                                 {"nvdebugctl -j runlist show 0", "the same for a program"}}) +
            "\n" +
            paragraph("OBJECT and VERB can be cut short where that leaves no doubt, but for 'exec': "
                      "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or "
                      "failed, 3 not "
-                     "supported here, 4 partial or torn. 'nvdebugctl OBJECT --help' tells more; so "
-                     "does nvdebugctl-OBJECT(1).");
+                     "supported here, 4 partial or torn. More is in 'nvdebugctl OBJECT --help' and "
+                     "nvdebugctl-OBJECT(1).");
 }
 
 std::string help_of_object(const Object &object) {

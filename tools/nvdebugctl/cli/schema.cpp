@@ -51,7 +51,7 @@ const std::vector<Field> document_keys = {
     {"gpu", "the GPU that the data are about; null: no single one", "gpu?"},
     {"missing", "what is missing from the data, and why (exit status 4); empty: nothing",
      "[error]"},
-    {"data", "what was asked for; as the schema of the command says", "anything"},
+    {"data", "the command's result; see its schema", "anything"},
     {"error", "in place of data: why there are none", "error"}};
 
 std::vector<Field> common_definitions() {

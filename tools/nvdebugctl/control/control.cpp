@@ -58,13 +58,13 @@ Json changes(const Observations &before, const Observations &after) {
 Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
         if (now[i].gone)
-            say(fmt::format("{} {} has ended: of it there is nothing to undo",
+            say(fmt::format("{} {} has ended, so that nothing of it has to be undone",
                             noun_of(before[i].kind), to_string(before[i].target)));
         else if (before[i].value != now[i].value)
             return fail(nvdebug::ErrorCode::busy,
                         fmt::format("the lease is over, but {} {} has {} {} and had {} before: "
-                                    "something else changed it, or it could not be put back "
-                                    "(of the module 'dmesg' says so)",
+                                    "something else changed it, or it could not be undone (for the "
+                                    "module, see 'dmesg')",
                                     noun_of(before[i].kind), to_string(before[i].target),
                                     label(before[i].property),
                                     shown(before[i].property, now[i].value),

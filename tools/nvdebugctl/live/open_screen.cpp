@@ -22,8 +22,8 @@ std::unique_ptr<Screen> open_screen(const Context &context, const std::string &i
     std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
     if (!screen) {
         const char *const name = std::getenv("TERM");
-        say(fmt::format("terminfo does not know how to draw on the terminal '{}' (TERM), so there "
-                        "is no live view: {}",
+        say(fmt::format("terminfo has no entry to draw on the terminal '{}' (TERM), so that no "
+                        "live view is possible: {}",
                         name ? name : "", instead));
     }
     return screen;

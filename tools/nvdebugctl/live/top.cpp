@@ -40,8 +40,9 @@ Outcome<TopPlan> plan_of(const Context &context) {
     if (const auto word = context.value("--interval")) {
         const auto interval = parse_milliseconds(*word);
         if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
-                                     *word, shortest_interval_ms, longest_interval_ms));
+            return usage(
+                fmt::format("-s {}: an interval is {} to {} milliseconds, or has a unit, as 10s",
+                            *word, shortest_interval_ms, longest_interval_ms));
         plan.interval = milliseconds(*interval);
     }
     if (const auto word = context.value("--count")) {
@@ -293,14 +294,14 @@ std::vector<Command> top_commands() {
          .help = "which process has how much of the GPU: live on a terminal, else lines",
          .scope = Scope::gpus,
          .options = {{"--count", "end after so many intervals", "COUNT", "-n"},
-                     {"--interval", "length of an interval, or as 10s says; default: 1000", "MS",
-                      "-s"}},
+                     {"--interval", "length of an interval, or with a unit, as 10s; default: 1000",
+                      "MS", "-s"}},
          .columns = columns(),
          .data = "the summary of one interval, as that of record",
          .fields = summary_fields(),
          .notes =
              {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
-              "It is what 'record' sums up, and what is said there holds: GR0 by the "
+              "The figures are those of 'record', whose notes hold here: GR0 by the "
               "driver's record of context switches, other engines by 10 samples a second.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
               "not among those of slices."},

@@ -82,7 +82,7 @@ Lines engines(const Json &summary, std::size_t width) {
         if (engine["by"] == "samples")
             continue;
         std::string line = fmt::format(
-            "gpu{} {}: {} held, {} switching, {} nobody's, {} switches", engine["gpu"].get<int>(),
+            "gpu{} {}: {} held, {} switching, {} unused, {} switches", engine["gpu"].get<int>(),
             engine["engine"].get<std::string>(), shown("held_percent", engine["held_percent"]),
             shown("switching_percent", engine["switching_percent"]),
             shown("nobody_percent", engine["nobody_percent"]),

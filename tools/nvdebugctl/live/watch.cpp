@@ -257,8 +257,9 @@ Outcome<WatchPlan> plan_of(const Context &context) {
     if (const auto word = context.value("--interval")) {
         const auto interval = parse_milliseconds(*word);
         if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(fmt::format("-s {}: an interval is {} to {} milliseconds, or as 10s says",
-                                     *word, shortest_interval_ms, longest_interval_ms));
+            return usage(
+                fmt::format("-s {}: an interval is {} to {} milliseconds, or has a unit, as 10s",
+                            *word, shortest_interval_ms, longest_interval_ms));
         plan.interval = std::chrono::milliseconds(*interval);
     }
     if (const auto word = context.value("--count")) {
@@ -291,8 +292,8 @@ const std::vector<Column> engine_columns = {
      "'invalid', 'valid', 'load', 'save', 'switch', 'undefined-N' or 'unreadable'; null: no public "
      "register",
      "string?", false},
-    {"current", "who is on it, as 'tsg:N' or 'channel:N'; null: nobody, or not known", "occupant?"},
-    {"next", "who is to be on it next; null: nobody, or not known", "occupant?", false},
+    {"current", "the task on it, as 'tsg:N' or 'channel:N'; null: none, or not known", "occupant?"},
+    {"next", "the next task on it; null: none, or not known", "occupant?", false},
     {"busy", "it is working; null: not known", "bool?", false},
     {"faulted", "it faulted; null: not known", "bool?", false},
     {"busy_percent",
@@ -311,12 +312,13 @@ std::vector<T> joined(std::vector<T> list, const std::vector<T> &more) {
 }
 
 std::vector<Field> engine_fields() {
-    return joined(fields_of(engine_columns),
-                  {{"channels", "channels that feed it (Ampere and newer)", "[uint]"},
-                   {"residency",
-                    "who was on it in the last samples, most often first; null: not known, or in "
-                    "the first sample",
-                    "[object]?", fields_of(resident_columns)}});
+    return joined(
+        fields_of(engine_columns),
+        {{"channels", "channels that feed it (Ampere and newer)", "[uint]"},
+         {"residency",
+          "the tasks on it in the last samples, most frequent first; null: not known, or in "
+          "the first sample",
+          "[object]?", fields_of(resident_columns)}});
 }
 
 std::vector<Field> list_fields() {
@@ -355,10 +357,10 @@ std::vector<Command> watch_commands() {
     return {
         {.object = "watch",
          .help =
-             "who is on the engines: live on a terminal, else a line for each engine and sample",
+             "the tasks on the engines: live on a terminal, else a line for each engine and sample",
          .options = {{"--count", "end after so many samples", "COUNT", "-n"},
-                     {"--interval", "time between samples, or as 10s says; default: 500", "MS",
-                      "-s"}},
+                     {"--interval", "time between samples, or with a unit, as 10s; default: 500",
+                      "MS", "-s"}},
          .columns = joined(joined(sample_columns, engine_columns), resident_columns),
          .fields = fields(),
          .notes =

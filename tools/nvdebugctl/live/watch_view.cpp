@@ -426,9 +426,9 @@ Lines help_lines(std::size_t width) {
                        "where not all fits"},
         std::pair{"a", "all residents of an engine, or those of three lines"}};
     static constexpr std::array words = {
-        "NOW is the TSG or channel on the engine. SHARE and RESIDENT tell in how many of the last "
+        "NOW is the TSG or channel on the engine. SHARE and RESIDENT show in how many of the last "
         "samples each was on it, and BUSY% in how many the engine was busy. HISTORY has a mark for "
-        "each sample, the newest at the right: that of the resident, '.' for nobody, '?' for not "
+        "each sample, the newest at the right: that of the resident, '.' for none, '?' for not "
         "known.",
         "All are estimates: what happens between two samples is not seen. '-' is not known, or "
         "not yet.",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 
-#include "control/control.hpp"
-#include "state/state.hpp"
-#include "objects.hpp"
 #include "channel.hpp"
+#include "control/control.hpp"
+#include "objects.hpp"
+#include "state/state.hpp"
 
 namespace nvdebugctl {
 
@@ -40,7 +40,7 @@ const std::vector<Column> &channel_columns() {
          "aperture"},
         {"process",
          "the process that made it; null: not known, or none (the kernel's own), or not asked "
-         "(--from driver tells)",
+         "(known with --from driver)",
          "process?"},
     };
     return columns;

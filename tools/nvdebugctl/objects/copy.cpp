@@ -134,8 +134,7 @@ std::vector<Command> copy_commands() {
     return {
         {.object = "copy",
          .verb = "show",
-         .help =
-             "logical copy engines (LCEs), their physical ones (PCEs), and who borrows from whom",
+         .help = "logical copy engines (LCEs), their physical ones (PCEs), and which borrow",
          .pictures = copy_pictures(),
          .columns = lces,
          .fields = {{"pce_map", "bit n: PCE n exists", "hex"},
@@ -150,7 +149,7 @@ std::vector<Command> copy_commands() {
          .columns = {{"pces", "numbers of the PCEs that are contended for", "[uint]"},
                      {"lces", "LCEs whose copies run on them", "[string]"}},
          .data = "groups of LCEs that contend",
-         .examples = {{"nvdebugctl copy shared", "who slows down whose copies"}},
+         .examples = {{"nvdebugctl copy shared", "which copies slow each other down"}},
          .run = shared},
     };
 }

@@ -249,7 +249,7 @@ Outcome<std::string> draw_svg(Context &context) {
 } // namespace
 
 std::vector<Picture> copy_pictures() {
-    return {{{"--svg", "a picture: runlists, LCEs and GRCEs, PCEs, who borrows and who contends"},
+    return {{{"--svg", "a picture: runlists, LCEs and GRCEs, PCEs, which borrow and which contend"},
              draw_svg}};
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "copy.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "state/state.hpp"
 #include "cli/text.hpp"
+#include "copy.hpp"
 #include "objects.hpp"
+#include "state/state.hpp"
 
 namespace nvdebugctl {
 
@@ -208,18 +208,18 @@ std::vector<Command> engine_commands() {
     return {
         {.object = "engine",
          .verb = "list",
-         .help = "engines, their runlists and ids, and who is on them now",
+         .help = "engines, their runlists and ids, and the tasks on them now",
          .columns = {{"engine", "name: type and instance", "string"},
                      {"type", "type as device_info has it", "string", false},
                      {"instance", "instance of that type", "uint", false},
                      {"runlist", "runlist that serves it; null: Host does not drive it", "uint?"},
                      {"status",
-                      "'invalid' (nobody is on it), 'valid', 'load', 'save', 'switch', "
+                      "'invalid' (no task is on it), 'valid', 'load', 'save', 'switch', "
                       "'undefined-N' or 'unreadable'; null: may not be read, or not public here",
                       "string?"},
                      {"current", "'tsg:N' or 'channel:N' on it; null: none, or unknown as status",
                       "occupant?"},
-                     {"next", "who is being switched to; null: none", "occupant?"},
+                     {"next", "the task that it switches to; null: none", "occupant?"},
                      {"busy", "the engine is busy", "bool?"},
                      {"faulted", "it faulted; null: means nothing for this engine", "bool?", false},
                      {"reload", "its context is to be loaded again", "bool?", false},
@@ -236,7 +236,7 @@ std::vector<Command> engine_commands() {
          .data = "engines in the order of device_info",
          .notes = {"Who is on an engine may be read by root only, unless the module's parameters "
                    "say otherwise."},
-         .examples = {{"nvdebugctl engine list", "who is running now"},
+         .examples = {{"nvdebugctl engine list", "the tasks that run now"},
                       {"nvdebugctl engine list --csv --columns engine,runlist",
                        "which runlist serves which engine"}},
          .run = list},

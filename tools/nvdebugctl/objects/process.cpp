@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "cli/json.hpp"
+#include "objects.hpp"
 #include "state/state.hpp"
 #include "state/tasks.hpp"
-#include "objects.hpp"
 
 namespace nvdebugctl {
 
@@ -81,11 +81,12 @@ std::vector<Command> process_commands() {
                "address", false}},
          .data = "TSGs by process, the oldest process first; a process of which none is known has "
                  "one row",
-         .notes = {"Only NVIDIA's driver tells this (--from driver), and captures of it. Root sees "
+         .notes = {"Known through NVIDIA's driver alone (--from driver), and in captures made so. "
+                   "Root sees "
                    "every process; others see their own, without runlist and id of the TSGs.",
                    "A process without TSG has none on this GPU, or names its objects in a way that "
                    "is not known (seen with CUDA only)."},
-         .examples = {{"sudo nvdebugctl --from driver process list", "who is on this GPU"},
+         .examples = {{"sudo nvdebugctl --from driver process list", "the processes on this GPU"},
                       {"nvdebugctl --from driver process list --csv --columns pid,timeslice_us",
                        "timeslices of your own tasks, for a script"}},
          .run = list},

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "control/control.hpp"
-#include "cli/page.hpp"
-#include "state/state.hpp"
-#include "objects.hpp"
 #include "channel.hpp"
+#include "cli/page.hpp"
+#include "control/control.hpp"
+#include "objects.hpp"
 #include "runlist_tree.hpp"
+#include "state/state.hpp"
 
 namespace nvdebugctl {
 
@@ -339,7 +339,7 @@ std::vector<Command> runlist_commands() {
          .notes =
              {"CSV has a row for each channel. The share of a TSG is that of the time in which "
               "all have work."},
-         .examples = {{"nvdebugctl runlist show 0", "who is scheduled from runlist 0"},
+         .examples = {{"nvdebugctl runlist show 0", "the tasks of runlist 0"},
                       {"nvdebugctl -j runlist show 0", "the same for a program"},
                       {"nvdebugctl runlist show 0 --brief --csv --columns tsg,channel,enabled",
                        "its channels, for a script"}},

@@ -388,7 +388,7 @@ Command runlist_tree_command() {
     return {
         .object = "runlist",
         .verb = "tree",
-        .help = "runlist, TSG (share, timeslice), address space, channels: who runs where",
+        .help = "runlist, TSG (share, timeslice), address space, channels as a tree",
         .arguments = {{"RUNLIST", Argument::Kind::runlist, "this one only; without it, all",
                        Argument::Count::optional}},
         .pictures = {{{"--svg", "a picture: one round of each runlist, to the scale of time"},
@@ -456,13 +456,12 @@ Command runlist_tree_command() {
         .notes =
             {"A TSG's share is its part of the runlist's time while all TSGs that may run have "
              "work: its timeslices divided by those of all. '-': not known, since the list "
-             "also has channels outside of any TSG, whose timeslices it does not tell.",
+             "also has channels outside of any TSG, whose timeslices it does not have.",
              "Channels in the same state share a line, as do eight or more TSGs that differ "
              "in nothing but their ids; JSON has each by itself. Where no state is "
              "named, the channel is idle.",
-             "Engines are read before the lists. Where what a list's channels say does not go "
-             "with who was on an engine, that is left out; an engine that does not work has "
-             "nobody on it."},
+             "Engines are read before the lists. Where a list's channels contradict the task on an "
+             "engine, the task is left out; an idle engine has no task."},
         .examples = {{"nvdebugctl runlist tree", "what this GPU's runlists hold"},
                      {"nvdebugctl runlist tree 0", "one runlist"},
                      {"nvdebugctl runlist tree --svg > tree.svg", "a picture to print"}},

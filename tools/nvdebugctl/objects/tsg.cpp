@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "control/control.hpp"
-#include "cli/page.hpp"
-#include "state/state.hpp"
-#include "cli/text.hpp"
-#include "objects.hpp"
 #include "channel.hpp"
+#include "cli/page.hpp"
+#include "cli/text.hpp"
+#include "control/control.hpp"
+#include "objects.hpp"
+#include "state/state.hpp"
 
 namespace nvdebugctl {
 
@@ -213,7 +213,7 @@ std::vector<Command> tsg_commands() {
                       "uint", false},
                      {"timeout", "timeout of the header", "uint", false}},
          .data = "TSGs, each once, by runlist and in list order",
-         .examples = {{"nvdebugctl tsg list", "who gets how much of which runlist"},
+         .examples = {{"nvdebugctl tsg list", "each TSG's share of its runlist"},
                       {"nvdebugctl tsg list 0 --csv --columns tsg,share_percent",
                        "shares of runlist 0, for a script"}},
          .run = list},

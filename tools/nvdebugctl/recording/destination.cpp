@@ -46,14 +46,14 @@ std::string closing_line(const Destination &destination, const Json &summary) {
 Outcome<const Form *> form_of(const Context &context) {
     const auto file = context.value("--output"), wanted = context.value("--format");
     if (!file && wanted)
-        return usage("--format is that of a recording: say with -o where it goes (-o - is "
-                     "standard output)");
+        return usage(
+            "--format is the form of a recording; name its file with -o (-o - is standard output)");
     if (!file)
         return nullptr;
     if (is_stdout(*file) &&
         (context.invocation().json() || context.flag("--csv") || context.flag("--summary")))
-        return usage("with -o - the recording is on standard output, and the summary cannot be "
-                     "there, too: name a file");
+        return usage("with -o - the recording is written to standard output, where the summary "
+                     "cannot be as well; name a file");
     if (wanted)
         return &*std::ranges::find(forms(), *wanted, &Form::name);
     if (is_stdout(*file))
@@ -62,8 +62,8 @@ Outcome<const Form *> form_of(const Context &context) {
         for (const std::string &ending : form.endings)
             if (file->ends_with(ending))
                 return &form;
-    return usage(fmt::format("the name {} does not tell which form it is to have: end it in "
-                             ".pftrace, .ndjson, .csv or .html, or say --format ({})",
+    return usage(fmt::format("the form of {} does not follow from its name: end it in .pftrace, "
+                             ".ndjson, .csv or .html, or give --format ({})",
                              *file, names_of_forms()));
 }
 
@@ -76,7 +76,7 @@ Outcome<std::optional<Destination>> open_destination(const Context &context,
         return std::nullopt;
     if (is_stdout(*context.value("--output")) && (*form)->name == "perfetto" &&
         Output::is_terminal())
-        return usage("a trace of Perfetto's is not for a terminal: name a file");
+        return usage("a trace for Perfetto cannot be shown on a terminal; name a file");
     auto file = RecordingFile::open(*context.value("--output"), when);
     if (!file)
         return tl::unexpected(file.error());

@@ -316,9 +316,9 @@ Outcome<Document> record(Context &context) {
         return tl::unexpected(gpus.error());
     if (source_kind(context.tree()) == "capture")
         return fail(nvdebug::ErrorCode::unsupported,
-                    context.tree().path() + " is a capture, which does not change: there is "
-                                            "nothing to record; 'nvdebugctl recording show' is "
-                                            "for what was recorded");
+                    context.tree().path() +
+                        " is a capture, which does not change, and so cannot be recorded; "
+                        "'nvdebugctl recording show' shows a recording");
 
     Tee tee;
     Totals totals;
@@ -357,9 +357,9 @@ Outcome<Document> record(Context &context) {
 
     Document document = summary_document(context, summary, *destination ? &**destination : nullptr);
     if (recording.refused())
-        context.note(fmt::format("{} of other users came beside the marks of controls, of which "
-                                 "some may be missing",
-                                 count_of(recording.refused(), "message")));
+        context.note(fmt::format(
+            "{} of other users arrived among the marks of controls; some marks may be lost",
+            count_of(recording.refused(), "message")));
     for (const nvdebug::Error &error : recording.errors()) {
         nvdebug::Error why = error;
         why.sentence = "recording ended early: " + why.sentence;
@@ -371,7 +371,7 @@ Outcome<Document> record(Context &context) {
         if (error.number == EPIPE)
             document.print = [](Page &) {};
         else
-            context.note(error.sentence + "; what was written until then can be read");
+            context.note(error.sentence + "; the part written before can be read");
         if (!context.flag("--summary"))
             document.print = [](Page &) {};
     }
@@ -390,11 +390,12 @@ std::vector<Command> record_commands() {
     return {
         {.object = "record",
          .verb = "",
-         .help = "write down who has the GPU when, until interrupted (Ctrl-C)",
+         .help = "record which process has the GPU when, until interrupted (Ctrl-C)",
          .scope = Scope::gpus,
          .options = joined(
              {{"--for",
-               "end after so many seconds, or as 500ms, 10m or 1h says; default: when interrupted",
+               "end after so many seconds, or with a unit, as 500ms, 10m or 1h; default: when "
+               "interrupted",
                "TIME"},
               {"--rate",
                fmt::format("samples a second of engines whose switches the driver does not record; "
@@ -417,7 +418,8 @@ std::vector<Command> record_commands() {
               "taken in time. Turns are cut there.",
               "Controls that nvdebugctl makes meanwhile, by root or the same user, are marked.",
               "The file is readable for its owner only: it names processes."},
-         .examples = {{"sudo nvdebugctl record --for 10s", "who had how much, and how long each"},
+         .examples = {{"sudo nvdebugctl record --for 10s",
+                       "the share and the turns of each process"},
                       {"sudo nvdebugctl record --for 10s -o trace.pftrace",
                        "for ui.perfetto.dev, which reads it on your machine"},
                       {"nvdebugctl record -o - | jq -c 'select(.kind == \"turn\")'",

@@ -102,7 +102,7 @@ std::uint64_t RecordedFile::time_in(const Json &line, const char *key,
          value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}))
         is_no(key, "time");
     if (!base)
-        throw BadLine(fmt::format("'{}' is a time, and no line before it says since when", key));
+        throw BadLine(fmt::format("'{}' is a time, and no line before it has its origin", key));
     return *base + static_cast<std::uint64_t>(value.get<std::int64_t>());
 }
 

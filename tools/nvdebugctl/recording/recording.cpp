@@ -61,7 +61,7 @@ Outcome<Document> show_recording(Context &context) {
     if (!whole)
         return tl::unexpected(whole.error());
     if (!*whole)
-        context.note(path + " was cut off: its end is missing");
+        context.note(path + " is incomplete: its end was cut off");
     const Json summary = totals.summary(std::nullopt);
     tee.end(summary);
     Document document = summary_document(context, summary, *destination ? &**destination : nullptr);

@@ -147,9 +147,10 @@ Outcome<bool> LineReader::fill() {
     buffer_.erase(0, std::exchange(at_, 0));
     const std::size_t have = buffer_.size();
     if (have > longest_line)
-        return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("line {} of {} is longer than 64 MiB, which none of a recording is",
-                                number_ + 1, name_));
+        return fail(
+            nvdebug::ErrorCode::malformed,
+            fmt::format("line {} of {} is longer than 64 MiB, the limit of a recording's lines",
+                        number_ + 1, name_));
     buffer_.resize(have + step);
     errno = 0;
     const int got = ::gzread(file_, buffer_.data() + have, step);

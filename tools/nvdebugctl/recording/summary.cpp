@@ -33,7 +33,7 @@ void show_engine(const Json &engine, Page &page) {
                             engine["samples"].get<std::uint64_t>());
     else
         line += fmt::format(
-            "{} held, {} switching ({} switches{}{}), {} nobody's", part("held_percent"),
+            "{} held, {} switching ({} switches{}{}), {} unused", part("held_percent"),
             part("switching_percent"), engine["switches"].get<std::uint64_t>(),
             engine["switch_median_us"].is_null()
                 ? std::string()
@@ -85,7 +85,7 @@ void show_summary(const Json &summary, Page &page) {
                     true, page);
     }
     if (idle)
-        page.line(fmt::format("nobody was seen at work on {} more", count_of(idle, "engine")));
+        page.line(fmt::format("{} more were idle in all samples", count_of(idle, "engine")));
     if (!summary["period_us"].is_null())
         page.line(page.dim(fmt::format(
             "samples are {} apart: what is shorter may have been missed, and each end is "
@@ -147,7 +147,7 @@ std::vector<Field> summary_fields() {
          "processor time that recording took once it had begun, of one core; null: not known",
          "number?"},
         {"engines",
-         "engines, in the order in which they were first told",
+         "engines, in the order of their first events",
          "[object]",
          {{"gpu", "index of the GPU", "uint"},
           {"engine", "name of the engine", "string"},
@@ -156,12 +156,14 @@ std::vector<Field> summary_fields() {
            "without work. 'samples': of its state; who was on it while it was busy",
            "switches|samples"},
           {"recorded_us", "how long it was recorded", "number"},
-          {"held_percent", "in which somebody had it, without saving; null: nothing is known",
+          {"held_percent",
+           "part of the time in which a process had it, without saving; null: nothing is known",
            "percent?"},
-          {"nobody_percent", "in which nobody had it", "percent?"},
+          {"nobody_percent", "part of the time in which no process had it", "percent?"},
           {"switching_percent",
-           "between the turns of two, and saving before; null: samples do not tell", "percent?"},
-          {"unknown_percent", "of the recorded time: it is not known who had it", "percent?"},
+           "between the turns of two, and saving before; null: not known by samples", "percent?"},
+          {"unknown_percent", "part of the recorded time for which the process is not known",
+           "percent?"},
           {"switches", "from one turn to the next; null: by samples", "uint?"},
           {"switch_median_us", "median of what a switch took; null: none, or by samples",
            "number?"},
@@ -174,7 +176,8 @@ std::vector<Field> summary_fields() {
            "uint?"},
           {"samples", "that were taken; null: by switches", "uint?"},
           {"missed_samples", "that were not taken in time, or failed; null: by switches", "uint?"},
-          {"holders", "who had it, the longest first", "[object]", fields_of(holder_columns())}}}};
+          {"holders", "the processes that had it, the longest first", "[object]",
+           fields_of(holder_columns())}}}};
 }
 
 } // namespace nvdebugctl
