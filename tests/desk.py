@@ -4,14 +4,22 @@
 import contextlib
 import dataclasses
 import functools
+import itertools
+import json
 import os
 import pathlib
 import re
 import secrets
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
+
+import jsonschema
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILT = ROOT / "build/cmake"
@@ -225,3 +233,49 @@ def desk_of(folder, gpus="h100"):
         yield made
     finally:
         made.end()
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with desk_of(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def open_desk():
+    """In a folder that all users may look into."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        with desk_of(pathlib.Path(folder)) as made:
+            yield made
+
+
+def as_nobody(desk):
+    """How another user, without processes in other tests, runs what is built, which may lie below a folder that is
+    root's alone: words before the tool's options, the program, and the
+    environment."""
+    built = desk.folder / "built"
+    built.mkdir()
+    for file in (TOOL, LIBRARY, PROGRAM, STAND_INS / "librm_stand_in.so"):
+        shutil.copy2(file, built)
+    shutil.copytree(STAND_INS / "libcuda", built / "libcuda", symlinks=True)
+    return (("setpriv", "--reuid=65531", "--regid=65531", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
+            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
+
+
+def answers_while_it_changes(desk, program, line, partitions, wanted):
+    """The first words of the program's answers as its partition changes, until all possible ones were seen."""
+    seen, changes, end = set(), itertools.cycle(partitions), time.monotonic() + PATIENCE_S
+    while not wanted <= seen and time.monotonic() < end:
+        program.say(line)
+        while not program.answers():
+            desk.change(program.pid, next(changes))
+        seen |= {answer.split()[0] for answer in program.hear().split(";")}
+    return seen
+
+
+def document(text):
+    """Held against its schema."""
+    found = json.loads(text)
+    jsonschema.validate(found, json.loads((ROOT / "tools/nvtaskset/nvtaskset.json").read_text()))
+    return found
