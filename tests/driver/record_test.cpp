@@ -4,6 +4,7 @@
 #include "bench.hpp"
 
 #include "recording/recorder.hpp"
+#include "recording/totals.hpp"
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
