@@ -9,6 +9,7 @@
 #include "lib/base/gpu_name.hpp"
 #include "lib/partition/gpus.hpp"
 #include "nvdebug/surroundings.hpp"
+#include "text.hpp"
 
 namespace nvdebugctl {
 

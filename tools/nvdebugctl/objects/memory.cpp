@@ -5,6 +5,7 @@
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "cli/text.hpp"
 #include "objects.hpp"
 
 namespace nvdebugctl {
