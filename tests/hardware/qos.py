@@ -98,7 +98,7 @@ def shares(ours):
             before = timeslices(pids)
             keeping = Keeping(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
             time.sleep(1)
-            found = slices(ours, 5)
+            found = slices(ours, 4)
             status = keeping.end()
             got = [round(part(found, pid), 2) for pid in pids]
             yield check("shares", all(abs(a - b) <= 1 or (len(goals) == 2 and a > b) for a, b in zip(got, goals)) and status == 0
@@ -112,14 +112,14 @@ def caps(ours):
             keeping = Keeping(f"{pids[0]}=cap:{cap}%")
             time.sleep(1.5)
             cost = -keeping.processor_s()
-            found = slices(ours, 5)
+            found = slices(ours, 4)
             cost += keeping.processor_s()
             told = keeping.last()
             status = keeping.end()
             most, mean = most_of_a_second(found, pids[0]), part(found, pids[0])
             yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count,
                         most=round(most, 2), mean=round(mean, 2), told=told and told[0]["got_percent"],
-                        core_percent=round(100 * cost / 5, 2), status=status)
+                        core_percent=round(100 * cost / 4, 2), status=status)
 
 
 def ends(ours):
