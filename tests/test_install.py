@@ -129,7 +129,7 @@ def test_what_is_installed(prefix, libdir):
         "common.json", "error.json", "recording.line.json",
         *(each["schema"] for each in commands if each["schema"]))}
     expected |= {f"share/man/man1/{path.name}" for path in (ROOT / "docs/man").glob("*.1")} | {
-        "share/man/man1/nvdebugctl.1",
+        "share/man/man1/nvdebugctl.1", "share/man/man1/nvstgm.1",
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}

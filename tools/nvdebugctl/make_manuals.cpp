@@ -16,9 +16,12 @@
 #include "cli/help.hpp"
 #include "cli/schema.hpp"
 #include "commands.hpp"
+#include "lib/base/mdoc.hpp"
 
 namespace nvdebugctl {
 namespace {
+
+using namespace nvdebug::base::mdoc;
 
 constexpr const char *head =
     ".\\\" SPDX-License-Identifier: MIT OR GPL-2.0\n.Dd {}\n.Dt {} 1\n.Os Linux\n";
@@ -31,56 +34,11 @@ constexpr const char *conventions =
     ".Pa share/nvdebug/schema\n"
     "under the installation prefix (/usr or /usr/local) describe each key further.\n";
 
-/// As text: no line begins with a full stop or an apostrophe, a backslash is one, each sentence has
-/// its line.
-std::string escaped(const std::string &text) {
-    std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
-    for (std::size_t at = 0; at < text.size(); at++)
-        if (text[at] == '\\')
-            out += "\\e";
-        else if (text[at] == ' ' && at && text[at - 1] == '.' &&
-                 std::isupper(static_cast<unsigned char>(text[at + 1])))
-            out += '\n';
-        else
-            out += text[at];
-    return out;
-}
-
-/// As an argument of a macro.
-std::string quoted(const std::string &word) {
-    std::string text = escaped(word);
-    for (std::size_t at; (at = text.find('"')) != text.npos;)
-        text.replace(at, 1, "\\(dq");
-    return text;
-}
-
-/// Help is one line in lower case without a full stop.
-std::string sentence(std::string text) {
-    if (text.empty())
-        return "";
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return escaped(text) + (text.ends_with('.') || text.ends_with('?') ? "\n" : ".\n");
-}
-
-std::string list(const std::string &items) {
-    return items.empty() ? "" : ".Bl -tag -width Ds\n" + items + ".El\n";
-}
-
-std::string flag(const std::string &name) {
-    return "Fl " + std::string(name.starts_with("--") ? "Fl " : "") +
-           name.substr(name.starts_with("--") ? 2 : 1);
-}
-
-std::string flags(const Option &option) {
-    std::string text =
-        (option.short_name.empty() ? "" : flag(option.short_name) + " , ") + flag(option.name);
-    return option.value.empty() ? text : text + " Ar " + option.value;
-}
-
 std::string options_list(const std::vector<Option> &options) {
     std::string items;
     for (const Option &option : options)
-        items += ".It " + flags(option) + "\n" + sentence(option.help);
+        items += ".It " + flags(option.short_name, option.name, option.value) + "\n" +
+                 sentence(option.help);
     return items;
 }
 
@@ -207,7 +165,7 @@ std::string examples_of(const Object &object) {
     std::string items;
     for (const Command &command : object.commands)
         for (const Example &example : command.examples)
-            items += ".It Li " + quoted(example.line) + "\n" + sentence(example.help);
+            items += ".It Li " + word(example.line) + "\n" + sentence(example.help);
     return ".Sh EXAMPLES\n" + list(items);
 }
 

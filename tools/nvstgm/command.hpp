@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The table that describes each command of nvstgm(1): parsing and help come from it, and tests hold the man
- *  page and completion against it. */
+/** @file The table that describes each command of nvstgm(1): parsing, help, completion and the man page come from
+ *  it. */
 #ifndef NVSTGM_COMMAND_HPP
 #define NVSTGM_COMMAND_HPP
 

@@ -144,7 +144,7 @@ Command figures_command() {
             {},
             std::vector<Option>{{"--sets", "for each point (default: 10000)", "N", "-n"},
                                 {"--seed", "the same figures for the same seed (default: 1)", "N"},
-                                {"--threads", "(default: as many as there are cores)", "N"},
+                                {"--threads", "so many at once (default: as many as there are cores)", "N"},
                                 {"--output", "where pictures and CSV go (default: here)", "FOLDER", "-o"}} +
                 form_options(),
             "Each figure comes with both readings of Table I: a kernel's drawn length is that on all SMs (full), or on\n"

@@ -49,9 +49,9 @@ Command generate_command() {
             "makes a task set at random, by the paper's Table I",
             {},
             {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
-             {"--cores", "(default: 2 to 4)", "N"},
-             {"--sms", "(default: 13)", "N"},
-             {"--tasks", "(default: 2 to 4 for each core)", "N"},
+             {"--cores", "processor cores (default: 2 to 4)", "N"},
+             {"--sms", "of the GPU (default: 13)", "N"},
+             {"--tasks", "so many (default: 2 to 4 for each core)", "N"},
              {"--utilisation", "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
              {"--kernels", "a drawn kernel's length is that on all SMs, or on one", "HOW", "", {"full", "one"}}},
             "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of eight profiles,\n"

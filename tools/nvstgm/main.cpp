@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <exception>
+#include <iostream>
+#include <iterator>
 
 #include "command_line.hpp"
 #include "forms.hpp"
 #include "lib/base/inherited.hpp"
+#include "manual.hpp"
 #include "running.hpp"
 
 namespace nvstgm {
@@ -28,6 +31,8 @@ Outcome<Exit> run(const std::vector<std::string> &words) {
             lines += word + "\n";
         return write(lines).map([] { return done; });
     }
+    if (words[0] == "__manual")
+        return write(manual({std::istreambuf_iterator<char>(std::cin), {}})).map([] { return done; });
     if (words[0] == "__task")
         return static_cast<Exit>(be_task({words.begin() + 1, words.end()}));
     for (const Command &command : all_commands()) {
