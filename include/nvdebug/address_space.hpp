@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `contexts`: which address spaces and channels share which TSG.
- */
-#ifndef NVDEBUG_ADDRESS_SPACE_HPP
-#define NVDEBUG_ADDRESS_SPACE_HPP
+/// @file
+/// @brief `contexts`: which address spaces and channels share which TSG.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +12,8 @@
 
 namespace nvdebug {
 
-/**
- * A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. Of a runlist
- * that cannot be read there is one line, with an error, no TSG and no channels.
- */
+/// A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. Of a runlist
+/// that cannot be read there is one line, with an error, no TSG and no channels.
 struct AddressSpaceUse {
     std::uint32_t runlist;
     std::optional<std::uint32_t> tsg; ///< empty: a bare channel, or the whole runlist
@@ -31,5 +26,3 @@ struct AddressSpaceUse {
 };
 
 } // namespace nvdebug
-
-#endif

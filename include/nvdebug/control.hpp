@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief Requests to change how the GPU schedules. A request is data, so that it can be shown
- * before it is made; Gpu::perform() and Gpu::lease() make it. What each does, when it takes effect
- * and what undoes it: docs/proc.md.
- */
-#ifndef NVDEBUG_CONTROL_HPP
-#define NVDEBUG_CONTROL_HPP
+/// @file
+/// @brief Requests to change how the GPU schedules. A request is data, so that it can be shown
+/// before it is made; Gpu::perform() and Gpu::lease() make it. What each does, when it takes effect
+/// and what undoes it: docs/proc.md.
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -21,23 +18,22 @@
 
 namespace nvdebug {
 
-/** A channel or a TSG; without a runlist, the kernel finds the one that holds it. */
+/// A channel or a TSG; without a runlist, the kernel finds the one that holds it.
 struct Target {
     std::optional<std::uint32_t> runlist;
     std::uint32_t id;
     bool operator==(const Target &) const = default;
 };
 
-/** `ID` or `RUNLIST:ID`, numbers decimal or `0x…`; not `010`, which might be meant as octal. */
+/// `ID` or `RUNLIST:ID`, numbers decimal or `0x…`; not `010`, which might be meant as octal.
 NVDEBUG_API Result<Target> parse_target(std::string_view text);
 NVDEBUG_API std::string to_string(const Target &target);
 
 enum class Listed { channel, tsg };
 
-/**
- * The one of @p lists that holds what @p target names.
- * @returns a pointer into @p lists, or an error that names what they hold, or which several hold it
- */
+/// The one of @p lists that holds what @p target names.
+/// @returns a pointer into @p lists, or an error that names what they hold, or which several hold
+/// it
 NVDEBUG_API Result<const Runlist *> holder_of(std::span<const Runlist> lists, const Target &target,
                                               Listed kind);
 Result<const Runlist *> holder_of(const std::vector<Runlist> &&lists, const Target &target,
@@ -55,11 +51,9 @@ NVDEBUG_API Request disable_channels(std::span<const Target> channels);
 NVDEBUG_API Request enable_channels(std::span<const Target> channels);
 NVDEBUG_API Request preempt_tsgs(std::span<const Target> tsgs);
 NVDEBUG_API Request switch_to_tsg(const Target &tsg);
-/**
- * The hardware rounds @p ns further; the answer has the result.
- * @param tsg the TSG that gets the timeslice
- * @param ns the file has microseconds with three decimals
- */
+/// The hardware rounds @p ns further; the answer has the result.
+/// @param tsg the TSG that gets the timeslice
+/// @param ns the file has microseconds with three decimals
 NVDEBUG_API Request set_timeslice(const Target &tsg, std::uint64_t ns);
 NVDEBUG_API Request preempt_runlists(std::span<const std::uint32_t> runlists);
 NVDEBUG_API Request resubmit_runlists(std::span<const std::uint32_t> runlists);
@@ -91,26 +85,26 @@ inline Request schedule_runlists(std::initializer_list<std::uint32_t> runlists, 
 // Of all TSGs and channels that the processes have on the GPU now; of all processes, or of none.
 
 using Pids = std::span<const std::uint32_t>;
-/** What the runlist of a TSG has of it: once, or more often than those below it. */
+/// What the runlist of a TSG has of it: once, or more often than those below it.
 enum class Interleave { low, medium, high };
 
 NVDEBUG_API Request pause_tasks(Pids pids);
 NVDEBUG_API Request resume_tasks(Pids pids);
 NVDEBUG_API Request preempt_tasks(Pids pids);
-/** The driver takes whole microseconds. */
+/// The driver takes whole microseconds.
 NVDEBUG_API Request set_task_timeslice(Pids pids, std::uint64_t ns);
 NVDEBUG_API Request set_task_interleave(Pids pids, Interleave level);
 NVDEBUG_API Request set_task_preemption(Pids pids, PreemptionMode mode);
 
-/** A TSG and how long its turn is. */
+/// A TSG and how long its turn is.
 struct TsgTimeslice {
     Target tsg;
     std::uint64_t ns;
 };
-/** All of them or none; of more than one, only NVIDIA's driver as the source takes it. */
+/// All of them or none; of more than one, only NVIDIA's driver as the source takes it.
 NVDEBUG_API Request set_timeslices(std::span<const TsgTimeslice> timeslices);
 
-/** The answer to set_timeslice(). Times in ns. */
+/// The answer to set_timeslice(). Times in ns.
 struct TimesliceChange {
     std::uint32_t runlist, tsg;
     std::uint64_t asked_ns, old_ns, new_ns;
@@ -119,26 +113,24 @@ struct TimesliceChange {
 };
 NVDEBUG_API Result<TimesliceChange> parse_timeslice_change(std::string_view text);
 
-/**
- * A change that is undone when this object ends, however the process ends: with the module, the
- * kernel undoes it when the file it was written through is closed (docs/proc.md, Leases); with
- * NVIDIA's driver, a process that was forked for it does (docs/nvdebugctl.md). Movable; a forked
- * child that keeps the descriptor keeps the lease.
- */
+/// A change that is undone when this object ends, however the process ends: with the module, the
+/// kernel undoes it when the file it was written through is closed (docs/proc.md, Leases); with
+/// NVIDIA's driver, a process that was forked for it does (docs/nvdebugctl.md). Movable; a forked
+/// child that keeps the descriptor keeps the lease.
 class NVDEBUG_API Lease {
   public:
     Lease(Lease &&other) noexcept;
     Lease &operator=(Lease &&other) noexcept;
     ~Lease();
 
-    /** What the control answered, empty if it does not answer. */
+    /// What the control answered, empty if it does not answer.
     const std::string &answer() const { return answer_; }
 
-    /** Undoes the request now. Read the state to see whether everything was put back; the module
-      * also logs it. */
+    /// Undoes the request now. Read the state to see whether everything was put back; the module
+    /// also logs it.
     void end();
 
-    /** @p held is undone with the last reference to it. */
+    /// @p held is undone with the last reference to it.
     Lease(std::shared_ptr<const void> held, std::string answer);
 
   private:
@@ -147,5 +139,3 @@ class NVDEBUG_API Lease {
 };
 
 } // namespace nvdebug
-
-#endif

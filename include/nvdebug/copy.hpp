@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `copy_topology`: which physical copy engines (PCEs) work for which logical one (LCE).
- */
-#ifndef NVDEBUG_COPY_HPP
-#define NVDEBUG_COPY_HPP
+/// @file
+/// @brief `copy_topology`: which physical copy engines (PCEs) work for which logical one (LCE).
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +14,7 @@ struct LogicalCopyEngine {
     std::string name; ///< `LCE3`
     std::optional<std::uint32_t> runlist;
     std::uint32_t pces; ///< bit n: PCE n works for it; 0: none of its own
-    /** The LCE that lends it PCEs (to a GRCE on the graphics runlist), by name. */
+    /// The LCE that lends it PCEs (to a GRCE on the graphics runlist), by name.
     std::optional<std::string> shares;
 };
 
@@ -27,5 +24,3 @@ struct CopyTopology {
 };
 
 } // namespace nvdebug
-
-#endif

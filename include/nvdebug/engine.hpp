@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `device_info` (the engines of a GPU) and `engines` (what is running on them).
- */
-#ifndef NVDEBUG_ENGINE_HPP
-#define NVDEBUG_ENGINE_HPP
+/// @file
+/// @brief `device_info` (the engines of a GPU) and `engines` (what is running on them).
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -13,11 +10,11 @@
 
 namespace nvdebug {
 
-/** A line of `device_info`. */
+/// A line of `device_info`.
 struct Engine {
     std::string type; ///< `GR`, `LCE`, `COPY0`, `TYPE-N` …
     std::uint32_t instance;
-    /** As people and `engines` write it: `GR0`, `LCE3`, `COPY0` (its type names the instance). */
+    /// As people and `engines` write it: `GR0`, `LCE3`, `COPY0` (its type names the instance).
     std::string name;
     std::optional<std::uint32_t> runlist;      ///< empty: Host does not drive it
     std::optional<std::uint32_t> runlist_base; ///< of its registers, bytes from BAR0's start
@@ -26,7 +23,7 @@ struct Engine {
     std::vector<std::uint32_t> pbdmas;     ///< that serve its runlist, in runqueue order
 };
 
-/** A TSG or a channel, as status registers name it. */
+/// A TSG or a channel, as status registers name it.
 struct Occupant {
     enum class Kind { tsg, channel } kind;
     std::uint32_t id;
@@ -40,7 +37,7 @@ struct PbdmaState {
     std::optional<std::uint32_t> channel;
 };
 
-/** A line of `engines`. Everything empty: the register is not public on this chip. */
+/// A line of `engines`. Everything empty: the register is not public on this chip.
 struct EngineState {
     std::string engine; ///< Engine::name
     std::optional<std::uint32_t> runlist;
@@ -53,5 +50,3 @@ struct EngineState {
 };
 
 } // namespace nvdebug
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief What went wrong, and results that may be that instead.
- */
-#ifndef NVDEBUG_ERROR_HPP
-#define NVDEBUG_ERROR_HPP
+/// @file
+/// @brief What went wrong, and results that may be that instead.
+#pragma once
 
 #include <string>
 #include <tl/expected.hpp>
@@ -32,16 +29,14 @@ struct Error {
     std::string sentence; ///< what, where and what next; no full stop, no newline
 };
 
-/** Every function that can fail returns one; none throws, but for std::bad_alloc. */
+/// Every function that can fail returns one; none throws, but for std::bad_alloc.
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/** The code that stands for errno @p number. */
+/// The code that stands for errno @p number.
 NVDEBUG_API ErrorCode code_of_errno(int number);
 
-/** The code's name as JSON spells it: `not_found`, … */
+/// The code's name as JSON spells it: `not_found`, …
 NVDEBUG_API const char *name_of(ErrorCode code);
 
 } // namespace nvdebug
-
-#endif

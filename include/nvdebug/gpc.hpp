@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief GPCs, TPCs and SMs, and the compute work distributor.
- */
-#ifndef NVDEBUG_GPC_HPP
-#define NVDEBUG_GPC_HPP
+/// @file
+/// @brief GPCs, TPCs and SMs, and the compute work distributor.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +15,7 @@ namespace nvdebug {
 struct Gpc {
     std::uint32_t gpc; ///< physical number
     bool off;          ///< fused off or floor-swept
-    /** Bit n: TPC n is off, over the chip's design; empty: not readable. */
+    /// Bit n: TPC n is off, over the chip's design; empty: not readable.
     std::optional<std::uint32_t> tpc_off_mask;
 };
 
@@ -26,7 +23,7 @@ struct Sm {
     std::uint32_t sm, gpc, tpc; ///< logical GPC, TPC in it
 };
 
-/** The chip as designed, and what is off. Numbers a register of this chip does not hold: empty. */
+/// The chip as designed, and what is off. Numbers a register of this chip does not hold: empty.
 struct GpcTopology {
     std::optional<std::uint32_t> num_gpcs, num_tpc_per_gpc, num_ces, num_fbps, num_ltcs;
     std::optional<std::uint32_t> gpc_off_mask;
@@ -36,7 +33,7 @@ struct GpcTopology {
     std::vector<Error> unread; ///< of each file that is there, but cannot be read (now, or by us)
 };
 
-/** `work_distributor`. */
+/// `work_distributor`.
 struct WorkDistributor {
     std::uint32_t gpcs, tpcs;
     std::optional<std::string> partitioning; ///< `none`, `static`, `dynamic` (MPS), `undefined`
@@ -46,5 +43,3 @@ struct WorkDistributor {
 };
 
 } // namespace nvdebug
-
-#endif

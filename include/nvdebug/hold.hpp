@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief Tasks that a program changes again and again: what takes a search is done once.
- */
-#ifndef NVDEBUG_HOLD_HPP
-#define NVDEBUG_HOLD_HPP
+/// @file
+/// @brief Tasks that a program changes again and again: what takes a search is done once.
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -15,40 +12,35 @@
 
 namespace nvdebug {
 
-/** How a task is to be. */
+/// How a task is to be.
 struct TaskState {
-    /** Of each of its TSGs, in whole microseconds; empty: as it was before. */
+    /// Of each of its TSGs, in whole microseconds; empty: as it was before.
     std::optional<std::uint64_t> timeslice_ns = {};
     bool paused = false; ///< all of its channels are disabled
     bool operator==(const TaskState &) const = default;
 };
 
-/**
- * All TSGs and channels that processes had when Gpu::hold() was called. What was changed is undone
- * when this object or its process ends, however it ends, and when nothing was asked for longer than
- * HoldOptions::patience: a program that is suspended keeps nothing changed. A process that was
- * forked for it (docs/nvdebugctl.md) does all of that. One thread at a time.
- */
+/// All TSGs and channels that processes had when Gpu::hold() was called. What was changed is undone
+/// when this object or its process ends, however it ends, and when nothing was asked for longer
+/// than HoldOptions::patience: a program that is suspended keeps nothing changed. A process that
+/// was forked for it (docs/nvdebugctl.md) does all of that. One thread at a time.
 class TaskHold {
   public:
     virtual ~TaskHold() = default;
-    /** Returns before it is done, so that several holds are asked at once. What is so already is
-     * not done again, unless another program has changed it. */
+    /// Returns before it is done, so that several holds are asked at once. What is so already is
+    /// not done again, unless another program has changed it.
     virtual Result<void> ask(const TaskState &wanted) = 0;
-    /** Waits until it is done. ErrorCode::not_found: the processes have ended. */
+    /// Waits until it is done. ErrorCode::not_found: the processes have ended.
     virtual Result<void> finish() = 0;
-    /** TSGs whose timeslice it sets. */
+    /// TSGs whose timeslice it sets.
     virtual std::size_t tsgs() const = 0;
     virtual std::size_t channels() const = 0;
 };
 
 struct HoldOptions {
-    /** Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
-     */
+    /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
     std::optional<std::uint32_t> runlist = {};
     std::chrono::milliseconds patience{1000};
 };
 
 } // namespace nvdebug
-
-#endif

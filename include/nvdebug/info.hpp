@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `info`: which GPU this is and what the module can do with it.
- */
-#ifndef NVDEBUG_INFO_HPP
-#define NVDEBUG_INFO_HPP
+/// @file
+/// @brief `info`: which GPU this is and what the module can do with it.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +37,7 @@ struct Info {
     std::optional<std::string> platform_device; ///< `17000000.gpu`; empty for GPUs on PCI
     std::optional<std::string> compatible;      ///< `nvidia,ga10b`: its device tree's name for it
 
-    /** Empty if `info` does not name it (another version of the module). */
+    /// Empty if `info` does not name it (another version of the module).
     const Feature *feature(const std::string &name) const {
         for (const Feature &feature : features)
             if (feature.name == name)
@@ -50,5 +47,3 @@ struct Info {
 };
 
 } // namespace nvdebug
-
-#endif

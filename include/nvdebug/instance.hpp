@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief What is below a channel in `runlistY`: instance block, subcontexts, context.
- */
-#ifndef NVDEBUG_INSTANCE_HPP
-#define NVDEBUG_INSTANCE_HPP
+/// @file
+/// @brief What is below a channel in `runlistY`: instance block, subcontexts, context.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +12,7 @@
 
 namespace nvdebug {
 
-/** A valid entry of a subcontext table (Volta and newer). */
+/// A valid entry of a subcontext table (Volta and newer).
 struct Subcontext {
     std::uint32_t veid;
     Place page_directory;
@@ -24,7 +21,7 @@ struct Subcontext {
     std::optional<bool> ats;
 };
 
-/** The engine context's image, as firmware wrote it at the last save. */
+/// The engine context's image, as firmware wrote it at the last save.
 struct Context {
     std::optional<std::uint32_t> id;
     std::optional<std::string> type;                ///< `compute`, `OpenGL`, …
@@ -36,9 +33,9 @@ struct Context {
 };
 
 struct InstanceBlock {
-    /** Printed below this channel already: nothing else here is filled in. */
+    /// Printed below this channel already: nothing else here is filled in.
     std::optional<std::uint32_t> same_as_channel;
-    /** Why it could not be read: nothing else here is filled in. */
+    /// Why it could not be read: nothing else here is filled in.
     std::optional<std::string> error;
 
     std::optional<std::uint32_t> page_tables; ///< version: 1, 2 or 3
@@ -59,11 +56,9 @@ struct InstanceBlock {
     std::vector<Subcontext> subcontexts; ///< by rising VEID; empty if printed elsewhere
 
     std::optional<std::uint32_t> context_as_channel; ///< printed below that channel
-    /** `none`, `not mapped`, …: why there is no context here; empty if there is, or it is `-`. */
+    /// `none`, `not mapped`, …: why there is no context here; empty if there is, or it is `-`.
     std::optional<std::string> context_note;
     std::optional<Context> context;
 };
 
 } // namespace nvdebug
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief Places in GPU-visible memory.
- */
-#ifndef NVDEBUG_MEMORY_HPP
-#define NVDEBUG_MEMORY_HPP
+/// @file
+/// @brief Places in GPU-visible memory.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -22,15 +19,13 @@ enum class Aperture {
 };
 
 struct Place {
-    /** In bytes from the start of the aperture; empty when hidden from this reader. */
+    /// In bytes from the start of the aperture; empty when hidden from this reader.
     std::optional<std::uint64_t> address;
     std::optional<Aperture> aperture;
     bool operator==(const Place &) const = default;
 };
 
-/** As /proc spells it: `vid`, `coh`, `ncoh`, `invalid`, `peer`. */
+/// As /proc spells it: `vid`, `coh`, `ncoh`, `invalid`, `peer`.
 NVDEBUG_API const char *name_of(Aperture aperture);
 
 } // namespace nvdebug
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief What NVIDIA's driver calls a GPU: its UUID and the name of the product.
- */
-#ifndef NVDEBUG_PRODUCT_HPP
-#define NVDEBUG_PRODUCT_HPP
+/// @file
+/// @brief What NVIDIA's driver calls a GPU: its UUID and the name of the product.
+#pragma once
 
 #include <optional>
 #include <string>
@@ -15,29 +12,25 @@
 
 namespace nvdebug {
 
-/** Empty: not known. Texts may be of any bytes. */
+/// Empty: not known. Texts may be of any bytes.
 struct Product {
     std::optional<std::string> uuid; ///< `GPU-57a2…`, as nvidia-smi prints it
     std::optional<std::string> name; ///< `NVIDIA H100 80GB HBM3`
     bool operator==(const Product &) const = default;
 };
 
-/**
- * The product at @p pci_address (`0000:01:00.0`) of this machine, from
- * `/proc/driver/nvidia/gpus/ADDRESS/information`. Reading that file wakes a GPU, so that of one
- * that is suspended (`power/runtime_status` in sysfs) it is not read, and nothing is known.
- * @param driver_folder, pci_folder for tests.
- */
+/// The product at @p pci_address (`0000:01:00.0`) of this machine, from
+/// `/proc/driver/nvidia/gpus/ADDRESS/information`. Reading that file wakes a GPU, so that of one
+/// that is suspended (`power/runtime_status` in sysfs) it is not read, and nothing is known.
+/// @param driver_folder, pci_folder for tests.
 NVDEBUG_API Product product_of(const std::string &pci_address,
                                const std::string &driver_folder = "/proc/driver/nvidia",
                                const std::string &pci_folder = "/sys/bus/pci/devices");
 
-/** That of a GPU of @p tree, by its @p info. Nothing is known of a file's (Source::file): what has
- *  its address here and now may be another GPU. */
+/// That of a GPU of @p tree, by its @p info. Nothing is known of a file's (Source::file): what has
+/// its address here and now may be another GPU.
 NVDEBUG_API Product product_of(const Tree &tree, const Info &info,
                                const std::string &driver_folder = "/proc/driver/nvidia",
                                const std::string &pci_folder = "/sys/bus/pci/devices");
 
 } // namespace nvdebug
-
-#endif

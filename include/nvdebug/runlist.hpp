@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `runlistY`: TSGs and channels in the order in which Host goes round them.
- */
-#ifndef NVDEBUG_RUNLIST_HPP
-#define NVDEBUG_RUNLIST_HPP
+/// @file
+/// @brief `runlistY`: TSGs and channels in the order in which Host goes round them.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -19,16 +16,16 @@
 
 namespace nvdebug {
 
-/** A channel's entry and its live state. What a generation does not have is empty. */
+/// A channel's entry and its live state. What a generation does not have is empty.
 struct Channel {
     std::uint32_t id;
-    /** Why there is no state: `channel id out of range`. */
+    /// Why there is no state: `channel id out of range`.
     std::optional<std::string> error;
 
     std::optional<bool> enabled, next, busy, pbdma_faulted, engine_faulted;
-    /** Kepler to Turing (PCCSR). */
+    /// Kepler to Turing (PCCSR).
     std::optional<bool> force_ctx_reload, enable_set, enable_clear, bound;
-    /** Ampere and newer (channel RAM). */
+    /// Ampere and newer (channel RAM).
     std::optional<bool> on_pbdma, on_engine, pending, ctx_reload, pbdma_busy, engine_busy,
         acquire_fail;
     std::optional<std::uint32_t> status;    ///< the hardware's number (Kepler to Turing)
@@ -47,7 +44,7 @@ struct Tsg {
     std::vector<Channel> channels;
 };
 
-/** An entry that is neither TSG nor channel. */
+/// An entry that is neither TSG nor channel.
 struct UnknownEntry {
     std::uint32_t index; ///< among all entries, from 0
     std::vector<std::uint32_t> words;
@@ -58,7 +55,7 @@ using RunlistItem = std::variant<Tsg, Channel, UnknownEntry>;
 struct Runlist {
     std::uint32_t id;
     std::uint32_t entries; ///< length that the hardware was given
-    /** Entries of each kind: what the list has twice counts twice. Empty: it cannot be read. */
+    /// Entries of each kind: what the list has twice counts twice. Empty: it cannot be read.
     std::optional<std::uint32_t> tsgs, channels;
     bool pending; ///< submitted, not yet taken over
     Place place;
@@ -68,34 +65,30 @@ struct Runlist {
 
 enum class Detail { full, brief };
 
-/**
- * A channel of a list with the TSG it belongs to; both live as long as the list. A driver lists a
- * TSG several times to give it several turns a round, each time with its channels: that is still
- * one TSG, and each channel one channel.
- */
+/// A channel of a list with the TSG it belongs to; both live as long as the list. A driver lists a
+/// TSG several times to give it several turns a round, each time with its channels: that is still
+/// one TSG, and each channel one channel.
 struct ListedChannel {
     const Channel *channel; ///< its first entry; the state of later ones was read a moment later
     const Tsg *tsg;         ///< nullptr: bare
     std::uint32_t entries;  ///< how often the list has it
 };
 
-/** Every channel of each TSG, and every bare one, once, in the order of their first entries. */
+/// Every channel of each TSG, and every bare one, once, in the order of their first entries.
 NVDEBUG_API std::vector<ListedChannel> channels_of(const Runlist &runlist);
 std::vector<ListedChannel> channels_of(const Runlist &&runlist) = delete;
 
-/** A TSG with all its headers; they live as long as the list. */
+/// A TSG with all its headers; they live as long as the list.
 struct ListedTsg {
     std::uint32_t id;
     std::vector<const Tsg *> headers; ///< one or more, in list order
 };
 
-/** Every TSG once, in the order of their first headers. */
+/// Every TSG once, in the order of their first headers.
 NVDEBUG_API std::vector<ListedTsg> tsgs_of(const Runlist &runlist);
 std::vector<ListedTsg> tsgs_of(const Runlist &&runlist) = delete;
 
-/** Ids as people read them: in the order given, runs of consecutive ones as `0-7, 9, 20-22`. */
+/// Ids as people read them: in the order given, runs of consecutive ones as `0-7, 9, 20-22`.
 NVDEBUG_API std::string fold_ids(std::span<const std::uint32_t> ids);
 
 } // namespace nvdebug
-
-#endif

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * stgm_task.h for C++17. What is an error there is a std::runtime_error here, with the sentence.
- *
- *     nvstgm::Task task;
- *     … open the GPU, allocate, warm up …
- *     if (task.ready())
- *         while (task.next_job()) {
- *             prepare();                                       // a CPU segment
- *             task.segment([&] {
- *                 task.copy_to_device([&] { … });              // returns when the copy is complete
- *                 task.kernel([&] { … });
- *                 task.copy_from_device([&] { … });
- *             });
- *         }
- */
-#ifndef NVDEBUG_STGM_TASK_HPP
-#define NVDEBUG_STGM_TASK_HPP
+/// @file
+/// stgm_task.h for C++17. What is an error there is a std::runtime_error here, with the sentence.
+///
+/// nvstgm::Task task;
+/// … open the GPU, allocate, warm up …
+/// if (task.ready())
+/// while (task.next_job()) {
+/// prepare();                                       // a CPU segment
+/// task.segment([&] {
+/// task.copy_to_device([&] { … });              // returns when the copy is complete
+/// task.kernel([&] { … });
+/// task.copy_from_device([&] { … });
+/// });
+/// }
+#pragma once
 
 #include <stdexcept>
 #include <utility>
@@ -25,8 +22,8 @@
 
 namespace nvstgm {
 
-/** A task of a set that runs, from its constructor on. If work that it is given throws, the segment, copy or kernel is
- *  ended first. */
+/// A task of a set that runs, from its constructor on. If work that it is given throws, the
+/// segment, copy or kernel is ended first.
 class Task {
   public:
     Task() {
@@ -39,25 +36,29 @@ class Task {
     Task &operator=(const Task &) = delete;
     ~Task() { nvstgm_leave(task_); }
 
-    /** @return false: the run was stopped before it began */
+    /// @return false: the run was stopped before it began
     [[nodiscard]] bool ready() { return did(nvstgm_ready(task_)); }
-    /** @return false: there is none any more */
+    /// @return false: there is none any more
     [[nodiscard]] bool next_job() { return did(nvstgm_next_job(task_)); }
     void point() { did(nvstgm_point(task_)); }
 
-    template <typename Work> void segment(Work &&work) {
+    template <typename Work>
+    void segment(Work &&work) {
         did(nvstgm_segment_begin(task_));
         with(std::forward<Work>(work), nvstgm_segment_end);
     }
-    template <typename Work> void copy_to_device(Work &&work) {
+    template <typename Work>
+    void copy_to_device(Work &&work) {
         did(nvstgm_copy_begin(task_, 1));
         with(std::forward<Work>(work), nvstgm_copy_end);
     }
-    template <typename Work> void copy_from_device(Work &&work) {
+    template <typename Work>
+    void copy_from_device(Work &&work) {
         did(nvstgm_copy_begin(task_, 0));
         with(std::forward<Work>(work), nvstgm_copy_end);
     }
-    template <typename Work> void kernel(Work &&work) {
+    template <typename Work>
+    void kernel(Work &&work) {
         did(nvstgm_kernel_begin(task_));
         with(std::forward<Work>(work), nvstgm_kernel_end);
     }
@@ -68,7 +69,8 @@ class Task {
             throw std::runtime_error(nvstgm_error(task_));
         return status > 0;
     }
-    template <typename Work> void with(Work &&work, int (*end)(nvstgm_task *)) {
+    template <typename Work>
+    void with(Work &&work, int (*end)(nvstgm_task *)) {
         try {
             std::forward<Work>(work)();
         } catch (...) {
@@ -82,5 +84,3 @@ class Task {
 };
 
 } // namespace nvstgm
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief `translate`: a walk of the GPU's page tables.
- */
-#ifndef NVDEBUG_TRANSLATION_HPP
-#define NVDEBUG_TRANSLATION_HPP
+/// @file
+/// @brief `translate`: a walk of the GPU's page tables.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -35,5 +32,3 @@ struct Translation {
 };
 
 } // namespace nvdebug
-
-#endif

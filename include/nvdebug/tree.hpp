@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file
- * @brief Where the files come from: the module's /proc, NVIDIA's driver, or a capture.
- */
-#ifndef NVDEBUG_TREE_HPP
-#define NVDEBUG_TREE_HPP
+/// @file
+/// @brief Where the files come from: the module's /proc, NVIDIA's driver, or a capture.
+#pragma once
 
 #include <map>
 #include <memory>
@@ -16,10 +13,8 @@
 
 namespace nvdebug {
 
-/**
- * Commands of the program that uses the library, for advice in the sentences of errors.
- * Empty: they do not name one.
- */
+/// Commands of the program that uses the library, for advice in the sentences of errors.
+/// Empty: they do not name one.
 struct Advice {
     std::string diagnose; ///< finds what is wrong with this machine: `TOOL doctor`
     std::string capture;  ///< makes a capture: `TOOL capture FILE`
@@ -32,54 +27,49 @@ enum class Source {
     file,   ///< a capture, or a folder that looks like /proc
 };
 
-/**
- * Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
- * they refer to. Different Tree objects, and copies, may be used by different threads at once.
- */
+/// Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
+/// they refer to. Different Tree objects, and copies, may be used by different threads at once.
 class NVDEBUG_API Tree {
   public:
-    /** A folder: `/proc`, or a copy of it. Fails if there is no such folder. */
+    /// A folder: `/proc`, or a copy of it. Fails if there is no such folder.
     static Result<Tree> folder(const std::string &path = "/proc", const Advice &advice = Advice());
 
-    /**
-     * What NVIDIA's driver lets a program read, without the module: the same files, their texts
-     * made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared in
-     * NVIDIA's published sources of 525.53 to 595.45.04. Of requests it takes `translate`, and those about
-     * channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver is not
-     * there. Users other than root get `info`, which has the reason, and `owners` of own processes.
-     * docs/security.md lists what is opened and mapped, and for how long.
-     */
+    /// What NVIDIA's driver lets a program read, without the module: the same files, their texts
+    /// made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared
+    /// in NVIDIA's published sources of 525.53 to 595.45.04. Of requests it takes `translate`, and
+    /// those about channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver
+    /// is not there. Users other than root get `info`, which has the reason, and `owners` of own
+    /// processes. docs/security.md lists what is opened and mapped, and for how long.
     static Result<Tree> driver(const Advice &advice = Advice());
 
-    /** /proc if the module is loaded, else driver() if that works, else /proc without a GPU. */
+    /// /proc if the module is loaded, else driver() if that works, else /proc without a GPU.
     static Result<Tree> running(const Advice &advice = Advice());
 
-    /** A capture (capture.hpp), read into memory. */
+    /// A capture (capture.hpp), read into memory.
     static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
 
-    /** A capture from an open file or pipe, which stays open. Errors call it standard input. */
+    /// A capture from an open file or pipe, which stays open. Errors call it standard input.
     static Result<Tree> capture(int descriptor, const Advice &advice = Advice());
 
-    /** A folder, or a capture in a file or a pipe, whichever @p path is; a device is refused. */
+    /// A folder, or a capture in a file or a pipe, whichever @p path is; a device is refused.
     static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 
-    /** Is it the running kernel's /proc? */
+    /// Is it the running kernel's /proc?
     bool live() const;
 
     Source source() const;
 
-    /** What it was opened with; `driver` for driver(). */
+    /// What it was opened with; `driver` for driver().
     const std::string &path() const;
 
-    /** When the capture was made and of what: keys as in capture.hpp; of driver() its version, as
-     * `source`; else empty. */
+    /// When the capture was made and of what: keys as in capture.hpp; of driver() its version, as
+    /// `source`; else empty.
     const std::map<std::string, std::string> &facts() const;
 
-    /** The names of files in @p folder (`""`: the root, folders included), sorted as numbers. */
+    /// The names of files in @p folder (`""`: the root, folders included), sorted as numbers.
     Result<std::vector<std::string>> list(std::string_view folder) const;
 
-    /** The whole text of a file, read with one open. An error that a capture recorded comes back.
-     */
+    /// The whole text of a file, read with one open. An error that a capture recorded comes back.
     Result<std::string> read(std::string_view name) const;
 
     struct Impl;
@@ -91,5 +81,3 @@ class NVDEBUG_API Tree {
 };
 
 } // namespace nvdebug
-
-#endif

@@ -7,7 +7,7 @@
 namespace nvdebug::base {
 namespace {
 
-/** A number of at most @p digits digits that is the whole of @p text, and not above @p most. */
+/// A number of at most @p digits digits that is the whole of @p text, and not above @p most.
 std::optional<unsigned> number(std::string_view text, int base, std::size_t digits, unsigned most) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

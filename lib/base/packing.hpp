@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Files that another program packed, known by how they begin. */
-#ifndef NVDEBUG_LIB_PACKING_HPP
-#define NVDEBUG_LIB_PACKING_HPP
+/// @file Files that another program packed, known by how they begin.
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -16,7 +15,7 @@ struct Packing {
     std::size_t at = 0; ///< bytes before it
 };
 
-/** As their programs document them. No text in JSON begins so. */
+/// As their programs document them. No text in JSON begins so.
 inline constexpr Packing packings[] = {
     {"gzip", std::string_view("\x1f\x8b", 2)},
     {"xz", std::string_view("\xfd"
@@ -35,7 +34,7 @@ inline constexpr Packing packings[] = {
     {"tar", std::string_view("\0ustar", 6), 256},
 };
 
-/** Returns what to say of a file that begins so, behind its name; empty: it is not packed. */
+/// Returns what to say of a file that begins so, behind its name; empty: it is not packed.
 inline std::optional<std::string> packing_refused(std::string_view text) {
     for (const Packing &packing : packings)
         if (text.size() > packing.at && text.substr(packing.at).starts_with(packing.magic))
@@ -45,5 +44,3 @@ inline std::optional<std::string> packing_refused(std::string_view text) {
 }
 
 } // namespace nvdebug::base
-
-#endif

@@ -40,10 +40,10 @@ Character first_of(std::string_view text) {
     return {0, 0};
 }
 
-/** Marks that show what follows them from right to left, or change how others are shown. */
+/// Marks that show what follows them from right to left, or change how others are shown.
 bool changes_direction(char32_t code) {
-    return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x206f);
+    return code == 0x61c || code == 0x200e || code == 0x200f ||
+           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x206f);
 }
 
 bool is_harmless(char32_t code) {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Text of others, for a terminal, a picture or a label: it must not steer any of them. */
-#ifndef NVDEBUG_LIB_PRINTABLE_HPP
-#define NVDEBUG_LIB_PRINTABLE_HPP
+/// @file Text of others, for a terminal, a picture or a label: it must not steer any of them.
+#pragma once
 
 #include <string>
 #include <string_view>
 
 namespace nvdebug::base {
 
-/**
- * Returns @p text with U+FFFD for each control character (newline and tab as well), line separator,
- * mark that changes the direction of text, noncharacter of XML and byte that is not UTF-8.
- */
+/// Returns @p text with U+FFFD for each control character (newline and tab as well), line
+/// separator, mark that changes the direction of text, noncharacter of XML and byte that is not
+/// UTF-8.
 std::string printable(std::string_view text);
 
 } // namespace nvdebug::base
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#ifndef NVDEBUG_LIB_STANDARD_OUTPUT_HPP
-#define NVDEBUG_LIB_STANDARD_OUTPUT_HPP
+#pragma once
 
 #include <cerrno>
 #include <cstdio>
@@ -8,10 +7,8 @@
 
 namespace nvdebug::base {
 
-/**
- * After the last output of a program that prints through stdio or std::cout.
- * @returns the errno of what could not be written to standard output; 0: all of it was.
- */
+/// After the last output of a program that prints through stdio or std::cout.
+/// @returns the errno of what could not be written to standard output; 0: all of it was.
 inline int finish_standard_output() {
     errno = 0;
     const bool failed = std::fflush(stdout) || std::ferror(stdout) || !std::cout.flush();
@@ -19,5 +16,3 @@ inline int finish_standard_output() {
 }
 
 } // namespace nvdebug::base
-
-#endif

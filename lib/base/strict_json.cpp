@@ -8,7 +8,9 @@
 
 namespace nvdebug::base {
 
-void wrong(const std::string &place, const std::string &what) { throw Wrong{place + ": " + what}; }
+void wrong(const std::string &place, const std::string &what) {
+    throw Wrong{place + ": " + what};
+}
 
 std::string in_quotes(std::string_view text) {
     std::string shown;
@@ -48,7 +50,7 @@ void check_depth(std::string_view text, std::size_t deepest) {
     }
 }
 
-/** Finds keys that an object has twice: of those nlohmann::json keeps the last. */
+/// Finds keys that an object has twice: of those nlohmann::json keeps the last.
 class Duplicates {
   public:
     bool operator()(int, Json::parse_event_t event, Json &parsed) {
@@ -155,12 +157,12 @@ std::int64_t Place::number(std::int64_t least, std::int64_t most) const {
     if (!value.is_number_integer())
         wrong(where(), "is not a whole number");
     constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
-    const bool fits =
-        !value.is_number_unsigned() || value.get<std::uint64_t>() <= static_cast<std::uint64_t>(endless);
+    const bool fits = !value.is_number_unsigned() ||
+                      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(endless);
     const std::int64_t found = fits ? value.get<std::int64_t>() : endless;
     if (!fits || found < least || found > most)
-        wrong(where(),
-              value.dump() + " is not from " + std::to_string(least) + " to " + std::to_string(most));
+        wrong(where(), value.dump() + " is not from " + std::to_string(least) + " to " +
+                           std::to_string(most));
     return found;
 }
 

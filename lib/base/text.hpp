@@ -2,8 +2,7 @@
 // Scanning of the text of /proc files: lines, values, boxes, and tables from keys to what they
 // fill in.
 // Text may be hostile: every access is bounded by the view, and nothing recurses.
-#ifndef NVDEBUG_LIB_TEXT_HPP
-#define NVDEBUG_LIB_TEXT_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -21,36 +20,36 @@ namespace nvdebug::text {
 
 std::string_view trim(std::string_view text);
 
-/** Takes what is before the first @p separator off @p rest, all of it if there is none. */
+/// Takes what is before the first @p separator off @p rest, all of it if there is none.
 std::string_view take_until(std::string_view &rest, char separator);
 
-/** Takes the first word off @p rest; empty: there is none. Words are separated by blanks. */
+/// Takes the first word off @p rest; empty: there is none. Words are separated by blanks.
 std::string_view take_word(std::string_view &rest);
 
-/** Takes @p prefix off @p rest if that begins with it. */
+/// Takes @p prefix off @p rest if that begins with it.
 bool take_prefix(std::string_view &rest, std::string_view prefix);
 
-/** A number that is the whole of @p text, decimal or `0x…`. */
+/// A number that is the whole of @p text, decimal or `0x…`.
 std::optional<std::uint64_t> number(std::string_view text);
 
-/** Text that may stand in a sentence, whatever it was. */
+/// Text that may stand in a sentence, whatever it was.
 std::string printable(std::string_view text);
 
-/** The same, and short. */
+/// The same, and short.
 std::string quote(std::string_view text);
 
-/** Are they the same but for the case of (ASCII) letters? */
+/// Are they the same but for the case of (ASCII) letters?
 bool same_in_any_case(std::string_view a, std::string_view b);
 
-/** Goes over the lines of a text and remembers the first thing that is wrong with it. */
+/// Goes over the lines of a text and remembers the first thing that is wrong with it.
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : rest_(text) {}
 
-    /** The next line without its newline; false at the end, and once something is wrong. */
+    /// The next line without its newline; false at the end, and once something is wrong.
     bool next(std::string_view &line);
 
-    /** @p what is wrong in the line at hand, unless something was before. */
+    /// @p what is wrong in the line at hand, unless something was before.
     void fail(const std::string &what);
     bool failed() const { return error_.has_value(); }
 
@@ -67,14 +66,14 @@ class Scanner {
     std::optional<Error> error_;
 };
 
-/** A value of a file: what it is called there, and its text without blanks around it. */
+/// A value of a file: what it is called there, and its text without blanks around it.
 struct Value {
     Scanner &scanner;
     std::string_view key, text;
 
-    /** `-` (not known, not there) or `hidden` (from this reader). */
+    /// `-` (not known, not there) or `hidden` (from this reader).
     bool unknown() const { return text == "-" || text == "hidden"; }
-    /** It is not @p what. */
+    /// It is not @p what.
     void fail(std::string_view what) const;
 };
 
@@ -83,9 +82,9 @@ void read(const Value &value, std::uint32_t &to);
 void read(const Value &value, std::uint64_t &to);
 void read(const Value &value, std::string &to);
 void read(const Value &value, Aperture &to);
-/** Address and aperture with a blank between. */
+/// Address and aperture with a blank between.
 void read(const Value &value, Place &to);
-/** Numbers with a comma between; `-`: none. */
+/// Numbers with a comma between; `-`: none.
 void read(const Value &value, std::vector<std::uint32_t> &to);
 template <typename T>
 void read(const Value &value, std::optional<T> &to) {
@@ -95,10 +94,10 @@ void read(const Value &value, std::optional<T> &to) {
         read(value, to.emplace());
 }
 
-/** Microseconds with up to three decimals. */
+/// Microseconds with up to three decimals.
 void read_us(const Value &value, std::uint64_t &ns);
 
-/** A key of a record, or a column of a table, and what it fills in. */
+/// A key of a record, or a column of a table, and what it fills in.
 template <typename T>
 struct Key {
     std::string_view name;
@@ -115,20 +114,20 @@ struct MemberOf<M C::*> {
     using Class = C;
 };
 
-/** The key that fills in a member, or a member of a member. */
+/// The key that fills in a member, or a member of a member.
 template <auto First, auto... More>
 constexpr auto key(std::string_view name) {
     using T = typename MemberOf<decltype(First)>::Class;
     return Key<T>{name, [](const Value &value, T &to) { read(value, ((to.*First).*....*More)); }};
 }
 
-/** Fills in a record key by key and remembers which were there. */
+/// Fills in a record key by key and remembers which were there.
 template <typename T>
 class Record {
   public:
     Record(std::span<const Key<T>> keys, T &to) : keys_(keys), to_(to) {}
 
-    /** False: no key of ours. */
+    /// False: no key of ours.
     bool set(const Value &value) {
         // Keys mostly come in the order of the table.
         for (std::size_t n = 0; n < keys_.size(); n++) {
@@ -158,7 +157,7 @@ class Record {
     std::uint64_t seen_ = 0; // tables have fewer than 64 keys
 };
 
-/** A text of `key: value` lines; @p other gets the lines with a key that is not in the table. */
+/// A text of `key: value` lines; @p other gets the lines with a key that is not in the table.
 template <typename T, typename Other>
 Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys, Other other) {
     Scanner scanner(text);
@@ -183,7 +182,7 @@ Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys) {
     return parse_record<T>(text, keys, [](const Value &, T &) {});
 }
 
-/** A text of lines with the table's columns, under a header line that names them. */
+/// A text of lines with the table's columns, under a header line that names them.
 template <typename T>
 Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>> columns,
                                    std::span<const Key<T>> later = {}) {
@@ -225,14 +224,14 @@ struct BoxTitle {
     std::string_view text; ///< `TSG Entry 5`
 };
 
-/** The line that opens a box. False at the end of the text, and if something is wrong. */
+/// The line that opens a box. False at the end of the text, and if something is wrong.
 bool open_box(Scanner &scanner, BoxTitle &title);
 
-/** A line of the box: key and value. False where the box is closed, and if something is wrong. */
+/// A line of the box: key and value. False where the box is closed, and if something is wrong.
 bool next_in_box(Scanner &scanner, const BoxTitle &title, std::string_view &key,
                  std::string_view &value);
 
-/** Fills in @p to from the lines of a box; lines with a key outside the table are skipped. */
+/// Fills in @p to from the lines of a box; lines with a key outside the table are skipped.
 template <typename T>
 void read_box(Scanner &scanner, const BoxTitle &title, std::span<const Key<T>> keys, T &to) {
     Record<T> record(keys, to);
@@ -242,5 +241,3 @@ void read_box(Scanner &scanner, const BoxTitle &title, std::span<const Key<T>> k
 }
 
 } // namespace nvdebug::text
-
-#endif

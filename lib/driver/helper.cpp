@@ -13,7 +13,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** fork() without the C library's own work; the end of the child sends no signal. */
+/// fork() without the C library's own work; the end of the child sends no signal.
 pid_t plain_fork() {
     return static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
 }
@@ -56,7 +56,7 @@ bool Helper::is_kept(int number) const {
     return std::ranges::binary_search(kept_, number);
 }
 
-/** Those that /proc/self/fd has, but for @p folder itself. True: there were some. */
+/// Those that /proc/self/fd has, but for @p folder itself. True: there were some.
 bool Helper::close_listed(int folder) const {
     // linux_dirent64 of getdents64(2): 64 bits each for inode and offset, 16 for the length.
     constexpr std::size_t length_at = 16, name_at = 19;

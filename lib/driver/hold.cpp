@@ -12,7 +12,7 @@ namespace {
 
 constexpr int longest_answer_ms = 5000;
 
-/** A message to the helper. */
+/// A message to the helper.
 struct Order {
     std::uint64_t timeslice_us; ///< 0: as before
     bool paused;
@@ -63,7 +63,8 @@ class Hand {
             for (const Call &call : *calls)
                 if (helper_.is_there(call))
                     return true;
-        // Of one whose channels all were disabled before, and that has no TSG here, it is not known.
+        // Of one whose channels all were disabled before, and that has no TSG here, it is not
+        // known.
         return calls_.enable.empty() && calls_.set.empty();
     }
 
@@ -74,7 +75,7 @@ class Hand {
         return false;
     }
 
-    /** The first failure; what a process had that has ended is none. */
+    /// The first failure; what a process had that has ended is none.
     Answer make(Call &call) {
         if (!helper_.is_there(call))
             return {rm::ok, 0};
@@ -104,7 +105,7 @@ class Hand {
         return answer;
     }
 
-    /** What the TSG has now; 0: not known. */
+    /// What the TSG has now; 0: not known.
     std::uint64_t current(std::size_t n) {
         const Answer answer = make(calls_.look[n]);
         std::uint64_t us = 0;
@@ -118,7 +119,7 @@ class Hand {
         return make(calls_.set[n]);
     }
 
-    /** @param us 0: what was before */
+    /// @param us 0: what was before
     Answer set(std::size_t n, std::uint64_t us) {
         const std::uint64_t now = current(n);
         if (now && set_us_[n] && now != set_us_[n]) {
@@ -236,7 +237,7 @@ Result<void> Hold::finish() {
     return {};
 }
 
-/** The helper was killed, or hangs. */
+/// The helper was killed, or hangs.
 Error Hold::broken() {
     if (socket_ >= 0) {
         ::close(std::exchange(socket_, -1));

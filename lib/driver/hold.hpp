@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Tasks whose timeslices are set and that are paused again and again, by a helper.
-#ifndef NVDEBUG_DRIVER_HOLD_HPP
-#define NVDEBUG_DRIVER_HOLD_HPP
+#pragma once
 
 #include "helper.hpp"
 #include "nvdebug/hold.hpp"
 
 namespace nvdebug::driver {
 
-/** Calls of a Hold, made ready. */
+/// Calls of a Hold, made ready.
 struct HeldCalls {
     std::vector<Call> disable, enable;    ///< of channels
     std::vector<Call> set, look;          ///< of each TSG: its timeslice; the value is put in
@@ -17,7 +16,7 @@ struct HeldCalls {
 
 class Hold final : public TaskHold {
   public:
-    /** The processes are those that the calls are about, and may be more. */
+    /// The processes are those that the calls are about, and may be more.
     static Result<std::unique_ptr<TaskHold>> start(std::shared_ptr<Kernel> kernel,
                                                    std::vector<Process> processes, HeldCalls calls,
                                                    std::size_t channels,
@@ -45,5 +44,3 @@ class Hold final : public TaskHold {
 };
 
 } // namespace nvdebug::driver
-
-#endif

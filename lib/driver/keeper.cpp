@@ -9,7 +9,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** Messages of the keeper, and to it. */
+/// Messages of the keeper, and to it.
 constexpr char ready = 'r', undone = 'u', dismissed = 'd';
 constexpr int patience_ms = 5000;
 
@@ -17,7 +17,7 @@ bool say(int socket, char byte) {
     return ::send(socket, &byte, 1, MSG_NOSIGNAL) == 1;
 }
 
-/** The message received within the time; 0: none, or the other end has been closed. */
+/// The message received within the time; 0: none, or the other end has been closed.
 char hear(int socket) {
     pollfd wait{socket, POLLIN, 0};
     int came;
@@ -28,7 +28,7 @@ char hear(int socket) {
     return came > 0 && ::recv(socket, &byte, 1, 0) == 1 ? byte : '\0';
 }
 
-/** In the helper: async-signal-safe calls only. */
+/// In the helper: async-signal-safe calls only.
 void keep(Helper &helper, std::vector<Call> &calls) {
     say(helper.socket(), ready);
     // Where nothing can be waited for, better undone than never.

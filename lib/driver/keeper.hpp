@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Undoes a change when the process that made it ends, however it ends: a process of its own.
-#ifndef NVDEBUG_DRIVER_KEEPER_HPP
-#define NVDEBUG_DRIVER_KEEPER_HPP
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -10,27 +9,25 @@
 
 namespace nvdebug::driver {
 
-/**
- * A Helper that makes calls once this object, or the process that has it, ends.
- *
- * Once it is settled, this process has no descriptor of theirs but a pidfd each. If the keeper has
- * been killed, the calls are made here, through descriptors taken anew. They are not made if both
- * are killed at once.
- */
+/// A Helper that makes calls once this object, or the process that has it, ends.
+///
+/// Once it is settled, this process has no descriptor of theirs but a pidfd each. If the keeper has
+/// been killed, the calls are made here, through descriptors taken anew. They are not made if both
+/// are killed at once.
 class Keeper {
   public:
-    /** The processes are those that the calls are about, and may be more. */
+    /// The processes are those that the calls are about, and may be more.
     static Result<std::shared_ptr<Keeper>> start(std::shared_ptr<Kernel> kernel,
                                                  const std::vector<Process> &processes,
                                                  std::vector<Call> calls);
     Keeper(const Keeper &) = delete;
     Keeper &operator=(const Keeper &) = delete;
-    /** Returns when the calls were made; five seconds at most, if the keeper hangs. */
+    /// Returns when the calls were made; five seconds at most, if the keeper hangs.
     ~Keeper();
 
-    /** From now on the keeper alone has what was taken of them. */
+    /// From now on the keeper alone has what was taken of them.
     void settle(std::vector<Process> processes);
-    /** Nothing is to be undone any more. */
+    /// Nothing is to be undone any more.
     void dismiss();
 
   private:
@@ -44,5 +41,3 @@ class Keeper {
 };
 
 } // namespace nvdebug::driver
-
-#endif

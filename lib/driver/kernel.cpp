@@ -16,7 +16,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** Where a link leads; empty: it is none. */
+/// Where a link leads; empty: it is none.
 std::optional<std::string> link_of(const std::string &path) {
     std::array<char, 4096> target{};
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
@@ -25,7 +25,7 @@ std::optional<std::string> link_of(const std::string &path) {
     return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-/** `/dev/nvidia0`, `/dev/nvidiactl`, `/dev/nvidia-uvm` and the like. */
+/// `/dev/nvidia0`, `/dev/nvidiactl`, `/dev/nvidia-uvm` and the like.
 bool is_device_name(std::string_view path) {
     constexpr std::string_view begin = "/dev/nvidia";
     constexpr std::size_t longest = 32;

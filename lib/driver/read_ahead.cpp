@@ -9,7 +9,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** Among offsets of registers. */
+/// Among offsets of registers.
 constexpr std::uint32_t memory = ~0U;
 
 } // namespace
@@ -40,7 +40,7 @@ void ReadAhead::drop() {
     used_ = 0;
 }
 
-/** What is planned before @p at may be asked for the next time, as when an engine is idle now. */
+/// What is planned before @p at may be asked for the next time, as when an engine is idle now.
 void ReadAhead::skip_to(std::size_t at) {
     const auto skipped = std::span(plan_).subspan(next_ + used_, at - next_ - used_);
     std::ranges::remove_copy(skipped, std::back_inserter(kept_), memory);

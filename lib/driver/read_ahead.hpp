@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Registers, many in a call: a call of the driver takes 0.1 ms, each register in it 2 to 5 us.
-#ifndef NVDEBUG_DRIVER_READ_AHEAD_HPP
-#define NVDEBUG_DRIVER_READ_AHEAD_HPP
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -12,27 +11,25 @@
 
 namespace nvdebug::driver {
 
-/**
- * Reads what is likely to be asked for next together with what is asked for: what was announced,
- * and what the last read of the same file took. Each read of a register is one of its own, and none
- * is older than the one before it.
- */
+/// Reads what is likely to be asked for next together with what is asked for: what was announced,
+/// and what the last read of the same file took. Each read of a register is one of its own, and
+/// none is older than the one before it.
 class ReadAhead {
   public:
-    /** Registers in the order in which they are read, and where memory is. */
+    /// Registers in the order in which they are read, and where memory is.
     using Plan = std::vector<std::uint32_t>;
 
-    /** The read of a file begins. @p plan is the result of end() of its last read. */
+    /// The read of a file begins. @p plan is the result of end() of its last read.
     void begin(Plan plan);
-    /** What to begin() with when the file is read again. */
+    /// What to begin() with when the file is read again.
     Plan end();
 
     Result<std::uint32_t> read(Words &words, std::uint32_t offset);
-    /** The register will be read. */
+    /// The register will be read.
     void expect(std::uint32_t offset) { expected_.push_back(offset); }
-    /** What was announced and not read is not asked for. */
+    /// What was announced and not read is not asked for.
     void expect_no_more();
-    /** Registers that are read after memory show whether it is still in the same place. */
+    /// Registers that are read after memory show whether it is still in the same place.
     void memory_is_read();
 
   private:
@@ -52,5 +49,3 @@ class ReadAhead {
 };
 
 } // namespace nvdebug::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A client of NVIDIA's resource manager (RM), the part of the driver that owns the GPU. It reads
 // registers and video memory, and writes neither.
-#ifndef NVDEBUG_DRIVER_RM_HPP
-#define NVDEBUG_DRIVER_RM_HPP
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -17,23 +16,23 @@
 
 namespace nvdebug::driver {
 
-/** A GPU that NVIDIA's driver has. */
+/// A GPU that NVIDIA's driver has.
 struct Card {
     std::string pci_address; ///< `0000:01:00.0`
     std::uint32_t gpu_id;
     std::uint32_t minor; ///< N of /dev/nvidiaN
 };
 
-/** What was asked of the driver: tests and docs/nvdebugctl.md count it. */
+/// What was asked of the driver: tests and docs/nvdebugctl.md count it.
 struct Cost {
     std::uint64_t register_calls = 0, registers = 0, mappings = 0;
 };
 
-/** `0x1b` */
+/// `0x1b`
 std::string hex(std::uint64_t value);
 
-/** The RM's answer to a question about @p object of @p client, a client of the open file @p
- * descriptor: its status, or -errno. */
+/// The RM's answer to a question about @p object of @p client, a client of the open file @p
+/// descriptor: its status, or -errno.
 struct Answer {
     std::uint32_t status;
     int error;
@@ -42,8 +41,8 @@ struct Answer {
 Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
               std::uint32_t command, void *params, std::size_t bytes);
 
-/** A descriptor of /dev/nvidiactl and a client of the RM. When it ends the driver frees what it
- * made. One thread at a time. */
+/// A descriptor of /dev/nvidiactl and a client of the RM. When it ends the driver frees what it
+/// made. One thread at a time.
 class Client {
   public:
     static Result<std::shared_ptr<Client>> open(std::shared_ptr<Kernel> kernel);
@@ -51,13 +50,13 @@ class Client {
     Client &operator=(const Client &) = delete;
     ~Client();
 
-    /** The driver's version, `580.159.04`. */
+    /// The driver's version, `580.159.04`.
     const std::string &version() const { return version_; }
-    /** By PCI address. */
+    /// By PCI address.
     Result<std::vector<Card>> cards();
 
     int descriptor() const { return descriptor_; }
-    /** The RM's name for it. */
+    /// The RM's name for it.
     std::uint32_t handle() const { return client_; }
 
   private:
@@ -68,7 +67,7 @@ class Client {
 
     Result<void> read_version();
     Result<void> make_client();
-    /** @returns the RM's status; an error if the driver did not take the request at all. */
+    /// @returns the RM's status; an error if the driver did not take the request at all.
     Result<std::uint32_t> alloc(std::uint32_t parent, std::uint32_t object, std::uint32_t which,
                                 void *params, std::size_t bytes);
     Result<std::uint32_t> control(std::uint32_t object, std::uint32_t command, void *params,
@@ -82,7 +81,7 @@ class Client {
     bool old_alloc_ = false;
 };
 
-/** A part of video memory, mapped for reading. */
+/// A part of video memory, mapped for reading.
 class Window {
   public:
     Window(const Window &) = delete;
@@ -91,7 +90,7 @@ class Window {
 
     std::uint64_t begin() const { return begin_; }
     std::uint64_t end() const { return begin_ + bytes_; }
-    /** The words from @p address on, a multiple of 4; they are in it. */
+    /// The words from @p address on, a multiple of 4; they are in it.
     void copy(std::uint64_t address, std::span<std::uint32_t> words) const;
 
   private:
@@ -108,7 +107,7 @@ class Window {
     const void *mapped_ = nullptr;
 };
 
-/** A GPU, opened. It stays powered up meanwhile, as with every program that uses it. */
+/// A GPU, opened. It stays powered up meanwhile, as with every program that uses it.
 class Gpu {
   public:
     static Result<std::unique_ptr<Gpu>> open(std::shared_ptr<Client> client, const Card &card);
@@ -116,16 +115,14 @@ class Gpu {
     Gpu &operator=(const Gpu &) = delete;
     ~Gpu();
 
-    /**
-     * Reads registers, in calls of up to 100. @p values get what the register bus answered, or all
-     * ones where the driver has no such register.
-     */
+    /// Reads registers, in calls of up to 100. @p values get what the register bus answered, or all
+    /// ones where the driver has no such register.
     Result<void> read(std::span<const std::uint32_t> offsets, std::span<std::uint32_t> values);
 
-    /** Maps video memory. @p begin and @p bytes are multiples of 4096. */
+    /// Maps video memory. @p begin and @p bytes are multiples of 4096.
     Result<std::unique_ptr<Window>> map(std::uint64_t begin, std::size_t bytes);
 
-    /** Bytes of video memory. */
+    /// Bytes of video memory.
     std::uint64_t memory_bytes() const { return memory_bytes_; }
     const Cost &cost() const { return cost_; }
 
@@ -135,10 +132,10 @@ class Gpu {
 
     Result<void> make_objects();
     Result<void> make_memory();
-    /** @returns how many were answered. */
+    /// @returns how many were answered.
     Result<std::size_t> read_some(std::span<const std::uint32_t> offsets,
                                   std::span<std::uint32_t> values);
-    /** The error for a status with which the RM refused @p what. */
+    /// The error for a status with which the RM refused @p what.
     Error refused(const std::string &what, std::uint32_t status) const;
 
     std::shared_ptr<Client> client_;
@@ -150,5 +147,3 @@ class Gpu {
 };
 
 } // namespace nvdebug::driver
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The driver's own record of context switches of the graphics engine GR0.
-#ifndef NVDEBUG_DRIVER_SWITCHES_HPP
-#define NVDEBUG_DRIVER_SWITCHES_HPP
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +16,7 @@
 
 namespace nvdebug::driver {
 
-/** Switches from now on, of all users for root, of own processes for others. */
+/// Switches from now on, of all users for root, of own processes for others.
 class Switches final : public SwitchReader {
   public:
     static Result<std::unique_ptr<Switches>> start(const std::shared_ptr<Kernel> &kernel,
@@ -39,7 +38,7 @@ class Switches final : public SwitchReader {
     Result<void> make_objects(const Card &card);
     Result<const void *> make_memory(std::uint32_t handle, std::size_t bytes);
     Result<void> bind();
-    /** Fails also where the RM refuses. */
+    /// Fails also where the RM refuses.
     Result<void> control(std::uint32_t object, std::uint32_t command, void *params,
                          std::size_t bytes);
 
@@ -52,10 +51,8 @@ class Switches final : public SwitchReader {
     std::uint32_t get_ = 0;
 };
 
-/** The text of an answer: those of so many milliseconds. @p clock: the GPU's, if it may be read. */
+/// The text of an answer: those of so many milliseconds. @p clock: the GPU's, if it may be read.
 Result<std::string> record_switches(const std::shared_ptr<Kernel> &kernel, const Card &card,
                                     std::uint64_t ms, const std::function<std::string()> &clock);
 
 } // namespace nvdebug::driver
-
-#endif

@@ -65,7 +65,7 @@ Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t>
 
 namespace {
 
-/** In hexadecimal digits; each word that is read comes by here. */
+/// In hexadecimal digits; each word that is read comes by here.
 void append(std::string &text, std::uint64_t value) {
     std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;
@@ -99,7 +99,7 @@ Error senseless(std::string_view line) {
             "'" + std::string(line.substr(0, enough)) + "' is no line of a record of words"};
 }
 
-/** Takes a hexadecimal number, and spaces before it. */
+/// Takes a hexadecimal number, and spaces before it.
 template <typename T>
 bool take(std::string_view &rest, T &value) {
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -110,7 +110,7 @@ bool take(std::string_view &rest, T &value) {
     return true;
 }
 
-/** The next of what was read there. */
+/// The next of what was read there.
 bool next(std::deque<std::uint32_t> &values, std::uint32_t &value) {
     if (values.empty())
         return false;

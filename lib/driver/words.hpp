@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Where the words of a GPU come from: its driver, or a record of what was read before.
-#ifndef NVDEBUG_DRIVER_WORDS_HPP
-#define NVDEBUG_DRIVER_WORDS_HPP
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -17,21 +16,19 @@
 
 namespace nvdebug::driver {
 
-/** Registers and video memory of a GPU, to be read. */
+/// Registers and video memory of a GPU, to be read.
 class Words {
   public:
     virtual ~Words() = default;
-    /** All ones: there is no such register. */
+    /// All ones: there is no such register.
     virtual Result<void> registers(std::span<const std::uint32_t> offsets,
                                    std::span<std::uint32_t> values) = 0;
-    /** @p address is a multiple of 4. ErrorCode::io with EFAULT: there is no such memory. */
+    /// @p address is a multiple of 4. ErrorCode::io with EFAULT: there is no such memory.
     virtual Result<void> memory(std::uint64_t address, std::span<std::uint32_t> words) = 0;
 };
 
-/**
- * Of a GPU of NVIDIA's driver. Memory is mapped in windows of 256 KiB, of which some are kept: the
- * driver puts instance blocks of channels 64 KiB apart.
- */
+/// Of a GPU of NVIDIA's driver. Memory is mapped in windows of 256 KiB, of which some are kept: the
+/// driver puts instance blocks of channels 64 KiB apart.
 class DriverWords final : public Words {
   public:
     explicit DriverWords(std::unique_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -49,10 +46,8 @@ class DriverWords final : public Words {
     std::list<std::unique_ptr<Window>> windows_; // the last used first
 };
 
-/**
- * What was read, in order: lines `OFFSET VALUE` of registers and `ADDRESS: WORD WORD …` of memory,
- * all hexadecimal.
- */
+/// What was read, in order: lines `OFFSET VALUE` of registers and `ADDRESS: WORD WORD …` of memory,
+/// all hexadecimal.
 class Record {
   public:
     void add_register(std::uint32_t offset, std::uint32_t value);
@@ -63,12 +58,12 @@ class Record {
     std::string text_;
 };
 
-/** Reads a record again: of a register read more than once, each value in turn, then the last. */
+/// Reads a record again: of a register read more than once, each value in turn, then the last.
 class RecordedWords final : public Words {
   public:
-    /** Adds the lines of @p record. */
+    /// Adds the lines of @p record.
     Result<void> add(std::string_view record);
-    /** Forgets all values but the last of each. */
+    /// Forgets all values but the last of each.
     void keep_last();
     Result<void> registers(std::span<const std::uint32_t> offsets,
                            std::span<std::uint32_t> values) override;
@@ -80,5 +75,3 @@ class RecordedWords final : public Words {
 };
 
 } // namespace nvdebug::driver
-
-#endif

@@ -2,11 +2,11 @@
 #include "capture.hpp"
 #include "error.hpp"
 #include "file.hpp"
+#include "lib/base/packing.hpp"
+#include "lib/base/text.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/surroundings.hpp"
-#include "lib/base/packing.hpp"
-#include "lib/base/text.hpp"
 #include "tree_impl.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Error no_capture(const std::string &path, const std::string &why) {
     return {ErrorCode::malformed, 0, path, path + " is no capture: " + why};
 }
 
-/** Strings by name; what is not a string is an addition and skipped. */
+/// Strings by name; what is not a string is an addition and skipped.
 std::map<std::string, std::string> strings(const Json &capture, const char *key) {
     std::map<std::string, std::string> found;
     const auto object = capture.find(key);
@@ -50,12 +50,8 @@ std::string to_json(const CaptureContent &content) {
     Json errors = Json::object();
     for (const auto &[name, number] : content.errors)
         errors[name] = errno_name(number);
-    const Json capture = {{"format", format},
-                          {"version", version},
-                          {"facts", content.facts},
-                          {"files", content.files},
-                          {"errors", errors},
-                          {"words", content.words}};
+    const Json capture = {{"format", format},       {"version", version}, {"facts", content.facts},
+                          {"files", content.files}, {"errors", errors},   {"words", content.words}};
     return capture.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -89,7 +85,7 @@ Result<CaptureContent> capture_from_json(const std::string &json, const std::str
 
 namespace {
 
-/** Bytes of JSON: more than the largest GPUs with every channel in use give (capture.hpp). */
+/// Bytes of JSON: more than the largest GPUs with every channel in use give (capture.hpp).
 constexpr std::size_t longest_capture = std::size_t{256} << 20;
 
 struct CloseGzip {
@@ -136,7 +132,7 @@ class CaptureTree final : public Tree::Impl {
     std::map<std::string, std::string> words() const override { return words_; }
 
   private:
-    /** The component of @p name that is in @p folder, if it is below that. */
+    /// The component of @p name that is in @p folder, if it is below that.
     static void add(std::string_view folder, std::string_view name, std::set<std::string> &to) {
         if (!folder.empty()) {
             if (!name.starts_with(folder) || !name.substr(folder.size()).starts_with('/'))
@@ -151,8 +147,8 @@ class CaptureTree final : public Tree::Impl {
     std::map<std::string, std::string> words_;
 };
 
-/** Waits until a pipe that was opened without waiting has a writer, as opening it would have done.
- *  @returns 0 or the errno */
+/// Waits until a pipe that was opened without waiting has a writer, as opening it would have done.
+/// @returns 0 or the errno
 int wait_for_writer(int pipe) {
     pollfd readable{pipe, POLLIN, 0};
     while (::poll(&readable, 1, -1) < 0)
@@ -161,7 +157,7 @@ int wait_for_writer(int pipe) {
     return ::fcntl(pipe, F_SETFL, 0) ? errno : 0;
 }
 
-/** @returns the errno, 0, or EBADMSG if the compression is damaged. */
+/// @returns the errno, 0, or EBADMSG if the compression is damaged.
 int inflate(Descriptor opened, std::string &json) {
     constexpr unsigned buffer = 128 * 1024;
     if (!opened)
@@ -206,7 +202,7 @@ int inflate_file(const std::string &path, std::string &json) {
     return inflate(std::move(opened), json);
 }
 
-/** @param error of reading @p json */
+/// @param error of reading @p json
 OpenedTree make_tree(const std::string &path, const std::string &json, int error,
                      const Advice &advice) {
     if (error == EBADMSG)
@@ -254,7 +250,7 @@ std::string now() {
     return text.data();
 }
 
-/** Of the module that is loaded, as far as it has one: else what its source is known by. */
+/// Of the module that is loaded, as far as it has one: else what its source is known by.
 std::string module_version() {
     constexpr std::size_t longest = 256;
     for (const char *const file : {"version", "srcversion"}) {
@@ -267,7 +263,7 @@ std::string module_version() {
     return "unknown";
 }
 
-/** When, and of what. A capture of a capture is of what that was of. */
+/// When, and of what. A capture of a capture is of what that was of.
 std::map<std::string, std::string> facts_about(const Tree &tree) {
     std::map<std::string, std::string> facts = tree.facts();
     if (tree.source() == Source::file && !facts.empty())
@@ -282,12 +278,12 @@ std::map<std::string, std::string> facts_about(const Tree &tree) {
     return facts;
 }
 
-/** It does not depend on the reader, so it is part of the capture. */
+/// It does not depend on the reader, so it is part of the capture.
 bool is_kept(int number) {
     return number == ENODEV || number == EIO || number == EOPNOTSUPP;
 }
 
-/** An answer in itself: this PCE or GRCE serves no LCE. Nothing is missing. */
+/// An answer in itself: this PCE or GRCE serves no LCE. Nothing is missing.
 bool says_none(std::string_view file, int number) {
     return number == ENODEV &&
            (file.starts_with("lce_for_pce") || file.starts_with("shared_lce_for_grce"));
@@ -320,7 +316,7 @@ void capture_file(const Tree &tree, const std::string &folder, const std::string
         report.failed.push_back(std::move(text.error()));
 }
 
-/** Writes all readable files with @p write, which returns the errno; @p path is for errors. */
+/// Writes all readable files with @p write, which returns the errno; @p path is for errors.
 template <typename Write>
 Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string> &gpus,
                                  const std::string &path, Write write) {
@@ -343,12 +339,12 @@ Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string
     }
     if (content.files.empty()) {
         const std::string obstacle = tree.source() == Source::file ? "" : first_obstacle();
-        return tl::unexpected(
-            Error{ErrorCode::not_found, 0, path,
-                  !obstacle.empty() ? obstacle
-                                    : "there is nothing to capture below " + tree.path() +
-                                          ": it has no GPU, or none of the files may be read" +
-                                          advised("; '$' says which", tree.impl().advice.diagnose)});
+        return tl::unexpected(Error{
+            ErrorCode::not_found, 0, path,
+            !obstacle.empty() ? obstacle
+                              : "there is nothing to capture below " + tree.path() +
+                                    ": it has no GPU, or none of the files may be read" +
+                                    advised("; '$' says which", tree.impl().advice.diagnose)});
     }
     if (const int error = write(to_json(content)))
         return tl::unexpected(cannot_write(path, error));

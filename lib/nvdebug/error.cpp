@@ -76,7 +76,7 @@ int errno_of_name(std::string_view name) {
 
 namespace {
 
-/** Why, and what next. */
+/// Why, and what next.
 struct Reason {
     int number;
     std::string_view file; ///< its name begins so; empty: any
@@ -192,7 +192,7 @@ constexpr Reason control_reasons[] = {
     {ENODATA, "translate", "there is no answer, since there was no request that worked"},
 };
 
-/** The sentence of the first reason that fits, or the C library's. */
+/// The sentence of the first reason that fits, or the C library's.
 std::string reason_for(std::span<const Reason> reasons, std::string_view file, int number,
                        const Advice &advice = {}) {
     for (const Reason &reason : reasons)
@@ -206,7 +206,7 @@ std::string_view file_of(std::string_view name) {
     return name.substr(name.rfind('/') + 1);
 }
 
-/** The folder of a GPU that @p name is in or is; empty: of none. */
+/// The folder of a GPU that @p name is in or is; empty: of none.
 std::string_view gpu_of(std::string_view name) {
     const std::string_view first = name.substr(0, name.find('/'));
     return first.starts_with("gpu") ? first : std::string_view();

@@ -88,12 +88,12 @@ int write_gzip(int descriptor, std::string_view text) {
 
 namespace {
 
-/** The errno of what is there, if a rename must not replace it: a folder or a device. */
+/// The errno of what is there, if a rename must not replace it: a folder or a device.
 int in_the_way(mode_t mode) {
     return S_ISREG(mode) ? 0 : S_ISDIR(mode) ? EISDIR : EEXIST;
 }
 
-/** Into a pipe that has a reader. */
+/// Into a pipe that has a reader.
 int write_gzip_to_pipe(const std::string &path, std::string_view text) {
     const Descriptor pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     return pipe ? write_gzip(pipe.number(), text) : errno;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Files by their descriptors: read to the end, asked for something, written whole or not at all.
-#ifndef NVDEBUG_LIB_FILE_HPP
-#define NVDEBUG_LIB_FILE_HPP
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -22,49 +21,41 @@ class Descriptor {
     int number() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
 
-    /** The caller closes it. */
+    /// The caller closes it.
     int release();
 
   private:
     int number_;
 };
 
-/**
- * What is left to read of a file, in the largest steps the kernel takes.
- * @returns 0, or the errno; EFBIG if there is more than @p limit bytes.
- */
+/// What is left to read of a file, in the largest steps the kernel takes.
+/// @returns 0, or the errno; EFBIG if there is more than @p limit bytes.
 int read_rest(int descriptor, std::string &text, std::size_t limit);
 
-/** A text in one write. @returns 0, or the errno; EIO if it was written in part. */
+/// A text in one write. @returns 0, or the errno; EIO if it was written in part.
 int write_once(int descriptor, std::string_view text);
 
-/** Does reading it give the answer to what was written, and nothing else? */
+/// Does reading it give the answer to what was written, and nothing else?
 bool answers(std::string_view file);
 
-/** A control that took a request. */
+/// A control that took a request.
 struct Performed {
-    /** While it lives a lease holds, if one was asked for. */
+    /// While it lives a lease holds, if one was asked for.
     std::shared_ptr<const void> lease;
     std::string answer;
 };
 
-/**
- * One open, one write of the whole text, and what the control answers.
- * @returns the errno of the first that failed in place of it.
- */
+/// One open, one write of the whole text, and what the control answers.
+/// @returns the errno of the first that failed in place of it.
 tl::expected<Performed, int> write_control(const std::string &path, std::string_view text,
                                            bool with_answer);
 
-/** Compresses @p text into an open file, which stays open. @returns 0 or the errno. */
+/// Compresses @p text into an open file, which stays open. @returns 0 or the errno.
 int write_gzip(int descriptor, std::string_view text);
 
-/**
- * Compresses @p text into a temporary file beside @p path and renames that. Only its owner may read
- * it. What is there already is replaced if it is a file; a pipe is written into. @returns 0 or the
- * errno.
- */
+/// Compresses @p text into a temporary file beside @p path and renames that. Only its owner may
+/// read it. What is there already is replaced if it is a file; a pipe is written into. @returns 0
+/// or the errno.
 int write_whole_gzip(const std::string &path, std::string_view text);
 
 } // namespace nvdebug
-
-#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "gpu.hpp"
-#include "nvdebug/parse.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/parse.hpp"
 
 #include <cerrno>
 #include <limits>
@@ -9,13 +9,12 @@
 namespace nvdebug {
 namespace {
 
-/** Is the thing not there or not readable, so that it is unknown, and the rest is as good as ever?
- */
+/// Is the thing not there or not readable, so that it is unknown, and the rest is as good as ever?
 bool is_unknown(ErrorCode code) {
     return code == ErrorCode::not_found || code == ErrorCode::io || code == ErrorCode::gone;
 }
 
-/** Reads numbers, and remembers the first error that is more than a thing unknown. */
+/// Reads numbers, and remembers the first error that is more than a thing unknown.
 class NumberFiles {
   public:
     explicit NumberFiles(const Gpu &gpu) : gpu_(gpu) {}

@@ -2,9 +2,9 @@
 #include "gpu.hpp"
 #include "error.hpp"
 #include "file.hpp"
+#include "lib/base/text.hpp"
 #include "nvdebug/parse.hpp"
 #include "refusal.hpp"
-#include "lib/base/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -29,7 +29,7 @@ Result<std::vector<Gpu>> gpus(const Tree &tree) {
 
 namespace {
 
-/** The feature of `info` that a file belongs to; empty: it is there on every chip, or not known. */
+/// The feature of `info` that a file belongs to; empty: it is there on every chip, or not known.
 std::string_view feature_of(std::string_view file) {
     struct Row {
         std::string_view prefix, feature;
@@ -65,7 +65,7 @@ std::string_view feature_of(std::string_view file) {
     return {};
 }
 
-/** The runlist of `runlistY` and `runlistY_brief`. */
+/// The runlist of `runlistY` and `runlistY_brief`.
 std::optional<std::uint64_t> runlist_of(std::string_view file) {
     if (!text::take_prefix(file, "runlist"))
         return std::nullopt;
@@ -97,13 +97,13 @@ Error why_missing(const Gpu &gpu, const std::string &file, Error error) {
             source != facts.end() && source->second.starts_with("NVIDIA's driver");
         error.code = ErrorCode::unsupported;
         error.sentence =
-            by_driver ? gpu.tree().path() + " was captured through " +
-                            text::printable(source->second) +
-                            " by a version that did not record which process made a channel; "
-                            "capture again"
-                      : "which process made a channel is known to NVIDIA's driver alone, and " +
-                            gpu.tree().path() +
-                            " is not from it; read through the driver, or a capture made so";
+            by_driver
+                ? gpu.tree().path() + " was captured through " + text::printable(source->second) +
+                      " by a version that did not record which process made a channel; "
+                      "capture again"
+                : "which process made a channel is known to NVIDIA's driver alone, and " +
+                      gpu.tree().path() +
+                      " is not from it; read through the driver, or a capture made so";
     } else if (feature && !feature->available) {
         error.code = ErrorCode::unsupported;
         error.sentence = who + " has no " + file + ": " + text::printable(feature->reason);
@@ -125,7 +125,7 @@ Error in_file(const Gpu &gpu, const std::string &file, Error error) {
 
 namespace {
 
-/** Makes a request. */
+/// Makes a request.
 Result<Performed> write_request(const Gpu &gpu, const std::string &file, const std::string &text) {
     if (!gpu.tree().live())
         return gpu.tree().impl().request(gpu.folder() + "/" + file, text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Files of a GPU, with errors that name this GPU's part in them.
-#ifndef NVDEBUG_LIB_GPU_HPP
-#define NVDEBUG_LIB_GPU_HPP
+#pragma once
 
 #include <string>
 #include <utility>
@@ -12,10 +11,10 @@ namespace nvdebug {
 
 Result<std::string> read_file(const Gpu &gpu, const std::string &file);
 
-/** @p error with the reason in `info` for a missing file, or as it was. */
+/// @p error with the reason in `info` for a missing file, or as it was.
 Error why_missing(const Gpu &gpu, const std::string &file, Error error);
 
-/** @p error of a parser, with the file it is about. */
+/// @p error of a parser, with the file it is about.
 Error in_file(const Gpu &gpu, const std::string &file, Error error);
 
 template <typename T>
@@ -28,5 +27,3 @@ Result<T> parse_file(const Gpu &gpu, const std::string &file,
 }
 
 } // namespace nvdebug
-
-#endif

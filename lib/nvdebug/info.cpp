@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "nvdebug/parse.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/parse.hpp"
 
 namespace nvdebug {
 namespace {
@@ -26,7 +26,7 @@ void set_channel_ids(const Value &value, Info &info) {
     info.ids_per_runlist = value.text == "per-runlist";
 }
 
-/** `0 1 2`, then notes in parentheses. */
+/// `0 1 2`, then notes in parentheses.
 void set_runlists(const Value &value, Info &info) {
     const std::size_t note = std::min(value.text.find('('), value.text.size());
     if (note < value.text.size())
@@ -60,7 +60,7 @@ constexpr text::Key<Info> keys[] = {
     key<&Info::compatible>("compatible").optional(),
 };
 
-/** `feature NAME: yes` or `feature NAME: no (REASON)`. */
+/// `feature NAME: yes` or `feature NAME: no (REASON)`.
 void add_feature(const Value &value, Info &info) {
     std::string_view name = value.key;
     if (!text::take_prefix(name, "feature "))

@@ -7,7 +7,7 @@ namespace {
 using text::key;
 using text::Value;
 
-/** `as Channel N`. */
+/// `as Channel N`.
 bool set_as_channel(const Value &value, std::optional<std::uint32_t> &to) {
     std::string_view id = value.text;
     if (!text::take_prefix(id, "as Channel "))

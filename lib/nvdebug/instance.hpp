@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The boxes below a channel of `runlistY`.
-#ifndef NVDEBUG_LIB_INSTANCE_HPP
-#define NVDEBUG_LIB_INSTANCE_HPP
+#pragma once
 
-#include "nvdebug/instance.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/instance.hpp"
 
 namespace nvdebug {
 
@@ -12,9 +11,7 @@ InstanceBlock read_instance_block(text::Scanner &scanner, const text::BoxTitle &
 Subcontext read_subcontext(text::Scanner &scanner, const text::BoxTitle &title, std::uint32_t veid);
 Context read_context(text::Scanner &scanner, const text::BoxTitle &title);
 
-/** After the last box of a block: is all there that it announces? */
+/// After the last box of a block: is all there that it announces?
 void check_instance_block(text::Scanner &scanner, InstanceBlock &block);
 
 } // namespace nvdebug
-
-#endif

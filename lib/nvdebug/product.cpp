@@ -9,7 +9,7 @@
 namespace nvdebug {
 namespace {
 
-/** The beginning of a small file; empty if it cannot be read. It is not waited for. */
+/// The beginning of a small file; empty if it cannot be read. It is not waited for.
 std::string read_small(const std::string &path) {
     std::array<char, 4096> text{};
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -20,7 +20,7 @@ std::string read_small(const std::string &path) {
     return {text.data(), static_cast<std::size_t>(got > 0 ? got : 0)};
 }
 
-/** A GPU that has not been set up yet has a UUID of question marks. */
+/// A GPU that has not been set up yet has a UUID of question marks.
 std::optional<std::string> known(std::string_view value) {
     if (value.empty() || value.find('?') != value.npos)
         return std::nullopt;
@@ -40,8 +40,7 @@ Product product_of(const std::string &pci_address, const std::string &driver_fol
                    const std::string &pci_folder) {
     if (pci_address.empty() || pci_address.find('/') != pci_address.npos)
         return {};
-    const std::string power =
-        read_small(pci_folder + "/" + pci_address + "/power/runtime_status");
+    const std::string power = read_small(pci_folder + "/" + pci_address + "/power/runtime_status");
     if (strip(std::string_view(power).substr(0, power.find('\n'))) == "suspended")
         return {};
     const std::string lines = read_small(driver_folder + "/gpus/" + pci_address + "/information");

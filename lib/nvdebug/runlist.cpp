@@ -70,7 +70,7 @@ constexpr text::Key<Channel> channel_keys[] = {
     key<&Channel::instance_place, &Place::aperture>("Instance Aperture").optional(),
 };
 
-/** Puts the boxes of a list together. */
+/// Puts the boxes of a list together.
 class Builder {
   public:
     Builder(Scanner &scanner, Runlist &list) : scanner_(scanner), list_(list) {}
@@ -171,7 +171,7 @@ class Builder {
         blocks_++;
     }
 
-    /** The block that the box at hand belongs to. */
+    /// The block that the box at hand belongs to.
     InstanceBlock *block() {
         if (channel_ && channel_->instance)
             return &*channel_->instance;
@@ -303,7 +303,7 @@ MayRun may_run(const Channel &channel) {
     return *channel.enabled ? MayRun::yes : MayRun::no;
 }
 
-/** One enabled channel is enough. */
+/// One enabled channel is enough.
 MayRun may_run(const Tsg &tsg) {
     MayRun answer = MayRun::no;
     for (const Channel &channel : tsg.channels) {
@@ -316,7 +316,7 @@ MayRun may_run(const Tsg &tsg) {
     return answer;
 }
 
-/** Time in ns that TSGs have in one round of a list. */
+/// Time in ns that TSGs have in one round of a list.
 struct Round {
     std::map<std::uint32_t, std::uint64_t> of_tsg;
     std::uint64_t whole = 0;

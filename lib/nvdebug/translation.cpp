@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "nvdebug/parse.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/parse.hpp"
 
 namespace nvdebug {
 namespace {
@@ -26,7 +26,7 @@ constexpr text::Key<Translation> keys[] = {
     key<&Translation::error>("error"),
 };
 
-/** `LEVEL[INDEX]: ADDRESS APERTURE RAW MEANING`; another key is an addition. */
+/// `LEVEL[INDEX]: ADDRESS APERTURE RAW MEANING`; another key is an addition.
 void add_step(const Value &value, Translation &to) {
     std::string_view index = value.key;
     const std::string_view level = text::take_until(index, '[');

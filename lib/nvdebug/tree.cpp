@@ -18,14 +18,14 @@
 namespace nvdebug {
 namespace {
 
-/** Far more than a runlist of every channel with all that is below it. */
+/// Far more than a runlist of every channel with all that is below it.
 constexpr std::size_t longest_file = std::size_t{256} << 20;
 
 struct CloseFolder {
     void operator()(DIR *folder) const { ::closedir(folder); }
 };
 
-/** Does the name leave the tree? */
+/// Does the name leave the tree?
 bool leaves(std::string_view name) {
     return name.starts_with('/') || name == ".." || name.starts_with("../") ||
            name.ends_with("/..") || name.find("/../") != name.npos || name.find('\0') != name.npos;
@@ -82,14 +82,14 @@ class FolderTree final : public Tree::Impl {
     }
 };
 
-/** What cannot be found on this machine, behind what may hide it. */
+/// What cannot be found on this machine, behind what may hide it.
 Error not_found_here(Error error) {
     if (const std::string obstacle = first_obstacle(); !obstacle.empty())
         error.sentence = obstacle + " (" + error.sentence + ")";
     return error;
 }
 
-/** Returns whether it is this machine's /proc, mounted or not. */
+/// Returns whether it is this machine's /proc, mounted or not.
 bool is_proc(const std::string &path) {
     return std::filesystem::path(path).lexically_normal() / "" == "/proc/";
 }
@@ -139,8 +139,9 @@ Result<Tree> Tree::running(const Advice &advice) {
         return module;
     const auto names = module->list("");
     const bool loaded = names && std::ranges::any_of(*names, [](const std::string &name) {
-        return name.starts_with("gpu") && name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[3]));
-    });
+                            return name.starts_with("gpu") && name.size() > 3 &&
+                                   std::isdigit(static_cast<unsigned char>(name[3]));
+                        });
     if (loaded)
         return module;
     auto other = driver(advice);

@@ -126,7 +126,7 @@ void SampleTurns::split(std::vector<Turn> &turns) {
 
 namespace {
 
-/** Lengths below 2^bits have a bucket each; above, each power of two has 2^(bits - 1). */
+/// Lengths below 2^bits have a bucket each; above, each power of two has 2^(bits - 1).
 constexpr int bits = 8;
 
 std::size_t bucket_of(std::uint64_t ns) {
@@ -134,7 +134,7 @@ std::size_t bucket_of(std::uint64_t ns) {
     return (static_cast<std::size_t>(shift) << (bits - 1)) + static_cast<std::size_t>(ns >> shift);
 }
 
-/** Its middle. */
+/// Its middle.
 std::uint64_t length_of(std::size_t bucket) {
     constexpr std::size_t half = std::size_t{1} << (bits - 1);
     if (bucket < 2 * half)

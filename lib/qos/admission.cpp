@@ -6,7 +6,7 @@
 namespace qos {
 namespace {
 
-/** What rounds have beside promised parts, and those. */
+/// What rounds have beside promised parts, and those.
 struct Load {
     Ns besides = 0;
     Part promised = 0;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Which goals cannot be kept, before anything is changed. */
-#ifndef NVDEBUG_QOS_ADMISSION_HPP
-#define NVDEBUG_QOS_ADMISSION_HPP
+/// @file Which goals cannot be kept, before anything is changed.
+#pragma once
 
 #include "goal.hpp"
 
 namespace qos {
 
-/** A tenant that competes for the GPU, or all tasks without a tenant of their own together. */
+/// A tenant that competes for the GPU, or all tasks without a tenant of their own together.
 struct Entrant {
     Goal goal;
     std::int64_t turns = 1; ///< in a round: its TSGs, 1 or more
 };
 
-/** A goal that cannot be kept, with the numbers that it is seen by. */
+/// A goal that cannot be kept, with the numbers that it is seen by.
 struct Conflict {
     enum class Why {
         sum,         ///< of the promised parts @p asked, with switches at most @p possible
@@ -30,25 +29,23 @@ struct Conflict {
     bool operator==(const Conflict &) const = default;
 };
 
-/** Time of a round of @p round that switching between @p turns of them takes. One alone is never
- * switched. */
+/// Time of a round of @p round that switching between @p turns of them takes. One alone is never
+/// switched.
 constexpr Ns switching(std::int64_t turns, const Costs &costs) {
     return turns > 1 ? turns * costs.change : 0;
 }
 
-/** The shortest turn of a tenant that has so many in a round. */
+/// The shortest turn of a tenant that has so many in a round.
 constexpr Ns least_of(std::int64_t turns, const Settings &settings) {
     return turns * (settings.shortest + settings.costs.rest);
 }
 
-/** The shortest round in which all promised parts fit beside switches and the shortest turns of the
- * others; none if there is none of any length. At least Settings::round(). */
+/// The shortest round in which all promised parts fit beside switches and the shortest turns of the
+/// others; none if there is none of any length. At least Settings::round().
 std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings);
 
-/** Empty if all goals can be kept as far as is known. A tenant that only timeslices can stop, and
- * whose work cannot be interrupted, is not among what is known. */
+/// Empty if all goals can be kept as far as is known. A tenant that only timeslices can stop, and
+/// whose work cannot be interrupted, is not among what is known.
 std::vector<Conflict> conflicts(std::span<const Entrant> entrants, const Settings &settings);
 
 } // namespace qos
-
-#endif

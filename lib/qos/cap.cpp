@@ -10,18 +10,18 @@ Ns in_a_second(const Cap &cap) {
     return scaled(second, cap.part, whole);
 }
 
-/** Of its last second. */
+/// Of its last second.
 Ns left(const Cap &cap) {
     return in_a_second(cap) - used_in_second(cap, cap.at);
 }
 
-/** What the second before has to leave it to go on. While it runs, more of that second passes out
- * of sight. */
+/// What the second before has to leave it to go on. While it runs, more of that second passes out
+/// of sight.
 Ns room(const Cap &cap, const Settings &settings) {
     return std::max(enough(cap, settings) / 4, 2 * settings.costs.pause);
 }
 
-/** After the last look: when the second before has room for so much. */
+/// After the last look: when the second before has room for so much.
 Ns room_for(const Cap &cap, Ns wanted) {
     Ns lacking = wanted - left(cap);
     Ns when = cap.at;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file A cap: in no second more than a part of it. The tenant is paused when its credit, or what
- * the second up to now leaves it, is used up. Credit spreads its turns over the second; the second
- * is what is promised.
- */
-#ifndef NVDEBUG_QOS_CAP_HPP
-#define NVDEBUG_QOS_CAP_HPP
+/// @file A cap: in no second more than a part of it. The tenant is paused when its credit, or what
+/// the second up to now leaves it, is used up. Credit spreads its turns over the second; the second
+/// is what is promised.
+#pragma once
 
 #include <deque>
 
@@ -13,16 +10,14 @@
 
 namespace qos {
 
-/** A time in which the tenant had the GPU. */
+/// A time in which the tenant had the GPU.
 struct Span {
     Ns begin, end;
     bool operator==(const Span &) const = default;
 };
 
-/**
- * Looks at the times that due() returns keep the use of any second within part × 1 s, and what it
- * runs on for when the pause takes longer than Costs::pause or the look comes late.
- */
+/// Looks at the times that due() returns keep the use of any second within part × 1 s, and what it
+/// runs on for when the pause takes longer than Costs::pause or the look comes late.
 struct Cap {
     Part part; ///< above 0; whole: it is never paused
     bool paused = false;
@@ -31,24 +26,22 @@ struct Cap {
     std::deque<Span> uses = {}; ///< of the last second, in the order of time; they do not overlap
 };
 
-/** How much credit ends a pause. A pause and a run take two epochs together if it always has work
- * and is alone. */
+/// How much credit ends a pause. A pause and a run take two epochs together if it always has work
+/// and is alone.
 Ns enough(const Cap &cap, const Settings &settings);
 
-/** It had the GPU since the last look, or still has it at @p end. In the order of time; not before
- * the last look. */
+/// It had the GPU since the last look, or still has it at @p end. In the order of time; not before
+/// the last look.
 void add_use(Cap &cap, Span use);
 
-/** How long it had the GPU in the second before @p now. */
+/// How long it had the GPU in the second before @p now.
 Ns used_in_second(const Cap &cap, Ns now);
 
-/** Sets whether it is to be paused from @p now on, which does not go back. */
+/// Sets whether it is to be paused from @p now on, which does not go back.
 void look(Cap &cap, Ns now, const Settings &settings);
 
-/** How long after the last look the next one is due: until then it neither has to be paused nor may
- * go on. */
+/// How long after the last look the next one is due: until then it neither has to be paused nor may
+/// go on.
 Ns due(const Cap &cap, const Settings &settings);
 
 } // namespace qos
-
-#endif

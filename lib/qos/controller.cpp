@@ -6,12 +6,11 @@
 namespace qos {
 namespace {
 
-/** After so many epochs behind, tenants without a promise are paused for one; then not for so many.
- */
+/// After so many epochs behind, tenants without a promise are paused for one; then not for so many.
 constexpr std::int64_t patience = 2, pause_after = -8;
 
-/** Less than so much of its quota: timeslices do not stop the others. The rest is for them to
- * repay. */
+/// Less than so much of its quota: timeslices do not stop the others. The rest is for them to
+/// repay.
 bool is_far_behind(Ns progress, Ns quota) {
     return progress < quota - quota / 4;
 }
@@ -24,7 +23,7 @@ bool is_here(const Entrant &entrant) {
     return entrant.turns > 0;
 }
 
-/** Their parts of the time, and the round. */
+/// Their parts of the time, and the round.
 class Division {
   public:
     Division(std::span<const Entrant> entrants, std::span<const Account> accounts,

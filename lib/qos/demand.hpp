@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file From turns of tenants on an engine: how long each had it, and how long each had work. */
-#ifndef NVDEBUG_QOS_DEMAND_HPP
-#define NVDEBUG_QOS_DEMAND_HPP
+/// @file From turns of tenants on an engine: how long each had it, and how long each had work.
+#pragma once
 
 #include <map>
 #include <utility>
@@ -10,7 +9,7 @@
 
 namespace qos {
 
-/** Of one tenant, in an epoch. */
+/// Of one tenant, in an epoch.
 struct Observation {
     Ns used = 0;            ///< it had the engine
     Ns backlogged = 0;      ///< it had the engine, or waited for it
@@ -18,8 +17,8 @@ struct Observation {
     bool operator==(const Observation &) const = default;
 };
 
-/** A tenant on the engine. Of a turn that goes on when an epoch ends there are several, one after
- * the other. */
+/// A tenant on the engine. Of a turn that goes on when an epoch ends there are several, one after
+/// the other.
 struct TenantTurn {
     std::size_t tenant;
     std::uint64_t task; ///< any number, another one for each context
@@ -27,24 +26,20 @@ struct TenantTurn {
     bool ends; ///< it left the engine
 };
 
-/**
- * A task is taken to have waited between two of its turns if it did not give up the first one
- * before its timeslice was over, and if the second came within a round: while a task waits, the
- * others leave the engine after their timeslices (measured on an H100: a task gives it up at once
- * when it has nothing queued). So a tenant without requests waits for nothing, and what a task
- * waits for after it was idle is not counted.
- */
+/// A task is taken to have waited between two of its turns if it did not give up the first one
+/// before its timeslice was over, and if the second came within a round: while a task waits, the
+/// others leave the engine after their timeslices (measured on an H100: a task gives it up at once
+/// when it has nothing queued). So a tenant without requests waits for nothing, and what a task
+/// waits for after it was idle is not counted.
 class Demand {
   public:
-    /**
-     * In the order of time.
-     * @param timeslice of the task; none: not known
-     * @param round the longest that a task with work waits for its turn
-     */
+    /// In the order of time.
+    /// @param timeslice of the task; none: not known
+    /// @param round the longest that a task with work waits for its turn
     void add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round);
-    /** Some turns may be missing here. */
+    /// Some turns may be missing here.
     void lose();
-    /** By tenant, since the last call. A wait counts when it ends. */
+    /// By tenant, since the last call. A wait counts when it ends.
     std::vector<Observation> take(std::size_t tenants);
 
   private:
@@ -63,5 +58,3 @@ class Demand {
 };
 
 } // namespace qos
-
-#endif

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file Goals of tenants of a GPU that takes turns among them, and what is known of the GPU. Whole
- * numbers: times are nanoseconds, parts are millionths of the time that passes, switches included.
- */
-#ifndef NVDEBUG_QOS_GOAL_HPP
-#define NVDEBUG_QOS_GOAL_HPP
+/// @file Goals of tenants of a GPU that takes turns among them, and what is known of the GPU. Whole
+/// numbers: times are nanoseconds, parts are millionths of the time that passes, switches included.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +25,7 @@ enum class Aim {
     latency,     ///< served first
 };
 
-/** Does the tenant have a part of the time for itself? */
+/// Does the tenant have a part of the time for itself?
 constexpr bool is_promised(Aim aim) {
     return aim == Aim::share || aim == Aim::speed;
 }
@@ -40,12 +37,12 @@ struct Goal {
     std::optional<Part> cap = std::nullopt; ///< in no second more than this
 };
 
-/** Measured on an H100 and an H200 (docs/partitions.md). */
+/// Measured on an H100 and an H200 (docs/partitions.md).
 struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
     Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
-    /** From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
-     * request, and what a turn's end takes. */
+    /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
+    /// request, and what a turn's end takes.
     Ns pause = 750 * us;
 };
 
@@ -53,9 +50,9 @@ struct Settings {
     Scheme scheme = Scheme::rollover; ///< but Scheme::rollover_time: by turns it is rollover
     Ns epoch = 100 * ms;
     Costs costs = {};
-    /** Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos.md). */
+    /// Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos.md).
     Ns shortest = 30 * us, longest = second;
-    /** What a tenant was owed and did not use is kept for so many epochs of its goal. */
+    /// What a tenant was owed and did not use is kept for so many epochs of its goal.
     std::int64_t kept_epochs = 8;
     std::int64_t repaid_in = 4; ///< epochs
     Ns latency_slice = 16 * ms;
@@ -64,7 +61,7 @@ struct Settings {
     Ns longest_round() const { return epoch / 4; } ///< in which promises can be kept epoch by epoch
 };
 
-/** @p value × @p numerator / @p denominator, rounded down; the product may exceed 64 bits. */
+/// @p value × @p numerator / @p denominator, rounded down; the product may exceed 64 bits.
 constexpr std::int64_t scaled(std::int64_t value, std::int64_t numerator,
                               std::int64_t denominator) {
     __extension__ using Wide = __int128;
@@ -72,5 +69,3 @@ constexpr std::int64_t scaled(std::int64_t value, std::int64_t numerator,
 }
 
 } // namespace qos
-
-#endif

@@ -6,7 +6,7 @@
 namespace qos {
 namespace {
 
-/** Between looks: they cost time, too. */
+/// Between looks: they cost time, too.
 constexpr Ns shortest_look = ms;
 
 } // namespace

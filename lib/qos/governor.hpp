@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file Keeps the goals of one GPU: takes the turns of its tenants as they are seen, and holds what
- * they are to have now. It has no clock; times are those of the turns and its caller's.
- */
-#ifndef NVDEBUG_QOS_GOVERNOR_HPP
-#define NVDEBUG_QOS_GOVERNOR_HPP
+/// @file Keeps the goals of one GPU: takes the turns of its tenants as they are seen, and holds
+/// what they are to have now. It has no clock; times are those of the turns and its caller's.
+#pragma once
 
 #include "cap.hpp"
 #include "ledger.hpp"
 
 namespace qos {
 
-/** What a tenant is to have. */
+/// What a tenant is to have.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
     bool operator==(const Lever &) const = default;
 };
 
-/** A tenant in the epoch that has ended. */
+/// A tenant in the epoch that has ended.
 struct Record {
     Observation seen;
     Account account;
@@ -35,24 +32,24 @@ struct EpochRecord {
 
 class Governor {
   public:
-    /** @param goals of the tenants; tasks without a tenant are one of them, too */
+    /// @param goals of the tenants; tasks without a tenant are one of them, too
     Governor(Settings settings, std::vector<Goal> goals, Ns now);
 
-    /** It has so many TSGs that compete for the GPU; 0: it is not there. In effect with the next
-     * epoch, or at once where it is about which of them is there. */
+    /// It has so many TSGs that compete for the GPU; 0: it is not there. In effect with the next
+    /// epoch, or at once where it is about which of them is there.
     void set_turns(std::size_t tenant, std::int64_t turns);
-    /** In the order of time; those until now come before step(now). */
+    /// In the order of time; those until now come before step(now).
     void add(const TenantTurn &turn);
-    /** Turns were lost here. */
+    /// Turns were lost here.
     void lose() { demand_.lose(); }
 
-    /** Returns the epoch that ends at @p now, if one does. */
+    /// Returns the epoch that ends at @p now, if one does.
     std::optional<EpochRecord> step(Ns now);
-    /** When step() has something to decide at the earliest, unless a turn comes. */
+    /// When step() has something to decide at the earliest, unless a turn comes.
     Ns due() const;
 
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
-    /** A cap's credit, or what a promise is owed; 0: it has neither. */
+    /// A cap's credit, or what a promise is owed; 0: it has neither.
     Ns credit(std::size_t tenant) const;
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
@@ -74,5 +71,3 @@ class Governor {
 };
 
 } // namespace qos
-
-#endif

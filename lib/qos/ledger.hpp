@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What a tenant got over a second, and whether that is what its goal promises. */
-#ifndef NVDEBUG_QOS_LEDGER_HPP
-#define NVDEBUG_QOS_LEDGER_HPP
+/// @file What a tenant got over a second, and whether that is what its goal promises.
+#pragma once
 
 #include <deque>
 
@@ -9,12 +8,12 @@
 
 namespace qos {
 
-/** Of the last second, or less at the beginning. */
+/// Of the last second, or less at the beginning.
 struct Balance {
     Ns time = 0, used = 0, backlogged = 0, progress = 0;
 };
 
-/** Epochs of one tenant, as many as a second has. */
+/// Epochs of one tenant, as many as a second has.
 class Ledger {
   public:
     void add(const Observation &seen, Ns progress, Ns length) {
@@ -37,13 +36,12 @@ class Ledger {
     Balance balance_ = {};
 };
 
-/** How far a second may be from a goal: one point of it. */
+/// How far a second may be from a goal: one point of it.
 constexpr Ns allowance(const Balance &balance) {
     return scaled(balance.time, point, whole);
 }
 
-/** Did it get what it is promised, and not more than its cap? Always, before a second has passed.
- */
+/// Did it get what it is promised, and not more than its cap? Always, before a second has passed.
 constexpr bool is_kept(const Goal &goal, const Balance &balance) {
     if (balance.time < second)
         return true;
@@ -55,5 +53,3 @@ constexpr bool is_kept(const Goal &goal, const Balance &balance) {
 }
 
 } // namespace qos
-
-#endif

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file The quota machine: counters for each kernel and SM, which let a kernel issue instructions or keep it
- * from that, cycle by cycle and epoch by epoch (Sections 3.3 to 3.5 of the paper named in readings.hpp). What
- * could be issued, and which blocks are where, is its caller's: a list of offers, or a model of a GPU.
- */
-#ifndef NVDEBUG_QOS_MACHINE_HPP
-#define NVDEBUG_QOS_MACHINE_HPP
+/// @file The quota machine: counters for each kernel and SM, which let a kernel issue instructions
+/// or keep it from that, cycle by cycle and epoch by epoch (Sections 3.3 to 3.5 of the paper named
+/// in readings.hpp). What could be issued, and which blocks are where, is its caller's: a list of
+/// offers, or a model of a GPU.
+#pragma once
 
 #include <deque>
 #include <optional>
@@ -16,7 +14,7 @@
 namespace qos {
 
 inline constexpr int lanes_of_warp = 32;
-/** No count is larger: sums over SMs fit 64 bits, and any reader of JSON has the number exactly. */
+/// No count is larger: sums over SMs fit 64 bits, and any reader of JSON has the number exactly.
 inline constexpr std::int64_t largest_count = std::int64_t{1} << 53;
 
 struct Kernel {
@@ -31,20 +29,22 @@ struct Shape {
     std::vector<Kernel> kernels = {};
 };
 
-/** A count for each kernel on each SM. */
+/// A count for each kernel on each SM.
 class Table {
   public:
     Table() = default;
     Table(std::size_t sms, std::size_t kernels, std::int64_t value = 0)
         : kernels_(kernels), values_(sms * kernels, value) {}
 
-    std::int64_t &operator()(std::size_t sm, std::size_t kernel) { return values_[sm * kernels_ + kernel]; }
+    std::int64_t &operator()(std::size_t sm, std::size_t kernel) {
+        return values_[sm * kernels_ + kernel];
+    }
     std::int64_t operator()(std::size_t sm, std::size_t kernel) const {
         return values_[sm * kernels_ + kernel];
     }
     std::size_t kernels() const { return kernels_; }
     std::size_t sms() const { return kernels_ ? values_.size() / kernels_ : 0; }
-    /** By SM. */
+    /// By SM.
     std::vector<std::int64_t> of_kernel(std::size_t kernel) const;
 
   private:
@@ -52,7 +52,7 @@ class Table {
     std::vector<std::int64_t> values_;
 };
 
-/** What happened in an epoch. */
+/// What happened in an epoch.
 struct Epoch {
     std::int64_t first_cycle = 0, length = 0;
     std::vector<Rational> alpha; ///< by kernel; 1 where it is not in use
@@ -65,48 +65,43 @@ struct Epoch {
     Table refills;         ///< those by more than 0
 };
 
-/**
- * In each cycle: boundary() if one is due, leave(), offer(), end_cycle(). Arguments are within the shape;
- * they are not checked.
- */
+/// In each cycle: boundary() if one is due, leave(), offer(), end_cycle(). Arguments are within the
+/// shape; they are not checked.
 class Machine {
   public:
     Machine(Shape shape, Scheme scheme, Readings readings);
 
-    /** In the first cycle, when an epoch has lasted its time, and for elastic with the scope of the GPU. */
+    /// In the first cycle, when an epoch has lasted its time, and for elastic with the scope of the
+    /// GPU.
     bool boundary_is_due() const;
-    /**
-     * Begins an epoch with the cycle that comes, and returns the one that ends, if there is one.
-     * @param blocks of each kernel on each SM: what is allocated from now on
-     */
+    /// Begins an epoch with the cycle that comes, and returns the one that ends, if there is one.
+    /// @param blocks of each kernel on each SM: what is allocated from now on
     std::optional<Epoch> boundary(const Table &blocks);
-    /** Ends the epoch after the last cycle. Returns none if no cycle has passed in it. */
+    /// Ends the epoch after the last cycle. Returns none if no cycle has passed in it.
     std::optional<Epoch> finish();
 
-    /** The kernel has no block on this SM until the next boundary. */
+    /// The kernel has no block on this SM until the next boundary.
     void leave(std::size_t sm, std::size_t kernel);
 
-    /** May the kernel issue here now, as far as quotas go? */
+    /// May the kernel issue here now, as far as quotas go?
     bool is_open(std::size_t sm, std::size_t kernel) const;
-    /**
-     * @param lanes 1 to lanes_of_warp
-     * @param count warp instructions that could be issued
-     * @returns how many of them are
-     */
+    /// @param lanes 1 to lanes_of_warp
+    /// @param count warp instructions that could be issued
+    /// @returns how many of them are
     std::int64_t offer(std::size_t sm, std::size_t kernel, int lanes, std::int64_t count = 1);
-    /** Charges what completes, and refills. */
+    /// Charges what completes, and refills.
     void end_cycle();
 
     std::int64_t cycle() const { return cycle_; }
     std::int64_t counter(std::size_t sm, std::size_t kernel) const { return counter_(sm, kernel); }
     bool is_resident(std::size_t sm, std::size_t kernel) const { return blocks_(sm, kernel) > 0; }
-    /** The epoch so far, without counter_end and length. */
+    /// The epoch so far, without counter_end and length.
     const Epoch &epoch() const { return epoch_; }
-    /** False once a quota or a counter was larger than largest_count: what follows is not exact. */
+    /// False once a quota or a counter was larger than largest_count: what follows is not exact.
     bool is_exact() const { return exact_; }
 
   private:
-    /** Of one kernel, since it first had a block. */
+    /// Of one kernel, since it first had a block.
     struct History {
         bool launched = false;
         Progress total = {};              ///< of all epochs, or of those in window
@@ -147,5 +142,3 @@ class Machine {
 };
 
 } // namespace qos
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Exact numbers: goals and shares are fractions, and a quota is rounded once, at its end. */
-#ifndef NVDEBUG_QOS_NUMBER_HPP
-#define NVDEBUG_QOS_NUMBER_HPP
+/// @file Exact numbers: goals and shares are fractions, and a quota is rounded once, at its end.
+#pragma once
 
 #include <cstdint>
 #include <gmpxx.h>
@@ -11,10 +10,10 @@ namespace qos {
 static_assert(sizeof(long) == sizeof(std::int64_t), "GMP takes 64-bit numbers as long");
 
 using Integer = mpz_class;
-/** In lowest terms with a positive denominator. */
+/// In lowest terms with a positive denominator.
 using Rational = mpq_class;
 
-/** @p numerator / @p denominator, which is not 0. */
+/// @p numerator / @p denominator, which is not 0.
 inline Rational fraction(const Integer &numerator, const Integer &denominator) {
     Rational value(numerator, denominator);
     value.canonicalize();
@@ -33,11 +32,9 @@ inline Integer ceil(const Rational &value) {
     return up;
 }
 
-/** Halves are rounded up. */
+/// Halves are rounded up.
 inline Integer nearest(const Rational &value) {
     return floor(value + fraction(1, 2));
 }
 
 } // namespace qos
-
-#endif

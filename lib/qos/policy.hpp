@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file Which quota a kernel gets for an epoch, and what is kept of the last one: pure functions. Sections
- * and equations are those of the paper named in readings.hpp. Work is counted in thread instructions (a warp
- * instruction with n active lanes counts n) and speed in thread instructions per cycle of the whole GPU;
- * nothing here depends on that, so that a controller may count other work in other time.
- */
-#ifndef NVDEBUG_QOS_POLICY_HPP
-#define NVDEBUG_QOS_POLICY_HPP
+/// @file Which quota a kernel gets for an epoch, and what is kept of the last one: pure functions.
+/// Sections and equations are those of the paper named in readings.hpp. Work is counted in thread
+/// instructions (a warp instruction with n active lanes counts n) and speed in thread instructions
+/// per cycle of the whole GPU; nothing here depends on that, so that a controller may count other
+/// work in other time.
+#pragma once
 
 #include <span>
 #include <vector>
@@ -15,59 +13,58 @@
 
 namespace qos {
 
-/** What a kernel did in a time. */
+/// What a kernel did in a time.
 struct Progress {
     std::int64_t instructions = 0, cycles = 0;
 };
 
-/**
- * α_k = max(IPC_goal / IPC_history, 1) of Section 3.4.2, with @p past for IPC_history. Returns 1 if @p past
- * has no time (before the first epoch of the kernel ends) and, if nothing was done in it, the α_k by which
- * the goal becomes
- * @p peak, all that the GPU can issue.
- * @param goal above 0
- */
-Rational alpha(const Rational &goal, const Progress &past, const Rational &peak, const Readings &readings);
+/// α_k = max(IPC_goal / IPC_history, 1) of Section 3.4.2, with @p past for IPC_history. Returns 1
+/// if @p past has no time (before the first epoch of the kernel ends) and, if nothing was done in
+/// it, the α_k by which the goal becomes
+/// @p peak, all that the GPU can issue.
+/// @param goal above 0
+Rational alpha(const Rational &goal, const Progress &past, const Rational &peak,
+               const Readings &readings);
 
-/** IPC_epoch / (α_k × IPC_goal) of a QoS kernel, Section 3.5. @param last the epoch that ends */
+/// IPC_epoch / (α_k × IPC_goal) of a QoS kernel, Section 3.5. @param last the epoch that ends
 Rational attainment(const Progress &last, const Rational &alpha, const Rational &goal);
 
-/** The factor of the search (Section 3.5) from each QoS kernel's attainment(); 1 if there is none. */
+/// The factor of the search (Section 3.5) from each QoS kernel's attainment(); 1 if there is none.
 Rational search_factor(std::span<const Rational> attained, SearchOperator by);
 
-/** Quota_k = α_k × IPC_goal × T_epoch before it is made whole: equation (1), and Section 3.4.2.
- *  @param most none: not bounded */
-Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch, const Rational *most);
+/// Quota_k = α_k × IPC_goal × T_epoch before it is made whole: equation (1), and Section 3.4.2.
+/// @param most none: not bounded
+Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch,
+               const Rational *most);
 
-/**
- * quota_k × T_i / T of Section 3.4.1 for each SM i.
- * @param blocks T_i; where all are 0, all shares are 0
- */
-std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks, Rounding by);
+/// quota_k × T_i / T of Section 3.4.1 for each SM i.
+/// @param blocks T_i; where all are 0, all shares are 0
+std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks,
+                            Rounding by);
 
-/** What the counters of one kernel keep at the end of an epoch, for each SM: new quotas are added to it. */
+/// What the counters of one kernel keep at the end of an epoch, for each SM: new quotas are added
+/// to it.
 struct Kept {
     bool rests; ///< those above 0
     bool debts; ///< those below 0
 };
 
-/** Which that is at the end of an epoch's time (Sections 3.4.1 to 3.4.4). */
+/// Which that is at the end of an epoch's time (Sections 3.4.1 to 3.4.4).
 Kept kept(Scheme scheme, bool qos, const Readings &readings);
 
-/**
- * @param counters, quotas, blocks by SM; quotas and blocks are those of the epoch that begins
- * @returns by SM; a pooled rest of a kernel that has no block anywhere stays where it is
- */
+/// @param counters, quotas, blocks by SM; quotas and blocks are those of the epoch that begins
+/// @returns by SM; a pooled rest of a kernel that has no block anywhere stays where it is
 std::vector<std::int64_t> carried(std::span<const std::int64_t> counters,
-                                  std::span<const std::int64_t> quotas, std::span<const std::int64_t> blocks,
-                                  Kept what, const Readings &readings);
+                                  std::span<const std::int64_t> quotas,
+                                  std::span<const std::int64_t> blocks, Kept what,
+                                  const Readings &readings);
 
-/** A kernel on an SM. */
+/// A kernel on an SM.
 struct Seat {
     bool qos, resident, exhausted; ///< exhausted: its counter is 0 or less
 };
 
-/** The groups of kernels that have used up their quotas on an SM. */
+/// The groups of kernels that have used up their quotas on an SM.
 struct Exhausted {
     bool all = true, qos = true;
 
@@ -79,9 +76,7 @@ struct Exhausted {
     }
 };
 
-/** Does the kernel get its quota again within the epoch? Section 3.4.1, for elastic 3.4.3. */
+/// Does the kernel get its quota again within the epoch? Section 3.4.1, for elastic 3.4.3.
 bool is_refilled(const Seat &seat, const Exhausted &on_sm, Scheme scheme, const Readings &readings);
 
 } // namespace qos
-
-#endif

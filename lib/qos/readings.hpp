@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/**
- * @file The quota schemes of Wang et al., *Quality of Service Support for Fine-Grained Sharing on GPUs*, ISCA
- * 2017 (Section 3.4), and the readings of what its text leaves open (docs/quotas.md has the reasons). The
- * first enumerator of each is the default.
- */
-#ifndef NVDEBUG_QOS_READINGS_HPP
-#define NVDEBUG_QOS_READINGS_HPP
+/// @file The quota schemes of Wang et al., *Quality of Service Support for Fine-Grained Sharing on
+/// GPUs*, ISCA 2017 (Section 3.4), and the readings of what its text leaves open (docs/quotas.md
+/// has the reasons). The first enumerator of each is the default.
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -15,58 +12,60 @@
 namespace qos {
 
 enum class Scheme {
-    naive,         ///< Section 3.4.1: a fixed quota; what is left of it is dropped
-    history,       ///< Section 3.4.2: the quota grows by what was missed since the launch
-    elastic,       ///< Section 3.4.3: all kernels get a new quota as soon as all have used theirs up
-    rollover,      ///< Section 3.4.4: QoS kernels keep what is left of their quotas
-    rollover_time, ///< Section 4.5: rollover, and other kernels wait while a QoS kernel has quota left
+    naive,    ///< Section 3.4.1: a fixed quota; what is left of it is dropped
+    history,  ///< Section 3.4.2: the quota grows by what was missed since the launch
+    elastic,  ///< Section 3.4.3: all kernels get a new quota as soon as all have used theirs up
+    rollover, ///< Section 3.4.4: QoS kernels keep what is left of their quotas
+    rollover_time, ///< Section 4.5: rollover, and other kernels wait while a QoS kernel has quota
+                   ///< left
 };
 
-/** Do QoS kernels keep the rest of a quota at the end of an epoch? */
+/// Do QoS kernels keep the rest of a quota at the end of an epoch?
 constexpr bool rolls_over(Scheme scheme) {
     return scheme == Scheme::rollover || scheme == Scheme::rollover_time;
 }
 
-/** What becomes of a counter below 0 at the end of an epoch. */
+/// What becomes of a counter below 0 at the end of an epoch.
 enum class Debt {
     by_scheme, ///< carried where rests are kept (rollover, rollover_time), else forgiven
     forgive,
     carry,
 };
 
-/** A refill within an epoch. */
+/// A refill within an epoch.
 enum class Refill { add, set };
 
-/** Which counters must be at 0 or below for a refill on an SM. */
+/// Which counters must be at 0 or below for a refill on an SM.
 enum class Trigger {
     all, ///< those of all kernels
     own, ///< those of all QoS kernels and that of the kernel itself
     qos, ///< those of all QoS kernels
 };
 
-/** A kernel that has no block on an SM: does its counter keep others there from a refill? */
+/// A kernel that has no block on an SM: does its counter keep others there from a refill?
 enum class Absent { exempt, counts };
 
-/** How the search joins what QoS kernels got of what they were granted (Section 3.5; the operator is lost in
- * print). */
+/// How the search joins what QoS kernels got of what they were granted (Section 3.5; the operator
+/// is lost in print).
 enum class SearchOperator { product, min, mean, sum };
 
-/** What the search multiplies. */
+/// What the search multiplies.
 enum class SearchBase {
     achieved, ///< the kernel's instructions per cycle in the last epoch
     goal,     ///< its last artificial goal
 };
 
-/** Which α_k divides what a QoS kernel got. */
+/// Which α_k divides what a QoS kernel got.
 enum class SearchAlpha {
     newest,   ///< that of the epoch which begins
     previous, ///< that of the epoch which ends
     none,     ///< 1
 };
 
-/** How the share of an SM is made whole. */
+/// How the share of an SM is made whole.
 enum class Rounding {
-    largest, ///< largest remainders, so that the shares add up to the quota; ties go to the lower SM
+    largest, ///< largest remainders, so that the shares add up to the quota; ties go to the lower
+             ///< SM
     floor,
     ceil,
     nearest, ///< halves up
@@ -77,7 +76,7 @@ enum class Charge {
     complete, ///< a fixed number of cycles later
 };
 
-/** Which counter decides whether an instruction may be issued. */
+/// Which counter decides whether an instruction may be issued.
 enum class Check {
     snapshot, ///< as it was when the cycle began
     serial,   ///< as it is after the instructions that were issued before in this cycle
@@ -102,17 +101,19 @@ struct Readings {
     SearchOperator search_op = SearchOperator::product;
     SearchBase search_base = SearchBase::achieved;
     SearchAlpha search_alpha = SearchAlpha::newest;
-    Rational search_floor = 1;         ///< least artificial goal, from the second epoch on; not negative
-    Rational init_ipc = 1;             ///< artificial goal of the first epoch; not negative
-    bool cap = true;                   ///< is a quota bounded by what the GPU can issue in an epoch?
-    std::optional<std::int64_t> hist;  ///< epochs that α_k looks back, 1 or more; none: all since the launch
+    Rational search_floor = 1; ///< least artificial goal, from the second epoch on; not negative
+    Rational init_ipc = 1;     ///< artificial goal of the first epoch; not negative
+    bool cap = true;           ///< is a quota bounded by what the GPU can issue in an epoch?
+    std::optional<std::int64_t>
+        hist; ///< epochs that α_k looks back, 1 or more; none: all since the launch
     std::optional<Rational> alpha_max; ///< 1 or more
     Rounding round = Rounding::largest;
     Charge charge = Charge::issue;
     std::int64_t latency = 0; ///< cycles until an instruction is charged, with Charge::complete
     Check check = Check::snapshot;
     ElasticScope elastic_scope = ElasticScope::sm;
-    std::optional<Rational> rollover_cap; ///< the most that is kept, in new quotas of the SM; not negative
+    std::optional<Rational>
+        rollover_cap; ///< the most that is kept, in new quotas of the SM; not negative
     RolloverScope rollover_scope = RolloverScope::sm;
 
     bool uses_alpha(Scheme scheme) const { return alpha.value_or(scheme != Scheme::naive); }
@@ -122,5 +123,3 @@ struct Readings {
 };
 
 } // namespace qos
-
-#endif

@@ -10,11 +10,14 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr int fraction = 60; ///< of a utilisation
 
-Wide share(Time time, Time period) { return (static_cast<Wide>(time) << fraction) / static_cast<Wide>(period); }
+Wide share(Time time, Time period) {
+    return (static_cast<Wide>(time) << fraction) / static_cast<Wide>(period);
+}
 
-/** a / b < c / d */
+/// a / b < c / d
 bool less(Time a, Time b, Time c, Time d) {
-    return static_cast<Wide>(a) * static_cast<Wide>(d) < static_cast<Wide>(c) * static_cast<Wide>(b);
+    return static_cast<Wide>(a) * static_cast<Wide>(d) <
+           static_cast<Wide>(c) * static_cast<Wide>(b);
 }
 
 using Set = std::vector<std::uint32_t>;
@@ -30,7 +33,8 @@ Set consecutive(std::uint32_t first, std::size_t count, std::uint32_t all) {
 class Allocator {
   public:
     Allocator(const TaskSet &set, const Options &options)
-        : set_(without_allocation(set)), options_(options), model_(set_), analysis_(model_, options) {
+        : set_(without_allocation(set)), options_(options), model_(set_),
+          analysis_(model_, options) {
         for (std::size_t task = 0; task < model_.size(); task++)
             if (model_[task].uses_gpu())
                 users_.push_back(task);
@@ -50,7 +54,7 @@ class Allocator {
         return set;
     }
 
-    /** What line 14 sorts by: C and G, of suspending tasks C and G^m. */
+    /// What line 14 sorts by: C and G, of suspending tasks C and G^m.
     std::vector<std::size_t> by_utilisation() const {
         std::vector<std::size_t> order(model_.size());
         std::iota(order.begin(), order.end(), 0);
@@ -64,7 +68,7 @@ class Allocator {
         return order;
     }
 
-    /** Lines 7 to 13. */
+    /// Lines 7 to 13.
     void share_out() {
         if (!needs_sms(options_.method))
             return; // each has all
@@ -98,9 +102,10 @@ class Allocator {
             analysis_.placed_anew();
     }
 
-    /** Lines 14 to 20: worst fit, or first fit. @return all are placed, and the analysis accepts it */
+    /// Lines 14 to 20: worst fit, or first fit. @return all are placed, and the analysis accepts it
     bool place(bool worst_fit);
-    /** Some task cannot meet its deadline on any core, with all SMs and no other kernels in its way. */
+    /// Some task cannot meet its deadline on any core, with all SMs and no other kernels in its
+    /// way.
     bool hopeless() const;
     bool grow();
     void group(const std::vector<std::vector<std::size_t>> &groups);
@@ -124,7 +129,8 @@ bool Allocator::place(bool worst_fit) {
     bool all = true;
     for (const std::size_t task : by_utilisation()) {
         bool placed = false;
-        const std::vector<std::uint32_t> cores = worst_fit ? cores_by(load) : cores_by(std::vector<Wide>(load.size()));
+        const std::vector<std::uint32_t> cores =
+            worst_fit ? cores_by(load) : cores_by(std::vector<Wide>(load.size()));
         for (const std::uint32_t core : cores) {
             move(task, core);
             std::vector<std::size_t> together = with(members[core], task);
@@ -154,20 +160,22 @@ bool Allocator::hopeless() const {
     return false;
 }
 
-/** Lines 23 to 25: one SM more for the task that gains most. */
+/// Lines 23 to 25: one SM more for the task that gains most.
 bool Allocator::grow() {
     std::size_t total = 0;
     for (const std::size_t task : users_)
         total += counts_[task];
     // Federated tasks share no SM.
-    if (!needs_sms(options_.method) || (options_.method == Method::federated && total >= model_.sms()))
+    if (!needs_sms(options_.method) ||
+        (options_.method == Method::federated && total >= model_.sms()))
         return false;
     std::optional<std::size_t> best;
     Time most = 0;
     for (const std::size_t task : users_) {
         if (counts_[task] >= model_.sms())
             continue;
-        const Time gain = model_.segments_on(task, counts_[task]) - model_.segments_on(task, counts_[task] + 1);
+        const Time gain =
+            model_.segments_on(task, counts_[task]) - model_.segments_on(task, counts_[task] + 1);
         if (!best || less(most, model_[*best].period, gain, model_[task].period)) {
             best = task;
             most = gain;
@@ -247,26 +255,27 @@ Allocation Allocator::paper() {
             }
             return allocation;
         }
-        // Line 24 as printed: gains are negative, and the largest is the least. A task with more than all SMs
-        // never changes again.
+        // Line 24 as printed: gains are negative, and the largest is the least. A task with more
+        // than all SMs never changes again.
         std::optional<std::size_t> chosen;
         Time least = 0;
         for (const std::size_t task : users_) {
-            const Time gain =
-                model_.segments_on(task, counts_[task]) - model_.segments_on(task, counts_[task] + 1);
+            const Time gain = model_.segments_on(task, counts_[task]) -
+                              model_.segments_on(task, counts_[task] + 1);
             if (!chosen || less(gain, model_[task].period, least, model_[*chosen].period)) {
                 chosen = task;
                 least = gain;
             }
         }
-        const bool more = std::ranges::any_of(users_, [&](std::size_t task) { return counts_[task] <= model_.sms(); });
+        const bool more = std::ranges::any_of(
+            users_, [&](std::size_t task) { return counts_[task] <= model_.sms(); });
         if (!more || !chosen || counts_[*chosen] > model_.sms() || !needs_sms(options_.method))
             return result(false);
         counts_[*chosen]++;
     }
 }
 
-/** SMs for groups of tasks that share theirs: each next one where it shortens most. */
+/// SMs for groups of tasks that share theirs: each next one where it shortens most.
 void Allocator::group(const std::vector<std::vector<std::size_t>> &groups) {
     std::vector<std::size_t> counts(groups.size(), 1);
     const auto cost = [&](std::size_t n, std::size_t sms) {
@@ -308,7 +317,8 @@ Allocation Allocator::disjoint() {
         return mended();
     // Kernels of like length together: a short one does not wait for long ones.
     std::vector<std::size_t> order = users_;
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t task) { return model_[task].longest_kernel; });
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::size_t task) { return model_[task].longest_kernel; });
     const std::size_t most = std::min<std::size_t>(users_.size(), model_.sms());
     for (std::size_t count = most; count >= 1; count--) {
         if (options_.method == Method::federated && count < users_.size())

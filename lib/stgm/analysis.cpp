@@ -8,8 +8,10 @@
 namespace stgm {
 namespace {
 
-/** Of a sum without one of its parts. */
-Time without(Time sum, Time part) { return sum == endless ? endless : sum - part; }
+/// Of a sum without one of its parts.
+Time without(Time sum, Time part) {
+    return sum == endless ? endless : sum - part;
+}
 
 bool is_stgm(Method method) {
     return method == Method::stgm || method == Method::tight || method == Method::printed;
@@ -72,12 +74,14 @@ void Analysis::shared_anew() {
                 break;
             case Method::timeslice:
                 // A round of the others' turns, before each of its own.
-                wait = users < 2 ? 0
-                                 : add(multiply(users - 1, add(options_.timeslice, options_.turn_extra)),
-                                       multiply(users, options_.turn_switch));
+                wait = users < 2
+                           ? 0
+                           : add(multiply(users - 1, add(options_.timeslice, options_.turn_extra)),
+                                 multiply(users, options_.turn_switch));
                 break;
             default:
-                wait = options_.printed.direct_sharing ? sharing.direct(task) : sharing.component(task);
+                wait = options_.printed.direct_sharing ? sharing.direct(task)
+                                                       : sharing.component(task);
             }
         }
     }
@@ -117,15 +121,16 @@ void Analysis::placed_anew() {
         else
             waits.demand = add(mine.cpu, mine.copies);
         if (spins_)
-            waits.demand = add(waits.demand,
-                               multiply(2 * mine.gpu_segments, other_core_copies(task)));
+            waits.demand =
+                add(waits.demand, multiply(2 * mine.gpu_segments, other_core_copies(task)));
     }
 }
 
-/** R_p: one copy of each other core. */
+/// R_p: one copy of each other core.
 Time Analysis::other_core_copies(std::size_t task) const {
     const Numbers &mine = model_[task];
-    return without(copies_of_cores_, mine.core == no_core ? mine.longest_copy : copy_of_core_[mine.core]);
+    return without(copies_of_cores_,
+                   mine.core == no_core ? mine.longest_copy : copy_of_core_[mine.core]);
 }
 
 void Analysis::wait_for_copies(std::size_t task) {
@@ -153,8 +158,9 @@ void Analysis::wait_for_kernels(std::size_t task) {
     Waits &waits = waits_[task];
     if (options_.method == Method::timeslice) {
         for (const Segment *const segment : mine.gpu) {
-            const Time wait = multiply(divide_up(segment->kernel_on(mine.sm_count), options_.timeslice),
-                                       kernel_waits_[task]);
+            const Time wait =
+                multiply(divide_up(segment->kernel_on(mine.sm_count), options_.timeslice),
+                         kernel_waits_[task]);
             waits.each_kernel = std::max(waits.each_kernel, wait);
             waits.kernels = add(waits.kernels, wait);
         }
@@ -168,11 +174,11 @@ void Analysis::wait_for_kernels(std::size_t task) {
         waits.each_kernel = kernel_waits_[task];
     waits.kernels = multiply(mine.gpu_segments, waits.each_kernel);
     if (options_.method == Method::server)
-        waits.kernels = add(waits.kernels,
-                            multiply(2 * mine.gpu_segments, options_.server_overhead));
+        waits.kernels =
+            add(waits.kernels, multiply(2 * mine.gpu_segments, options_.server_overhead));
 }
 
-/** One request of each other task; where tasks spin, of each other core. */
+/// One request of each other task; where tasks spin, of each other core.
 Time Analysis::lock_wait_fifo(std::size_t task) const {
     Time sum = 0;
     std::vector<Time> of_core(options_.busy ? model_.cores() : 0);
@@ -190,8 +196,8 @@ Time Analysis::lock_wait_fifo(std::size_t task) const {
     return sum;
 }
 
-/** What may be given the lock before the task: a segment of lower priority that has begun, and those of higher
- *  priority. */
+/// What may be given the lock before the task: a segment of lower priority that has begun, and
+/// those of higher priority.
 Analysis::Requests Analysis::requests_before(std::size_t task) const {
     const Numbers &mine = model_[task];
     const Time overhead = options_.method == Method::server ? options_.server_overhead : 0;
@@ -206,15 +212,15 @@ Analysis::Requests Analysis::requests_before(std::size_t task) const {
         const Time begun = add(one.longest_segment, overhead);
         if (one.above(mine))
             // Of a job that may have come a response before, all segments.
-            found.above.push_back(
-                {add(one.segments(), multiply(one.gpu_segments, overhead)), one.period, one.deadline});
+            found.above.push_back({add(one.segments(), multiply(one.gpu_segments, overhead)),
+                                   one.period, one.deadline});
         else
             found.begun = std::max(found.begun, begun);
     }
     return found;
 }
 
-/** For one request: what is before it, and all that comes while it waits. */
+/// For one request: what is before it, and all that comes while it waits.
 Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
     const Requests before = requests_before(task);
     Time last = 0;
@@ -223,13 +229,14 @@ Time Analysis::lock_wait_by_priority(std::size_t task, bool *none) const {
     return wait.value_or(last);
 }
 
-/** For all requests of a job at once: what of higher priority comes during the whole response. @p found is the bound
- *  that counts for each request; the lesser one of both remains. */
+/// For all requests of a job at once: what of higher priority comes during the whole response. @p
+/// found is the bound that counts for each request; the lesser one of both remains.
 void Analysis::count_over_job(std::size_t task, Time base, Bound &found) {
     const Numbers &mine = model_[task];
     const Requests before = requests_before(task);
     const Time requests = mine.gpu_segments, own = multiply(2 * requests, options_.server_overhead);
-    const Time once = add(multiply(requests, before.begun), options_.method == Method::server ? own : 0);
+    const Time once =
+        add(multiply(requests, before.begun), options_.method == Method::server ? own : 0);
     const std::size_t others = sources_.size();
     sources_.insert(sources_.end(), before.above.begin(), before.above.end());
     base = add(without(base, found.blocking.kernel), once);
@@ -240,8 +247,9 @@ void Analysis::count_over_job(std::size_t task, Time base, Bound &found) {
     found.blocking.kernel = once;
     for (std::size_t n = others; n < sources_.size(); n++)
         found.blocking.kernel =
-            add(found.blocking.kernel, multiply(divide_up(add(*response, sources_[n].jitter), sources_[n].period),
-                                                sources_[n].demand));
+            add(found.blocking.kernel,
+                multiply(divide_up(add(*response, sources_[n].jitter), sources_[n].period),
+                         sources_[n].demand));
     found.preemption = *response - add(add(mine.cpu, mine.segments()), found.blocking.sum());
 }
 
@@ -272,7 +280,7 @@ Time Analysis::inversion(std::span<const std::size_t> members, std::size_t at) c
     return multiply(options_.printed.cpu_segments ? mine.cpu_segments : mine.phases, sum);
 }
 
-/** What the server does on its own core for others than the task. */
+/// What the server does on its own core for others than the task.
 void Analysis::add_server(std::size_t task, std::vector<Source> &sources) const {
     if (options_.method != Method::server || model_[task].core != options_.server_core)
         return;
@@ -280,7 +288,8 @@ void Analysis::add_server(std::size_t task, std::vector<Source> &sources) const 
         const Numbers &one = model_[other];
         if (other == task || !one.uses_gpu())
             continue;
-        const Time demand = add(server_spins_ ? one.segments() : one.copies, multiply(2 * one.gpu_segments, options_.server_overhead));
+        const Time demand = add(server_spins_ ? one.segments() : one.copies,
+                                multiply(2 * one.gpu_segments, options_.server_overhead));
         sources.push_back({demand, one.period, std::max(Time{0}, one.deadline - demand)});
     }
 }
@@ -302,20 +311,23 @@ Bound Analysis::bound(std::span<const std::size_t> members, std::size_t at) {
                 source.demand = add(add(one.cpu, one.segments()), found.blocking.sum());
         } else {
             none |= !response_[above];
-            source.jitter = std::max(Time{0}, response_[above].value_or(one.deadline) - source.demand);
+            source.jitter =
+                std::max(Time{0}, response_[above].value_or(one.deadline) - source.demand);
         }
         sources_.push_back(source);
     }
     Time last = 0;
     add_server(task, sources_);
-    // A GPU segment begins when the job has the core, even if it takes no time; a CPU segment of no length ends at once.
+    // A GPU segment begins when the job has the core, even if it takes no time; a CPU segment of no
+    // length ends at once.
     const bool dispatched = mine.uses_gpu() && options_.method != Method::printed;
     const auto response = least_response(base, sources_, mine.deadline, dispatched ? 1 : 0, &last);
     found.preemption = without(response.value_or(last), base);
     if (!waits.none)
         found.response = response;
     // Of tasks that spin, the demand on others has the waits of each request.
-    if (locks_ && options_.method != Method::fmlp && !options_.busy && mine.uses_gpu() && base != endless)
+    if (locks_ && options_.method != Method::fmlp && !options_.busy && mine.uses_gpu() &&
+        base != endless)
         count_over_job(task, base, found);
     if (none)
         found.response.reset();
@@ -338,8 +350,8 @@ bool Analysis::one_fits(std::span<const std::size_t> members, std::size_t task) 
     return false;
 }
 
-/** Counts of others' requests hold as long as those meet their deadlines: without a bound for one that is counted,
- *  there is none. */
+/// Counts of others' requests hold as long as those meet their deadlines: without a bound for one
+/// that is counted, there is none.
 void Analysis::withdraw_unproven(std::vector<Bound> &bounds) const {
     if (options_.method != Method::mpcp && options_.method != Method::server)
         return;
@@ -347,7 +359,8 @@ void Analysis::withdraw_unproven(std::vector<Bound> &bounds) const {
         const Numbers &mine = model_[task], &one = model_[other];
         if (options_.busy)
             return one.uses_gpu() && bounds[task].blocking.sum() + bounds[task].preemption > 0;
-        if (one.uses_gpu() && options_.method == Method::server && mine.core == options_.server_core)
+        if (one.uses_gpu() && options_.method == Method::server &&
+            mine.core == options_.server_core)
             return true;
         return one.above(mine) && (one.core == mine.core || (one.uses_gpu() && mine.uses_gpu()));
     };
@@ -386,7 +399,8 @@ bool shares_sms(const TaskSet &set) {
 }
 
 bool schedulable(std::span<const Bound> bounds) {
-    return std::ranges::all_of(bounds, [](const Bound &bound) { return bound.response.has_value(); });
+    return std::ranges::all_of(bounds,
+                               [](const Bound &bound) { return bound.response.has_value(); });
 }
 
 std::string largest_term(const Numbers &task, const Bound &bound, Method method) {
@@ -401,8 +415,9 @@ std::string largest_term(const Numbers &task, const Bound &bound, Method method)
                                 : method == Method::timeslice ? "turns of others on the GPU"
                                                               : "waiting for kernels of others"},
         {bound.blocking.inversion, "GPU segments of lower priority on its core"},
-        {bound.preemption, method == Method::server ? "tasks of higher priority, and the server, on its core"
-                                                    : "tasks of higher priority on its core"}};
+        {bound.preemption, method == Method::server
+                               ? "tasks of higher priority, and the server, on its core"
+                               : "tasks of higher priority on its core"}};
     return std::ranges::max_element(terms, {}, [](const auto &term) { return term.first; })->second;
 }
 

@@ -13,11 +13,12 @@ std::uint64_t utilisation(const TaskSet &set) {
     const Model model(set);
     std::uint64_t sum = 0;
     for (const Numbers &one : model.tasks())
-        sum += static_cast<std::uint64_t>(multiply(add(one.cpu, one.segments()), 1'000'000) / one.period);
+        sum += static_cast<std::uint64_t>(multiply(add(one.cpu, one.segments()), 1'000'000) /
+                                          one.period);
     return sum / set.cores;
 }
 
-/** What the figure varies. */
+/// What the figure varies.
 Table table_of(unsigned figure, std::uint32_t point, Reading reading) {
     Table table;
     table.reading = reading;
@@ -33,9 +34,9 @@ TaskSet with_fixed_kernels(TaskSet set) {
     return set;
 }
 
-/** One set of each reading, by all curves. */
-void measure(unsigned figure, std::uint32_t point, std::uint64_t seed, const std::vector<Curve> &all,
-             std::vector<Count> &counts) {
+/// One set of each reading, by all curves.
+void measure(unsigned figure, std::uint32_t point, std::uint64_t seed,
+             const std::vector<Curve> &all, std::vector<Count> &counts) {
     for (const Reading reading : {Reading::full, Reading::one}) {
         Random random(seed);
         const auto set = generate(table_of(figure, point, reading), random);
@@ -46,7 +47,8 @@ void measure(unsigned figure, std::uint32_t point, std::uint64_t seed, const std
         for (std::size_t n = 0; n < all.size(); n++) {
             if (all[n].reading != reading)
                 continue;
-            const bool found = allocate(all[n].fixed ? fixed : *set, all[n].options, all[n].algorithm).found;
+            const bool found =
+                allocate(all[n].fixed ? fixed : *set, all[n].options, all[n].algorithm).found;
             counts[n].sets++;
             counts[n].schedulable += found;
             counts[n].weight += weight;
@@ -63,7 +65,10 @@ std::vector<Curve> curves() {
     const auto both = [&](const std::string &name, Reading reading, bool fixed, Method method,
                           Algorithm algorithm = Algorithm::mended) {
         for (const bool busy : {false, true})
-            all.push_back({name + (busy ? "_busy" : "_suspend"), reading, fixed, {.method = method, .busy = busy},
+            all.push_back({name + (busy ? "_busy" : "_suspend"),
+                           reading,
+                           fixed,
+                           {.method = method, .busy = busy},
                            algorithm});
     };
     both("stgm", Reading::full, false, Method::stgm);
@@ -72,16 +77,29 @@ std::vector<Curve> curves() {
     both("mpcp", Reading::full, false, Method::mpcp);
     both("fmlp", Reading::full, false, Method::fmlp);
     all.push_back({"server", Reading::full, false, {.method = Method::server}, Algorithm::mended});
-    all.push_back({"federated", Reading::full, false, {.method = Method::federated}, Algorithm::mended});
-    all.push_back({"timeslice", Reading::full, false,
-                   {.method = Method::timeslice, .timeslice = 2000, .turn_extra = 103, .turn_switch = 84},
-                   Algorithm::mended});
+    all.push_back(
+        {"federated", Reading::full, false, {.method = Method::federated}, Algorithm::mended});
+    all.push_back(
+        {"timeslice",
+         Reading::full,
+         false,
+         {.method = Method::timeslice, .timeslice = 2000, .turn_extra = 103, .turn_switch = 84},
+         Algorithm::mended});
     both("stgm", Reading::one, false, Method::stgm);
     for (const bool fixed : {false, true}) {
         const std::string word = fixed ? "_fixed" : "";
-        all.push_back({"mpcp_suspend" + word, Reading::one, fixed, {.method = Method::mpcp}, Algorithm::mended});
-        all.push_back({"fmlp_suspend" + word, Reading::one, fixed, {.method = Method::fmlp}, Algorithm::mended});
-        all.push_back({"server" + word, Reading::one, fixed, {.method = Method::server}, Algorithm::mended});
+        all.push_back({"mpcp_suspend" + word,
+                       Reading::one,
+                       fixed,
+                       {.method = Method::mpcp},
+                       Algorithm::mended});
+        all.push_back({"fmlp_suspend" + word,
+                       Reading::one,
+                       fixed,
+                       {.method = Method::fmlp},
+                       Algorithm::mended});
+        all.push_back(
+            {"server" + word, Reading::one, fixed, {.method = Method::server}, Algorithm::mended});
     }
     return all;
 }
@@ -91,8 +109,8 @@ Interval wilson(double part, double count) {
         return {0, 1};
     constexpr double z = 1.959963984540054, square = z * z;
     const double middle = (part + square / (2 * count)) / (1 + square / count);
-    const double half =
-        z / (1 + square / count) * std::sqrt(part * (1 - part) / count + square / (4 * count * count));
+    const double half = z / (1 + square / count) *
+                        std::sqrt(part * (1 - part) / count + square / (4 * count * count));
     return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 
@@ -110,20 +128,24 @@ std::vector<Figure> figures(std::uint64_t sets_a_point, std::uint64_t seed, unsi
         for (std::size_t point = 0; point < found[figure].points.size(); point++)
             points.emplace_back(figure, point);
     }
-    // In pieces, so that all threads have work to the end; which thread has which piece changes nothing.
+    // In pieces, so that all threads have work to the end; which thread has which piece changes
+    // nothing.
     constexpr std::uint64_t piece = 50;
-    const std::uint64_t pieces = (sets_a_point + piece - 1) / piece, whole = sets_a_point * points.size();
+    const std::uint64_t pieces = (sets_a_point + piece - 1) / piece,
+                        whole = sets_a_point * points.size();
     std::atomic<std::uint64_t> next = 0;
     std::mutex mutex;
     std::uint64_t done = 0;
     const auto work = [&] {
         for (std::uint64_t at; (at = next++) < pieces * points.size();) {
             const auto [figure, point] = points[at / pieces];
-            const std::uint64_t first = at % pieces * piece, last = std::min(sets_a_point, first + piece);
+            const std::uint64_t first = at % pieces * piece,
+                                last = std::min(sets_a_point, first + piece);
             std::vector<Count> counts(all.size());
             for (std::uint64_t n = first; n < last; n++) {
                 Random mixed(seed ^ (at / pieces + 1) << 40 ^ n);
-                measure(found[figure].number, found[figure].points[point], mixed.next(), all, counts);
+                measure(found[figure].number, found[figure].points[point], mixed.next(), all,
+                        counts);
             }
             const std::lock_guard lock(mutex);
             for (std::size_t n = 0; n < all.size(); n++) {

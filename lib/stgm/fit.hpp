@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file How much work takes a given time. */
-#ifndef NVDEBUG_STGM_FIT_HPP
-#define NVDEBUG_STGM_FIT_HPP
+/// @file How much work takes a given time.
+#pragma once
 
 #include <algorithm>
 
@@ -9,11 +8,10 @@
 
 namespace stgm {
 
-/**
- * An amount from 1 to @p most that takes no longer than @p target, near the largest such one.
- * @param measure the longest time of several of this amount: `Time(std::int64_t amount)`; grows with it
- * @return 0: even the smallest takes longer
- */
+/// An amount from 1 to @p most that takes no longer than @p target, near the largest such one.
+/// @param measure the longest time of several of this amount: `Time(std::int64_t amount)`; grows
+/// with it
+/// @return 0: even the smallest takes longer
 template <typename Measure>
 std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
     Time at_good = measure(1), at_bad = 0;
@@ -30,7 +28,9 @@ std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
     // To about 1 %: on the line between the two, and halfway where that does not end.
     constexpr int on_the_line = 8;
     for (int n = 0; bad - good > std::max<std::int64_t>(1, good / 100); n++) {
-        const double part = n < on_the_line ? static_cast<double>(target - at_good) / static_cast<double>(at_bad - at_good) : .5;
+        const double part = n < on_the_line ? static_cast<double>(target - at_good) /
+                                                  static_cast<double>(at_bad - at_good)
+                                            : .5;
         look_at(std::clamp(good + static_cast<std::int64_t>(part * static_cast<double>(bad - good)),
                            good + std::max<std::int64_t>(1, good / 100), bad - 1));
     }
@@ -38,5 +38,3 @@ std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
 }
 
 } // namespace stgm
-
-#endif

@@ -7,17 +7,22 @@
 namespace stgm {
 namespace {
 
-double between(Random &random, double least, double most) { return least + random.part() * (most - least); }
+double between(Random &random, double least, double most) {
+    return least + random.part() * (most - least);
+}
 
-/** Bini and Buttazzo's UUniFast; sets with a task out of range are discarded. Empty: too many were. */
+/// Bini and Buttazzo's UUniFast; sets with a task out of range are discarded. Empty: too many were.
 std::vector<double> uunifast(const Table &table, std::size_t tasks, Random &random) {
     constexpr int tries = 100'000;
-    const auto in_range = [&](double one) { return one >= table.least_utilisation && one <= table.most_utilisation; };
+    const auto in_range = [&](double one) {
+        return one >= table.least_utilisation && one <= table.most_utilisation;
+    };
     for (int n = 0; n < tries; n++) {
         std::vector<double> found;
         double left = *table.utilisation;
         while (found.size() + 1 < tasks && (found.empty() || in_range(found.back()))) {
-            const double next = left * std::pow(random.part(), 1.0 / static_cast<double>(tasks - found.size() - 1));
+            const double next =
+                left * std::pow(random.part(), 1.0 / static_cast<double>(tasks - found.size() - 1));
             found.push_back(left - next);
             left = next;
         }
@@ -28,7 +33,7 @@ std::vector<double> uunifast(const Table &table, std::size_t tasks, Random &rand
     return {};
 }
 
-/** @p whole in @p count parts at random, none of them more than three times another. */
+/// @p whole in @p count parts at random, none of them more than three times another.
 std::vector<Time> split(Time whole, std::size_t count, Random &random) {
     std::vector<double> weights;
     double sum = 0;
@@ -37,14 +42,15 @@ std::vector<Time> split(Time whole, std::size_t count, Random &random) {
     std::vector<Time> parts;
     Time left = whole;
     for (std::size_t n = 0; n + 1 < count; n++) {
-        parts.push_back(std::min(left, static_cast<Time>(static_cast<double>(whole) * weights[n] / sum)));
+        parts.push_back(
+            std::min(left, static_cast<Time>(static_cast<double>(whole) * weights[n] / sum)));
         left -= parts.back();
     }
     parts.push_back(left);
     return parts;
 }
 
-/** Of its time on one SM. */
+/// Of its time on one SM.
 double on(const Profile &profile, std::size_t sms) {
     return profile.serial +
            (1 - profile.serial) / static_cast<double>(std::min(sms, profile.most_sms));
@@ -52,7 +58,8 @@ double on(const Profile &profile, std::size_t sms) {
 
 std::vector<Time> kernel(Time length, const Profile &profile, const Table &table) {
     std::vector<Time> times;
-    const double whole = static_cast<double>(length) / (table.reading == Reading::full ? on(profile, table.sms) : 1);
+    const double whole =
+        static_cast<double>(length) / (table.reading == Reading::full ? on(profile, table.sms) : 1);
     for (std::size_t sms = 1; sms <= table.sms; sms++) {
         const auto time = static_cast<Time>(std::ceil(whole * on(profile, sms) - 1e-6));
         times.push_back(times.empty() ? time : std::min(time, times.back()));
@@ -69,10 +76,12 @@ Task make_task(const Table &table, double utilisation, bool gpu, Random &random)
         return task;
     }
     const auto count = static_cast<std::size_t>(random.between(1, 3));
-    const auto on_gpu = static_cast<Time>(static_cast<double>(work) / (1 + between(random, 0.3, 0.7)));
+    const auto on_gpu =
+        static_cast<Time>(static_cast<double>(work) / (1 + between(random, 0.3, 0.7)));
     const auto kernels = static_cast<Time>(static_cast<double>(on_gpu) * between(random, 0.7, 0.9));
     const Profile &profile = profiles[random.below(profiles.size())];
-    const std::vector<Time> cpu = split(work - on_gpu, count + 1, random), kernel_parts = split(kernels, count, random),
+    const std::vector<Time> cpu = split(work - on_gpu, count + 1, random),
+                            kernel_parts = split(kernels, count, random),
                             copy_parts = split(on_gpu - kernels, 2 * count, random);
     for (std::size_t n = 0; n < count; n++) {
         task.segments.push_back({.cpu = cpu[n]});
@@ -101,8 +110,9 @@ Outcome<TaskSet> generate(const Table &table, Random &random) {
                                   std::to_string(count_given));
         set.cores = fitting[random.below(fitting.size())];
     }
-    const auto count = table.tasks ? *table.tasks
-                                   : static_cast<std::uint32_t>(random.between(2 * set.cores, 4 * set.cores));
+    const auto count =
+        table.tasks ? *table.tasks
+                    : static_cast<std::uint32_t>(random.between(2 * set.cores, 4 * set.cores));
     const double ratio = between(random, 0.2, 2); // of GPU-using tasks to others
     const auto users = static_cast<std::uint32_t>(std::lround(count * ratio / (1 + ratio)));
     std::vector<double> utilisations;
@@ -110,9 +120,11 @@ Outcome<TaskSet> generate(const Table &table, Random &random) {
         utilisations = uunifast(table, count, random);
     else
         for (std::uint32_t n = 0; n < count; n++)
-            utilisations.push_back(between(random, table.least_utilisation, table.most_utilisation));
+            utilisations.push_back(
+                between(random, table.least_utilisation, table.most_utilisation));
     if (utilisations.empty())
-        return tl::unexpected("no " + std::to_string(count) + " tasks between the least and the most utilisation add "
+        return tl::unexpected("no " + std::to_string(count) +
+                              " tasks between the least and the most utilisation add "
                               "up to that utilisation");
     std::vector<bool> gpu(count);
     std::fill_n(gpu.begin(), std::min(users, count), true);

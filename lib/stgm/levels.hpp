@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The protocol's priorities as levels of SCHED_FIFO. */
-#ifndef NVDEBUG_STGM_LEVELS_HPP
-#define NVDEBUG_STGM_LEVELS_HPP
+/// @file The protocol's priorities as levels of SCHED_FIFO.
+#pragma once
 
 #include "taskset.hpp"
 
 namespace stgm {
 
-/** Larger goes first; equals take turns, FIFO. */
+/// Larger goes first; equals take turns, FIFO.
 struct Levels {
     int base;
     int boosted; ///< in a GPU segment: the same for all tasks
-    /**
-     * While a kernel waits, runs and completes with the CPU free: above the boosted ones, as the GPU starts the next
-     * kernel by itself in the protocol, and here the task's process says that it may. It takes microseconds.
-     */
+    /// While a kernel waits, runs and completes with the CPU free: above the boosted ones, as the
+    /// GPU starts the next kernel by itself in the protocol, and here the task's process says that
+    /// it may. It takes microseconds.
     int launching;
 };
 
-/** Linux has 1 to 99. */
+/// Linux has 1 to 99.
 inline constexpr int lowest_level = 10;
 inline constexpr std::size_t most_levels = 64;
 
-/** In the order of the set, which has most_levels tasks at most. */
+/// In the order of the set, which has most_levels tasks at most.
 inline std::vector<Levels> levels_of(const TaskSet &set) {
     const int tasks = static_cast<int>(set.tasks.size());
     std::vector<Levels> levels;
@@ -33,5 +31,3 @@ inline std::vector<Levels> levels_of(const TaskSet &set) {
 }
 
 } // namespace stgm
-
-#endif

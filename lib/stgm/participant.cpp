@@ -14,7 +14,7 @@ namespace {
 
 constexpr Time poll_ns = 1'000'000, look_ns = 50'000'000, awake_before_ns = 1'000'000;
 
-/** Of this thread. */
+/// Of this thread.
 Time thread_ns() {
     timespec at{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
@@ -131,7 +131,7 @@ bool Participant::next_job() {
     return true;
 }
 
-/** More than a job of the file has on its core: what it computes and copies, and the protocol's own work. */
+/// More than a job of the file has on its core: what it computes and copies, and the protocol's own work.
 bool Participant::took_too_much() const {
     Time may = 0, kernels = 0;
     for (std::size_t n = 0; n < plan().steps; n++) {
@@ -160,7 +160,7 @@ void Participant::finish() {
     mine.response = std::max(mine.response, response);
 }
 
-/** Of the job on its core until now, without that for copies and kernels. */
+/// Of the job on its core until now, without that for copies and kernels.
 Time Participant::cpu_time() const {
     if (!ways().handed)
         return thread_ns() - core_since_ - elsewhere_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Numbers that look random, the same on every machine for the same seed. */
-#ifndef NVDEBUG_STGM_RANDOM_HPP
-#define NVDEBUG_STGM_RANDOM_HPP
+/// @file Numbers that look random, the same on every machine for the same seed.
+#pragma once
 
 #include <cstddef>
 
@@ -9,7 +8,7 @@
 
 namespace stgm {
 
-/** Vigna's splitmix64. */
+/// Vigna's splitmix64.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -20,15 +19,15 @@ class Random {
         z = (z ^ z >> 27) * 0x94d049bb133111eb;
         return z ^ z >> 31;
     }
-    /** From @p least to @p most, both included. */
+    /// From @p least to @p most, both included.
     Time between(Time least, Time most) {
         const auto span = static_cast<std::uint64_t>(most - least) + 1;
         return least + static_cast<Time>(next() % span);
     }
     std::size_t below(std::size_t count) { return next() % count; }
-    /** In @p percent of 100 cases. */
+    /// In @p percent of 100 cases.
     bool chance(unsigned percent) { return next() % 100 < percent; }
-    /** From 0 to 1, without 1. */
+    /// From 0 to 1, without 1.
     double part() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
   private:
@@ -36,5 +35,3 @@ class Random {
 };
 
 } // namespace stgm
-
-#endif

@@ -12,7 +12,7 @@ void shuffle(std::vector<std::size_t> &order, Random &random) {
         std::swap(order[n - 1], order[random.below(n)]);
 }
 
-/** The longest part of any job: what offsets of interest are near to each other by. */
+/// The longest part of any job: what offsets of interest are near to each other by.
 Time longest_part(const TaskSet &set) {
     Time longest = 1;
     for (const Task &task : set.tasks)
@@ -23,7 +23,8 @@ Time longest_part(const TaskSet &set) {
 
 class Chooser {
   public:
-    Chooser(const TaskSet &set, std::uint64_t seed) : set_(set), random_(seed), longest_(longest_part(set)) {}
+    Chooser(const TaskSet &set, std::uint64_t seed)
+        : set_(set), random_(seed), longest_(longest_part(set)) {}
 
     Random &random() { return random_; }
 
@@ -42,7 +43,8 @@ class Chooser {
                 choices.later[task] = {random_.between(0, longest_), random_.between(0, longest_)};
         }
         choices.seed = random_.next();
-        choices.shorter_percent = random_.chance(50) ? 0 : static_cast<unsigned>(random_.between(1, 60));
+        choices.shorter_percent =
+            random_.chance(50) ? 0 : static_cast<unsigned>(random_.between(1, 60));
         return choices;
     }
 
@@ -55,14 +57,16 @@ class Chooser {
 
   private:
     void change(Choices &choices) {
-        const std::size_t task = random_.below(set_.tasks.size()), other = random_.below(set_.tasks.size());
+        const std::size_t task = random_.below(set_.tasks.size()),
+                          other = random_.below(set_.tasks.size());
         Time &offset = choices.offset[task];
         switch (random_.below(7)) {
         case 0:
             offset = std::clamp(offset + random_.between(-2, 2), Time{0}, longest_time);
             break;
         case 1:
-            offset = std::clamp(choices.offset[other] + random_.between(-1, longest_), Time{0}, longest_time);
+            offset = std::clamp(choices.offset[other] + random_.between(-1, longest_), Time{0},
+                                longest_time);
             break;
         case 2:
             offset = random_.between(0, set_.tasks[task].period);
@@ -74,7 +78,8 @@ class Chooser {
             choices.seed = random_.next();
             break;
         case 5:
-            choices.shorter_percent = random_.chance(50) ? 0 : static_cast<unsigned>(random_.between(1, 60));
+            choices.shorter_percent =
+                random_.chance(50) ? 0 : static_cast<unsigned>(random_.between(1, 60));
             break;
         default:
             choices.later[task] = {random_.between(0, longest_)};
@@ -111,10 +116,12 @@ Plan plan_of(const TaskSet &set, const Choices &choices, Time until, std::size_t
             std::vector<Time> parts = worst_parts(set.tasks[task], set.sms);
             for (Time &part : parts)
                 if (part > 0 && random.chance(choices.shorter_percent))
-                    part = random.between(random.chance(50) ? 0 : std::max(Time{0}, part - 2), part);
+                    part =
+                        random.between(random.chance(50) ? 0 : std::max(Time{0}, part - 2), part);
             plan.jobs.push_back({task, release, std::move(parts)});
             const auto &later = choices.later[task];
-            release = add(release, add(set.tasks[task].period, later.empty() ? 0 : later[job % later.size()]));
+            release = add(release, add(set.tasks[task].period,
+                                       later.empty() ? 0 : later[job % later.size()]));
         }
     }
     std::ranges::stable_sort(plan.jobs, [&](const Job &a, const Job &b) {
@@ -133,9 +140,10 @@ Found search(const TaskSet &set, const Search &how) {
     Chooser chooser(set, how.seed);
     for (found.schedules = 0; found.schedules < how.schedules;) {
         const Worst &seed = found.worst[chooser.random().below(count)];
-        const Choices choices = found.schedules == 0                                   ? synchronous(set)
-                                : seed.response < 0 || chooser.random().chance(40) ? chooser.any()
-                                                                                       : chooser.near(seed.choices);
+        const Choices choices = found.schedules == 0 ? synchronous(set)
+                                : seed.response < 0 || chooser.random().chance(40)
+                                    ? chooser.any()
+                                    : chooser.near(seed.choices);
         const Plan plan = plan_of(set, choices, until, how.most_jobs);
         const std::vector<Time> responses = simulate(set, how.waiting, plan);
         for (std::size_t job = 0; job < responses.size(); job++) {

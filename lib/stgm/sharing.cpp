@@ -9,8 +9,8 @@
 namespace stgm {
 namespace {
 
-/** Steps to find a heaviest path: enough for 14 tasks that all share with each other. With many tasks each has fewer,
- *  so that all together take less than a second. */
+/// Steps to find a heaviest path: enough for 14 tasks that all share with each other. With many
+/// tasks each has fewer, so that all together take less than a second.
 constexpr std::size_t steps_of_one = 200'000, steps_of_all = 60'000'000;
 
 std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
@@ -19,13 +19,15 @@ std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
     return task;
 }
 
-/** Depth first, with the sum of what is left as the limit of what a path can still get. */
+/// Depth first, with the sum of what is left as the limit of what a path can still get.
 class HeaviestPath {
   public:
-    HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight, std::size_t steps_max)
-        : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()), steps_max_(steps_max) {}
+    HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight,
+                 std::size_t steps_max)
+        : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()),
+          steps_max_(steps_max) {}
 
-    /** From node 0, without its own weight. Empty: it takes too many steps. */
+    /// From node 0, without its own weight. Empty: it takes too many steps.
     std::optional<Time> find() {
         Time rest = 0;
         for (std::size_t node = 1; node < weight_.size(); node++)
@@ -138,7 +140,8 @@ Time Sharing::one_per_core(std::size_t task) const {
             continue;
         if (model_[other].core == no_core)
             sum = add(sum, model_[other].longest_kernel);
-        else if (Time &of_core = longest[model_[other].core]; model_[other].core != model_[task].core)
+        else if (Time &of_core = longest[model_[other].core];
+                 model_[other].core != model_[task].core)
             of_core = std::max(of_core, model_[other].longest_kernel);
     }
     for (const auto &[core, time] : longest)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Which tasks' kernels can delay which: tasks that share an SM, and those that share one with them, and so
- *  on, since kernels start in the order of their launches. */
-#ifndef NVDEBUG_STGM_SHARING_HPP
-#define NVDEBUG_STGM_SHARING_HPP
+/// @file Which tasks' kernels can delay which: tasks that share an SM, and those that share one
+/// with them, and so on, since kernels start in the order of their launches.
+#pragma once
 
 #include "model.hpp"
 
@@ -13,13 +12,15 @@ class Sharing {
     explicit Sharing(const Model &model);
 
     bool shares(std::size_t task) const { return direct_[task] > 0; }
-    /** For one kernel of the task: the longest kernels of those that share an SM with it (eq. 5 as printed). */
+    /// For one kernel of the task: the longest kernels of those that share an SM with it (eq. 5 as
+    /// printed).
     Time direct(std::size_t task) const;
-    /** … of all others of its component. */
+    /// … of all others of its component.
     Time component(std::size_t task) const;
-    /** … of those on the heaviest simple path from it, or of component() where that takes too long to find. */
+    /// … of those on the heaviest simple path from it, or of component() where that takes too long
+    /// to find.
     Time path(std::size_t task) const;
-    /** … of one on each other core, the longest there, of its component. */
+    /// … of one on each other core, the longest there, of its component.
     Time one_per_core(std::size_t task) const;
 
   private:
@@ -36,5 +37,3 @@ class Sharing {
 };
 
 } // namespace stgm
-
-#endif

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t nobody = ~std::size_t{0};
 
-/** Where a task's job is. */
+/// Where a task's job is.
 enum class Stage {
     none,      ///< no job
     cpu,       ///< computes, or could
@@ -25,8 +25,8 @@ struct State {
     std::size_t job = nobody; ///< of the plan
     std::size_t number = 0;   ///< of the task's jobs
     std::size_t segment = 0, part = 0;
-    bool back = false; ///< the copy is the one after the kernel
-    Time left = 0;     ///< of a CPU segment
+    bool back = false;               ///< the copy is the one after the kernel
+    Time left = 0;                   ///< of a CPU segment
     std::deque<std::size_t> pending; ///< jobs released while the one before goes on
 };
 
@@ -47,8 +47,9 @@ struct Kernel {
 class Machine {
   public:
     Machine(const TaskSet &set, const Waiting &waiting, const Plan &plan, Trace *trace, Fault fault)
-        : set_(set), waiting_(waiting), plan_(plan), trace_(trace), fault_(fault), tasks_(set.tasks.size()),
-          cores_(set.cores), place_(set.tasks.size()), responses_(plan.jobs.size()) {
+        : set_(set), waiting_(waiting), plan_(plan), trace_(trace), fault_(fault),
+          tasks_(set.tasks.size()), cores_(set.cores), place_(set.tasks.size()),
+          responses_(plan.jobs.size()) {
         for (std::size_t at = 0; at < plan.order.size(); at++)
             place_[plan.order[at]] = at;
         const std::vector<std::size_t> rank = ranks(set);
@@ -61,8 +62,8 @@ class Machine {
     std::vector<Time> run() {
         std::vector<std::size_t> complete;
         for (std::size_t next = 0;;) {
-            const Time soonest = std::min(next_completion(),
-                                          next < plan_.jobs.size() ? plan_.jobs[next].release : endless);
+            const Time soonest = std::min(
+                next_completion(), next < plan_.jobs.size() ? plan_.jobs[next].release : endless);
             if (soonest == endless)
                 return responses_;
             now_ = soonest;
@@ -93,16 +94,22 @@ class Machine {
   private:
     State &state(std::size_t task) { return tasks_[task]; }
     Core &core_of(std::size_t task) { return cores_[*set_.tasks[task].core]; }
-    const Segment &segment(std::size_t task) { return set_.tasks[task].segments[state(task).segment]; }
-    Time part(std::size_t task, std::size_t n) { return plan_.jobs[state(task).job].parts[state(task).part + n]; }
+    const Segment &segment(std::size_t task) {
+        return set_.tasks[task].segments[state(task).segment];
+    }
+    Time part(std::size_t task, std::size_t n) {
+        return plan_.jobs[state(task).job].parts[state(task).part + n];
+    }
 
     void note(What what, std::size_t task) {
         if (trace_)
             trace_->push_back({now_, what, task, state(task).number, state(task).segment});
     }
 
-    /** What is left of the running task's CPU segment. */
-    Time computed(const Core &core) const { return tasks_[core.running].left - (now_ - core.since); }
+    /// What is left of the running task's CPU segment.
+    Time computed(const Core &core) const {
+        return tasks_[core.running].left - (now_ - core.since);
+    }
 
     Time next_completion() const {
         Time soonest = copying_ == nobody ? endless : copy_end_;
@@ -144,7 +151,7 @@ class Machine {
         give(core, nobody);
     }
 
-    /** Gives out the cores of tasks that are ready since. */
+    /// Gives out the cores of tasks that are ready since.
     void settle() {
         while (!touched_.empty()) {
             Core &core = core_of(touched_.back());
@@ -181,7 +188,7 @@ class Machine {
 
     // --- segments ---
 
-    /** To the next segment that takes time, or the end of the job. */
+    /// To the next segment that takes time, or the end of the job.
     void advance(std::size_t task) {
         State &mine = state(task);
         const std::vector<Segment> &segments = set_.tasks[task].segments;
@@ -224,8 +231,8 @@ class Machine {
         const std::size_t task = plan_.jobs[job].task;
         State &mine = state(task);
         if (trace_)
-            trace_->push_back({now_, What::release, task, mine.number + mine.pending.size() +
-                                                              (mine.stage != Stage::none), 0});
+            trace_->push_back({now_, What::release, task,
+                               mine.number + mine.pending.size() + (mine.stage != Stage::none), 0});
         if (mine.stage != Stage::none)
             mine.pending.push_back(job);
         else
@@ -300,7 +307,7 @@ class Machine {
             core_of(task).boosted.push_back(task);
     }
 
-    /** It has the CPU, at least for this moment. */
+    /// It has the CPU, at least for this moment.
     void ask_copy(std::size_t task) {
         state(task).stage = Stage::want_copy;
         note(What::copy_ask, task);
@@ -340,7 +347,7 @@ class Machine {
         start_kernels();
     }
 
-    /** The CPU, which it had for the launch. */
+    /// The CPU, which it had for the launch.
     void give_up(std::size_t task) {
         let_go(task);
         if (core_of(task).running == task)
@@ -396,7 +403,7 @@ class Machine {
     std::size_t copying_ = nobody;
     Time copy_end_ = 0;
     std::deque<std::size_t> queue_;
-    std::vector<Kernel> kernels_; ///< in the order of launches
+    std::vector<Kernel> kernels_;      ///< in the order of launches
     std::vector<std::size_t> touched_; ///< tasks with cores that are to be given out
 };
 
@@ -406,14 +413,16 @@ std::vector<Time> worst_parts(const Task &task, std::size_t all_sms) {
     std::vector<Time> parts;
     for (const Segment &segment : task.segments)
         if (segment.gpu)
-            parts.insert(parts.end(), {segment.to_device, segment.kernel_on(task.sms ? task.sms->size() : all_sms),
+            parts.insert(parts.end(), {segment.to_device,
+                                       segment.kernel_on(task.sms ? task.sms->size() : all_sms),
                                        segment.from_device});
         else
             parts.push_back(segment.cpu);
     return parts;
 }
 
-std::vector<Time> simulate(const TaskSet &set, const Waiting &waiting, const Plan &plan, Trace *trace, Fault fault) {
+std::vector<Time> simulate(const TaskSet &set, const Waiting &waiting, const Plan &plan,
+                           Trace *trace, Fault fault) {
     return Machine(set, waiting, plan, trace, fault).run();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A Participant for C programs: what is called in a wrong place is an error, and CPU segments are what is between.
+// A Participant for C programs: what is called in a wrong place is an error, and CPU segments are
+// what is between.
 #include "nvdebug/stgm_task.h"
 
 #include <cstdlib>
@@ -26,7 +27,7 @@ struct nvstgm_task {
         return -1;
     }
 
-    /** CPU segments in a row are one: nothing shows where the next begins. */
+    /// CPU segments in a row are one: nothing shows where the next begins.
     void enter_cpu() {
         on_cpu = next < self.plan().steps && !self.step(next).gpu;
         if (on_cpu)
@@ -73,8 +74,9 @@ int nvstgm_ready(nvstgm_task *task) {
 
 int nvstgm_next_job(nvstgm_task *task) {
     if (task->place != Place::ready && task->place != Place::job)
-        return task->fail(task->place == Place::joined ? "nvstgm_next_job: nvstgm_ready() was not called before"
-                                                       : "nvstgm_next_job: a GPU segment has not ended");
+        return task->fail(task->place == Place::joined
+                              ? "nvstgm_next_job: nvstgm_ready() was not called before"
+                              : "nvstgm_next_job: a GPU segment has not ended");
     task->leave_cpu();
     task->place = Place::ready;
     if (!task->self.next_job())
@@ -94,10 +96,12 @@ int nvstgm_point(nvstgm_task *task) {
 
 int nvstgm_segment_begin(nvstgm_task *task) {
     if (task->place != Place::job)
-        return task->fail(task->place < Place::job ? "nvstgm_segment_begin: there is no job"
-                                                   : "nvstgm_segment_begin: the GPU segment before has not ended");
+        return task->fail(task->place < Place::job
+                              ? "nvstgm_segment_begin: there is no job"
+                              : "nvstgm_segment_begin: the GPU segment before has not ended");
     if (task->next >= task->self.plan().steps)
-        return task->fail("nvstgm_segment_begin: the file has no further GPU segment for this task");
+        return task->fail(
+            "nvstgm_segment_begin: the file has no further GPU segment for this task");
     task->leave_cpu();
     task->segment = task->next++;
     task->self.begin_segment(task->segment);
@@ -107,8 +111,9 @@ int nvstgm_segment_begin(nvstgm_task *task) {
 
 int nvstgm_segment_end(nvstgm_task *task) {
     if (task->place != Place::segment)
-        return task->fail(task->place < Place::segment ? "nvstgm_segment_end: no GPU segment has begun"
-                                                       : "nvstgm_segment_end: a copy or a kernel has not ended");
+        return task->fail(task->place < Place::segment
+                              ? "nvstgm_segment_end: no GPU segment has begun"
+                              : "nvstgm_segment_end: a copy or a kernel has not ended");
     task->self.end_segment();
     task->place = Place::job;
     task->enter_cpu();
@@ -117,12 +122,14 @@ int nvstgm_segment_end(nvstgm_task *task) {
 
 int nvstgm_copy_begin(nvstgm_task *task, int to_device) {
     if (task->place != Place::segment)
-        return task->fail(task->place < Place::segment ? "nvstgm_copy_begin: no GPU segment has begun"
-                                                       : "nvstgm_copy_begin: a copy or a kernel has not ended");
+        return task->fail(task->place < Place::segment
+                              ? "nvstgm_copy_begin: no GPU segment has begun"
+                              : "nvstgm_copy_begin: a copy or a kernel has not ended");
     const stgm::Lengths &may = task->self.step(task->segment).may;
     if (!(to_device ? may.to_device : may.from_device))
-        return task->fail(to_device ? "nvstgm_copy_begin: the file has no copy to the device in this segment"
-                                    : "nvstgm_copy_begin: the file has no copy from the device in this segment");
+        return task->fail(
+            to_device ? "nvstgm_copy_begin: the file has no copy to the device in this segment"
+                      : "nvstgm_copy_begin: the file has no copy from the device in this segment");
     task->self.begin_copy(to_device != 0);
     task->place = Place::copy;
     return 1;
@@ -138,8 +145,9 @@ int nvstgm_copy_end(nvstgm_task *task) {
 
 int nvstgm_kernel_begin(nvstgm_task *task) {
     if (task->place != Place::segment)
-        return task->fail(task->place < Place::segment ? "nvstgm_kernel_begin: no GPU segment has begun"
-                                                       : "nvstgm_kernel_begin: a copy or a kernel has not ended");
+        return task->fail(task->place < Place::segment
+                              ? "nvstgm_kernel_begin: no GPU segment has begun"
+                              : "nvstgm_kernel_begin: a copy or a kernel has not ended");
     if (!task->self.step(task->segment).may.kernel)
         return task->fail("nvstgm_kernel_begin: the file has no kernel in this segment");
     task->self.begin_kernel();
@@ -155,7 +163,9 @@ int nvstgm_kernel_end(nvstgm_task *task) {
     return 1;
 }
 
-const char *nvstgm_error(const nvstgm_task *task) { return task->error; }
+const char *nvstgm_error(const nvstgm_task *task) {
+    return task->error;
+}
 
 void nvstgm_leave(nvstgm_task *task) {
     if (task->place <= Place::ready)

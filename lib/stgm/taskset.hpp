@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Sporadic tasks with CPU and GPU segments, where they run, and their file (docs/stgm.md). */
-#ifndef NVDEBUG_STGM_TASKSET_HPP
-#define NVDEBUG_STGM_TASKSET_HPP
+/// @file Sporadic tasks with CPU and GPU segments, where they run, and their file (docs/stgm.md).
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -17,19 +16,19 @@
 
 namespace stgm {
 
-/** The error is one sentence. */
+/// The error is one sentence.
 template <typename T>
 using Outcome = tl::expected<T, std::string>;
 
-/** On the CPU alone, or a copy to the GPU, a kernel, and a copy back. */
+/// On the CPU alone, or a copy to the GPU, a kernel, and a copy back.
 struct Segment {
     bool gpu = false;
     Time cpu = 0;
     Time to_device = 0, from_device = 0;
-    /** On 1, 2, … SMs; on more than there are entries the last one holds. Does not increase. */
+    /// On 1, 2, … SMs; on more than there are entries the last one holds. Does not increase.
     std::vector<Time> kernel = {};
 
-    /** @param sms 1 or more */
+    /// @param sms 1 or more
     Time kernel_on(std::size_t sms) const {
         return kernel.empty() ? 0 : kernel[std::min(sms, kernel.size()) - 1];
     }
@@ -52,14 +51,14 @@ struct TaskSet {
     std::vector<Task> tasks;
 };
 
-/** Place of each task in the order of priorities, 0 the highest. Deadline-monotonic where tasks have no
- *  priorities; of equals the one that comes first in the file is higher. */
+/// Place of each task in the order of priorities, 0 the highest. Deadline-monotonic where tasks
+/// have no priorities; of equals the one that comes first in the file is higher.
 std::vector<std::size_t> ranks(const TaskSet &set);
 
-/** @p text of a file; whatever it holds. */
+/// @p text of a file; whatever it holds.
 Outcome<TaskSet> parse(std::string_view text);
 
-/** As parse() takes it. */
+/// As parse() takes it.
 nlohmann::ordered_json to_json(const TaskSet &set);
 
 namespace limit {
@@ -69,5 +68,3 @@ inline constexpr std::uint32_t cores = 4'096, sms = 4'096;
 } // namespace limit
 
 } // namespace stgm
-
-#endif

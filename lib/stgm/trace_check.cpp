@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The rules of the protocol, held against a schedule one by one: a replay that only counts, and decides nothing.
+// The rules of the protocol, held against a schedule one by one: a replay that only counts, and
+// decides nothing.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -9,10 +10,10 @@
 namespace stgm {
 namespace {
 
-/** What one job was seen to do. */
+/// What one job was seen to do.
 struct Watched {
     bool live = false, boosted = false, on_cpu = false;
-    std::size_t job = 0, jobs = 0; ///< in progress; released so far
+    std::size_t job = 0, jobs = 0;     ///< in progress; released so far
     std::size_t segment = 0, step = 0; ///< step of the GPU segment: asks, copies, launch …
     Time used = 0;                     ///< of the CPU segment
     Time since = 0;                    ///< it waits or works, in this step
@@ -47,10 +48,10 @@ class Checker {
 
   private:
     static constexpr std::size_t nobody = ~std::size_t{0};
-    /** What a GPU segment does, in order; copies of no length are left out. */
-    static constexpr What steps[] = {What::copy_ask,     What::copy_begin, What::copy_end, What::launch,
-                                     What::kernel_begin, What::kernel_end, What::copy_ask, What::copy_begin,
-                                     What::copy_end,     What::segment_end};
+    /// What a GPU segment does, in order; copies of no length are left out.
+    static constexpr What steps[] = {
+        What::copy_ask,   What::copy_begin, What::copy_end,   What::launch,   What::kernel_begin,
+        What::kernel_end, What::copy_ask,   What::copy_begin, What::copy_end, What::segment_end};
 
     void wrong(const Record &record, const std::string &what) {
         wrong_.push_back(std::to_string(record.at) + " " + set_.tasks[record.task].name + "#" +
@@ -60,10 +61,13 @@ class Checker {
         wrong_.push_back(std::to_string(at) + " " + set_.tasks[task].name + ": " + what);
     }
 
-    const Segment &segment(std::size_t task) const { return set_.tasks[task].segments[tasks_[task].segment]; }
+    const Segment &segment(std::size_t task) const {
+        return set_.tasks[task].segments[tasks_[task].segment];
+    }
     std::uint32_t core_of(std::size_t task) const { return *set_.tasks[task].core; }
     bool share(std::size_t a, std::size_t b) const {
-        return std::ranges::find_first_of(*set_.tasks[a].sms, *set_.tasks[b].sms) != set_.tasks[a].sms->end();
+        return std::ranges::find_first_of(*set_.tasks[a].sms, *set_.tasks[b].sms) !=
+               set_.tasks[a].sms->end();
     }
 
     bool copies(std::size_t task) const {
@@ -77,13 +81,16 @@ class Checker {
     bool wants_cpu(std::size_t task) const {
         return tasks_[task].boosted && steps[tasks_[task].step] == What::copy_ask;
     }
-    bool ready_at_base(std::size_t task) const { return tasks_[task].live && !tasks_[task].boosted; }
+    bool ready_at_base(std::size_t task) const {
+        return tasks_[task].live && !tasks_[task].boosted;
+    }
 
-    /** Until @p then nothing happens: was that right? */
+    /// Until @p then nothing happens: was that right?
     void pass(Time then) {
         for (std::uint32_t core = 0; core < on_core_.size(); core++)
             pass_core(core);
-        const bool copying = std::ranges::any_of(index(), [&](std::size_t task) { return copies(task); });
+        const bool copying =
+            std::ranges::any_of(index(), [&](std::size_t task) { return copies(task); });
         for (const std::size_t task : index())
             if (awaits_copy(task) && !copying)
                 wrong(task, now_, "waits for the copy engine, which is free");
@@ -104,7 +111,8 @@ class Checker {
             const bool base = running != nobody && !tasks_[running].boosted;
             if (wants_cpu(task) && (running == nobody || base))
                 wrong(task, now_, "is boosted and needs the CPU, which it does not have");
-            if (ready_at_base(task) && (running == nobody || (base && rank_[running] > rank_[task])))
+            if (ready_at_base(task) &&
+                (running == nobody || (base && rank_[running] > rank_[task])))
                 wrong(task, now_, "is ready and has the higher priority, and not the CPU");
             if (tasks_[task].boosted && waiting_.busy)
                 wrong(task, now_, "does not spin in its GPU segment");
@@ -122,7 +130,7 @@ class Checker {
             wrong(running, now_, "has the CPU while it should be suspended");
     }
 
-    /** A kernel that was launched before the task's, is not complete and shares an SM with it. */
+    /// A kernel that was launched before the task's, is not complete and shares an SM with it.
     bool before(std::size_t task) const {
         for (const std::size_t other : launched_) {
             if (other == task)
@@ -151,7 +159,8 @@ class Checker {
             return wrong(record, "is of another segment");
         skip_empty_copies(record.task, record.what);
         if (steps[mine.step] != record.what)
-            return wrong(record, std::string("comes where ") + name_of(steps[mine.step]) + " should");
+            return wrong(record,
+                         std::string("comes where ") + name_of(steps[mine.step]) + " should");
         step(record);
         mine.step++;
         mine.since = record.at;
@@ -162,12 +171,14 @@ class Checker {
         }
     }
 
-    /** A copy may take less than its worst case, and none is made where it takes no time. */
+    /// A copy may take less than its worst case, and none is made where it takes no time.
     void skip_empty_copies(std::size_t task, What what) {
         Watched &mine = tasks_[task];
-        if (steps[mine.step] == What::copy_ask && (what == What::launch || what == What::segment_end)) {
+        if (steps[mine.step] == What::copy_ask &&
+            (what == What::launch || what == What::segment_end)) {
             mine.step += 3;
-            std::erase_if(wanting_[core_of(task)], [&](std::size_t other) { return other == task; });
+            std::erase_if(wanting_[core_of(task)],
+                          [&](std::size_t other) { return other == task; });
         }
     }
 
@@ -262,8 +273,9 @@ class Checker {
             return wrong(record, "there is no such segment to begin");
         // It was running, or is the highest of those that are ready.
         for (const std::size_t other : index())
-            if (other != record.task && core_of(other) == core_of(record.task) && ready_at_base(other) &&
-                rank_[other] < rank_[record.task] && tasks_[other].ready < record.at)
+            if (other != record.task && core_of(other) == core_of(record.task) &&
+                ready_at_base(other) && rank_[other] < rank_[record.task] &&
+                tasks_[other].ready < record.at)
                 wrong(record, set_.tasks[other].name + " is ready and has the higher priority");
         mine.boosted = true;
         mine.step = 0;
@@ -305,8 +317,9 @@ class Checker {
     const std::vector<std::size_t> rank_;
     std::vector<Watched> tasks_;
     std::vector<std::optional<std::size_t>> on_core_;
-    std::map<std::uint32_t, std::vector<std::size_t>> wanting_; ///< by core: boosted, in the order of asking
-    std::vector<std::size_t> asked_, launched_;                  ///< in their order
+    std::map<std::uint32_t, std::vector<std::size_t>>
+        wanting_;                               ///< by core: boosted, in the order of asking
+    std::vector<std::size_t> asked_, launched_; ///< in their order
     std::vector<std::size_t> index_;
     std::vector<std::string> wrong_;
     Time now_ = 0;
@@ -314,7 +327,8 @@ class Checker {
 
 } // namespace
 
-std::vector<std::string> check_trace(const Trace &trace, const TaskSet &set, const Waiting &waiting) {
+std::vector<std::string> check_trace(const Trace &trace, const TaskSet &set,
+                                     const Waiting &waiting) {
     return Checker(trace, set, waiting).run();
 }
 

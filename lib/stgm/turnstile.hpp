@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A ticket lock in memory that processes share: of one level, who asked first goes first, and a process that
- *  was killed is taken out of it. */
-#ifndef NVDEBUG_STGM_TURNSTILE_HPP
-#define NVDEBUG_STGM_TURNSTILE_HPP
+/// @file A ticket lock in memory that processes share: of one level, who asked first goes first,
+/// and a process that was killed is taken out of it.
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -14,20 +13,19 @@
 
 namespace stgm {
 
-/** By CLOCK_MONOTONIC. */
+/// By CLOCK_MONOTONIC.
 inline Time now_ns() {
     timespec at{};
     clock_gettime(CLOCK_MONOTONIC, &at);
     return Time{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
 }
 
-/**
- * Each process has a slot, and a request waits for all earlier ones that it excludes, whether these hold the
- * turnstile or wait for it. So it is a lock where all exclude each other, and the order in which kernels start where
- * those exclude each other that share an SM. With levels, a request goes before those of lower ones that wait; who has
- * the turnstile keeps it, and finds out by is_asked_for() that one of a higher level waits: so it is a core whose tasks
- * hand it to each other. In shared memory, zeroed before init().
- */
+/// Each process has a slot, and a request waits for all earlier ones that it excludes, whether
+/// these hold the turnstile or wait for it. So it is a lock where all exclude each other, and the
+/// order in which kernels start where those exclude each other that share an SM. With levels, a
+/// request goes before those of lower ones that wait; who has the turnstile keeps it, and finds out
+/// by is_asked_for() that one of a higher level waits: so it is a core whose tasks hand it to each
+/// other. In shared memory, zeroed before init().
 class Turnstile {
   public:
     static constexpr std::size_t slots = 64;
@@ -36,28 +34,30 @@ class Turnstile {
     Turnstile(const Turnstile &) = delete;
     Turnstile &operator=(const Turnstile &) = delete;
 
-    /** Once, by who made the memory: all slots exclude each other. */
+    /// Once, by who made the memory: all slots exclude each other.
     void init();
-    /** Before the first request: two slots may be in at the same time. */
+    /// Before the first request: two slots may be in at the same time.
     void let_together(std::size_t a, std::size_t b);
 
-    /** The slot waits from now on. @param level larger goes first */
+    /// The slot waits from now on. @param level larger goes first
     void ask(std::size_t slot, int level = 0);
-    /** Returns when it is the turn of the slot, which has asked. @param spin keep the CPU meanwhile */
+    /// Returns when it is the turn of the slot, which has asked. @param spin keep the CPU meanwhile
     void wait(std::size_t slot, bool spin);
     void take(std::size_t slot, bool spin, int level = 0) {
         ask(slot, level);
         wait(slot, spin);
     }
-    /** @return when it was left: from then on it is the others' turn */
+    /// @return when it was left: from then on it is the others' turn
     Time leave(std::size_t slot);
-    /** Of a slot that is in. */
+    /// Of a slot that is in.
     void set_level(std::size_t slot, int level);
-    /** One of a higher level waits for what the slot has. */
-    bool is_asked_for(std::size_t slot) const { return asked_for_[slot].load(std::memory_order_relaxed); }
-    /** Of a slot that is in: since when, which is before its process finds out. */
+    /// One of a higher level waits for what the slot has.
+    bool is_asked_for(std::size_t slot) const {
+        return asked_for_[slot].load(std::memory_order_relaxed);
+    }
+    /// Of a slot that is in: since when, which is before its process finds out.
     Time granted_at(std::size_t slot) const { return granted_at_[slot]; }
-    /** For a process that has ended, in whichever state: by who has waited for it. */
+    /// For a process that has ended, in whichever state: by who has waited for it.
     void leave_for_ended(std::size_t slot);
 
     bool is_in(std::size_t slot) const { return state_[slot].load() == granted; }
@@ -86,5 +86,3 @@ class Turnstile {
 };
 
 } // namespace stgm
-
-#endif

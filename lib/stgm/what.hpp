@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What happens in a schedule. */
-#ifndef NVDEBUG_STGM_WHAT_HPP
-#define NVDEBUG_STGM_WHAT_HPP
+/// @file What happens in a schedule.
+#pragma once
 
 namespace stgm {
 
 enum class What {
     release,
-    run,          ///< has the CPU of its core from now on, to compute, to copy or to spin
-    stop,         ///< … no more
+    run,           ///< has the CPU of its core from now on, to compute, to copy or to spin
+    stop,          ///< … no more
     segment_begin, ///< of a GPU segment: the priority is boosted
     segment_end,
     copy_ask, ///< asks for the copy engine
@@ -24,5 +23,3 @@ enum class What {
 };
 
 } // namespace stgm
-
-#endif

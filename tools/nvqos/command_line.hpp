@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The options of nvqos: parsing, help and completion come from one table. */
+/// @file The options of nvqos: parsing, help and completion come from one table.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Option {
 
 const std::vector<Option> &options();
 
-/** What was typed. */
+/// What was typed.
 struct Invocation {
     enum class What { run, help, version } what = What::run;
     Asked asked;
@@ -32,13 +32,13 @@ struct Invocation {
     bool dry_run = false, json = false, quiet = false;
 };
 
-/** The file is read, too. */
+/// The file is read, too.
 Outcome<Invocation> parse(const std::vector<std::string> &words);
-/** What the file has, with what was typed. */
+/// What the file has, with what was typed.
 Outcome<Asked> goals_of(const Invocation &invocation);
 
 std::string help();
-/** What may stand in place of the last word. */
+/// What may stand in place of the last word.
 std::vector<std::string> completions(const std::vector<std::string> &words);
 
 } // namespace nvqos

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file How nvqos ends: as nvdebugctl(1) does, and with 4 if a goal was not kept. */
+/// @file How nvqos ends: as nvdebugctl(1) does, and with 4 if a goal was not kept.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 using nvdebug::base::printable;
 
-/** Reads one file; errors name its lines. */
+/// Reads one file; errors name its lines.
 class Reader {
   public:
     explicit Reader(const std::string &path) : path_(path) {}
@@ -90,7 +90,7 @@ class Reader {
         return {};
     }
 
-    /** A text, or several. */
+    /// A text, or several.
     Outcome<void> read_goal(const toml::node &node, qos::Goal &goal) const {
         const toml::array *const list = node.as_array();
         for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {

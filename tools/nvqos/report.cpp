@@ -21,7 +21,7 @@ double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
-/** Of the last second, in millionths; none: nothing has been seen yet. */
+/// Of the last second, in millionths; none: nothing has been seen yet.
 std::optional<qos::Part> got(const qos::Balance &balance) {
     return balance.time ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
                         : std::nullopt;
@@ -75,7 +75,7 @@ std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
             std::to_string(tenant.violations)};
 }
 
-/** In columns of a terminal, for Latin letters and the like. */
+/// In columns of a terminal, for Latin letters and the like.
 std::size_t width_of(const std::string &text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

@@ -20,7 +20,7 @@ namespace {
 
 using qos::Ns;
 
-/** Whether all of it was written. */
+/// Whether all of it was written.
 bool print(const std::string &text) {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
            std::fflush(stdout) == 0;
@@ -32,8 +32,8 @@ Outcome<void> write(const std::string &text) {
     return {};
 }
 
-/** Would a line be taken at once? A reader that is slow, or a terminal that is stopped, must not
- *  keep tasks from being looked after. */
+/// Would a line be taken at once? A reader that is slow, or a terminal that is stopped, must not
+/// keep tasks from being looked after.
 bool is_stdout_ready() {
     pollfd out{STDOUT_FILENO, POLLOUT, 0};
     return ::poll(&out, 1, 0) != 0;
@@ -53,7 +53,7 @@ sigset_t signals() {
     return set;
 }
 
-/** Goals on all GPUs, until the end. */
+/// Goals on all GPUs, until the end.
 class Session {
   public:
     explicit Session(Invocation invocation)
@@ -146,7 +146,7 @@ class Session {
     }
 
   private:
-    /** The signal that came within the time; 0: none. */
+    /// The signal that came within the time; 0: none.
     static int wait_for(Ns ns) {
         const timespec time{ns / qos::second, ns % qos::second};
         const sigset_t set = signals();
@@ -172,7 +172,7 @@ class Session {
         invocation_.asked = std::move(*asked);
     }
 
-    /** A line of JSON, if those are wanted. */
+    /// A line of JSON, if those are wanted.
     Outcome<void> tell(const Report &report) {
         if (!invocation_.json)
             return {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The program, over GPUs that its caller opens: NVIDIA's driver's, or those of a stand-in.
- */
+/// @file The program, over GPUs that its caller opens: NVIDIA's driver's, or those of a stand-in.
 #pragma once
 
 #include <functional>
@@ -14,10 +13,10 @@ namespace nvqos {
 
 using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
 
-/** Returns the exit status. Blocks SIGINT, SIGTERM and SIGHUP, and waits for them. */
+/// Returns the exit status. Blocks SIGINT, SIGTERM and SIGHUP, and waits for them.
 Exit run(const std::vector<std::string> &words, const Open &open);
 
-/** On stderr. */
+/// On stderr.
 void complain(const std::string &sentence);
 
 } // namespace nvqos

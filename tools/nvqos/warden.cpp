@@ -16,12 +16,12 @@ using qos::Ns;
 namespace {
 
 constexpr std::uint32_t drivers_own = 0xffffffff;
-/** Looks without a reason: for tasks that have ended, and what no switch has shown. */
+/// Looks without a reason: for tasks that have ended, and what no switch has shown.
 constexpr Ns slow_look = 5 * qos::second;
-/** A look at processes may take so long; caps are not looked after meanwhile. What is left, where
- *  many come at once, is for the next step. */
+/// A look at processes may take so long; caps are not looked after meanwhile. What is left, where
+/// many come at once, is for the next step.
 constexpr Ns longest_look = 50 * qos::ms;
-/** It waits until nothing else is due for so long, but not for more epochs than these. */
+/// It waits until nothing else is due for so long, but not for more epochs than these.
 constexpr Ns time_for_look = 25 * qos::ms;
 constexpr int longest_delay = 3;
 
@@ -41,7 +41,7 @@ std::vector<qos::Goal> goals_of(const Asked &asked) {
     return goals;
 }
 
-/** Caps alone are kept by pauses: timeslices stay as they are. */
+/// Caps alone are kept by pauses: timeslices stay as they are.
 bool takes_timeslices(const Asked &asked) {
     return std::ranges::any_of(goals_of(asked), [](const qos::Goal &goal) {
         return goal.aim != qos::Aim::best_effort || goal.weight != 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Keeps the goals on one GPU: reads turns, decides, and sets timeslices and pauses. */
+/// @file Keeps the goals on one GPU: reads turns, decides, and sets timeslices and pauses.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace nvqos {
 
-/** A tenant as it is shown. The last of a report is that of tasks without a tenant. */
+/// A tenant as it is shown. The last of a report is that of tasks without a tenant.
 struct TenantReport {
     const Tenant *tenant; ///< nullptr: the others
     qos::Goal goal;
@@ -34,7 +34,7 @@ struct Report {
     std::uint64_t lost; ///< switches that were not recorded, since it began
 };
 
-/** For people, each sentence once: what cannot be done. */
+/// For people, each sentence once: what cannot be done.
 using Say = std::function<void(const std::string &)>;
 
 class Warden {
@@ -44,26 +44,25 @@ class Warden {
         std::chrono::milliseconds patience{1000}; ///< nvdebug::HoldOptions
     };
 
-    /** Fails if the GPU's switches cannot be followed, or goals cannot be kept. Nothing is changed
-     * yet. */
+    /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Nothing is changed
+    /// yet.
     static Outcome<std::unique_ptr<Warden>> start(nvdebug::Gpu gpu, const Asked &asked,
                                                   const Options &options, Say say);
 
-    /** Looks, decides, and changes what is to be changed. Returns the epoch that ended, if one did.
-     */
+    /// Looks, decides, and changes what is to be changed. Returns the epoch that ended, if one did.
     Outcome<std::optional<Report>> step();
-    /** How long until the next step(). */
+    /// How long until the next step().
     qos::Ns wait();
-    /** Takes other goals for the same tasks. Fails if they cannot be kept; the old ones are kept
-     * then. */
+    /// Takes other goals for the same tasks. Fails if they cannot be kept; the old ones are kept
+    /// then.
     Outcome<void> set_goals(const Asked &asked);
 
     const nvdebug::Gpu &gpu() const { return gpu_; }
-    /** Sentences about goals that cannot be kept; empty: they can. */
+    /// Sentences about goals that cannot be kept; empty: they can.
     std::vector<std::string> refusals() const;
-    /** Epochs of tenants in which a goal was not kept. */
+    /// Epochs of tenants in which a goal was not kept.
     std::uint64_t violations() const;
-    /** As of an epoch without anything: what a dry run shows. */
+    /// As of an epoch without anything: what a dry run shows.
     Report plan() const;
     bool has_tasks_of(std::size_t tenant) const;
 
@@ -71,7 +70,7 @@ class Warden {
     struct Task {
         nvdebug::Process process;
         std::size_t tenant = 0;
-        /** What it had on the GPU when it was held: it is held anew with more. */
+        /// What it had on the GPU when it was held: it is held anew with more.
         std::vector<std::pair<std::uint32_t, std::uint32_t>> channels = {};
         std::unique_ptr<nvdebug::TaskHold> hold = nullptr;
         std::optional<nvdebug::TaskState> asked = {};
@@ -111,7 +110,7 @@ class Warden {
     std::optional<qos::Governor> governor_;
     std::vector<std::uint64_t> violations_; ///< by tenant
     std::map<std::uint32_t, Task> tasks_;   ///< by pid
-    /** Pid and context, that were seen: when the last part of a turn ended. */
+    /// Pid and context, that were seen: when the last part of a turn ended.
     std::map<std::pair<std::uint32_t, std::uint32_t>, qos::Ns> contexts_;
     std::map<std::uint32_t, std::uint64_t>
         meant_; ///< by a pid that was named: when its process was started

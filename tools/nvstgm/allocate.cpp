@@ -10,7 +10,7 @@
 namespace nvstgm {
 namespace {
 
-/** Of MPS: a partition is whole chunks, each so many SMs. */
+/// Of MPS: a partition is whole chunks, each so many SMs.
 constexpr std::size_t chunk_sms = 8, chunk_sms_before_9 = 4;
 constexpr std::size_t sms_of_tpc = 2;
 
@@ -20,7 +20,7 @@ bool meet(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t
     return std::ranges::find_first_of(one, other) != one.end();
 }
 
-/** One partition for each set of SMs: partitions share none, so that sets may not either. */
+/// One partition for each set of SMs: partitions share none, so that sets may not either.
 std::string partitions(const stgm::TaskSet &set) {
     std::map<std::vector<std::uint32_t>, std::string> names;
     for (const stgm::Task &task : set.tasks)
@@ -45,7 +45,7 @@ std::string partitions(const stgm::TaskSet &set) {
     return text;
 }
 
-/** The commands that make the split: an "SM" of the set is a TPC, which has two SMs. */
+/// The commands that make the split: an "SM" of the set is a TPC, which has two SMs.
 std::string commands(const stgm::TaskSet &set) {
     std::string masks, percents, contexts;
     for (const stgm::Task &task : set.tasks) {

@@ -11,12 +11,15 @@ namespace {
 
 using namespace drawing;
 
-/** Lines differ by colour and dashes, and each has its name at its end. */
+/// Lines differ by colour and dashes, and each has its name at its end.
 Stroke stroke_of(std::size_t n) {
-    static constexpr const char *colors[] = {palette::blue, palette::vermillion, palette::orange,
-                                             palette::sky,  palette::black,      palette::dark_grey};
+    static constexpr const char *colors[] = {palette::blue,   palette::vermillion,
+                                             palette::orange, palette::sky,
+                                             palette::black,  palette::dark_grey};
     static constexpr const char *dashes[] = {nullptr, "6 3", "2 3", "8 3 2 3"};
-    return {.color = colors[n % std::size(colors)], .width = 2, .dashes = dashes[n / std::size(colors) % 4]};
+    return {.color = colors[n % std::size(colors)],
+            .width = 2,
+            .dashes = dashes[n / std::size(colors) % 4]};
 }
 
 constexpr Box plot{70, 95, 560, 380};
@@ -55,7 +58,8 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
     std::vector<std::size_t> order(lines.size());
     for (std::size_t n = 0; n < order.size(); n++)
         order[n] = n;
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t n) { return lines[n].dots.back().y; });
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::size_t n) { return lines[n].dots.back().y; });
     double free = plot.y;
     for (const std::size_t n : order) {
         const Stroke stroke = stroke_of(n);

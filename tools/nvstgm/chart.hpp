@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Curves with their intervals as a picture. */
-#ifndef NVSTGM_CHART_HPP
-#define NVSTGM_CHART_HPP
+/// @file Curves with their intervals as a picture.
+#pragma once
 
 #include <string>
 #include <vector>
 
 namespace nvstgm {
 
-/** Between 0 and 1. */
+/// Between 0 and 1.
 struct Dot {
     double x, y, low, high;
 };
@@ -18,10 +17,8 @@ struct Line {
     std::vector<Dot> dots;
 };
 
-/** @param source the origin of the numbers, printed below the picture */
+/// @param source the origin of the numbers, printed below the picture
 std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
                   const std::vector<Line> &lines, const std::string &source);
 
 } // namespace nvstgm
-
-#endif

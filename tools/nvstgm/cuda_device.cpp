@@ -165,7 +165,7 @@ class CudaDevice final : public Device {
         return launched ? complete() : launched;
     }
 
-    /** The amount of work that was seen to take longer once at most. */
+    /// The amount of work that was seen to take longer once at most.
     Outcome<std::size_t> prepare(Work work, stgm::Time length, std::int64_t most, const char *what) {
         Outcome<void> state;
         // Without the longest of them, in which the machine may have been busy with something else.

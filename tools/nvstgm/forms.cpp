@@ -33,10 +33,10 @@ std::string text_of(const Json &cell) {
     return cell.dump();
 }
 
-/** In columns of a terminal, for Latin letters and the like. */
+/// In columns of a terminal, for Latin letters and the like.
 std::size_t width_of(const std::string &text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 } // namespace
@@ -47,7 +47,8 @@ std::string list_of(std::span<const std::uint32_t> numbers) {
         std::size_t last = n;
         while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
             last++;
-        text += (n ? "," : "") + std::to_string(numbers[n]) + (last > n ? "-" + std::to_string(numbers[last]) : "");
+        text += (n ? "," : "") + std::to_string(numbers[n]) +
+                (last > n ? "-" + std::to_string(numbers[last]) : "");
         n = last + 1;
     }
     return text;
@@ -63,8 +64,9 @@ Outcome<void> write(const std::string &text) {
 Outcome<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
-    struct stat there{};
-    const bool exists = stat(path.c_str(), &there) == 0, replaces = !exists || S_ISREG(there.st_mode);
+    struct stat there {};
+    const bool exists = stat(path.c_str(), &there) == 0,
+               replaces = !exists || S_ISREG(there.st_mode);
     // A pipe or a device is written, and not replaced. A link's file is, and not the link.
     std::string final = path;
     std::error_code no_link;
@@ -72,11 +74,13 @@ Outcome<void> write_file(const std::string &path, const std::string &text) {
         if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
             final = real.string();
     std::string temporary = final + ".XXXXXX";
-    const int descriptor = replaces ? mkostemp(temporary.data(), O_CLOEXEC) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor =
+        replaces ? mkostemp(temporary.data(), O_CLOEXEC) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
         return fail(path + " cannot be written: " + std::strerror(errno));
     std::FILE *const file = fdopen(descriptor, "wb");
-    bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
+    bool whole =
+        std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
     int error = errno;
     if (whole && replaces) {
         const mode_t mask = umask(0);
@@ -101,15 +105,19 @@ Outcome<void> write_file(const std::string &path, const std::string &text) {
 Outcome<void> can_write(const std::string &path) {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    const bool replaces = !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
+    const bool replaces =
+        !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
     const std::string asked = replaces ? (folder.empty() ? "." : folder.string()) : path;
-    if (path == "-" || (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
+    if (path == "-" ||
+        (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
         return {};
-    return fail(path + " cannot be written: " + std::strerror(std::filesystem::is_directory(path, error) ? EISDIR : errno));
+    return fail(path + " cannot be written: " +
+                std::strerror(std::filesystem::is_directory(path, error) ? EISDIR : errno));
 }
 
 std::string document(const std::string &schema, Json data, const std::string &version) {
-    const Json whole{{"schema", "nvstgm/" + schema}, {"schema_version", version}, {"data", std::move(data)}};
+    const Json whole{
+        {"schema", "nvstgm/" + schema}, {"schema_version", version}, {"data", std::move(data)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What a command prints: JSON, CSV, and tables for people. */
-#ifndef NVSTGM_FORMS_HPP
-#define NVSTGM_FORMS_HPP
+/// @file What a command prints: JSON, CSV, and tables for people.
+#pragma once
 
 #include <span>
 
@@ -10,14 +9,15 @@
 
 namespace nvstgm {
 
-/** All of it, or a sentence. */
+/// All of it, or a sentence.
 Outcome<void> write(const std::string &text);
-/** … into a file; `-`: stdout. An existing file is replaced when all is written, else it stays as it is. */
+/// … into a file; `-`: stdout. An existing file is replaced when all is written, else it stays as
+/// it is.
 Outcome<void> write_file(const std::string &path, const std::string &text);
-/** As far as that can be found out without writing. */
+/// As far as that can be found out without writing.
 Outcome<void> can_write(const std::string &path);
 
-/** One line. @p schema as `check` */
+/// One line. @p schema as `check`
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");
 
 struct Column {
@@ -26,15 +26,13 @@ struct Column {
     bool left = false; ///< words
 };
 
-/** Numbers and words; what is null is `-`, or empty in CSV. */
+/// Numbers and words; what is null is `-`, or empty in CSV.
 std::string table(const std::vector<Column> &columns, const Json &rows);
 std::string csv(const std::vector<Column> &columns, const Json &rows);
 
 using nvdebug::base::printable;
 
-/** Numbers in ascending order as nvtaskset takes them: `0-3,8` */
+/// Numbers in ascending order as nvtaskset takes them: `0-3,8`
 std::string list_of(std::span<const std::uint32_t> numbers);
 
 } // namespace nvstgm
-
-#endif

@@ -32,14 +32,16 @@ std::string text_of(const std::filesystem::path &path) {
     return text.str();
 }
 
-/** The clocks of a GPU: two moments at least, between which both go evenly. */
+/// The clocks of a GPU: two moments at least, between which both go evenly.
 struct Clocks {
-    Time monotonic = 0; ///< at the origin
+    Time monotonic = 0;                      ///< at the origin
     Time gpu_later = 0, monotonic_later = 0; ///< since the origin
 
     Time monotonic_at(Time gpu) const {
-        const double rate = gpu_later > 0 && monotonic_later > 0
-                                ? static_cast<double>(monotonic_later) / static_cast<double>(gpu_later) : 1;
+        const double rate =
+            gpu_later > 0 && monotonic_later > 0
+                ? static_cast<double>(monotonic_later) / static_cast<double>(gpu_later)
+                : 1;
         return monotonic + static_cast<Time>(static_cast<double>(gpu) * rate);
     }
 };
@@ -78,13 +80,15 @@ Outcome<std::vector<GpuTurn>> turns_of(const std::string &recording) {
             clocks[gpu].gpu_later = number(line, "gpu_ns");
             clocks[gpu].monotonic_later = number(line, "monotonic_ns");
         } else if (kind == "turn") {
-            turns.push_back({.gpu = static_cast<std::uint32_t>(gpu),
-                             .engine = line.value("engine", ""),
-                             .begin = number(line, "begin_ns"),
-                             .end = number(line, "end_ns"),
-                             .pid = static_cast<std::uint32_t>(std::max<Time>(number(line, "pid"), 0)),
-                             .process = line.contains("process") && line["process"].is_string()
-                                            ? line["process"].get<std::string>() : ""});
+            turns.push_back(
+                {.gpu = static_cast<std::uint32_t>(gpu),
+                 .engine = line.value("engine", ""),
+                 .begin = number(line, "begin_ns"),
+                 .end = number(line, "end_ns"),
+                 .pid = static_cast<std::uint32_t>(std::max<Time>(number(line, "pid"), 0)),
+                 .process = line.contains("process") && line["process"].is_string()
+                                ? line["process"].get<std::string>()
+                                : ""});
             gpus.push_back(gpu);
         }
     }
@@ -134,14 +138,16 @@ void GpuRecording::begin(const std::string &nvdebugctl) {
         dup2(file, STDOUT_FILENO);
         dup2(file, STDERR_FILENO);
     }
-    execlp(nvdebugctl.c_str(), nvdebugctl.c_str(), "--from", "driver", "record", "-o", recording.c_str(), nullptr);
+    execlp(nvdebugctl.c_str(), nvdebugctl.c_str(), "--from", "driver", "record", "-o",
+           recording.c_str(), nullptr);
     say(nvdebugctl + " cannot be run: " + std::strerror(errno));
     _exit(127);
 }
 
 Outcome<std::vector<GpuTurn>> GpuRecording::end() {
     if (pid_ <= 0)
-        return fail(why_.empty() ? std::string("no process for it: ") + std::strerror(errno) : why_);
+        return fail(why_.empty() ? std::string("no process for it: ") + std::strerror(errno)
+                                 : why_);
     kill(pid_, SIGTERM);
     int status = 0;
     pid_t ended = 0;

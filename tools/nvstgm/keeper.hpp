@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file nvtaskset(1), which keeps a program's kernels to its TPCs. */
-#ifndef NVSTGM_KEEPER_HPP
-#define NVSTGM_KEEPER_HPP
+/// @file nvtaskset(1), which keeps a program's kernels to its TPCs.
+#pragma once
 
 #include "command.hpp"
 
@@ -13,15 +12,14 @@ struct Keeper {
 
     static Keeper of(const Arguments &arguments);
 
-    /** A program on TPCs, `0-3`. */
-    std::vector<std::string> words(const std::string &tpcs, const std::vector<std::string> &command) const;
-    /** How many TPCs the first GPU has. */
+    /// A program on TPCs, `0-3`.
+    std::vector<std::string> words(const std::string &tpcs,
+                                   const std::vector<std::string> &command) const;
+    /// How many TPCs the first GPU has.
     Outcome<std::size_t> tpcs() const;
 };
 
-/** `--nvtaskset`, `--no-mps` */
+/// `--nvtaskset`, `--no-mps`
 std::vector<Option> keeper_options();
 
 } // namespace nvstgm
-
-#endif

@@ -19,23 +19,26 @@ using stgm::What;
 
 class Writer {
   public:
-    /** @param gpus that there are turns of */
+    /// @param gpus that there are turns of
     Writer(const stgm::TaskSet &set, Source source, const std::set<std::uint32_t> &gpus = {})
         : set_(set), runs_(source == Source::run), sink_(drawing::make_perfetto()) {
         drawing::RecordingHead head{.time = "",
-                                       .source = runs_ ? "run" : "simulation",
-                                       .period_ns = 0,
-                                       .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}};
+                                    .source = runs_ ? "run" : "simulation",
+                                    .period_ns = 0,
+                                    .gpus = {{0, runs_ ? "tasks" : "simulated", std::nullopt}}};
         for (const std::uint32_t gpu : gpus)
-            head.gpus.push_back({first_gpu + gpu, "switches of GPU " + std::to_string(gpu), std::nullopt});
+            head.gpus.push_back(
+                {first_gpu + gpu, "switches of GPU " + std::to_string(gpu), std::nullopt});
         sink_->head(head);
         for (std::size_t task = 0; task < set.tasks.size(); task++)
-            processes_.push_back({.pid = static_cast<std::uint32_t>(task) + 1, .command = set.tasks[task].name});
+            processes_.push_back(
+                {.pid = static_cast<std::uint32_t>(task) + 1, .command = set.tasks[task].name});
     }
 
     void add(const stgm::Record &record) {
         const stgm::Task &task = set_.tasks[record.task];
-        const std::string core = "core " + std::to_string(*task.core) + (runs_ ? ": " + task.name : "");
+        const std::string core =
+            "core " + std::to_string(*task.core) + (runs_ ? ": " + task.name : "");
         switch (record.what) {
         case What::run:
         case What::copy_begin:
@@ -73,14 +76,18 @@ class Writer {
         if (turn.end <= begin)
             return;
         const RecordedProcess &process =
-            gpu_processes_.try_emplace(turn.pid, RecordedProcess{.pid = turn.pid, .command = turn.process}).first->second;
+            gpu_processes_
+                .try_emplace(turn.pid, RecordedProcess{.pid = turn.pid, .command = turn.process})
+                .first->second;
         nvdebug::Turn found{};
         found.begin_ns = static_cast<std::uint64_t>(std::max<stgm::Time>(turn.begin - begin, 0));
         found.end_ns = static_cast<std::uint64_t>(turn.end - begin);
         found.who.pid = turn.pid;
         found.whole = turn.begin >= begin;
         const Lane lane{first_gpu + turn.gpu, turn.engine, Lane::Means::switches};
-        sink_->turn(lanes_.try_emplace(std::to_string(turn.gpu) + " " + turn.engine, lane).first->second, found, &process);
+        sink_->turn(
+            lanes_.try_emplace(std::to_string(turn.gpu) + " " + turn.engine, lane).first->second,
+            found, &process);
     }
 
     std::string text() {
@@ -99,7 +106,8 @@ class Writer {
             return;
         const stgm::Task &task = set_.tasks[record.task];
         const stgm::Time per_unit = runs_ ? ns_per_unit : 1, response = record.at - release->second;
-        mark(record, task.name + ": " + std::to_string(stgm::divide_up(response, per_unit)) + " after its release" +
+        mark(record, task.name + ": " + std::to_string(stgm::divide_up(response, per_unit)) +
+                         " after its release" +
                          (response > task.deadline * per_unit ? ", too late" : ""));
         released_.erase(release);
     }
@@ -114,7 +122,8 @@ class Writer {
         turn.end_ns = ns(record.at);
         turn.who.pid = process.pid;
         turn.whole = true;
-        sink_->turn(lanes_.try_emplace(lane, Lane{0, lane, Lane::Means::switches}).first->second, turn, &process);
+        sink_->turn(lanes_.try_emplace(lane, Lane{0, lane, Lane::Means::switches}).first->second,
+                    turn, &process);
         since_.erase(since);
     }
 
@@ -137,7 +146,9 @@ class Writer {
 
 } // namespace
 
-bool is_perfetto(const std::string &path) { return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"); }
+bool is_perfetto(const std::string &path) {
+    return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace");
+}
 
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source) {
     Writer writer(set, source);
@@ -146,7 +157,8 @@ std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source 
     return writer.text();
 }
 
-std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, const std::vector<GpuTurn> &gpu, stgm::Time begin) {
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace,
+                     const std::vector<GpuTurn> &gpu, stgm::Time begin) {
     std::set<std::uint32_t> gpus;
     for (const GpuTurn &turn : gpu)
         gpus.insert(turn.gpu);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A schedule as a trace for Perfetto. */
-#ifndef NVSTGM_PERFETTO_HPP
-#define NVSTGM_PERFETTO_HPP
+/// @file A schedule as a trace for Perfetto.
+#pragma once
 
 #include <string>
 
@@ -14,7 +13,7 @@ enum class Source {
     run,        ///< in ns, of a set in us; `run` and `stop` are a CPU segment's begin and end
 };
 
-/** A process had an engine of a GPU; by CLOCK_MONOTONIC. */
+/// A process had an engine of a GPU; by CLOCK_MONOTONIC.
 struct GpuTurn {
     std::uint32_t gpu;
     std::string engine;
@@ -23,15 +22,15 @@ struct GpuTurn {
     std::string process;
 };
 
-/** Tracks of the cores, the copy engine and each set of SMs; of a run, of each task's CPU segments, as these include
- *  the times at which others have the core. */
+/// Tracks of the cores, the copy engine and each set of SMs; of a run, of each task's CPU segments,
+/// as these include the times at which others have the core.
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source);
-/** … of a run, and beside it what the GPU did. @param begin of the run, by CLOCK_MONOTONIC: what is before is left out */
-std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, const std::vector<GpuTurn> &gpu, stgm::Time begin);
+/// … of a run, and beside it what the GPU did. @param begin of the run, by CLOCK_MONOTONIC: what is
+/// before is left out
+std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace,
+                     const std::vector<GpuTurn> &gpu, stgm::Time begin);
 
-/** The file's name says that it is for Perfetto. */
+/// The file's name says that it is for Perfetto.
 bool is_perfetto(const std::string &path);
 
 } // namespace nvstgm
-
-#endif

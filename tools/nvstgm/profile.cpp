@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_samples = 1'000'000;
 constexpr double us_per_ms = 1000, longest_ms = 3'600'000;
 
-/** The lines of a program that are a number alone: ms. */
+/// The lines of a program that are a number alone: ms.
 Outcome<std::vector<double>> times_in(const std::string &text, const std::string &program) {
     std::vector<double> found;
     for (std::size_t at = 0; at < text.size() && found.size() < most_samples;) {
@@ -39,7 +39,7 @@ Outcome<std::vector<double>> times_in(const std::string &text, const std::string
     return found;
 }
 
-/** `1,2,4` of a GPU of so many TPCs. */
+/// `1,2,4` of a GPU of so many TPCs.
 Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_t all) {
     std::set<std::size_t> grid{1}; // a list of times begins there
     if (!arguments.has("--tpcs")) {
@@ -63,7 +63,7 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     return std::vector(grid.begin(), grid.end());
 }
 
-/** The GPU's clocks in MHz now; null: nvidia-smi does not show them. */
+/// The GPU's clocks in MHz now; null: nvidia-smi does not show them.
 Json clocks() {
     const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem", "--format=csv,noheader,nounits", "-i", "0"});
     int sm = 0, memory = 0;
@@ -79,7 +79,7 @@ std::vector<Column> columns() {
             {"max", "max"},     {"kernel", "kernel"},   {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
 }
 
-/** e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one. */
+/// e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one.
 std::vector<stgm::Time> kernel_of(const Json &rows) {
     std::vector<stgm::Time> kernel;
     stgm::Time last = rows[0]["kernel"];

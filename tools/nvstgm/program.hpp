@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A program that is run for its output. */
-#ifndef NVSTGM_PROGRAM_HPP
-#define NVSTGM_PROGRAM_HPP
+/// @file A program that is run for its output.
+#pragma once
 
 #include "command.hpp"
 
 namespace nvstgm {
 
-/** Its stdout, of at most 16 MiB; its stderr is nvstgm's. Fails if it cannot be run, or ends with another status
- *  than 0. Looked up in PATH. */
+/// Its stdout, of at most 16 MiB; its stderr is nvstgm's. Fails if it cannot be run, or ends with
+/// another status than 0. Looked up in PATH.
 Outcome<std::string> output_of(const std::vector<std::string> &words);
 
 } // namespace nvstgm
-
-#endif

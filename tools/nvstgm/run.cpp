@@ -41,8 +41,8 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     return {};
 }
 
-/** How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset from finding them out
- *  at once. */
+/// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset from finding them out
+/// at once.
 Outcome<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
@@ -55,7 +55,7 @@ Outcome<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     return *tpcs;
 }
 
-/** The set that the work is made for: it differs in times alone. */
+/// The set that the work is made for: it differs in times alone.
 Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &set) {
     if (!arguments.has("--work"))
         return set;
@@ -72,7 +72,7 @@ Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &
     return work;
 }
 
-/** Of options as NAME=WHAT. */
+/// Of options as NAME=WHAT.
 Outcome<std::vector<std::string>> programs_of(const Arguments &arguments, const stgm::TaskSet &set) {
     std::vector<std::string> programs(set.tasks.size());
     const auto typed = arguments.options.find("--program");
@@ -100,7 +100,7 @@ Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::Ta
     return offsets;
 }
 
-/** The set with the largest times that were seen, and so many percent more. */
+/// The set with the largest times that were seen, and so many percent more.
 stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Time margin) {
     stgm::TaskSet found = set;
     const auto with_margin = [&](Time ns) { return stgm::divide_up(ns * (100 + margin), 100 * ns_per_us); };
@@ -150,7 +150,7 @@ Json row_of(const stgm::Task &task, const stgm::Progress &progress, const stgm::
             {"ended", end.empty() ? Json() : Json(end)}};
 }
 
-/** What the system keeps from the tasks, and what that costs. */
+/// What the system keeps from the tasks, and what that costs.
 void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
     if (!refused)
         return;

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "forms.hpp"
-#include "nvdebug/stgm_task.h"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/participant.hpp"
+#include "nvdebug/stgm_task.h"
 
 namespace nvstgm {
 namespace {
@@ -24,13 +24,15 @@ using stgm::Phase;
 using stgm::Time;
 
 constexpr Time ns_per_us = 1000, ns_per_s = 1'000'000'000;
-constexpr Time start_patience = 180 * ns_per_s, end_patience = 5 * ns_per_s, before_begin = ns_per_s / 10;
+constexpr Time start_patience = 180 * ns_per_s, end_patience = 5 * ns_per_s,
+               before_begin = ns_per_s / 10;
 constexpr std::uint64_t most_events = 1 << 18;
 constexpr int watching_level = 98;
 
 bool share_sms(const stgm::Task &one, const stgm::Task &other) {
-    return one.sms && other.sms &&
-           std::ranges::any_of(*one.sms, [&](std::uint32_t sm) { return std::ranges::count(*other.sms, sm); });
+    return one.sms && other.sms && std::ranges::any_of(*one.sms, [&](std::uint32_t sm) {
+               return std::ranges::count(*other.sms, sm);
+           });
 }
 
 Outcome<std::string> own_path() {
@@ -48,12 +50,13 @@ stgm::Lengths lengths_of(const stgm::Task &task, const stgm::Segment &segment) {
 }
 
 stgm::Lengths shortened(stgm::Lengths lengths, const stgm::Ways &ways) {
-    for (Time *const each : {&lengths.cpu, &lengths.to_device, &lengths.kernel, &lengths.from_device})
+    for (Time *const each :
+         {&lengths.cpu, &lengths.to_device, &lengths.kernel, &lengths.from_device})
         *each = *each * ways.stretch / 100 * (100 - ways.margin) / 100;
     return lengths;
 }
 
-/** Room for all that the longest of the tasks writes down. */
+/// Room for all that the longest of the tasks writes down.
 std::uint64_t events_of(const stgm::TaskSet &set, Time duration) {
     // With what is written down of work that takes too long, and of cores that are handed on.
     constexpr std::uint64_t of_job = 4, of_cpu = 6, of_gpu = 16, at_least = 1 << 16;
@@ -62,7 +65,8 @@ std::uint64_t events_of(const stgm::TaskSet &set, Time duration) {
         std::uint64_t each = of_job;
         for (const stgm::Segment &segment : task.segments)
             each += segment.gpu ? of_gpu : of_cpu;
-        events = std::max(events, each * (static_cast<std::uint64_t>(duration / (task.period * ns_per_us)) + 1));
+        events = std::max(
+            events, each * (static_cast<std::uint64_t>(duration / (task.period * ns_per_us)) + 1));
     }
     return std::min(events, most_events);
 }
@@ -99,7 +103,8 @@ Running::~Running() {
     sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/** Where tasks hand cores to each other, none needs the CPU of another: with enough of them each has one. */
+/// Where tasks hand cores to each other, none needs the CPU of another: with enough of them each
+/// has one.
 void Running::place(bool handed) {
     own_cpus_ = handed && tasks_.size() < cpus_.size();
     for (std::size_t n = 0; n < tasks_.size(); n++) {
@@ -143,7 +148,8 @@ Outcome<void> Running::share(const Order &order) {
                              .launching_level = levels[n].launching,
                              .cpu = cpu_of_[n],
                              .own_cpu = own_cpus_,
-                             .tpcs = task.uses_gpu() ? static_cast<std::uint32_t>(task.sms->size()) : 0,
+                             .tpcs =
+                                 task.uses_gpu() ? static_cast<std::uint32_t>(task.sms->size()) : 0,
                              .steps = static_cast<std::uint32_t>(task.segments.size()),
                              .first_step = first};
         first += memory_->plans[n].steps;
@@ -151,7 +157,8 @@ Outcome<void> Running::share(const Order &order) {
             memory_->steps(n)[segment] = {
                 .gpu = task.segments[segment].gpu,
                 .may = lengths_of(task, task.segments[segment]),
-                .work = shortened(lengths_of(task, order.work.tasks[n].segments[segment]), order.ways),
+                .work =
+                    shortened(lengths_of(task, order.work.tasks[n].segments[segment]), order.ways),
                 .seen = {}};
         for (std::size_t other = 0; other < n; other++) {
             if (!share_sms(task, set_.tasks[other]))
@@ -163,7 +170,8 @@ Outcome<void> Running::share(const Order &order) {
     return {};
 }
 
-Outcome<void> Running::start(const Keeper &keeper, std::size_t all_tpcs, const std::vector<std::string> &programs) {
+Outcome<void> Running::start(const Keeper &keeper, std::size_t all_tpcs,
+                             const std::vector<std::string> &programs) {
     const auto self = own_path();
     if (!self)
         return fail(self.error());
@@ -173,7 +181,9 @@ Outcome<void> Running::start(const Keeper &keeper, std::size_t all_tpcs, const s
         if (!programs[n].empty())
             words = {"/bin/sh", "-c", "exec " + programs[n]};
         if (memory_->ways.gpu && task.uses_gpu())
-            words = keeper.words(memory_->ways.managed ? list_of(*task.sms) : fmt::format("0-{}", all_tpcs - 1), words);
+            words = keeper.words(memory_->ways.managed ? list_of(*task.sms)
+                                                       : fmt::format("0-{}", all_tpcs - 1),
+                                 words);
         const pid_t parent = getpid(), pid = fork();
         if (pid < 0)
             return fail(std::string("no process for a task: ") + std::strerror(errno));
@@ -218,10 +228,10 @@ bool Running::finish() {
 
 std::string Running::end_of(std::size_t task) const {
     const int status = *tasks_[task].status;
-    return WIFSIGNALED(status)                                       ? "signal " + std::to_string(WTERMSIG(status))
-           : WEXITSTATUS(status)                                     ? "status " + std::to_string(WEXITSTATUS(status))
+    return WIFSIGNALED(status)   ? "signal " + std::to_string(WTERMSIG(status))
+           : WEXITSTATUS(status) ? "status " + std::to_string(WEXITSTATUS(status))
            : memory_->progress[task].phase.load() != Phase::ended ? "before its time"
-                                                                    : "";
+                                                                  : "";
 }
 
 void Running::become(const std::vector<std::string> &words, std::size_t task, pid_t parent) {
@@ -232,7 +242,8 @@ void Running::become(const std::vector<std::string> &words, std::size_t task, pi
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     fcntl(file_, F_SETFD, 0);
     setenv(NVSTGM_TASK_VARIABLE, fmt::format("{} {}", file_, task).c_str(), 1);
-    // What else there is, CUDA's threads and MPS's, is kept off the CPUs of the set, if there are others.
+    // What else there is, CUDA's threads and MPS's, is kept off the CPUs of the set, if there are
+    // others.
     if (CPU_COUNT(&others_))
         sched_setaffinity(0, sizeof others_, &others_);
     dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -251,7 +262,8 @@ Outcome<void> Running::await(Phase phase) {
         std::size_t there = 0;
         for (std::size_t n = 0; n < tasks_.size(); n++) {
             if (tasks_[n].status)
-                return fail("task '" + set_.tasks[n].name + "' ended before the set began: " + end_of(n));
+                return fail("task '" + set_.tasks[n].name +
+                            "' ended before the set began: " + end_of(n));
             there += memory_->progress[n].phase.load() >= phase;
         }
         if (there == tasks_.size())
@@ -259,17 +271,19 @@ Outcome<void> Running::await(Phase phase) {
         if (watch())
             return fail("it was stopped before the set began");
         if (stgm::now_ns() > last)
-            return fail("the tasks are not ready after " + std::to_string(start_patience / ns_per_s) + " s");
+            return fail("the tasks are not ready after " +
+                        std::to_string(start_patience / ns_per_s) + " s");
     }
 }
 
-/** Waits a little. @return it is to stop */
+/// Waits a little. @return it is to stop
 bool Running::watch() {
     constexpr timespec a_little{0, 5'000'000};
     const int signal = sigtimedwait(&signals_, nullptr, &a_little);
     for (std::size_t n = 0; n < tasks_.size(); n++) {
         int status = 0;
-        if (!tasks_[n].pid || tasks_[n].status || waitpid(tasks_[n].pid, &status, WNOHANG) != tasks_[n].pid)
+        if (!tasks_[n].pid || tasks_[n].status ||
+            waitpid(tasks_[n].pid, &status, WNOHANG) != tasks_[n].pid)
             continue;
         tasks_[n].status = status;
         for (stgm::Turnstile *const each : turnstiles())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The processes of a set that runs, from their start to their end. */
-#ifndef NVSTGM_RUNNING_HPP
-#define NVSTGM_RUNNING_HPP
+/// @file The processes of a set that runs, from their start to their end.
+#pragma once
 
 #include <csignal>
 #include <sched.h>
@@ -13,17 +12,17 @@
 
 namespace nvstgm {
 
-/** What `run` was asked for. */
+/// What `run` was asked for.
 struct Order {
     stgm::Ways ways{};
-    stgm::Time duration = 0; ///< ns
+    stgm::Time duration = 0;         ///< ns
     std::vector<stgm::Time> offsets; ///< ns
-    /** The set whose lengths the work is made for: the same tasks, perhaps with other lengths. */
+    /// The set whose lengths the work is made for: the same tasks, perhaps with other lengths.
     stgm::TaskSet work;
     std::vector<std::string> programs; ///< of each task, for sh; empty: the work is built in
 };
 
-/** None of the processes outlives it. */
+/// None of the processes outlives it.
 class Running {
   public:
     explicit Running(const stgm::TaskSet &set);
@@ -32,17 +31,18 @@ class Running {
     ~Running();
 
     Outcome<void> share(const Order &order);
-    /** Each in a process of its own; its kernels on its TPCs, or where nothing is managed on all. */
-    Outcome<void> start(const Keeper &keeper, std::size_t all_tpcs, const std::vector<std::string> &programs);
-    /** Until all are ready, and work. */
+    /// Each in a process of its own; its kernels on its TPCs, or where nothing is managed on all.
+    Outcome<void> start(const Keeper &keeper, std::size_t all_tpcs,
+                        const std::vector<std::string> &programs);
+    /// Until all are ready, and work.
     Outcome<void> begin();
-    /** @return false: it was stopped before its time */
+    /// @return false: it was stopped before its time
     bool finish();
 
     const stgm::Memory &memory() const { return *memory_; }
-    /** A CPU for each task, and more for others. */
+    /// A CPU for each task, and more for others.
     bool has_own_cpus() const { return own_cpus_; }
-    /** How its process ended; empty: as it should. */
+    /// How its process ended; empty: as it should.
     std::string end_of(std::size_t task) const;
 
   private:
@@ -63,8 +63,8 @@ class Running {
     const stgm::TaskSet &set_;
     std::vector<Process> tasks_;
     sigset_t signals_{}, before_{};
-    std::vector<int> cpus_;    ///< that nvstgm may use
-    std::vector<int> cpu_of_;  ///< by task
+    std::vector<int> cpus_;   ///< that nvstgm may use
+    std::vector<int> cpu_of_; ///< by task
     bool own_cpus_ = false;
     cpu_set_t others_{}; ///< of no task
     int file_ = -1;
@@ -72,15 +72,14 @@ class Running {
     std::size_t bytes_ = 0;
 };
 
-/** SCHED_FIFO is permitted: 0, or errno. */
+/// SCHED_FIFO is permitted: 0, or errno.
 int try_fifo();
 
-/** By time; in ns. */
+/// By time; in ns.
 stgm::Trace trace_of(const stgm::Memory &memory);
 
-/** The process of a task whose work is built in: `nvstgm __task NAME`, with the environment of a user's program. */
+/// The process of a task whose work is built in: `nvstgm __task NAME`, with the environment of a
+/// user's program.
 int be_task(const std::vector<std::string> &words);
 
 } // namespace nvstgm
-
-#endif

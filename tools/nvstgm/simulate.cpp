@@ -9,7 +9,7 @@
 namespace nvstgm {
 namespace {
 
-/** The bound of which the largest part was seen: `name`, null if no task has one. */
+/// The bound of which the largest part was seen: `name`, null if no task has one.
 Json nearest(const Json &rows) {
     Json found;
     double most = -1;

@@ -7,16 +7,16 @@
 
 #include "device.hpp"
 #include "forms.hpp"
+#include "lib/stgm/participant.hpp"
 #include "nvdebug/stgm_task.h"
 #include "running.hpp"
-#include "lib/stgm/participant.hpp"
 
 namespace nvstgm {
 namespace {
 
 using stgm::Time;
 
-/** Work on the CPU, of a length: turns of a loop, whose time is measured. */
+/// Work on the CPU, of a length: turns of a loop, whose time is measured.
 class Cpu {
   public:
     void measure() {
@@ -27,16 +27,18 @@ class Cpu {
             turn(turns);
             one = static_cast<double>(stgm::now_ns() - begin) / static_cast<double>(turns);
         }
-        // Faster than most: what another process took away is not counted, and another run finds the same.
+        // Faster than most: what another process took away is not counted, and another run finds
+        // the same.
         std::ranges::sort(took);
         ns_per_turn_ = std::max(took[took.size() / 4], 1e-3);
     }
 
-    /** In parts of @p part_ns, with @p between after each. */
+    /// In parts of @p part_ns, with @p between after each.
     template <typename Between>
     void work(Time ns, Time part_ns, Between &&between) const {
         for (; ns > 0; ns -= part_ns) {
-            turn(static_cast<std::int64_t>(static_cast<double>(std::min(ns, part_ns)) / ns_per_turn_));
+            turn(static_cast<std::int64_t>(static_cast<double>(std::min(ns, part_ns)) /
+                                           ns_per_turn_));
             between();
         }
     }
@@ -54,9 +56,11 @@ class Runner {
   public:
     explicit Runner(stgm::Participant &self)
         : self_(self),
-          // On a CPU of its own a task looks at it all the time, that the protocol's core is free or not.
+          // On a CPU of its own a task looks at it all the time, that the protocol's core is free
+          // or not.
           device_((self.ways().gpu ? cuda_device : clock_device)(
-              self.ways().busy || (self.ways().handed && self.plan().own_cpu), [this] { self_.look(); })) {}
+              self.ways().busy || (self.ways().handed && self.plan().own_cpu),
+              [this] { self_.look(); })) {}
 
     Outcome<void> run() {
         if (uses_gpu())
@@ -97,13 +101,18 @@ class Runner {
                 return made.map([&](std::size_t number) { where = number; });
             };
             if (work.to_device)
-                if (const auto made = put(device_->prepare_copy(true, work.to_device), works.in); !made)
+                if (const auto made = put(device_->prepare_copy(true, work.to_device), works.in);
+                    !made)
                     return made;
             if (work.kernel)
-                if (const auto made = put(device_->prepare_kernel(self_.plan().tpcs, work.kernel), works.kernel); !made)
+                if (const auto made =
+                        put(device_->prepare_kernel(self_.plan().tpcs, work.kernel), works.kernel);
+                    !made)
                     return made;
             if (work.from_device)
-                if (const auto made = put(device_->prepare_copy(false, work.from_device), works.out); !made)
+                if (const auto made =
+                        put(device_->prepare_copy(false, work.from_device), works.out);
+                    !made)
                     return made;
             works_.push_back(works);
         }
@@ -115,7 +124,8 @@ class Runner {
             constexpr Time part_ns = 10'000;
             self_.begin_cpu(n);
             const Time all = self_.step(n).work.cpu;
-            cpu_.work(all, self_.ways().handed ? part_ns : std::max<Time>(all, 1), [this] { self_.point(); });
+            cpu_.work(all, self_.ways().handed ? part_ns : std::max<Time>(all, 1),
+                      [this] { self_.point(); });
             self_.end_cpu();
             return {};
         }
@@ -156,7 +166,8 @@ class Runner {
 int be_task(const std::vector<std::string> &words) {
     const char *const place = std::getenv(NVSTGM_TASK_VARIABLE);
     stgm::Participant self;
-    if (const char *const wrong = words.size() == 1 ? self.join(place) : "__task is for 'nvstgm run'") {
+    if (const char *const wrong =
+            words.size() == 1 ? self.join(place) : "__task is for 'nvstgm run'") {
         say(wrong);
         return failed;
     }

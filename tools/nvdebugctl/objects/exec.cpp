@@ -6,13 +6,13 @@
 
 #include "cli/context.hpp"
 #include "lib/base/inherited.hpp"
-#include "state/tpcs.hpp"
 #include "objects.hpp"
+#include "state/tpcs.hpp"
 
 namespace nvdebugctl {
 namespace {
 
-/** Becomes nvtaskset. */
+/// Becomes nvtaskset.
 Outcome<Exit> exec_program(Context &context, Output &) {
     const std::string path = nvtaskset_path();
     std::vector<char *> words{const_cast<char *>("nvtaskset")};

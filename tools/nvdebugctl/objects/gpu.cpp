@@ -3,15 +3,15 @@
 
 #include "cli/context.hpp"
 #include "cli/json.hpp"
-#include "nvdebug/product.hpp"
 #include "cli/page.hpp"
+#include "nvdebug/product.hpp"
 #include "objects.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
-/** Class, subclass and interface. */
+/// Class, subclass and interface.
 constexpr std::size_t digits_of_class = 6;
 
 constexpr const char *product_help =
@@ -154,43 +154,43 @@ std::vector<Command> gpu_commands() {
         {.object = "gpu",
          .verb = "show",
          .help = "identity of a GPU, and what can be shown and done with it",
-         .fields = {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
-                    {"source",
-                     "where it is from: the module, NVIDIA's driver, or a file (a capture or a folder)",
-                     "module|driver|file"},
-                    {"chip", "name of the chip; null: unknown", "string?"},
-                    {"product", product_help, "string?"},
-                    {"uuid", uuid_help, "string?"},
-                    {"chip_id", "chip id of the boot register", "address"},
-                    {"generation", "Kepler to Blackwell", "string?"},
-                    {"revision", "revision of the chip", "address"},
-                    {"pci_address", "domain:bus:device.function; null: not on PCI", "string?"},
-                    {"pci_id", "PCI vendor and device id, hexadecimal", "string?"},
-                    {"pci_subsystem", "PCI subsystem vendor and device id, hexadecimal", "string?"},
-                    {"pci_class", "PCI class", "address"},
-                    {"platform_device", "name in /sys/bus/platform/devices; null: on PCI",
-                     "string?"},
-                    {"compatible", "what the device tree calls an integrated GPU; null: on PCI",
-                     "string?"},
-                    {"bar0_bytes", "size of BAR0 (NVIDIA's numbering), in bytes", "uint?"},
-                    {"bar1_bytes", "size of BAR1 (NVIDIA's numbering), in bytes", "uint?"},
-                    {"bar2_bytes", "size of BAR2 (NVIDIA's numbering), in bytes", "uint?"},
-                    {"video_memory_bytes", "size of video memory, in bytes", "uint?"},
-                    {"driver", "driver bound to the GPU now; null: none", "string?"},
-                    {"channels", "how many channel ids there are, per GPU or per runlist", "uint?"},
-                    {"channel_ids", "channel and TSG ids are 'global' or 'per-runlist'",
-                     "global|per-runlist|null"},
-                    {"runlists", "ids of the runlists that can be shown", "[uint]"},
-                    {"runlists_note", "what is to be known about these ids", "string?"},
-                    {"page_tables",
-                     "version of the page tables that the chip walks: '1', '1 or 2', '2' or '3'",
-                     "string?"},
-                    {"features",
-                     "what the module can show and do with this GPU",
-                     "[object]",
-                     {{"name", "name of the feature", "string"},
-                      {"available", "the module can do it on this GPU", "bool"},
-                      {"reason", "why not", "string?"}}}},
+         .fields =
+             {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
+              {"source",
+               "where it is from: the module, NVIDIA's driver, or a file (a capture or a folder)",
+               "module|driver|file"},
+              {"chip", "name of the chip; null: unknown", "string?"},
+              {"product", product_help, "string?"},
+              {"uuid", uuid_help, "string?"},
+              {"chip_id", "chip id of the boot register", "address"},
+              {"generation", "Kepler to Blackwell", "string?"},
+              {"revision", "revision of the chip", "address"},
+              {"pci_address", "domain:bus:device.function; null: not on PCI", "string?"},
+              {"pci_id", "PCI vendor and device id, hexadecimal", "string?"},
+              {"pci_subsystem", "PCI subsystem vendor and device id, hexadecimal", "string?"},
+              {"pci_class", "PCI class", "address"},
+              {"platform_device", "name in /sys/bus/platform/devices; null: on PCI", "string?"},
+              {"compatible", "what the device tree calls an integrated GPU; null: on PCI",
+               "string?"},
+              {"bar0_bytes", "size of BAR0 (NVIDIA's numbering), in bytes", "uint?"},
+              {"bar1_bytes", "size of BAR1 (NVIDIA's numbering), in bytes", "uint?"},
+              {"bar2_bytes", "size of BAR2 (NVIDIA's numbering), in bytes", "uint?"},
+              {"video_memory_bytes", "size of video memory, in bytes", "uint?"},
+              {"driver", "driver bound to the GPU now; null: none", "string?"},
+              {"channels", "how many channel ids there are, per GPU or per runlist", "uint?"},
+              {"channel_ids", "channel and TSG ids are 'global' or 'per-runlist'",
+               "global|per-runlist|null"},
+              {"runlists", "ids of the runlists that can be shown", "[uint]"},
+              {"runlists_note", "what is to be known about these ids", "string?"},
+              {"page_tables",
+               "version of the page tables that the chip walks: '1', '1 or 2', '2' or '3'",
+               "string?"},
+              {"features",
+               "what the module can show and do with this GPU",
+               "[object]",
+               {{"name", "name of the feature", "string"},
+                {"available", "the module can do it on this GPU", "bool"},
+                {"reason", "why not", "string?"}}}},
          .examples = {{"nvdebugctl -g 0000:01:00.0 gpu show", "the GPU at this PCI address"}},
          .run = show,
          .text = print},

@@ -19,7 +19,7 @@ using nvdebug::Runlist;
 
 using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
 
-/** Data of a list that `runlist list` and `runlist show` both have. */
+/// Data of a list that `runlist list` and `runlist show` both have.
 Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
              const Scheduling &scheduling, const nvdebug::Owners &owners) {
     std::vector<const nvdebug::Channel *> channels;
@@ -190,7 +190,7 @@ void print_item(const Json &item, Page &page, std::size_t width) {
     }
 }
 
-/** Digits of the longest channel id, so that columns line up. */
+/// Digits of the longest channel id, so that columns line up.
 std::size_t width_of_ids(const Json &data) {
     std::size_t width = 1;
     const auto widen = [&](const Json &channel) {
@@ -251,7 +251,7 @@ Outcome<Document> disable(Context &context) {
     return schedule(context, false);
 }
 
-/** Columns of each list; keys as in summary(). */
+/// Columns of each list; keys as in summary().
 const std::vector<Column> &summary_columns() {
     static const std::vector<Column> columns = {
         {"runlist", "id of the runlist", "uint"},
@@ -271,7 +271,7 @@ const std::vector<Column> &summary_columns() {
     return columns;
 }
 
-/** The same, and what the list holds. */
+/// The same, and what the list holds.
 std::vector<Field> show_fields() {
     std::vector<Field> fields = fields_of(summary_columns());
     fields.push_back(

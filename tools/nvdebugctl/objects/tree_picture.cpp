@@ -24,7 +24,7 @@ constexpr double row = 26, small_row = 17, bar_height = 16, engine_gap = 6;
 const Font normal{.size = 13}, bold{.size = 13, .bold = true};
 const Font small{.size = 11, .color = palette::dark_grey};
 
-/** Where a round is so long, ticks of 1, 2 or 5 times a power of ten make 3 to 7 of them. */
+/// Where a round is so long, ticks of 1, 2 or 5 times a power of ten make 3 to 7 of them.
 double tick_of(double round_us) {
     double power = std::pow(10, std::floor(std::log10(round_us / 3)));
     for (double factor : {5.0, 2.0})
@@ -129,7 +129,7 @@ class Drawing {
         return fmt::format("{}.{:03} µs", ns / 1000, ns % 1000);
     }
 
-    /** Length of the bars: the round, or the sum of the timeslices where shares are unknown. */
+    /// Length of the bars: the round, or the sum of the timeslices where shares are unknown.
     static std::uint64_t whole(const RunlistView &runlist) {
         std::uint64_t sum = 0;
         for (const TurnView &turn : runlist.turns)

@@ -29,7 +29,7 @@ void note_list(std::vector<nvdebug::Error> &errors, const nvdebug::Runlist &list
                           path + ": the list cannot be read, since its aperture is invalid"});
 }
 
-/** Removes the occupant of each engine with a list that @p is_empty. */
+/// Removes the occupant of each engine with a list that @p is_empty.
 template <typename Empty>
 void drop_strays(std::vector<nvdebug::EngineState> &states, Empty is_empty) {
     for (nvdebug::EngineState &state : states) {
@@ -48,7 +48,7 @@ bool is_empty(const nvdebug::Result<nvdebug::Runlist> &list) {
     return list && list->entries == 0U && !list->torn;
 }
 
-/** The file has no state of a runlist with registers that cannot be read. */
+/// The file has no state of a runlist with registers that cannot be read.
 std::optional<nvdebug::Error> error_of_scheduling(const std::map<std::uint32_t, bool> &scheduling,
                                                   const std::vector<std::uint32_t> &ids) {
     std::vector<std::uint32_t> unknown;
@@ -185,7 +185,7 @@ void say_if_incomplete(Context &context, const Runlist &list) {
                                      path)});
 }
 
-/** Of all runlists, or of the one that @p target names, the one that holds it. */
+/// Of all runlists, or of the one that @p target names, the one that holds it.
 Outcome<Runlist> find_list(Context &context, const nvdebug::Target &target, nvdebug::Listed kind,
                            Detail detail) {
     std::vector<Runlist> lists;

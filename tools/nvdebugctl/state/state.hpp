@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Reads what several verbs need; failures to read go to the context. */
-#ifndef NVDEBUGCTL_STATE_HPP
-#define NVDEBUGCTL_STATE_HPP
+/// @file Reads what several verbs need; failures to read go to the context.
+#pragma once
 
 #include <cstdint>
 #include <future>
@@ -18,7 +17,7 @@ namespace nvdebugctl {
 
 // The whole scheduling state of a GPU, each file read once.
 
-/** Each result is what reading its file gave: an error is shown, never taken for "nothing". */
+/// Each result is what reading its file gave: an error is shown, never taken for "nothing".
 struct State {
     std::string folder; ///< `/proc/gpu0`, to name files by
     nvdebug::Result<nvdebug::Info> info;
@@ -30,10 +29,8 @@ struct State {
     nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: OwnersReader
 };
 
-/**
- * What is on the engines of a GPU. The status words of a runlist's block that never had a list are
- * random (docs/hardware.md): so an engine of an empty list has no occupant, whatever they show.
- */
+/// What is on the engines of a GPU. The status words of a runlist's block that never had a list are
+/// random (docs/hardware.md): so an engine of an empty list has no occupant, whatever they show.
 class EngineStates {
   public:
     explicit EngineStates(nvdebug::Gpu gpu) : gpu_(std::move(gpu)) {}
@@ -48,25 +45,25 @@ class EngineStates {
     std::set<std::uint32_t> listed_; ///< runlists that have had entries
 };
 
-/** The file that a runlist of State::runlists was read from. */
+/// The file that a runlist of State::runlists was read from.
 std::string runlist_file(std::uint32_t runlist);
 
-/** That a GPU has none to show, and why. */
+/// That a GPU has none to show, and why.
 std::string no_runlists(const std::string &folder, const nvdebug::Info &info);
 
-/** @param only this runlist's list alone, if given. */
+/// @param only this runlist's list alone, if given.
 State read_state(const nvdebug::Gpu &gpu, std::optional<std::uint32_t> only = std::nullopt);
 
-/** Lists that are torn or cannot be read. */
+/// Lists that are torn or cannot be read.
 std::vector<nvdebug::Error> list_errors_of(const State &state);
 
-/** Of its runlists. */
+/// Of its runlists.
 std::vector<std::uint32_t> ids_of(const State &state);
 
-/** Those, and errors of reading the other files; what a chip does not have is none. */
+/// Those, and errors of reading the other files; what a chip does not have is none.
 std::vector<nvdebug::Error> errors_of(const State &state);
 
-/** A part that the answer can do without: null where this chip has no such thing; else missing. */
+/// A part that the answer can do without: null where this chip has no such thing; else missing.
 template <typename T>
 std::optional<T> read_part(Context &context, const std::string &what, nvdebug::Result<T> result) {
     if (result)
@@ -79,51 +76,50 @@ std::optional<T> read_part(Context &context, const std::string &what, nvdebug::R
     return std::nullopt;
 }
 
-/** Whether scheduling of runlists is on: a part; those of @p ids that are not among them are missing. */
+/// Whether scheduling of runlists is on: a part; those of @p ids that are not among them are
+/// missing.
 std::optional<std::map<std::uint32_t, bool>>
 read_scheduling(Context &context, nvdebug::Result<std::map<std::uint32_t, bool>> result,
                 const std::vector<std::uint32_t> &ids);
 
-/** The GPU of that folder lacks runlist @p id, and has those of @p ids. */
+/// The GPU of that folder lacks runlist @p id, and has those of @p ids.
 tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
                                    std::uint32_t id);
 
-/** Reads one runlist; a torn one is returned, with a note. */
+/// Reads one runlist; a torn one is returned, with a note.
 Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdebug::Detail detail);
 
-/** The runlists named on the command line, or all: those that can be read. Fails if none can. */
+/// The runlists named on the command line, or all: those that can be read. Fails if none can.
 Outcome<std::vector<nvdebug::Runlist>> read_runlists(Context &context, nvdebug::Detail detail);
 
-/** Which process made a channel. NVIDIA's driver is asked from here on, on a thread of its own, while
- *  the lists are read. */
+/// Which process made a channel. NVIDIA's driver is asked from here on, on a thread of its own,
+/// while the lists are read.
 class OwnersReader {
   public:
     explicit OwnersReader(const Context &context);
-    /** Reads owners once; empty where the source has none. A note names processes left out. */
+    /// Reads owners once; empty where the source has none. A note names processes left out.
     nvdebug::Owners get(Context &context);
 
   private:
     std::future<nvdebug::Result<nvdebug::Owners>> answer_;
 };
 
-/** A sentence about processes that were left out; empty: none. */
+/// A sentence about processes that were left out; empty: none.
 std::string passed_over(const nvdebug::Owners &owners);
 
-/** A list that holds what the command line names (the index is that in Context::targets()). */
+/// A list that holds what the command line names (the index is that in Context::targets()).
 Outcome<nvdebug::Runlist> find_list_of_channel(Context &context, const nvdebug::Target &target,
                                                nvdebug::Detail detail);
 Outcome<nvdebug::Runlist> find_list_of_tsg(Context &context, const nvdebug::Target &target,
                                            nvdebug::Detail detail);
 
-/** Names of the engines of each runlist. */
+/// Names of the engines of each runlist.
 using EngineNames = std::map<std::uint32_t, std::vector<std::string>>;
 std::optional<EngineNames> read_engine_names(Context &context);
-/** Of one runlist; null if unknown. */
+/// Of one runlist; null if unknown.
 Json engines_of(const std::optional<EngineNames> &names, std::uint32_t runlist);
 
-/** Expected share of each TSG of the list, in percent or null, by TSG id. */
+/// Expected share of each TSG of the list, in percent or null, by TSG id.
 std::map<std::uint32_t, Json> shares_of(const nvdebug::Runlist &list);
 
 } // namespace nvdebugctl
-
-#endif

@@ -18,14 +18,14 @@ namespace {
 
 using nvdebug::Occupant;
 
-/** The kind and id by which `engines` and `contexts` know a TSG or bare channel. */
+/// The kind and id by which `engines` and `contexts` know a TSG or bare channel.
 Occupant occupant_of(const TsgView &tsg) {
     if (tsg.id)
         return {Occupant::Kind::tsg, *tsg.id};
     return {Occupant::Kind::channel, tsg.spaces.front().channels.front()->id};
 }
 
-/** Uses of address spaces by runlist, and TSG or bare channel. */
+/// Uses of address spaces by runlist, and TSG or bare channel.
 using Uses = std::map<std::tuple<std::uint32_t, Occupant::Kind, std::uint32_t>,
                       std::vector<const nvdebug::AddressSpaceUse *>>;
 
@@ -42,10 +42,10 @@ Uses uses_by_task(const State &state) {
     return uses;
 }
 
-/** The address spaces of one task; a hidden address is like no other. */
+/// The address spaces of one task; a hidden address is like no other.
 class Spaces {
   public:
-    /** Index of the one that @p use belongs to. */
+    /// Index of the one that @p use belongs to.
     std::size_t index_of(const nvdebug::AddressSpaceUse &use) {
         const nvdebug::Place &place = use.page_directory;
         if (!use.error && place.address) {
@@ -67,7 +67,7 @@ class Spaces {
         known_;
 };
 
-/** Moves a TSG's channels, so far in one nameless space, to the address spaces they use. */
+/// Moves a TSG's channels, so far in one nameless space, to the address spaces they use.
 void split_by_space(const Uses &uses, std::uint32_t runlist, TsgView &tsg) {
     const Occupant task = occupant_of(tsg);
     Spaces known;
@@ -105,13 +105,13 @@ std::optional<bool> any_enabled(const TsgView &tsg) {
     return unknown ? std::nullopt : std::optional(false);
 }
 
-/** Where a TSG is in RunlistView::tsgs, and the channels that it has there. */
+/// Where a TSG is in RunlistView::tsgs, and the channels that it has there.
 struct Known {
     std::size_t index;
     std::set<std::uint32_t> channels;
 };
 
-/** A second header of a TSG adds to the first. */
+/// A second header of a TSG adds to the first.
 void add_tsg(RunlistView &view, std::map<std::uint32_t, Known> &known, const nvdebug::Tsg &tsg) {
     auto [found, fresh] = known.try_emplace(tsg.id, Known{view.tsgs.size(), {}});
     auto &[index, channels] = found->second;
@@ -178,7 +178,7 @@ void add_shares(RunlistView &view) {
         *view.round += turn.timeslice_ns;
 }
 
-/** One of its channels has a state that means it is on an engine. */
+/// One of its channels has a state that means it is on an engine.
 bool is_on_engine(const TsgView &tsg) {
     return std::ranges::any_of(tsg.spaces, [](const SpaceView &space) {
         return std::ranges::any_of(space.channels, [](const nvdebug::Channel *channel) {
@@ -329,10 +329,10 @@ std::string name_of(const TsgView &tsg) {
 
 namespace {
 
-/** From so many neighbours that are alike on, TSGs share a line. */
+/// From so many neighbours that are alike on, TSGs share a line.
 constexpr std::size_t alike_to_fold = 8;
 
-/** What TSGs must have in common to share a line: all but ids and address spaces. */
+/// What TSGs must have in common to share a line: all but ids and address spaces.
 std::string likeness(const TsgView &tsg) {
     if (!tsg.id || tsg.spaces.size() != 1 || tsg.truncated ||
         (tsg.active_on && !tsg.active_on->empty()))
