@@ -433,8 +433,7 @@ WRONG = r"""
 #include <stdio.h>
 #include <nvdebug/stgm_task.h>
 
-#define DO(call) do { if ((call) < 0) fprintf(stderr, "error: %s
-", nvstgm_error(task)); } while (0)
+#define DO(call) do { if ((call) < 0) fprintf(stderr, "error: %s\n", nvstgm_error(task)); } while (0)
 
 int main(void)
 {
