@@ -33,7 +33,7 @@ class Task:
         return gpu.get("to_device", 0), kernel[min(len(self.row["sms"]), len(kernel)) - 1], gpu.get("from_device", 0)
 
 
-def _tasks(taskset):
+def tasks_of(taskset):
     rows = taskset["tasks"]
     key = (lambda n: -rows[n]["priority"]) if "priority" in rows[0] else (lambda n: rows[n]["deadline"])
     order = sorted(range(len(rows)), key=key)
@@ -53,7 +53,7 @@ def _connected(task, tasks):
 
 def bounds(taskset, printed, waiting, copy_wait):
     """Of each task its response or None, and blocking by copies, kernels, inversion."""
-    tasks = _tasks(taskset)
+    tasks = tasks_of(taskset)
     busy = waiting == "busy"
     spins = copy_wait == "spin" and not busy and not printed
     found = [None] * len(tasks)

@@ -16,6 +16,7 @@ import ctl
 import jsonschema
 import pytest
 import stgm_equations
+import stgm_others
 from stgm import PATIENCE_S, ROOT, SCHEMAS, check, document, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parent / "data/stgm"
@@ -70,6 +71,37 @@ def test_bounds_are_those_of_the_equations(analysis, waiting, copy_wait):
         with_bound += sum(bound is not None for bound, *_ in expected)
         without += sum(bound is None for bound, *_ in expected)
     assert with_bound > 10 and without > 10
+
+
+@pytest.mark.parametrize("waiting, copy_wait", stgm_equations.WAITS)
+@pytest.mark.parametrize("analysis", stgm_others.ANALYSES)
+def test_bounds_of_other_systems_are_those_of_the_page(analysis, waiting, copy_wait):
+    generator = random.Random(f"{analysis} {waiting} {copy_wait}")
+    with_bound = without = 0
+    for _ in range(20):
+        taskset = stgm_equations.random_set(generator)
+        if analysis == "federated" and (waiting == "busy" or generator.random() < .7):
+            taskset["sms"] = len(taskset["tasks"])
+            for n, task in enumerate(taskset["tasks"]):
+                task.update({"sms": [n]} if "sms" in task else {})
+        words, of_system = ("--waiting", waiting, "--copy-wait", copy_wait), {}
+        if analysis == "server":
+            of_system = {"overhead": generator.randint(0, 2), "server_core": generator.randrange(taskset["cores"])}
+            words += ("--server-overhead", of_system["overhead"], "--server-core", of_system["server_core"])
+        if analysis == "timeslice":
+            of_system = {"timeslice": generator.randint(1, 5)}
+            words += ("--timeslice", of_system["timeslice"])
+        expected = stgm_others.System(taskset, analysis, waiting == "busy", copy_wait == "spin", **of_system).responses()
+        tasks = document(check(taskset, "-j", "-a", analysis, *words))["tasks"]
+        assert [task["name"] for task in tasks] == [task["name"] for task in taskset["tasks"]]
+        for task, bound in zip(tasks, expected):
+            # A bound that counts on a deadline is none where that is not proven.
+            withdrawn = analysis in ("mpcp", "server") and task["response"] is None and None in expected
+            assert task["response"] == bound or withdrawn, json.dumps(taskset)
+            assert all(isinstance(time, int) and time >= 0 for time in task["blocking"].values())
+            with_bound += task["response"] is not None
+            without += task["response"] is None
+    assert with_bound > 10 and without > 2
 
 
 def test_the_default_is_the_sound_analysis_of_tasks_that_suspend():
