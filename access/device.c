@@ -50,12 +50,19 @@ static const char *device_why_busy(const struct nvdebug_device *device)
 	return NULL;
 }
 
+/* Also where nothing was accessed: a driver change waits for every reader. */
+static void device_end_access(struct nvdebug_device *device)
+{
+	up_read(&device->hw_access);
+	wake_up(&device->hw_access_ended);
+}
+
 int nvdebug_device_why_busy(struct nvdebug_device *device, const char **why)
 {
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
 	*why = device_why_busy(device);
-	up_read(&device->hw_access);
+	device_end_access(device);
 	return 0;
 }
 
@@ -66,7 +73,7 @@ int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
 		return -EINTR;
 	/* the driver cannot be unbound while hw_access is held */
 	strscpy(name, device->driver ? device->driver->name : "-", size);
-	up_read(&device->hw_access);
+	device_end_access(device);
 	return 0;
 }
 
@@ -88,12 +95,6 @@ void nvdebug_device_change_driver(struct nvdebug_device *device,
 }
 
 /* Power. */
-
-static void device_end_access(struct nvdebug_device *device)
-{
-	up_read(&device->hw_access);
-	wake_up(&device->hw_access_ended);
-}
 
 /* With device->hw_access read-held; released on failure. */
 static int device_keep_awake(struct nvdebug_device *device)

@@ -54,8 +54,9 @@ struct nvdebug_device {
 
 	/*
 	 * Read-held across hardware access, write-held to change the driver.
-	 * The writer waits for nvdebug_gpu_end() instead of in the queue, where
-	 * it would keep out what restores state.
+	 * In the queue of its writers a driver change would keep out what
+	 * restores state, so it waits for hw_access_ended, which everyone who
+	 * releases hw_access has to wake.
 	 */
 	struct rw_semaphore hw_access;
 	wait_queue_head_t hw_access_ended;

@@ -4,6 +4,7 @@
 #include <linux/jiffies.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include "access/bar.h"
 #include "access/bus.h"
@@ -207,9 +208,10 @@ void nvdebug_device_retire(struct nvdebug_device *device)
 {
 	WARN_ON_ONCE(device->proc);
 	retire_overrides(device);
-	/* a change of its driver may be under way */
+	/* a change of its driver may be under way, and wait for this */
 	down_write(&device->hw_access);
 	nvdebug_device_unmap_registers(device);
 	up_write(&device->hw_access);
+	wake_up(&device->hw_access_ended);
 	nvdebug_device_put(device);
 }
