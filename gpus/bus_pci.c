@@ -84,23 +84,20 @@ static void pci_unwatch(void)
 }
 
 /*
- * NVIDIA counts memory BARs, not PCI BAR slots, of which a 64-bit BAR takes
- * two.
+ * NVIDIA's BAR0, BAR1 and BAR2 are the resources 0, 1 and 3 (open-gpu-doc,
+ * dev_nv_xve3g_fn0) or, where BAR0 has 64 bits, 0, 2 and 4 (nv-pci.c of NVIDIA's
+ * open driver). Counting those present would not do: Linux clears the resource
+ * of a BAR that it has no address space for, such as a large BAR1.
  */
 static void pci_attach(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
-	int slot, bar = 0;
+	int i;
 
-	for (slot = 0; slot < PCI_STD_NUM_BARS && bar < NVDEBUG_BARS; slot++) {
-		unsigned long flags = pci_resource_flags(pdev, slot);
-
-		if (!(flags & IORESOURCE_MEM) || !pci_resource_len(pdev, slot))
-			continue;
-		device->bar[bar++] = &pdev->resource[slot];
-		if (flags & IORESOURCE_MEM_64)
-			slot++;
-	}
+	for (i = 0; (i + 1) / 2 < NVDEBUG_BARS; i++)
+		if (pci_resource_flags(pdev, i) & IORESOURCE_MEM &&
+		    pci_resource_len(pdev, i))
+			device->bar[(i + 1) / 2] = &pdev->resource[i];
 }
 
 /* Not known without reading BOOT_0. */

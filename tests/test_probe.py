@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
 
+import contextlib
 import json
 
 import pytest
@@ -22,6 +23,35 @@ def unloaded(bench):
         model.request("fault", "none")
     bench.check("! grep -q '^nvdebug ' /proc/modules || rmmod nvdebug")
     assert bench.machine.load_module().status == 0
+
+
+@contextlib.contextmanager
+def without_resource(bench, board, resource):
+    """The board has lost a BAR during a with-block, in which the module is loaded."""
+    slot = int(bench.address(board)[8:10], 16)
+    bench.check(f"insmod /lib/lostbar.ko slot={slot} resource={resource}")
+    try:
+        assert bench.machine.load_module().status == 0
+        yield
+        bench.check("rmmod nvdebug")
+    finally:
+        bench.check("rmmod lostbar")
+
+
+def bar_sizes(bench, board):
+    return [line.split()[1] for line in bench.read(board, "info").splitlines() if line.startswith("bar")]
+
+
+# BAR1 is another resource where BAR0 has 64 bits.
+@pytest.mark.parametrize("board, resource", (("gtx1060-3gb", 1), ("h200", 2)))
+def test_a_bar_without_room_leaves_the_others_their_numbers(unloaded, board, resource):
+    bench = unloaded
+    assert bench.machine.load_module().status == 0
+    registers, framebuffer, instance = bar_sizes(bench, board)
+    assert "-" not in (registers, framebuffer, instance)
+    bench.check("rmmod nvdebug")
+    with without_resource(bench, board, resource):
+        assert bar_sizes(bench, board) == [registers, "-", instance]
 
 
 def folders(bench):
