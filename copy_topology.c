@@ -15,13 +15,14 @@
 #include "hw/ptop.h"
 #include "views/views.h"
 
+/* Bounds of struct nvdebug_copy_ops' pces and grces. */
 #define MAX_PCES	32
 #define MAX_GRCES	4
 
-/* One number, or the wiring of every copy engine. */
 struct copy_snapshot {
 	struct nvdebug_snapshot base;
-	u32 value;
+	u32 value;	/* of a file with one number */
+	/* the LCE of each engine, by its number */
 	u8 pce_lce[MAX_PCES];
 	u8 grce_lce[MAX_GRCES];
 };
@@ -123,7 +124,7 @@ void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 {
 	if (gpu->missing[NVDEBUG_FEATURE_COPY_TOPOLOGY])
 		return;
-	/* Unreadable with copy engines in reset: then no per-PCE files. */
+	/* copy engines in reset do not answer: there are no per-PCE files then */
 	if (read_pce_map(gpu, &gpu->pce_map))
 		gpu->pce_map = 0;
 	gpu->gaps += !gpu->pce_map;
@@ -131,7 +132,7 @@ void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 
 static struct copy_snapshot *snapshot_new(size_t records)
 {
-	struct copy_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct copy_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 
 	if (!s)
 		return NULL;
@@ -170,7 +171,10 @@ static void pce_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		   container_of(base, struct copy_snapshot, base)->value);
 }
 
-/* A file with the number of one LCE; -ENODEV if there is none. */
+/*
+ * A file with the number of the LCE of one PCE or GRCE, @id, which @read reads
+ * into an array; -ENODEV if there is none.
+ */
 static struct nvdebug_snapshot *lce_take(struct nvdebug_gpu *gpu, u32 id,
 					 int (*read)(struct nvdebug_gpu *gpu,
 						     u32 mask, u8 *lce))
@@ -249,7 +253,7 @@ static void copy_topology_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		return;
 
 	seq_printf(m, "LCE%u ", engine->inst);
-	if (engine->has & NVDEBUG_ENGINE_HAS_RUNLIST)
+	if (nvdebug_engine_has(engine, NVDEBUG_ENGINE_HAS_RUNLIST))
 		seq_printf(m, "%u", engine->runlist);
 	else
 		seq_putc(m, '-');

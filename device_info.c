@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/err.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -12,13 +10,15 @@
 #include "decode/ptop.h"
 #include "views/views.h"
 
-/* No copy: gpu->topology is constant. */
-
+/*
+ * The snapshot has no copy of gpu->topology, which is constant: a GPU that is
+ * probed again gets a new struct nvdebug_gpu.
+ */
 static struct nvdebug_snapshot *device_info_take(struct nvdebug_gpu *gpu,
 						 u32 id)
 {
 	struct nvdebug_snapshot *snapshot = kzalloc(sizeof(*snapshot),
-						    GFP_KERNEL);
+						    GFP_KERNEL_ACCOUNT);
 
 	if (!snapshot)
 		return ERR_PTR(-ENOMEM);
@@ -41,6 +41,7 @@ static void put_number(struct seq_file *m, int width, bool present, u32 value)
 
 static void put_offset(struct seq_file *m, int width, bool present, u32 value)
 {
+	/* not %#: that prints 0 without 0x */
 	if (present)
 		seq_printf(m, " %*s0x%06x", width - 8, "", value);
 	else

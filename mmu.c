@@ -105,6 +105,7 @@ int nvdebug_mmu_walk_all(struct nvdebug_mem *mem, struct list_head *walks)
 		ret = nvdebug_mem_read_all(mem, &wanted);
 		if (ret)
 			return ret;
+		/* walks that have ended ignore it */
 		list_for_each_entry(w, walks, node)
 			if (!w->want.error)
 				nvdebug_walk_feed(&w->walk, w->words);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * runlistY and runlistY_brief: a list with its channels, and in the former also
+ * with their instance blocks and contexts.
+ */
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -34,7 +38,7 @@ struct runlist_snapshot {
 	struct nvdebug_snapshot base;
 	u32 id;
 	struct nvdebug_runlist_copy copy;
-	u32 entries;			/* read */
+	u32 entries;			/* decoded; 0 if there is no copy */
 	struct nvdebug_entry *entry;
 	struct entry_extra *extra;
 	u32 tsgs;
@@ -83,6 +87,7 @@ static int decode_entries(const struct nvdebug_runlist_ops *ops,
 	return 0;
 }
 
+/* Read the registers of the channels, and where their instance blocks are. */
 static int read_channels(struct nvdebug_gpu *gpu,
 			 const struct nvdebug_runlist *runlist,
 			 struct runlist_snapshot *s)
@@ -142,6 +147,7 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		s->extra[i].block = block;
 	}
 	ret = nvdebug_instances_read(s->instances, mem);
+	/* only now: a block may have changed until it was read */
 	for (i = 0; !ret && i < s->entries; i++)
 		if (s->extra[i].block)
 			ret = nvdebug_instances_confirm(s->instances,
@@ -289,6 +295,7 @@ static void show_unknown(struct nvdebug_box *box, const struct nvdebug_chip *chi
 	u32 i;
 
 	nvdebug_box_open(box, 0, 4, "Unknown Entry %zu", at);
+	/* any of the words may be of an address, so all are hidden like one */
 	for (i = 0; i < chip->runlist->entry_words; i++) {
 		key[5] = '0' + i;
 		nvdebug_box_address(box, key, word[i], s->base.hide);

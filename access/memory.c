@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Sessions. Video memory is read, in this order of preference,
+ * Sessions of memory accesses, see docs/memory.md. Video memory is read, in this
+ * order of preference,
  *   through the PRAMIN window at its current position (with a driver, which
  *   may move it, after the BARs),
  *   through BAR2 or BAR1 if they map the page,
  *   through the PRAMIN window, moved, if that is allowed;
- * system memory is read through the kernel's mapping.
+ * system memory is read through the kernel's mapping. A request is read in
+ * pieces, as some of these ways show only a part of it.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -32,7 +34,7 @@ struct nvdebug_session {
 	struct nvdebug_table_cache tables;
 	struct nvdebug_pramin pramin;
 	struct nvdebug_bars bars;
-	bool alive;	/* checked since the last BAR read */
+	bool alive;	/* the GPU answered since the last read of video memory */
 };
 
 static struct nvdebug_session *nvdebug_session(struct nvdebug_mem *mem)
@@ -97,7 +99,7 @@ static u64 wanted_bytes(const struct nvdebug_mem_request *req)
 	return (req->words - req->progress.done) * sizeof(u32);
 }
 
-/* Is it an address that can exist? */
+/* -EFAULT if the GPU cannot have memory there. */
 static int mem_check_request(const struct nvdebug_gpu *gpu,
 			     const struct nvdebug_mem_request *req)
 {
@@ -116,7 +118,10 @@ static int mem_check_request(const struct nvdebug_gpu *gpu,
 	}
 }
 
-/* Check words read through a BAR for error codes of the register bus. */
+/*
+ * Check words read through a BAR for error codes of the register bus. -EIO if
+ * all are one, -ENODEV if the GPU has gone.
+ */
 static int mem_check_answer(struct nvdebug_session *s,
 			    struct nvdebug_mem_request *req)
 {
@@ -133,7 +138,6 @@ static int mem_check_answer(struct nvdebug_session *s,
 		return 0;
 
 	req->maybe_pri_error = true;
-	/* once per batch of reads */
 	if (!s->alive)
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
 	if (ret)
@@ -201,7 +205,10 @@ static void queue_pick(struct nvdebug_session *s, struct list_head *queue,
 	}
 }
 
-/* Return requests to @queue, unless they are done or have failed too often. */
+/*
+ * Return requests to @queue, unless they are done or have failed too often
+ * (nvdebug_pramin_read() counts). Returns as request_end().
+ */
 static int queue_put_back(struct nvdebug_session *s, struct list_head *queue,
 			  struct list_head *picked)
 {
@@ -226,7 +233,7 @@ static int queue_put_back(struct nvdebug_session *s, struct list_head *queue,
 
 /*
  * Read everything that a window at @position covers. -EAGAIN: the window was
- * moved by others.
+ * moved by others, and where it is now was read; the rest is in @queue.
  */
 static int queue_read_position(struct nvdebug_session *s,
 			       struct list_head *queue, u32 position)
@@ -275,7 +282,7 @@ static size_t bar_read(struct nvdebug_mem_request *req, const void __iomem *at,
 	return 2;
 }
 
-static bool is_all_ones(const u32 *word, size_t words)
+static bool has_all_ones(const u32 *word, size_t words)
 {
 	return word[0] == ~0u || word[words - 1] == ~0u;
 }
@@ -287,9 +294,10 @@ static int request_read_bar(struct nvdebug_session *s,
 	size_t *done = &req->progress.done;
 	struct nvdebug_bar_place place;
 	size_t end, first = *done, i, words;
-	bool asked = false;
+	bool checked = false;
 	int stop, ret;
 
+	/* a page that is no longer where it was found may be elsewhere */
 	do {
 		ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
 		if (ret)
@@ -298,7 +306,7 @@ static int request_read_bar(struct nvdebug_session *s,
 						    NVDEBUG_BAR_WORDS));
 		ret = nvdebug_bar_confirm(&s->bars, &place, end - first);
 	} while (ret == -ENOENT);
-	/* also of a search that it ended */
+	/* a search that had to stop also ends with -ENOENT */
 	stop = session_check_stop(s);
 	if (stop || ret)
 		return stop ? stop : ret;
@@ -306,10 +314,10 @@ static int request_read_bar(struct nvdebug_session *s,
 	for (i = first; i < end; i += words) {
 		words = bar_read(req, place.at + (i - first) * sizeof(u32), i,
 				 end);
-		if (asked || !is_all_ones(req->buf + i, words))
+		if (checked || !has_all_ones(req->buf + i, words))
 			continue;
 		/* each read that times out may take long: check once */
-		asked = true;
+		checked = true;
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
 		if (ret)
 			return ret;
@@ -321,8 +329,9 @@ static int request_read_bar(struct nvdebug_session *s,
 }
 
 /*
- * Returns 1 if anything was read: the window may show the rest of it. -EAGAIN:
- * the window was moved by others.
+ * Read what the BARs map. Returns 1 if that is anything, as the window may show
+ * the rest of a request that begins in a BAR, else 0. -EAGAIN: the window was
+ * moved by others, and where it is now was read.
  */
 static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
@@ -358,7 +367,10 @@ static int queue_fail(struct nvdebug_session *s, struct list_head *queue,
 	return ret;
 }
 
-/* Can it be read without moving the window? */
+/*
+ * Can it be read without moving the window? Possibly, as long as the BARs were
+ * not searched to the end.
+ */
 static bool request_is_in_reach(struct nvdebug_session *s,
 				const struct nvdebug_mem_request *req)
 {
@@ -408,14 +420,15 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 /* Read what the window covers at its current position. */
 static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
 {
-	return s->pramin.error ? 0 :
-				 queue_read_position(s, queue,
-						     s->pramin.standing);
+	if (s->pramin.error)
+		return 0;
+	return queue_read_position(s, queue, s->pramin.standing);
 }
 
 /*
- * Read all that is possible without moving the window. A window that a driver
- * may move comes after the BARs, which then have what follows it, too.
+ * Read all that is possible without moving the window. Window and BARs take
+ * turns, since where one ends in the middle of a request the other may go on.
+ * The BARs come first where a driver may move the window.
  */
 static int queue_read_standing(struct nvdebug_session *s,
 			       struct list_head *queue)
@@ -441,6 +454,7 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 
 	if (p->error)
 		nvdebug_pramin_read_register(p);
+	/* -EAGAIN repeats this; the requests' tries bound how often */
 	while (!list_empty(queue)) {
 		if (nvdebug_mem_error_is_fatal(p->error))
 			return p->error;
@@ -473,7 +487,11 @@ int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
 	return list_empty(requests) ? 0 : queue_read_video(s, requests);
 }
 
-/* In the same order of preference as reading. */
+/*
+ * In the same order of preference as reading, but a window that a driver may
+ * move is not written through. -EAGAIN: nothing was written, as the window was
+ * moved by others or the page is no longer where it was found.
+ */
 static int write_video(struct nvdebug_session *s,
 		       const struct nvdebug_mem_change *change)
 {
@@ -491,7 +509,6 @@ static int write_video(struct nvdebug_session *s,
 	ret = nvdebug_bar_find(&s->bars, addr, &place);
 	if (!ret) {
 		ret = nvdebug_bar_write(&s->bars, &place, change);
-		/* not there any more: find it again */
 		return ret == -ENOENT ? -EAGAIN : ret;
 	}
 	if (ret != -ENOENT)
@@ -511,21 +528,21 @@ static int write_video_again(struct nvdebug_session *s,
 			     const struct nvdebug_mem_change *change)
 {
 	int tries = 0;
-	int ret;
+	int ret, alive;
 
 	do {
 		ret = write_video(s, change);
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
+	if (ret != -EAGAIN && ret != -EBUSY && ret != -EIO)
+		return ret;
 	/* a GPU that is gone gives these, too */
-	if (ret == -EAGAIN || ret == -EBUSY || ret == -EIO) {
-		int alive = nvdebug_gpu_check_alive(s->base.gpu);
-
-		ret = alive ? alive : ret == -EAGAIN ? -EBUSY : ret;
-	}
-	return ret;
+	alive = nvdebug_gpu_check_alive(s->base.gpu);
+	if (alive)
+		return alive;
+	return ret == -EAGAIN ? -EBUSY : ret;
 }
 
-/* Guards are read where the word is mapped. */
+/* A write maps one page, through which the guards are read, too. */
 static bool change_is_in_one_page(const struct nvdebug_mem_change *change)
 {
 	u32 i;

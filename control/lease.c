@@ -99,7 +99,10 @@ static int leases_begin_undo(struct nvdebug_gpu *gpu)
 	return ret;
 }
 
-/* The last one first. Not interruptible. */
+/*
+ * The last one first. Not interruptible. hw_access is taken inside of
+ * leases->lock, here as by requests.
+ */
 static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_undo *undo, *next;
@@ -130,7 +133,10 @@ void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	mutex_lock(&leases->lock);
 	leases_undo(leases, gpu);
 	mutex_unlock(&leases->lock);
-	/* in the list until then: nvdebug_leases_end_all() waits for it */
+	/*
+	 * It stays in the list until it has ended, so that
+	 * nvdebug_leases_end_all() waits for that.
+	 */
 	mutex_lock(&gpu->leases_lock);
 	list_del(&leases->node);
 	mutex_unlock(&gpu->leases_lock);

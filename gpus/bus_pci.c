@@ -151,8 +151,8 @@ static void pci_release(struct nvdebug_device *device)
 		pm_runtime_put(&bridge->dev);
 }
 
-/* PCI_UNKNOWN: power state never changed, so it is on. */
-static bool pci_is_on(const struct pci_dev *pdev)
+/* PCI_UNKNOWN: its power state never changed, so that is D0. */
+static bool pci_is_in_d0(const struct pci_dev *pdev)
 {
 	return pdev->current_state == PCI_D0 ||
 	       pdev->current_state == PCI_UNKNOWN;
@@ -163,7 +163,7 @@ static bool pci_gpu_is_on(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
 
-	return pci_is_on(pdev) &&
+	return pci_is_in_d0(pdev) &&
 	       pdev->error_state != pci_channel_io_perm_failure;
 }
 
@@ -172,10 +172,10 @@ static bool pci_is_awake(struct nvdebug_device *device)
 	struct pci_dev *pdev = to_pci_dev(device->dev);
 	struct pci_dev *bridge = pdev;
 
-	if (!pci_is_on(pdev) || pci_channel_offline(pdev))
+	if (!pci_is_in_d0(pdev) || pci_channel_offline(pdev))
 		return false;
 	while ((bridge = pci_upstream_bridge(bridge)))
-		if (!pci_is_on(bridge) || pm_runtime_suspended(&bridge->dev))
+		if (!pci_is_in_d0(bridge) || pm_runtime_suspended(&bridge->dev))
 			return false;
 	return true;
 }

@@ -11,6 +11,7 @@
 #include "host/submit.h"
 #include "host/trace.h"
 
+/* Has Host taken the list that was submitted to the runlist @what? */
 static int submit_is_taken(struct nvdebug_gpu *gpu, const void *what)
 {
 	struct nvdebug_runlist_location loc;
@@ -32,13 +33,17 @@ int nvdebug_submit_locate(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	ret = ops->location(gpu, runlist, loc);
-	for (tries = 0; !ret && tries < LOCATE_TRIES; tries++) {
+	if (ret)
+		return ret;
+	for (tries = 0; tries < LOCATE_TRIES; tries++) {
 		ret = ops->location(gpu, runlist, &again);
-		if (!ret && nvdebug_runlist_location_same(loc, &again))
+		if (ret)
+			return ret;
+		if (nvdebug_runlist_location_same(loc, &again))
 			return 0;
 		*loc = again;
 	}
-	return ret ? ret : -EBUSY;
+	return -EBUSY;
 }
 
 int nvdebug_submit_settle(struct nvdebug_gpu *gpu,
@@ -71,7 +76,7 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 				const u32 *word, const u32 *before, int words)
 {
-	int ret, i, found = 0;
+	int ret, i, lost = 0;
 	u32 value;
 
 	for (i = 0; i < words; i++) {
@@ -83,9 +88,9 @@ static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 			continue;
 		if (value != before[i] && !nvdebug_reg_value_check(value))
 			return -EBUSY;
-		found = -EIO;
+		lost = -EIO;
 	}
-	return found;
+	return lost;
 }
 
 /* -EBUSY if another list than that at @expected is current or submitted. */
@@ -142,7 +147,7 @@ static int submit_read_old(struct nvdebug_gpu *gpu, struct submit_words *s)
 	int ret = 0, i;
 
 	for (i = 0; !ret && i < s->words; i++)
-		/* the last one has no address, so it shows a bus error */
+		/* an address may look like an error code; the last has none */
 		ret = i == s->words - 1 ?
 			nvdebug_reg_read(gpu, s->reg + 4 * i, &s->old[i]) :
 			nvdebug_reg_read_address(gpu, s->reg + 4 * i, U32_MAX,

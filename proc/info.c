@@ -41,7 +41,7 @@ static void info_refresh(struct nvdebug_device *device)
 static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);
-	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!s)

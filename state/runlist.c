@@ -258,7 +258,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	for (i = 0; !ret && i < copy.loc.entries; i++) {
 		ret = ops->decode(copy.words + i * ops->entry_words,
 				  ops->entry_words, &entry);
-		if (entry.kind == kind)
+		if (!ret && entry.kind == kind)
 			__set_bit(entry.id, ids);
 	}
 	kvfree(copy.words);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * contexts: which channels of each TSG have one address space and subcontext.
+ */
 #include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -31,17 +34,18 @@ struct context_member {
 /* A line: channels with equal values in all other columns. */
 struct context_row {
 	u32 tsg;
-	u32 spaces;
+	u32 spaces;		/* of the whole TSG */
 	u32 first;		/* in order[] */
 	u32 count;
 	int status;		/* if not 0, block was not read */
 	const struct nvdebug_block *block;	/* of the first channel */
 };
 
+/* A runlist. */
 struct context_part {
 	struct list_head node;
 	u32 runlist;
-	int error;		/* why it has one line, without channels */
+	int error;		/* if not 0, its only line shows this */
 	u32 members;
 	struct context_member *member;
 	u32 *order;		/* members, by row */
@@ -96,7 +100,10 @@ static int add_member(struct nvdebug_instances *set, struct context_part *part,
 	return 0;
 }
 
-/* Add the channels of a list; repeated TSGs and channels are added once. */
+/*
+ * Add the channels of a list. TSGs and channels outside of one may be repeated,
+ * and are added once: @tsgs and @bare are the ids of those that were.
+ */
 static int add_members(struct nvdebug_instances *set,
 		       const struct nvdebug_entry *entry, u32 entries,
 		       struct context_part *part, unsigned long *tsgs,
@@ -195,6 +202,7 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	list_add_tail(&part->node, &s->parts);
 	if (!ret)
 		ret = read_part(s, mem, runlist, part);
+	/* of its length or its entries: ends this runlist alone */
 	if (ret != -EIO)
 		return ret;
 	part_set_error(part, ret);
@@ -224,8 +232,8 @@ static bool same_row(const struct nvdebug_block *a,
 	return a->instance.veid == b->instance.veid && same_space(a, b);
 }
 
-static bool same_place(const struct nvdebug_block *a,
-		       const struct nvdebug_block *b)
+static bool same_known_space(const struct nvdebug_block *a,
+			     const struct nvdebug_block *b)
 {
 	return !block_status(a) && !block_status(b) && same_space(a, b);
 }
@@ -233,6 +241,10 @@ static bool same_place(const struct nvdebug_block *a,
 typedef bool (*match_fn)(const struct nvdebug_block *a,
 			 const struct nvdebug_block *b);
 
+/*
+ * A row of the TSG from @first to @end: the channel at @at, which is the first
+ * of the row, and those that match it.
+ */
 static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 		    u32 *placed)
 {
@@ -249,7 +261,7 @@ static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 	row->count = *placed - row->first;
 }
 
-/* Is this the first channel of the TSG of those that match it? */
+/* Does no channel from @first on match the one at @at before that? */
 static bool is_first(const struct context_part *part, u32 first, u32 at,
 		     match_fn match)
 {
@@ -274,12 +286,12 @@ static void add_rows(struct context_part *part, u32 first, u32 end)
 
 	for (i = first; i < end; i++) {
 		if (block_status(part->member[i].block) ||
-		    !is_first(part, first, i, same_place))
+		    !is_first(part, first, i, same_known_space))
 			continue;
 		spaces++;
 		for (k = i; k < end; k++)
-			if (same_place(part->member[k].block,
-				       part->member[i].block) &&
+			if (same_known_space(part->member[k].block,
+					     part->member[i].block) &&
 			    is_first(part, first, k, same_row))
 				add_row(part, first, end, k, &placed);
 	}
@@ -342,7 +354,7 @@ static int contexts_read(struct contexts_snapshot *s, struct nvdebug_mem *mem)
 	if (ret)
 		return ret;
 
-	s->base.records = 1;
+	s->base.records = 1;	/* the heading */
 	list_for_each_entry(part, &s->parts, node) {
 		ret = part_confirm_members(s->instances, part);
 		if (ret == -EIO)
