@@ -26,6 +26,7 @@
 #include "nvdebug/parse.hpp"
 #include "nvdebug/product.hpp"
 #include "nvdebug/surroundings.hpp"
+#include "nvdebug/task.hpp"
 #include "nvdebug/tree.hpp"
 #include "nvdebug/turns.hpp"
 

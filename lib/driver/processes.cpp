@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "processes.hpp"
 
+#include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 
 #include <algorithm>
@@ -42,17 +43,10 @@ std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid) {
     return whole_number<std::uint32_t>(text::take_until(numbers, '\t'));
 }
 
-// Field 22; the name before may hold anything.
 std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid) {
+    constexpr int starttime = 22;
     const std::string stat = kernel.read(folder_of(pid) + "stat");
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end == stat.npos)
-        return std::nullopt;
-    constexpr int first = 3, wanted = 22;
-    std::string_view rest = std::string_view(stat).substr(name_end + 1);
-    for (int field = first; field < wanted; field++)
-        text::take_word(rest);
-    return whole_number<std::uint64_t>(text::take_word(rest));
+    return whole_number<std::uint64_t>(base::stat_field(stat, starttime));
 }
 
 bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu) {

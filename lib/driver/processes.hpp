@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Processes as /proc has them, and descriptors that are taken of them.
-#ifndef NVDEBUG_DRIVER_PROCESSES_HPP
-#define NVDEBUG_DRIVER_PROCESSES_HPP
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +14,7 @@
 
 namespace nvdebug::driver {
 
-/** A descriptor of this process; a number below 0: there is none. */
+/// A descriptor of this process; a number below 0: there is none.
 class Taken {
   public:
     Taken() = default;
@@ -32,7 +31,7 @@ class Taken {
         if (number_ >= 0)
             kernel_->close(number_);
     }
-    int number() const { return number_; }
+    [[nodiscard]] int number() const { return number_; }
 
   private:
     std::shared_ptr<Kernel> kernel_;
@@ -41,7 +40,7 @@ class Taken {
 
 struct Process {
     std::uint32_t pid;
-    std::uint64_t started; ///< in ticks since the machine was
+    std::uint64_t started;            ///< in ticks since the machine was
     std::optional<std::uint32_t> uid; ///< the effective one, as this process sees it
     std::string command, cgroup;
     Taken held; ///< the process (Kernel::process()), while it has controls here
@@ -53,27 +52,25 @@ struct Process {
     bool denied = false;           ///< at least one of them may not be taken
 };
 
-/** `/proc/PID/` */
-std::string folder_of(std::uint32_t pid);
-/** The number that a name in a folder of /proc is; empty: it is none. */
-std::optional<std::uint32_t> number_of(std::string_view name);
+/// `/proc/PID/`
+[[nodiscard]] std::string folder_of(std::uint32_t pid);
+/// The number that a name in a folder of /proc is; empty: it is none.
+[[nodiscard]] std::optional<std::uint32_t> number_of(std::string_view name);
 
-/** The effective user of a process; empty: it has ended. */
-std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid);
-/** When a process was started, in ticks since the machine was (proc_pid_stat(5)); empty: it has
- * ended. */
-std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
+/// The effective user of a process; empty: it has ended.
+[[nodiscard]] std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid);
+/// When a process was started, in ticks since the machine was (proc_pid_stat(5)); empty: it has
+/// ended.
+[[nodiscard]] std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
 
-/** Does a process have this file of a GPU (Kernel::device()) open? False also where this process may
- * not look. */
-bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);
+/// Does a process have this file of a GPU (Kernel::device()) open? False also where this process
+/// may not look.
+[[nodiscard]] bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);
 
-/** The longest path of /proc/PID/cgroup: with version 1 of cgroups there is one for each
- * controller. */
-std::string cgroup_of(Kernel &kernel, std::uint32_t pid);
-/** /proc/PID/comm, without its line break. */
-std::string command_of(Kernel &kernel, std::uint32_t pid);
+/// The longest path of /proc/PID/cgroup: with version 1 of cgroups there is one for each
+/// controller.
+[[nodiscard]] std::string cgroup_of(Kernel &kernel, std::uint32_t pid);
+/// /proc/PID/comm, without its line break.
+[[nodiscard]] std::string command_of(Kernel &kernel, std::uint32_t pid);
 
 } // namespace nvdebug::driver
-
-#endif

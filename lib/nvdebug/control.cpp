@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "nvdebug/control.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/task.hpp"
 
-#include <array>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -17,7 +16,7 @@ std::string id_of(std::uint32_t id) {
     return std::to_string(id);
 }
 
-/** Items with a blank between, each with @p suffix. */
+/// Items with a blank between, each with @p suffix.
 template <typename T>
 std::string joined(std::span<const T> items, std::string_view suffix = "") {
     std::string text;
@@ -67,8 +66,7 @@ Request schedule_runlists(std::span<const std::uint32_t> runlists, bool on) {
 }
 
 Request set_preemption_mode(const Target &channel, PreemptionMode mode) {
-    constexpr std::array words = {" wfi", " cta", " cilp"};
-    return {"preemption_mode", to_string(channel) + words[static_cast<std::size_t>(mode)], true};
+    return {"preemption_mode", to_string(channel) + " " + name_of(mode), true};
 }
 
 Request pause_tasks(Pids pids) {
@@ -88,13 +86,11 @@ Request set_task_timeslice(Pids pids, std::uint64_t ns) {
 }
 
 Request set_task_interleave(Pids pids, Interleave level) {
-    constexpr std::array words = {"low ", "medium ", "high "};
-    return {"set_task_interleave", words[static_cast<std::size_t>(level)] + joined(pids), true};
+    return {"set_task_interleave", std::string(name_of(level)) + " " + joined(pids), true};
 }
 
 Request set_task_preemption(Pids pids, PreemptionMode mode) {
-    constexpr std::array words = {"wfi ", "cta ", "cilp "};
-    return {"set_task_preemption", words[static_cast<std::size_t>(mode)] + joined(pids), true};
+    return {"set_task_preemption", std::string(name_of(mode)) + " " + joined(pids), true};
 }
 
 Request set_timeslices(std::span<const TsgTimeslice> timeslices) {
@@ -106,7 +102,7 @@ Request set_timeslices(std::span<const TsgTimeslice> timeslices) {
 
 namespace {
 
-/** Decimal or `0x…`. */
+/// Decimal or `0x…`.
 std::optional<std::uint32_t> parse_id(std::string_view text) {
     int base = 10;
     if (text::take_prefix(text, "0x") || text::take_prefix(text, "0X"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "nvdebug/owner.hpp"
-#include "nvdebug/parse.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/parse.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,12 +13,9 @@ using text::key;
 using text::Value;
 
 constexpr text::Key<Owners> counts[] = {
-    key<&Owners::hidden>("hidden"),
-    key<&Owners::denied>("denied"),
-    key<&Owners::ended>("ended"),
-    key<&Owners::refused>("refused"),
-    key<&Owners::cut>("cut").optional(),
-    key<&Owners::lacked>("lacked").optional(),
+    key<&Owners::hidden>("hidden"),      key<&Owners::denied>("denied"),
+    key<&Owners::ended>("ended"),        key<&Owners::refused>("refused"),
+    key<&Owners::cut>("cut").optional(), key<&Owners::lacked>("lacked").optional(),
 };
 
 struct Row {
@@ -28,7 +25,7 @@ struct Row {
     Place instance_place;
 };
 
-/** What stands for a byte in a word: `\\x20`. */
+/// What stands for a byte in a word: `\\x20`.
 std::optional<char> escaped(std::string_view text) {
     constexpr std::size_t length = 4;
     if (text.size() < length || !text.starts_with("\\x"))
@@ -69,7 +66,7 @@ constexpr text::Key<Row> columns[] = {
     key<&Row::instance_place, &Place::aperture>("aperture"),
 };
 
-/** Texts of older versions have none. */
+/// Texts of older versions have none.
 constexpr text::Key<Row> later_columns[] = {
     key<&Row::process, &Process::uid>("uid"),
     key<&Row::process, &Process::started>("started"),
@@ -94,11 +91,12 @@ Result<Owners> parse_owners(std::string_view text) {
     const std::string_view head = text.substr(0, end + 1);
     const std::string_view table = text.substr(std::min(end + 2, text.size()));
     return text::parse_record<Owners>(head, counts).and_then([&](Owners owners) {
-        return text::parse_table<Row>(table, columns, later_columns).map([&](const std::vector<Row> &rows) {
-            for (const Row &row : rows)
-                add(row, owners);
-            return std::move(owners);
-        });
+        return text::parse_table<Row>(table, columns, later_columns)
+            .map([&](const std::vector<Row> &rows) {
+                for (const Row &row : rows)
+                    add(row, owners);
+                return std::move(owners);
+            });
     });
 }
 
@@ -127,7 +125,7 @@ bool is_hex(std::string_view text) {
     return text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/** 64 digits: the whole name, or what a runtime's scope has behind its last `-` or `:`. */
+/// 64 digits: the whole name, or what a runtime's scope has behind its last `-` or `:`.
 std::optional<std::string> id_in(std::string_view name) {
     constexpr std::size_t digits = 64;
     constexpr std::string_view end = ".scope";
@@ -142,7 +140,7 @@ std::optional<std::string> id_in(std::string_view name) {
     return name.size() == digits && is_hex(name) ? std::optional(std::string(name)) : std::nullopt;
 }
 
-/** `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`. */
+/// `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`.
 std::optional<std::string> pod_in(std::string_view name) {
     constexpr std::size_t length = 36;
     constexpr std::string_view end = ".slice", prefix = "pod";
@@ -164,14 +162,15 @@ std::optional<std::string> pod_in(std::string_view name) {
     return uid;
 }
 
-/** Units below which only runtimes make cgroups of containers. */
+/// Units below which only runtimes make cgroups of containers.
 bool is_runtime(std::string_view unit) {
-    constexpr std::string_view runtimes[] = {"containerd.service", "crio.service", "docker.service",
-                                             "k3s.service", "kubelet.service", "rke2.service"};
+    constexpr std::string_view runtimes[] = {"containerd.service", "crio.service",
+                                             "docker.service",     "k3s.service",
+                                             "kubelet.service",    "rke2.service"};
     return std::ranges::find(runtimes, unit) != std::end(runtimes);
 }
 
-/** Returns whether users may make cgroups of any name below one of this name. */
+/// Returns whether users may make cgroups of any name below one of this name.
 bool is_delegated(std::string_view name) {
     return name == "user.slice" || name.starts_with("user-") || name.starts_with("user@") ||
            name.ends_with(".scope") || (name.ends_with(".service") && !is_runtime(name));
@@ -181,7 +180,7 @@ struct Runtime {
     std::optional<std::string> container, pod;
 };
 
-/** Considers names from the root on, down to a cgroup below which users choose names. */
+/// Considers names from the root on, down to a cgroup below which users choose names.
 Runtime runtime_of(const Process &process) {
     const std::string cgroup = process.cgroup.value_or("");
     Runtime found;
@@ -208,6 +207,22 @@ std::optional<std::string> container_of(const Process &process) {
 
 std::optional<std::string> pod_of(const Process &process) {
     return runtime_of(process).pod;
+}
+
+std::optional<std::string> job_of(const Process &process) {
+    std::string_view rest = process.cgroup ? std::string_view(*process.cgroup) : std::string_view();
+    text::take_until(rest, '/');
+    const std::string_view first = text::take_until(rest, '/'),
+                           second = text::take_until(rest, '/');
+    std::string_view job = text::take_until(rest, '/');
+    const bool is_slurm =
+        first == "system.slice"
+            ? second == "slurmstepd.scope" || second.ends_with("_slurmstepd.scope")
+            : (first == "slurm" || first.starts_with("slurm_")) && second.starts_with("uid_");
+    if (!is_slurm || !text::take_prefix(job, "job_") || job.empty() ||
+        job.find_first_not_of("0123456789") != job.npos)
+        return std::nullopt;
+    return std::string(job);
 }
 
 } // namespace nvdebug

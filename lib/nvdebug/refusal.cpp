@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "refusal.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/task.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,7 @@ std::vector<std::uint32_t> ids_in(const Runlist &list, Listed kind) {
     return ids;
 }
 
-/** `no TSG`, `TSG 5`, `TSGs 0-2`; of many only the first. */
+/// `no TSG`, `TSG 5`, `TSGs 0-2`; of many only the first.
 std::string named(Listed kind, std::vector<std::uint32_t> ids) {
     constexpr std::size_t most = 64;
     std::string noun = kind == Listed::tsg ? "TSG" : "channel";
@@ -32,7 +33,7 @@ std::string named(Listed kind, std::vector<std::uint32_t> ids) {
     return noun + fold_ids(ids) + (left > 0 ? " and " + std::to_string(left) + " more" : "");
 }
 
-/** `runlist 0 holds TSGs 0-2, runlist 6 TSG 10` */
+/// `runlist 0 holds TSGs 0-2, runlist 6 TSG 10`
 std::string holders(std::span<const Runlist> lists, Listed kind) {
     std::string text;
     for (const Runlist &list : lists) {
@@ -88,7 +89,7 @@ std::string no_runlist(const Gpu &gpu, const Info &info, std::uint64_t id) {
 
 namespace {
 
-/** What the targets of a control are. */
+/// What the targets of a control are.
 enum class Kind { other, runlist, channel, tsg };
 
 Kind kind_of(std::string_view file) {
@@ -105,7 +106,7 @@ Kind kind_of(std::string_view file) {
     return Kind::other;
 }
 
-/** The targets that a request names; words that are none are left out. */
+/// The targets that a request names; words that are none are left out.
 std::vector<Target> targets_of(std::string_view file, std::string_view text) {
     std::vector<Target> targets;
     text::take_prefix(text, "lease ");
@@ -121,7 +122,7 @@ std::vector<Target> targets_of(std::string_view file, std::string_view text) {
     return targets;
 }
 
-/** The fault of a target; an empty text: none. No text: that cannot be found out. */
+/// The fault of a target; an empty text: none. No text: that cannot be found out.
 std::optional<std::string> wrong_with(const Gpu &gpu, const Info &info, Kind kind,
                                       const Target &target) {
     const auto runlist = kind == Kind::runlist ? std::optional(target.id) : target.runlist;
@@ -142,15 +143,14 @@ std::optional<std::string> wrong_with(const Gpu &gpu, const Info &info, Kind kin
     return holder ? "" : holder.error().sentence;
 }
 
-/** The reason that is left where nothing is wrong with the targets (docs/proc.md); empty: several
- *  are. */
+/// The reason that is left where nothing is wrong with the targets (docs/proc.md); empty: several
+///  are.
 std::string other_reason(std::string_view file, std::string_view text, int number) {
     text::take_prefix(text, "lease ");
     text::take_word(text);
     if (file == "set_timeslice" && number == ERANGE)
         return "a timeslice is 1.024 to 8556380.160 microseconds, not " + text::quote(text);
-    if (file == "preemption_mode" && number == EINVAL &&
-        (text == "wfi" || text == "cta" || text == "cilp"))
+    if (file == "preemption_mode" && number == EINVAL && parse_preemption_mode(text))
         return "the channel has no graphics context";
     if (file == "switch_to_tsg" && number == EINVAL && text.empty())
         return "fewer channels follow the TSG's header than that says";

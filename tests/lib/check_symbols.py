@@ -36,7 +36,7 @@ def declared(headers):
             inline = re.sub(r"\{[^{}]*\}", "{}", body)
             for member in re.findall(r"(~?\b\w+|operator=)\([^;{}]*\)[^;{}]*;", inline):
                 names.add(f"nvdebug::{name}::{member}")
-        for name in re.findall(r"^NVDEBUG_API[^;(]*?(\w+)\(", text, flags=re.M):
+        for name in re.findall(r"^(?:\[\[nodiscard\]\] )?NVDEBUG_API[^;(]*?(\w+)\(", text, flags=re.M):
             names.add(f"nvdebug::{name}")
     return names
 
