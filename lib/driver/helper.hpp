@@ -28,7 +28,7 @@ struct Call {
 };
 
 template <typename Params>
-Call call_of(const OwnedChannel &owned, std::uint32_t object, const Params &params) {
+Call call_of(const ClientChannel &owned, std::uint32_t object, const Params &params) {
     Call call{owned.process, owned.control, owned.client, object, Params::command, {}};
     call.params.resize(sizeof(params));
     std::memcpy(call.params.data(), &params, sizeof(params));

@@ -45,7 +45,7 @@ std::string row(const Process &process, const std::string &channel) {
            std::to_string(process.started) + "\n";
 }
 
-std::string row(const Process &process, const OwnedChannel &channel) {
+std::string row(const Process &process, const ClientChannel &channel) {
     std::string text = hex(channel.client) + " " + (channel.tsg ? hex(channel.tsg) : "-") + " ";
     text += channel.timeslice_us ? std::to_string(*channel.timeslice_us) : "-";
     text += " " + hex(channel.channel) + " ";

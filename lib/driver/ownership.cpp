@@ -86,10 +86,10 @@ class Asked {
         return answer.ok();
     }
 
-    std::vector<OwnedChannel> channels(const Card &card) {
+    std::vector<ClientChannel> channels(const Card &card) {
         find_objects();
         const auto subdevices = subdevices_of(card);
-        std::vector<OwnedChannel> found;
+        std::vector<ClientChannel> found;
         for (const auto &[object, object_class] : objects_)
             if (rm::is_channel_class(object_class))
                 if (auto channel = channel_of(object, subdevices))
@@ -179,9 +179,9 @@ class Asked {
         return subdevices;
     }
 
-    std::optional<OwnedChannel>
+    std::optional<ClientChannel>
     channel_of(std::uint32_t channel, const std::map<std::uint32_t, std::uint32_t> &subdevices) {
-        OwnedChannel found{0, 0, client_, 0, 0, channel, {}, {}};
+        ClientChannel found{0, 0, client_, 0, 0, channel, {}, {}};
         std::uint32_t above = channel;
         for (int depth = 0; depth < deepest; depth++) {
             above = parent_of(above);
@@ -277,9 +277,9 @@ class Ownership::Look {
                 owned_.cut.push_back(one.process.pid);
             owned_.processes.push_back(std::move(one.process));
         }
-        for (OwnedChannel &channel : owned_.channels)
+        for (ClientChannel &channel : owned_.channels)
             channel.process = places[channel.process];
-        std::ranges::stable_sort(owned_.channels, {}, &OwnedChannel::process);
+        std::ranges::stable_sort(owned_.channels, {}, &ClientChannel::process);
         return std::move(owned_);
     }
 
@@ -513,13 +513,13 @@ class Ownership::Look {
         Taken taken = take(one, at.number);
         if (taken.number() < 0)
             return;
-        std::vector<OwnedChannel> channels;
+        std::vector<ClientChannel> channels;
         if (known_.asked_.contains(at) || !is_duplicate(one, at, taken.number()))
             for (const std::uint32_t client : clients)
                 ask(one, at, taken.number(), client, channels);
         if (!one.budget.spent() && !known_.broken_)
             known_.asked_[at] = known_.pass_;
-        for (OwnedChannel &channel : channels) {
+        for (ClientChannel &channel : channels) {
             channel.process = n;
             channel.control = one.process.controls.size();
             owned_.channels.push_back(channel);
@@ -542,7 +542,7 @@ class Ownership::Look {
     }
 
     void ask(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
-             std::vector<OwnedChannel> &channels) {
+             std::vector<ClientChannel> &channels) {
         if (one.budget.spent())
             return;
         const auto owner = known_.owned_.find(client);
@@ -567,7 +567,7 @@ class Ownership::Look {
         known_.owned_[client] = at;
         done_.insert(client);
         if (one.budget.spend_client())
-            for (OwnedChannel &channel : asked.channels(card_))
+            for (ClientChannel &channel : asked.channels(card_))
                 channels.push_back(channel);
     }
 

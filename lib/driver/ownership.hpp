@@ -24,7 +24,7 @@ struct Count {
     std::uint32_t hidden = 0, denied = 0, ended = 0, refused = 0;
 };
 
-struct OwnedChannel {
+struct ClientChannel {
     std::size_t process, control;              ///< which of the processes, and of its descriptors
     std::uint32_t client;                      ///< the RM's name
     std::uint32_t subdevice, tsg, channel;     ///< the client's names; tsg 0: it is in none
@@ -42,7 +42,7 @@ struct Owned {
     std::vector<std::uint32_t> cut;     ///< pids of processes that have more than is asked about
     int trouble = 0;                    ///< errno of what this process lacked; 0: nothing
     std::vector<Process> processes;     ///< the oldest first
-    std::vector<OwnedChannel> channels; ///< by process
+    std::vector<ClientChannel> channels; ///< by process
 };
 
 /**

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver_tree.hpp"
+#include "driver_hold.hpp"
+#include "driver_requests.hpp"
 #include "error.hpp"
 #include "lib/base/text.hpp"
 #include "lib/driver/machine.hpp"
-#include "nvdebug/gpu.hpp"
 #include "lib/driver/owners.hpp"
 #include "lib/driver/rm.hpp"
-#include "driver_requests.hpp"
 #include "lib/driver/switches.hpp"
+#include "nvdebug/gpu.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,14 @@
 namespace nvdebug::driver {
 namespace {
 
-/** A line of sysfs, without its end; `0x10de` without 0x. */
+/// A line of sysfs, without its end; `0x10de` without 0x.
 std::string value_of(Kernel &kernel, const std::string &path) {
     std::string text = kernel.read(path);
     text = text.substr(0, text.find('\n'));
     return text.starts_with("0x") ? text.substr(2) : text;
 }
 
-/** Sizes of BARs by NVIDIA's numbers: which resources they are, differs from board to board. */
+/// Sizes of BARs by NVIDIA's numbers: which resources they are, differs from board to board.
 std::array<std::uint64_t, 3> bar_bytes(const std::string &resources) {
     constexpr std::uint64_t is_memory = 0x200; // IORESOURCE_MEM of linux/ioport.h
     constexpr int bars = 6;
@@ -61,14 +62,14 @@ Attachment attachment_of(Kernel &kernel, const std::string &pci_address) {
     return attachment;
 }
 
-/** A GPU, asked for when it is first needed. */
+/// A GPU, asked for when it is first needed.
 class Unit {
   public:
     Unit(std::shared_ptr<Kernel> kernel, std::shared_ptr<Ownership> ownership, Card card)
         : kernel_(std::move(kernel)), ownership_(std::move(ownership)), card_(std::move(card)) {}
 
-    /** One that could not be opened is tried again after a while: it may have been asleep, or not
-     * yet set up. */
+    /// One that could not be opened is tried again after a while: it may have been asleep, or not
+    /// yet set up.
     std::shared_ptr<Machine> machine() {
         constexpr std::chrono::seconds between_tries{2};
         const std::scoped_lock held(lock_);
@@ -109,28 +110,28 @@ class Unit {
         });
     }
 
-    Result<Performed> steer(std::string_view file, const std::string &text,
-                            const Look &look) const {
+    Result<Performed> perform(std::string_view file, const std::string &text,
+                              const ReadLists &read_lists) const {
         if (asleep())
             return tl::unexpected(left_asleep());
-        return driver::steer(kernel_, *ownership_, card_, file, text, look);
+        return perform_request(kernel_, *ownership_, card_, file, text, read_lists);
     }
 
     Result<std::unique_ptr<TaskHold>> hold(const std::vector<std::uint32_t> &pids,
-                                           const HoldOptions &options, const Look &look) const {
+                                           const HoldOptions &options, const ReadLists &read_lists) const {
         if (asleep())
             return tl::unexpected(left_asleep());
-        return driver::hold(kernel_, *ownership_, card_, pids, options, look);
+        return driver::hold(kernel_, *ownership_, card_, pids, options, read_lists);
     }
 
-    /** Why there is nothing but `info`; empty: there is more. */
+    /// Why there is nothing but `info`; empty: there is more.
     std::optional<Error> closed() const {
         const std::scoped_lock held(lock_);
         return closed_;
     }
 
   private:
-    /** As the module does, such a GPU is left alone. Opening its file would wake it. */
+    /// As the module does, such a GPU is left alone. Opening its file would wake it.
     bool asleep() const {
         return value_of(*kernel_, "/sys/bus/pci/devices/" + card_.pci_address +
                                       "/power/runtime_status") == "suspended";
@@ -176,7 +177,7 @@ class Unit {
     std::optional<Error> closed_;
 };
 
-/** `gpu0/info`, of which the first is a number of a GPU. */
+/// `gpu0/info`, of which the first is a number of a GPU.
 struct Name {
     std::size_t gpu;
     std::string_view file; ///< empty: the folder
@@ -192,7 +193,7 @@ std::optional<Name> parse(std::string_view name) {
     return Name{static_cast<std::size_t>(*gpu), name};
 }
 
-/** Not of the core's: the only file of the driver alone. */
+/// Not of the core's: the only file of the driver alone.
 constexpr std::string_view owners_file = "owners";
 
 class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<DriverTree> {
@@ -247,7 +248,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     Result<Performed> request(std::string_view name, const std::string &text) const override {
         return ask(name, [&](Unit &unit, std::string_view file) -> Result<Performed> {
             if (is_control(file))
-                return unit.steer(file, text, [&](Detail detail) {
+                return unit.perform(file, text, [&](Detail detail) {
                     return lists(unit, parse(name)->gpu, detail);
                 });
             if (file == "context_switches")
@@ -295,7 +296,7 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     }
 
   private:
-    /** For controls: those that can be read; none where that is for root. */
+    /// For controls: those that can be read; none where that is for root.
     Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
         unit.machine();
         std::vector<Runlist> found;

@@ -69,9 +69,9 @@ TEST_F(Steering, TsgsArePreempted) {
 
 TEST_F(Steering, WhatIsNobodysIsLeftToTheModule) {
     expect_error(gpu.perform(nvdebug::disable_channels({{0, 0}, {0, 4}})), ErrorCode::unsupported,
-                 "channel 0:4 is of no process that is known");
+                 "channel 0:4 belongs to no known process");
     expect_error(gpu.perform(nvdebug::set_timeslice({0, 2}, 512'000)), ErrorCode::unsupported,
-                 "TSG 0:2 is of no process that is known");
+                 "TSG 0:2 belongs to no known process");
     EXPECT_EQ(enabled(), all_on);
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
@@ -186,7 +186,7 @@ TEST_F(Steering, SaysWhoThereIs) {
     expect_error(gpu.perform(pause({558})), ErrorCode::denied, "ptrace_scope is 0 (it is 2 here)");
     kernel.processes[558].denied = false;
     kernel.processes[558].hidden = true;
-    expect_error(gpu.perform(pause({558})), ErrorCode::denied, "you may not");
+    expect_error(gpu.perform(pause({558})), ErrorCode::denied, "this user lacks");
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
@@ -225,21 +225,21 @@ TEST_F(Steering, IsPutBackWhereOneIsRefused) {
     expect_error(gpu.perform(pause({557})), ErrorCode::gone, "the GPU has gone");
     kernel.refuse_with = rm::insufficient_permissions;
     kernel.asked_to_change = 0;
-    expect_error(gpu.perform(pause({557, 558})), ErrorCode::denied, "does not let you");
+    expect_error(gpu.perform(pause({557, 558})), ErrorCode::denied, "does not permit it");
 }
 
 TEST_F(Steering, IsPutBackWhereNothingComesOfIt) {
     kernel.takes_without_effect = true;
     expect_error(gpu.perform(timeslice({557}, 512)), ErrorCode::unsupported,
-                 "the timeslice of TSG 0:0 still is");
+                 "the timeslice of TSG 0:0 is still");
     const auto changes = kernel.changes();
     std::vector<std::uint64_t> set;
     for (const auto &change : changes)
         if (change.command == rm::SetTimeslice::command)
             set.push_back(change.value);
     EXPECT_EQ(set, (std::vector<std::uint64_t>{512, 2000}));
-    expect_error(gpu.perform(pause({557})), ErrorCode::unsupported, "still is enabled");
-    expect_error(gpu.lease(pause({557})), ErrorCode::unsupported, "still is enabled");
+    expect_error(gpu.perform(pause({557})), ErrorCode::unsupported, "is still enabled");
+    expect_error(gpu.lease(pause({557})), ErrorCode::unsupported, "is still enabled");
 }
 
 TEST_F(Steering, EndsInTheMiddle) {
