@@ -65,7 +65,7 @@ from trees import fails
                                      "nothing was written"])
       for time, word in (("1us", "shorter"), ("0", "shorter"), ("1.023us", "shorter"),
                          ("9s", "longer"), ("8556380.161", "longer"))),
-    ("tsg timeslice 0:1 fast", ["'fast' is no time"]),
+    ("tsg timeslice 0:1 fast", ["'fast' is not a time"]),
     ("memory translate 0:1", ["VA"]),
     ("memory translate 0:1 0x1000 fast", ["'fast' is no OPTION", "base"]),
     *((f"memory translate {word} 0x1000", [f"'{word}' is no SPACE"])

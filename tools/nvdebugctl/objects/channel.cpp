@@ -3,6 +3,7 @@
 
 #include "channel.hpp"
 #include "control/control.hpp"
+#include "nvdebug/task.hpp"
 #include "objects.hpp"
 #include "state/state.hpp"
 
@@ -136,10 +137,8 @@ Outcome<Document> enable(Context &context) {
 }
 
 Outcome<Document> preemption(Context &context) {
-    using Mode = nvdebug::PreemptionMode;
     const nvdebug::Target channel = context.targets().front();
-    const std::string &word = context.words("MODE").front();
-    const Mode mode = word == "wfi" ? Mode::wfi : word == "cta" ? Mode::cta : Mode::cilp;
+    const nvdebug::PreemptionMode mode = *nvdebug::parse_preemption_mode(context.words("MODE").front());
     return carry_out(context, nvdebug::set_preemption_mode(channel, mode),
                      compute_preemption(context.gpu(), channel));
 }
@@ -216,7 +215,7 @@ std::vector<Command> channel_commands() {
                         Argument::Kind::choice,
                         "when idle (wfi), between thread blocks (cta), at any instruction (cilp)",
                         Argument::Count::one,
-                        {"wfi", "cta", "cilp"}}},
+                        {nvdebug::preemption_words.begin(), nvdebug::preemption_words.end()}}},
          .control = true,
          .leasable = true,
          .notes = {"All channels of a TSG share the context, and so the mode.",

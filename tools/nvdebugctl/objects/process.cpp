@@ -3,47 +3,42 @@
 
 #include "cli/json.hpp"
 #include "objects.hpp"
-#include "state/state.hpp"
 #include "state/tasks.hpp"
 
 namespace nvdebugctl {
 
 namespace {
 
-using nvdebug::OwnedChannel;
+using nvdebug::OwnedTsg;
+using nvdebug::OwnersOnLists;
 
-Json row(const Context &context, const nvdebug::Process &process, const Task &task,
-         const Places &lists) {
-    const OwnedChannel *const first = task.empty() ? nullptr : task.front();
-    const Listed *const listed = place_of(task, lists);
+/// @param tsg empty: none is known of the process
+Json row(const Context &context, const OwnersOnLists &tasks, const nvdebug::Process &process, const OwnedTsg &tsg) {
+    const nvdebug::OwnedChannel *const first = tsg.empty() ? nullptr : tsg.front();
+    const nvdebug::RunlistPlace *const place = tasks.place_of(tsg);
     Json row = head_of(context, process);
     row.update(
-        {{"runlist", listed ? Json(listed->runlist) : Json()},
-         {"tsg", listed ? or_null(listed->tsg) : Json()},
-         {"timeslice_us", first ? timeslice_of(task, lists) : Json()},
+        {{"runlist", place ? Json(place->runlist) : Json()},
+         {"tsg", place ? or_null(place->tsg) : Json()},
+         {"timeslice_us", first ? timeslice_of(tasks, tsg) : Json()},
          {"asked_us", first && first->timeslice_ns ? microseconds(*first->timeslice_ns) : Json()},
-         {"channels", first ? Json(task.size()) : Json()},
+         {"channels", first ? Json(tsg.size()) : Json()},
          {"client", first ? hex(first->client) : Json()},
          {"client_tsg", first ? hex(first->tsg) : Json()}});
     return row;
 }
 
 Outcome<Document> list(Context &context) {
-    const auto owners = context.gpu().owners();
-    if (!owners)
-        return tl::unexpected(Failure(owners.error()));
-    say_passed_over(context, *owners);
-    std::vector<nvdebug::Runlist> lists;
-    if (!owners->channels.empty())
-        lists = lists_of_tasks(context);
-    const Places listed = find_listed(lists, *owners);
+    const auto tasks = read_tasks(context);
+    if (!tasks)
+        return tl::unexpected(tasks.error());
     Json rows = Json::array();
-    for (const nvdebug::Process &process : owners->processes) {
-        const std::vector<Task> tasks = tasks_of(*owners, process);
-        if (tasks.empty())
-            rows.push_back(row(context, process, {}, listed));
-        for (const Task &task : tasks)
-            rows.push_back(row(context, process, task, listed));
+    for (const nvdebug::Process &process : tasks->owners().processes) {
+        const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid);
+        if (tsgs.empty())
+            rows.push_back(row(context, *tasks, process, {}));
+        for (const OwnedTsg &tsg : tsgs)
+            rows.push_back(row(context, *tasks, process, tsg));
     }
     return Document{rows};
 }

@@ -168,7 +168,7 @@ Outcome<void> check_time(const Context &context) {
     const auto ns = parse_timespan_ns(time);
     if (!ns)
         return usage(
-            fmt::format("'{}' is no time: write 500us, 2ms, 1.5ms or plain microseconds", time));
+            fmt::format("'{}' is not a time: write 500us, 2ms, 1.5ms or plain microseconds", time));
     if (*ns < shortest_ns || *ns > longest_ns)
         return usage(fmt::format("a timeslice is 1.024us to 8.556380160s, and {} is {} than that; "
                                  "nothing was written",

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <fmt/format.h>
 
-#include "state/tasks.hpp"
+#include "nvdebug/task.hpp"
 
 namespace nvdebugctl {
 
@@ -153,7 +153,7 @@ void Recorder::read_owners() {
     new_.clear();
     if (gpu_.tree().source() != nvdebug::Source::driver)
         return;
-    const auto owners = gpu_.owners();
+    auto owners = gpu_.owners();
     const auto info = gpu_.info();
     if (!owners || !info)
         return;
@@ -161,15 +161,15 @@ void Recorder::read_owners() {
     for (const std::uint32_t id : info->runlists)
         if (auto list = gpu_.runlist(id, nvdebug::Detail::brief))
             lists.push_back(std::move(*list));
-    const Places places = find_listed(lists, *owners);
+    const nvdebug::OwnersOnLists tasks(std::move(*owners), std::move(lists));
     owner_.clear();
-    for (const nvdebug::Process &each : owners->processes) {
+    for (const nvdebug::Process &each : tasks.owners().processes) {
         look_for_successor(each.pid);
         RecordedProcess fresh{each.pid, each.command, each.cgroup, nvdebug::container_of(each), {},
                               0,        each.started};
-        for (const Task &task : tasks_of(*owners, each)) {
-            fresh.channels += task.size();
-            const Listed *const place = place_of(task, places);
+        for (const nvdebug::OwnedTsg &tsg : nvdebug::tsgs_of(tasks.owners(), each.pid)) {
+            fresh.channels += tsg.size();
+            const nvdebug::RunlistPlace *const place = tasks.place_of(tsg);
             if (!place)
                 continue;
             if (place->tsg) {
@@ -179,13 +179,12 @@ void Recorder::read_owners() {
                     {place->runlist, *place->tsg,
                      place->header ? std::optional(place->header->timeslice_ns) : std::nullopt});
             }
-            for (const nvdebug::OwnedChannel *const channel : task)
-                if (const auto listed = places.find(channel); listed != places.end())
-                    owner_[{listed->second.runlist, Occupant::Kind::channel}]
-                          [listed->second.channel->id] = each.pid;
+            for (const nvdebug::OwnedChannel *const channel : tsg)
+                if (const nvdebug::RunlistPlace *const listed = tasks.place_of(*channel))
+                    owner_[{listed->runlist, Occupant::Kind::channel}][listed->channel->id] = each.pid;
         }
-        std::ranges::sort(fresh.tsgs, {}, [](const RecordedProcess::Tsg &tsg) {
-            return std::pair(tsg.runlist, tsg.id);
+        std::ranges::sort(fresh.tsgs, {}, [](const RecordedProcess::Tsg &one) {
+            return std::pair(one.runlist, one.id);
         });
         const auto known = processes_.find(each.pid);
         // Turns of it were emitted without a start: it stays without.

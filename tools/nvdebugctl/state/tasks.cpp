@@ -6,18 +6,18 @@
 #include <pwd.h>
 
 #include "cli/json.hpp"
-#include "state.hpp"
 #include "cli/text.hpp"
+#include "state.hpp"
 
 namespace nvdebugctl {
 
-using nvdebug::OwnedChannel;
 using nvdebug::Owners;
+using nvdebug::OwnersOnLists;
 using nvdebug::Runlist;
 
 namespace {
 
-/** Its name where there is one, as ps(1) has it. */
+/// Its name where there is one, as ps(1) has it.
 std::string user_name(std::uint32_t uid) {
     constexpr std::size_t longest = 4096;
     std::array<char, longest> text{};
@@ -26,7 +26,38 @@ std::string user_name(std::uint32_t uid) {
     return found ? printable(found->pw_name) : std::to_string(uid);
 }
 
+/// Those that can be read.
+std::vector<Runlist> lists_of_tasks(Context &context) {
+    auto lists = read_runlists(context, nvdebug::Detail::brief);
+    if (lists)
+        return std::move(*lists);
+    nvdebug::Error error = lists.error().error;
+    error.sentence = "which runlist and TSG it is, is not shown: " + error.sentence;
+    context.missing(std::move(error));
+    return {};
+}
+
+/// Processes that may not be queried are missing from the answer; a note names other omissions.
+void report_passed_over(Context &context, const Owners &owners) {
+    if (owners.denied || owners.refused)
+        context.missing({nvdebug::ErrorCode::denied, 0, context.gpu().path("owners"),
+                         "not all of it is shown: " + passed_over(owners)});
+    else if (const std::string over = passed_over(owners); !over.empty())
+        context.note("there may be more: " + over);
+}
+
 } // namespace
+
+Outcome<OwnersOnLists> read_tasks(Context &context) {
+    auto owners = context.gpu().owners();
+    if (!owners)
+        return tl::unexpected(Failure(owners.error()));
+    report_passed_over(context, *owners);
+    std::vector<Runlist> lists;
+    if (!owners->channels.empty())
+        lists = lists_of_tasks(context);
+    return OwnersOnLists(std::move(*owners), std::move(lists));
+}
 
 Json head_of(const Context &context, const nvdebug::Process &process) {
     const bool here = context.gpu().tree().source() == nvdebug::Source::driver;
@@ -41,66 +72,33 @@ Json head_of(const Context &context, const nvdebug::Process &process) {
             {"cgroup", or_null(process.cgroup)}};
 }
 
-Places find_listed(const std::vector<Runlist> &lists, const Owners &owners) {
-    Places found;
-    for (const Runlist &list : lists)
-        for (const auto &[channel, tsg, entries] : nvdebug::channels_of(list)) {
-            if (!nvdebug::owner_of(owners, *channel))
-                continue;
-            for (const OwnedChannel &owned : owners.channels)
-                if (owned.instance_place == channel->instance_place)
-                    found[&owned] = {list.id, tsg ? std::optional(tsg->id) : std::nullopt, channel,
-                                     tsg};
-        }
+Json timeslice_of(const OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg) {
+    const auto ns = tasks.timeslice_ns(tsg);
+    return ns ? microseconds(*ns) : Json();
+}
+
+Json distinct(const std::vector<Json> &values) {
+    Json found = Json::array();
+    for (const Json &value : values)
+        if (!value.is_null() && std::ranges::find(found, value) == found.end())
+            found.push_back(value);
     return found;
 }
 
-std::vector<Task> tasks_of(const Owners &owners, const nvdebug::Process &process) {
-    std::vector<Task> tasks;
-    std::map<std::pair<std::uint32_t, std::optional<std::uint32_t>>, std::size_t> known;
-    for (const OwnedChannel &owned : owners.channels) {
-        if (owned.pid != process.pid)
-            continue;
-        const auto [at, fresh] = known.try_emplace({owned.client, owned.tsg}, tasks.size());
-        if (fresh || !owned.tsg)
-            tasks.emplace_back();
-        tasks[owned.tsg ? at->second : tasks.size() - 1].push_back(&owned);
-    }
-    return tasks;
+Json timeslices_of(const OwnersOnLists &tasks, const std::vector<nvdebug::OwnedTsg> &tsgs) {
+    std::vector<Json> values;
+    for (const nvdebug::OwnedTsg &tsg : tsgs)
+        values.push_back(timeslice_of(tasks, tsg));
+    return distinct(values);
 }
 
-const Listed *place_of(const Task &task, const Places &places) {
-    for (const OwnedChannel *channel : task)
-        if (const auto found = places.find(channel); found != places.end())
-            return &found->second;
-    return nullptr;
-}
-
-Json timeslice_of(const Task &task, const Places &places) {
-    const Listed *const place = place_of(task, places);
-    if (place && place->header)
-        return microseconds(place->header->timeslice_ns);
-    const auto asked = task.front()->timeslice_ns;
-    // For the driver a microsecond has 1,024 ns (docs/hardware.md).
-    return asked ? microseconds(*asked / 1000 * 1024) : Json();
-}
-
-std::vector<Runlist> lists_of_tasks(Context &context) {
-    auto lists = read_runlists(context, nvdebug::Detail::brief);
-    if (lists)
-        return std::move(*lists);
-    nvdebug::Error error = lists.error().error;
-    error.sentence = "which runlist and TSG it is, is not shown: " + error.sentence;
-    context.missing(std::move(error));
-    return {};
-}
-
-void say_passed_over(Context &context, const Owners &owners) {
-    if (owners.denied || owners.refused)
-        context.missing({nvdebug::ErrorCode::denied, 0, context.gpu().path("owners"),
-                         "not all of it is shown: " + passed_over(owners)});
-    else if (const std::string over = passed_over(owners); !over.empty())
-        context.note("there may be more: " + over);
+std::vector<const nvdebug::RunlistPlace *> places_of(const OwnersOnLists &tasks,
+                                                     const std::vector<nvdebug::OwnedTsg> &tsgs) {
+    std::vector<const nvdebug::RunlistPlace *> places;
+    for (const nvdebug::OwnedTsg &tsg : tsgs)
+        if (const nvdebug::RunlistPlace *const place = tasks.place_of(tsg))
+            places.push_back(place);
+    return places;
 }
 
 } // namespace nvdebugctl

@@ -1,54 +1,34 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Which TSGs a process has, and where the hardware has them. */
-#ifndef NVDEBUGCTL_TASKS_HPP
-#define NVDEBUGCTL_TASKS_HPP
+/// @file What commands show of processes and their TSGs (nvdebug/task.hpp).
+#pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <vector>
 
 #include "cli/context.hpp"
-#include "nvdebug/owner.hpp"
-#include "nvdebug/runlist.hpp"
+#include "nvdebug/task.hpp"
 
 namespace nvdebugctl {
 
-/** Where the hardware has a channel. */
-struct Listed {
-    std::uint32_t runlist;
-    std::optional<std::uint32_t> tsg;
-    const nvdebug::Channel *channel; ///< of the list
-    const nvdebug::Tsg *header;      ///< its first; nullptr: bare
-};
+/// Processes with what they have on the GPU, joined with the lists that can be read: none is no
+/// failure, since those are for root and the rest is not.
+[[nodiscard]] Outcome<nvdebug::OwnersOnLists> read_tasks(Context &context);
 
-/** Of each channel that was made: where it is in a list, if in any. */
-using Places = std::map<const nvdebug::OwnedChannel *, Listed>;
+/// Columns that identify a process, before those of its TSGs. Users of a capture have no names.
+[[nodiscard]] Json head_of(const Context &context, const nvdebug::Process &process);
 
-/** They live as long as the lists and owners. */
-Places find_listed(const std::vector<nvdebug::Runlist> &lists, const nvdebug::Owners &owners);
+/// In microseconds; null: not known.
+[[nodiscard]] Json timeslice_of(const nvdebug::OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg);
 
-/** The channels of a TSG as its client knows it. */
-using Task = std::vector<const nvdebug::OwnedChannel *>;
+/// Of some TSGs, each value once, in order.
+[[nodiscard]] Json timeslices_of(const nvdebug::OwnersOnLists &tasks,
+                                 const std::vector<nvdebug::OwnedTsg> &tsgs);
 
-std::vector<Task> tasks_of(const nvdebug::Owners &owners, const nvdebug::Process &process);
+/// The values that are not null, each once, in order.
+[[nodiscard]] Json distinct(const std::vector<Json> &values);
 
-/** The first of its channels that is in a list; nullptr: none is. */
-const Listed *place_of(const Task &task, const Places &places);
-
-/** Its timeslice in microseconds: as the list has it, else as lists have what the driver was asked
- *  for. Null: not known. */
-Json timeslice_of(const Task &task, const Places &places);
-
-/** Columns that identify a process, before those of its TSGs. Users of a capture have no names. */
-Json head_of(const Context &context, const nvdebug::Process &process);
-
-/** Lists that can be read; none is no failure: that is for root, the rest is not. */
-std::vector<nvdebug::Runlist> lists_of_tasks(Context &context);
-
-/** Reports processes that may not be queried as missing, and other omissions in a note. */
-void say_passed_over(Context &context, const nvdebug::Owners &owners);
+/// Where lists have TSGs; those that are in none are left out.
+[[nodiscard]] std::vector<const nvdebug::RunlistPlace *>
+places_of(const nvdebug::OwnersOnLists &tasks, const std::vector<nvdebug::OwnedTsg> &tsgs);
 
 } // namespace nvdebugctl
-
-#endif

@@ -22,8 +22,12 @@ std::string nvtaskset_path() {
     return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : "nvtaskset";
 }
 
-Json keeping_of(std::uint32_t pid, const std::string &pci_address) {
-    const auto keeping = nvtaskset::keeping_of(static_cast<pid_t>(pid), pci_address);
+Json keeping_of(const Context &context, std::uint32_t pid) {
+    const auto info = context.gpu().info();
+    const bool here =
+        context.gpu().tree().source() == nvdebug::Source::driver && info && info->pci_address;
+    const auto keeping =
+        here ? nvtaskset::keeping_of(static_cast<pid_t>(pid), *info->pci_address) : std::nullopt;
     return {{"tpcs", keeping ? or_null(keeping->tpcs) : Json()},
             {"kept", keeping ? Json(keeping->kept) : Json()}};
 }
@@ -31,8 +35,8 @@ Json keeping_of(std::uint32_t pid, const std::string &pci_address) {
 Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const std::string &option,
                        const std::string &value) {
     const std::string path = nvtaskset_path();
-    std::vector<std::string> words{"nvtaskset", "-p",        "-q", "-i", pci_address,
-                                   option,      value,       std::to_string(pid)};
+    std::vector<std::string> words{"nvtaskset", "-p",   "-q",  "-i",
+                                   pci_address, option, value, std::to_string(pid)};
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(word.data());

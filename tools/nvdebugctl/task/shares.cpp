@@ -14,15 +14,15 @@ namespace nvdebugctl {
 namespace {
 
 constexpr double shortest_us = 500, longest_us = 1'000'000;
-/** A turn ends where the work may be taken off next: measured on an H100, 300 us to 16 ms. */
+/// A turn ends where the work may be taken off next: measured on an H100, 300 us to 16 ms.
 constexpr double overrun_us = 103;
 
-/** How long a round has it. */
+/// How long a round has it.
 double turn_of(const Competitor &one) {
     return (static_cast<double>(one.ns) / 1000 + overrun_us) * one.headers;
 }
 
-/** `25%`, `0.5%` */
+/// `25%`, `0.5%`
 std::optional<double> parse_share(const std::string &text) {
     double percent = 0;
     if (!text.ends_with('%'))
@@ -70,12 +70,14 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
     const double left = 1 - wanted;
     if (tsgs.empty() || (others <= 0 && tsgs.size() == 1))
         return fail(nvdebug::ErrorCode::not_found,
-                    "nobody else competes for the runlist: alone it has all of the time");
+                    "no other task competes for the runlist: alone it has all of the time");
     if (others <= 0 && std::abs(left) > rounding)
-        return fail(nvdebug::ErrorCode::invalid,
-                    fmt::format("nobody else competes for the runlist: the shares of these {} have "
-                                "to be 100% together, not {:g}%",
-                                tsgs.size(), wanted * 100));
+        return fail(
+            nvdebug::ErrorCode::invalid,
+            fmt::format(
+                "no other task competes for the runlist: the shares of these {} must be 100% "
+                "together, not {:g}%",
+                tsgs.size(), wanted * 100));
     if (others > 0 && left <= rounding)
         return fail(nvdebug::ErrorCode::invalid,
                     fmt::format("{} tenants with {:g}% together leave nothing for the others",

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "select.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nvdebugctl {
+
+namespace {
+
+constexpr std::array selections = {"--container", "--cgroup", "--command", "--all-of"};
+
+} // namespace
+
+std::vector<Option> selection_options() {
+    return {{"--container", "processes in the container whose id begins so", "ID"},
+            {"--cgroup", "processes in this cgroup or below it", "PATH"},
+            {"--command", "processes of this name", "NAME"},
+            {"--all-of", "this process and all that descend from it", "PID"}};
+}
+
+nvdebug::TaskSelection selection_of(const Context &context) {
+    nvdebug::TaskSelection selection{.container = context.value("--container"),
+                                     .cgroup = context.value("--cgroup"),
+                                     .command = context.value("--command")};
+    if (const auto pid = context.value("--all-of"))
+        selection.ancestor = parse_id(*pid);
+    return selection;
+}
+
+Outcome<void> check_selection(const Context &context) {
+    const bool by_option = std::ranges::any_of(
+        selections, [&](const char *option) { return context.value(option).has_value(); });
+    for (const std::string &word : context.words("PID"))
+        if (!parse_id(word))
+            return usage(fmt::format(
+                "'{}' is no number of a process (PID); 'nvdebugctl task list' lists them", word));
+    if (const auto pid = context.value("--all-of"); pid && !parse_id(*pid))
+        return usage(fmt::format("--all-of takes the number of a process, not '{}'", *pid));
+    if (context.words("PID").empty() == !by_option)
+        return usage(
+            by_option
+                ? "give processes either by PID or by options, not both"
+                : "no process is given: write a PID, --container, --cgroup, --command or --all-of; "
+                  "'nvdebugctl task list' lists them");
+    return {};
+}
+
+Outcome<std::vector<std::uint32_t>> selected(Context &context) {
+    std::vector<std::uint32_t> pids;
+    for (const std::string &word : context.words("PID"))
+        pids.push_back(*parse_id(word));
+    if (!pids.empty())
+        return pids;
+    const auto owners = context.gpu().owners();
+    if (!owners)
+        return tl::unexpected(Failure(owners.error()));
+    pids = nvdebug::select(selection_of(context), *owners);
+    if (!pids.empty())
+        return pids;
+    std::vector<std::string> given;
+    for (const char *const option : selections)
+        if (const auto value = context.value(option))
+            given.push_back(fmt::format("{} {}", option, *value));
+    return fail(nvdebug::ErrorCode::not_found,
+                fmt::format("no process with a GPU context on {} fits {}; {}",
+                            context.gpu().folder(), fmt::join(given, " "),
+                            nvdebug::describe_owners(*owners)));
+}
+
+} // namespace nvdebugctl

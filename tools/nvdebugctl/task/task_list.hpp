@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file `task list` and `task show`: processes with what they have on the GPU.
+#pragma once
+
+#include "cli/context.hpp"
+#include "cli/page.hpp"
+
+namespace nvdebugctl {
+
+[[nodiscard]] Outcome<Document> list_tasks(Context &context);
+[[nodiscard]] Outcome<Document> show_task(Context &context);
+/// The text of show_task().
+void print_task(const Json &data, Page &page);
+
+} // namespace nvdebugctl
