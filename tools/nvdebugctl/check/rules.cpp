@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "cli/text.hpp"
-#include "objects/copy.hpp"
+#include "state/copy_wiring.hpp"
 
 namespace nvdebugctl {
 

@@ -26,7 +26,7 @@ const Stroke borrowed{.color = palette::vermillion, .width = 2, .dashes = "7 4",
 const Stroke contended_edge{.color = palette::vermillion, .width = 3};
 const Stroke no_pce{.dashes = "2 3"};
 
-/** Two lines of text in a box, or one in its middle. */
+/// Two lines of text in a box, or one in its middle.
 void label(Svg &svg, const Box &box, const std::string &first, const std::string &second,
            std::string_view kind) {
     const Font name{.size = 14, .bold = true}, detail{.size = 11};
@@ -80,7 +80,7 @@ class Drawing {
         y_ += 14;
     }
 
-    /** A row for each LCE, as high as its own PCEs need; a PCE stands beside its owner. */
+    /// A row for each LCE, as high as its own PCEs need; a PCE stands beside its owner.
     void place() {
         for (const WiredRunlist &runlist : wiring_.runlists) {
             double top = y_;

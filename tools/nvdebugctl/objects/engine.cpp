@@ -6,8 +6,8 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
-#include "copy.hpp"
 #include "objects.hpp"
+#include "state/copy_wiring.hpp"
 #include "state/state.hpp"
 
 namespace nvdebugctl {
