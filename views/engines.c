@@ -42,6 +42,7 @@ struct engine_line {
 
 struct engines_snapshot {
 	struct nvdebug_snapshot base;
+	bool brief;	/* no more than the engines' own status */
 	struct engine_line line[];
 };
 
@@ -197,12 +198,38 @@ static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 	return ret;
 }
 
+/* One register of each engine, all expected at once: a sample is one burst. */
+static void expect_brief(struct nvdebug_gpu *gpu)
+{
+	const struct nvdebug_topology *topology = &gpu->topology;
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	u32 i;
+
+	for (i = 0; i < topology->engines; i++) {
+		const struct nvdebug_engine *engine = &topology->engine[i];
+
+		if (engine->has & NVDEBUG_ENGINE_HAS_RUNLIST)
+			expect_if_any(gpu, ops->engine_reg(gpu, engine));
+	}
+}
+
+static int read_brief(struct nvdebug_gpu *gpu, struct engine_line *line)
+{
+	const struct nvdebug_status_ops *ops = gpu->chip->status;
+	struct engine_reading *r = &line->reading;
+	int ret;
+
+	ret = read_reg_if_any(gpu, ops->engine_reg(gpu, line->engine),
+			      &r->status);
+	return may_be_unreadable(ret, &r->unreadable);
+}
+
 static void engines_free(struct nvdebug_snapshot *base)
 {
 	kvfree(container_of(base, struct engines_snapshot, base));
 }
 
-static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
+static struct nvdebug_snapshot *take(struct nvdebug_gpu *gpu, bool brief)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;
 	struct engines_snapshot *s;
@@ -214,6 +241,9 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 	s = kvzalloc(struct_size(s, line, topology->engines), GFP_KERNEL_ACCOUNT);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
+	s->brief = brief;
+	if (brief)
+		expect_brief(gpu);
 	for (i = 0; !ret && i < topology->engines; i++) {
 		struct engine_line *line = &s->line[lines];
 
@@ -224,8 +254,9 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 						     line->engine->runlist);
 		ret = nvdebug_gpu_check_stop(gpu);
 		if (!ret)
-			ret = read_line(gpu, line);
-		readable |= has_readable(gpu, line);
+			ret = brief ? read_brief(gpu, line) :
+				      read_line(gpu, line);
+		readable |= brief || has_readable(gpu, line);
 		lines++;
 	}
 	if (!ret && lines && !readable)
@@ -236,6 +267,17 @@ static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
 	}
 	s->base.records = lines + 1;
 	return &s->base;
+}
+
+static struct nvdebug_snapshot *engines_take(struct nvdebug_gpu *gpu, u32 id)
+{
+	return take(gpu, false);
+}
+
+static struct nvdebug_snapshot *engines_brief_take(struct nvdebug_gpu *gpu,
+						   u32 id)
+{
+	return take(gpu, true);
 }
 
 /* Without the instance if the type's name has it. */
@@ -300,7 +342,7 @@ static void put_engine_channels(struct seq_file *m,
 }
 
 static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
-		       const struct engine_line *line)
+		       const struct engine_line *line, bool brief)
 {
 	const struct nvdebug_status_ops *ops = gpu->chip->status;
 	struct nvdebug_engine_status status;
@@ -321,6 +363,10 @@ static void put_engine(struct seq_file *m, const struct nvdebug_gpu *gpu,
 	seq_putc(m, ' ');
 	put_owner(m, &status.ctx.next);
 	seq_printf(m, " %u", status.busy);
+	if (brief) {
+		seq_puts(m, " - - -");
+		return;
+	}
 	if (ops->faults_of_all || is_copy(line->engine))
 		seq_printf(m, " %u", status.faulted);
 	else
@@ -396,15 +442,26 @@ static void engines_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 	line = &s->line[record - 1];
 	put_engine_name(m, line->engine);
 	seq_printf(m, " %u", line->runlist->id);
-	put_engine(m, gpu, line);
+	put_engine(m, gpu, line, s->brief);
 	for (column = NUMBER; column < COLUMNS; column++)
-		put_pbdma_column(m, gpu, line, column);
+		if (s->brief)
+			seq_puts(m, " -");
+		else
+			put_pbdma_column(m, gpu, line, column);
 	seq_putc(m, '\n');
 }
 
 const struct nvdebug_view nvdebug_engines_view = {
 	.live = true,
 	.take = engines_take,
+	.show = engines_show,
+	.free = engines_free,
+};
+
+/* No file of the module's: lib/driver samples engines by it. */
+const struct nvdebug_view nvdebug_engines_brief_view = {
+	.live = true,
+	.take = engines_brief_take,
 	.show = engines_show,
 	.free = engines_free,
 };

@@ -27,6 +27,7 @@ extern const size_t nvdebug_view_files_count;
 
 extern const struct nvdebug_view nvdebug_contexts_view;
 extern const struct nvdebug_view nvdebug_engines_view;
+extern const struct nvdebug_view nvdebug_engines_brief_view;
 extern const struct nvdebug_view nvdebug_num_gpcs_view;
 extern const struct nvdebug_view nvdebug_num_tpc_per_gpc_view;
 extern const struct nvdebug_view nvdebug_num_ces_view;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The module's core in this process, over words that are read some other way: the texts of the
 // files that the module has in /proc/gpuX. It cannot write: what would is not linked.
-#ifndef NVDEBUG_DRIVER_MACHINE_HPP
-#define NVDEBUG_DRIVER_MACHINE_HPP
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -17,21 +16,22 @@
 
 namespace nvdebug::driver {
 
-/** Facts about a GPU that cannot be read from it. */
+/// Facts about a GPU that cannot be read from it.
 struct Attachment {
     std::string pci;    ///< the lines of `info` about PCI
     std::string driver; ///< the name of the one that is bound
     std::array<std::uint64_t, 3> bar_bytes{};
 };
 
-/** May be used by several threads: one reads at a time. */
+/// May be used by several threads: one reads at a time.
 class Machine {
   public:
-    /** Identifies the chip. Fails only if not even `info` can be made. */
-    static Result<std::unique_ptr<Machine>> probe(std::unique_ptr<Words> words,
-                                                  Attachment attachment);
-    /** Of a GPU that cannot be read: `info` has the reason, @p why. */
-    static std::unique_ptr<Machine> closed(const std::string &why, Attachment attachment);
+    /// Identifies the chip. Fails only if not even `info` can be made.
+    [[nodiscard]] static Result<std::unique_ptr<Machine>> probe(std::unique_ptr<Words> words,
+                                                                Attachment attachment);
+    /// Of a GPU that cannot be read: `info` has the reason, @p why.
+    [[nodiscard]] static std::unique_ptr<Machine> closed(const std::string &why,
+                                                         Attachment attachment);
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
     ~Machine();
@@ -40,16 +40,16 @@ class Machine {
         std::string name;
         bool readable; ///< else it takes a request
     };
-    std::vector<Name> files() const;
+    [[nodiscard]] std::vector<Name> files() const;
 
-    /** An error has its errno in Error::number, and a sentence if more than that is known. */
-    Result<std::string> read(std::string_view file);
-    /** What the file `translate` answers. */
-    Result<std::string> translate(const std::string &request);
+    /// An error has its errno in Error::number, and a sentence if more than that is known.
+    [[nodiscard]] Result<std::string> read(std::string_view file);
+    /// What the file `translate` answers.
+    [[nodiscard]] Result<std::string> translate(const std::string &request);
 
-    /** The words that the last read() or translate() took; for class Record. */
+    /// The words that the last read() or translate() took; for class Record.
     std::string take_record();
-    /** The words that probe() took. */
+    /// The words that probe() took.
     const std::string &probe_record() const;
 
     struct State;
@@ -61,5 +61,3 @@ class Machine {
 };
 
 } // namespace nvdebug::driver
-
-#endif

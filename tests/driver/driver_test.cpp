@@ -8,6 +8,7 @@
 #include "lib/nvdebug/capture.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
+#include "nvdebug/parse.hpp"
 
 #include <malloc.h>
 #include <gtest/gtest.h>
@@ -493,6 +494,50 @@ TEST_F(Driver, EnginesThatMoveAreReadInFewCalls) {
     }
     EXPECT_GT(texts.size(), 3U);
     EXPECT_LE(kernel.register_calls - calls, 3 * times);
+}
+
+/// The first six words of each line: what one register of an engine has.
+std::string statuses(const std::string &engines) {
+    std::string kept;
+    std::istringstream lines(engines);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        words.ignore(line.starts_with("# ") ? 2 : 0);
+        std::string word;
+        for (int n = 0; n < 6 && words >> word; n++)
+            kept += word + " ";
+        kept += "\n";
+    }
+    return kept;
+}
+
+TEST_F(Driver, ASampleOfEnginesIsOneCall) {
+    const Tree tree = bench.tree();
+    ASSERT_TRUE(tree.read("gpu0/info"));
+    std::set<std::string> texts;
+    for (int i = 0; i < 100; i++) {
+        bench.gpu.advance(700 * nvmodel::ns_per_us);
+        const std::uint64_t calls = kernel.register_calls;
+        const auto sample = tree.read("gpu0/engines_brief");
+        ASSERT_TRUE(sample) << sample.error().sentence;
+        EXPECT_EQ(kernel.register_calls - calls, 1U);
+        EXPECT_EQ(statuses(*sample), statuses(*tree.read("gpu0/engines")));
+        EXPECT_TRUE(nvdebug::parse_engines(*sample)) << *sample;
+        texts.insert(*sample);
+    }
+    EXPECT_GT(texts.size(), 3U);
+}
+
+/// That an engine is unreadable is a fact about the GPU, and no reason why it could not be asked.
+TEST_F(Driver, ASampleOfEnginesFailsWithTheDriver) {
+    const Tree tree = bench.tree();
+    ASSERT_TRUE(tree.read("gpu0/engines_brief"));
+    kernel.ioctls = 0;
+    kernel.fail = 1;
+    kernel.fail_with = EIO;
+    EXPECT_FALSE(tree.read("gpu0/engines_brief"));
+    kernel.fail = 0;
+    EXPECT_TRUE(tree.read("gpu0/engines_brief"));
 }
 
 /// Words of a modelled GPU; `order` gets a letter for each register and piece of memory.
