@@ -8,7 +8,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/** One word, whatever it was; `-`: nothing. */
+/// One word, whatever it was; `-`: nothing.
 std::string word(const std::string &text) {
     std::string escaped;
     for (const char c : text) {
@@ -79,9 +79,10 @@ Result<std::string> owners(Ownership &ownership, const Card &card) {
         cut += (cut.empty() ? "" : ",") + std::to_string(pid);
     return line("hidden", count.hidden) + line("denied", count.denied) +
            line("ended", count.ended) + line("refused", count.refused) +
-           "cut: " + (cut.empty() ? "-" : cut) + "\n" + "lacked: " +
-           (owned->trouble ? ::strerrordesc_np(owned->trouble) : "-") + "\n" +
-           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid started\n" + rows;
+           "cut: " + (cut.empty() ? "-" : cut) + "\n" +
+           "lacked: " + (owned->trouble ? ::strerrordesc_np(owned->trouble) : "-") + "\n" +
+           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid started\n" +
+           rows;
 }
 
 } // namespace nvdebug::driver

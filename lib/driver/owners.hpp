@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Which process made which channel, from NVIDIA's driver: the file `owners` of a GPU.
-#ifndef NVDEBUG_DRIVER_OWNERS_HPP
-#define NVDEBUG_DRIVER_OWNERS_HPP
+#pragma once
 
 #include <string>
 
@@ -10,11 +9,7 @@
 
 namespace nvdebug::driver {
 
-/**
- * The text of the file `owners` (docs/nvdebugctl.md), from what Ownership::find() finds.
- */
-Result<std::string> owners(Ownership &ownership, const Card &card);
+/// The text of the file `owners` (docs/nvdebugctl.md), from what Ownership::find() finds.
+[[nodiscard]] Result<std::string> owners(Ownership &ownership, const Card &card);
 
 } // namespace nvdebug::driver
-
-#endif

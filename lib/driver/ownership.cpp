@@ -12,23 +12,6 @@ namespace {
 
 constexpr const char *control_path = "/dev/nvidiactl";
 
-/**
- * Limits of the search for objects by name: names without an object in a row, and names in all. A
- * process that names its objects itself rarely has objects that the RM has named.
- */
-constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, others_missed = 0x10;
-
-/** A channel comes with some objects, a context with dozens: the fewer are tried the longer none is
- * found. */
-constexpr std::uint32_t step_after(std::uint32_t missed) {
-    constexpr std::uint32_t halves = 0x10, fourths = 0x40, sixteenths = 0x100;
-    return missed < halves ? 1 : missed < fourths ? 2 : missed < sixteenths ? 4 : 16;
-}
-/** A channel is in a TSG, in a device, in its client. */
-constexpr int deepest = 4;
-/** More than a TSG can have, by far. */
-constexpr std::uint64_t longest_timeslice_us = 1'000'000'000;
-
 bool is_end(int error) {
     return error == -ENOENT || error == -ESRCH;
 }
@@ -37,204 +20,7 @@ bool is_denial(int error) {
     return error == -EPERM || error == -EACCES;
 }
 
-/** What one look may cost at one process, or at all of a user's, however much they have made. */
-class Budget {
-  public:
-    /** @param whole of all the user's processes; may be null */
-    Budget(std::uint32_t questions, std::chrono::seconds time, Budget *whole = nullptr)
-        : questions_(questions), time_(time), whole_(whole) {}
-
-    /** One question: measured, 3.5 us. */
-    bool spend() {
-        if (!until_)
-            until_ = Clock::now() + time_;
-        if ((!whole_ || whole_->spend()) && questions_ &&
-            (--questions_ % between_looks_at_clock || Clock::now() < *until_))
-            return true;
-        spent_ = true;
-        return false;
-    }
-    bool spend_client() {
-        spent_ = spent_ || ++clients_ > clients_most;
-        return !spent_;
-    }
-    bool spent() const { return spent_; }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    static constexpr std::uint32_t clients_most = 0x100, between_looks_at_clock = 0x100;
-    std::uint32_t questions_, clients_ = 0;
-    std::chrono::seconds time_;
-    Budget *whole_;
-    bool spent_ = false;
-    std::optional<Clock::time_point> until_; // from the first question on
-};
-
-/** A client of another process, asked through a descriptor that was taken. */
-class Asked {
-  public:
-    Asked(Kernel &kernel, int descriptor, std::uint32_t client, Count &count, Budget &budget)
-        : kernel_(kernel), descriptor_(descriptor), client_(client), count_(count),
-          budget_(budget) {}
-
-    bool is_of_descriptor() {
-        if (!budget_.spend())
-            return false;
-        rm::HandleInfo info{client_, rm::HandleInfo::object_class, 0};
-        const Answer answer = put(client_, info);
-        count_.refused += !answer.ok() && answer.status != rm::invalid_client;
-        return answer.ok();
-    }
-
-    std::vector<ClientChannel> channels(const Card &card) {
-        find_objects();
-        const auto subdevices = subdevices_of(card);
-        std::vector<ClientChannel> found;
-        for (const auto &[object, object_class] : objects_)
-            if (rm::is_channel_class(object_class))
-                if (auto channel = channel_of(object, subdevices))
-                    found.push_back(*channel);
-        return found;
-    }
-
-  private:
-    template <typename Params>
-    Answer put(std::uint32_t object, Params &params) {
-        return ask_rm(kernel_, descriptor_, client_, object, Params::command, &params,
-                      sizeof(params));
-    }
-
-    /** Was it answered? Once the client has gone nothing more is asked: the driver would log it. */
-    template <typename Params>
-    bool ask(std::uint32_t object, Params &params) {
-        if (over_ || !budget_.spend())
-            return false;
-        const Answer answer = put(object, params);
-        if (answer.ok())
-            return true;
-        over_ = answer.error || answer.status == rm::invalid_client;
-        if (over_ && !answer.error)
-            count_.ended++;
-        // What has just been freed, and what is for root, is not known, and nothing is amiss.
-        else if (answer.error || (answer.status != rm::object_not_found &&
-                                  answer.status != rm::insufficient_permissions))
-            count_.refused++;
-        return false;
-    }
-
-    std::optional<std::uint64_t> info(std::uint32_t object, std::uint32_t what) {
-        rm::HandleInfo info{object, what, 0};
-        return ask(client_, info) ? std::optional(info.answer) : std::nullopt;
-    }
-
-    std::optional<std::uint32_t> class_of(std::uint32_t object) {
-        const auto answer = info(object, rm::HandleInfo::object_class);
-        return answer ? std::optional(static_cast<std::uint32_t>(*answer)) : std::nullopt;
-    }
-
-    std::uint32_t parent_of(std::uint32_t object) {
-        const auto [known, fresh] = parents_.try_emplace(object);
-        if (fresh)
-            known->second =
-                static_cast<std::uint32_t>(info(object, rm::HandleInfo::parent).value_or(0));
-        return known->second;
-    }
-
-    bool find_object(std::uint32_t object) {
-        const auto object_class = class_of(object);
-        if (object_class)
-            objects_[object] = *object_class;
-        return object_class.has_value();
-    }
-
-    void find_objects_from(std::uint32_t first, std::uint32_t most_missed) {
-        std::uint32_t missed = 0, step = 1;
-        for (std::uint32_t n = 0; n < names_tried && missed < most_missed && !over_ && !budget_.spent();
-             n += step) {
-            if (find_object(first + n)) {
-                for (std::uint32_t passed = 1; passed < step; passed++)
-                    find_object(first + n - passed);
-                missed = 0;
-            } else {
-                missed += step;
-            }
-            step = step_after(missed);
-        }
-    }
-
-    /** The driver does not list names, so they are tried. */
-    void find_objects() {
-        find_objects_from(rm::first_object_of_cuda, names_missed);
-        find_objects_from(rm::first_object_of_rm, objects_.empty() ? names_missed : others_missed);
-    }
-
-    /** Those of the GPU, by the device that they are in. */
-    std::map<std::uint32_t, std::uint32_t> subdevices_of(const Card &card) {
-        std::map<std::uint32_t, std::uint32_t> subdevices;
-        for (const auto &[object, object_class] : objects_) {
-            rm::GpuId id{};
-            if (object_class == rm::class_subdevice && ask(object, id) && id.gpu_id == card.gpu_id)
-                subdevices[parent_of(object)] = object;
-        }
-        return subdevices;
-    }
-
-    std::optional<ClientChannel>
-    channel_of(std::uint32_t channel, const std::map<std::uint32_t, std::uint32_t> &subdevices) {
-        ClientChannel found{0, 0, client_, 0, 0, channel, {}, {}};
-        std::uint32_t above = channel;
-        for (int depth = 0; depth < deepest; depth++) {
-            above = parent_of(above);
-            if (!above || above == client_)
-                break;
-            // It may be one that was not tried.
-            if (!objects_.contains(above) && !find_object(above))
-                break;
-            if (objects_[above] == rm::class_tsg)
-                found.tsg = above;
-            if (const auto subdevice = subdevices.find(above); subdevice != subdevices.end()) {
-                found.subdevice = subdevice->second;
-                found.instance = instance_of(channel, subdevice->second);
-                found.timeslice_us = timeslice_of(found.tsg);
-                return found;
-            }
-        }
-        return std::nullopt; // of another GPU
-    }
-
-    std::optional<rm::MemoryInfo> instance_of(std::uint32_t channel, std::uint32_t subdevice) {
-        rm::ChannelMemory memory{};
-        memory.channel = channel;
-        const bool answered = ask(subdevice, memory);
-        const rm::MemoryInfo &instance = memory.instance;
-        const bool sensible = instance.aperture >= rm::MemoryInfo::video &&
-                              instance.aperture <= rm::MemoryInfo::noncoherent &&
-                              instance.address % 4096 == 0;
-        return answered && sensible ? std::optional(instance) : std::nullopt;
-    }
-
-    std::optional<std::uint64_t> timeslice_of(std::uint32_t tsg) {
-        if (!tsg)
-            return std::nullopt;
-        const auto [known, fresh] = timeslices_.try_emplace(tsg);
-        rm::Timeslice timeslice{};
-        if (fresh && ask(tsg, timeslice) && timeslice.us <= longest_timeslice_us)
-            known->second = timeslice.us;
-        return known->second;
-    }
-
-    Kernel &kernel_;
-    const int descriptor_;
-    const std::uint32_t client_;
-    Count &count_;
-    Budget &budget_;
-    bool over_ = false;
-    std::map<std::uint32_t, std::uint32_t> objects_; // name to class
-    std::map<std::uint32_t, std::uint32_t> parents_;
-    std::map<std::uint32_t, std::optional<std::uint64_t>> timeslices_;
-};
-
-/** The RM counts its clients' names up, and after a million begins again. */
+/// The RM counts its clients' names up, and after a million begins again.
 constexpr std::uint32_t names_of_clients = 0x100000;
 
 std::uint32_t name_after(std::uint32_t name, std::uint32_t steps) {
@@ -247,7 +33,7 @@ std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
 
 } // namespace
 
-/** One look at one GPU. */
+/// One look at one GPU.
 class Ownership::Look {
   public:
     Look(Ownership &known, const Card &card)
@@ -290,7 +76,7 @@ class Ownership::Look {
         bool cut = false;          // it has more of them
         bool checked = false;      // its pidfd is of this process
         bool ended = false;
-        Budget budget;
+        QueryBudget budget;
     };
 
     // --- processes ---
@@ -354,7 +140,7 @@ class Ownership::Look {
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);
         constexpr std::uint32_t of_a_process = 0x30000, of_a_user = 4 * of_a_process;
-        Budget &whole =
+        QueryBudget &whole =
             users_.try_emplace(process.uid, of_a_user, std::chrono::seconds(5)).first->second;
         found_.push_back({.process = std::move(process),
                           .controls = std::move(controls),
@@ -362,7 +148,7 @@ class Ownership::Look {
                           .budget = {of_a_process, std::chrono::seconds(2), &whole}});
     }
 
-    /** It has ended, or cannot be read for want of something. */
+    /// It has ended, or cannot be read for want of something.
     void end(std::uint32_t pid) {
         std::vector<std::string> names;
         const int error = kernel_.list(folder_of(pid) + "fd", names);
@@ -372,7 +158,7 @@ class Ownership::Look {
             owned_.count.ended++;
     }
 
-    /** This process lacks something, as descriptors or memory: more than one may be missing. */
+    /// This process lacks something, as descriptors or memory: more than one may be missing.
     void fail(int error) {
         owned_.count.refused++;
         owned_.trouble = -error;
@@ -382,7 +168,7 @@ class Ownership::Look {
         return std::ranges::any_of(found_, [](const Found &one) { return !one.controls.empty(); });
     }
 
-    /** Is there one that may be asked, and has no client that is known? */
+    /// Is there one that may be asked, and has no client that is known?
     bool has_unknown() const {
         std::set<std::uint32_t> with;
         for (const auto &[client, owner] : known_.owned_)
@@ -394,7 +180,7 @@ class Ownership::Look {
 
     // --- clients ---
 
-    /** Our own client is asked, since the driver logs each question to one that there is not. */
+    /// Our own client is asked, since the driver logs each question to one that there is not.
     bool lives(std::uint32_t client) {
         if (known_.broken_)
             return false;
@@ -409,7 +195,7 @@ class Ownership::Look {
         return answer.ok();
     }
 
-    /** Returns whether a client of that name lives and has no known owner yet. */
+    /// Returns whether a client of that name lives and has no known owner yet.
     bool find_client(std::uint32_t name) {
         if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
             !lives(name))
@@ -432,8 +218,7 @@ class Ownership::Look {
             constexpr std::uint32_t at_a_time = 0x1000;
             search_older(at_a_time);
         } else {
-            known_.newest_ = known_.first_ =
-                count().value_or(known_.client_->handle());
+            known_.newest_ = known_.first_ = count().value_or(known_.client_->handle());
             known_.older_ = names_of_clients - 1;
             // Those below are of this turn of the count, as far as it goes.
             search_older(names_between(rm::first_client, known_.first_));
@@ -442,7 +227,7 @@ class Ownership::Look {
         known_.seen_ = seen_;
     }
 
-    /** A client without its descriptor may live on in a child, or where that was sent. */
+    /// A client without its descriptor may live on in a child, or where that was sent.
     void forget() {
         for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
             if (seen_.contains(at->second)) {
@@ -454,7 +239,7 @@ class Ownership::Look {
         }
     }
 
-    /** How far the RM has counted: only a new client shows it. */
+    /// How far the RM has counted: only a new client shows it.
     std::optional<std::uint32_t> count() {
         known_.counted_ = known_.pass_;
         const auto counter = Client::open(known_.kernel_);
@@ -464,8 +249,8 @@ class Ownership::Look {
         return (*counter)->handle();
     }
 
-    /** The count is asked for where descriptors are new, and now and then where a process has made no
-     * client yet; else some names ahead do. */
+    /// The count is asked for where descriptors are new, and now and then where a process has made
+    /// no client yet; else some names ahead do.
     void search_new() {
         constexpr std::uint32_t ahead = 0x100, passes_between = 0x20;
         const bool is_new = !std::ranges::includes(known_.seen_, seen_);
@@ -485,7 +270,7 @@ class Ownership::Look {
             }
     }
 
-    /** Of those from before the first look the youngest first, around the end of the count. */
+    /// Of those from before the first look the youngest first, around the end of the count.
     void search_older(std::uint32_t names) {
         for (; names && known_.older_ && !known_.broken_; names--, known_.older_--)
             find_client(name_after(known_.first_, known_.older_));
@@ -504,7 +289,7 @@ class Ownership::Look {
         }
     }
 
-    /** Through one descriptor, which is closed again if nothing is its. */
+    /// Through one descriptor, which is closed again if nothing is its.
     void ask(std::size_t n, const Descriptor &at) {
         Found &one = found_[n];
         const auto clients = clients_to_ask(at);
@@ -528,7 +313,7 @@ class Ownership::Look {
             one.process.controls.push_back({at.number, std::move(taken)});
     }
 
-    /** Returns the known clients of @p at, and ownerless ones that it was not asked about. */
+    /// Returns the known clients of @p at, and ownerless ones that it was not asked about.
     std::vector<std::uint32_t> clients_to_ask(const Descriptor &at) const {
         std::vector<std::uint32_t> clients;
         for (const auto &[client, owner] : known_.owned_)
@@ -554,8 +339,8 @@ class Ownership::Look {
                 known_.owned_.erase(owner);
             return;
         }
-        Asked asked(kernel_, descriptor, client, owned_.count, one.budget);
-        if (!asked.is_of_descriptor()) {
+        ForeignClient queried(kernel_, descriptor, client, owned_.count, one.budget);
+        if (!queried.is_of_descriptor()) {
             // The number of the descriptor, or the name of the client, is another's by now.
             if (owner != known_.owned_.end() && !one.budget.spent()) {
                 known_.owned_.erase(owner);
@@ -567,11 +352,11 @@ class Ownership::Look {
         known_.owned_[client] = at;
         done_.insert(client);
         if (one.budget.spend_client())
-            for (ClientChannel &channel : asked.channels(card_))
+            for (const ClientChannel &channel : queried.channels(card_))
                 channels.push_back(channel);
     }
 
-    /** Is it the same file as another descriptor of the process? Then it has the same clients. */
+    /// Is it the same file as another descriptor of the process? Then it has the same clients.
     bool is_duplicate(Found &one, const Descriptor &at, int descriptor) {
         std::map<int, std::uint32_t> others; // of each descriptor a client
         for (const auto &[client, owner] : known_.owned_)
@@ -579,12 +364,12 @@ class Ownership::Look {
                 others[owner.number] = client;
         return std::ranges::any_of(others, [&](const auto &other) {
             return lives(other.second) &&
-                   Asked(kernel_, descriptor, other.second, owned_.count, one.budget)
+                   ForeignClient(kernel_, descriptor, other.second, owned_.count, one.budget)
                        .is_of_descriptor();
         });
     }
 
-    /** Below 0: it may not be taken, or is gone. */
+    /// Below 0: it may not be taken, or is gone.
     Taken take(Found &one, int descriptor) {
         Process &process = one.process;
         if (process.held.number() < 0) {
@@ -626,7 +411,7 @@ class Ownership::Look {
     const std::optional<std::uint64_t> control_, gpu_;
     const Card &card_;
     Owned owned_;
-    std::map<std::optional<std::uint32_t>, Budget> users_; // by uid
+    std::map<std::optional<std::uint32_t>, QueryBudget> users_; // by uid
     std::vector<Found> found_;
     std::set<Descriptor> seen_;    // of any process, also without this GPU
     std::set<std::uint32_t> done_; // clients of which the channels are known

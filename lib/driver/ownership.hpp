@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Which process made which channel: asked of NVIDIA's driver through the processes' own
 // descriptors, and remembered from look to look.
-#ifndef NVDEBUG_DRIVER_OWNERSHIP_HPP
-#define NVDEBUG_DRIVER_OWNERSHIP_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -13,63 +12,45 @@
 #include <set>
 #include <vector>
 
+#include "foreign_client.hpp"
 #include "nvdebug/error.hpp"
 #include "processes.hpp"
 #include "rm.hpp"
 
 namespace nvdebug::driver {
 
-/** What was passed over. */
-struct Count {
-    std::uint32_t hidden = 0, denied = 0, ended = 0, refused = 0;
-};
-
-struct ClientChannel {
-    std::size_t process, control;              ///< which of the processes, and of its descriptors
-    std::uint32_t client;                      ///< the RM's name
-    std::uint32_t subdevice, tsg, channel;     ///< the client's names; tsg 0: it is in none
-    std::optional<std::uint64_t> timeslice_us; ///< of the TSG
-    std::optional<rm::MemoryInfo> instance;    ///< empty: only root may know it
-};
-
-/**
- * While this lives it holds descriptors of processes with channels: the driver keeps what belongs to
- * one that ends until then.
- */
+/// While this lives it holds descriptors of processes with channels: the driver keeps what belongs
+/// to one that ends until then.
 struct Owned {
     Count count;
-    std::vector<std::uint32_t> hidden;  ///< pids of Count::hidden
-    std::vector<std::uint32_t> cut;     ///< pids of processes that have more than is asked about
-    int trouble = 0;                    ///< errno of what this process lacked; 0: nothing
-    std::vector<Process> processes;     ///< the oldest first
+    std::vector<std::uint32_t> hidden;   ///< pids of Count::hidden
+    std::vector<std::uint32_t> cut;      ///< pids of processes that have more than is asked about
+    int trouble = 0;                     ///< errno of what this process lacked; 0: nothing
+    std::vector<Process> processes;      ///< the oldest first
     std::vector<ClientChannel> channels; ///< by process
 };
 
-/**
- * Of one driver, for all its GPUs. The RM's clients that live are looked for by their names, of which
- * there are a million: from look to look only new ones are asked about, and a client's owner is
- * remembered by process, start and descriptor. One client of our own is kept, so that looks use up
- * no names. Several threads may look; one waits for the other.
- */
+/// Of one driver, for all its GPUs. The RM's clients that live are looked for by their names, of
+/// which there are a million: from look to look only new ones are asked about, and a client's owner
+/// is remembered by process, start and descriptor. One client of our own is kept, so that looks use
+/// up no names. Several threads may look; one waits for the other.
 class Ownership {
   public:
-    /** @param client that is kept */
+    /// @param client that is kept
     Ownership(std::shared_ptr<Kernel> kernel, std::shared_ptr<Client> client)
         : kernel_(std::move(kernel)), client_(std::move(client)) {}
 
-    /**
-     * Looks at the processes that have the GPU's file open, takes their descriptors of
-     * /dev/nvidiactl one at a time, and asks the RM through them which channels they made. Only
-     * questions. What ends or is refused meanwhile is counted; what one process and what one
-     * user's may cost is bounded, and Owned::cut names those that have more.
-     * @param everything all names are searched anew (3.7 s); else the oldest only where a process has
-     * no client.
-     */
-    Result<Owned> find(const Card &card, bool everything = false);
+    /// Looks at the processes that have the GPU's file open, takes their descriptors of
+    /// /dev/nvidiactl one at a time, and asks the RM through them which channels they made. Only
+    /// questions. What ends or is refused meanwhile is counted; what one process and what one
+    /// user's may cost is bounded, and Owned::cut names those that have more.
+    /// @param everything all names are searched anew (3.7 s); else the oldest only where a process
+    /// has no client.
+    [[nodiscard]] Result<Owned> find(const Card &card, bool everything = false);
 
   private:
     class Look;
-    /** As /proc has it: another file may have the number later. */
+    /// As /proc has it: another file may have the number later.
     struct Descriptor {
         std::uint32_t pid;
         std::uint64_t started;
@@ -80,20 +61,18 @@ class Ownership {
     const std::shared_ptr<Kernel> kernel_;
     std::mutex lock_;
     std::shared_ptr<Client> client_;
-    bool broken_ = false;    ///< it answers no more: the next look has another one
-    std::uint64_t pass_ = 0; ///< of searches and of what follows; rises
-    bool searched_ = false;     ///< there was a look
-    std::uint32_t newest_ = 0;  ///< until this name all were asked about
-    /** Names that are left to ask about of those before the first look: the next one is so many
-     * before first_. */
+    bool broken_ = false;      ///< it answers no more: the next look has another one
+    std::uint64_t pass_ = 0;   ///< of searches and of what follows; rises
+    bool searched_ = false;    ///< there was a look
+    std::uint32_t newest_ = 0; ///< until this name all were asked about
+    /// Names that are left to ask about of those before the first look: the next one is so many
+    /// before first_.
     std::uint32_t first_ = 0, older_ = 0;
     std::uint64_t counted_ = 0; ///< in which pass a client was made to see how far names are
     std::set<Descriptor> seen_; ///< in the last look
-    std::map<std::uint32_t, Descriptor> owned_;     ///< by client
+    std::map<std::uint32_t, Descriptor> owned_;      ///< by client
     std::map<std::uint32_t, std::uint64_t> unowned_; ///< ownerless clients: found in which pass
     std::map<Descriptor, std::uint64_t> asked_;      ///< about clients found until which pass
 };
 
 } // namespace nvdebug::driver
-
-#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A bound on the questions about processes, whatever these have made.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace nvdebug::driver {
+
+/// The questions and the time that one look may spend on one process, or on all of a user's,
+/// however much they have made.
+class QueryBudget {
+  public:
+    /// @param whole of all the user's processes; may be null
+    QueryBudget(std::uint32_t questions, std::chrono::seconds time, QueryBudget *whole = nullptr)
+        : questions_(questions), time_(time), whole_(whole) {}
+
+    /// Counts a question (3.5 us, measured); false: there is none left.
+    [[nodiscard]] bool spend() {
+        if (!until_)
+            until_ = Clock::now() + time_;
+        if ((!whole_ || whole_->spend()) && questions_ &&
+            (--questions_ % between_looks_at_clock || Clock::now() < *until_))
+            return true;
+        spent_ = true;
+        return false;
+    }
+    /// Counts a client; false: there is none left.
+    [[nodiscard]] bool spend_client() {
+        spent_ = spent_ || ++clients_ > clients_most;
+        return !spent_;
+    }
+    [[nodiscard]] bool spent() const { return spent_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::uint32_t clients_most = 0x100, between_looks_at_clock = 0x100;
+    std::uint32_t questions_, clients_ = 0;
+    std::chrono::seconds time_;
+    QueryBudget *whole_;
+    bool spent_ = false;
+    std::optional<Clock::time_point> until_; ///< from the first question on
+};
+
+} // namespace nvdebug::driver
