@@ -4,9 +4,8 @@
  * an access then may hang the machine. So they are accessed only while a driver
  * is bound and runtime PM is enabled and active.
  *
- * Sources: Linux Documentation/devicetree/bindings/gpu/nvidia,gk20a.txt,
- * arch/arm64/boot/dts/nvidia/tegra{186,194}.dtsi; linux-nvgpu os/linux/module.c
- * and include/nvgpu/gk20a.h for names and the order of register regions.
+ * Sources: Linux arch/arm64/boot/dts/nvidia/tegra{186,194}.dtsi; linux-nvgpu
+ * os/linux/module.c for the order of register regions.
  */
 #include <linux/device.h>
 #include <linux/kernel.h>
@@ -22,15 +21,7 @@
 #include "compat/compat.h"
 #include "core/machine.h"
 #include "gpus/gpus.h"
-
-static const struct {
-	const char *compatible;
-	u16 chip;
-} models[] = {
-	{ "nvidia,gp10b", 0x13b },
-	{ "nvidia,gv11b", 0x15b },
-	{ "nvidia,ga10b", 0x17b },
-};
+#include "hw/soc.h"
 
 /* Maximum number of compatible strings: a GPU has one or two. */
 #define NAMES	8
@@ -49,11 +40,11 @@ static const char *platform_compatible(struct device *dev, u16 *chip)
 	int n;
 
 	for (n = 0; n < count; n++) {
-		for (i = 0; i < ARRAY_SIZE(models); i++) {
-			if (strcmp(name[n], models[i].compatible))
+		for (i = 0; i < ARRAY_SIZE(nvdebug_soc_gpus); i++) {
+			if (strcmp(name[n], nvdebug_soc_gpus[i].compatible))
 				continue;
-			*chip = models[i].chip;
-			return models[i].compatible;
+			*chip = nvdebug_soc_gpus[i].chip;
+			return nvdebug_soc_gpus[i].compatible;
 		}
 	}
 	return NULL;

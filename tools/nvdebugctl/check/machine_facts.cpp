@@ -2,7 +2,6 @@
 #include "machine_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <sys/utsname.h>
 
+#include "hw/soc.h"
 #include "nvdebug/gpu.hpp"
 
 namespace nvdebugctl {
@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNvidia = "0x10de";
 constexpr std::string_view kDisplayClass = "0x03";
-/// Integrated GPUs that the module knows, as device trees call them.
-constexpr std::array kIntegrated = {"nvidia,gp10b", "nvidia,gv11b", "nvidia,ga10b"};
 constexpr unsigned kCapSysAdmin = 21;
 constexpr std::string_view kSecureBoot =
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
@@ -195,9 +193,9 @@ void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
     for (const fs::path &device : entries_of(root + "/sys/bus/platform/devices")) {
         // Strings with a zero after each.
         const std::string names = '\0' + text_of(device / "of_node/compatible").value_or("") + '\0';
-        for (const std::string known : kIntegrated)
-            if (names.find('\0' + known + '\0') != names.npos)
-                gpus.push_back(device_facts(root, device, known));
+        for (const auto &gpu : nvdebug_soc_gpus)
+            if (const std::string name = gpu.compatible; names.find('\0' + name + '\0') != names.npos)
+                gpus.push_back(device_facts(root, device, name));
     }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "copy.hpp"
+
 #include <set>
 
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 #include "nvdebug/answers.hpp"
 #include "objects.hpp"
-#include "state/copy_wiring.hpp"
 
 namespace nvdebugctl {
 
