@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
 /// @brief Tasks: which processes are meant, what they have on the GPU, where runlists have it, and
-/// which values may be set for it. Pure functions over what Gpu::owners() and Gpu::runlist() read, but
-/// for parent_of(), descends_from() and TaskSelection::ancestor, which read /proc.
+/// which values may be set for it. Pure functions over what Gpu::owners() and Gpu::runlist() read,
+/// but for parent_of(), descends_from() and TaskSelection::ancestor, which read /proc.
 #pragma once
 
 #include <array>
@@ -38,22 +38,21 @@ inline constexpr std::uint64_t shortest_timeslice_ns = 100'000,
 }
 
 /// By how much a timeslice may differ and still be the expected one: by a part of that, and by some
-/// ns. An entry of a runlist holds (timeout << scale) * 1,024 ns with a timeout of 8 bits
-/// (dev_ram.ref.txt), so that its steps are 1,024 ns up to 261 us, and at most 1/128 of longer
-/// timeslices.
+/// ns. Between a request and the list, NVIDIA's driver takes a microsecond as 1,024 ns, which is
+/// 1/42 more (measured on an H100, docs/hardware.md). An entry of a list holds (timeout << scale) *
+/// 1,024 ns with a timeout of 8 bits (dev_ram.ref.txt): its steps are 1,024 ns up to 261 us, and
+/// 1/128 of more at most.
 struct TimesliceTolerance {
     std::uint64_t parts; ///< of this many parts one
     std::uint64_t ns;
 };
 
-/// For what a request leads to. The driver may have rounded twice, to its units and to steps, and
-/// may take a microsecond as 1,024 ns (1/42 more; seen with 580.159.04 in what it answers): 1/16
-/// has room for all of that, 2,048 ns are two of the shortest steps. A change that failed is off by
-/// more, unless it was that small itself.
+/// Of what a request leads to: about twice what was measured, and two of the shortest steps, as
+/// other drivers may round otherwise. A change by less cannot be verified.
 inline constexpr TimesliceTolerance requested_tolerance{16, 2'048};
 
-/// For a timeslice that was seen, or set, before: has it been changed since? Only rounding to steps
-/// is between the two (1/128, or 1,024 ns), so that a smaller change by others is noticed.
+/// Of a timeslice that was set or seen before, to find whether others have changed it since: little
+/// more than what was measured (1/42), and less than two of the shortest steps.
 inline constexpr TimesliceTolerance unchanged_tolerance{32, 2'000};
 
 /// Is @p ns the timeslice that is expected, by @p tolerance?
