@@ -24,6 +24,8 @@
 
 namespace nvdebug {
 
+class Gpu;
+
 // --- values that may be set ---
 
 /// Limits of timeslices that are set through NVIDIA's driver, and the unit that it takes, in ns.
@@ -153,6 +155,10 @@ class NVDEBUG_API OwnersOnLists {
     std::map<Key, std::vector<const OwnedChannel *>> claimants_;
     std::map<const OwnedChannel *, RunlistPlace> places_;
 };
+
+/// Reads Gpu::owners() and then the lists that can be read: none where that is for root.
+[[nodiscard]] NVDEBUG_API Result<OwnersOnLists> owners_on_lists(const Gpu &gpu,
+                                                                Detail detail = Detail::brief);
 
 /// `train[4711]`: the name of its command, with `?` for what is not printable, and its pid.
 [[nodiscard]] NVDEBUG_API std::string to_string(const Process &process);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "nvdebug/task.hpp"
 #include "lib/base/text.hpp"
+#include "nvdebug/gpu.hpp"
 
 #include <algorithm>
 
@@ -135,6 +136,20 @@ std::optional<SharedByProcesses> OwnersOnLists::shared_with_others(Pids pids) co
                         return SharedByProcesses{target, process(pid), process(other)};
             }
     return std::nullopt;
+}
+
+Result<OwnersOnLists> owners_on_lists(const Gpu &gpu, Detail detail) {
+    auto owners = gpu.owners();
+    if (!owners)
+        return tl::unexpected(owners.error());
+    const auto info = gpu.info();
+    if (!info)
+        return tl::unexpected(info.error());
+    std::vector<Runlist> lists;
+    for (const std::uint32_t id : info->runlists)
+        if (auto list = gpu.runlist(id, detail))
+            lists.push_back(std::move(*list));
+    return OwnersOnLists(std::move(*owners), std::move(lists));
 }
 
 std::string to_string(const Process &process) {

@@ -511,12 +511,12 @@ std::string statuses(const std::string &engines) {
     return kept;
 }
 
-TEST_F(Driver, ASampleOfEnginesIsOneCall) {
+TEST_F(Frozen, ASampleOfEnginesIsOneCall) {
     const Tree tree = bench.tree();
     ASSERT_TRUE(tree.read("gpu0/info"));
     std::set<std::string> texts;
     for (int i = 0; i < 100; i++) {
-        bench.gpu.advance(700 * nvmodel::ns_per_us);
+        go_on();
         const std::uint64_t calls = kernel.register_calls;
         const auto sample = tree.read("gpu0/engines_brief");
         ASSERT_TRUE(sample) << sample.error().sentence;

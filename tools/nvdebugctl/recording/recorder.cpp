@@ -153,23 +153,17 @@ void Recorder::read_owners() {
     new_.clear();
     if (gpu_.tree().source() != nvdebug::Source::driver)
         return;
-    auto owners = gpu_.owners();
-    const auto info = gpu_.info();
-    if (!owners || !info)
+    const auto tasks = nvdebug::owners_on_lists(gpu_);
+    if (!tasks)
         return;
-    std::vector<nvdebug::Runlist> lists;
-    for (const std::uint32_t id : info->runlists)
-        if (auto list = gpu_.runlist(id, nvdebug::Detail::brief))
-            lists.push_back(std::move(*list));
-    const nvdebug::OwnersOnLists tasks(std::move(*owners), std::move(lists));
     owner_.clear();
-    for (const nvdebug::Process &each : tasks.owners().processes) {
+    for (const nvdebug::Process &each : tasks->owners().processes) {
         look_for_successor(each.pid);
         RecordedProcess fresh{each.pid, each.command, each.cgroup, nvdebug::container_of(each), {},
                               0,        each.started};
-        for (const nvdebug::OwnedTsg &tsg : nvdebug::tsgs_of(tasks.owners(), each.pid)) {
+        for (const nvdebug::OwnedTsg &tsg : nvdebug::tsgs_of(tasks->owners(), each.pid)) {
             fresh.channels += tsg.size();
-            const nvdebug::RunlistPlace *const place = tasks.place_of(tsg);
+            const nvdebug::RunlistPlace *const place = tasks->place_of(tsg);
             if (!place)
                 continue;
             if (place->tsg) {
@@ -180,7 +174,7 @@ void Recorder::read_owners() {
                      place->header ? std::optional(place->header->timeslice_ns) : std::nullopt});
             }
             for (const nvdebug::OwnedChannel *const channel : tsg)
-                if (const nvdebug::RunlistPlace *const listed = tasks.place_of(*channel))
+                if (const nvdebug::RunlistPlace *const listed = tasks->place_of(*channel))
                     owner_[{listed->runlist, Occupant::Kind::channel}][listed->channel->id] = each.pid;
         }
         std::ranges::sort(fresh.tsgs, {}, [](const RecordedProcess::Tsg &one) {

@@ -42,24 +42,18 @@ Observe observe(Context &context, Pids pids, const char *property, Look look,
                 Detail detail = Detail::brief) {
     return [&context, pids = std::move(pids), property, look,
             detail]() -> Outcome<std::vector<Observation>> {
-        auto owners = context.gpu().owners();
-        if (!owners)
-            return tl::unexpected(Failure(owners.error()));
-        std::vector<nvdebug::Runlist> lists;
-        if (const auto info = context.gpu().info(); info)
-            for (const std::uint32_t id : info->runlists)
-                if (auto list = context.gpu().runlist(id, detail))
-                    lists.push_back(std::move(*list));
-        const OwnersOnLists tasks(std::move(*owners), std::move(lists));
+        const auto tasks = nvdebug::owners_on_lists(context.gpu(), detail);
+        if (!tasks)
+            return tl::unexpected(Failure(tasks.error()));
         std::vector<Observation> seen;
         for (const std::uint32_t pid : pids) {
-            const auto &processes = tasks.owners().processes;
-            const auto tsgs = nvdebug::tsgs_of(tasks.owners(), pid);
+            const auto &processes = tasks->owners().processes;
+            const auto tsgs = nvdebug::tsgs_of(tasks->owners(), pid);
             seen.push_back(
                 {Observation::Kind::task,
                  {std::nullopt, pid},
                  property,
-                 tsgs.empty() ? Json() : look(tasks, tsgs),
+                 tsgs.empty() ? Json() : look(*tasks, tsgs),
                  std::ranges::find(processes, pid, &nvdebug::Process::pid) == processes.end()});
         }
         return seen;
