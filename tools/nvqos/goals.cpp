@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
 
 #include "lib/base/printable.hpp"
+#include "nvdebug/task.hpp"
 
 namespace nvqos {
 
@@ -51,39 +51,6 @@ std::optional<qos::Part> part_of(std::string_view text) {
         return std::nullopt;
     const qos::Part part = *percent / 100;
     return part ? std::optional(part) : std::nullopt;
-}
-
-std::uint32_t parent_of(std::uint32_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::string line;
-    std::getline(file, line);
-    // `PID (NAME) STATE PPID`; a name may have blanks and parentheses.
-    const std::size_t name_end = line.rfind(')');
-    constexpr std::size_t to_parent = 4;
-    std::uint32_t parent = 0;
-    if (name_end != line.npos && name_end + to_parent < line.size())
-        std::from_chars(line.data() + name_end + to_parent, line.data() + line.size(), parent);
-    return parent;
-}
-
-bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
-    constexpr int deepest = 1000;
-    for (int depth = 0; depth < deepest && pid; depth++, pid = parent_of(pid))
-        if (pid == ancestor)
-            return true;
-    return false;
-}
-
-bool is_below(const std::string &path, std::string_view folder) {
-    return path.starts_with(folder) &&
-           (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
-}
-
-/** Slurm names the cgroup of a job `job_17`, with both versions of cgroups. */
-bool is_of_job(const std::string &cgroup, const std::string &job) {
-    const std::string name = "/job_" + job;
-    const std::size_t at = cgroup.find(name);
-    return at != cgroup.npos && is_below(cgroup.substr(at), name);
 }
 
 std::string quoted(std::string_view text) {
@@ -242,18 +209,14 @@ Outcome<qos::Scheme> parse_scheme(std::string_view text) {
 }
 
 bool fits(const Selector &who, const nvdebug::Process &process) {
-    const auto is = [](const auto &wanted, auto has) { return !wanted || has(*wanted); };
-    const std::string cgroup = process.cgroup.value_or("");
-    return is(who.pid, [&](std::uint32_t pid) { return process.pid == pid; }) &&
-           is(who.container,
-              [&](const std::string &prefix) {
-                  const auto container = nvdebug::container_of(process);
-                  return container && container->starts_with(prefix);
-              }) &&
-           is(who.cgroup, [&](const std::string &path) { return is_below(cgroup, path); }) &&
-           is(who.command, [&](const std::string &name) { return process.command == name; }) &&
-           is(who.job, [&](const std::string &job) { return is_of_job(cgroup, job); }) &&
-           is(who.all_of, [&](std::uint32_t pid) { return descends_from(process.pid, pid); });
+    nvdebug::TaskSelection selection{.container = who.container,
+                                     .job = who.job,
+                                     .cgroup = who.cgroup,
+                                     .command = who.command,
+                                     .ancestor = who.all_of};
+    if (who.pid)
+        selection.pids = {*who.pid};
+    return nvdebug::is_selected(selection, process);
 }
 
 std::string text_of(const qos::Goal &goal) {

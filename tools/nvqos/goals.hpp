@@ -48,7 +48,7 @@ inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "
 /** The file's, or why it makes no sense, with the line. */
 Outcome<Asked> read_goals(const std::string &path);
 
-/** Is @p process one of them? @p parent_of: none: not known */
+/** Is @p process one of them, by nvdebug::is_selected()? */
 bool fits(const Selector &who, const nvdebug::Process &process);
 
 /** `share 30 %, cap 40 %` */
