@@ -101,13 +101,13 @@ class SetOnModel final : private lab::World {
     lab::Stage::Wait at(Ns time) { return {stage_, time, {}}; }
 
     /** True from then on. */
-    std::shared_ptr<bool> timer(Ns duration) {
-        auto over = std::make_shared<bool>(false);
+    const bool *timer(Ns duration) {
+        bool *const over = &over_.emplace_back(false);
         timers_.push_back(wait_and_set(now() + duration, over));
         stage_.start(timers_.back());
         return over;
     }
-    Procedure wait_and_set(Ns time, std::shared_ptr<bool> over) {
+    Procedure wait_and_set(Ns time, bool *over) {
         co_await at(time);
         *over = true;
     }
@@ -139,7 +139,7 @@ class SetOnModel final : private lab::World {
             for (const stgm::Segment &segment : task.segments) {
                 for (Ns left = segment.gpu ? 0 : us(segment.cpu); left > 0;) {
                     const Ns since = now();
-                    const auto over = timer(left);
+                    const bool *const over = timer(left);
                     co_await stage_.until([&cores, n, over] { return *over || cores.is_asked_for(n); });
                     left -= now() - since;
                     if (left > 0) {
@@ -200,6 +200,7 @@ class SetOnModel final : private lab::World {
     lab::Stage stage_{*this};
     std::vector<Procedure> tasks_;
     std::list<Procedure> timers_; // stay where they are
+    std::list<bool> over_;        // of the timers
 };
 
 } // namespace stgm_model
