@@ -44,8 +44,8 @@ struct Owners {
     std::uint32_t denied = 0;  ///< processes that have the GPU open and may not be asked about
     std::uint32_t ended = 0;   ///< processes and clients that ended while they were looked at
     std::uint32_t refused = 0; ///< questions that the driver, or the kernel, did not answer
-    /// Pids of processes that have more descriptors, clients or objects of the driver than are asked
-    /// about: not all of their channels may be known.
+    /// Pids of processes that have more descriptors, clients or objects of the driver than are
+    /// asked about: not all of their channels may be known.
     std::vector<std::uint32_t> cut = {};
     /// What this process lacked, as `Too many open files`: processes may be missing.
     std::optional<std::string> lacked = {};

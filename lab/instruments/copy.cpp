@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdio>
 #include <thread>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 
 namespace lab {
 

@@ -29,7 +29,8 @@ struct Instrument {
     {"launch", lab::launches, "count=2000"},
     {"progress", lab::progress, "ms=500 bytes=16777216 gap_us=50"},
     {"copies", lab::copies,
-     "ms=500 kind=h2d|d2h|d2d bytes=67108864 depth=1 pageable=0 kernels=0 blocks=0\n        kernels: "
+     "ms=500 kind=h2d|d2h|d2d bytes=67108864 depth=1 pageable=0 kernels=0 blocks=0\n        "
+     "kernels: "
      "empty ones, before each copy; blocks: of a kernel that copies, 0: a copy engine does"},
     {"behind", lab::behind,
      "ms=500 kind=h2d|d2h|d2d|kernel bytes=51200 queue_kind=h2d queue_bytes=67108864 depth=0 "

@@ -67,9 +67,10 @@ void write_tree(Machine &machine, const nvmodel::Gpu &gpu, const std::vector<Own
     write(at / "owners", owners_of(gpu, owned));
     std::vector<core::File> files = core::files(machine);
     std::erase_if(files, [&](const core::File &file) {
-        return file.control || (!prefixes.empty() && std::ranges::none_of(prefixes, [&](const std::string &prefix) {
-                                    return file.name.starts_with(prefix);
-                                }));
+        return file.control ||
+               (!prefixes.empty() && std::ranges::none_of(prefixes, [&](const std::string &prefix) {
+                   return file.name.starts_with(prefix);
+               }));
     });
     core::write(machine, files, at);
 }

@@ -63,7 +63,8 @@ Rational rational(const Place &place, const Rational &least) {
     }
     const std::optional<Rational> found = rational_of(text);
     if (!found)
-        wrong(place.where(), in_quotes(text) + " is not a number like 3, 0.75 or 3/4 with at most " +
+        wrong(place.where(), in_quotes(text) +
+                                 " is not a number like 3, 0.75 or 3/4 with at most " +
                                  std::to_string(most_digits) + " digits in each part");
     if (*found < least)
         wrong(place.where(), in_quotes(text) + " is less than " + least.get_str());
@@ -76,8 +77,8 @@ std::int64_t count(const Place &place, std::int64_t least, std::int64_t most) {
     if (found.get_den() != 1)
         wrong(place.where(), "is not a whole number");
     if (found < Rational(least) || found > Rational(most))
-        wrong(place.where(),
-              found.get_str() + " is not from " + std::to_string(least) + " to " + std::to_string(most));
+        wrong(place.where(), found.get_str() + " is not from " + std::to_string(least) + " to " +
+                                 std::to_string(most));
     return found.get_num().get_si();
 }
 
@@ -142,10 +143,12 @@ const std::map<std::string, Set> &setters() {
     using R = Readings;
     static const std::map<std::string, Set> all = {
         {"alpha", yes_or_no(&R::alpha)},
-        {"neg_boundary", word(&R::neg_boundary, {{"forgive", Debt::forgive}, {"carry", Debt::carry}})},
+        {"neg_boundary",
+         word(&R::neg_boundary, {{"forgive", Debt::forgive}, {"carry", Debt::carry}})},
         {"refill", word(&R::refill, {{"add", Refill::add}, {"set", Refill::set}})},
         {"refill_trigger",
-         word(&R::refill_trigger, {{"all", Trigger::all}, {"own", Trigger::own}, {"qos", Trigger::qos}})},
+         word(&R::refill_trigger,
+              {{"all", Trigger::all}, {"own", Trigger::own}, {"qos", Trigger::qos}})},
         {"absent", word(&R::absent, {{"exempt", Absent::exempt}, {"counts", Absent::counts}})},
         {"search_op", word(&R::search_op, {{"product", SearchOperator::product},
                                            {"min", SearchOperator::min},
@@ -153,9 +156,9 @@ const std::map<std::string, Set> &setters() {
                                            {"sum", SearchOperator::sum}})},
         {"search_base",
          word(&R::search_base, {{"achieved", SearchBase::achieved}, {"goal", SearchBase::goal}})},
-        {"search_alpha",
-         word(&R::search_alpha,
-              {{"new", SearchAlpha::newest}, {"prev", SearchAlpha::previous}, {"none", SearchAlpha::none}})},
+        {"search_alpha", word(&R::search_alpha, {{"new", SearchAlpha::newest},
+                                                 {"prev", SearchAlpha::previous},
+                                                 {"none", SearchAlpha::none}})},
         {"search_floor", number(&R::search_floor, 0)},
         {"init_ipc", number(&R::init_ipc, 0)},
         {"cap", yes_or_no(&R::cap)},
@@ -168,7 +171,8 @@ const std::map<std::string, Set> &setters() {
         {"charge", word(&R::charge, {{"issue", Charge::issue}, {"complete", Charge::complete}})},
         {"latency", set_latency},
         {"check", word(&R::check, {{"snapshot", Check::snapshot}, {"serial", Check::serial}})},
-        {"elastic_scope", word(&R::elastic_scope, {{"sm", ElasticScope::sm}, {"gpu", ElasticScope::gpu}})},
+        {"elastic_scope",
+         word(&R::elastic_scope, {{"sm", ElasticScope::sm}, {"gpu", ElasticScope::gpu}})},
         {"rollover_cap", number(&R::rollover_cap, 0)},
         {"rollover_scope",
          word(&R::rollover_scope, {{"sm", RolloverScope::sm}, {"pool", RolloverScope::pool}})},
@@ -284,8 +288,8 @@ void check_work(const Place &place, const Case &one) {
     const auto sms = static_cast<std::int64_t>(one.shape.sms),
                spans = static_cast<std::int64_t>(one.spans.size());
     if (spans && one.shape.epoch > limit::sm_cycles / sms / spans)
-        wrong(place.where(),
-              "SMs, cycles and epochs make more than " + std::to_string(limit::sm_cycles) + " cycles of SMs");
+        wrong(place.where(), "SMs, cycles and epochs make more than " +
+                                 std::to_string(limit::sm_cycles) + " cycles of SMs");
     std::int64_t tried = 0;
     for (const Span &span : one.spans)
         for (const Offer &offer : span.offers)
@@ -330,8 +334,8 @@ Case a_case(const Place &place) {
         {"rollover", qos::Scheme::rollover},
         {"rollover_time", qos::Scheme::rollover_time}};
     if (!schemes.contains(found.scheme_name))
-        wrong(scheme.where(),
-              in_quotes(found.scheme_name) + " is none of naive, history, elastic, rollover, rollover_time");
+        wrong(scheme.where(), in_quotes(found.scheme_name) +
+                                  " is none of naive, history, elastic, rollover, rollover_time");
     found.scheme = schemes.at(found.scheme_name);
     found.readings_given = Json::object();
     if (is_there(place, "readings"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Cases for the quota machine: what kernels could issue, and where their blocks are (docs/quotas.md).
+/** @file Cases for the quota machine: what kernels could issue, and where their blocks are
+ * (docs/quotas.md).
  */
 #ifndef NVDEBUG_LAB_QUOTAS_CASES_HPP
 #define NVDEBUG_LAB_QUOTAS_CASES_HPP
@@ -52,9 +53,11 @@ struct Case {
 std::vector<Case> parse(std::string_view text);
 
 namespace limit {
-inline constexpr std::size_t file_bytes = 256 << 20, nesting = 12, cases = 100'000, sms = 1'024, kernels = 64,
-                             spans = 1'000'000, offers = 10'000, exits = 100'000, lanes = 1'000'000;
-inline constexpr std::int64_t slots = 64, cycles = 1'000'000'000, blocks = 1'000'000, count = 1'000'000;
+inline constexpr std::size_t file_bytes = 256 << 20, nesting = 12, cases = 100'000, sms = 1'024,
+                             kernels = 64, spans = 1'000'000, offers = 10'000, exits = 100'000,
+                             lanes = 1'000'000;
+inline constexpr std::int64_t slots = 64, cycles = 1'000'000'000, blocks = 1'000'000,
+                              count = 1'000'000;
 /** Of a case: cycles of SMs, and offers on each SM and in each cycle. */
 inline constexpr std::int64_t sm_cycles = 10'000'000'000, tried = 2'000'000'000;
 } // namespace limit

@@ -11,7 +11,8 @@
 
 namespace {
 
-const char usage[] = "usage: lab/quotas/replay CASES.json (or - for stdin); docs/quotas.md has the format";
+const char usage[] =
+    "usage: lab/quotas/replay CASES.json (or - for stdin); docs/quotas.md has the format";
 
 void say(const std::string &sentence) {
     std::fprintf(stderr, "replay: %s\n", nvdebug::base::printable(sentence).c_str());
@@ -53,7 +54,8 @@ int run(const std::string &path) {
                 missing = "[" + std::to_string(n) + "]: " + found.failure;
             if (!missing.empty())
                 say(path + ": " + missing + "; the epochs of this case are null");
-            all += (n ? ",\n" : "") + quotas::answer(cases[n], missing.empty() ? &found.epochs : nullptr);
+            all += (n ? ",\n" : "") +
+                   quotas::answer(cases[n], missing.empty() ? &found.epochs : nullptr);
         }
     } catch (const nvdebug::base::Wrong &error) {
         return fail(path + ": " + error.sentence);

@@ -35,7 +35,8 @@ class Events {
             next_.pop();
             const Offer &offer = span_.offers[now.place];
             const int lanes = offer.lanes[now.turn % offer.lanes.size()];
-            for (std::size_t sm = offer.sm.value_or(0); sm < (offer.sm ? *offer.sm + 1 : sms_); sm++)
+            for (std::size_t sm = offer.sm.value_or(0); sm < (offer.sm ? *offer.sm + 1 : sms_);
+                 sm++)
                 machine.offer(sm, offer.kernel, lanes, offer.count);
             if (now.cycle + offer.every < offer.to)
                 next_.push({now.cycle + offer.every, now.place, now.turn + 1});
@@ -64,13 +65,16 @@ Replayed replay(const Case &one) {
                 if (std::optional<qos::Epoch> ended = machine.boundary(blocks))
                     found.epochs.push_back(std::move(*ended));
                 if ((found.epochs.size() + 1) * tables > limit::answer)
-                    return {{}, "the epochs make more than " + std::to_string(limit::answer) + " numbers"};
+                    return {{},
+                            "the epochs make more than " + std::to_string(limit::answer) +
+                                " numbers"};
             }
             events.of_cycle(cycle, machine);
             machine.end_cycle();
         }
         if (!machine.is_exact())
-            return {{}, "a quota or a counter is larger than " + std::to_string(qos::largest_count)};
+            return {{},
+                    "a quota or a counter is larger than " + std::to_string(qos::largest_count)};
     }
     if (std::optional<qos::Epoch> last = machine.finish())
         found.epochs.push_back(std::move(*last));

@@ -32,7 +32,8 @@ void handle(int signal, void (*handler)(int)) {
 void make_inheritance_usable() {
     // The lowest free number is the stream's own, as those below it are taken.
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
-        if (fcntl(stream, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_PATH | O_CLOEXEC) < 0)
+        if (fcntl(stream, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", O_PATH | O_CLOEXEC) < 0)
             (void)!open("/", O_PATH | O_CLOEXEC);
     if (is(SIGCHLD, SIG_IGN))
         handle(SIGCHLD, after_ignored_child);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "lib/base/text.hpp"
 #include "nvdebug/answers.hpp"
 #include "nvdebug/parse.hpp"
-#include "lib/base/text.hpp"
 
 #include <map>
 #include <utility>

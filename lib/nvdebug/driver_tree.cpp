@@ -118,7 +118,8 @@ class Unit {
     }
 
     Result<std::unique_ptr<TaskHold>> hold(const std::vector<std::uint32_t> &pids,
-                                           const HoldOptions &options, const ReadLists &read_lists) const {
+                                           const HoldOptions &options,
+                                           const ReadLists &read_lists) const {
         if (asleep())
             return tl::unexpected(left_asleep());
         return driver::hold(kernel_, *ownership_, card_, pids, options, read_lists);
@@ -281,9 +282,8 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
                                            const std::vector<std::uint32_t> &pids,
                                            const HoldOptions &options) const override {
         return ask(gpu, [&](Unit &unit, std::string_view) {
-            return unit.hold(pids, options, [&](Detail detail) {
-                return lists(unit, parse(gpu)->gpu, detail);
-            });
+            return unit.hold(pids, options,
+                             [&](Detail detail) { return lists(unit, parse(gpu)->gpu, detail); });
         });
     }
 

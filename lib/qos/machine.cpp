@@ -15,9 +15,10 @@ std::vector<std::int64_t> Table::of_kernel(std::size_t kernel) const {
 
 Machine::Machine(Shape shape, Scheme scheme, Readings readings)
     : shape_(std::move(shape)), scheme_(scheme), readings_(std::move(readings)),
-      peak_(Integer(shape_.sms) * shape_.slots * lanes_of_warp), blocks_(shape_.sms, shape_.kernels.size()),
-      counter_(blocks_), at_start_(blocks_), history_(shape_.kernels.size()),
-      slots_left_(shape_.sms, shape_.slots), stirred_(shape_.sms, false) {}
+      peak_(Integer(shape_.sms) * shape_.slots * lanes_of_warp),
+      blocks_(shape_.sms, shape_.kernels.size()), counter_(blocks_), at_start_(blocks_),
+      history_(shape_.kernels.size()), slots_left_(shape_.sms, shape_.slots),
+      stirred_(shape_.sms, false) {}
 
 bool Machine::is_gpu_wide() const {
     return scheme_ == Scheme::elastic && readings_.elastic_scope == ElasticScope::gpu;
@@ -81,7 +82,8 @@ std::optional<Epoch> Machine::boundary(const Table &blocks) {
               .refused = none,
               .used = none,
               .refills = none};
-    set_goals(ended ? ended->alpha : std::vector<Rational>(), ended ? ended->goal : std::vector<Rational>());
+    set_goals(ended ? ended->alpha : std::vector<Rational>(),
+              ended ? ended->goal : std::vector<Rational>());
     for (std::size_t k = 0; k < shape_.kernels.size(); k++) {
         set_quotas(k);
         set_counters(k, early_);
@@ -93,7 +95,8 @@ std::optional<Epoch> Machine::boundary(const Table &blocks) {
     return ended;
 }
 
-void Machine::set_goals(const std::vector<Rational> &last_alpha, const std::vector<Rational> &last_goal) {
+void Machine::set_goals(const std::vector<Rational> &last_alpha,
+                        const std::vector<Rational> &last_goal) {
     std::vector<Rational> attained;
     for (std::size_t k = 0; k < shape_.kernels.size(); k++) {
         const Kernel &kernel = shape_.kernels[k];
@@ -106,9 +109,9 @@ void Machine::set_goals(const std::vector<Rational> &last_alpha, const std::vect
             continue;
         const Rational &divisor =
             readings_.search_alpha == SearchAlpha::newest ? epoch_.alpha[k] : last_alpha[k];
-        attained.push_back(attainment(history_[k].last,
-                                      readings_.search_alpha == SearchAlpha::none ? Rational(1) : divisor,
-                                      kernel.goal));
+        attained.push_back(attainment(
+            history_[k].last, readings_.search_alpha == SearchAlpha::none ? Rational(1) : divisor,
+            kernel.goal));
     }
     const Rational factor = search_factor(attained, readings_.search_op);
     for (std::size_t k = 0; k < shape_.kernels.size(); k++) {
@@ -118,9 +121,10 @@ void Machine::set_goals(const std::vector<Rational> &last_alpha, const std::vect
             epoch_.goal[k] = readings_.init_ipc;
             continue;
         }
-        const Rational base = readings_.search_base == SearchBase::goal
-                                  ? last_goal[k]
-                                  : fraction(history_[k].last.instructions, history_[k].last.cycles);
+        const Rational base =
+            readings_.search_base == SearchBase::goal
+                ? last_goal[k]
+                : fraction(history_[k].last.instructions, history_[k].last.cycles);
         epoch_.goal[k] = std::max(Rational(base * factor), readings_.search_floor);
     }
 }
@@ -130,9 +134,9 @@ void Machine::set_quotas(std::size_t kernel) {
     if (std::ranges::any_of(blocks, [](std::int64_t one) { return one > 0; }))
         history_[kernel].launched = true;
     const Rational most = peak_ * Integer(shape_.epoch);
-    const std::vector<Integer> parts = shares(
-        quota(epoch_.goal[kernel], epoch_.alpha[kernel], shape_.epoch, readings_.cap ? &most : nullptr),
-        blocks, readings_.round);
+    const std::vector<Integer> parts = shares(quota(epoch_.goal[kernel], epoch_.alpha[kernel],
+                                                    shape_.epoch, readings_.cap ? &most : nullptr),
+                                              blocks, readings_.round);
     for (std::size_t sm = 0; sm < shape_.sms; sm++)
         epoch_.quota(sm, kernel) = bounded(parts[sm]);
 }
@@ -141,8 +145,8 @@ void Machine::set_counters(std::size_t kernel, bool early) {
     const std::vector<std::int64_t> counters = counter_.of_kernel(kernel),
                                     quotas = epoch_.quota.of_kernel(kernel);
     // An epoch that begins early goes on with what all had overdrawn.
-    const Kept what =
-        early ? Kept{.rests = false, .debts = true} : kept(scheme_, shape_.kernels[kernel].qos, readings_);
+    const Kept what = early ? Kept{.rests = false, .debts = true}
+                            : kept(scheme_, shape_.kernels[kernel].qos, readings_);
     const std::vector<std::int64_t> rests =
         carried(counters, quotas, blocks_.of_kernel(kernel), what, readings_);
     for (std::size_t sm = 0; sm < shape_.sms; sm++)

@@ -6,11 +6,12 @@
 
 namespace qos {
 
-Rational alpha(const Rational &goal, const Progress &past, const Rational &peak, const Readings &readings) {
+Rational alpha(const Rational &goal, const Progress &past, const Rational &peak,
+               const Readings &readings) {
     if (past.cycles == 0)
         return 1;
-    Rational found =
-        past.instructions ? Rational(goal * fraction(past.cycles, past.instructions)) : Rational(peak / goal);
+    Rational found = past.instructions ? Rational(goal * fraction(past.cycles, past.instructions))
+                                       : Rational(peak / goal);
     if (readings.alpha_max && found > *readings.alpha_max)
         found = *readings.alpha_max;
     return found < 1 ? Rational(1) : found;
@@ -35,7 +36,8 @@ Rational search_factor(std::span<const Rational> attained, SearchOperator by) {
     return by == SearchOperator::mean ? Rational(found / Integer(attained.size())) : found;
 }
 
-Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch, const Rational *most) {
+Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch,
+               const Rational *most) {
     const Rational wanted = alpha * goal * Integer(epoch);
     return most && wanted > *most ? *most : wanted;
 }
@@ -54,8 +56,8 @@ std::vector<Integer> largest_remainders(const Integer &whole, std::span<const st
     }
     std::vector<std::size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order,
-                             [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
     for (std::size_t n = 0; n < left; n++)
         found[order[n]] += 1;
     return found;
@@ -63,7 +65,8 @@ std::vector<Integer> largest_remainders(const Integer &whole, std::span<const st
 
 } // namespace
 
-std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks, Rounding by) {
+std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks,
+                            Rounding by) {
     Integer all_blocks = 0;
     for (const std::int64_t one : blocks)
         all_blocks += Integer(one);
@@ -86,19 +89,22 @@ Kept kept(Scheme scheme, bool qos, const Readings &readings) {
 }
 
 std::vector<std::int64_t> carried(std::span<const std::int64_t> counters,
-                                  std::span<const std::int64_t> quotas, std::span<const std::int64_t> blocks,
-                                  Kept what, const Readings &readings) {
+                                  std::span<const std::int64_t> quotas,
+                                  std::span<const std::int64_t> blocks, Kept what,
+                                  const Readings &readings) {
     std::vector<std::int64_t> rests(counters.size());
     if (what.rests) {
         std::ranges::transform(counters, rests.begin(),
                                [](std::int64_t one) { return std::max<std::int64_t>(one, 0); });
-        const bool somewhere = std::ranges::any_of(blocks, [](std::int64_t one) { return one > 0; });
+        const bool somewhere =
+            std::ranges::any_of(blocks, [](std::int64_t one) { return one > 0; });
         if (readings.rollover_scope == RolloverScope::pool && somewhere) {
             Integer pool = 0;
             for (const std::int64_t rest : rests)
                 pool += Integer(rest);
             const std::vector<Integer> parts = shares(pool, blocks, Rounding::largest);
-            std::ranges::transform(parts, rests.begin(), [](const Integer &one) { return one.get_si(); });
+            std::ranges::transform(parts, rests.begin(),
+                                   [](const Integer &one) { return one.get_si(); });
         }
         if (readings.rollover_cap)
             for (std::size_t sm = 0; sm < rests.size(); sm++)
@@ -112,7 +118,8 @@ std::vector<std::int64_t> carried(std::span<const std::int64_t> counters,
     return rests;
 }
 
-bool is_refilled(const Seat &seat, const Exhausted &on_sm, Scheme scheme, const Readings &readings) {
+bool is_refilled(const Seat &seat, const Exhausted &on_sm, Scheme scheme,
+                 const Readings &readings) {
     if (!seat.resident || (seat.qos && scheme != Scheme::elastic))
         return false;
     switch (readings.refill_trigger) {

@@ -14,7 +14,8 @@ Model::Model(const TaskSet &set) : cores_(set.cores), sms_(set.sms) {
         mine.core = task.core.value_or(no_core);
         const Segment *before = nullptr;
         for (const Segment &segment : task.segments) {
-            // A run of CPU segments is one phase; a GPU segment without one before it waits to begin.
+            // A run of CPU segments is one phase; a GPU segment without one before it waits to
+            // begin.
             mine.phases += !before || before->gpu;
             before = &segment;
             if (!segment.gpu) {
@@ -27,7 +28,8 @@ Model::Model(const TaskSet &set) : cores_(set.cores), sms_(set.sms) {
             const Time both = add(segment.to_device, segment.from_device);
             mine.copies = add(mine.copies, both);
             mine.longest_copies = std::max(mine.longest_copies, both);
-            mine.longest_copy = std::max({mine.longest_copy, segment.to_device, segment.from_device});
+            mine.longest_copy =
+                std::max({mine.longest_copy, segment.to_device, segment.from_device});
         }
         if (task.sms && !task.sms->empty()) {
             set_sms(n, *task.sms);
@@ -50,8 +52,8 @@ void Model::set_sms(std::size_t task, std::vector<std::uint32_t> sms) {
         const Time kernel = segment->kernel_on(mine.sm_count);
         mine.kernels = add(mine.kernels, kernel);
         mine.longest_kernel = std::max(mine.longest_kernel, kernel);
-        mine.longest_segment = std::max(
-            mine.longest_segment, add(add(segment->to_device, segment->from_device), kernel));
+        mine.longest_segment = std::max(mine.longest_segment,
+                                        add(add(segment->to_device, segment->from_device), kernel));
     }
 }
 

@@ -26,8 +26,9 @@ Time thread_ns() {
 const char *Participant::join(const char *place) {
     int descriptor = -1;
     std::size_t task = 0;
-    struct stat file{};
-    if (!place || std::sscanf(place, "%d %zu", &descriptor, &task) != 2 || fstat(descriptor, &file) < 0 || file.st_size < static_cast<off_t>(sizeof(Memory)))
+    struct stat file {};
+    if (!place || std::sscanf(place, "%d %zu", &descriptor, &task) != 2 ||
+        fstat(descriptor, &file) < 0 || file.st_size < static_cast<off_t>(sizeof(Memory)))
         return "this program is no task of a running 'nvstgm run'";
     const auto size = static_cast<std::size_t>(file.st_size);
     void *const at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -37,7 +38,8 @@ const char *Participant::join(const char *place) {
     if (memory_->layout != Memory::this_layout || memory_->size != size || task >= memory_->tasks) {
         munmap(at, size);
         memory_ = nullptr;
-        return "'nvstgm run' is of another version than the library that this program was built with";
+        return "'nvstgm run' is of another version than the library that this program was built "
+               "with";
     }
     // What it starts, as CUDA does, does not inherit it.
     close(descriptor);
@@ -72,7 +74,8 @@ bool Participant::ready(bool looks) {
 
 void Participant::at_level(int level) {
     const sched_param wanted{.sched_priority = level};
-    if (!ways().handed && !progress().refused && sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &wanted) < 0)
+    if (!ways().handed && !progress().refused &&
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &wanted) < 0)
         progress().refused = errno;
 }
 
@@ -81,7 +84,8 @@ void Participant::note(What what, Time at, Time length) {
     if (mine.events == memory_->events_each)
         mine.lost++;
     else
-        memory_->events(task_)[mine.events++] = {at, length, job_, static_cast<std::uint32_t>(segment_), what};
+        memory_->events(task_)[mine.events++] = {at, length, job_,
+                                                 static_cast<std::uint32_t>(segment_), what};
 }
 
 void Participant::stall(Time length) {
@@ -109,7 +113,8 @@ bool Participant::next_job() {
         return false;
     // What is left over of a system that is overloaded does not keep it for long.
     if (now() > memory_->duration + period) {
-        progress().misses += static_cast<std::uint64_t>((memory_->duration - release_ + period - 1) / period);
+        progress().misses +=
+            static_cast<std::uint64_t>((memory_->duration - release_ + period - 1) / period);
         return false;
     }
     while (now() < release_ - (looks_ ? awake_before_ns : 0))
@@ -131,7 +136,8 @@ bool Participant::next_job() {
     return true;
 }
 
-/// More than a job of the file has on its core: what it computes and copies, and the protocol's own work.
+/// More than a job of the file has on its core: what it computes and copies, and the protocol's own
+/// work.
 bool Participant::took_too_much() const {
     Time may = 0, kernels = 0;
     for (std::size_t n = 0; n < plan().steps; n++) {

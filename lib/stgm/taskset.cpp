@@ -6,7 +6,9 @@
 
 namespace stgm {
 
-bool Task::uses_gpu() const { return std::ranges::any_of(segments, &Segment::gpu); }
+bool Task::uses_gpu() const {
+    return std::ranges::any_of(segments, &Segment::gpu);
+}
 
 std::vector<std::size_t> ranks(const TaskSet &set) {
     std::vector<std::size_t> order(set.tasks.size());
@@ -44,12 +46,8 @@ nlohmann::ordered_json to_json(const TaskSet &set) {
             row["sms"] = *task.sms;
         tasks.push_back(std::move(row));
     }
-    return {{"schema", "nvstgm/taskset"},
-            {"schema_version", "1.0"},
-            {"time_unit", set.time_unit},
-            {"cores", set.cores},
-            {"sms", set.sms},
-            {"tasks", std::move(tasks)}};
+    return {{"schema", "nvstgm/taskset"}, {"schema_version", "1.0"}, {"time_unit", set.time_unit},
+            {"cores", set.cores},         {"sms", set.sms},          {"tasks", std::move(tasks)}};
 }
 
 } // namespace stgm

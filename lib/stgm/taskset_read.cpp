@@ -14,7 +14,9 @@ using nvdebug::base::in_quotes;
 using nvdebug::base::Place;
 using nvdebug::base::wrong;
 
-Time time(const Place &place, Time least = 0) { return place.number(least, longest_time); }
+Time time(const Place &place, Time least = 0) {
+    return place.number(least, longest_time);
+}
 
 std::vector<Time> kernel(const Place &place) {
     if (!place.value.is_array())
@@ -23,8 +25,9 @@ std::vector<Time> kernel(const Place &place) {
     for (const Place &item : place.items(limit::kernel_entries)) {
         times.push_back(time(item));
         if (times.size() > 1 && times.back() > times[times.size() - 2])
-            wrong(item.where(), "a kernel's time increases from " + std::to_string(times[times.size() - 2]) +
-                                    " to " + std::to_string(times.back()) + " with one SM more");
+            wrong(item.where(), "a kernel's time increases from " +
+                                    std::to_string(times[times.size() - 2]) + " to " +
+                                    std::to_string(times.back()) + " with one SM more");
     }
     if (times.empty())
         wrong(place.where(), "is empty");
@@ -67,9 +70,11 @@ Task task(const Place &place, const TaskSet &set) {
     task.deadline = place.has("deadline") ? time(place.at("deadline"), 1) : task.period;
     if (task.deadline > task.period)
         wrong(place.at("deadline").where(), "the deadline " + std::to_string(task.deadline) +
-                                                " is after the period " + std::to_string(task.period));
+                                                " is after the period " +
+                                                std::to_string(task.period));
     if (place.has("priority"))
-        task.priority = place.at("priority").number(std::numeric_limits<std::int64_t>::min(), endless);
+        task.priority =
+            place.at("priority").number(std::numeric_limits<std::int64_t>::min(), endless);
     for (const Place &item : place.at("segments").items(limit::segments))
         task.segments.push_back(segment(item));
     if (task.segments.empty())
@@ -78,7 +83,8 @@ Task task(const Place &place, const TaskSet &set) {
         wrong(place.at("segments").where(), "a GPU segment, and 'sms' of the set is 0");
     // What is null was not allocated, as what is absent.
     if (place.has("core") && !place.at("core").value.is_null())
-        task.core = static_cast<std::uint32_t>(place.at("core").number(0, std::int64_t{set.cores} - 1));
+        task.core =
+            static_cast<std::uint32_t>(place.at("core").number(0, std::int64_t{set.cores} - 1));
     if (place.has("sms") && !place.at("sms").value.is_null()) {
         task.sms = sms(place.at("sms"), set.sms);
         if (!task.uses_gpu() && !task.sms->empty())
@@ -94,11 +100,13 @@ TaskSet task_set(const Place &place) {
     if (const Place schema = place.at("schema"); schema.text() != "nvstgm/taskset")
         wrong(schema.where(), in_quotes(schema.text()) + " is not 'nvstgm/taskset'");
     if (const Place version = place.at("schema_version"); version.text() != "1.0")
-        wrong(version.where(), in_quotes(version.text()) + " is not '1.0', the version that can be read");
+        wrong(version.where(),
+              in_quotes(version.text()) + " is not '1.0', the version that can be read");
     TaskSet set;
     set.time_unit = place.at("time_unit").text();
     if (set.time_unit != "us" && set.time_unit != "tick")
-        wrong(place.at("time_unit").where(), in_quotes(set.time_unit) + " is neither 'us' nor 'tick'");
+        wrong(place.at("time_unit").where(),
+              in_quotes(set.time_unit) + " is neither 'us' nor 'tick'");
     set.cores = static_cast<std::uint32_t>(place.at("cores").number(1, limit::cores));
     set.sms = static_cast<std::uint32_t>(place.at("sms").number(0, limit::sms));
     std::set<std::string> names;
@@ -106,7 +114,8 @@ TaskSet task_set(const Place &place) {
         Task one = task(item, set);
         if (!names.insert(one.name).second)
             wrong(item.at("name").where(), "another task is called " + in_quotes(one.name));
-        if (!set.tasks.empty() && set.tasks.front().priority.has_value() != one.priority.has_value())
+        if (!set.tasks.empty() &&
+            set.tasks.front().priority.has_value() != one.priority.has_value())
             wrong(item.where(), "either all tasks have a 'priority' or none has");
         set.tasks.push_back(std::move(one));
     }

@@ -9,7 +9,8 @@
 namespace stgm {
 namespace {
 
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(std::atomic<std::uint32_t>) == 4);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
+              sizeof(std::atomic<std::uint32_t>) == 4);
 
 void futex(std::atomic<std::uint32_t> &word, int what, std::uint32_t value) {
     syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), what, value, nullptr, nullptr, 0);
@@ -28,7 +29,8 @@ void Turnstile::init() {
     pthread_mutexattr_init(&how);
     pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
-    // A task of high priority does not wait behind others for one of low priority that is inside for a moment.
+    // A task of high priority does not wait behind others for one of low priority that is inside
+    // for a moment.
     pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&mutex_, &how);
     pthread_mutexattr_destroy(&how);
@@ -51,10 +53,13 @@ void Turnstile::lock() {
         pthread_mutex_consistent(&mutex_);
 }
 
-void Turnstile::unlock() { pthread_mutex_unlock(&mutex_); }
+void Turnstile::unlock() {
+    pthread_mutex_unlock(&mutex_);
+}
 
 bool Turnstile::goes_before(std::size_t slot, std::size_t other) const {
-    return levels_[slot] != levels_[other] ? levels_[slot] > levels_[other] : tickets_[slot] < tickets_[other];
+    return levels_[slot] != levels_[other] ? levels_[slot] > levels_[other]
+                                           : tickets_[slot] < tickets_[other];
 }
 
 bool Turnstile::is_turn_of(std::size_t slot) const {
@@ -68,9 +73,10 @@ bool Turnstile::is_turn_of(std::size_t slot) const {
 void Turnstile::look_who_is_asked_for() {
     for (std::size_t slot = 0; slot < slots; slot++) {
         bool asked = false;
-        for (std::size_t other = 0; tickets_[slot] && state_[slot] == granted && other < slots; other++)
-            asked |= other != slot && tickets_[other] && state_[other] == waiting && (excludes_[slot] >> other & 1) &&
-                     levels_[other] > levels_[slot];
+        for (std::size_t other = 0; tickets_[slot] && state_[slot] == granted && other < slots;
+             other++)
+            asked |= other != slot && tickets_[other] && state_[other] == waiting &&
+                     (excludes_[slot] >> other & 1) && levels_[other] > levels_[slot];
         asked_for_[slot].store(asked, std::memory_order_relaxed);
     }
 }

@@ -27,7 +27,8 @@ std::vector<Job> jobs_of(const Trace &trace, std::size_t tasks) {
 
 } // namespace
 
-std::vector<Undisturbed> undisturbed(const Trace &trace, std::span<const std::optional<Time>> bounds) {
+std::vector<Undisturbed> undisturbed(const Trace &trace,
+                                     std::span<const std::optional<Time>> bounds) {
     std::vector<Undisturbed> found(bounds.size());
     const std::vector<Job> jobs = jobs_of(trace, bounds.size());
     std::vector<Time> disturbed;

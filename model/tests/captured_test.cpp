@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The h200 board against the words that a real H200 answered (tests/data/h200-registers.txt). What is
-// left out differs from card to card (which TPCs are off) or lives (runlists, channels).
+// The h200 board against the words that a real H200 answered (tests/data/h200-registers.txt). What
+// is left out differs from card to card (which TPCs are off) or lives (runlists, channels).
 #include "support.hpp"
 
 #include "driver/tpc_numbers.hpp"

@@ -45,9 +45,9 @@ TEST_P(Integrated, AllThatWasBuiltIsInTheGuestsMemory) {
 
 TEST_P(Integrated, AperturesAreAsTheChipTakesThem) {
     const bool ignored = GetParam() == std::string("jetson-tx2");
-    const Workload noncoherent = workload_of(
-        R"({"task":"a","engine":"GR0","channels":[{"work":"busy"}]})",
-        R"("runlist_aperture":"ncoh","instance_aperture":"ncoh",)");
+    const Workload noncoherent =
+        workload_of(R"({"task":"a","engine":"GR0","channels":[{"work":"busy"}]})",
+                    R"("runlist_aperture":"ncoh","instance_aperture":"ncoh",)");
     Started started(GetParam(), noncoherent);
     const Json layout = started.ask("layout");
     const char *const wanted = ignored ? "vid" : "ncoh";
@@ -105,8 +105,8 @@ TEST_P(Integrated, ARestartLeavesNothingOfTheWorkloadBefore) {
 }
 
 TEST_P(Integrated, WhatNeedsVideoMemoryIsRefused) {
-    const std::string prefix = " does not fit board " + std::string(GetParam()) +
-                               ", which has no video memory: ";
+    const std::string prefix =
+        " does not fit board " + std::string(GetParam()) + ", which has no video memory: ";
     const auto refusal = [&](const Workload &work) {
         return config_error([&] { make_plan(work, board(GetParam())); });
     };

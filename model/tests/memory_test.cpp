@@ -117,7 +117,7 @@ TEST_P(InstanceBlocks, PageDirectoriesDifferByTask) {
             {"maxwell-gm20x", 0x800}, // 64 KiB pages
             {"volta-gv11b", 0xc06},   // coherent, volatile
             {"ampere-ga10b", 0xc06},
-            {"hopper", 0x800},        // bit 10 stands for version 2 alone
+            {"hopper", 0x800}, // bit 10 stands for version 2 alone
             {"blackwell-gb10x", 0x800},
             {"blackwell-gb20x", 0x800}};
         const auto found = low_bits.find(bench->gpu.board().generation->name);

@@ -348,8 +348,7 @@ TEST_F(ControlRequests, PeekAndPoke) {
     EXPECT_EQ(error("poke vid 0x0"), "expected 3 arguments, got 2");
     EXPECT_EQ(error("poke vid 0x0 0x100000000"), "\"0x100000000\" is not a word of 32 bits");
     EXPECT_EQ(error("peek vid 0x0 1025"), "\"1025\" is not a count of words");
-    EXPECT_EQ(error("peek peer 0x0 1"),
-              "\"peer\" is not one of the choices (see docs/model.md)");
+    EXPECT_EQ(error("peek peer 0x0 1"), "\"peer\" is not one of the choices (see docs/model.md)");
 }
 
 } // namespace

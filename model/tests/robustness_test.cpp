@@ -111,9 +111,9 @@ TEST_P(Robustness, RandomAccesses) {
 
 TEST_P(Robustness, RandomLists) {
     const Board &board = bench->gpu.board();
-    const PhysicalAddress list{
-        bench->default_aperture(),
-        board.generation->has_video_memory() ? 0x100000 : sysmem_range.base + 0xf00000};
+    const PhysicalAddress list{bench->default_aperture(), board.generation->has_video_memory()
+                                                              ? 0x100000
+                                                              : sysmem_range.base + 0xf00000};
     for (int round = 0; round < 300; ++round) {
         for (std::uint32_t i = 0; i < 64; ++i)
             bench->poke({list.aperture, list.address + 4 * i},

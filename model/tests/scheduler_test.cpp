@@ -232,9 +232,8 @@ class BoardsWithTwoRunlists : public testing::TestWithParam<const char *> {
   public:
     static std::vector<const char *> all() {
         std::vector<const char *> found;
-        std::ranges::copy_if(boards, std::back_inserter(found), [](const char *name) {
-            return board(name).runlists.size() > 1;
-        });
+        std::ranges::copy_if(boards, std::back_inserter(found),
+                             [](const char *name) { return board(name).runlists.size() > 1; });
         return found;
     }
 };

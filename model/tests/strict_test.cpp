@@ -122,9 +122,8 @@ TEST(Strict, GenerationsDoNotAnswerForEachOther) {
         expect_violation(kepler, offset, false, 4, Violation::unmodelled);
     }
     Bench ada("rtx6000-ada", "idle");
-    for (const std::uint32_t offset :
-         {0x2270U, 0x2640U, 0x800000U, 0x810080U, 0x22700U, 0x10402cU, 0x21c1cU, 0xd11000U, 0x200U,
-          0x262cU, 0x405b00U}) {
+    for (const std::uint32_t offset : {0x2270U, 0x2640U, 0x800000U, 0x810080U, 0x22700U, 0x10402cU,
+                                       0x21c1cU, 0xd11000U, 0x200U, 0x262cU, 0x405b00U}) {
         EXPECT_EQ(ada.read(offset) & 0xffff0000, 0xbadf0000U) << std::hex << offset;
         expect_violation(ada, offset, false, 4, Violation::unmodelled);
     }

@@ -87,7 +87,8 @@ TEST(WorkDistributor, TheTwoTablesAreInverse) {
             continue; // has one table only
         EXPECT_LE(tpcs, 4 * tables.gpc_tpc_id_words);
         for (std::uint32_t id = 0; id < tpcs; ++id) {
-            const std::uint32_t place = bench->read(tables.gpc_tpc_id + id / 4 * 4) >> (id % 4 * 8) & 0xff;
+            const std::uint32_t place =
+                bench->read(tables.gpc_tpc_id + id / 4 * 4) >> (id % 4 * 8) & 0xff;
             const std::uint32_t gpc = place >> 4;
             const std::uint32_t tpc = place & 0xf;
             EXPECT_LT(tpc, live.at(gpc)) << name;

@@ -70,8 +70,8 @@ namespace {
 
 nvmodel::PhysicalAddress place(const Json &at, std::uint64_t offset) {
     const std::string aperture = at.at("aperture");
-    for (const auto one : {nvmodel::Aperture::video, nvmodel::Aperture::coherent,
-                           nvmodel::Aperture::noncoherent})
+    for (const auto one :
+         {nvmodel::Aperture::video, nvmodel::Aperture::coherent, nvmodel::Aperture::noncoherent})
         if (aperture == name_of(one))
             return {one, number(at.at("address")) + offset};
     ADD_FAILURE() << "no aperture " << aperture;

@@ -22,21 +22,16 @@ struct Request {
 
 /// Of which each is carried out, on the boards that have the file.
 const std::vector<Request> requests{
-    {"translate", "0:2 0x100000000"},
-    {"disable_channel", "0:2 0:3"},
-    {"enable_channel", "0:2"},
-    {"preempt_tsg", "0:1"},
-    {"switch_to_tsg", "0:1"},
-    {"set_timeslice", "0:1 4000"},
-    {"preempt_runlist", "0"},
-    {"resubmit_runlist", "0"},
-    {"scheduling", "0 off"},
-    {"preemption_mode", "0:2 wfi", "preemption"},
+    {"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"},
+    {"enable_channel", "0:2"},        {"preempt_tsg", "0:1"},
+    {"switch_to_tsg", "0:1"},         {"set_timeslice", "0:1 4000"},
+    {"preempt_runlist", "0"},         {"resubmit_runlist", "0"},
+    {"scheduling", "0 off"},          {"preemption_mode", "0:2 wfi", "preemption"},
 };
 
 /// What may be answered when the hardware fails.
-const std::set<int> allowed{-EIO,    -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT,    -EINTR,
-                            -ENOMEM, -EAGAIN, -EINVAL, -ETIMEDOUT, -ENOEXEC, -ENODATA};
+const std::set<int> allowed{-EIO,    -ENODEV, -EBUSY,  -EOPNOTSUPP, -EFAULT,  -EINTR,
+                            -ENOMEM, -EAGAIN, -EINVAL, -ETIMEDOUT,  -ENOEXEC, -ENODATA};
 
 class Controls : public testing::TestWithParam<std::string> {
   protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The GPU's memory holds nonsense, a seed after the other: what reads it stays in its bounds, and all
-// is as before when the memory is. In a kernel, and what it leaks there: tests/kselftest/proc_corrupt.c.
+// The GPU's memory holds nonsense, a seed after the other: what reads it stays in its bounds, and
+// all is as before when the memory is. In a kernel, and what it leaks there:
+// tests/kselftest/proc_corrupt.c.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -27,9 +28,8 @@ std::vector<std::string> lines_of(const std::string &text) {
 }
 
 bool is_lines(const std::string &text) {
-    return text.ends_with('\n') && std::ranges::all_of(text, [](char c) {
-               return c == '\n' || (c >= ' ' && c <= '~');
-           });
+    return text.ends_with('\n') &&
+           std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
 }
 
 /// Each line has as many words as the header has names behind its '#'.
@@ -52,14 +52,20 @@ bool is_level(const std::string &line) {
     if (name == 0 || name == std::string::npos || line[name] != '[')
         return false;
     const std::size_t index = line.find_first_not_of("0123456789", name + 1);
-    return index != std::string::npos && line.substr(index).starts_with("]: 0"); // "0x" of 0 is the kernel's alone
+    return index != std::string::npos &&
+           line.substr(index).starts_with("]: 0"); // "0x" of 0 is the kernel's alone
 }
 
 /// The keys of `translate` in their order, each with something behind it.
 bool is_walk(const std::vector<std::string> &lines) {
-    const std::vector<std::string> keys{"virtual_address: ", "page_directory: ", "page_tables: ",
+    const std::vector<std::string> keys{"virtual_address: ",
+                                        "page_directory: ",
+                                        "page_tables: ",
                                         "", // levels
-                                        "result: ", "page_size: ", "flags: ", "error: "};
+                                        "result: ",
+                                        "page_size: ",
+                                        "flags: ",
+                                        "error: "};
     std::size_t key = 0;
     for (const std::string &line : lines) {
         if (key < keys.size() && keys[key].empty()) {
@@ -92,13 +98,12 @@ class Corruption : public testing::TestWithParam<On> {
             requests.push_back(space.request(0));
             requests.push_back(space.request(0x3456789abc));
             for (std::size_t i = 0; i < one.at("mappings").size(); i += 3)
-                requests.push_back(
-                    space.request(number(one.at("mappings")[i].at("va")) + 0x10));
+                requests.push_back(space.request(number(one.at("mappings")[i].at("va")) + 0x10));
         }
         for (std::size_t i = 0; i < 2; i++) {
             const Json &channel = layout.at("channels")[i];
-            const std::string text = channel.at("runlist").dump() + ":" +
-                                     channel.at("channel").dump() + " 0x3456789abc";
+            const std::string text =
+                channel.at("runlist").dump() + ":" + channel.at("channel").dump() + " 0x3456789abc";
             requests.push_back(text);
             requests.push_back(text + " base");
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the core asks of a GPU: registers, counted by the model, and words of memory. What the ways to
-// memory cost is access/'s: tests/test_cost.py and tests/test_cost_contexts.py.
+// What the core asks of a GPU: registers, counted by the model, and words of memory. What the ways
+// to memory cost is access/'s: tests/test_cost.py and tests/test_cost_contexts.py.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -48,10 +48,12 @@ class Cost : public OnBoard {
         }
         return counts;
     }
-    /// Of a channel neither USERD's address nor, where a register has it, all of the instance pointer.
+    /// Of a channel neither USERD's address nor, where a register has it, all of the instance
+    /// pointer.
     std::uint64_t list_words(std::uint64_t entries, std::uint64_t channels) {
-        const std::uint64_t of_channel =
-            bench.entry_words() == 2 ? 1 : bench.ids_per_runlist() ? 3 : 2;
+        const std::uint64_t of_channel = bench.entry_words() == 2  ? 1
+                                         : bench.ids_per_runlist() ? 3
+                                                                   : 2;
         return (entries - channels) * bench.entry_words() + channels * of_channel;
     }
     Counts read_cost(const std::string &file, std::string &text) {

@@ -35,8 +35,8 @@ struct Text {
 /// The file is opened, read to its end and closed, by a reader who may see addresses or not.
 [[nodiscard]] Text read(Machine &machine, const File &file, bool hide = false);
 
-/// What read() gives of each of them that can be read, as files of a folder; without those of units that are
-/// not there (-ENODEV). Throws std::runtime_error.
+/// What read() gives of each of them that can be read, as files of a folder; without those of units
+/// that are not there (-ENODEV). Throws std::runtime_error.
 void write(Machine &machine, const std::vector<File> &files, const std::filesystem::path &folder);
 
 /// A file that is open for writing, with the leases that go with it.

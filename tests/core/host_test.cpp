@@ -132,7 +132,8 @@ class SubmitRegisters : public Host, public testing::WithParamInterface<std::str
         machine.written.clear();
     }
     int submit() {
-        return machine.locked([this] { return nvdebug_submit(gpu(), runlist(), &other, &expected); });
+        return machine.locked(
+            [this] { return nvdebug_submit(gpu(), runlist(), &other, &expected); });
     }
     int look() {
         return machine.locked([this] { return nvdebug_submit_locate(gpu(), runlist(), &other); });
@@ -702,8 +703,8 @@ TEST_P(PreemptRegisters, ARegisterThatCannotBeReadIsNotWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, PreemptRegisters,
-                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200", "b200",
-                                         "rtx5090"),
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200",
+                                         "b200", "rtx5090"),
                          name_of_board);
 
 } // namespace

@@ -13,9 +13,9 @@
 namespace core {
 
 // In the order of their slots in the VMs of tests/.
-const std::vector<std::string> cards{"quadro-k5000", "gtx980",      "gtx1060-3gb", "gtx1080ti",
-                                     "titan-v",      "rtx2080ti",   "a100",        "rtx-a6000",
-                                     "rtx6000-ada",  "h200",        "b200",        "rtx5090"};
+const std::vector<std::string> cards{"quadro-k5000", "gtx980",    "gtx1060-3gb", "gtx1080ti",
+                                     "titan-v",      "rtx2080ti", "a100",        "rtx-a6000",
+                                     "rtx6000-ada",  "h200",      "b200",        "rtx5090"};
 const std::vector<std::string> integrated{"jetson-orin", "jetson-tx2", "jetson-xavier"};
 
 std::vector<std::string> all_boards() {

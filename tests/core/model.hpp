@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <span>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -36,13 +36,14 @@ class Outside : public OnBoard {
   protected:
     std::uint64_t video_end() { return bench.machine.model().board().video_bytes; }
     std::vector<Place> nowhere() {
-        return {{video_end(), "vid"},        {0xfffffff000, "vid"},
-                {0xa0000, "coh"},            {0xf0000, "ncoh"},
-                {0xfffffff000, "coh"},       {0xfffffff000, "ncoh"}};
+        return {{video_end(), "vid"}, {0xfffffff000, "vid"}, {0xa0000, "coh"},
+                {0xf0000, "ncoh"},    {0xfffffff000, "coh"}, {0xfffffff000, "ncoh"}};
     }
     /// Where no published register has the size of video memory, addresses beyond its end are read;
     /// the bus answers with errors, and the model records it.
-    bool is_asked_for(const Place &at) { return at.aperture == "vid" && !bench.since("gtx1060-3gb"); }
+    bool is_asked_for(const Place &at) {
+        return at.aperture == "vid" && !bench.since("gtx1060-3gb");
+    }
     int error_of(const Place &at) { return is_asked_for(at) ? -EIO : -EFAULT; }
 
     void lie(std::uint32_t offset, std::uint32_t value) {
@@ -50,7 +51,8 @@ class Outside : public OnBoard {
     }
     /// Since the statistics were reset, of all blocks or of these.
     std::uint64_t register_reads(const std::set<std::string> &among = {});
-    /// Where BASE_LO, BASE_HI, SUBMIT and SUBMIT_INFO of runlist 0 follow each other, from Turing on.
+    /// Where BASE_LO, BASE_HI, SUBMIT and SUBMIT_INFO of runlist 0 follow each other, from Turing
+    /// on.
     std::uint32_t list_block();
     void list_is_at(const Place &at);
     void list_has(std::uint32_t count) {
@@ -94,8 +96,8 @@ void Outside::list_is_at(const Place &at) {
 /// In the channel's entry, or up to Turing in a register.
 void Outside::instance_is_at(unsigned channel, const Place &at) {
     if (!bench.ids_per_runlist()) {
-        lie(0x800000 + 8 * channel, 1U << 31 | target.at(at.aperture) << 28 |
-                                        static_cast<std::uint32_t>(at.address >> 12));
+        lie(0x800000 + 8 * channel,
+            1U << 31 | target.at(at.aperture) << 28 | static_cast<std::uint32_t>(at.address >> 12));
         return;
     }
     const Json list = bench.list();
@@ -215,9 +217,9 @@ TEST_P(Outside, PageDirectories) {
                                    subcontext_words * one.at("veid").get<std::uint64_t>());
         for (const std::uint64_t word : at_words) {
             const std::uint32_t flags = bench.peek(channel.at("instance"), 4 * word, 1)[0] & 0xffc;
-            bench.poke(channel.at("instance"), 4 * word,
-                       std::array{low(at.address) | flags | target.at(at.aperture),
-                                  high(at.address)});
+            bench.poke(
+                channel.at("instance"), 4 * word,
+                std::array{low(at.address) | flags | target.at(at.aperture), high(at.address)});
         }
         const Text got = bench.write("translate", "0:" + std::to_string(first) + " 0x1000");
         EXPECT_EQ(got.error, is_asked_for(at) ? -EIO : 0);

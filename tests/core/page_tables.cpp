@@ -38,10 +38,10 @@ std::string Space::request(std::uint64_t va) const {
 }
 
 void Space::expect_agreement(std::uint64_t va) {
-    const Json wanted = bench_.ask(
-        "translate " + directory_.at("address").get<std::string>() + " " +
-        directory_.at("aperture").get<std::string>() + " v" + std::to_string(version_) + " " +
-        hex(va) + (big_page_kib_ == 128 ? " 128k" : ""));
+    const Json wanted =
+        bench_.ask("translate " + directory_.at("address").get<std::string>() + " " +
+                   directory_.at("aperture").get<std::string>() + " v" + std::to_string(version_) +
+                   " " + hex(va) + (big_page_kib_ == 128 ? " 128k" : ""));
     const Text got = bench_.write("translate", request(va));
     ASSERT_EQ(got.error, 0) << request(va);
     Fields said = pairs(got.text);
@@ -50,8 +50,8 @@ void Space::expect_agreement(std::uint64_t va) {
         EXPECT_NE(said["error"], "-") << request(va);
         return;
     }
-    EXPECT_EQ(said["result"], hex(number(wanted.at("address"))) + " " +
-                                  wanted.at("aperture").get<std::string>())
+    EXPECT_EQ(said["result"],
+              hex(number(wanted.at("address"))) + " " + wanted.at("aperture").get<std::string>())
         << request(va);
     EXPECT_EQ(said["page_size"], std::to_string(wanted.at("page_size").get<std::uint64_t>()));
     EXPECT_EQ(said["error"], "-");

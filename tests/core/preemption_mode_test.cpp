@@ -269,7 +269,8 @@ TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
     EXPECT_EQ(machine.Model::memory_read(aperture, options), theirs);
 }
 
-/// The memory is freed and used anew just before the write. In a page of zeros the word reads as wfi.
+/// The memory is freed and used anew just before the write. In a page of zeros the word reads as
+/// wfi.
 class FreedImage : public PreemptionMode {
   protected:
     FreedImage() : aperture(aperture_of_options()) {}

@@ -587,7 +587,8 @@ TEST_P(Blocks, TheIdOfAnEngineOfASlotThatIsNotThere) {
         EXPECT_EQ(gpu()->topology.engine[0].rleng, rleng);
         EXPECT_EQ(nvdebug_engine_has(&gpu()->topology.engine[0], NVDEBUG_ENGINE_HAS_ID), there);
         // another engine's as well, perhaps
-        EXPECT_EQ(std::ranges::count(machine.expected, slot + block->engine_status_debug) != 0, there);
+        EXPECT_EQ(std::ranges::count(machine.expected, slot + block->engine_status_debug) != 0,
+                  there);
     }
 }
 

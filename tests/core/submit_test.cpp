@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A submit, with an access that goes wrong: the list is the driver's, or the one that was asked for.
+// A submit, with an access that goes wrong: the list is the driver's, or the one that was asked
+// for.
 #include "bench.hpp"
 #include "text.hpp"
 

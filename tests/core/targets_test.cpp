@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What disable_channel and enable_channel do, take and refuse. How a file takes a write at all is the
-// kernel's: tests/kselftest/proc_control.c.
+// What disable_channel and enable_channel do, take and refuse. How a file takes a write at all is
+// the kernel's: tests/kselftest/proc_control.c.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -77,7 +77,8 @@ class Targets : public OnBoard {
             before[channel] = on;
         EXPECT_EQ(state(), before);
     }
-    /// Both controls, while the first channel is in the other state: one of these errors, no change.
+    /// Both controls, while the first channel is in the other state: one of these errors, no
+    /// change.
     void refuse(const std::string &text, const std::vector<int> &errors) {
         for (const bool enable : {false, true}) {
             set(enabled[0], !enable);
@@ -175,8 +176,8 @@ TEST_P(Targets, AreSeparatedByBlanksAndNewlines) {
 /// Either an error and no change, or taken and done: nothing in between.
 TEST_P(Targets, WithASignOrATab) {
     const State before = state();
-    for (const std::string &text : {"+" + target(enabled[0]), target(enabled[0]) + "\t",
-                                    "\t" + target(enabled[0])}) {
+    for (const std::string &text :
+         {"+" + target(enabled[0]), target(enabled[0]) + "\t", "\t" + target(enabled[0])}) {
         const int error = bench.write("disable_channel", text).error;
         EXPECT_TRUE(!error || error == -EINVAL) << text;
         expect_only(before, {enabled[0]}, error != 0);
@@ -198,10 +199,10 @@ TEST_P(Targets, AreAsManyAsThereMayBe) {
 
 TEST_P(Targets, AreNoJunk) {
     for (const char *const text :
-         {"",     " ",    "\n",  " \n \n  ", "x",  "@x",  "@ x",   "x @",       "@,@",    "@;",
-          "@.0",  "--@",  "@ -", ":",        "@:", ":@",  "0:",    ":0",        "0:0:0",  "0x",
-          "@ 0x", "08",   "@ 0:", "all",     "*",  "0 :0", "0: 0", "1e1",       "@ @ @ @ y",
-          "@\r\n", "0xg", "@\n#", "\"@\"",   "-1", "-@",  "@ -1"})
+         {"",      " ",         "\n",    " \n \n  ", "x",    "@x",    "@ x", "x @",  "@,@",
+          "@;",    "@.0",       "--@",   "@ -",      ":",    "@:",    ":@",  "0:",   ":0",
+          "0:0:0", "0x",        "@ 0x",  "08",       "@ 0:", "all",   "*",   "0 :0", "0: 0",
+          "1e1",   "@ @ @ @ y", "@\r\n", "0xg",      "@\n#", "\"@\"", "-1",  "-@",   "@ -1"})
         refuse_with(text, {-EINVAL});
     const std::string zero(1, '\0'), one = target(enabled[0]);
     for (const std::string &text : {one + zero, one + zero + " " + one, zero})

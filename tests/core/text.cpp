@@ -84,7 +84,9 @@ std::vector<Instance> instances(const std::string &text) {
             EXPECT_EQ(box.indent, channel.indent + 2);
             all.push_back({channel.number.value_or(0), box.fields, {}, std::nullopt});
         } else if (box.kind == "Subcontext") {
-            EXPECT_TRUE(all.at(all.size() - 1).subcontexts.emplace(box.number.value_or(0), box.fields).second);
+            EXPECT_TRUE(all.at(all.size() - 1)
+                            .subcontexts.emplace(box.number.value_or(0), box.fields)
+                            .second);
         } else if (box.kind == "Context") {
             EXPECT_FALSE(all.at(all.size() - 1).context);
             all.back().context = box.fields;

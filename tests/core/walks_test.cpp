@@ -127,8 +127,8 @@ TEST_P(Walks, EndInCircles) {
         restart("page-tables");
         lead_back(to_itself);
         for (Space &space : spaces(bench, layout))
-            for (const std::uint64_t va : {0x0UL, 0x10000UL, 0x8000000UL, 0x12345678UL,
-                                           0x345678000UL}) {
+            for (const std::uint64_t va :
+                 {0x0UL, 0x10000UL, 0x8000000UL, 0x12345678UL, 0x345678000UL}) {
                 bench.machine.words_read.emplace();
                 space.expect_agreement(va);
                 EXPECT_GT(bench.machine.words_read->words, 0U);
@@ -144,10 +144,8 @@ TEST_P(Walks, ContextsBehindCirclesAreUnreadable) {
         lead_back(true);
         EXPECT_LE(words_of({"runlist0", "contexts"}),
                   was + 2 * words_per_walk * layout.at("channels").size());
-        const std::size_t channels =
-            static_cast<std::size_t>(std::ranges::count_if(layout.at("channels"), [](const Json &channel) {
-                return channel.at("runlist") == 0;
-            }));
+        const std::size_t channels = static_cast<std::size_t>(std::ranges::count_if(
+            layout.at("channels"), [](const Json &channel) { return channel.at("runlist") == 0; }));
         const std::string text = bench.text("runlist0");
         EXPECT_EQ(of_kind(boxes(text), "Channel Info").size(), channels);
         EXPECT_EQ(instances(text).size(), channels);

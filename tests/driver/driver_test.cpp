@@ -4,14 +4,14 @@
 #include "tests/sections.hpp"
 
 #include "lib/driver/machine.hpp"
-#include "lib/nvdebug/driver_tree.hpp"
 #include "lib/nvdebug/capture.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/parse.hpp"
 
-#include <malloc.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -32,8 +32,9 @@ class Looks : public Driver {
     }
 };
 
-/// Eight GPUs, a scrape every 15 s for 30 days, and others that use up a name for each GPU and scrape.
-/// What begins early is there at the end, no scrape costs more than one at the beginning, and memory stays.
+/// Eight GPUs, a scrape every 15 s for 30 days, and others that use up a name for each GPU and
+/// scrape. What begins early is there at the end, no scrape costs more than one at the beginning,
+/// and memory stays.
 TEST_F(Looks, OfAMonthLoseNothing) {
     constexpr std::uint32_t gpu_count = 8, days = 30, names_a_day = 24 * 60 * 4 * gpu_count;
     kernel.cards.clear();
@@ -67,7 +68,8 @@ TEST_F(Looks, OfAMonthLoseNothing) {
     EXPECT_GT(early, 0U);
     EXPECT_LE(most_late, early);
     EXPECT_EQ(kernel.open_files(), open);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // with an allocator of their own
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) // with an allocator of their own
     EXPECT_LE(mallinfo2().uordblks, bytes_early);
 #endif
     // One that begins late is found as well, and one that has ended is not.
@@ -186,7 +188,8 @@ TEST_F(Looks, AreBoundedForEachUser) {
     EXPECT_LE(kernel.questions, 0xc0000U + 0x20000U);
 }
 
-/// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server that is gone.
+/// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server
+/// that is gone.
 TEST(RunningKernel, LooksAtDevicesAlone) {
     const auto kernel = nvdebug::driver::running_kernel();
     EXPECT_TRUE(kernel->device("/dev/null"));

@@ -16,8 +16,7 @@ namespace driver_test {
 namespace {
 
 // Of a process, what its descriptors are.
-constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9,
-              first_copy = 100;
+constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9, first_copy = 100;
 constexpr std::uint64_t control_device = 195 << 8 | 255;
 
 template <typename T>

@@ -80,7 +80,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::vector<rm::SwitchRecord> switches;
     std::uint32_t put_beyond = 0; ///< added to the place that it reports
     std::uint64_t dropped = 0;
-    bool has_switches = true;            ///< else it does not record them
+    bool has_switches = true;             ///< else it does not record them
     std::function<std::uint64_t()> clock; ///< of the GPU, in ns; none: requests for it fail
     /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
     std::function<void(const Change &)> effect;
@@ -92,12 +92,12 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<void()> before_take;
 
     // --- what it does wrong ---
-    std::map<std::string, int> cannot_open; ///< path to errno
+    std::map<std::string, int> cannot_open;         ///< path to errno
     std::size_t descriptors_most = ~std::size_t{0}; ///< that are taken at once; then EMFILE
     std::size_t most_taken = 0;                     ///< there were at once
     /// Other programs make clients and end: so many names are used up.
     void use_up_names(std::uint32_t names);
-    bool cannot_map = false;                ///< mmap() fails
+    bool cannot_map = false; ///< mmap() fails
     /// Of the ioctls, from 1, the one that fails with this errno.
     std::uint64_t fail = 0;
     int fail_with = 0;
@@ -177,7 +177,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::map<std::uint32_t, Life> lives_; // by pid
     std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process
     std::map<std::uint32_t, std::set<std::uint32_t>> dying_; // clients, by pid
-    std::uint32_t next_client_ = rm::first_client + 1; // counted up, from the start again
+    std::uint32_t next_client_ = rm::first_client + 1;       // counted up, from the start again
     std::uint32_t new_client();
     std::map<int, std::string> open_;
     std::map<int, std::uint32_t> taken_;             // pid, by the descriptor here

@@ -2,9 +2,9 @@
 // `nvdebugctl task`, over the stand-in for NVIDIA's driver.
 #include "steering.hpp"
 
-#include "commands.hpp"
 #include "cli/context.hpp"
 #include "cli/json.hpp"
+#include "commands.hpp"
 
 #include <csignal>
 #include <cstdlib>
@@ -233,7 +233,6 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
     EXPECT_NEAR(turns[1], turns[2], 2);
 }
 
-
 TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     const auto typed = type("set", {"557"}, {{"--share", "50%"}, {"--hold", ""}});
     const auto document = typed->run();
@@ -261,7 +260,8 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
             set[change.client].push_back(change.value);
     ASSERT_GE(set[first].size(), 2U);
     ASSERT_GE(set[second].size(), 2U);
-    EXPECT_EQ(set[first][set[first].size() - 2], set[second][set[second].size() - 2]) << "halves again";
+    EXPECT_EQ(set[first][set[first].size() - 2], set[second][set[second].size() - 2])
+        << "halves again";
     EXPECT_EQ(set[first].back(), 2000U);
     EXPECT_EQ(set[second].back(), 8000U) << "as its own process has set it";
 }

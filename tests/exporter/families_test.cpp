@@ -46,8 +46,7 @@ TEST(Families, HaveLabelsAndUnits) {
          "nvdebug_task_gpu_seconds_total" + task + " 2.5",
          "nvdebug_task_slice_seconds_count" + task + " 1", "nvdebug_task_channels" + task + " 16",
          "nvdebug_task_timeslice_seconds" + task + " 0.002048", "nvdebug_task_tpcs" + task + " 8",
-         "nvdebug_task_kept" + task + " 0",
-         "nvdebug_task_away_seconds_total" + task + " 0.001",
+         "nvdebug_task_kept" + task + " 0", "nvdebug_task_away_seconds_total" + task + " 0.001",
          "nvdebug_task_saving_seconds_total" + task + " 0.005",
          std::string(R"(nvdebug_engine_busy_seconds_total{gpu="3",engine="LCE2"} 0.5)"),
          std::string(R"(nvdebug_engine_sampled_seconds_total{gpu="3",engine="LCE2"} 1)"),
@@ -76,17 +75,19 @@ TEST(Families, WhatIsNotKnownIsMissing) {
     few.tasks[0].timeslice_ns.reset();
     few.tasks[0].channels.reset();
     const std::string all = text({few});
-    for (const char *const name : {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_timeslice",
-                                   "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch"})
+    for (const char *const name :
+         {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_timeslice",
+          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch"})
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 
 /// Names keep their letters; what is no UTF-8, and what acts on a terminal, is replaced.
 TEST(Families, HaveNamesAsTheyAre) {
     Facts named = facts();
-    for (const auto &[name, label] :
-         {std::pair<std::string, std::string>{"日本語", "日本語"}, {"é\xc3", "é\ufffd"},
-          {"\xff\xfe", "\ufffd\ufffd"}, {"a\x1b[m", "a\ufffd[m"}}) {
+    for (const auto &[name, label] : {std::pair<std::string, std::string>{"日本語", "日本語"},
+                                      {"é\xc3", "é\ufffd"},
+                                      {"\xff\xfe", "\ufffd\ufffd"},
+                                      {"a\x1b[m", "a\ufffd[m"}}) {
         named.tasks[0].command = name;
         EXPECT_NE(text({named}).find("command=\"" + label + "\""), std::string::npos) << label;
     }
@@ -98,7 +99,8 @@ TEST(Families, SayWhichProcessesAreNotKnown) {
     some.missing = MissingProcesses{1, 2, 3, {7, 8, 9}, {}};
     const std::string all = prometheus::TextSerializer().Serialize(families({some}, "1.2"));
     for (const char *const line :
-         {R"(nvdebug_foreign_pids{gpu="3"} 1)", R"(nvdebug_unknown_processes{gpu="3",why="hidden"} 1)",
+         {R"(nvdebug_foreign_pids{gpu="3"} 1)",
+          R"(nvdebug_unknown_processes{gpu="3",why="hidden"} 1)",
           R"(nvdebug_unknown_processes{gpu="3",why="denied"} 2)",
           R"(nvdebug_unknown_processes{gpu="3",why="cut"} 3)",
           R"(nvdebug_exporter_build_info{version="1.2"} 1)", "nvdebug_gpus 1"})

@@ -280,7 +280,8 @@ TEST_F(Metered, NotEverythingNeedsTheDriversPermission) {
     const Facts facts = watched.facts();
     EXPECT_FALSE(facts.trouble) << *facts.trouble;
     ASSERT_TRUE(find(facts, pid));
-    EXPECT_EQ(find(facts, pid)->times.ns, 2 * ms) << "switches of one's own processes are anybody's";
+    EXPECT_EQ(find(facts, pid)->times.ns, 2 * ms)
+        << "switches of one's own processes are anybody's";
     EXPECT_TRUE(facts.engines.empty() && facts.lists.empty()) << "registers are root's";
     EXPECT_GT(facts.errors, 0U) << "that they are missing is counted";
 }

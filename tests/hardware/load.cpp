@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is measured by.
+// Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is
+// measured by.
 //
 //   load compute|memory SECONDS           one after the other, each awaited
 //   load queue SECONDS                    kernels of 200 us, always some of them queued
-//   load counted SECONDS                  the same, and each 50 ms a line: CLOCK_MONOTONIC in ns, kernels that ended
-//   load tiny SECONDS                     kernels of a few us, each awaited: the GPU goes over to others after each
-//   load copies SECONDS                   copies of 64 MiB from the host, always some of them queued
-//   load small SECONDS                    a kernel of 1 ms each 10 ms
-//   load launch COUNT                     what queuing an empty kernel takes
-//   load where                            kernels on as many SMs as there are: how many they got
-//   load follow SECONDS                   the same again and again, as launches and as a CUDA graph: each change
-//   load together BLOCKS CLUSTER          a cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks
-//   load start                            CUDA's start, one kernel, the end
-//   load green SMS compute|memory compute|memory SECONDS
-//                                         two green contexts: the first of SMS, the second has the rest
+//   load counted SECONDS                  the same, and each 50 ms a line: CLOCK_MONOTONIC in ns,
+//   kernels that ended load tiny SECONDS                     kernels of a few us, each awaited: the
+//   GPU goes over to others after each load copies SECONDS                   copies of 64 MiB from
+//   the host, always some of them queued load small SECONDS                    a kernel of 1 ms
+//   each 10 ms load launch COUNT                     what queuing an empty kernel takes load where
+//   kernels on as many SMs as there are: how many they got load follow SECONDS the same again and
+//   again, as launches and as a CUDA graph: each change load together BLOCKS CLUSTER          a
+//   cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks load start CUDA's start,
+//   one kernel, the end load green SMS compute|memory compute|memory SECONDS
+//                                         two green contexts: the first of SMS, the second has the
+//                                         rest
 //
-// Prints one line of JSON; of green the first one's. Times are in microseconds. Needs libcuda.so.1 alone.
-// Each kernel ends by itself; the program ends by an alarm.
+// Prints one line of JSON; of green the first one's. Times are in microseconds. Needs libcuda.so.1
+// alone. Each kernel ends by itself; the program ends by an alarm.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -170,17 +171,19 @@ class Load {
         clear(memory_bytes);
     }
 
-    void queue(const std::string &kind, Handle stream, unsigned blocks = compute_blocks, unsigned turns = compute_turns) {
+    void queue(const std::string &kind, Handle stream, unsigned blocks = compute_blocks,
+               unsigned turns = compute_turns) {
         unsigned times = turns;
         std::size_t bytes = memory_bytes;
         const bool is_memory = kind == "memory";
         std::array<void *, 2> arguments{&data_, is_memory ? static_cast<void *>(&bytes) : &times};
-        call("cuLaunchKernel", is_memory ? memory_ : compute_, blocks, 1U, 1U, threads, 1U, 1U, 0U, stream,
-             arguments.data(), static_cast<void **>(nullptr));
+        call("cuLaunchKernel", is_memory ? memory_ : compute_, blocks, 1U, 1U, threads, 1U, 1U, 0U,
+             stream, arguments.data(), static_cast<void **>(nullptr));
     }
 
     /// How long each kernel took, until @p seconds are over or @p enough.
-    std::vector<double> run(const std::string &kind, Handle stream, double seconds, const std::atomic<bool> &enough) {
+    std::vector<double> run(const std::string &kind, Handle stream, double seconds,
+                            const std::atomic<bool> &enough) {
         std::vector<double> took;
         const auto end = Clock::now() + std::chrono::duration<double>(seconds);
         for (auto begin = Clock::now(); begin < end && !enough;) {
@@ -202,12 +205,13 @@ class Load {
     }
 
     void queue_where(Handle stream, unsigned blocks) {
-        call("cuLaunchKernel", where_, blocks, 1U, 1U, 1024U, 1U, 1U, 0U, stream, where_arguments_.data(),
-             static_cast<void **>(nullptr));
+        call("cuLaunchKernel", where_, blocks, 1U, 1U, 1024U, 1U, 1U, 0U, stream,
+             where_arguments_.data(), static_cast<void **>(nullptr));
     }
 
     /// CUDA's answer to a launch with an attribute (CUlaunchAttribute).
-    int queue_with(Handle stream, unsigned blocks, std::uint32_t id, std::array<std::uint32_t, 3> value) {
+    int queue_with(Handle stream, unsigned blocks, std::uint32_t id,
+                   std::array<std::uint32_t, 3> value) {
         struct {
             std::uint32_t id, pad, words[16];
         } attribute{id, 0, {value[0], value[1], value[2]}};
@@ -218,8 +222,8 @@ class Load {
             unsigned count;
         } config{{blocks, 1, 1}, {1024, 1, 1}, 0, stream, &attribute, 1};
         using Launch = int (*)(void *, Handle, void **, void **);
-        return reinterpret_cast<Launch>(dlsym(library(), "cuLaunchKernelEx"))(&config, where_, where_arguments_.data(),
-                                                                             nullptr);
+        return reinterpret_cast<Launch>(dlsym(library(), "cuLaunchKernelEx"))(
+            &config, where_, where_arguments_.data(), nullptr);
     }
 
     /// An executable graph of one such kernel; its graph is gone.
@@ -229,10 +233,12 @@ class Load {
             unsigned grid[3], block[3], shared;
             void **arguments, **extra;
             Handle kernel, context;
-        } node{where_, {blocks, 1, 1}, {1024, 1, 1}, 0, where_arguments_.data(), nullptr, nullptr, nullptr};
+        } node{where_,  {blocks, 1, 1}, {1024, 1, 1}, 0, where_arguments_.data(),
+               nullptr, nullptr,        nullptr};
         Handle graph = nullptr, added = nullptr, exec = nullptr;
         call("cuGraphCreate", &graph, 0U);
-        call("cuGraphAddKernelNode_v2", &added, graph, static_cast<Handle *>(nullptr), std::size_t{0}, &node);
+        call("cuGraphAddKernelNode_v2", &added, graph, static_cast<Handle *>(nullptr),
+             std::size_t{0}, &node);
         call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL);
         call("cuGraphDestroy", graph);
         return exec;
@@ -255,12 +261,16 @@ void print(std::vector<double> took, int sms) {
     if (took.empty())
         stop("no kernel ended in this time", 0);
     std::sort(took.begin(), took.end());
-    const auto at = [&](double part) { return took[static_cast<std::size_t>(part * static_cast<double>(took.size() - 1))]; };
+    const auto at = [&](double part) {
+        return took[static_cast<std::size_t>(part * static_cast<double>(took.size() - 1))];
+    };
     double sum = 0;
     for (const double us : took)
         sum += us;
-    std::printf("{\"kernels\": %zu, \"mean\": %.2f, \"min\": %.2f, \"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"sms\": %d}\n",
-                took.size(), sum / static_cast<double>(took.size()), at(0), at(0.5), at(0.99), at(1), sms);
+    std::printf("{\"kernels\": %zu, \"mean\": %.2f, \"min\": %.2f, \"median\": %.2f, \"p99\": "
+                "%.2f, \"max\": %.2f, \"sms\": %d}\n",
+                took.size(), sum / static_cast<double>(took.size()), at(0), at(0.5), at(0.99),
+                at(1), sms);
 }
 
 /// An event that has passed when what was queued before the last call of this has.
@@ -298,8 +308,8 @@ int green(char **words) {
     Resource all{}, first{}, rest{};
     unsigned groups = 1;
     call("cuDeviceGetDevResource", 0, &all, of_sms);
-    call("cuDevSmResourceSplitByCount", &first, &groups, static_cast<const Resource *>(&all), &rest, 0U,
-         static_cast<unsigned>(std::atoi(words[0])));
+    call("cuDevSmResourceSplitByCount", &first, &groups, static_cast<const Resource *>(&all), &rest,
+         0U, static_cast<unsigned>(std::atoi(words[0])));
     std::atomic<bool> enough = false, ready = false;
     std::thread other([&] {
         Handle const stream = green_stream(rest);
@@ -342,7 +352,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     const auto after = [](double seconds) {
-        return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+        return Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     };
     // One wave on any GPU, so that turns are time: about 0.75 ms for compute_turns on an H100.
     const unsigned wave = 8 * static_cast<unsigned>(sms);
@@ -358,8 +369,10 @@ int main(int argc, char **argv) {
             // As long as the other half is queued there is something to run.
             call("cuEventSynchronize", event(stream));
             ended += queued;
-            if (const auto now = Clock::now(); what == "counted" && now - told > std::chrono::milliseconds(50)) {
-                std::printf("%lld %ld\n", static_cast<long long>(now.time_since_epoch().count()), ended);
+            if (const auto now = Clock::now();
+                what == "counted" && now - told > std::chrono::milliseconds(50)) {
+                std::printf("%lld %ld\n", static_cast<long long>(now.time_since_epoch().count()),
+                            ended);
                 told = now;
             }
         }
@@ -442,14 +455,15 @@ int main(int argc, char **argv) {
     }
     if (what == "together" && argc == 4) {
         constexpr std::uint32_t cooperative = 2, cluster = 4; // CUlaunchAttributeID
-        const auto blocks = static_cast<unsigned>(std::atoi(argv[2])), side = static_cast<unsigned>(std::atoi(argv[3]));
+        const auto blocks = static_cast<unsigned>(std::atoi(argv[2])),
+                   side = static_cast<unsigned>(std::atoi(argv[3]));
         const int first = load.queue_with(stream, blocks, cooperative, {1, 0, 0});
         call("cuStreamSynchronize", stream);
         const int on = load.sms();
         const int second = load.queue_with(stream, 64 * side, cluster, {side, 1, 1});
         call("cuStreamSynchronize", stream);
-        std::printf("{\"cooperative\": %d, \"sms\": %d, \"cluster\": %d, \"cluster_sms\": %d}\n", first, on, second,
-                    load.sms());
+        std::printf("{\"cooperative\": %d, \"sms\": %d, \"cluster\": %d, \"cluster_sms\": %d}\n",
+                    first, on, second, load.sms());
         return 0;
     }
     if (what == "start" && argc == 2) {
@@ -457,6 +471,7 @@ int main(int argc, char **argv) {
         call("cuStreamSynchronize", stream);
         return 0;
     }
-    std::fprintf(stderr, "load: compute|memory|queue|small|follow SECONDS, launch COUNT, where, together BLOCKS CLUSTER, start, green SMS KIND KIND SECONDS\n");
+    std::fprintf(stderr, "load: compute|memory|queue|small|follow SECONDS, launch COUNT, where, "
+                         "together BLOCKS CLUSTER, start, green SMS KIND KIND SECONDS\n");
     return 1;
 }

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "fixture.hpp"
 #include "lib/nvdebug/error.hpp"
 #include "lib/nvdebug/file.hpp"
-#include "fixture.hpp"
 
 using namespace nvdebug;
 using fixture::Board;

@@ -99,8 +99,8 @@ TEST(Owners, AreInAContainerByTheirCgroup) {
     EXPECT_EQ(container("/kubepods/pod1/cri-containerd-" + id + ".scope/init"), id);
     EXPECT_EQ(container("/user.slice"), std::nullopt);
     EXPECT_EQ(container("/machine.slice/libpod-" + id + ".scope/container"), id);
-    EXPECT_EQ(container("/docker/" + id + "/system.slice/docker-" + std::string(64, 'b') + ".scope"),
-              id)
+    EXPECT_EQ(
+        container("/docker/" + id + "/system.slice/docker-" + std::string(64, 'b') + ".scope"), id)
         << "the outermost";
     EXPECT_EQ(container("/system.slice/containerd.service/kubepods-burstable-pod1.slice:"
                         "cri-containerd:" +
@@ -127,8 +127,8 @@ TEST(Owners, AreInNoContainerThatAUserNamed) {
 }
 
 TEST(Owners, AreTheSameByPidAndStart) {
-    const Process first{7, "a", {}, {}, 100}, again{7, "b", {}, {}, 100}, later{7, "a", {}, {}, 200},
-        unknown{7, "a", {}}, other{8, "a", {}, {}, 100};
+    const Process first{7, "a", {}, {}, 100}, again{7, "b", {}, {}, 100},
+        later{7, "a", {}, {}, 200}, unknown{7, "a", {}}, other{8, "a", {}, {}, 100};
     EXPECT_TRUE(same_process(first, again)) << "it runs another program";
     EXPECT_FALSE(same_process(first, later));
     EXPECT_FALSE(same_process(first, other));

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "lib/nvdebug/error.hpp"
 #include "fixture.hpp"
+#include "lib/nvdebug/error.hpp"
 #include "lib/nvdebug/refusal.hpp"
 
 using namespace nvdebug;

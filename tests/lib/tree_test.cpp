@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "lib/nvdebug/capture.hpp"
 #include "fixture.hpp"
+#include "lib/nvdebug/capture.hpp"
 #include "lib/nvdebug/tree_impl.hpp"
 
 using namespace nvdebug;

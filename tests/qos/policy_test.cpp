@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Policies of quotas, on numbers of the paper (Sections 3.4 and 3.5) and others that were worked out by hand.
+// Policies of quotas, on numbers of the paper (Sections 3.4 and 3.5) and others that were worked
+// out by hand.
 #include <gtest/gtest.h>
 
 #include "lib/qos/policy.hpp"
@@ -17,7 +18,8 @@ std::vector<std::int64_t> plain(const std::vector<Integer> &values) {
 }
 
 TEST(Alpha, IsThePapersExample) {
-    EXPECT_EQ(alpha(125, {.instructions = 100 * 20'000, .cycles = 20'000}, peak, {}), fraction(5, 4));
+    EXPECT_EQ(alpha(125, {.instructions = 100 * 20'000, .cycles = 20'000}, peak, {}),
+              fraction(5, 4));
 }
 
 TEST(Alpha, IsOneFromTheGoalOn) {
@@ -51,8 +53,9 @@ TEST(Quota, IsEquationOne) {
 
 TEST(Shares, OfAThird) {
     // Of 3334 each of three SMs has 1111, and the one that is left goes to the lowest.
-    EXPECT_EQ(plain(shares(fraction(10'000, 3), std::vector<std::int64_t>{1, 1, 1}, Rounding::largest)),
-              (std::vector<std::int64_t>{1112, 1111, 1111}));
+    EXPECT_EQ(
+        plain(shares(fraction(10'000, 3), std::vector<std::int64_t>{1, 1, 1}, Rounding::largest)),
+        (std::vector<std::int64_t>{1112, 1111, 1111}));
     // Of 10 by 1 : 2 : 4: 1 3/7, 2 6/7, 5 5/7.
     EXPECT_EQ(plain(shares(10, std::vector<std::int64_t>{1, 2, 4}, Rounding::largest)),
               (std::vector<std::int64_t>{1, 3, 6}));
@@ -67,7 +70,8 @@ TEST(Shares, AreRoundedFromTheFraction) {
     EXPECT_EQ(plain(shares(6, blocks, Rounding::ceil)), (std::vector<std::int64_t>{2, 5}));
     EXPECT_EQ(plain(shares(6, blocks, Rounding::nearest)), (std::vector<std::int64_t>{2, 5}));
     // 11/8 and 33/8: from the fraction itself, not from its ceiling.
-    EXPECT_EQ(plain(shares(fraction(11, 2), blocks, Rounding::nearest)), (std::vector<std::int64_t>{1, 4}));
+    EXPECT_EQ(plain(shares(fraction(11, 2), blocks, Rounding::nearest)),
+              (std::vector<std::int64_t>{1, 4}));
 }
 
 TEST(Shares, OfNoBlocksAreNone) {
@@ -104,8 +108,10 @@ class Carried : public testing::TestWithParam<Boundary> {};
 
 TEST_P(Carried, IsWhatTheSchemeKeeps) {
     const Boundary &at = GetParam();
-    const std::vector<std::int64_t> counters = {40, -3, -31}, quotas = {100, 20, 10}, blocks = {10, 2, 1};
-    EXPECT_EQ(carried(counters, quotas, blocks, kept(at.scheme, at.qos, at.readings), at.readings), at.keeps);
+    const std::vector<std::int64_t> counters = {40, -3, -31}, quotas = {100, 20, 10},
+                                    blocks = {10, 2, 1};
+    EXPECT_EQ(carried(counters, quotas, blocks, kept(at.scheme, at.qos, at.readings), at.readings),
+              at.keeps);
 }
 
 const Boundary boundaries[] = {
@@ -120,7 +126,11 @@ const Boundary boundaries[] = {
     {"rollover_other_forgive", Scheme::rollover, false, {.neg_boundary = Debt::forgive}, {0, 0, 0}},
     {"rollover_capped", Scheme::rollover, true, {.rollover_cap = fraction(1, 3)}, {33, -3, -31}},
     // 40 by 10 : 2 : 1 is 30 10/13, 6 2/13, 3 1/13.
-    {"rollover_pool", Scheme::rollover, true, {.rollover_scope = RolloverScope::pool}, {31, 3, -28}},
+    {"rollover_pool",
+     Scheme::rollover,
+     true,
+     {.rollover_scope = RolloverScope::pool},
+     {31, 3, -28}},
     {"rollover_pool_capped",
      Scheme::rollover,
      true,
@@ -133,7 +143,8 @@ INSTANTIATE_TEST_SUITE_P(, Carried, testing::ValuesIn(boundaries),
 TEST(Pool, WithoutBlocksStays) {
     const std::vector<std::int64_t> counters = {40, 2}, none = {0, 0};
     const Readings readings{.rollover_scope = RolloverScope::pool};
-    EXPECT_EQ(carried(counters, none, none, kept(Scheme::rollover, true, readings), readings), counters);
+    EXPECT_EQ(carried(counters, none, none, kept(Scheme::rollover, true, readings), readings),
+              counters);
 }
 
 struct RefillTest {

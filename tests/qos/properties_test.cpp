@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What holds for the quota machine under every reading (docs/quotas.md#properties), cycle by cycle, over runs
-// at random with fixed seeds.
+// What holds for the quota machine under every reading (docs/quotas.md#properties), cycle by cycle,
+// over runs at random with fixed seeds.
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
     std::int64_t from_to(std::int64_t least, std::int64_t most) {
-        return least + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(most - least + 1));
+        return least +
+               static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(most - least + 1));
     }
     bool one_of(int many) { return from_to(1, many) == 1; }
     template <typename T>
@@ -57,7 +58,9 @@ struct Scene {
     std::function<void(Table &, std::int64_t cycle)> place = [](Table &, std::int64_t) {};
     /** Offers in a cycle; warp instructions and lanes by SM and kernel, no offer at 0. */
     std::function<std::pair<std::int64_t, int>(std::size_t, std::size_t, std::int64_t)> work;
-    std::function<bool(std::size_t, std::size_t, std::int64_t)> leaves = [](auto...) { return false; };
+    std::function<bool(std::size_t, std::size_t, std::int64_t)> leaves = [](auto...) {
+        return false;
+    };
 };
 
 struct Trace {
@@ -105,7 +108,8 @@ Trace run(Scene scene) {
                   .first = first,
                   .start = table(counter),
                   .end = {},
-                  .blocks = table([&](std::size_t sm, std::size_t k) { return machine.is_resident(sm, k); }),
+                  .blocks = table(
+                      [&](std::size_t sm, std::size_t k) { return machine.is_resident(sm, k); }),
                   .issues = {}};
         for (std::size_t sm = 0; sm < shape.sms; sm++) {
             for (std::size_t k = 0; k < shape.kernels.size(); k++) {
@@ -113,9 +117,9 @@ Trace run(Scene scene) {
                 for (std::int64_t n = 0; n < count; n++) {
                     bool qos_has_quota = false;
                     for (std::size_t other = 0; other < shape.kernels.size(); other++)
-                        qos_has_quota |=
-                            shape.kernels[other].qos && now.blocks(sm, other) &&
-                            (found.is_serial() ? machine.counter(sm, other) : now.start(sm, other)) > 0;
+                        qos_has_quota |= shape.kernels[other].qos && now.blocks(sm, other) &&
+                                         (found.is_serial() ? machine.counter(sm, other)
+                                                            : now.start(sm, other)) > 0;
                     const std::int64_t before = machine.counter(sm, k);
                     if (machine.offer(sm, k, lanes))
                         now.issues.push_back({sm, k, lanes, before, qos_has_quota});
@@ -143,7 +147,8 @@ Readings some_readings(Random &random) {
     if (now())
         found.absent = Absent::counts;
     if (now())
-        found.search_op = random.among({SearchOperator::min, SearchOperator::mean, SearchOperator::sum});
+        found.search_op =
+            random.among({SearchOperator::min, SearchOperator::mean, SearchOperator::sum});
     if (now())
         found.search_base = SearchBase::goal;
     if (now())
@@ -166,11 +171,13 @@ Scene some_scene(Random &random) {
     found.shape = {.sms = static_cast<std::size_t>(random.from_to(1, 3)),
                    .slots = static_cast<int>(random.from_to(1, 4)),
                    .epoch = random.among<std::int64_t>({3, 10, 25})};
-    const std::int64_t peak = static_cast<std::int64_t>(found.shape.sms) * found.shape.slots * lanes_of_warp;
+    const std::int64_t peak =
+        static_cast<std::int64_t>(found.shape.sms) * found.shape.slots * lanes_of_warp;
     for (std::int64_t k = random.from_to(1, 4); k > 0; k--) {
         found.shape.kernels.push_back({.qos = random.one_of(2)});
         if (found.shape.kernels.back().qos)
-            found.shape.kernels.back().goal = fraction(random.from_to(1, peak * 7), random.from_to(7, 30));
+            found.shape.kernels.back().goal =
+                fraction(random.from_to(1, peak * 7), random.from_to(7, 30));
     }
     found.scheme = random.among(
         {Scheme::naive, Scheme::history, Scheme::elastic, Scheme::rollover, Scheme::rollover_time});
@@ -180,7 +187,8 @@ Scene some_scene(Random &random) {
     const auto seed = static_cast<std::uint64_t>(random.from_to(0, 1 << 30));
     found.work = [seed](std::size_t sm, std::size_t k, std::int64_t c) {
         Random one(seed ^ ((sm * 8 + k) * 1000 + static_cast<std::size_t>(c)));
-        return std::pair{one.from_to(0, 3), static_cast<int>(one.one_of(2) ? 32 : one.from_to(1, 32))};
+        return std::pair{one.from_to(0, 3),
+                         static_cast<int>(one.one_of(2) ? 32 : one.from_to(1, 32))};
     };
     if (random.one_of(2)) {
         found.leaves = [seed](std::size_t sm, std::size_t k, std::int64_t c) {
@@ -235,7 +243,8 @@ TEST(Properties, P1NoKernelIssuesWithoutQuota) {
     each_run([](const Trace &trace) {
         for (const Cycle &cycle : trace.cycles)
             for (const Issue &issue : cycle.issues) {
-                EXPECT_GT(trace.is_serial() ? issue.counter : cycle.start(issue.sm, issue.kernel), 0);
+                EXPECT_GT(trace.is_serial() ? issue.counter : cycle.start(issue.sm, issue.kernel),
+                          0);
                 EXPECT_GT(cycle.blocks(issue.sm, issue.kernel), 0);
             }
     });
@@ -256,8 +265,8 @@ TEST(Properties, P2NothingIsLostOrMadeUp) {
                           now.used(sm, k) + now.counter_end(sm, k));
                 const std::int64_t before = e ? trace.epochs[e - 1].counter_end(sm, k) : 0;
                 const std::int64_t rest = now.counter_start(sm, k) - now.quota(sm, k);
-                // Between what was left and nothing: the difference is discarded or forgiven. A pool moves
-                // rests.
+                // Between what was left and nothing: the difference is discarded or forgiven. A
+                // pool moves rests.
                 if (trace.scene.readings.rollover_scope == RolloverScope::sm) {
                     EXPECT_LE(rest, std::max<std::int64_t>(before, 0));
                     EXPECT_GE(rest, std::min<std::int64_t>(before, 0));
@@ -296,18 +305,19 @@ TEST(Properties, P3OverdraftIsBounded) {
 }
 
 TEST(Properties, P4SharesAddUpToTheQuota) {
-    for (const Rounding round : {Rounding::largest, Rounding::floor, Rounding::ceil, Rounding::nearest})
+    for (const Rounding round :
+         {Rounding::largest, Rounding::floor, Rounding::ceil, Rounding::nearest})
         each_run(
             [&](const Trace &trace) {
                 for (const Epoch &epoch : trace.epochs) {
                     for (std::size_t k = 0; k < trace.shape().kernels.size(); k++) {
                         const std::int64_t all = trace.sum(epoch.quota, k);
-                        const Integer wanted =
-                            std::min(ceil(epoch.alpha[k] * epoch.goal[k] * Integer(trace.shape().epoch)),
-                                     trace.most());
+                        const Integer wanted = std::min(
+                            ceil(epoch.alpha[k] * epoch.goal[k] * Integer(trace.shape().epoch)),
+                            trace.most());
                         const Integer apart = abs(Integer(Integer(all) - wanted));
-                        EXPECT_LE(apart,
-                                  round == Rounding::largest ? Integer(0) : Integer(trace.shape().sms));
+                        EXPECT_LE(apart, round == Rounding::largest ? Integer(0)
+                                                                    : Integer(trace.shape().sms));
                     }
                 }
             },
@@ -353,10 +363,12 @@ TEST(Properties, P6AlphaIsOneExactlyFromTheGoalOn) {
                     EXPECT_GE(epoch.alpha[k], 1);
                     if (kernel.qos && past.cycles && past.instructions &&
                         trace.scene.readings.uses_alpha(trace.scene.scheme)) {
-                        const bool reached = fraction(past.instructions, past.cycles) >= kernel.goal;
+                        const bool reached =
+                            fraction(past.instructions, past.cycles) >= kernel.goal;
                         EXPECT_EQ(epoch.alpha[k] == 1, reached);
                         (reached ? ahead : behind)++;
-                    } else if (!kernel.qos || !trace.scene.readings.uses_alpha(trace.scene.scheme)) {
+                    } else if (!kernel.qos ||
+                               !trace.scene.readings.uses_alpha(trace.scene.scheme)) {
                         EXPECT_EQ(epoch.alpha[k], 1);
                     }
                     past.instructions += trace.sum(epoch.used, k);
@@ -377,8 +389,10 @@ TEST(Properties, P7AQosKernelsQuotaIsItsGoalAtLeast) {
         for (const Epoch &epoch : trace.epochs)
             for (std::size_t k = 0; k < trace.shape().kernels.size(); k++)
                 if (trace.shape().kernels[k].qos && trace.sum(epoch.quota, k)) {
-                    const Rational goal = trace.shape().kernels[k].goal * Integer(trace.shape().epoch);
-                    EXPECT_GE(Rational(trace.sum(epoch.quota, k)), std::min(goal, Rational(trace.most())));
+                    const Rational goal =
+                        trace.shape().kernels[k].goal * Integer(trace.shape().epoch);
+                    EXPECT_GE(Rational(trace.sum(epoch.quota, k)),
+                              std::min(goal, Rational(trace.most())));
                 }
     });
 }
@@ -390,9 +404,10 @@ TEST(Properties, P8NaiveAndHistoryHoldAQosKernelToItsQuota) {
             for (const Epoch &epoch : trace.epochs)
                 for (std::size_t k = 0; k < trace.shape().kernels.size(); k++)
                     if (trace.shape().kernels[k].qos) {
-                        const std::int64_t quota = trace.sum(epoch.quota, k), used = trace.sum(epoch.used, k);
-                        EXPECT_LE(used,
-                                  quota + static_cast<std::int64_t>(trace.shape().sms) * (trace.wide() - 1));
+                        const std::int64_t quota = trace.sum(epoch.quota, k),
+                                           used = trace.sum(epoch.used, k);
+                        EXPECT_LE(used, quota + static_cast<std::int64_t>(trace.shape().sms) *
+                                                    (trace.wide() - 1));
                         reached += used >= quota && quota;
                     }
         },
@@ -426,8 +441,9 @@ TEST(Properties, P9OneOtherKernelIsNotStarved) {
                     bool exhausted = quota > 0;
                     for (std::size_t other = 0; other < trace.shape().kernels.size(); other++)
                         exhausted = exhausted && (other == k || cycle.start(sm, other) <= 0);
-                    const bool issues = std::ranges::any_of(
-                        cycle.issues, [&](const Issue &one) { return one.sm == sm && one.kernel == k; });
+                    const bool issues = std::ranges::any_of(cycle.issues, [&](const Issue &one) {
+                        return one.sm == sm && one.kernel == k;
+                    });
                     waits = cycle.first || !exhausted || issues ? 0 : waits + 1;
                     windows += exhausted;
                     ASSERT_LE(waits, quota ? (trace.wide() + quota - 1) / quota + 1 : 0);
@@ -440,8 +456,8 @@ TEST(Properties, P9OneOtherKernelIsNotStarved) {
         },
         [](Scene &scene) {
             busy(scene);
-            // Also for elastic over the whole GPU, where QoS kernels are never all exhausted at the start of
-            // a cycle.
+            // Also for elastic over the whole GPU, where QoS kernels are never all exhausted at the
+            // start of a cycle.
             scene.readings.elastic_scope = ElasticScope::sm;
             scene.readings.absent = Absent::exempt;
         });
@@ -472,23 +488,26 @@ TEST(Properties, P10AQosKernelAloneReachesWhatItCan) {
                 const std::int64_t peak =
                     static_cast<std::int64_t>(scene.shape.sms) * scene.shape.slots * lanes_of_warp;
                 // A quota that each SM can use up in an epoch.
-                scene.shape.kernels = {{.qos = true, .goal = fraction(peak * (1 + scene.cycles % 3), 4)}};
+                scene.shape.kernels = {
+                    {.qos = true, .goal = fraction(peak * (1 + scene.cycles % 3), 4)}};
                 scene.scheme = scheme;
                 scene.readings = {};
-                // Where a debt is forgiven nothing must be owed, and where it is carried it was used before.
+                // Where a debt is forgiven nothing must be owed, and where it is carried it was
+                // used before.
             });
 }
 
 TEST(Properties, P10RolloverMakesUpForWhatNaiveMisses) {
     // Epochs without and with work, in turn: what could be issued is twice the goal on average.
     const auto rate = [](Scheme scheme, std::optional<bool> alpha) {
-        const Trace found = run({.shape = {.sms = 1, .slots = 1, .epoch = 64, .kernels = {{true, 8}}},
-                                 .scheme = scheme,
-                                 .readings = {.alpha = alpha},
-                                 .cycles = 64 * 20,
-                                 .work = [](std::size_t, std::size_t, std::int64_t c) {
-                                     return std::pair{std::int64_t{c / 64 % 2}, 32};
-                                 }});
+        const Trace found =
+            run({.shape = {.sms = 1, .slots = 1, .epoch = 64, .kernels = {{true, 8}}},
+                 .scheme = scheme,
+                 .readings = {.alpha = alpha},
+                 .cycles = 64 * 20,
+                 .work = [](std::size_t, std::size_t, std::int64_t c) {
+                     return std::pair{std::int64_t{c / 64 % 2}, 32};
+                 }});
         std::int64_t used = 0;
         for (const Epoch &epoch : found.epochs)
             used += epoch.used(0, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Allocations: what is found, and that the analysis accepts it.
-#include "random_sets.hpp"
 #include "lib/stgm/allocate.hpp"
+#include "random_sets.hpp"
 
 namespace stgm {
 namespace {
@@ -21,8 +21,11 @@ TEST(Allocate, LineSixteenAsPrintedForgetsWhoIsOnTheCore) {
 
 /** Two GPU tasks: "slow" meets its deadline on 3 SMs or more, "steady" gains nothing by more. */
 TaskSet two_of_four_sms() {
-    return {"tick", 2, 4,
-            {task("slow", 40, {gpu(1, {90, 45, 30, 23}, 1)}, 0), task("steady", 50, {gpu(1, {10}, 1)}, 0)}};
+    return {"tick",
+            2,
+            4,
+            {task("slow", 40, {gpu(1, {90, 45, 30, 23}, 1)}, 0),
+             task("steady", 50, {gpu(1, {10}, 1)}, 0)}};
 }
 
 TEST(Allocate, TheNextSmGoesWhereItSavesMost) {
@@ -58,7 +61,8 @@ TEST_P(Algorithms, WhatIsFoundIsAcceptedAndWhatIsNotIsNot) {
                     EXPECT_LT(*task.core, set.cores);
                     EXPECT_EQ(task.sms->empty(), !task.uses_gpu());
                 }
-                EXPECT_TRUE(parse(to_json(allocation.set).dump())) << "it is a set that 'check' reads";
+                EXPECT_TRUE(parse(to_json(allocation.set).dump()))
+                    << "it is a set that 'check' reads";
             }
     }
     EXPECT_GT(found, 100);

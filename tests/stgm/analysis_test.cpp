@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Bounds, worked out by hand: the counterexamples to the paper's equations, and each other analysis.
+// Bounds, worked out by hand: the counterexamples to the paper's equations, and each other
+// analysis.
 #include "sets.hpp"
 
 namespace stgm {
@@ -58,10 +59,11 @@ TEST(Analysis, ATaskOfHigherPriorityOnTheCoreMayLoseItsBound) {
 
 /** Two tasks with GPU segments on two cores, one without. */
 TaskSet example() {
-    return {"tick", 2, 4,
+    return {"tick",
+            2,
+            4,
             {task("a", 100, {cpu(3), gpu(2, {20, 10}, 1), cpu(1)}, 0, {0, 1}),
-             task("b", 200, {gpu(4, {12}, 5)}, 1, {1}),
-             task("c", 400, {cpu(7)}, 0)}};
+             task("b", 200, {gpu(4, {12}, 5)}, 1, {1}), task("c", 400, {cpu(7)}, 0)}};
 }
 
 TEST(Analysis, SuspendingTasks) {
@@ -93,7 +95,8 @@ TEST(Analysis, SpinningForTheCopyEngineIsDemandOnTheCore) {
 }
 
 TEST(Analysis, OneLockForTheGpu) {
-    // FIFO: one segment of each other task; by priority: a waits for b's segment, b for that of a before and after.
+    // FIFO: one segment of each other task; by priority: a waits for b's segment, b for that of a
+    // before and after.
     const auto fifo = analyse(example(), {.method = Method::fmlp});
     EXPECT_EQ(fifo[0].blocking.kernel, 21);
     EXPECT_EQ(fifo[0].blocking.copy, 0);
@@ -105,10 +108,13 @@ TEST(Analysis, OneLockForTheGpu) {
 }
 
 TEST(Analysis, RequestsOfHigherPriorityAreCountedOncePerResponse) {
-    const TaskSet set{"tick", 2, 1,
+    const TaskSet set{"tick",
+                      2,
+                      1,
                       {task("a", 100, {gpu(0, {5}, 0)}, 0),
                        task("b", 1000, {gpu(0, {1}, 0), gpu(0, {1}, 0), gpu(0, {1}, 0)}, 1)}};
-    // Two jobs of a may come while b waits, for each of three requests; but in the whole response there are only two.
+    // Two jobs of a may come while b waits, for each of three requests; but in the whole response
+    // there are only two.
     const Bound suspending = analyse(set, {.method = Method::mpcp})[1];
     const Bound busy = analyse(set, {.method = Method::mpcp, .busy = true})[1];
     EXPECT_EQ(suspending.blocking.kernel, 2 * 5);
@@ -118,7 +124,8 @@ TEST(Analysis, RequestsOfHigherPriorityAreCountedOncePerResponse) {
 }
 
 TEST(Analysis, AServerDoesTheirGpuSegments) {
-    const auto bounds = analyse(example(), {.method = Method::server, .server_overhead = 1, .server_core = 0});
+    const auto bounds =
+        analyse(example(), {.method = Method::server, .server_overhead = 1, .server_core = 0});
     // b's segment with the server's work, a's own request twice; b's copies come on a's core, too.
     EXPECT_EQ(bounds[0].blocking.kernel, 22 + 2);
     EXPECT_EQ(bounds[0].response, 4 + 13 + 24 + (9 + 2) * 2);
@@ -134,7 +141,8 @@ TEST(Analysis, FederatedTasksHaveSmsOfTheirOwn) {
 
 TEST(Analysis, TurnsOnTheGpu) {
     const auto bounds =
-        analyse(example(), {.method = Method::timeslice, .timeslice = 4, .turn_extra = 1, .turn_switch = 2});
+        analyse(example(),
+                {.method = Method::timeslice, .timeslice = 4, .turn_extra = 1, .turn_switch = 2});
     // a's kernel of 10 takes three turns, before each one of b, and two changes.
     EXPECT_EQ(bounds[0].blocking.kernel, 3 * (4 + 1 + 2 * 2));
     EXPECT_EQ(bounds[0].blocking.copy, 10);
@@ -159,7 +167,8 @@ TEST(Analysis, NumbersThatDoNotFitAreNoBound) {
             const auto bounds = analyse(set, {.method = method, .busy = busy});
             EXPECT_FALSE(bounds[1].response) << name;
             for (const Bound &bound : bounds)
-                for (const Time part : {bound.blocking.copy, bound.blocking.kernel, bound.blocking.inversion})
+                for (const Time part :
+                     {bound.blocking.copy, bound.blocking.kernel, bound.blocking.inversion})
                     EXPECT_GE(part, 0) << name;
         }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Sets at random by Table I, and the counts that figures are made of.
-#include "sets.hpp"
 #include "lib/stgm/experiment.hpp"
+#include "sets.hpp"
 
 namespace stgm {
 namespace {
@@ -24,7 +24,8 @@ TEST(Generate, SetsAreThoseOfTableOne) {
         for (const Numbers &one : model.tasks()) {
             EXPECT_GE(one.period, 100'000);
             EXPECT_LE(one.period, 500'000);
-            const double u = static_cast<double>(one.cpu + one.segments()) / static_cast<double>(one.period);
+            const double u =
+                static_cast<double>(one.cpu + one.segments()) / static_cast<double>(one.period);
             EXPECT_GT(u, 0.0499);
             EXPECT_LT(u, 0.3001);
             if (!one.uses_gpu())
@@ -83,7 +84,8 @@ TEST(Experiment, WilsonsIntervals) {
 
 TEST(Experiment, WeightsThatDifferCountForFewerSets) {
     EXPECT_DOUBLE_EQ((Count{.sets = 4, .weight = 40, .weight_squares = 400}.effective_sets()), 4);
-    EXPECT_DOUBLE_EQ((Count{.sets = 2, .weight = 40, .weight_squares = 1000}.effective_sets()), 1.6);
+    EXPECT_DOUBLE_EQ((Count{.sets = 2, .weight = 40, .weight_squares = 1000}.effective_sets()),
+                     1.6);
     EXPECT_EQ(wilson(0, Count{}.effective_sets()).high, 1);
 }
 

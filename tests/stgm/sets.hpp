@@ -26,19 +26,29 @@ inline std::size_t index_of(const TaskSet &set, const std::string &name) {
     throw std::runtime_error("no task " + name);
 }
 
-inline Segment cpu(Time time) { return {.cpu = time}; }
+inline Segment cpu(Time time) {
+    return {.cpu = time};
+}
 inline Segment gpu(Time to_device, std::vector<Time> kernel, Time from_device) {
-    return {.gpu = true, .to_device = to_device, .from_device = from_device, .kernel = std::move(kernel)};
+    return {.gpu = true,
+            .to_device = to_device,
+            .from_device = from_device,
+            .kernel = std::move(kernel)};
 }
 
-inline std::optional<Time> bound_of(const TaskSet &set, const Options &options, const std::string &name) {
+inline std::optional<Time> bound_of(const TaskSet &set, const Options &options,
+                                    const std::string &name) {
     return analyse(set, options)[index_of(set, name)].response;
 }
 
 /** A task with the deadline-monotonic priority of its period. */
-inline Task task(const std::string &name, Time period, std::vector<Segment> segments, std::uint32_t core,
-                 std::vector<std::uint32_t> sms = {}) {
-    Task made{.name = name, .period = period, .deadline = period, .segments = std::move(segments), .core = core};
+inline Task task(const std::string &name, Time period, std::vector<Segment> segments,
+                 std::uint32_t core, std::vector<std::uint32_t> sms = {}) {
+    Task made{.name = name,
+              .period = period,
+              .deadline = period,
+              .segments = std::move(segments),
+              .core = core};
     if (made.uses_gpu())
         made.sms = std::move(sms);
     return made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Schedules worked out by hand, and the check of traces, which shares no code with the simulator.
-#include "random_sets.hpp"
 #include "lib/stgm/search.hpp"
+#include "random_sets.hpp"
 
 namespace stgm {
 namespace {
@@ -38,7 +38,8 @@ TEST_P(Schedules, TakeAsLongAsWorkedOutByHand) {
         if (set.tasks[plan.jobs[job].task].name == one.task) {
             EXPECT_EQ(responses[job], one.response) << to_text(trace, set);
         }
-    EXPECT_EQ(check_trace(trace, set, one.waiting), std::vector<std::string>{}) << to_text(trace, set);
+    EXPECT_EQ(check_trace(trace, set, one.waiting), std::vector<std::string>{})
+        << to_text(trace, set);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -52,10 +53,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Schedule{"ce6", {false, true}, {{"far", 0}, {"hi", 0}, {"lo", 0}}, "lo", 5},
                     // Suspending for the copy engine it lets the other run.
                     Schedule{"ce6", {}, {{"far", 0}, {"hi", 0}, {"lo", 0}}, "lo", 1}),
-    [](const auto &info) { return std::string(info.param.file) + (info.index == 7 ? "_suspend" : ""); });
+    [](const auto &info) {
+        return std::string(info.param.file) + (info.index == 7 ? "_suspend" : "");
+    });
 
 TEST(Simulator, WorkThatIsCompleteComesBeforeARelease) {
-    const TaskSet set{"tick", 1, 1, {task("hi", 10, {cpu(5)}, 0), task("lo", 20, {cpu(3), cpu(0)}, 0)}};
+    const TaskSet set{
+        "tick", 1, 1, {task("hi", 10, {cpu(5)}, 0), task("lo", 20, {cpu(3), cpu(0)}, 0)}};
     EXPECT_EQ(simulate(set, {}, once(set, {{"lo", 0}, {"hi", 3}})), (std::vector<Time>{3, 5}));
     EXPECT_EQ(simulate(set, {}, once(set, {{"lo", 0}, {"hi", 2}})), (std::vector<Time>{8, 5}));
 }
@@ -63,7 +67,8 @@ TEST(Simulator, WorkThatIsCompleteComesBeforeARelease) {
 TEST(Simulator, AJobWaitsForTheOneBefore) {
     const TaskSet set{"tick", 1, 1, {task("a", 10, {cpu(15)}, 0)}};
     Trace trace;
-    EXPECT_EQ(simulate(set, {}, once(set, {{"a", 0}, {"a", 10}, {"a", 20}}), &trace), (std::vector<Time>{15, 20, 25}));
+    EXPECT_EQ(simulate(set, {}, once(set, {{"a", 0}, {"a", 10}, {"a", 20}}), &trace),
+              (std::vector<Time>{15, 20, 25}));
     EXPECT_TRUE(check_trace(trace, set, {}).empty());
 }
 
@@ -92,15 +97,21 @@ int noticed(Fault fault, const Waiting &waiting, int schedules) {
 
 class Waitings : public testing::TestWithParam<Waiting> {};
 
-TEST_P(Waitings, TracesFollowTheProtocol) { EXPECT_EQ(noticed(Fault::none, GetParam(), 3000), 0); }
+TEST_P(Waitings, TracesFollowTheProtocol) {
+    EXPECT_EQ(noticed(Fault::none, GetParam(), 3000), 0);
+}
 
 TEST_P(Waitings, BrokenOrderOfKernelsIsNoticed) {
     EXPECT_GT(noticed(Fault::kernel_order, GetParam(), 1000), 0);
 }
 
-TEST_P(Waitings, BrokenOrderOfCopiesIsNoticed) { EXPECT_GT(noticed(Fault::copy_order, GetParam(), 1000), 0); }
+TEST_P(Waitings, BrokenOrderOfCopiesIsNoticed) {
+    EXPECT_GT(noticed(Fault::copy_order, GetParam(), 1000), 0);
+}
 
-TEST_P(Waitings, AnIdleCopyEngineIsNoticed) { EXPECT_GT(noticed(Fault::idle_copies, GetParam(), 1000), 0); }
+TEST_P(Waitings, AnIdleCopyEngineIsNoticed) {
+    EXPECT_GT(noticed(Fault::idle_copies, GetParam(), 1000), 0);
+}
 
 INSTANTIATE_TEST_SUITE_P(Simulator, Waitings,
                          testing::Values(Waiting{}, Waiting{false, true}, Waiting{true, false}));
@@ -124,14 +135,16 @@ TEST(Checker, NoticesChangedTimes) {
     for (std::size_t n = 0; n < good.size(); n++) {
         Trace bad = good;
         bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(n));
-        EXPECT_FALSE(check_trace(bad, set, {}).empty()) << "without record " << n << " of\n" << to_text(good, set);
+        EXPECT_FALSE(check_trace(bad, set, {}).empty()) << "without record " << n << " of\n"
+                                                        << to_text(good, set);
         // All that follows comes later, as if something took longer.
         bad = good;
         for (std::size_t later = n; later < bad.size(); later++)
             bad[later].at++;
         if (n > 0 && good[n].at > good[n - 1].at) {
-            EXPECT_FALSE(check_trace(bad, set, {}).empty()) << "later from record " << n << " on of\n"
-                                                            << to_text(good, set);
+            EXPECT_FALSE(check_trace(bad, set, {}).empty())
+                << "later from record " << n << " on of\n"
+                << to_text(good, set);
         }
     }
 }

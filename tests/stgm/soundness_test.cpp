@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// No schedule takes longer than a sound bound; each of the paper's equations that does not hold is found out.
+// No schedule takes longer than a sound bound; each of the paper's equations that does not hold is
+// found out.
 #include <cstdlib>
 
-#include "random_sets.hpp"
 #include "lib/stgm/allocate.hpp"
 #include "lib/stgm/search.hpp"
+#include "random_sets.hpp"
 
 namespace stgm {
 namespace {
 
-bool long_run() { return std::getenv("NVDEBUG_LONG") != nullptr; }
+bool long_run() {
+    return std::getenv("NVDEBUG_LONG") != nullptr;
+}
 
 struct Mode {
     const char *name;
@@ -23,16 +26,20 @@ Options options_of(const Waiting &waiting, Method method = Method::stgm) {
 
 class Soundness : public testing::TestWithParam<Mode> {};
 
-/** 10,000 schedules in all, 1,000,000 in the long run, of small sets that the bounds fit closely. */
+/** 10,000 schedules in all, 1,000,000 in the long run, of small sets that the bounds fit closely.
+ */
 TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     const Waiting waiting = GetParam().waiting;
-    const std::uint64_t each = 25, sets = (long_run() ? 1'000'000 : 10'000) / std::size(modes) / each + 1;
+    const std::uint64_t each = 25,
+                        sets = (long_run() ? 1'000'000 : 10'000) / std::size(modes) / each + 1;
     Random random(2026);
     std::uint64_t bounds = 0, reached = 0;
     for (std::uint64_t n = 0; n < sets; n++) {
         const TaskSet set = random_set(random);
-        const auto loose = analyse(set, options_of(waiting)), tight = analyse(set, options_of(waiting, Method::tight));
-        const Found found = search(set, {.waiting = waiting, .schedules = each, .seed = random.next(), .most_jobs = 5});
+        const auto loose = analyse(set, options_of(waiting)),
+                   tight = analyse(set, options_of(waiting, Method::tight));
+        const Found found = search(
+            set, {.waiting = waiting, .schedules = each, .seed = random.next(), .most_jobs = 5});
         for (std::size_t task = 0; task < set.tasks.size(); task++) {
             EXPECT_LE(loose[task].response ? 1 : 0, tight[task].response ? 1 : 0);
             if (loose[task].response) {
@@ -50,7 +57,8 @@ TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     EXPECT_GT(reached, bounds / 10) << "the search does not come near";
 }
 
-/** What is found by an analysis of the protocol misses no deadline in it, whichever algorithm found it. */
+/** What is found by an analysis of the protocol misses no deadline in it, whichever algorithm found
+ * it. */
 TEST_P(Soundness, AllocatedSetsMissNoDeadline) {
     const Waiting waiting = GetParam().waiting;
     Random random(1912);
@@ -64,9 +72,11 @@ TEST_P(Soundness, AllocatedSetsMissNoDeadline) {
                     continue;
                 allocated++;
                 const Found found = search(
-                    allocation.set, {.waiting = waiting, .schedules = 25, .seed = random.next(), .most_jobs = 5});
+                    allocation.set,
+                    {.waiting = waiting, .schedules = 25, .seed = random.next(), .most_jobs = 5});
                 for (std::size_t task = 0; task < set.tasks.size(); task++) {
-                    EXPECT_EQ(found.misses[task], 0U) << set.tasks[task].name << to_json(allocation.set).dump();
+                    EXPECT_EQ(found.misses[task], 0U)
+                        << set.tasks[task].name << to_json(allocation.set).dump();
                     EXPECT_LE(found.worst[task].response, *allocation.bounds[task].response);
                 }
             }
@@ -87,7 +97,8 @@ struct Broken {
 class Equations : public testing::TestWithParam<Broken> {};
 
 /** Is the bound of some task exceeded in a schedule that the search finds? */
-bool exceeded(const TaskSet &set, const Broken &broken, std::uint64_t schedules, std::uint64_t seed) {
+bool exceeded(const TaskSet &set, const Broken &broken, std::uint64_t schedules,
+              std::uint64_t seed) {
     Options options = options_of(broken.waiting);
     options.printed = broken.printed;
     const auto bounds = analyse(set, options);
@@ -97,7 +108,10 @@ bool exceeded(const TaskSet &set, const Broken &broken, std::uint64_t schedules,
                 return true;
         return false;
     };
-    return over(search(set, {.waiting = broken.waiting, .schedules = schedules, .seed = seed, .most_jobs = 4,
+    return over(search(set, {.waiting = broken.waiting,
+                             .schedules = schedules,
+                             .seed = seed,
+                             .most_jobs = 4,
                              .enough = over}));
 }
 

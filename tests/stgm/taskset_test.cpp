@@ -5,7 +5,8 @@
 namespace stgm {
 namespace {
 
-const char *const good = R"({"schema": "nvstgm/taskset", "schema_version": "1.0", "time_unit": "us", "cores": 2, "sms": 3,
+const char *const good =
+    R"({"schema": "nvstgm/taskset", "schema_version": "1.0", "time_unit": "us", "cores": 2, "sms": 3,
  "tasks": [{"name": "a", "period": 100, "deadline": 90, "priority": 3,
    "segments": [{"cpu": 4}, {"gpu": {"to_device": 1, "kernel": [9, 5], "from_device": 2}}], "core": 1, "sms": [2, 0]}]})";
 
@@ -65,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"{\"cpu\": 4}", "{}", "tasks[0].segments[0]", "either"},
         Bad{"{\"cpu\": 4}", "4", "tasks[0].segments[0]", "not an object"},
         Bad{"\"cpu\": 4", "\"cpu\": 99999999999999999999", "tasks[0].segments[0].cpu", "not"},
-        Bad{"\"cpu\": 4", "\"cpu\": 18446744073709551615", "tasks[0].segments[0].cpu", "not from 0"},
+        Bad{"\"cpu\": 4", "\"cpu\": 18446744073709551615", "tasks[0].segments[0].cpu",
+            "not from 0"},
         Bad{"\"cpu\": 4", "\"cpu\": 1000000000000001", "tasks[0].segments[0].cpu", "not from 0"},
         Bad{"\"period\": 100", "\"period\": 0", "tasks[0].period", "not from 1"},
         Bad{"\"period\": 100", "\"period\": \"100\"", "tasks[0].period", "not a whole number"},
@@ -89,15 +91,17 @@ TEST(TaskSet, TasksThatDoNotFitTogether) {
     const std::string second = R"(}, {"name": "b", "period": 5, "segments": [{"cpu": 1}]}]})";
     std::string text = good;
     text.replace(text.rfind("}]}"), 3, second);
-    EXPECT_NE(parse(text).error().find("either all tasks have a 'priority' or none"), std::string::npos);
+    EXPECT_NE(parse(text).error().find("either all tasks have a 'priority' or none"),
+              std::string::npos);
     text.replace(text.find("\"name\": \"b\""), 11, "\"priority\": 1, \"name\": \"a\"");
     EXPECT_NE(parse(text).error().find("another task is called 'a'"), std::string::npos);
 }
 
 TEST(TaskSet, TextThatIsNoJsonOrDeep) {
     for (const std::string &text :
-         {std::string(), std::string("[[["), std::string("nul"), std::string("\xff\xfe"), std::string("{\"a\":1"),
-          std::string(10 << 20, '['), std::string(100, '['), std::string("\"\\"), std::string("1e999")}) {
+         {std::string(), std::string("[[["), std::string("nul"), std::string("\xff\xfe"),
+          std::string("{\"a\":1"), std::string(10 << 20, '['), std::string(100, '['),
+          std::string("\"\\"), std::string("1e999")}) {
         const auto set = parse(text);
         ASSERT_FALSE(set);
         EXPECT_LT(set.error().size(), 200U);
@@ -114,7 +118,10 @@ TEST(TaskSet, ManyKeysOfOneObjectTakeLittleTime) {
 }
 
 TEST(TaskSet, EqualsAreInTheOrderOfTheFile) {
-    TaskSet set{"tick", 1, 1, {task("a", 9, {cpu(1)}, 0), task("b", 9, {cpu(1)}, 0), task("c", 5, {cpu(1)}, 0)}};
+    TaskSet set{"tick",
+                1,
+                1,
+                {task("a", 9, {cpu(1)}, 0), task("b", 9, {cpu(1)}, 0), task("c", 5, {cpu(1)}, 0)}};
     EXPECT_EQ(ranks(set), (std::vector<std::size_t>{1, 2, 0}));
     for (Task &one : set.tasks)
         one.priority = one.name == "b" ? 2 : 1;

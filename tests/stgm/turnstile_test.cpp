@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sets.hpp"
 #include "lib/stgm/fit.hpp"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/turnstile.hpp"
+#include "sets.hpp"
 
 namespace stgm {
 namespace {
@@ -25,8 +25,8 @@ struct Memory {
 class Shared {
   public:
     Shared()
-        : memory_(static_cast<Memory *>(
-              mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+        : memory_(static_cast<Memory *>(mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE,
+                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
         memory_->turnstile.init();
     }
     ~Shared() { munmap(memory_, sizeof(Memory)); }
@@ -163,7 +163,8 @@ TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
     EXPECT_GE(core.granted_at(high), left);
     core.ask(low, 1);
     EXPECT_FALSE(core.is_asked_for(high));
-    for (const auto &[leaves, next] : {std::pair{high, also_high}, {also_high, middle}, {middle, low}}) {
+    for (const auto &[leaves, next] :
+         {std::pair{high, also_high}, {also_high, middle}, {middle, low}}) {
         core.leave(leaves);
         EXPECT_TRUE(core.is_in(next));
     }
@@ -240,7 +241,8 @@ TEST(Fit, FindsTheLargestAmountThatIsShortEnough) {
                     return overhead + each * amount;
                 };
                 constexpr std::int64_t most = 5000;
-                const std::int64_t found = fit(target, most, time), best = std::min(most, (target - overhead) / each);
+                const std::int64_t found = fit(target, most, time),
+                                   best = std::min(most, (target - overhead) / each);
                 if (overhead + each > target) {
                     EXPECT_EQ(found, 0);
                     continue;

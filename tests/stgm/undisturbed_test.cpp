@@ -26,7 +26,7 @@ void expect(const Trace &trace, const std::vector<Expected> &expected) {
 
 /** Two intervals: the first with both tasks, the second with one job, above its bound. */
 Trace two_intervals() {
-    return {{0, What::release, 0, 0, 0},  {5, What::release, 1, 0, 0}, {9, What::finish, 0, 0, 0},
+    return {{0, What::release, 0, 0, 0}, {5, What::release, 1, 0, 0},  {9, What::finish, 0, 0, 0},
             {20, What::finish, 1, 0, 0}, {20, What::release, 0, 1, 0}, {31, What::finish, 0, 1, 0}};
 }
 
@@ -37,7 +37,9 @@ Trace with(What what, Time at, std::size_t task) {
     return trace;
 }
 
-TEST(Undisturbed, AllJobsCountWhereNothingHappened) { expect(two_intervals(), {{2, 11, 1}, {1, 15, 0}}); }
+TEST(Undisturbed, AllJobsCountWhereNothingHappened) {
+    expect(two_intervals(), {{2, 11, 1}, {1, 15, 0}});
+}
 
 TEST(Undisturbed, AJobDoesNotCountWhereAnothersWorkTookLonger) {
     // Of the other task, before its release and after its end, in the same interval.
@@ -53,7 +55,8 @@ TEST(Undisturbed, WhatHappenedBetweenIntervalsReachesNone) {
 
 TEST(Undisturbed, AJobThatDoesNotEndIsNotCountedNorWhatComesAfter) {
     Trace trace = two_intervals();
-    std::erase_if(trace, [](const Record &record) { return record.at == 20 && record.what == What::finish; });
+    std::erase_if(
+        trace, [](const Record &record) { return record.at == 20 && record.what == What::finish; });
     expect(trace, {{0, 0, 0}, {0, 0, 0}});
 }
 

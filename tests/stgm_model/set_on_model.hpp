@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A task set on the GPU model, in virtual time: the locks and levels are those of 'nvstgm run', what copies and
- *  kernels take is the model's, and neither shares a line with the simulator of nvstgm. */
+/** @file A task set on the GPU model, in virtual time: the locks and levels are those of 'nvstgm
+ * run', what copies and kernels take is the model's, and neither shares a line with the simulator
+ * of nvstgm. */
 #ifndef STGM_MODEL_SET_ON_MODEL_HPP
 #define STGM_MODEL_SET_ON_MODEL_HPP
 
@@ -9,12 +10,12 @@
 #include <memory>
 
 #include "lab/model/stage.hpp"
-#include "model/src/board/board.hpp"
-#include "model/src/programs/copy_speed.hpp"
-#include "model/src/programs/programs.hpp"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/trace.hpp"
 #include "lib/stgm/turnstile.hpp"
+#include "model/src/board/board.hpp"
+#include "model/src/programs/copy_speed.hpp"
+#include "model/src/programs/programs.hpp"
 
 namespace stgm_model {
 
@@ -38,8 +39,8 @@ struct How {
 /** What came of a task. */
 struct Came {
     std::size_t jobs = 0;
-    Ns response = 0;      ///< the largest
-    bool longer = false;  ///< a copy or a kernel took longer than in the set
+    Ns response = 0;     ///< the largest
+    bool longer = false; ///< a copy or a kernel took longer than in the set
 };
 
 class SetOnModel final : private lab::World {
@@ -115,22 +116,27 @@ class SetOnModel final : private lab::World {
     std::size_t copy(std::size_t task, bool to_device, Time length) {
         const auto direction = to_device ? nvmodel::Direction::to_gpu : nvmodel::Direction::to_host;
         const auto speed = nvmodel::cuda_copy_speed(direction);
-        const double bytes = (static_cast<double>(shortened(length)) - speed.setup_ns) * speed.bytes_per_ns;
-        return gpu_->copy(streams_[task], direction, static_cast<std::uint64_t>(std::max(bytes, 1.0)));
+        const double bytes =
+            (static_cast<double>(shortened(length)) - speed.setup_ns) * speed.bytes_per_ns;
+        return gpu_->copy(streams_[task], direction,
+                          static_cast<std::uint64_t>(std::max(bytes, 1.0)));
     }
     /** Blocks that fill an SM each: as many as the task has of the set's SMs, which are TPCs. */
     std::size_t kernel(std::size_t task, Time length) {
         constexpr unsigned sms_per_tpc = 2;
         const Ns block = shortened(length) * (how_.fault == Fault::long_kernels ? 2 : 1);
-        return gpu_->launch(streams_[task], {.blocks = static_cast<unsigned>(set_.tasks[task].sms->size()) * sms_per_tpc,
-                                             .threads = 1024,
-                                             .shared = 200 << 10,
-                                             .block = block});
+        return gpu_->launch(
+            streams_[task],
+            {.blocks = static_cast<unsigned>(set_.tasks[task].sms->size()) * sms_per_tpc,
+             .threads = 1024,
+             .shared = 200 << 10,
+             .block = block});
     }
 
     Procedure task(std::size_t n, Ns begin) {
         const stgm::Task &task = set_.tasks[n];
-        const int base = levels_[n].base, boosted = how_.fault == Fault::no_boost ? base : levels_[n].boosted;
+        const int base = levels_[n].base,
+                  boosted = how_.fault == Fault::no_boost ? base : levels_[n].boosted;
         const bool busy = how_.waiting.busy, keeps_core = busy || how_.waiting.spin_copies;
         stgm::Turnstile &cores = locks_->cores;
         for (Time release = how_.offsets[n]; release < how_.duration; release += task.period) {
@@ -140,7 +146,8 @@ class SetOnModel final : private lab::World {
                 for (Ns left = segment.gpu ? 0 : us(segment.cpu); left > 0;) {
                     const Ns since = now();
                     const bool *const over = timer(left);
-                    co_await stage_.until([&cores, n, over] { return *over || cores.is_asked_for(n); });
+                    co_await stage_.until(
+                        [&cores, n, over] { return *over || cores.is_asked_for(n); });
                     left -= now() - since;
                     if (left > 0) {
                         cores.leave(n);

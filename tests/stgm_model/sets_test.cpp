@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <list>
 
-#include "set_on_model.hpp"
 #include "lib/stgm/allocate.hpp"
 #include "lib/stgm/generate.hpp"
+#include "set_on_model.hpp"
 #include "tests/stgm/sets.hpp"
 
 namespace stgm_model {
@@ -15,7 +15,8 @@ using stgm::Options;
 using stgm::TaskSet;
 
 const nvmodel::Board &board() {
-    static const nvmodel::Board found = nvmodel::load_board(std::filesystem::path(BOARDS) / "h200.json");
+    static const nvmodel::Board found =
+        nvmodel::load_board(std::filesystem::path(BOARDS) / "h200.json");
     return found;
 }
 
@@ -48,14 +49,16 @@ struct Mode {
     const char *name;
     stgm::Waiting waiting;
 };
-constexpr Mode modes[] = {{"suspend", {}}, {"spin", {.spin_copies = true}}, {"busy", {.busy = true}}};
+constexpr Mode modes[] = {
+    {"suspend", {}}, {"spin", {.spin_copies = true}}, {"busy", {.busy = true}}};
 
 Options options_of(const stgm::Waiting &waiting, stgm::Method method = stgm::Method::stgm) {
     return {.method = method, .busy = waiting.busy, .spin_copies = waiting.spin_copies};
 }
 
 /** Tasks whose responses, by the model's clock, are above their bounds. */
-std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came, const Options &options) {
+std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came,
+                               const Options &options) {
     std::vector<std::string> found;
     const auto bounds = stgm::analyse(set, options);
     for (std::size_t n = 0; n < set.tasks.size(); n++)
@@ -65,7 +68,8 @@ std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came
 }
 
 /** So many periods of the slowest task, with offsets at random. */
-How at_random(const TaskSet &set, const stgm::Waiting &waiting, stgm::Random &random, Time periods) {
+How at_random(const TaskSet &set, const stgm::Waiting &waiting, stgm::Random &random,
+              Time periods) {
     How how{.waiting = waiting};
     for (const stgm::Task &task : set.tasks) {
         how.offsets.push_back(random.between(0, task.period - 1));
@@ -90,7 +94,8 @@ std::size_t hold(const TaskSet &set, const How &how) {
 TEST(SetsOnTheModel, TheRobotIsWithinItsBounds) {
     const TaskSet set = robot();
     stgm::Random random(1);
-    std::size_t jobs = hold(set, {.offsets = std::vector<Time>(set.tasks.size()), .duration = 3'000'000});
+    std::size_t jobs =
+        hold(set, {.offsets = std::vector<Time>(set.tasks.size()), .duration = 3'000'000});
     for (int n = 0; n < 10; n++)
         jobs += hold(set, at_random(set, {}, random, 5));
     EXPECT_GT(jobs, 200U);
@@ -114,7 +119,8 @@ TEST(SetsOnTheModel, SetsOfTableOneAreWithinTheirBounds) {
     for (int n = 0; n < 40; n++) {
         const auto drawn = stgm::generate({.cores = 2, .tasks = 5}, random);
         const Mode &mode = modes[n % 3];
-        const auto allocated = stgm::allocate(*drawn, options_of(mode.waiting), stgm::Algorithm::mended);
+        const auto allocated =
+            stgm::allocate(*drawn, options_of(mode.waiting), stgm::Algorithm::mended);
         if (!allocated.found)
             continue;
         SCOPED_TRACE(std::to_string(n) + " " + mode.name);
@@ -124,7 +130,8 @@ TEST(SetsOnTheModel, SetsOfTableOneAreWithinTheirBounds) {
     EXPECT_GE(held, 5);
 }
 
-/** Schedules of stgm.md's counterexamples, as they are: the model shows what the printed equations leave out. */
+/** Schedules of stgm.md's counterexamples, as they are: the model shows what the printed equations
+ * leave out. */
 TEST(SetsOnTheModel, PrintedBoundsAreExceeded) {
     struct Case {
         const char *name;
@@ -147,12 +154,16 @@ TEST(SetsOnTheModel, PrintedBoundsAreExceeded) {
 
 TEST(SetsOnTheModel, KernelsThatTakeTwiceAsLongAreNoticed) {
     const TaskSet set = robot();
-    const auto came = SetOnModel(board(), set, {{}, std::vector<Time>(set.tasks.size()), 1'000'000, Fault::long_kernels}).run();
+    const auto came =
+        SetOnModel(board(), set,
+                   {{}, std::vector<Time>(set.tasks.size()), 1'000'000, Fault::long_kernels})
+            .run();
     EXPECT_FALSE(above(set, came, {}).empty());
     EXPECT_TRUE(std::ranges::any_of(came, &Came::longer));
 }
 
-/** A task that is not boosted has the copy engine while another computes on its core, and a third waits for it. */
+/** A task that is not boosted has the copy engine while another computes on its core, and a third
+ * waits for it. */
 TEST(SetsOnTheModel, AMissingBoostIsNoticed) {
     TaskSet set{.time_unit = "us", .cores = 2, .sms = 2};
     set.tasks = {stgm::task("computes", 100'000, {stgm::cpu(30'000)}, 0),
@@ -161,8 +172,8 @@ TEST(SetsOnTheModel, AMissingBoostIsNoticed) {
     const std::vector<Time> offsets{1'000, 500, 0};
     for (const Fault fault : {Fault::none, Fault::no_boost}) {
         const auto came = SetOnModel(board(), set, {{}, offsets, 90'000, fault}).run();
-        EXPECT_EQ(above(set, came, {}),
-                  fault == Fault::none ? std::vector<std::string>() : std::vector<std::string>{"waits"});
+        EXPECT_EQ(above(set, came, {}), fault == Fault::none ? std::vector<std::string>()
+                                                             : std::vector<std::string>{"waits"});
     }
 }
 

@@ -17,7 +17,8 @@ cuda::Result work_of(Work &work, CUctx &context, cuda::Function function, Launch
                      void **params);
 /// What a subscriber makes of it. It may use the driver meanwhile.
 /// One that is built again has the mask of the one before (measured, H100).
-Descriptor descriptor_for(const Work &work, Lock &lock, const std::optional<Descriptor> &before = {});
+Descriptor descriptor_for(const Work &work, Lock &lock,
+                          const std::optional<Descriptor> &before = {});
 void run(const Work &work, const Descriptor &descriptor, const char *how);
 
 } // namespace stand_in

@@ -2,8 +2,8 @@
 // For LD_PRELOAD: the part of NVIDIA's kernel driver that reports where SMs are, of the stand-in's
 // GPUs. The answer is laid out as ctrl2080gr.h of open-gpu-kernel-modules has it (580.159.04: nine
 // fields).
-#include "lib/driver/rm_abi.hpp"
 #include "gpu.hpp"
+#include "lib/driver/rm_abi.hpp"
 
 #include <cerrno>
 #include <cstdarg>

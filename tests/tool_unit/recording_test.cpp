@@ -120,8 +120,7 @@ TEST(Summary, HasSavingAmongSwitching) {
     Totals totals;
     const RecordedProcess known{7, "one", std::nullopt, std::nullopt, {{0, 5, 1'000'000}}, 1},
         unknown{8, "two", std::nullopt, std::nullopt, {}, 0};
-    const Holder one{.pid = 7, .context = 12, .runlist = 0, .tsg = 5},
-        two{.pid = 8, .context = 13};
+    const Holder one{.pid = 7, .context = 12, .runlist = 0, .tsg = 5}, two{.pid = 8, .context = 13};
     for (const RecordedProcess *const process : {&known, &unknown})
         totals.process(0, *process);
     totals.turn(gr0, {one, 0, 3'100'000, true, {}}, &known);

@@ -3,11 +3,11 @@
 
 #include "cli/json.hpp"
 #include "cli/output.hpp"
+#include "cli/page.hpp"
+#include "cli/text.hpp"
 #include "objects/runlist_tree.hpp"
 #include "objects/tree_picture.hpp"
-#include "cli/page.hpp"
 #include "state.hpp"
-#include "cli/text.hpp"
 #include "state/tree.hpp"
 
 using namespace nvdebugctl;

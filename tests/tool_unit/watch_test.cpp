@@ -5,10 +5,10 @@
 #include <set>
 
 #include "cli/json.hpp"
-#include "state.hpp"
 #include "live/top_view.hpp"
 #include "live/watch_data.hpp"
 #include "live/watch_view.hpp"
+#include "state.hpp"
 
 using namespace nvdebugctl;
 using namespace nvdebugctl::testing;

@@ -158,7 +158,8 @@ TEST(Entries, SkippedWordsMeanNothing) {
                           {4, 1, nvdebug_entry16_skip, nvdebug_entry16_decode_gb10b},
                           {4, 2, nvdebug_entry16_skip_gv100, nvdebug_entry16_decode}};
     for (const Form &form : forms) {
-        const Words channel = form.words == 2 ? Words{0x12, 0x7777} : Words{0x300, 0x7777, 0x1012, 0x5};
+        const Words channel =
+            form.words == 2 ? Words{0x12, 0x7777} : Words{0x300, 0x7777, 0x1012, 0x5};
         const Words tsg = form.words == 2 ? Words{0x2012, 0} : Words{0x1, 0x2, 0x12, 0};
         Words seen = channel;
         std::size_t skipped = 0;

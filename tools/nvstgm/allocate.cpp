@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t chunk_sms = 8, chunk_sms_before_9 = 4;
 constexpr std::size_t sms_of_tpc = 2;
 
-std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+std::size_t divide_up(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
 
 bool meet(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other) {
     return std::ranges::find_first_of(one, other) != one.end();
@@ -33,15 +35,16 @@ std::string partitions(const stgm::TaskSet &set) {
     for (const auto &[sms, tasks] : names) {
         for (const auto &[other, unused] : names)
             if (sms != other && meet(sms, other))
-                return "  none: some tasks share a part of their SMs; '--algorithm disjoint' avoids that\n";
+                return "  none: some tasks share a part of their SMs; '--algorithm disjoint' "
+                       "avoids that\n";
         const std::size_t count = divide_up(sms_of_tpc * sms.size(), chunk_sms);
         chunks += count;
-        text += fmt::format("  sm_partition add GPU {}  # {}; {} before compute capability 9.0\n", count, tasks,
-                            divide_up(sms_of_tpc * sms.size(), chunk_sms_before_9));
+        text += fmt::format("  sm_partition add GPU {}  # {}; {} before compute capability 9.0\n",
+                            count, tasks, divide_up(sms_of_tpc * sms.size(), chunk_sms_before_9));
     }
     if (const std::size_t all = sms_of_tpc * set.sms / chunk_sms; chunks > all)
-        text += fmt::format("  {} chunks of {} SMs, of which {} SMs have {}: too many\n", chunks, chunk_sms,
-                            sms_of_tpc * set.sms, all);
+        text += fmt::format("  {} chunks of {} SMs, of which {} SMs have {}: too many\n", chunks,
+                            chunk_sms, sms_of_tpc * set.sms, all);
     return text;
 }
 
@@ -53,20 +56,24 @@ std::string commands(const stgm::TaskSet &set) {
             continue;
         const std::size_t count = task.sms->size(), sms = sms_of_tpc * count;
         const std::string name = printable(task.name);
-        masks += fmt::format("  taskset -c {} nvtaskset -t {} COMMAND  # {}\n", *task.core, list_of(*task.sms), name);
+        masks += fmt::format("  taskset -c {} nvtaskset -t {} COMMAND  # {}\n", *task.core,
+                             list_of(*task.sms), name);
         percents += fmt::format("  CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={} COMMAND  # {}\n",
                                 divide_up(100 * count, set.sms), name);
-        // What cuDevSmResourceSplitByCount() grants: from 9.0 on multiples of 8, before that 4 at least on 8.x.
+        // What cuDevSmResourceSplitByCount() grants: from 9.0 on multiples of 8, before that 4 at
+        // least on 8.x.
         contexts += fmt::format("  {} SMs, {} on compute capability 8, {} from 9.0 on  # {}\n", sms,
                                 std::max<std::size_t>(sms, 4), 8 * divide_up(sms, 8), name);
     }
     if (masks.empty())
         return "";
     return "\nWith nvtaskset, one \"SM\" of the set being a TPC:\n" + masks +
-           "With MPS's static partitions (nvidia-cuda-mps-control -S; CUDA_MPS_SM_PARTITION names a task's), in chunks:\n" +
+           "With MPS's static partitions (nvidia-cuda-mps-control -S; CUDA_MPS_SM_PARTITION names "
+           "a task's), in chunks:\n" +
            partitions(set) +
-           "With MPS alone, which bounds how many SMs, and not which ones (tasks may meet on some):\n" + percents +
-           "With green contexts:\n" + contexts;
+           "With MPS alone, which bounds how many SMs, and not which ones (tasks may meet on "
+           "some):\n" +
+           percents + "With green contexts:\n" + contexts;
 }
 
 void add_places(Json &rows, const stgm::Allocation &allocation) {
@@ -79,8 +86,8 @@ void add_places(Json &rows, const stgm::Allocation &allocation) {
     }
 }
 
-Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocation, const stgm::Options &options,
-                    stgm::Algorithm algorithm) {
+Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocation,
+                    const stgm::Options &options, stgm::Algorithm algorithm) {
     Json rows = rows_of(allocation.set, allocation.bounds, options.method);
     add_places(rows, allocation);
     if (arguments.has("--output") && allocation.found) {
@@ -126,10 +133,11 @@ Outcome<Exit> run(const Arguments &arguments) {
     warn_of(*options);
     const stgm::Allocation allocation = stgm::allocate(*set, *options, algorithm);
     if (allocation.refused)
-        say(allocation.found
-                ? "paper: line 16 tests each new task alone, and 'check' refuses this allocation by the same analysis"
-                : "paper: the algorithm as printed accepts an allocation that the analysis refuses: line 16 tests "
-                  "each new task alone");
+        say(allocation.found ? "paper: line 16 tests each new task alone, and 'check' refuses this "
+                               "allocation by the same analysis"
+                             : "paper: the algorithm as printed accepts an allocation that the "
+                               "analysis refuses: line 16 tests "
+                               "each new task alone");
     if (!allocation.found)
         say("no allocation was found that " + name_of(options->method) + " accepts");
     return print(arguments, allocation, *options, algorithm).map([&] {
@@ -140,22 +148,26 @@ Outcome<Exit> run(const Arguments &arguments) {
 } // namespace
 
 Command allocate_command() {
-    return {"allocate",
-            "finds cores and SMs at which every deadline is met",
-            {"SET"},
-            std::vector<Option>{{"--algorithm",
-                                 "the paper's Algorithm 1 mended, as printed, or sets of SMs disjoint or equal",
-                                 "NAME",
-                                 "",
-                                 {"mended", "paper", "disjoint"}},
-                                {"--output", "write the set here, and the table to stdout", "FILE", "-o"}} +
-                analysis_options() + form_options(),
-            "Writes the set with 'core' and 'sms' of each task to stdout, those it had before are not kept; the table\n"
-            "and the same split as commands go to stderr. What is found was checked as 'check' does.\n"
-            "Exit status 0: found, 2: not found, 1: an error.",
-            {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
-             {"nvstgm allocate robot.json --algorithm disjoint -o placed.json", "one without SMs shared in part"}},
-            run};
+    return {
+        "allocate",
+        "finds cores and SMs at which every deadline is met",
+        {"SET"},
+        std::vector<Option>{
+            {"--algorithm",
+             "the paper's Algorithm 1 mended, as printed, or sets of SMs disjoint or equal",
+             "NAME",
+             "",
+             {"mended", "paper", "disjoint"}},
+            {"--output", "write the set here, and the table to stdout", "FILE", "-o"}} +
+            analysis_options() + form_options(),
+        "Writes the set with 'core' and 'sms' of each task to stdout, those it had before are not "
+        "kept; the table\n"
+        "and the same split as commands go to stderr. What is found was checked as 'check' does.\n"
+        "Exit status 0: found, 2: not found, 1: an error.",
+        {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
+         {"nvstgm allocate robot.json --algorithm disjoint -o placed.json",
+          "one without SMs shared in part"}},
+        run};
 }
 
 } // namespace nvstgm

@@ -71,11 +71,13 @@ Outcome<Exit> run(const Arguments &arguments) {
     } else if (arguments.has("--csv")) {
         text = csv(task_columns(), rows);
     } else {
-        const auto lacking = std::ranges::count_if(bounds, [](const auto &bound) { return !bound.response; });
+        const auto lacking =
+            std::ranges::count_if(bounds, [](const auto &bound) { return !bound.response; });
         text = table(task_columns(), rows) + "\n" +
-               (schedulable ? "schedulable: each response is within its deadline"
-                            : fmt::format("NOT schedulable: {} of {} tasks {} no bound within the deadline", lacking,
-                                          bounds.size(), lacking == 1 ? "has" : "have")) +
+               (schedulable
+                    ? "schedulable: each response is within its deadline"
+                    : fmt::format("NOT schedulable: {} of {} tasks {} no bound within the deadline",
+                                  lacking, bounds.size(), lacking == 1 ? "has" : "have")) +
                fmt::format(" ({}; times in {})\n", name_of(options->method),
                            set->time_unit == "us" ? "us" : "ticks");
     }
@@ -85,15 +87,17 @@ Outcome<Exit> run(const Arguments &arguments) {
 } // namespace
 
 Command check_command() {
-    return {"check",
-            "bounds each task's response time at the cores and SMs in the file",
-            {"SET"},
-            analysis_options() + form_options(),
-            "SET is a task set (nvstgm(1)), '-' for stdin. For mpcp, fmlp, server and timeslice a task without\n"
-            "'sms' has all SMs. Exit status 0: schedulable, 2: not, 1: an error.",
-            {{"nvstgm check robot.json", "is every deadline met?"},
-             {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}},
-            run};
+    return {
+        "check",
+        "bounds each task's response time at the cores and SMs in the file",
+        {"SET"},
+        analysis_options() + form_options(),
+        "SET is a task set (nvstgm(1)), '-' for stdin. For mpcp, fmlp, server and timeslice a task "
+        "without\n"
+        "'sms' has all SMs. Exit status 0: schedulable, 2: not, 1: an error.",
+        {{"nvstgm check robot.json", "is every deadline met?"},
+         {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}},
+        run};
 }
 
 } // namespace nvstgm

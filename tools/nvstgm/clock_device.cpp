@@ -10,7 +10,9 @@ class ClockDevice final : public Device {
 
     Outcome<void> open() override { return {}; }
     Outcome<std::size_t> prepare_copy(bool, stgm::Time length) override { return add(length); }
-    Outcome<std::size_t> prepare_kernel(std::size_t, stgm::Time length) override { return add(length); }
+    Outcome<std::size_t> prepare_kernel(std::size_t, stgm::Time length) override {
+        return add(length);
+    }
 
     Outcome<void> copy(std::size_t work) override {
         spin_until(stgm::now_ns() + lengths_[work]);

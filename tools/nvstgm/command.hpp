@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The table that describes each command of nvstgm(1): parsing, help, completion and the man page come from
- *  it. */
+/** @file The table that describes each command of nvstgm(1): parsing, help, completion and the man
+ * page come from it. */
 #ifndef NVSTGM_COMMAND_HPP
 #define NVSTGM_COMMAND_HPP
 
@@ -20,7 +20,9 @@ using Json = nlohmann::ordered_json;
 
 enum Exit { done = 0, failed = 1, not_schedulable = 2 };
 
-inline tl::unexpected<std::string> fail(std::string sentence) { return tl::unexpected(std::move(sentence)); }
+inline tl::unexpected<std::string> fail(std::string sentence) {
+    return tl::unexpected(std::move(sentence));
+}
 
 struct Option {
     std::string name; ///< `--analysis`
@@ -41,13 +43,13 @@ class Arguments {
     /** The last one typed, else @p otherwise. */
     std::string text(const std::string &option, const std::string &otherwise = "") const;
     /** @p least … @p most, or a sentence. */
-    Outcome<std::int64_t> number(const std::string &option, std::int64_t otherwise, std::int64_t least,
-                                 std::int64_t most = stgm::longest_time) const;
+    Outcome<std::int64_t> number(const std::string &option, std::int64_t otherwise,
+                                 std::int64_t least, std::int64_t most = stgm::longest_time) const;
 };
 
 struct Command {
     std::string name;
-    std::string help; ///< one line, lower case, no full stop
+    std::string help;               ///< one line, lower case, no full stop
     std::vector<std::string> words; ///< `SET`
     std::vector<Option> options;
     std::string notes; ///< more sentences for its help
@@ -80,7 +82,8 @@ std::string name_of(stgm::Method method);
 /** The set in a file, `-`: stdin. */
 Outcome<stgm::TaskSet> read_set(const std::string &path);
 /** Of `--offset`, as `camera=500`: the task's number, and the time. */
-Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed, const stgm::TaskSet &set);
+Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed,
+                                                      const stgm::TaskSet &set);
 /** A task that lacks what the method needs. */
 Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method);
 

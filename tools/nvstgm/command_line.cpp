@@ -48,16 +48,16 @@ std::string Arguments::text(const std::string &option, const std::string &otherw
     return found == options.end() ? otherwise : found->second.back();
 }
 
-Outcome<std::int64_t> Arguments::number(const std::string &option, std::int64_t otherwise, std::int64_t least,
-                                        std::int64_t most) const {
+Outcome<std::int64_t> Arguments::number(const std::string &option, std::int64_t otherwise,
+                                        std::int64_t least, std::int64_t most) const {
     if (!has(option))
         return otherwise;
     const std::string typed = text(option);
     std::int64_t found = 0;
     const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), found);
     if (error != std::errc() || end != typed.data() + typed.size() || found < least || found > most)
-        return fail(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most,
-                                printable(typed)));
+        return fail(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least,
+                                most, printable(typed)));
     return found;
 }
 
@@ -81,14 +81,15 @@ Outcome<Arguments> parse(const Command &command, const std::vector<std::string> 
             continue;
         }
         std::optional<std::string> value;
-        if (const std::size_t equal = word.find('='); word.starts_with("--") && equal != word.npos) {
+        if (const std::size_t equal = word.find('=');
+            word.starts_with("--") && equal != word.npos) {
             value = word.substr(equal + 1);
             word.resize(equal);
         }
         const Option *const option = find(options, word);
         if (!option)
-            return fail(fmt::format("'{}' has no option {}; 'nvstgm {} --help' lists them", command.name,
-                                    printable(word), command.name));
+            return fail(fmt::format("'{}' has no option {}; 'nvstgm {} --help' lists them",
+                                    command.name, printable(word), command.name));
         if (option->value.empty() && value)
             return fail(option->name + " takes no value");
         if (!option->value.empty() && !value) {
@@ -96,9 +97,10 @@ Outcome<Arguments> parse(const Command &command, const std::vector<std::string> 
                 return fail(option->name + " takes a value: " + option->value);
             value = typed[++at];
         }
-        if (!option->choices.empty() && std::ranges::find(option->choices, *value) == option->choices.end())
-            return fail(fmt::format("{} is one of {}, not '{}'", option->name, listed(option->choices),
-                                    printable(*value)));
+        if (!option->choices.empty() &&
+            std::ranges::find(option->choices, *value) == option->choices.end())
+            return fail(fmt::format("{} is one of {}, not '{}'", option->name,
+                                    listed(option->choices), printable(*value)));
         auto &values = found.options[option->name];
         if (!values.empty() && !option->repeats)
             return fail(option->name + " is there twice");
@@ -121,7 +123,9 @@ std::string help_of(const Command &command) {
     std::string text = "Usage: nvstgm " + command.name;
     // Options of a command that follows are its own.
     const std::string options_text = " [OPTION]...", words_text = listed_words(command);
-    text += (command.more_words ? options_text + " --" + words_text + "..." : words_text + options_text) + "\n" + std::string(1, static_cast<char>(command.help[0] - 'a' + 'A')) +
+    text += (command.more_words ? options_text + " --" + words_text + "..."
+                                : words_text + options_text) +
+            "\n" + std::string(1, static_cast<char>(command.help[0] - 'a' + 'A')) +
             command.help.substr(1) + ".\n\n";
     const std::vector<Option> options = command.options + common();
     std::size_t width = 0;
@@ -130,8 +134,9 @@ std::string help_of(const Command &command) {
     for (const Option &option : options) {
         text += fmt::format("  {:{}}  {}\n", heading(option), width, option.help);
         if (!option.choices.empty())
-            text += fmt::format("  {:{}}  {}\n", "", width,
-                                listed(option.choices) + " (default: " + option.choices.front() + ")");
+            text +=
+                fmt::format("  {:{}}  {}\n", "", width,
+                            listed(option.choices) + " (default: " + option.choices.front() + ")");
     }
     if (!command.notes.empty())
         text += "\n" + command.notes + "\n";
@@ -153,7 +158,8 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
             if (command.name != words[0])
                 continue;
             const std::vector<Option> options = command.options + common();
-            const Option *const before = words.size() > 2 ? find(options, words[words.size() - 2]) : nullptr;
+            const Option *const before =
+                words.size() > 2 ? find(options, words[words.size() - 2]) : nullptr;
             if (before && !before->value.empty())
                 candidates = before->choices;
             else if (typed.starts_with('-'))
@@ -168,13 +174,16 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
 }
 
 std::string help_of_all() {
-    std::string text = "Usage: nvstgm COMMAND [ARGUMENT]...\n"
-                       "Do tasks with CPU and GPU segments meet their deadlines, on which cores and SMs?\n\n";
+    std::string text =
+        "Usage: nvstgm COMMAND [ARGUMENT]...\n"
+        "Do tasks with CPU and GPU segments meet their deadlines, on which cores and SMs?\n\n";
     for (const Command &command : all_commands())
         text += fmt::format("  {:<10} {}\n", command.name, command.help);
-    return text + "\n'nvstgm COMMAND --help' says more of each; -V, --version: which version this is.\n"
-                  "Exit status: 0, 2: not schedulable, or a deadline was missed; 1: nothing was done, stderr says "
-                  "why.\nManual: nvstgm(1)\n";
+    return text +
+           "\n'nvstgm COMMAND --help' says more of each; -V, --version: which version this is.\n"
+           "Exit status: 0, 2: not schedulable, or a deadline was missed; 1: nothing was done, "
+           "stderr says "
+           "why.\nManual: nvstgm(1)\n";
 }
 
 } // namespace nvstgm

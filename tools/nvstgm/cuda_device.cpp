@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "device.hpp"
-#include "lib/stgm/fit.hpp"
 #include "lib/partition/cuda.hpp"
+#include "lib/stgm/fit.hpp"
 
 namespace nvstgm {
 namespace {
@@ -66,7 +66,8 @@ class CudaDevice final : public Device {
 
     Outcome<void> open() override {
         if (!cuda_.loaded())
-            return fail("libcuda.so.1, of NVIDIA's driver, cannot be loaded; --without-gpu runs the set without it");
+            return fail("libcuda.so.1, of NVIDIA's driver, cannot be loaded; --without-gpu runs "
+                        "the set without it");
         Handle context = nullptr, module = nullptr;
         // One after the other, up to the first that fails.
         if (const auto did = call("cuInit", 0U); !did)
@@ -77,7 +78,8 @@ class CudaDevice final : public Device {
             return did;
         if (const auto did = call("cuCtxSetCurrent", context); !did)
             return did;
-        if (const auto did = call("cuModuleLoadData", &module, static_cast<const void *>(ptx)); !did)
+        if (const auto did = call("cuModuleLoadData", &module, static_cast<const void *>(ptx));
+            !did)
             return did;
         if (const auto did = call("cuModuleGetFunction", &function_, module, "work"); !did)
             return did;
@@ -94,13 +96,15 @@ class CudaDevice final : public Device {
     }
 
     Outcome<std::size_t> prepare_kernel(std::size_t tpcs, stgm::Time length) override {
-        return prepare({.blocks = static_cast<unsigned>(tpcs) * sms_per_tpc * blocks_per_sm}, length, most_turns,
-                       "kernel");
+        return prepare({.blocks = static_cast<unsigned>(tpcs) * sms_per_tpc * blocks_per_sm},
+                       length, most_turns, "kernel");
     }
 
     Outcome<void> copy(std::size_t work) override { return copy(work_[work]); }
     Outcome<void> launch(std::size_t work) override { return launch(work_[work]); }
-    Outcome<void> complete() override { return busy_ ? poll() : call("cuStreamSynchronize", stream_); }
+    Outcome<void> complete() override {
+        return busy_ ? poll() : call("cuStreamSynchronize", stream_);
+    }
 
   private:
     struct Work {
@@ -146,7 +150,8 @@ class CudaDevice final : public Device {
     Outcome<void> copy(const Work &work) {
         const auto bytes = static_cast<std::size_t>(work.amount);
         const auto queued = work.to_device
-                                ? call("cuMemcpyHtoDAsync_v2", there_, static_cast<const void *>(host_), bytes, stream_)
+                                ? call("cuMemcpyHtoDAsync_v2", there_,
+                                       static_cast<const void *>(host_), bytes, stream_)
                                 : call("cuMemcpyDtoHAsync_v2", host_, there_, bytes, stream_);
         return queued ? poll() : queued;
     }
@@ -154,8 +159,8 @@ class CudaDevice final : public Device {
     Outcome<void> launch(const Work &work) {
         auto turns = static_cast<std::uint32_t>(work.amount);
         std::array<void *, 2> arguments{&there_, &turns};
-        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads, 1U, 1U, 0U, stream_, arguments.data(),
-                    static_cast<void **>(nullptr));
+        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads, 1U, 1U, 0U, stream_,
+                    arguments.data(), static_cast<void **>(nullptr));
     }
 
     Outcome<void> once(const Work &work) {
@@ -166,7 +171,8 @@ class CudaDevice final : public Device {
     }
 
     /// The amount of work that was seen to take longer once at most.
-    Outcome<std::size_t> prepare(Work work, stgm::Time length, std::int64_t most, const char *what) {
+    Outcome<std::size_t> prepare(Work work, stgm::Time length, std::int64_t most,
+                                 const char *what) {
         Outcome<void> state;
         // Without the longest of them, in which the machine may have been busy with something else.
         const auto longest = [&](std::int64_t amount, int times) {
@@ -183,15 +189,17 @@ class CudaDevice final : public Device {
         };
         longest(1, warm_ups);
         const stgm::Time least = longest(1, each_measured);
-        std::int64_t amount =
-            stgm::fit(length, most, [&](std::int64_t some) { return longest(some, each_measured); });
-        for (int n = 0; n < most_corrections && amount > 0 && longest(amount, at_last_measured) > length; n++)
+        std::int64_t amount = stgm::fit(
+            length, most, [&](std::int64_t some) { return longest(some, each_measured); });
+        for (int n = 0;
+             n < most_corrections && amount > 0 && longest(amount, at_last_measured) > length; n++)
             amount = amount * 97 / 100;
         if (!state)
             return fail(state.error());
         if (amount <= 0)
-            return fail(fmt::format("a {} of {} us cannot be made here: the shortest was seen to take {} us", what,
-                                    length / 1000, (least + 999) / 1000));
+            return fail(fmt::format(
+                "a {} of {} us cannot be made here: the shortest was seen to take {} us", what,
+                length / 1000, (least + 999) / 1000));
         work.amount = amount;
         work_.push_back(work);
         return work_.size() - 1;

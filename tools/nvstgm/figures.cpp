@@ -13,7 +13,9 @@
 namespace nvstgm {
 namespace {
 
-const char *word_of(stgm::Reading reading) { return reading == stgm::Reading::full ? "full" : "one"; }
+const char *word_of(stgm::Reading reading) {
+    return reading == stgm::Reading::full ? "full" : "one";
+}
 
 /** Of the part of sets, of the weighted part. */
 std::pair<stgm::Interval, stgm::Interval> intervals_of(const stgm::Count &count) {
@@ -45,13 +47,22 @@ Json rows_of(const stgm::Figure &figure, const std::vector<stgm::Curve> &curves)
 }
 
 std::vector<Column> columns() {
-    return {{"figure", "figure"}, {"x", "x"}, {"kernels", "kernels", true}, {"analysis", "analysis", true},
-            {"sets", "sets"}, {"schedulable", "schedulable"}, {"part", "part"}, {"low", "low"}, {"high", "high"},
-            {"weighted", "weighted"}, {"weighted_low", "weighted low"}, {"weighted_high", "weighted high"}};
+    return {{"figure", "figure"},
+            {"x", "x"},
+            {"kernels", "kernels", true},
+            {"analysis", "analysis", true},
+            {"sets", "sets"},
+            {"schedulable", "schedulable"},
+            {"part", "part"},
+            {"low", "low"},
+            {"high", "high"},
+            {"weighted", "weighted"},
+            {"weighted_low", "weighted low"},
+            {"weighted_high", "weighted high"}};
 }
 
-std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &curves, stgm::Reading reading,
-                    bool weighted, const std::string &source) {
+std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &curves,
+                    stgm::Reading reading, bool weighted, const std::string &source) {
     std::vector<Line> lines;
     for (std::size_t n = 0; n < curves.size(); n++) {
         if (curves[n].reading != reading)
@@ -62,17 +73,22 @@ std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &
             const auto [plain, of_weights] = intervals_of(count);
             const stgm::Interval interval = weighted ? of_weights : plain;
             line.dots.push_back({static_cast<double>(figure.points[point]),
-                                 weighted ? count.weighted() : count.part(), interval.low, interval.high});
+                                 weighted ? count.weighted() : count.part(), interval.low,
+                                 interval.high});
         }
         lines.push_back(std::move(line));
     }
-    return chart(fmt::format("{} over {}", weighted ? "Weighted schedulability" : "Schedulable task sets", figure.axis),
-                 fmt::format("after the paper's Figure {}; a kernel's drawn length is that on {}; bars: 95 % (Wilson)",
+    return chart(fmt::format("{} over {}",
+                             weighted ? "Weighted schedulability" : "Schedulable task sets",
+                             figure.axis),
+                 fmt::format("after the paper's Figure {}; a kernel's drawn length is that on {}; "
+                             "bars: 95 % (Wilson)",
                              figure.number, reading == stgm::Reading::full ? "all SMs" : "one SM"),
                  figure.axis, lines, source);
 }
 
-/** A line on stderr that is written over: of a terminal each tenth of a second, else each tenth of the whole. */
+/** A line on stderr that is written over: of a terminal each tenth of a second, else each tenth of
+ * the whole. */
 class Progress {
   public:
     void operator()(std::uint64_t done, std::uint64_t all) {
@@ -85,8 +101,9 @@ class Progress {
         tenth_ = tenth;
         const double seconds = std::chrono::duration<double>(now - began_).count();
         const double left = seconds * static_cast<double>(all - done) / static_cast<double>(done);
-        std::fprintf(stderr, "%s%llu of %llu sets, %.0f s, %.0f s to go  %s", terminal ? "\r" : "nvstgm: ",
-                     static_cast<unsigned long long>(done), static_cast<unsigned long long>(all), seconds, left,
+        std::fprintf(stderr, "%s%llu of %llu sets, %.0f s, %.0f s to go  %s",
+                     terminal ? "\r" : "nvstgm: ", static_cast<unsigned long long>(done),
+                     static_cast<unsigned long long>(all), seconds, left,
                      terminal && done < all ? "" : "\n");
     }
 
@@ -98,7 +115,8 @@ class Progress {
 Outcome<Exit> run(const Arguments &arguments) {
     const auto sets = arguments.number("--sets", 10'000, 1, 10'000'000);
     const auto seed = arguments.number("--seed", 1, 0);
-    const auto threads = arguments.number("--threads", std::max(1U, std::thread::hardware_concurrency()), 1, 4096);
+    const auto threads =
+        arguments.number("--threads", std::max(1U, std::thread::hardware_concurrency()), 1, 4096);
     for (const auto *const one : {&sets, &seed, &threads})
         if (!*one)
             return fail(one->error());
@@ -113,17 +131,20 @@ Outcome<Exit> run(const Arguments &arguments) {
                       static_cast<unsigned>(*threads),
                       [&](std::uint64_t done, std::uint64_t all) { progress(done, all); });
     const std::vector<stgm::Curve> curves = stgm::curves();
-    const std::string source = fmt::format("{} sets a point by Table I, seed {}, speed-ups made up", *sets, *seed);
+    const std::string source =
+        fmt::format("{} sets a point by Table I, seed {}, speed-ups made up", *sets, *seed);
     Json all = Json::array();
     for (const stgm::Figure &figure : figures) {
         const Json rows = rows_of(figure, curves);
         all.insert(all.end(), rows.begin(), rows.end());
         const std::string name = fmt::format("figure{}", figure.number);
-        std::vector<std::pair<std::string, std::string>> files{{name + ".csv", csv(columns(), rows)}};
+        std::vector<std::pair<std::string, std::string>> files{
+            {name + ".csv", csv(columns(), rows)}};
         for (const stgm::Reading reading : {stgm::Reading::full, stgm::Reading::one})
             for (const bool weighted : {false, true})
-                files.emplace_back(fmt::format("{}-{}{}.svg", name, word_of(reading), weighted ? "-weighted" : ""),
-                                   picture(figure, curves, reading, weighted, source));
+                files.emplace_back(
+                    fmt::format("{}-{}{}.svg", name, word_of(reading), weighted ? "-weighted" : ""),
+                    picture(figure, curves, reading, weighted, source));
         for (const auto &[file, text] : files)
             if (const auto written = write_file((folder / file).string(), text); !written)
                 return fail(written.error());
@@ -142,13 +163,16 @@ Command figures_command() {
     return {"figures",
             "draws the paper's Figures 4 and 5 for all analyses",
             {},
-            std::vector<Option>{{"--sets", "for each point (default: 10000)", "N", "-n"},
-                                {"--seed", "the same figures for the same seed (default: 1)", "N"},
-                                {"--threads", "so many at once (default: as many as there are cores)", "N"},
-                                {"--output", "where pictures and CSV go (default: here)", "FOLDER", "-o"}} +
+            std::vector<Option>{
+                {"--sets", "for each point (default: 10000)", "N", "-n"},
+                {"--seed", "the same figures for the same seed (default: 1)", "N"},
+                {"--threads", "so many at once (default: as many as there are cores)", "N"},
+                {"--output", "where pictures and CSV go (default: here)", "FOLDER", "-o"}} +
                 form_options(),
-            "Each figure comes with both readings of Table I: a kernel's drawn length is that on all SMs (full), or on\n"
-            "one (one), for which analyses named _fixed have kernels that do not speed up. Progress is on stderr.",
+            "Each figure comes with both readings of Table I: a kernel's drawn length is that on "
+            "all SMs (full), or on\n"
+            "one (one), for which analyses named _fixed have kernels that do not speed up. "
+            "Progress is on stderr.",
             {{"nvstgm figures -o pictures", "all of it, in minutes"}},
             run};
 }

@@ -15,7 +15,8 @@ Outcome<Exit> run(const Arguments &arguments) {
     const auto sms = arguments.number("--sms", 13, 1, stgm::limit::sms);
     const auto cores = arguments.number("--cores", 0, 1, stgm::limit::cores);
     const auto tasks = arguments.number("--tasks", 0, 1, stgm::limit::tasks);
-    const auto seed = arguments.number("--seed", static_cast<std::int64_t>(std::random_device{}() & 0x7fffffff), 0);
+    const auto seed = arguments.number(
+        "--seed", static_cast<std::int64_t>(std::random_device{}() & 0x7fffffff), 0);
     for (const auto *const one : {&sms, &cores, &tasks, &seed})
         if (!*one)
             return fail(one->error());
@@ -28,7 +29,8 @@ Outcome<Exit> run(const Arguments &arguments) {
         const std::string typed = arguments.text("--utilisation");
         double value = 0;
         const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
-        if (error != std::errc() || end != typed.data() + typed.size() || !(value > 0 && value < 4096))
+        if (error != std::errc() || end != typed.data() + typed.size() ||
+            !(value > 0 && value < 4096))
             return fail("--utilisation takes a number above 0, not '" + printable(typed) + "'");
         table.utilisation = value;
     }
@@ -45,19 +47,26 @@ Outcome<Exit> run(const Arguments &arguments) {
 } // namespace
 
 Command generate_command() {
-    return {"generate",
-            "makes a task set at random, by the paper's Table I",
-            {},
-            {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
-             {"--cores", "processor cores (default: 2 to 4)", "N"},
-             {"--sms", "of the GPU (default: 13)", "N"},
-             {"--tasks", "so many (default: 2 to 4 for each core)", "N"},
-             {"--utilisation", "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
-             {"--kernels", "a drawn kernel's length is that on all SMs, or on one", "HOW", "", {"full", "one"}}},
-            "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of eight profiles,\n"
-            "which are made up (docs/stgm.md).",
-            {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}},
-            run};
+    return {
+        "generate",
+        "makes a task set at random, by the paper's Table I",
+        {},
+        {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
+         {"--cores", "processor cores (default: 2 to 4)", "N"},
+         {"--sms", "of the GPU (default: 13)", "N"},
+         {"--tasks", "so many (default: 2 to 4 for each core)", "N"},
+         {"--utilisation",
+          "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
+         {"--kernels",
+          "a drawn kernel's length is that on all SMs, or on one",
+          "HOW",
+          "",
+          {"full", "one"}}},
+        "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of "
+        "eight profiles,\n"
+        "which are made up (docs/stgm.md).",
+        {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}},
+        run};
 }
 
 } // namespace nvstgm

@@ -10,7 +10,8 @@ Keeper Keeper::of(const Arguments &arguments) {
     return {arguments.text("--nvtaskset", "nvtaskset"), !arguments.has("--no-mps")};
 }
 
-std::vector<std::string> Keeper::words(const std::string &tpcs, const std::vector<std::string> &command) const {
+std::vector<std::string> Keeper::words(const std::string &tpcs,
+                                       const std::vector<std::string> &command) const {
     std::vector<std::string> all{path, "-q", "-t", tpcs};
     if (!mps)
         all.push_back("--no-mps");
@@ -31,8 +32,9 @@ Outcome<std::size_t> Keeper::tpcs() const {
 }
 
 std::vector<Option> keeper_options() {
-    return {{"--nvtaskset", "which nvtaskset keeps kernels to TPCs (default: that in PATH)", "PROGRAM"},
-            {"--no-mps", "processes take turns on the GPU, which no bound counts"}};
+    return {
+        {"--nvtaskset", "which nvtaskset keeps kernels to TPCs (default: that in PATH)", "PROGRAM"},
+        {"--no-mps", "processes take turns on the GPU, which no bound counts"}};
 }
 
 } // namespace nvstgm

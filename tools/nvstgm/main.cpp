@@ -12,8 +12,8 @@
 namespace nvstgm {
 
 std::vector<Command> all_commands() {
-    return {check_command(), allocate_command(), simulate_command(), generate_command(), figures_command(),
-            profile_command(), run_command()};
+    return {check_command(),   allocate_command(), simulate_command(), generate_command(),
+            figures_command(), profile_command(),  run_command()};
 }
 
 namespace {
@@ -32,7 +32,9 @@ Outcome<Exit> run(const std::vector<std::string> &words) {
         return write(lines).map([] { return done; });
     }
     if (words[0] == "__manual")
-        return write(manual({std::istreambuf_iterator<char>(std::cin), {}})).map([] { return done; });
+        return write(manual({std::istreambuf_iterator<char>(std::cin), {}})).map([] {
+            return done;
+        });
     if (words[0] == "__task")
         return static_cast<Exit>(be_task({words.begin() + 1, words.end()}));
     for (const Command &command : all_commands()) {

@@ -31,11 +31,14 @@ Outcome<std::vector<double>> times_in(const std::string &text, const std::string
         if (line.empty() || error != std::errc() || rest != line.data() + line.size())
             continue;
         if (!(ms > 0 && ms <= longest_ms))
-            return fail(printable(program) + " printed '" + printable(std::string(line)) + "', which is no time in ms");
+            return fail(printable(program) + " printed '" + printable(std::string(line)) +
+                        "', which is no time in ms");
         found.push_back(ms);
     }
     if (found.empty())
-        return fail(printable(program) + " printed no time: a line of stdout that is a number alone, in ms, is a kernel's");
+        return fail(
+            printable(program) +
+            " printed no time: a line of stdout that is a number alone, in ms, is a kernel's");
     return found;
 }
 
@@ -55,8 +58,9 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
         std::size_t tpcs = 0;
         const auto [rest, error] = std::from_chars(typed.data() + at, typed.data() + end, tpcs);
         if (error != std::errc() || rest != typed.data() + end || !tpcs || tpcs > all)
-            return fail(fmt::format("--tpcs takes numbers of TPCs, as 1,2,4, from 1 to {} on this GPU, not '{}'", all,
-                                    printable(typed)));
+            return fail(fmt::format(
+                "--tpcs takes numbers of TPCs, as 1,2,4, from 1 to {} on this GPU, not '{}'", all,
+                printable(typed)));
         grid.insert(tpcs);
         at = end + 1;
     }
@@ -65,18 +69,22 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
 
 /// The GPU's clocks in MHz now; null: nvidia-smi does not show them.
 Json clocks() {
-    const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem", "--format=csv,noheader,nounits", "-i", "0"});
+    const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem",
+                                 "--format=csv,noheader,nounits", "-i", "0"});
     int sm = 0, memory = 0;
     if (!text || std::sscanf(text->c_str(), "%d, %d", &sm, &memory) != 2)
         return nullptr;
     return {{"sm", sm}, {"memory", memory}};
 }
 
-std::int64_t us(double ms) { return static_cast<std::int64_t>(std::ceil(ms * us_per_ms)); }
+std::int64_t us(double ms) {
+    return static_cast<std::int64_t>(std::ceil(ms * us_per_ms));
+}
 
 std::vector<Column> columns() {
-    return {{"tpcs", "TPCs"},   {"samples", "samples"}, {"min", "min"},    {"median", "median"}, {"p99", "p99"},
-            {"max", "max"},     {"kernel", "kernel"},   {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
+    return {{"tpcs", "TPCs"},     {"samples", "samples"},   {"min", "min"},
+            {"median", "median"}, {"p99", "p99"},           {"max", "max"},
+            {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
 }
 
 /// e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one.
@@ -96,7 +104,8 @@ Outcome<Exit> run(const Arguments &arguments) {
     const Keeper keeper = Keeper::of(arguments);
     const auto runs = arguments.number("--runs", 3, 1, 1000);
     const auto margin = arguments.number("--margin", 10, 0, 1000);
-    const auto in = arguments.number("--to-device", 0, 0), out = arguments.number("--from-device", 0, 0);
+    const auto in = arguments.number("--to-device", 0, 0),
+               out = arguments.number("--from-device", 0, 0);
     for (const auto *const one : {&runs, &margin, &in, &out})
         if (!*one)
             return fail(one->error());
@@ -113,7 +122,8 @@ Outcome<Exit> run(const Arguments &arguments) {
         std::vector<double> times;
         Json clock;
         for (std::int64_t n = 0; n < *runs; n++) {
-            const auto text = output_of(keeper.words("0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
+            const auto text = output_of(keeper.words(
+                "0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
             if (!text)
                 return fail(fmt::format("on {} TPCs: {}", tpcs, text.error()));
             const auto found = times_in(*text, program);
@@ -123,7 +133,10 @@ Outcome<Exit> run(const Arguments &arguments) {
             clock = clocks(); // as the work left them
         }
         std::ranges::sort(times);
-        const auto at = [&](double part) { return us(times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]); };
+        const auto at = [&](double part) {
+            return us(
+                times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]);
+        };
         rows.push_back({{"tpcs", tpcs},
                         {"samples", times.size()},
                         {"min", at(0)},
@@ -140,9 +153,11 @@ Outcome<Exit> run(const Arguments &arguments) {
             rows[n]["kernel"] = rows[n + 1]["kernel"];
             raised++;
         }
-    const Json segment{{"gpu", {{"to_device", *in}, {"kernel", kernel_of(rows)}, {"from_device", *out}}}};
+    const Json segment{
+        {"gpu", {{"to_device", *in}, {"kernel", kernel_of(rows)}, {"from_device", *out}}}};
     if (arguments.has("--output"))
-        if (const auto written = write_file(arguments.text("--output"), segment.dump() + "\n"); !written)
+        if (const auto written = write_file(arguments.text("--output"), segment.dump() + "\n");
+            !written)
             return fail(written.error());
     std::string text;
     if (arguments.has("--json"))
@@ -158,30 +173,34 @@ Outcome<Exit> run(const Arguments &arguments) {
         text = csv(columns(), rows);
     else
         text = table(columns(), rows) +
-               fmt::format("\n'kernel' is the largest of the samples and {} % more{} (times in us):\n{}\n", *margin,
-                           raised ? ", and not less than on more TPCs" : "", segment.dump());
+               fmt::format(
+                   "\n'kernel' is the largest of the samples and {} % more{} (times in us):\n{}\n",
+                   *margin, raised ? ", and not less than on more TPCs" : "", segment.dump());
     return write(text).map([] { return done; });
 }
 
 } // namespace
 
 Command profile_command() {
-    return {"profile",
-            "measures a program's kernel on numbers of TPCs, as a segment of a task set",
-            {"COMMAND"},
-            std::vector<Option>{
-                {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
-                {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
-                {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
-                {"--to-device", "the segment's copy to the device, in us (default: 0)", "TIME"},
-                {"--from-device", "its copy back (default: 0)", "TIME"},
-                {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
-                keeper_options() + form_options(),
-            "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other lines are left out.\n"
-            "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
-            {{"nvstgm profile -o segment.json -- ./inference --times", "its largest times on seven numbers of TPCs"}},
-            run,
-            true};
+    return {
+        "profile",
+        "measures a program's kernel on numbers of TPCs, as a segment of a task set",
+        {"COMMAND"},
+        std::vector<Option>{
+            {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
+            {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
+            {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
+            {"--to-device", "the segment's copy to the device, in us (default: 0)", "TIME"},
+            {"--from-device", "its copy back (default: 0)", "TIME"},
+            {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
+            keeper_options() + form_options(),
+        "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other "
+        "lines are left out.\n"
+        "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
+        {{"nvstgm profile -o segment.json -- ./inference --times",
+          "its largest times on seven numbers of TPCs"}},
+        run,
+        true};
 }
 
 } // namespace nvstgm

@@ -25,7 +25,8 @@ Outcome<std::string> output_of(const std::vector<std::string> &words) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     pid_t pid = 0;
-    const int error = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int error =
+        posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     std::string text;
@@ -40,9 +41,11 @@ Outcome<std::string> output_of(const std::vector<std::string> &words) {
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFSIGNALED(status))
-        return fail(printable(words[0]) + " was ended by signal " + std::to_string(WTERMSIG(status)));
+        return fail(printable(words[0]) + " was ended by signal " +
+                    std::to_string(WTERMSIG(status)));
     if (WEXITSTATUS(status))
-        return fail(printable(words[0]) + " ended with status " + std::to_string(WEXITSTATUS(status)));
+        return fail(printable(words[0]) + " ended with status " +
+                    std::to_string(WEXITSTATUS(status)));
     return text;
 }
 

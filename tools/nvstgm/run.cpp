@@ -5,11 +5,11 @@
 #include "check.hpp"
 #include "forms.hpp"
 #include "gpu_switches.hpp"
-#include "perfetto.hpp"
-#include "running.hpp"
 #include "lib/partition/state.hpp"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/undisturbed.hpp"
+#include "perfetto.hpp"
+#include "running.hpp"
 
 namespace nvstgm {
 namespace {
@@ -31,18 +31,19 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     std::size_t users = 0;
     for (const stgm::Task &task : set.tasks) {
         if (*task.core >= static_cast<std::uint32_t>(CPU_COUNT(&cpus)))
-            return fail(fmt::format("task '{}' is on core {}, and this process may use {} CPUs", task.name, *task.core,
-                                    CPU_COUNT(&cpus)));
+            return fail(fmt::format("task '{}' is on core {}, and this process may use {} CPUs",
+                                    task.name, *task.core, CPU_COUNT(&cpus)));
         users += task.uses_gpu();
     }
     if (gpu && mps && users > nvtaskset::clients_max)
-        return fail(fmt::format("{} tasks use the GPU, and an MPS server takes {}: others would take turns with them",
-                                users, nvtaskset::clients_max));
+        return fail(fmt::format(
+            "{} tasks use the GPU, and an MPS server takes {}: others would take turns with them",
+            users, nvtaskset::clients_max));
     return {};
 }
 
-/// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset from finding them out
-/// at once.
+/// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset
+/// from finding them out at once.
 Outcome<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
@@ -51,7 +52,8 @@ Outcome<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
         return fail(tpcs.error());
     for (const stgm::Task &task : set.tasks)
         if (task.uses_gpu() && task.sms->back() >= *tpcs)
-            return fail(fmt::format("task '{}' has TPC {}, and this GPU has 0 to {}", task.name, task.sms->back(), *tpcs - 1));
+            return fail(fmt::format("task '{}' has TPC {}, and this GPU has 0 to {}", task.name,
+                                    task.sms->back(), *tpcs - 1));
     return *tpcs;
 }
 
@@ -66,17 +68,21 @@ Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &
     bool same = work->tasks.size() == set.tasks.size();
     for (std::size_t n = 0; same && n < set.tasks.size(); n++)
         same = work->tasks[n].name == set.tasks[n].name &&
-               std::ranges::equal(work->tasks[n].segments, set.tasks[n].segments, {}, &stgm::Segment::gpu, &stgm::Segment::gpu);
+               std::ranges::equal(work->tasks[n].segments, set.tasks[n].segments, {},
+                                  &stgm::Segment::gpu, &stgm::Segment::gpu);
     if (!same)
-        return fail(path + ": it has other tasks or segments than " + arguments.words[0] + ", and may differ in times alone");
+        return fail(path + ": it has other tasks or segments than " + arguments.words[0] +
+                    ", and may differ in times alone");
     return work;
 }
 
 /// Of options as NAME=WHAT.
-Outcome<std::vector<std::string>> programs_of(const Arguments &arguments, const stgm::TaskSet &set) {
+Outcome<std::vector<std::string>> programs_of(const Arguments &arguments,
+                                              const stgm::TaskSet &set) {
     std::vector<std::string> programs(set.tasks.size());
     const auto typed = arguments.options.find("--program");
-    for (const std::string &one : typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
+    for (const std::string &one :
+         typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
         const std::size_t equal = one.find('=');
         const auto task = std::ranges::find(set.tasks, one.substr(0, equal), &stgm::Task::name);
         if (equal == one.npos || equal + 1 == one.size())
@@ -91,7 +97,8 @@ Outcome<std::vector<std::string>> programs_of(const Arguments &arguments, const 
 Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::TaskSet &set) {
     std::vector<Time> offsets(set.tasks.size());
     const auto typed = arguments.options.find("--offset");
-    for (const std::string &one : typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
+    for (const std::string &one :
+         typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
         const auto offset = offset_of(one, set);
         if (!offset)
             return fail(offset.error());
@@ -103,7 +110,9 @@ Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::Ta
 /// The set with the largest times that were seen, and so many percent more.
 stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Time margin) {
     stgm::TaskSet found = set;
-    const auto with_margin = [&](Time ns) { return stgm::divide_up(ns * (100 + margin), 100 * ns_per_us); };
+    const auto with_margin = [&](Time ns) {
+        return stgm::divide_up(ns * (100 + margin), 100 * ns_per_us);
+    };
     for (std::size_t n = 0; n < set.tasks.size(); n++)
         for (std::size_t at = 0; at < set.tasks[n].segments.size(); at++) {
             const stgm::Lengths &seen = memory.steps(n)[at].seen;
@@ -118,13 +127,24 @@ stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Tim
 }
 
 std::vector<Column> columns() {
-    return {{"name", "task", true}, {"jobs", "jobs"}, {"response", "response"}, {"bound", "bound"}, {"ratio", "ratio"},
-            {"deadline", "deadline"}, {"misses", "misses"}, {"overruns", "overruns"}, {"stalls", "stalls"},
-            {"/undisturbed/jobs", "undisturbed"}, {"/undisturbed/response", "response"},
-            {"/undisturbed/above", "above"}, {"ended", "ended", true}};
+    return {{"name", "task", true},
+            {"jobs", "jobs"},
+            {"response", "response"},
+            {"bound", "bound"},
+            {"ratio", "ratio"},
+            {"deadline", "deadline"},
+            {"misses", "misses"},
+            {"overruns", "overruns"},
+            {"stalls", "stalls"},
+            {"/undisturbed/jobs", "undisturbed"},
+            {"/undisturbed/response", "response"},
+            {"/undisturbed/above", "above"},
+            {"ended", "ended", true}};
 }
 
-Time us_of(Time ns) { return stgm::divide_up(ns, ns_per_us); }
+Time us_of(Time ns) {
+    return stgm::divide_up(ns, ns_per_us);
+}
 
 Json ratio_of(Time response, const std::optional<Time> &bound) {
     return bound && *bound ? Json(static_cast<double>(response * 1000 / *bound) / 1000) : Json();
@@ -154,13 +174,16 @@ Json row_of(const stgm::Task &task, const stgm::Progress &progress, const stgm::
 void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
     if (!refused)
         return;
-    const std::string what = fmt::format(
-        "SCHED_FIFO is refused ({}; it takes CAP_SYS_NICE or RLIMIT_RTPRIO, and where the kernel has "
-        "CONFIG_RT_GROUP_SCHED a cgroup with real-time share): any process may keep the tasks from their CPUs, which no "
-        "bound counts", std::strerror(refused));
+    const std::string what = fmt::format("SCHED_FIFO is refused ({}; it takes CAP_SYS_NICE or "
+                                         "RLIMIT_RTPRIO, and where the kernel has "
+                                         "CONFIG_RT_GROUP_SCHED a cgroup with real-time share): "
+                                         "any process may keep the tasks from their CPUs, which no "
+                                         "bound counts",
+                                         std::strerror(refused));
     say(!ways.handed ? what + ", and so may tasks of lower priority"
-        : own_cpus   ? what + "; tasks hand their cores to each other, each on a CPU of its own, and stalls are counted"
-                     : what + "; tasks hand their cores to each other");
+        : own_cpus ? what + "; tasks hand their cores to each other, each on a CPU of its own, and "
+                            "stalls are counted"
+                   : what + "; tasks hand their cores to each other");
 }
 
 Outcome<Exit> run(const Arguments &arguments) {
@@ -217,7 +240,8 @@ Outcome<Exit> run(const Arguments &arguments) {
     if (const auto started = running.start(keeper, *tpcs, *programs); !started)
         return fail(started.error());
     GpuRecording recording;
-    const bool records = gpu && *tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
+    const bool records =
+        gpu && *tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
     if (records)
         recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"));
     if (const auto began = running.begin(); !began)
@@ -225,19 +249,24 @@ Outcome<Exit> run(const Arguments &arguments) {
     const bool whole = running.finish();
     const auto turns = records ? recording.end() : Outcome<std::vector<GpuTurn>>();
     if (!turns)
-        say("the trace is without the GPU's own switches, which 'nvdebugctl record' reads from NVIDIA's driver: " + turns.error());
+        say("the trace is without the GPU's own switches, which 'nvdebugctl record' reads from "
+            "NVIDIA's driver: " +
+            turns.error());
     const std::vector<GpuTurn> gpu_turns = turns.value_or(std::vector<GpuTurn>());
 
     const stgm::Trace trace = trace_of(running.memory());
     std::vector<std::optional<Time>> limits;
     for (const stgm::Bound &bound : bounds)
-        limits.push_back(bound.response ? std::optional(*bound.response * ns_per_us) : std::nullopt);
+        limits.push_back(bound.response ? std::optional(*bound.response * ns_per_us)
+                                        : std::nullopt);
     const auto good = stgm::undisturbed(trace, limits);
     Json rows = Json::array();
-    std::uint64_t misses = 0, lost = 0, ended = 0, above = 0, overruns = 0, stalls = 0, unexplained = 0;
+    std::uint64_t misses = 0, lost = 0, ended = 0, above = 0, overruns = 0, stalls = 0,
+                  unexplained = 0;
     for (std::size_t n = 0; n < set->tasks.size(); n++) {
         const stgm::Progress &progress = running.memory().progress[n];
-        rows.push_back(row_of(set->tasks[n], progress, good[n], bounds[n].response, running.end_of(n)));
+        rows.push_back(
+            row_of(set->tasks[n], progress, good[n], bounds[n].response, running.end_of(n)));
         misses += progress.misses;
         lost += progress.lost;
         overruns += progress.overruns;
@@ -250,42 +279,51 @@ Outcome<Exit> run(const Arguments &arguments) {
     }
     say_of_priorities(refused, order.ways, running.has_own_cpus());
     if (lost)
-        say(fmt::format("{} events were too many to be kept: the trace, and the count of undisturbed jobs, end before the "
-                        "run does", lost));
+        say(fmt::format("{} events were too many to be kept: the trace, and the count of "
+                        "undisturbed jobs, end before the "
+                        "run does",
+                        lost));
     if (arguments.has("--output")) {
         const std::string path = arguments.text("--output");
-        const auto text = is_perfetto(path) ? perfetto(*set, trace, gpu_turns, running.memory().begin) : stgm::to_text(trace, *set);
+        const auto text = is_perfetto(path)
+                              ? perfetto(*set, trace, gpu_turns, running.memory().begin)
+                              : stgm::to_text(trace, *set);
         if (const auto written = write_file(path, text); !written)
             return fail(written.error());
     }
     if (arguments.has("--measure")) {
-        const auto text = stgm::to_json(measured(*set, running.memory(), *above_seen)).dump(1) + "\n";
+        const auto text =
+            stgm::to_json(measured(*set, running.memory(), *above_seen)).dump(1) + "\n";
         if (const auto written = write_file(arguments.text("--measure"), text); !written)
             return fail(written.error());
     }
     std::string text;
     if (arguments.has("--json"))
-        text = document("run", {{"analysis", name_of(options->method)},
-                                {"waiting", order.ways.busy ? "busy" : "suspend"},
-                                {"copy_wait", order.ways.spin_copies || order.ways.busy ? "spin" : "suspend"},
-                                {"time_unit", set->time_unit},
-                                {"seconds", *seconds},
-                                {"whole", whole},
-                                {"gpu", gpu},
-                                {"mps", gpu && mps},
-                                {"managed", order.ways.managed},
-                                {"fifo", !refused && !order.ways.handed},
-                                {"priorities", order.ways.handed ? "handed" : "linux"},
-                                {"own_cpus", running.has_own_cpus()},
-                                {"margin", *margin},
-                                {"stretch", *stretch},
-                                {"above", above},
-                                {"tasks", rows}}, "1.1");
+        text =
+            document("run",
+                     {{"analysis", name_of(options->method)},
+                      {"waiting", order.ways.busy ? "busy" : "suspend"},
+                      {"copy_wait", order.ways.spin_copies || order.ways.busy ? "spin" : "suspend"},
+                      {"time_unit", set->time_unit},
+                      {"seconds", *seconds},
+                      {"whole", whole},
+                      {"gpu", gpu},
+                      {"mps", gpu && mps},
+                      {"managed", order.ways.managed},
+                      {"fifo", !refused && !order.ways.handed},
+                      {"priorities", order.ways.handed ? "handed" : "linux"},
+                      {"own_cpus", running.has_own_cpus()},
+                      {"margin", *margin},
+                      {"stretch", *stretch},
+                      {"above", above},
+                      {"tasks", rows}},
+                     "1.1");
     else if (arguments.has("--csv"))
         text = csv(columns(), rows);
     else
         text = table(columns(), rows) +
-               fmt::format("\n{} deadlines missed; {} of {} tasks above their bounds, {} jobs of them undisturbed; {} pieces of "
+               fmt::format("\n{} deadlines missed; {} of {} tasks above their bounds, {} jobs of "
+                           "them undisturbed; {} pieces of "
                            "work longer than in the file, {} stalls{} (times in us)\n",
                            misses, above, set->tasks.size(), unexplained, overruns, stalls,
                            ended ? "; some tasks ended before their time" : "");
@@ -295,31 +333,55 @@ Outcome<Exit> run(const Arguments &arguments) {
 } // namespace
 
 Command run_command() {
-    return {"run",
-            "runs the set: each task a process, with kernels and copies on the GPU",
-            {"SET"},
-            std::vector<Option>{
-                {"--for", "so many seconds (default: 10)", "SECONDS"},
-                {"--offset", "when the task's first job comes (default: 0)", "NAME=TIME", "", {}, true},
-                {"--program", "the task's work is a program's (nvdebug/stgm_task.h); for sh", "NAME=COMMAND", "", {}, true},
-                {"--margin", "the work is shorter than in the file by so many percent (default: 10)", "PERCENT"},
-                {"--stretch", "the work takes so many percent of the file's lengths (default: 100)", "PERCENT"},
-                {"--work", "the work is made for the lengths of this set, and SET's are those it may take", "FILE"},
-                {"--measure", "writes the set with the largest times of this run, and a margin", "FILE"},
-                {"--measure-margin", "above the largest time, in percent (default: 20)", "PERCENT"},
-                {"--priorities", "of SCHED_FIFO, or tasks hand their core to each other", "HOW", "", {"auto", "linux", "handed"}},
-                {"--unmanaged", "no locks for copies and kernels, and all TPCs for each task"},
-                {"--without-gpu", "copies and kernels take their time by the clock, and no GPU is used"},
-                {"--nvdebugctl", "which nvdebugctl records the GPU's own switches for FILE.pftrace (default: that in PATH)", "PROGRAM"},
-                {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE", "-o"}} +
-                keeper_options() + analysis_options() + form_options(),
-            "Core n is the n-th CPU that nvstgm may use. A task's kernels are kept to its TPCs ('sms') by nvtaskset.\n"
-            "Tasks have SCHED_FIFO where that is permitted. Exit status 0: no deadline was missed, 2: one was, or a\n"
-            "task ended before its time, 1: an error.",
-            {{"nvstgm run placed.json --for 20", "do they meet their deadlines on this GPU?"},
-             {"nvstgm run placed.json --without-gpu -o run.pftrace", "the protocol on the CPU alone, as a picture"},
-             {"nvstgm run placed.json --program camera='./camera --fast'", "with a program that takes part by the header"}},
-            run};
+    return {
+        "run",
+        "runs the set: each task a process, with kernels and copies on the GPU",
+        {"SET"},
+        std::vector<Option>{
+            {"--for", "so many seconds (default: 10)", "SECONDS"},
+            {"--offset", "when the task's first job comes (default: 0)", "NAME=TIME", "", {}, true},
+            {"--program",
+             "the task's work is a program's (nvdebug/stgm_task.h); for sh",
+             "NAME=COMMAND",
+             "",
+             {},
+             true},
+            {"--margin", "the work is shorter than in the file by so many percent (default: 10)",
+             "PERCENT"},
+            {"--stretch", "the work takes so many percent of the file's lengths (default: 100)",
+             "PERCENT"},
+            {"--work",
+             "the work is made for the lengths of this set, and SET's are those it may take",
+             "FILE"},
+            {"--measure", "writes the set with the largest times of this run, and a margin",
+             "FILE"},
+            {"--measure-margin", "above the largest time, in percent (default: 20)", "PERCENT"},
+            {"--priorities",
+             "of SCHED_FIFO, or tasks hand their core to each other",
+             "HOW",
+             "",
+             {"auto", "linux", "handed"}},
+            {"--unmanaged", "no locks for copies and kernels, and all TPCs for each task"},
+            {"--without-gpu",
+             "copies and kernels take their time by the clock, and no GPU is used"},
+            {"--nvdebugctl",
+             "which nvdebugctl records the GPU's own switches for FILE.pftrace (default: that in "
+             "PATH)",
+             "PROGRAM"},
+            {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
+             "-o"}} +
+            keeper_options() + analysis_options() + form_options(),
+        "Core n is the n-th CPU that nvstgm may use. A task's kernels are kept to its TPCs ('sms') "
+        "by nvtaskset.\n"
+        "Tasks have SCHED_FIFO where that is permitted. Exit status 0: no deadline was missed, 2: "
+        "one was, or a\n"
+        "task ended before its time, 1: an error.",
+        {{"nvstgm run placed.json --for 20", "do they meet their deadlines on this GPU?"},
+         {"nvstgm run placed.json --without-gpu -o run.pftrace",
+          "the protocol on the CPU alone, as a picture"},
+         {"nvstgm run placed.json --program camera='./camera --fast'",
+          "with a program that takes part by the header"}},
+        run};
 }
 
 } // namespace nvstgm

@@ -12,11 +12,15 @@
 
 namespace nvstgm {
 
-void say(const std::string &sentence) { std::fprintf(stderr, "nvstgm: %s\n", printable(sentence).c_str()); }
+void say(const std::string &sentence) {
+    std::fprintf(stderr, "nvstgm: %s\n", printable(sentence).c_str());
+}
 
 Outcome<stgm::TaskSet> read_set(const std::string &path) {
     std::FILE *const file = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
-    const auto cannot = [&](int error) { return fail(path + " cannot be read: " + std::strerror(error)); };
+    const auto cannot = [&](int error) {
+        return fail(path + " cannot be read: " + std::strerror(error));
+    };
     if (!file)
         return cannot(errno);
     std::string text;
@@ -45,12 +49,15 @@ std::string name_of(stgm::Method method) {
     return "";
 }
 
-Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed, const stgm::TaskSet &set) {
+Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed,
+                                                      const stgm::TaskSet &set) {
     const std::size_t equal = typed.rfind('=');
-    const std::string name = typed.substr(0, equal), number = equal == typed.npos ? "" : typed.substr(equal + 1);
+    const std::string name = typed.substr(0, equal),
+                      number = equal == typed.npos ? "" : typed.substr(equal + 1);
     stgm::Time time = -1;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time);
-    if (error != std::errc() || end != number.data() + number.size() || time < 0 || time > stgm::longest_time)
+    if (error != std::errc() || end != number.data() + number.size() || time < 0 ||
+        time > stgm::longest_time)
         return fail("--offset takes NAME=TIME, not '" + printable(typed) + "'");
     const auto task = std::ranges::find(set.tasks, name, &stgm::Task::name);
     if (task == set.tasks.end())
@@ -62,8 +69,8 @@ Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method) {
     for (const stgm::Task &task : set.tasks) {
         const bool lacks_sms = task.uses_gpu() && !task.sms && stgm::needs_sms(method);
         if (!task.core || lacks_sms)
-            return fail(fmt::format("task '{}' has no '{}'; 'nvstgm allocate' finds cores and SMs", task.name,
-                                    task.core ? "sms" : "core"));
+            return fail(fmt::format("task '{}' has no '{}'; 'nvstgm allocate' finds cores and SMs",
+                                    task.name, task.core ? "sms" : "core"));
     }
     return {};
 }
@@ -71,13 +78,17 @@ Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method) {
 void warn_of(const stgm::Options &options) {
     if (options.method != stgm::Method::printed)
         return;
-    say(options.busy
-            ? "stgm-printed: these bounds are NOT safe. Equations 5 and 6 leave out kernels that wait for others, 9 "
-              "has the blocking of the wrong task, 11 and 12 leave out that the segments of lower priority wait; "
-              "--analysis stgm has the equations that hold"
-            : "stgm-printed: these bounds are NOT safe. Equations 5 and 6 leave out kernels that wait for others, 7 "
-              "has one copy of two, 8 counts CPU segments and not the times a job comes to the CPU, and 1 and 3 hold "
-              "only while waiting for the copy engine frees the CPU; --analysis stgm has the equations that hold");
+    say(options.busy ? "stgm-printed: these bounds are NOT safe. Equations 5 and 6 leave out "
+                       "kernels that wait for others, 9 "
+                       "has the blocking of the wrong task, 11 and 12 leave out that the segments "
+                       "of lower priority wait; "
+                       "--analysis stgm has the equations that hold"
+                     : "stgm-printed: these bounds are NOT safe. Equations 5 and 6 leave out "
+                       "kernels that wait for others, 7 "
+                       "has one copy of two, 8 counts CPU segments and not the times a job comes "
+                       "to the CPU, and 1 and 3 hold "
+                       "only while waiting for the copy engine frees the CPU; --analysis stgm has "
+                       "the equations that hold");
 }
 
 std::vector<Option> form_options() {
@@ -89,18 +100,25 @@ std::vector<Option> analysis_options() {
     std::vector<std::string> names;
     for (const stgm::MethodName &one : stgm::method_names)
         names.push_back(one.name);
-    return {{"--analysis", "which bounds", "NAME", "-a", names},
-            {"--waiting", "what a task does while its kernel waits and runs", "HOW", "", {"suspend", "busy"}},
-            {"--copy-wait",
-             "what it does while it waits for the copy engine; busy: it spins anyway",
-             "HOW",
-             "",
-             {"suspend", "spin"}},
-            {"--timeslice", "of timeslice: a task's (default: 2000 us, 1 tick)", "N"},
-            {"--turn-extra", "of timeslice: what a turn takes beyond it (default: 103 us, 0 ticks)", "N"},
-            {"--turn-switch", "of timeslice: changing to the next task (default: 84 us, 0 ticks)", "N"},
-            {"--server-core", "of server: the core of the server (default: 0)", "N"},
-            {"--server-overhead", "of server: its own work, twice for each GPU segment (default: 0)", "N"}};
+    return {
+        {"--analysis", "which bounds", "NAME", "-a", names},
+        {"--waiting",
+         "what a task does while its kernel waits and runs",
+         "HOW",
+         "",
+         {"suspend", "busy"}},
+        {"--copy-wait",
+         "what it does while it waits for the copy engine; busy: it spins anyway",
+         "HOW",
+         "",
+         {"suspend", "spin"}},
+        {"--timeslice", "of timeslice: a task's (default: 2000 us, 1 tick)", "N"},
+        {"--turn-extra", "of timeslice: what a turn takes beyond it (default: 103 us, 0 ticks)",
+         "N"},
+        {"--turn-switch", "of timeslice: changing to the next task (default: 84 us, 0 ticks)", "N"},
+        {"--server-core", "of server: the core of the server (default: 0)", "N"},
+        {"--server-overhead", "of server: its own work, twice for each GPU segment (default: 0)",
+         "N"}};
 }
 
 Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskSet &set) {

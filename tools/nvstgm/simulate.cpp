@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "check.hpp"
-#include "perfetto.hpp"
 #include "lib/stgm/search.hpp"
+#include "perfetto.hpp"
 
 namespace nvstgm {
 namespace {
@@ -22,19 +22,19 @@ Json nearest(const Json &rows) {
 }
 
 std::vector<Column> columns() {
-    return {{"name", "task", true}, {"response", "response"}, {"bound", "bound"}, {"ratio", "ratio"},
-            {"deadline", "deadline"}, {"misses", "misses"}};
+    return {{"name", "task", true}, {"response", "response"}, {"bound", "bound"},
+            {"ratio", "ratio"},     {"deadline", "deadline"}, {"misses", "misses"}};
 }
 
-Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set, const stgm::Plan &plan,
-                          const stgm::Waiting &waiting) {
+Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
+                          const stgm::Plan &plan, const stgm::Waiting &waiting) {
     stgm::Trace trace;
     stgm::simulate(set, waiting, plan, &trace);
     for (const std::string &sentence : stgm::check_trace(trace, set, waiting))
         return fail("the simulator broke the protocol, which is a fault of nvstgm: " + sentence);
     const std::string path = arguments.text("--output");
     return write_file(path, is_perfetto(path) ? perfetto(set, trace, Source::simulation)
-                                         : stgm::to_text(trace, set));
+                                              : stgm::to_text(trace, set));
 }
 
 Outcome<Exit> run(const Arguments &arguments) {
@@ -52,13 +52,15 @@ Outcome<Exit> run(const Arguments &arguments) {
         longest = std::max(longest, task.period);
     const auto schedules = arguments.number("--search", 1, 1, 1'000'000'000);
     const auto seed = arguments.number("--seed", 1, 0);
-    const auto until = arguments.number("--duration", std::min(stgm::longest_time, 10 * longest), 1);
+    const auto until =
+        arguments.number("--duration", std::min(stgm::longest_time, 10 * longest), 1);
     for (const auto *const one : {&schedules, &seed, &until})
         if (!*one)
             return fail(one->error());
     warn_of(*options);
     if (!stgm::needs_sms(options->method))
-        say(name_of(options->method) + ": its bounds are those of another system than the one that is simulated, in "
+        say(name_of(options->method) +
+            ": its bounds are those of another system than the one that is simulated, in "
             "which responses may be longer");
     const stgm::Waiting waiting{options->busy, options->spin_copies && !options->busy};
     const std::vector<stgm::Bound> bounds = stgm::analyse(*set, *options);
@@ -82,9 +84,11 @@ Outcome<Exit> run(const Arguments &arguments) {
             end = stgm::add(end, stgm::multiply(jobs, part));
     }
     if (jobs_to_come > stgm::Time{most_jobs})
-        return fail(fmt::format("{} jobs are too many for one schedule; --duration makes it shorter", jobs_to_come));
+        return fail(fmt::format(
+            "{} jobs are too many for one schedule; --duration makes it shorter", jobs_to_come));
     if (end > most_time)
-        return fail(fmt::format("a schedule may last {} at most, and the jobs of this one may take longer", most_time));
+        return fail(fmt::format(
+            "a schedule may last {} at most, and the jobs of this one may take longer", most_time));
     stgm::Found found =
         *schedules == 1
             ? stgm::Found{.worst = std::vector<stgm::Worst>(set->tasks.size()),
@@ -122,7 +126,8 @@ Outcome<Exit> run(const Arguments &arguments) {
                         {"deadline", set->tasks[task].deadline},
                         {"misses", found.misses[task]}});
         misses += found.misses[task];
-        const double pressing = static_cast<double>(response) / static_cast<double>(set->tasks[task].deadline);
+        const double pressing =
+            static_cast<double>(response) / static_cast<double>(set->tasks[task].deadline);
         if (pressing > most) {
             most = pressing;
             traced = task;
@@ -138,28 +143,31 @@ Outcome<Exit> run(const Arguments &arguments) {
     }
     const Json near = nearest(rows);
     const bool above = std::ranges::any_of(rows, [](const Json &row) {
-        return row["bound"].is_number() && row["response"].is_number() && row["response"] > row["bound"];
+        return row["bound"].is_number() && row["response"].is_number() &&
+               row["response"] > row["bound"];
     });
     std::string text;
     if (arguments.has("--json"))
-        text = document("simulate", {{"analysis", name_of(options->method)},
-                                     {"waiting", waiting.busy ? "busy" : "suspend"},
-                                     {"copy_wait", options->spin_copies || waiting.busy ? "spin" : "suspend"},
-                                     {"time_unit", set->time_unit},
-                                     {"schedules", found.schedules},
-                                     {"jobs", found.jobs},
-                                     {"seed", *seed},
-                                     {"nearest", near},
-                                     {"tasks", rows}});
+        text = document("simulate",
+                        {{"analysis", name_of(options->method)},
+                         {"waiting", waiting.busy ? "busy" : "suspend"},
+                         {"copy_wait", options->spin_copies || waiting.busy ? "spin" : "suspend"},
+                         {"time_unit", set->time_unit},
+                         {"schedules", found.schedules},
+                         {"jobs", found.jobs},
+                         {"seed", *seed},
+                         {"nearest", near},
+                         {"tasks", rows}});
     else if (arguments.has("--csv"))
         text = csv(columns(), rows);
     else
         text = table(columns(), rows) +
-               fmt::format("\n{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})\n", found.schedules,
-                           found.schedules == 1 ? "" : "s", found.jobs, misses,
-                           near.is_null() ? "no task has a bound"
-                                          : (above ? "most above its bound: " : "nearest to its bound: ") +
-                                                printable(near.get<std::string>()),
+               fmt::format("\n{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})\n",
+                           found.schedules, found.schedules == 1 ? "" : "s", found.jobs, misses,
+                           near.is_null()
+                               ? "no task has a bound"
+                               : (above ? "most above its bound: " : "nearest to its bound: ") +
+                                     printable(near.get<std::string>()),
                            set->time_unit == "us" ? "us" : "ticks");
     return write(text).map([&] { return misses ? not_schedulable : done; });
 }
@@ -171,18 +179,28 @@ Command simulate_command() {
             "lets the tasks run by the protocol, and shows the longest responses",
             {"SET"},
             std::vector<Option>{
-                {"--search", "so many schedules, all but the first chosen to be bad (default: 1)", "N", "-n"},
+                {"--search", "so many schedules, all but the first chosen to be bad (default: 1)",
+                 "N", "-n"},
                 {"--seed", "of the choices (default: 1)", "N"},
-                {"--offset", "of the first schedule: when the task's first job comes (default: 0)", "NAME=TIME", "",
-                 {}, true},
-                {"--duration", "of the first schedule: releases before this (default: ten of the longest period)",
+                {"--offset",
+                 "of the first schedule: when the task's first job comes (default: 0)",
+                 "NAME=TIME",
+                 "",
+                 {},
+                 true},
+                {"--duration",
+                 "of the first schedule: releases before this (default: ten of the longest period)",
                  "TIME"},
-                {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE", "-o"}} +
+                {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
+                 "-o"}} +
                 analysis_options() + form_options(),
-            "In the first schedule every job comes as early as it may and takes its worst case. The others vary\n"
-            "releases, execution times and who comes first. The bounds beside are those of --analysis.\n"
+            "In the first schedule every job comes as early as it may and takes its worst case. "
+            "The others vary\n"
+            "releases, execution times and who comes first. The bounds beside are those of "
+            "--analysis.\n"
             "Exit status 0: no deadline was missed, 2: one was, 1: an error.",
-            {{"nvstgm simulate robot.json --search 10000", "how near do responses come to their bounds?"},
+            {{"nvstgm simulate robot.json --search 10000",
+              "how near do responses come to their bounds?"},
              {"nvstgm simulate robot.json -o robot.pftrace", "the schedule as a picture"}},
             run};
 }

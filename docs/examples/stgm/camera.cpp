@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A task of a set that nvstgm runs: `nvstgm run placed.json --program camera=./camera`, whose file has a CPU segment and
-// a GPU segment with both copies. In place of the comments stand the program's own calls.
+// A task of a set that nvstgm runs: `nvstgm run placed.json --program camera=./camera`, whose file
+// has a CPU segment and a GPU segment with both copies. In place of the comments stand the
+// program's own calls.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -14,7 +15,8 @@ using std::chrono::microseconds;
 
 /** The CPU works, with places at which a task of higher priority may have it. */
 void compute(nvstgm::Task &task, microseconds length) {
-    for (const auto end = std::chrono::steady_clock::now() + length; std::chrono::steady_clock::now() < end;)
+    for (const auto end = std::chrono::steady_clock::now() + length;
+         std::chrono::steady_clock::now() < end;)
         task.point();
 }
 
@@ -23,7 +25,8 @@ void compute(nvstgm::Task &task, microseconds length) {
 int main() {
     try {
         nvstgm::Task task;
-        // cudaSetDevice(0); pinned memory by cudaMallocHost(); a stream of its own; one kernel to warm up.
+        // cudaSetDevice(0); pinned memory by cudaMallocHost(); a stream of its own; one kernel to
+        // warm up.
         int frames = 0;
         if (task.ready())
             while (task.next_job()) {

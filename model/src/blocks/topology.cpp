@@ -83,7 +83,8 @@ void set_v1_table(ConstantsBlock &block, const Board &board) {
 
 void set_v2_table(ConstantsBlock &block, const Board &board) {
     using namespace ptop::v2;
-    const std::uint32_t cfg = cfg_version.put(board.ptop_version) | cfg_max_devices.put(board.ptop_max_devices) |
+    const std::uint32_t cfg = cfg_version.put(board.ptop_version) |
+                              cfg_max_devices.put(board.ptop_max_devices) |
                               cfg_max_rows_per_device.put(3) | cfg_num_rows.put(board.ptop_rows);
     for (unsigned die = 0; die < board.dies(); ++die) {
         block.set(device_info_cfg + die * die_stride, cfg);

@@ -135,7 +135,7 @@ struct Board {
     BarSize bar1; // framebuffer
     BarSize bar2; // instance memory; none on integrated GPUs
     BarForm bar_form = BarForm::narrow;
-    std::uint64_t video_bytes = 0; // none on integrated GPUs
+    std::uint64_t video_bytes = 0;      // none on integrated GPUs
     std::uint32_t ptop_version = 2;     // v2 and its successor, which has the same rows
     std::uint32_t ptop_max_devices = 0; // v2
     std::uint32_t ptop_rows = 0;        // v2

@@ -11,8 +11,8 @@
 namespace nvmodel {
 
 /// PTOP's TYPE_ENUM (open-gpu-doc manuals/turing/tu104/dev_top.ref.txt;
-/// nvgpu include/nvgpu/device.h; open-gpu-kernel-modules published/blackwell/gb100/dev_top.h and, for
-/// FLA's name, published/ampere/ga100/dev_top_addendum.h).
+/// nvgpu include/nvgpu/device.h; open-gpu-kernel-modules published/blackwell/gb100/dev_top.h and,
+/// for FLA's name, published/ampere/ga100/dev_top_addendum.h).
 enum class EngineType : std::uint8_t {
     gr = 0,
     copy = 1, // COPY0; COPY1 and COPY2 are the types 2 and 3

@@ -178,8 +178,8 @@ constexpr Generation ada = [] {
     return g;
 }();
 
-// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; that the rest is as on GA100 was
-// read on an H100 and an H200.
+// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; that the rest is as on GA100
+// was read on an H100 and an H200.
 constexpr Generation hopper = [] {
     Generation g = ada;
     g.name = "hopper";
@@ -198,7 +198,8 @@ constexpr Generation hopper = [] {
     g.fb_flush = true;
     g.memory_size = MemorySize::mib_twice;
     // That the scratch register stays is inferred: the resource manager asks it on GA100 only.
-    g.mig_scratch = MigScratch{.exists = true, .word = regs::pbus::sw_scratch_1_gh100, .follows = false};
+    g.mig_scratch =
+        MigScratch{.exists = true, .word = regs::pbus::sw_scratch_1_gh100, .follows = false};
     g.mig_arbiter = true;
     g.confidential = ConfidentialRegister::pgc6;
     return g;
@@ -281,9 +282,9 @@ constexpr Generation ampere_ga10b = [] {
     return g;
 }();
 
-constexpr std::array all{kepler,          maxwell_gm20x,   pascal,       volta,       turing,
-                         ampere_ga100,    ampere_ga10x,    ada,          hopper,
-                         blackwell_gb10x, blackwell_gb20x, pascal_gp10b, volta_gv11b, ampere_ga10b};
+constexpr std::array all{kepler,          maxwell_gm20x, pascal,      volta,       turing,
+                         ampere_ga100,    ampere_ga10x,  ada,         hopper,      blackwell_gb10x,
+                         blackwell_gb20x, pascal_gp10b,  volta_gv11b, ampere_ga10b};
 
 } // namespace
 

@@ -94,9 +94,9 @@ enum class FuseForm : std::uint8_t { gf100, gm107, ga100 };
 /// How large video memory is, where that can be read.
 enum class MemorySize : std::uint8_t {
     none,
-    range,      // LOCAL_MEMORY_RANGE: magnitude and scale
-    mib,        // USABLE_FB_SIZE_IN_MB
-    mib_twice,  // that, and LOCAL_MEMORY_RANGE with a wider magnitude
+    range,     // LOCAL_MEMORY_RANGE: magnitude and scale
+    mib,       // USABLE_FB_SIZE_IN_MB
+    mib_twice, // that, and LOCAL_MEMORY_RANGE with a wider magnitude
 };
 
 /// Where firmware stores whether confidential computing is on.
@@ -182,20 +182,20 @@ struct Generation {
     MigScratch mig_scratch;
     bool mig_arbiter; // the unit that hands GPCs to engines shows whether MIG is on
     ConfidentialRegister confidential;
-    bool ltc_count;              // PTOP has the number of L2 caches
-    bool pri_ring;               // where the PRI ring counts GPCs is public
-    bool read_flushes;           // registers that flush when they are read
-    bool fb_flush;               // one of them for video memory
-    bool gate_counts;            // VIRTUAL_CHANNEL_CFG is COUNT and BASE, not MASK and SET
-    bool tsg_preempt_counted;    // TSG_PREEMPT_PENDING stays until all TSG preempts are done
-    bool bare_channels;          // channels outside a TSG are legal
-    bool channel_preempt;        // PREEMPT type "channel" does something
-    bool fault_bits;             // per-channel PBDMA_FAULTED and ENG_FAULTED
-    bool force_fault_bits;       // PCCSR can set them (Turing)
-    bool volta_fifo_registers;   // CFG1, CFG2, *_INST, RUNLIST_PREEMPT, SCHED_STATUS
-    bool subcontexts;            // instance blocks hold a subcontext table
-    bool entry_pointers_used;    // Host takes INST and USERD from the runlist entry
-    bool enable_wakes;           // enabling a channel makes Host look at an idle runlist
+    bool ltc_count;            // PTOP has the number of L2 caches
+    bool pri_ring;             // where the PRI ring counts GPCs is public
+    bool read_flushes;         // registers that flush when they are read
+    bool fb_flush;             // one of them for video memory
+    bool gate_counts;          // VIRTUAL_CHANNEL_CFG is COUNT and BASE, not MASK and SET
+    bool tsg_preempt_counted;  // TSG_PREEMPT_PENDING stays until all TSG preempts are done
+    bool bare_channels;        // channels outside a TSG are legal
+    bool channel_preempt;      // PREEMPT type "channel" does something
+    bool fault_bits;           // per-channel PBDMA_FAULTED and ENG_FAULTED
+    bool force_fault_bits;     // PCCSR can set them (Turing)
+    bool volta_fifo_registers; // CFG1, CFG2, *_INST, RUNLIST_PREEMPT, SCHED_STATUS
+    bool subcontexts;          // instance blocks hold a subcontext table
+    bool entry_pointers_used;  // Host takes INST and USERD from the runlist entry
+    bool enable_wakes;         // enabling a channel makes Host look at an idle runlist
 
     [[nodiscard]] constexpr bool has_video_memory() const { return memory == MemoryForm::video; }
 

@@ -13,8 +13,8 @@ namespace nvmodel {
 /// the order that was seen on a GK107 and a gv11b; unused words are 0 (NOT_VALID).
 std::vector<std::uint32_t> ptop_v1_words(const Board &board);
 
-/// Versions 2 (Ampere+) and 3 (GB20C: nvgpu hw_top_gb20c.h): up to three rows per device of a die, two
-/// for one that Host does not drive.
+/// Versions 2 (Ampere+) and 3 (GB20C: nvgpu hw_top_gb20c.h): up to three rows per device of a die,
+/// two for one that Host does not drive.
 std::vector<std::uint32_t> ptop_v2_rows(const Board &board, unsigned die = 0);
 
 } // namespace nvmodel

@@ -28,8 +28,7 @@ namespace nvmodel {
 using namespace regs;
 
 Chip::Chip(const Board &board, Memory &memory, const Modes &modes)
-    : copy_(CopyBlock::make(board)), host_(board, memory, *copy_),
-      modes_(*board.generation, modes),
+    : copy_(CopyBlock::make(board)), host_(board, memory, *copy_), modes_(*board.generation, modes),
       instance_spaces_(*board.generation, memory, mmu_control_.big_page()),
       firmware_(*board.generation, memory, instance_spaces_) {
     const Generation &generation = *board.generation;

@@ -30,7 +30,8 @@ std::optional<std::uint64_t> RandomReads::instead_of(std::uint64_t value, unsign
     static constexpr std::array kinds{Kind::ones, Kind::pri_error, Kind::flip};
     switch (kind_ == Kind::any ? kinds[random_() % kinds.size()] : kind_) {
     case Kind::pri_error: {
-        const std::uint64_t word = regs::pri::error_words[random_() % regs::pri::error_words.size()];
+        const std::uint64_t word =
+            regs::pri::error_words[random_() % regs::pri::error_words.size()];
         return word << 32 | word;
     }
     case Kind::flip:

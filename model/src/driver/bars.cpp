@@ -107,14 +107,13 @@ void BarSpaces::map_own_tables(Bar &bar) {
 }
 
 /// The driver's memory from its start on, as far as there is room, twice: first by big pages, in
-/// pairs that are swapped, then by small pages, as real drivers map it, in reverse within each of the
-/// same pieces. A reader that has pages of one size only, or tables of one kind, finds all of it; a
-/// reader that takes one mapping for all fails.
+/// pairs that are swapped, then by small pages, as real drivers map it, in reverse within each of
+/// the same pieces. A reader that has pages of one size only, or tables of one kind, finds all of
+/// it; a reader that takes one mapping for all fails.
 void BarSpaces::map_structures(Bar &bar, std::uint64_t room) {
     const std::uint64_t piece = format_.big_page;
     const std::uint64_t begin = memory_.video_begin();
-    const std::uint64_t size =
-        std::min(align_up(memory_.video_end() - begin, 2 * piece), room / 2);
+    const std::uint64_t size = std::min(align_up(memory_.video_end() - begin, 2 * piece), room / 2);
     const std::uint64_t small_va = align_up(size, 2 * mib); // in tables of their own
     for (std::uint64_t at = 0; at < size; at += piece)
         bar.tables.map(at / piece % 2 == 0 ? at + piece : at - piece, piece,

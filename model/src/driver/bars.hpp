@@ -23,8 +23,8 @@ class BarSpaces {
         PhysicalAddress instance;
     };
 
-    /// Builds those that are used and binds them, unless they stay physical. `userds`: what programs reach
-    /// through BAR1.
+    /// Builds those that are used and binds them, unless they stay physical. `userds`: what
+    /// programs reach through BAR1.
     BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, Chip &chip,
               std::span<const PhysicalAddress> userds);
 

@@ -53,8 +53,7 @@ EngineContext ContextBuilder::graphics(const ContextSpec &spec, std::span<Space 
     }
 
     const std::uint64_t headers_size = traits.veid_headers ? spaces.size() * page : 0;
-    EngineContext context{.va = reserve(spaces, image_size + headers_size),
-                          .graphics = true};
+    EngineContext context{.va = reserve(spaces, image_size + headers_size), .graphics = true};
     context.address = take_mapped(context.va, image_size + headers_size, spaces);
     memory_.write(context.address, encode_context_image(traits, image));
     context.headers_va = context.va + image_size;

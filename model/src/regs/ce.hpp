@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // NV_CE: which physical copy engine works for which logical one.
 // Turing: open-gpu-doc manuals/turing/tu104/dev_ce.ref.txt. GA10x: manuals/ampere/ga102/
-// dev_ce.ref.txt; Ada runs the same driver functions. Hopper: read on an H100 and an H200, where all
-// is as on GA102. GB10B, GB20C: nvgpu hw_ce_{gb10b,gb20c}.h, the same; how many there are on the
-// discrete chips: open-gpu-kernel-modules published/{hopper/gh100,blackwell/gb100,blackwell/gb202}/
-// dev_ce_base.h. Pascal, and the use of the Turing form on Volta and of the GA102 form on GA100: no
-// manual; as the tool of the RTAS'24 paper uses them.
+// dev_ce.ref.txt; Ada runs the same driver functions. Hopper: read on an H100 and an H200, where
+// all is as on GA102. GB10B, GB20C: nvgpu hw_ce_{gb10b,gb20c}.h, the same; how many there are on
+// the discrete chips: open-gpu-kernel-modules
+// published/{hopper/gh100,blackwell/gb100,blackwell/gb202}/ dev_ce_base.h. Pascal, and the use of
+// the Turing form on Volta and of the GA102 form on GA100: no manual; as the tool of the RTAS'24
+// paper uses them.
 #pragma once
 
 #include "base/bits.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada (GA100's manual
-// has no storage of their own for the latter there; an H100 and an H200 have none of all three).
-// Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the copies
-// in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has the same
-// (envytools rnndb/bus/pbus.xml).
+// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada (GA100's
+// manual has no storage of their own for the latter there; an H100 and an H200 have none of all
+// three). Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the
+// copies in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has
+// the same (envytools rnndb/bus/pbus.xml).
 #pragma once
 
 #include "base/bits.hpp"

@@ -71,7 +71,7 @@ inline constexpr Field wfi_target{1, 0};
 inline constexpr Field wfi_mode_virtual = bit(2);
 inline constexpr Field wfi_ptr_lo{31, 12};
 inline constexpr Field wfi_ptr_hi{7, 0};
-inline constexpr Field wfi_ptr_hi_gb10b{25, 0}; // nvgpu hw_ram_{gb10b,gb20c}.h; Hopper inferred
+inline constexpr Field wfi_ptr_hi_gb10b{25, 0};  // nvgpu hw_ram_{gb10b,gb20c}.h; Hopper inferred
 inline constexpr unsigned engine_wfi_veid = 134; // Volta+
 inline constexpr Field wfi_veid{5, 0};
 inline constexpr unsigned pasid = 135; // Volta+

@@ -18,7 +18,8 @@ namespace {
 /// unless QEMU has to have this processor to make that access.
 std::chrono::microseconds spin() {
     cpu_set_t allowed;
-    const bool alone = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+    const bool alone =
+        ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) == 1;
     return std::chrono::microseconds(alone ? 0 : 50);
 }
 

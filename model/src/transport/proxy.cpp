@@ -137,9 +137,8 @@ std::uint64_t Proxy::access_bar(bool write) {
 }
 
 bool Proxy::reply(std::uint64_t value) {
-    const proxy::Reply message{{static_cast<std::int32_t>(proxy::Command::ret), 0,
-                                sizeof(message.value)},
-                               value};
+    const proxy::Reply message{
+        {static_cast<std::int32_t>(proxy::Command::ret), 0, sizeof(message.value)}, value};
     return socket_.send(std::as_bytes(std::span(&message, 1)));
 }
 

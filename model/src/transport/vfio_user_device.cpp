@@ -70,10 +70,10 @@ std::vector<std::byte> negotiate(Bytes body) {
         throw ProtocolError("vfio-user version " + std::to_string(wanted.major) + "." +
                             std::to_string(wanted.minor) + "; this is " +
                             std::to_string(major_version) + "." + std::to_string(minor_version));
-    const std::string text = "{\"capabilities\":{\"max_data_xfer_size\":" +
-                             std::to_string(max_data) +
-                             ",\"max_dma_maps\":" + std::to_string(max_dma_maps) +
-                             ",\"max_msg_fds\":" + std::to_string(max_fds) + "}}";
+    const std::string text =
+        "{\"capabilities\":{\"max_data_xfer_size\":" + std::to_string(max_data) +
+        ",\"max_dma_maps\":" + std::to_string(max_dma_maps) +
+        ",\"max_msg_fds\":" + std::to_string(max_fds) + "}}";
     return with(bytes_of(Version{major_version, minor_version}),
                 std::as_bytes(std::span(text.c_str(), text.size() + 1)));
 }

@@ -94,8 +94,8 @@ class Planner {
     }
 
   private:
-    /// What lies in video memory by default, lies in system memory where there is none; but what can
-    /// only be there is refused.
+    /// What lies in video memory by default, lies in system memory where there is none; but what
+    /// can only be there is refused.
     void refuse_video_memory() const {
         const std::string where = "workload " + workload_.name + " does not fit board " +
                                   board_.name + ", which has no video memory: ";
@@ -119,7 +119,7 @@ class Planner {
                 return is_copy_engine(row.name.type) && row.runlist &&
                        !board_.on_graphics_runlist(row) && has_pce(board_, row.name);
             });
-            found = async != board_.engines.end()       ? &*async
+            found = async != board_.engines.end()     ? &*async
                     : board_.bus == BusKind::platform ? board_.last_copy_engine()
                                                       : nullptr;
             if (found == nullptr)

@@ -102,7 +102,8 @@ class Frozen final : public core::Machine {
     }
     std::optional<u32> memory_read(u8 aperture, std::uint64_t address) override {
         const auto found = written_.mem.find({aperture, address});
-        const auto word = found != written_.mem.end() ? found->second : moment_.mem(aperture, address);
+        const auto word =
+            found != written_.mem.end() ? found->second : moment_.mem(aperture, address);
         return word ? std::optional(answer(*word)) : std::nullopt;
     }
     bool memory_write(u8 aperture, std::uint64_t address, u32 value) override {

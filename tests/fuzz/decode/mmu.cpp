@@ -10,9 +10,8 @@
 namespace {
 
 constexpr const nvdebug_mmu_format *formats[] = {
-    &nvdebug_mmu_gk104_64k,  &nvdebug_mmu_gk104_128k, &nvdebug_mmu_gp100,
-    &nvdebug_mmu_gp100_128k, &nvdebug_mmu_tu102,      &nvdebug_mmu_ga100,
-    &nvdebug_mmu_gh100,      &nvdebug_mmu_gb100,
+    &nvdebug_mmu_gk104_64k, &nvdebug_mmu_gk104_128k, &nvdebug_mmu_gp100, &nvdebug_mmu_gp100_128k,
+    &nvdebug_mmu_tu102,     &nvdebug_mmu_ga100,      &nvdebug_mmu_gh100, &nvdebug_mmu_gb100,
 };
 
 class Memory {

@@ -46,7 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     nvdebug_ptop_cfg cfg;
     if (!rows.empty() && !nvdebug_ptop_v2_cfg_decode(rows[0], 3, &cfg))
-        FUZZ_REQUIRE((cfg.version == 2 || cfg.version == 3) && cfg.num_rows <= NVDEBUG_PTOP_MAX_ROWS);
+        FUZZ_REQUIRE((cfg.version == 2 || cfg.version == 3) &&
+                     cfg.num_rows <= NVDEBUG_PTOP_MAX_ROWS);
 
     // A row is an engine at most: with that much room there is always enough.
     std::vector<nvdebug_engine> all(rows.size());

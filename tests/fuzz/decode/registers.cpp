@@ -4,10 +4,10 @@
 #include "decode/bar.h"
 #include "decode/channel.h"
 #include "decode/chip_id.h"
-#include "decode/register.h"
 #include "decode/copy.h"
 #include "decode/geometry.h"
 #include "decode/occupied.h"
+#include "decode/register.h"
 
 #include "words.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What NVIDIA's driver answers, and what registers and memory hold: an H100 of any state, of a
 // driver that refuses, errs and talks nonsense. Nothing is left open, and only reads are asked for.
-#include "lib/nvdebug/driver_tree.hpp"
 #include "fuzz.hpp"
+#include "lib/nvdebug/driver_tree.hpp"
 #include "nvdebug/gpu.hpp"
 #include "stand_in.hpp"
 

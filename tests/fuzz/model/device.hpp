@@ -25,9 +25,9 @@ namespace fuzz {
 inline const std::filesystem::path model_data = NVDEBUG_MODEL_DATA;
 
 /** One of each generation, and integrated GPUs. */
-inline constexpr std::array boards{"quadro-k5000", "gtx980",      "gtx1060-3gb",   "titan-v",
-                                   "rtx2080ti",    "a100",        "rtx6000-ada",   "h200",
-                                   "rtx5090",      "jetson-tx2",  "jetson-xavier", "jetson-orin"};
+inline constexpr std::array boards{"quadro-k5000", "gtx980",     "gtx1060-3gb",   "titan-v",
+                                   "rtx2080ti",    "a100",       "rtx6000-ada",   "h200",
+                                   "rtx5090",      "jetson-tx2", "jetson-xavier", "jetson-orin"};
 
 inline nvmodel::Board board(unsigned number) {
     static std::map<unsigned, nvmodel::Board> loaded;

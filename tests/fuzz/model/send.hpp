@@ -17,8 +17,10 @@
 
 namespace fuzz {
 
-/** Sends bytes, with so many descriptors (up to 12) of files of `file_size` bytes at their front. */
-inline void send(int socket, std::span<const std::byte> bytes, unsigned fds, std::uint64_t file_size) {
+/** Sends bytes, with so many descriptors (up to 12) of files of `file_size` bytes at their front.
+ */
+inline void send(int socket, std::span<const std::byte> bytes, unsigned fds,
+                 std::uint64_t file_size) {
     iovec vector{const_cast<std::byte *>(bytes.data()), bytes.size()};
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * 12)> control{};
     msghdr message{};

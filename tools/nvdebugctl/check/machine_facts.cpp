@@ -194,7 +194,8 @@ void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
         // Strings with a zero after each.
         const std::string names = '\0' + text_of(device / "of_node/compatible").value_or("") + '\0';
         for (const auto &gpu : nvdebug_soc_gpus)
-            if (const std::string name = gpu.compatible; names.find('\0' + name + '\0') != names.npos)
+            if (const std::string name = gpu.compatible;
+                names.find('\0' + name + '\0') != names.npos)
                 gpus.push_back(device_facts(root, device, name));
     }
 }

@@ -9,7 +9,8 @@
 
 namespace nvdebugctl {
 
-/// Keys of the data, or of its rows; with those of the definitions that it and arrays in it refer to.
+/// Keys of the data, or of its rows; with those of the definitions that it and arrays in it refer
+/// to.
 [[nodiscard]] std::vector<Field> data_keys(const Command &command);
 
 /// JSON schemas of the data of all commands, by file name.

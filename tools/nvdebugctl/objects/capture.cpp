@@ -4,9 +4,9 @@
 
 #include "cli/context.hpp"
 #include "cli/json.hpp"
-#include "nvdebug/capture.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
+#include "nvdebug/capture.hpp"
 #include "objects.hpp"
 
 namespace nvdebugctl {

@@ -138,7 +138,8 @@ Outcome<Document> enable(Context &context) {
 
 Outcome<Document> preemption(Context &context) {
     const nvdebug::Target channel = context.targets().front();
-    const nvdebug::PreemptionMode mode = *nvdebug::parse_preemption_mode(context.words("MODE").front());
+    const nvdebug::PreemptionMode mode =
+        *nvdebug::parse_preemption_mode(context.words("MODE").front());
     return carry_out(context, nvdebug::set_preemption_mode(channel, mode),
                      compute_preemption(context.gpu(), channel));
 }

@@ -13,7 +13,8 @@ using nvdebug::OwnedTsg;
 using nvdebug::OwnersOnLists;
 
 /// @param tsg empty: none is known of the process
-Json row(const Context &context, const OwnersOnLists &tasks, const nvdebug::Process &process, const OwnedTsg &tsg) {
+Json row(const Context &context, const OwnersOnLists &tasks, const nvdebug::Process &process,
+         const OwnedTsg &tsg) {
     const nvdebug::OwnedChannel *const first = tsg.empty() ? nullptr : tsg.front();
     const nvdebug::RunlistPlace *const place = tasks.place_of(tsg);
     Json row = head_of(context, process);

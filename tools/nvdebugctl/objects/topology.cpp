@@ -4,8 +4,8 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "state/state.hpp"
 #include "objects.hpp"
+#include "state/state.hpp"
 
 namespace nvdebugctl {
 

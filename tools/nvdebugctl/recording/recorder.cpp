@@ -175,7 +175,8 @@ void Recorder::read_owners() {
             }
             for (const nvdebug::OwnedChannel *const channel : tsg)
                 if (const nvdebug::RunlistPlace *const listed = tasks->place_of(*channel))
-                    owner_[{listed->runlist, Occupant::Kind::channel}][listed->channel->id] = each.pid;
+                    owner_[{listed->runlist, Occupant::Kind::channel}][listed->channel->id] =
+                        each.pid;
         }
         std::ranges::sort(fresh.tsgs, {}, [](const RecordedProcess::Tsg &one) {
             return std::pair(one.runlist, one.id);

@@ -106,9 +106,10 @@ Outcome<std::shared_ptr<const void>> claim_shares(const std::string &folder,
                                                   const std::string &gpu) {
     auto claim = nvdebug::base::claim_shares(folder, gpu);
     if (!claim)
-        return fail(nvdebug::ErrorCode::busy,
-                    "another 'task set --share' (--hold or --for), or nvqos, is at work on this GPU: give "
-                    "all shares in one, or end it first");
+        return fail(
+            nvdebug::ErrorCode::busy,
+            "another 'task set --share' (--hold or --for), or nvqos, is at work on this GPU: give "
+            "all shares in one, or end it first");
     return claim;
 }
 
