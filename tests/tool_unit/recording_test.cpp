@@ -4,6 +4,7 @@
 #include "recording/forms.hpp"
 #include "recording/recorded_file.hpp"
 #include "recording/summary.hpp"
+#include "recording/tee.hpp"
 #include "recording/totals.hpp"
 
 #include <gtest/gtest.h>
