@@ -202,7 +202,7 @@ Result<void> Hold::ask(const TaskState &wanted) {
     const Order order{wanted.timeslice_ns.value_or(0) / 1000, wanted.paused};
     if (socket_ < 0 || ::send(socket_, &order, sizeof(order), MSG_NOSIGNAL) != sizeof(order))
         return tl::unexpected(broken());
-    last_ = wanted;
+    states_.push_back(wanted);
     asked_++;
     return {};
 }
@@ -234,6 +234,7 @@ Result<void> Hold::finish() {
                                             hex(report.status) + " (nvstatuscodes.h)"});
         }
     }
+    states_.erase(states_.begin(), states_.end() - 1);
     return {};
 }
 
@@ -260,14 +261,17 @@ void Hold::undo_here() {
             kernel_->device("/proc/self/fd/" + std::to_string(taken.number())) == device)
             make_call(*kernel_, taken.number(), call);
     };
-    if (last_.paused)
+    if (std::ranges::any_of(states_, &TaskState::paused))
         for (Call &call : calls_.enable)
             make(call);
-    for (std::size_t n = 0; n < calls_.set.size() && last_.timeslice_ns; n++) {
-        calls_.set[n].only_while_us = *last_.timeslice_ns / 1000;
-        std::memcpy(calls_.set[n].params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
-        make(calls_.set[n]);
-    }
+    for (std::size_t n = 0; n < calls_.set.size(); n++)
+        for (const TaskState &state : states_) {
+            if (!state.timeslice_ns)
+                continue;
+            calls_.set[n].only_while_us = *state.timeslice_ns / 1000;
+            std::memcpy(calls_.set[n].params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
+            make(calls_.set[n]);
+        }
 }
 
 Hold::~Hold() {

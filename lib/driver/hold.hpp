@@ -5,6 +5,8 @@
 #include "helper.hpp"
 #include "nvdebug/hold.hpp"
 
+#include <vector>
+
 namespace nvdebug::driver {
 
 /// Calls of a Hold, made ready.
@@ -39,7 +41,8 @@ class Hold final : public TaskHold {
     const std::size_t channels_;
     int socket_ = -1;
     std::size_t asked_ = 0; ///< of which the answers are outstanding
-    TaskState last_;
+    /// What the helper was last seen to have done, and what it was asked for since. Each may hold.
+    std::vector<TaskState> states_{TaskState{}};
     std::vector<Process> processes_; ///< what was taken of them is the helper's alone
 };
 

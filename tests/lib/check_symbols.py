@@ -33,7 +33,7 @@ def declared(headers):
     for header in headers:
         text = without_comments(pathlib.Path(header).read_text(encoding="utf-8"))
         for name, body in re.findall(r"class NVDEBUG_API (\w+) \{(.*?)\n\};", text, flags=re.S):
-            inline = re.sub(r"\{[^{}]*\}", "{}", body)
+            inline = re.sub(r"\{[^{}]*\}", "{}", re.sub(r" = \{\}", "", body))
             for member in re.findall(r"(~?\b\w+|operator=)\([^;{}]*\)[^;{}]*;", inline):
                 names.add(f"nvdebug::{name}::{member}")
         for name in re.findall(r"^(?:\[\[nodiscard\]\] )?NVDEBUG_API[^;(]*?(\w+)\(", text, flags=re.M):

@@ -161,7 +161,7 @@ TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
     EXPECT_VERDICT(one_task_per_engine(facts), "note", "TSG 1 on runlist 0 has 2 address");
     facts.state.spaces->clear();
     facts.state.now->at(0).status.reset();
-    EXPECT_VERDICT(one_task_per_engine(facts), "unknown", "who is on GR0");
+    EXPECT_VERDICT(one_task_per_engine(facts), "unknown", "The task on GR0 is not public");
     facts.state.now = error(ErrorCode::denied, "engines: denied");
     EXPECT_VERDICT(one_task_per_engine(facts), "unknown", "engines: denied");
 }
