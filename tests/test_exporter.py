@@ -307,7 +307,7 @@ def test_no_gpu_is_a_state(tmp_path):
     with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True) as process:
         try:
             assert "no GPU is found" in process.stderr.readline()
-            assert "answers at" in process.stderr.readline()
+            assert "listening on" in process.stderr.readline()
 
             def page():
                 return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
