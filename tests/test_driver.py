@@ -190,14 +190,6 @@ def test_drivers_of_other_gpus_do_not_wait(bench, event):
                     f"timeout 3 cp /tmp/address {DRIVERS}/pcigpu/unbind")
 
 
-def test_who_asks_for_the_driver_alone_lets_it_go(bench):
-    """Opening a file of cached data asks whether the driver hands the GPU on, and touches no hardware."""
-    with about_to(bench, "unbind"):
-        with kept_waiting(bench, "unbind", f"exec cat {bench.proc(BOARD, 'device_info')}", "match_string") as command:
-            pass
-        assert command.status == 0 and "# engine" in command.out
-
-
 # The functions of the driver that run meanwhile, and info's text about them.
 WINDOWS = {"bind": "pci_device_probe", "unbind": "pci_device_remove"}
 CHANGING = "no (a driver is being bound or unbound)"
