@@ -85,6 +85,7 @@ std::vector<Curve> curves() {
          false,
          {.method = Method::timeslice, .timeslice = 2000, .turn_extra = 103, .turn_switch = 84},
          Algorithm::mended});
+    both("stgm_tight", Reading::full, false, Method::tight);
     both("stgm", Reading::one, false, Method::stgm);
     for (const bool fixed : {false, true}) {
         const std::string word = fixed ? "_fixed" : "";

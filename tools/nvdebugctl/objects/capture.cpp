@@ -20,8 +20,9 @@ Outcome<void> check(const Context &context) {
         return usage("'capture -' writes the capture to standard output, where JSON would be in "
                      "its way; name a file");
     if (Output::is_terminal())
-        return usage("a capture is not for a terminal: name a file, or send it through a pipe "
-                     "('nvdebugctl capture - | ssh HOST nvdebugctl --from - runlist tree')");
+        return usage(
+            "a capture cannot be shown on a terminal: name a file, or send it through a pipe "
+            "('nvdebugctl capture - | ssh HOST nvdebugctl --from - runlist tree')");
     return {};
 }
 
