@@ -32,7 +32,7 @@ class TaskHold {
     virtual Result<void> ask(const TaskState &wanted) = 0;
     /// Waits until it is done. ErrorCode::not_found: the processes have ended.
     virtual Result<void> finish() = 0;
-    /// TSGs whose timeslice it sets.
+    /// The number of TSGs that get the timeslice.
     virtual std::size_t tsgs() const = 0;
     virtual std::size_t channels() const = 0;
 };

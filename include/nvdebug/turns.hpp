@@ -88,8 +88,8 @@ class NVDEBUG_API SampleTurns {
     /// @param longest_ns with more than this between two samples, what was in between is not known.
     explicit SampleTurns(std::uint64_t longest_ns) : longest_(longest_ns) {}
 
-    /// @param who empty: none. A sample that could not be read is not added: it is a gap.
-    void add(std::uint64_t ns, const std::optional<Holder> &who, std::vector<Turn> &turns);
+    /// @param holder empty: none. A sample that could not be read is not added: it is a gap.
+    void add(std::uint64_t ns, const std::optional<Holder> &holder, std::vector<Turn> &turns);
     /// After the last sample.
     void end(std::vector<Turn> &turns);
     /// Adds the part until the last sample of a turn that goes on.

@@ -34,7 +34,7 @@ inline constexpr Packing packings[] = {
     {"tar", std::string_view("\0ustar", 6), 256},
 };
 
-/// Returns what to say of a file that begins so, behind its name; empty: it is not packed.
+/// Returns the end of a sentence that begins with the file's name; empty: the file is not packed.
 inline std::optional<std::string> packing_refused(std::string_view text) {
     for (const Packing &packing : packings)
         if (text.size() > packing.at && text.substr(packing.at).starts_with(packing.magic))

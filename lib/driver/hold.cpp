@@ -63,8 +63,7 @@ class Hand {
             for (const Call &call : *calls)
                 if (helper_.is_there(call))
                     return true;
-        // Of one whose channels all were disabled before, and that has no TSG here, it is not
-        // known.
+        // Without calls there is no answer: all channels were disabled before, and no TSG is here.
         return calls_.enable.empty() && calls_.set.empty();
     }
 

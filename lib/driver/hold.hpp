@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks whose timeslices are set and that are paused again and again, by a helper.
+// Tasks that a helper pauses and gives timeslices again and again.
 #pragma once
 
 #include "helper.hpp"

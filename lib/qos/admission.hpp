@@ -44,8 +44,8 @@ constexpr Ns least_of(std::int64_t turns, const Settings &settings) {
 /// others; none if there is none of any length. At least Settings::round().
 std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings);
 
-/// Empty if all goals can be kept as far as is known. A tenant that only timeslices can stop, and
-/// whose work cannot be interrupted, is not among what is known.
+/// Empty if all goals can be kept as far as is known. Whether a
+/// tenant's work can be interrupted at the end of a timeslice is not known.
 std::vector<Conflict> conflicts(std::span<const Entrant> entrants, const Settings &settings);
 
 } // namespace qos

@@ -10,9 +10,9 @@ namespace stgm {
 struct Levels {
     int base;
     int boosted; ///< in a GPU segment: the same for all tasks
-    /// While a kernel waits, runs and completes with the CPU free: above the boosted ones, as the
-    /// GPU starts the next kernel by itself in the protocol, and here the task's process says that
-    /// it may. It takes microseconds.
+    /// While a kernel waits, runs and completes with the CPU free: above the boosted ones, as
+    /// the protocol has the GPU start the next kernel by itself, and here the task's process
+    /// permits it. It takes microseconds.
     int launching;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A ticket lock in memory that processes share: of one level, who asked first goes first,
-/// and a process that was killed is taken out of it.
+/// @file A ticket lock in memory that processes share: within a level, requests are served in
+/// the order in which they came. A process that was killed is taken out of it.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ inline Time now_ns() {
 /// Each process has a slot, and a request waits for all earlier ones that it excludes, whether
 /// these hold the turnstile or wait for it. So it is a lock where all exclude each other, and the
 /// order in which kernels start where those exclude each other that share an SM. With levels, a
-/// request goes before those of lower ones that wait; who has the turnstile keeps it, and finds out
-/// by is_asked_for() that one of a higher level waits: so it is a core whose tasks hand it to each
+/// request goes before those of lower ones that wait. A holder keeps the turnstile; is_asked_for()
+/// returns whether a request of a higher level waits. So it is a core whose tasks hand it to each
 /// other. In shared memory, zeroed before init().
 class Turnstile {
   public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A task of a set that nvstgm runs: `nvstgm run placed.json --program camera=./camera`, whose file
-// has a CPU segment and a GPU segment with both copies. In place of the comments stand the
-// program's own calls.
+// A task of a set that nvstgm runs: `nvstgm run placed.json --program camera=./camera`. In the
+// set's file the task has a CPU segment and a GPU segment with both copies. In place of the
+// comments stand the program's own calls.
 #include <chrono>
 #include <cstdio>
 #include <exception>
