@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import sys
 
 import pytest
@@ -21,6 +22,12 @@ from boards import BOARDS  # noqa: E402
 from nvdvm import kernel, paths, qemu  # noqa: E402
 from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
+
+# nohup and shells' background jobs ignore these, and so would what tests start and end by them.
+for number, default in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
+                        (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, default)
 
 # The VMs of a worker share a processor, and others have theirs.
 if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):

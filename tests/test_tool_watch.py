@@ -397,16 +397,23 @@ def test_lines_and_documents_of_all_gpus(two):
     assert ctl("-g all watch -j -n 1", two).status == 2
 
 
+def asleep(pid):
+    status = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    return status.rpartition(")")[2].split()[0] == "S"
+
+
 def test_a_pause_reads_and_draws_nothing(mixed):
     with live(mixed, "-s", "10") as view:
         view.wait_for("TSG 10 100%")
         view.press(" ")
         view.wait_for("PAUSED")
+        # What it drew last may come in parts, and is over where it waits for a key.
+        while view.read(0.2) or not asleep(view.process.pid):
+            pass
         opens = Opens(mixed / "gpu0")
         # It sleeps whenever one looks.
         for _ in range(20):
-            status = pathlib.Path(f"/proc/{view.process.pid}/stat").read_text(encoding="ascii")
-            assert status.rpartition(")")[2].split()[0] == "S"
+            assert asleep(view.process.pid)
             assert not view.read(0.02)
         assert not opens.take()
         opens.close()
