@@ -2,6 +2,7 @@
 """Completion of nvtaskset in shells."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -10,6 +11,9 @@ from desk import ROOT
 
 
 SCRIPT = ROOT / "tools/nvtaskset/completion/nvtaskset.bash"
+SOURCE = (ROOT / "tools/nvtaskset/options.cpp").read_text(encoding="utf-8")
+# Of the program's own table: whether an option takes a value.
+OPTIONS = {f"--{name}": value == "required" for name, value in re.findall(r'\{"([a-z-]+)", (no|required)_argument,', SOURCE)}
 
 
 def offered(words, **env):
@@ -19,6 +23,29 @@ def offered(words, **env):
                           env={**os.environ, "COMP_WORDBREAKS": " \t\n\"'><=;|&(:", **env})
     assert not done.stderr
     return done.stdout.split()
+
+
+def test_help_manual_and_completion_have_the_options_of_the_program():
+    help_text = SOURCE.partition('help_text = R"(')[2].partition(')";')[0]
+    page = (ROOT / "docs/man/nvtaskset.1").read_text(encoding="utf-8")
+    zsh, fish = (SCRIPT.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".zsh", ".fish"))
+    assert len(OPTIONS) >= 20
+    assert set(re.findall(r"--[a-z][a-z-]*", help_text)) == set(OPTIONS)
+    assert {f"--{name}" for name in re.findall(r"^\.It .*Fl Fl ([a-z-]+)", page, re.M)} == set(OPTIONS)
+    assert set(offered(("--",))) == set(OPTIONS)
+    assert {f"--{name}" for name in re.findall(r"--([a-z-]+)", zsh)} == set(OPTIONS)
+    assert {f"--{name}" for name in re.findall(r"^complete .* -l ([a-z-]+)", fish, re.M)} == set(OPTIONS)
+
+
+def test_completion_skips_the_values_of_the_options_that_take_one():
+    # Its PID may follow --pid, which takes none itself.
+    takes = {name for name, value in OPTIONS.items() if value} | {"--pid"}
+    fish = SCRIPT.with_suffix(".fish").read_text(encoding="utf-8")
+    zsh = SCRIPT.with_suffix(".zsh").read_text(encoding="utf-8")
+    assert {name for name in OPTIONS if "--exclusive" not in offered((name, "--exc"))} <= takes
+    assert {name for name in OPTIONS if "nproc" not in offered((name, "npro"))} == takes
+    assert set(re.search(r"case (--\w.*)", fish)[1].split()) == takes
+    assert {f"--{name}" for name in re.findall(r"--([a-z-]+)=", zsh)} | {"--pid"} == takes
 
 
 @pytest.mark.parametrize("gpus", (0, 1, 3, 11))
