@@ -18,12 +18,12 @@ def mps():
     """An MPS server of NVIDIA's, as it is; yields what its clients have in their environment."""
     with tempfile.TemporaryDirectory() as folder:
         place = environment(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
-        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True)
+        subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True, timeout=30)
         try:
             yield place
         finally:
             subprocess.run(["nvidia-cuda-mps-control"], env=place, input="quit\n", text=True, check=True,
-                           stdout=subprocess.DEVNULL)
+                           stdout=subprocess.DEVNULL, timeout=60)
 
 
 @contextlib.contextmanager
