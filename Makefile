@@ -345,6 +345,10 @@ check-vfio-user: deps vm kselftest vm-test-modules ## the module with a newer QE
 check-arm64: deps ## the module on arm64
 	@scripts/check-arm64
 
+.PHONY: check-kubernetes
+check-kubernetes: ## packaging/kubernetes against Kubernetes' published types (npm, kubectl and the network)
+	@scripts/check-kubernetes
+
 # Each with gcc and clang, as far as there is time: an hour or so on 2 cores.
 KERNELS ?= 5.10 6.1 6.12 7
 COMPILERS ?= gcc clang
