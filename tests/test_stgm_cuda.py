@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvstgm run and profile over a stand-in for CUDA. No VM.
+
+How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
+
+import json
+import re
+
+import pytest
+import stgm
+from desk import PROGRAM, TOOL, desk_of, numbers, sms_of
+from stgm_runs import MS, SECOND, THREE, gpu, program, run, task, taskset
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with desk_of(tmp_path) as made:
+        yield made
+
+
+def on_stand_in(desk, *words, what=THREE):
+    return run(what, "--no-mps", "--nvtaskset", TOOL, "--for", 1, *words, env=desk.env)
+
+
+def test_kernels_are_on_the_tpcs_of_the_file(desk):
+    result = on_stand_in(desk, "-j")
+    assert stgm.document(result)["gpu"] and result.status in (0, 2) and not result.err
+    seen = {}
+    for line in desk.launches("nvstgm"):
+        fields = dict(re.findall(r"(\w+)=(\S+)", line))
+        assert fields["kernel"] == "work"
+        seen.setdefault(fields["pid"], set()).add((fields["sms"], int(fields["blocks"])))
+    counts = sorted(seen.values())
+    assert len(counts) == 2 and all(len(one) == 1 for one in counts)
+    from_text = {tuple(numbers(sms)) for one in counts for sms, _ in one}
+    assert from_text == {tuple(sms_of(0, 1)), tuple(sms_of(1, 2))}
+    assert {blocks for one in counts for _, blocks in one} == {2 * 2 * 8}
+
+
+def test_tpcs_that_the_gpu_does_not_have(desk):
+    far = taskset(task("far", SECOND, gpu(0, MS, 0), sms=[66]), sms=100)
+    result = on_stand_in(desk, what=far)
+    assert result.status == 1 and "task 'far' has TPC 66, and this GPU has 0 to 65" in result.err
+
+
+RECORDING = """\
+{"kind":"recording","version":"2.0","tool":"nvdebugctl","time":"","source":"driver","period_ns":0,"gpus":[{"gpu":0}]}
+{"kind":"origin","gpu":0,"gpu_ns":"1000","monotonic_ns":"NOW","realtime_ns":null,"boottime_ns":null}
+{"kind":"turn","gpu":0,"engine":"GR0","begin_ns":0,"end_ns":5000000000,"whole":true,"gap_ns":null,"pid":77,"process":"a-server"}
+"""
+
+
+def test_the_gpus_own_switches_are_in_the_trace(desk, tmp_path):
+    """As nvdebugctl records them; here a program in its place."""
+    script, lines = tmp_path / "recorder", tmp_path / "lines"
+    lines.write_text(RECORDING, encoding="utf-8")
+    script.write_text(f"""#!/bin/sh
+test "$1 $2 $3 $4" = "--from driver record -o" || exit 1
+now=$(awk '{{printf "%.0f", $1 * 1000000000}}' /proc/uptime)
+trap 'sed "s/NOW/$now/" {lines} >"$5"; exit 0' TERM
+while :; do sleep 0.05; done
+""", encoding="utf-8")
+    script.chmod(0o755)
+    result = on_stand_in(desk, "--nvdebugctl", script, "-o", tmp_path / "run.pftrace")
+    assert result.status in (0, 2) and "switches" not in result.err
+    trace = (tmp_path / "run.pftrace").read_bytes()
+    for name in (b"switches of GPU 0", b"GR0", b"a-server", b"core 0: camera"):
+        assert name in trace
+
+
+@pytest.mark.parametrize("script, reason", (
+    ("echo nvdebugctl: only root may >&2; exit 1", "nvdebugctl: only root may"),
+    ("trap 'exit 0' TERM; while :; do sleep 0.05; done", "is no recording of version 2"),
+    (None, "cannot be run: No such file")))
+def test_a_trace_without_the_gpus_own_switches(desk, tmp_path, script, reason):
+    program_of_it = tmp_path / "recorder"
+    if script:
+        program_of_it.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        program_of_it.chmod(0o755)
+    result = on_stand_in(desk, "--nvdebugctl", program_of_it, "-o", tmp_path / "run.pftrace")
+    assert result.status in (0, 2) and b"core 0: camera" in (tmp_path / "run.pftrace").read_bytes()
+    (said,) = [line for line in result.err.splitlines() if "switches" in line]
+    assert "the trace is without the GPU's own switches" in said and reason in said
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    result = run(THREE, "--nvtaskset", tmp_path / "none")
+    assert result.status == 1 and "none cannot be run: No such file or directory" in result.err
+
+
+def profile(desk, *words):
+    return desk.command(program(), "profile", "--no-mps", "--nvtaskset", TOOL, *words)
+
+
+def test_a_profile(desk, tmp_path):
+    """A line that is a number alone is a time; it halves with each doubling of TPCs here."""
+    script = tmp_path / "command"
+    script.write_text(f"""#!/bin/sh
+echo started
+n=$({PROGRAM} "attribute 16")
+awk "BEGIN {{print 128 / $n; print 64 / $n}}"
+echo 3 kernels
+""")
+    script.chmod(0o755)
+    result = profile(desk, "--tpcs", "4,2", "-n", 2, "--margin", 50, "--to-device", 7, "-j", "-o", tmp_path / "segment",
+                     "--", script)
+    assert result.status == 0 and not result.err
+    data = stgm.document(result)
+    assert [(row["tpcs"], row["samples"], row["min"], row["max"], row["kernel"]) for row in data["rows"]] == [
+        (1, 4, 32_000, 64_000, 96_000), (2, 4, 16_000, 32_000, 48_000), (4, 4, 8_000, 16_000, 24_000)]
+    segment = {"gpu": {"to_device": 7, "kernel": [96_000, 48_000, 48_000, 24_000], "from_device": 0}}
+    assert data["segment"] == segment == json.loads((tmp_path / "segment").read_text())
+    assert data["raised"] == 0
+    # It is a segment of a set.
+    checked = stgm.check(taskset(task("measured", SECOND, segment, sms=[0, 1])), "-j")
+    assert stgm.responses(checked) == {"measured": 48_007}
+
+
+def test_a_profile_does_not_increase(desk, tmp_path):
+    """Where more TPCs took longer, fewer are not counted on to be faster."""
+    script = tmp_path / "command"
+    script.write_text(f'#!/bin/sh\n{PROGRAM} "attribute 16"\n')  # ms: SMs
+    script.chmod(0o755)
+    data = stgm.document(profile(desk, "--tpcs", "1,2", "-n", 1, "--margin", 0, "-j", "--", script))
+    assert [row["max"] for row in data["rows"]] == [2000, 4000]
+    assert data["segment"]["gpu"]["kernel"] == [4000, 4000] and data["raised"] == 1
+
+
+@pytest.mark.parametrize("words, sentence", (
+    (("--", "true"), "true printed no time"),
+    (("--", "echo", "-1"), "echo printed '-1', which is no time in ms"),
+    (("--", "echo", "0"), "echo printed '0', which is no time in ms"),
+    (("--", "sh", "-c", "echo 1; exit 3"), "on 1 TPCs: "),
+    (("--tpcs", "0", "--", "echo", "1"), "from 1 to 66 on this GPU, not '0'"),
+    (("--tpcs", "67", "--", "echo", "1"), "from 1 to 66 on this GPU, not '67'"),
+    (("--tpcs", "1,,2", "--", "echo", "1"), "not '1,,2'"),
+    ((), "'profile' takes COMMAND")))
+def test_profiles_that_cannot_be(desk, words, sentence):
+    result = profile(desk, *words)
+    assert result.status == 1 and not result.out and sentence in result.err
