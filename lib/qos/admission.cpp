@@ -16,11 +16,11 @@ struct Load {
 Load load_of(std::span<const Entrant> entrants, const Settings &settings) {
     Load load;
     for (const Entrant &entrant : entrants) {
-        load.turns += entrant.turns;
+        load.turns += entrant.tsgs;
         if (is_promised(entrant.goal.aim))
             load.promised += entrant.goal.part;
         else
-            load.besides += least_of(entrant.turns, settings);
+            load.besides += least_of(entrant.tsgs, settings);
     }
     load.besides += switching(load.turns, settings.costs);
     return load;

@@ -9,10 +9,10 @@ namespace qos {
 /// A tenant that competes for the GPU, or all tasks without a tenant of their own together.
 struct Entrant {
     Goal goal;
-    std::int64_t turns = 1; ///< in a round: its TSGs, 1 or more
+    std::int64_t tsgs = 1; ///< each has one turn in a round
 };
 
-/// A goal that cannot be kept, with the numbers that it is seen by.
+/// A goal that cannot be kept, with the numbers that show it.
 struct Conflict {
     enum class Why {
         sum,         ///< of the promised parts @p asked, with switches at most @p possible
@@ -29,23 +29,22 @@ struct Conflict {
     bool operator==(const Conflict &) const = default;
 };
 
-/// Time of a round of @p round that switching between @p turns of them takes. One alone is never
-/// switched.
+/// Returns the time that switching takes in a round of @p turns. A single turn is not switched.
 constexpr Ns switching(std::int64_t turns, const Costs &costs) {
     return turns > 1 ? turns * costs.change : 0;
 }
 
-/// The shortest turn of a tenant that has so many in a round.
+/// Returns the shortest time in a round of a tenant with so many turns.
 constexpr Ns least_of(std::int64_t turns, const Settings &settings) {
     return turns * (settings.shortest + settings.costs.rest);
 }
 
-/// The shortest round in which all promised parts fit beside switches and the shortest turns of the
-/// others; none if there is none of any length. At least Settings::round().
+/// Returns the shortest round, at least Settings::round(), in which all promised parts fit beside
+/// switches and the shortest turns of the others; nullopt if they fit in none.
 std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings);
 
-/// Empty if all goals can be kept as far as is known. Whether a
-/// tenant's work can be interrupted at the end of a timeslice is not known.
+/// Returns the goals that cannot be kept. It is not known, and not considered, whether a tenant's
+/// work can be interrupted at the end of a timeslice.
 std::vector<Conflict> conflicts(std::span<const Entrant> entrants, const Settings &settings);
 
 } // namespace qos

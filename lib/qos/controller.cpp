@@ -6,24 +6,25 @@
 namespace qos {
 namespace {
 
-/// After so many epochs behind, tenants without a promise are paused for one; then not for so many.
+/// After `patience` epochs far behind, tenants of best effort are paused for an epoch, and then not
+/// for -pause_after epochs.
 constexpr std::int64_t patience = 2, pause_after = -8;
 
-/// Less than so much of its quota: timeslices do not stop the others. The rest is for them to
-/// repay.
+/// Below this part of the quota timeslices evidently do not stop the others; what is missing above
+/// it is repaid from the credit.
 bool is_far_behind(Ns progress, Ns quota) {
     return progress < quota - quota / 4;
 }
 
-std::int64_t turns_of(const Entrant &entrant) {
-    return std::max<std::int64_t>(entrant.turns, 1);
+std::int64_t tsgs_of(const Entrant &entrant) {
+    return std::max<std::int64_t>(entrant.tsgs, 1);
 }
 
 bool is_here(const Entrant &entrant) {
-    return entrant.turns > 0;
+    return entrant.tsgs > 0;
 }
 
-/// Their parts of the time, and the round.
+/// The length of the round, and the part of it that each tenant has.
 class Division {
   public:
     Division(std::span<const Entrant> entrants, std::span<const Account> accounts,
@@ -33,7 +34,7 @@ class Division {
         for (const Entrant &entrant : entrants) {
             if (is_here(entrant) && entrant.goal.aim != Aim::latency) {
                 here.push_back(entrant);
-                turns_ += entrant.turns;
+                tsgs_ += entrant.tsgs;
             }
             latency_ = latency_ || (is_here(entrant) && entrant.goal.aim == Aim::latency);
         }
@@ -44,11 +45,11 @@ class Division {
         round_ = overcommitted_
                      ? longest
                      : std::min(longest, *round > settings.round() ? *round + *round / 4 : *round);
-        // Beside one that is served first turns are short, but not so short that they are spent on
-        // switches: those take a tenth.
+        // Beside a tenant that is served first, turns are short: so short that switches take a
+        // tenth of the time.
         if (latency_)
-            round_ = turns_ > 1 ? std::min(round_, 10 * turns_ * settings.costs.change)
-                                : least_of(1, settings);
+            round_ = tsgs_ > 1 ? std::min(round_, 10 * tsgs_ * settings.costs.change)
+                               : least_of(1, settings);
         divide(accounts);
     }
 
@@ -60,15 +61,15 @@ class Division {
         const Entrant &entrant = entrants_[n];
         if (entrant.goal.aim == Aim::latency)
             return settings_.latency_slice;
-        const Ns turn = scaled(round_, parts_[n], whole) / turns_of(entrant);
+        const Ns turn = scaled(round_, parts_[n], whole) / tsgs_of(entrant);
         return std::clamp(turn - settings_.costs.rest, settings_.shortest, settings_.longest);
     }
 
   private:
     void divide(std::span<const Account> accounts) {
-        const Ns switches = switching(turns_, settings_.costs);
+        const Ns switches = switching(tsgs_, settings_.costs);
         Part left = std::max<Part>(0, whole - scaled(switches, whole, round_));
-        // Turns are divided among the others in what is left by tenants that are served first.
+        // The others divide the time that tenants which are served first leave.
         Ns taken = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++)
             if (entrants_[n].goal.aim == Aim::latency)
@@ -114,13 +115,13 @@ class Division {
     }
 
     Part least(std::size_t n) const {
-        return scaled(least_of(turns_of(entrants_[n]), settings_), whole, round_);
+        return scaled(least_of(tsgs_of(entrants_[n]), settings_), whole, round_);
     }
 
     const std::span<const Entrant> entrants_;
     const Settings &settings_;
     std::vector<Part> parts_;
-    std::int64_t turns_ = 0; ///< but those of tenants that are served first
+    std::int64_t tsgs_ = 0; ///< but those of tenants that are served first
     bool latency_ = false, overcommitted_ = false;
     Ns round_ = 0;
 };
@@ -134,7 +135,7 @@ Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
 
 Account settled(const Goal &goal, Account account, const Observation &seen,
                 const Settings &settings) {
-    // Smoothed, as requests come when they come.
+    // Smoothed, as requests do not come evenly.
     if (goal.aim == Aim::latency)
         account.taken = account.taken ? (3 * account.taken + seen.used) / 4 : seen.used;
     if (!is_promised(goal.aim))
@@ -144,8 +145,8 @@ Account settled(const Goal &goal, Account account, const Observation &seen,
     account.progress += progress;
     account.quota_time += seen.backlogged;
     if (rolls_over(settings.scheme)) {
-        // What an idle neighbour left is no debt, but a little of it, so that a part is neither
-        // below nor above its goal.
+        // Use beyond the quota is mostly time that an idle neighbour left: a twentieth of an epoch
+        // at most counts as a debt.
         const Ns most = settings.kept_epochs * scaled(settings.epoch, goal.part, whole),
                  least = -settings.epoch / 20;
         // A tenant without work keeps nothing.
@@ -163,7 +164,7 @@ Part wanted_part(const Goal &goal, const Account &account, const Settings &setti
             whole);
     if (settings.scheme != Scheme::history || account.quota_time == 0)
         return goal.part;
-    // α × goal, α = goal × time / progress, 1 to 1 / goal
+    // Scheme::history: goal × α, where α = goal × time / progress is from 1 to 1 / goal
     const Ns quota = scaled(account.quota_time, goal.part, whole);
     if (account.progress >= quota)
         return goal.part;

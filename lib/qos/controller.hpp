@@ -11,18 +11,18 @@ namespace qos {
 
 /// What is kept of a tenant from epoch to epoch.
 struct Account {
-    Ns credit = 0;           ///< of its quotas, not used: it is owed that; below 0: it had more
+    Ns credit = 0;           ///< quota that it is owed; below 0: it used more than its quota
     Ns progress = 0;         ///< since it came, for Scheme::history
-    Ns taken = 0;            ///< of an epoch lately, with Aim::latency
-    Ns quota_time = 0;       ///< in which it had work, since it came
-    std::int64_t behind = 0; ///< epochs in a row in which it was far behind its quota; below 0: the
-                             ///< others were paused
+    Ns taken = 0;            ///< smoothed use in an epoch, with Aim::latency
+    Ns quota_time = 0;       ///< time with work, since it came
+    std::int64_t behind = 0; ///< epochs in a row far behind its quota; below 0: so many epochs pass
+                             ///< before the others may be paused again
     bool operator==(const Account &) const = default;
 };
 
 struct Decision {
     Ns timeslice; ///< of each of its TSGs
-    Part wanted;  ///< of the time: its turns have it while all have work
+    Part wanted;  ///< of the time, for all its turns together while all have work
     bool paused;  ///< for the whole epoch
     bool operator==(const Decision &) const = default;
 };
@@ -35,24 +35,25 @@ struct Plan {
     bool overcommitted = false;
 };
 
-/// What a tenant did that counts for its goal: for a speed, without what ends of turns take.
+/// Returns the use that counts for the goal: for Aim::speed without what turns take beyond their
+/// timeslices.
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs);
 
-/// The account after an epoch.
+/// Returns the account after an epoch.
 Account settled(const Goal &goal, Account account, const Observation &seen,
                 const Settings &settings);
 
-/// The part of the next epoch that a tenant's turns are to have; a promised part, and what it is
+/// Returns the part of the next epoch for a tenant's turns: what it is promised and what it is
 /// owed.
 Part wanted_part(const Goal &goal, const Account &account, const Settings &settings);
 
-/// @param entrants with 0 turns: it has no TSG now
-/// @param accounts, seen of the epoch that ends, by entrant; seen may be empty: none has ended
+/// @param entrants with 0 TSGs: it is not there
+/// @param accounts, seen by entrant; seen is of the epoch that ends, and empty if none does
 Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> accounts,
                 std::span<const Observation> seen, const Settings &settings);
 
-/// Scheme::elastic: has every tenant with a quota used it up, so that the next epoch may begin at
-/// once? False if none has one. @param seen so far
+/// Scheme::elastic: returns whether every tenant with a quota has used it up, so that the next
+/// epoch begins at once; false if no tenant has a quota. @param seen in this epoch so far
 bool is_over(std::span<const Entrant> entrants, std::span<const Observation> seen,
              const Settings &settings);
 

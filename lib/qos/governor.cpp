@@ -24,9 +24,9 @@ Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
     apply();
 }
 
-void Governor::set_turns(std::size_t tenant, std::int64_t turns) {
-    changed_ = changed_ || entrants_[tenant].turns != turns;
-    entrants_[tenant].turns = turns;
+void Governor::set_tsgs(std::size_t tenant, std::int64_t tsgs) {
+    changed_ = changed_ || entrants_[tenant].tsgs != tsgs;
+    entrants_[tenant].tsgs = tsgs;
 }
 
 void Governor::add(const TenantTurn &turn) {

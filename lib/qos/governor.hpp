@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Keeps the goals of one GPU: takes the turns of its tenants as they are seen, and holds
-/// what they are to have now. It has no clock; times are those of the turns and its caller's.
+/// @file Decides timeslices and pauses on one GPU from the turns of its tenants. It has no clock:
+/// times are those of the turns and of its caller.
 #pragma once
 
 #include "cap.hpp"
@@ -8,7 +8,7 @@
 
 namespace qos {
 
-/// What a tenant is to have.
+/// What is to be set for a tenant.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
@@ -35,21 +35,21 @@ class Governor {
     /// @param goals of the tenants; tasks without a tenant are one of them, too
     Governor(Settings settings, std::vector<Goal> goals, Ns now);
 
-    /// It has so many TSGs that compete for the GPU; 0: it is not there. In effect with the next
-    /// epoch, or at once where it is about which of them is there.
-    void set_turns(std::size_t tenant, std::int64_t turns);
-    /// In the order of time; those until now come before step(now).
+    /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
+    /// the next step().
+    void set_tsgs(std::size_t tenant, std::int64_t tsgs);
+    /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
-    /// Turns were lost here.
+    /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
     /// Returns the epoch that ends at @p now, if one does.
     std::optional<EpochRecord> step(Ns now);
-    /// When step() has something to decide at the earliest, unless a turn comes.
+    /// Returns the earliest time at which step() has something to decide, if no turn comes before.
     Ns due() const;
 
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
-    /// A cap's credit, or what a promise is owed; 0: it has neither.
+    /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
@@ -67,7 +67,7 @@ class Governor {
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
-    bool changed_ = false; ///< the tenants that are there
+    bool changed_ = false; ///< a number of TSGs, since the plan was made
 };
 
 } // namespace qos

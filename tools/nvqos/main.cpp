@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
                 {.diagnose = "nvdebugctl doctor", .capture = "nvdebugctl capture FILE"});
         });
     } catch (const std::exception &error) {
-        nvqos::complain(error.what());
+        nvqos::warn(error.what());
     }
     return nvqos::failed;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command_line.hpp"
+#include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
 #include "report.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 
 using qos::Ns;
 
-/// Whether all of it was written.
+/// Returns whether all of the text was written.
 bool print(const std::string &text) {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
            std::fflush(stdout) == 0;
@@ -32,8 +33,8 @@ Outcome<void> write(const std::string &text) {
     return {};
 }
 
-/// Would a line be taken at once? A reader that is slow, or a terminal that is stopped, must not
-/// keep tasks from being looked after.
+/// Returns whether a line can be written without blocking: goals are kept even if the reader is
+/// slow or the terminal is stopped.
 bool is_stdout_ready() {
     pollfd out{STDOUT_FILENO, POLLOUT, 0};
     return ::poll(&out, 1, 0) != 0;
@@ -45,15 +46,16 @@ Ns monotonic() {
     return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
 }
 
-sigset_t signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-        sigaddset(&set, one);
+/// Signals that end the program, and with --file SIGHUP, by which the file is read again: also if
+/// SIGHUP is ignored (nohup).
+sigset_t signals(const Invocation &invocation) {
+    sigset_t set = nvdebug::base::ending_signals({SIGQUIT});
+    if (invocation.file)
+        sigaddset(&set, SIGHUP);
     return set;
 }
 
-/// Goals on all GPUs, until the end.
+/// Keeps goals on all GPUs until a signal, the end of --for, or a failure.
 class Session {
   public:
     explicit Session(Invocation invocation)
@@ -70,7 +72,7 @@ class Session {
             if (std::ranges::find(*gpus, number, &nvdebug::Gpu::index) == gpus->end())
                 return fail(failed, fmt::format("there is no GPU {}; there are {}, from 0 on",
                                                 number, gpus->size()));
-        // A program that is suspended keeps nothing changed after three of its epochs.
+        // If this program is suspended for three epochs, tasks get back what they had.
         const auto patience =
             std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
         for (const nvdebug::Gpu &gpu : *gpus) {
@@ -79,7 +81,7 @@ class Session {
             auto warden = Warden::start(
                 gpu, invocation_.asked,
                 {.dry_run = invocation_.dry_run, .patience = std::chrono::milliseconds(patience)},
-                complain);
+                warn);
             if (!warden)
                 return tl::unexpected(
                     Failure{warden.error().exit,
@@ -97,8 +99,7 @@ class Session {
                             "process {} has no GPU context; 'nvdebugctl task list' lists those "
                             "that have one",
                             *tenant.who.pid));
-                complain(
-                    fmt::format("{}: no task fits yet", nvdebug::base::printable(tenant.name)));
+                warn(fmt::format("{}: no task fits yet", nvdebug::base::printable(tenant.name)));
             }
         return {};
     }
@@ -119,7 +120,7 @@ class Session {
                         report.error().exit, fmt::format("gpu{}: {}", wardens_[n]->gpu().index(),
                                                          report.error().sentence)});
                 if (*report) {
-                    if (auto written = tell(**report); !written)
+                    if (auto written = print_line(**report); !written)
                         return tl::unexpected(written.error());
                     last[n] = std::move(**report);
                     has[n] = true;
@@ -147,9 +148,9 @@ class Session {
 
   private:
     /// The signal that came within the time; 0: none.
-    static int wait_for(Ns ns) {
+    int wait_for(Ns ns) const {
         const timespec time{ns / qos::second, ns % qos::second};
-        const sigset_t set = signals();
+        const sigset_t set = signals(invocation_);
         const int signal = sigtimedwait(&set, nullptr, &time);
         return signal > 0 ? signal : 0;
     }
@@ -157,12 +158,12 @@ class Session {
     void read_again() {
         auto asked = goals_of(invocation_);
         if (asked && asked->gpus != invocation_.asked.gpus)
-            complain("which GPUs are meant is not changed by SIGHUP: start nvqos anew for that");
+            warn("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
         for (const auto &warden : wardens_) {
             const auto set = asked ? warden->set_goals(*asked) : tl::unexpected(asked.error());
             if (!set) {
-                complain(set.error().sentence + "; the goals stay as they were");
-                // On all GPUs the same.
+                warn(set.error().sentence + "; the goals stay as they were");
+                // All GPUs have the same goals.
                 for (const auto &other : wardens_)
                     if (asked)
                         static_cast<void>(other->set_goals(invocation_.asked));
@@ -172,8 +173,8 @@ class Session {
         invocation_.asked = std::move(*asked);
     }
 
-    /// A line of JSON, if those are wanted.
-    Outcome<void> tell(const Report &report) {
+    /// Prints a line of JSON with --json.
+    Outcome<void> print_line(const Report &report) {
         if (!invocation_.json)
             return {};
         if (!is_stdout_ready()) {
@@ -183,6 +184,7 @@ class Session {
         return write(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
     }
 
+    /// Prints the table, unless --json or --quiet is given.
     Outcome<void> show(const std::vector<Report> &reports) {
         if (invocation_.json || invocation_.quiet || !is_stdout_ready())
             return {};
@@ -217,17 +219,17 @@ class Session {
         std::uint64_t violations = 0;
         for (const auto &warden : wardens_)
             violations += warden->violations();
-        // All is put back before the last word.
+        // Restores all tasks before the last line is printed.
         wardens_.clear();
         if (!violations)
             return done;
-        complain(fmt::format("goals were not kept at the end of {} epochs", violations));
+        warn(fmt::format("goals were not kept at the end of {} epochs", violations));
         return not_kept;
     }
 
     Invocation invocation_;
     const bool is_terminal_;
-    std::uint64_t left_out_ = 0; ///< lines
+    std::uint64_t left_out_ = 0; ///< lines that were not printed
     std::vector<std::unique_ptr<Warden>> wardens_;
 };
 
@@ -248,8 +250,8 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
     const auto tree = open();
     if (!tree)
         return fail(tree.error());
-    // Before anything is changed, so that none of them ends the program in the middle.
-    const sigset_t set = signals();
+    // Blocked before anything is changed, so that no signal ends the program halfway.
+    const sigset_t set = signals(*invocation);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     Session session(std::move(*invocation));
     if (auto started = session.start(*tree); !started)
@@ -259,7 +261,7 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
 
 } // namespace
 
-void complain(const std::string &sentence) {
+void warn(const std::string &sentence) {
     std::fprintf(stderr, "nvqos: %s\n", sentence.c_str());
 }
 
@@ -267,7 +269,7 @@ Exit run(const std::vector<std::string> &words, const Open &open) {
     const auto status = perform(words, open);
     if (status)
         return *status;
-    complain(status.error().sentence);
+    warn(status.error().sentence);
     return status.error().exit;
 }
 

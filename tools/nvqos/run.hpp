@@ -13,10 +13,10 @@ namespace nvqos {
 
 using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
 
-/// Returns the exit status. Blocks SIGINT, SIGTERM and SIGHUP, and waits for them.
+/// Returns the exit status. Blocks the signals that end the program, and waits for them.
 Exit run(const std::vector<std::string> &words, const Open &open);
 
-/// On stderr.
-void complain(const std::string &sentence);
+/// Prints a line on stderr.
+void warn(const std::string &sentence);
 
 } // namespace nvqos

@@ -15,13 +15,14 @@ using qos::Ns;
 
 namespace {
 
-constexpr std::uint32_t drivers_own = 0xffffffff;
-/// Looks without a reason: for tasks that have ended, and what no switch has shown.
+constexpr std::uint32_t drivers_own_pid = 0xffffffff;
+/// How often processes are read without a cause: for tasks that ended, or have not run yet.
 constexpr Ns slow_look = 5 * qos::second;
-/// A look at processes may take so long; caps are not looked after meanwhile. What is left, where
-/// many come at once, is for the next step.
+/// Limit for reading processes, as caps are not checked meanwhile. Where many are new, the next
+/// step goes on.
 constexpr Ns longest_look = 50 * qos::ms;
-/// It waits until nothing else is due for so long, but not for more epochs than these.
+/// Processes are read when nothing else is due for time_for_look, and after longest_delay epochs in
+/// any case.
 constexpr Ns time_for_look = 25 * qos::ms;
 constexpr int longest_delay = 3;
 
@@ -41,14 +42,14 @@ std::vector<qos::Goal> goals_of(const Asked &asked) {
     return goals;
 }
 
-/// Caps alone are kept by pauses: timeslices stay as they are.
+/// Returns whether goals need timeslices: caps alone are kept by pauses.
 bool takes_timeslices(const Asked &asked) {
     return std::ranges::any_of(goals_of(asked), [](const qos::Goal &goal) {
         return goal.aim != qos::Aim::best_effort || goal.weight != 1;
     });
 }
 
-std::string named(const nvdebug::Process &process) {
+std::string name_of(const nvdebug::Process &process) {
     return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
 
@@ -87,13 +88,13 @@ std::string sentence_of(const qos::Conflict &conflict, const std::string &name) 
 
 } // namespace
 
-Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Say say)
-    : gpu_(std::move(gpu)), asked_(asked), options_(options), say_(std::move(say)),
+Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
+    : gpu_(std::move(gpu)), asked_(asked), options_(options), warn_(std::move(warn)),
       sets_timeslices_(takes_timeslices(asked)), violations_(asked.tenants.size() + 1) {}
 
 Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
-                                               const Options &options, Say say) {
-    std::unique_ptr<Warden> warden(new Warden(std::move(gpu), asked, options, std::move(say)));
+                                               const Options &options, Warn warn) {
+    std::unique_ptr<Warden> warden(new Warden(std::move(gpu), asked, options, std::move(warn)));
     auto reader = warden->gpu_.follow_switches();
     if (!reader)
         return fail(reader.error());
@@ -107,7 +108,7 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
     warden->claim_ =
         nvdebug::base::claim_shares("/run", info ? info->pci_address.value_or("") : "");
     if (!warden->claim_ && !options.dry_run)
-        return fail(failed, "another nvqos, or 'nvdebugctl task set --share', is at work on this "
+        return fail(failed, "another nvqos, or 'nvdebugctl task set --share', runs on this "
                             "GPU: give all goals in one, "
                             "or end it first");
     const auto now = warden->reader_->now_ns();
@@ -132,10 +133,10 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
 
 std::vector<std::string> Warden::refusals() const {
     std::vector<qos::Entrant> entrants = governor_->entrants();
-    // Tenants that are not there yet are promised their part, too.
+    // Tenants without a task are promised their part as well.
     for (std::size_t n = 0; n < asked_.tenants.size(); n++)
-        entrants[n].turns = std::max<std::int64_t>(entrants[n].turns, 1);
-    if (entrants.back().turns == 0)
+        entrants[n].tsgs = std::max<std::int64_t>(entrants[n].tsgs, 1);
+    if (entrants.back().tsgs == 0)
         entrants.pop_back();
     std::vector<std::string> sentences;
     for (const qos::Conflict &conflict : qos::conflicts(entrants, asked_.settings))
@@ -146,10 +147,10 @@ std::vector<std::string> Warden::refusals() const {
     return sentences;
 }
 
-void Warden::say_once(const std::string &sentence) {
+void Warden::warn_once(const std::string &sentence) {
     constexpr std::size_t most = 1000;
-    if (said_.size() < most && said_.insert(sentence).second)
-        say_(sentence);
+    if (warned_.size() < most && warned_.insert(sentence).second)
+        warn_(sentence);
 }
 
 // --- tasks ---
@@ -158,7 +159,7 @@ std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
     for (std::size_t n = 0; n < asked_.tenants.size(); n++) {
         const Selector &who = asked_.tenants[n].who;
         const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
-        // The number of a process that has ended is another's.
+        // The pid of a process that has ended may have been reused.
         if (meant != meant_.end() && process.started && meant->second != *process.started)
             continue;
         if (fits(who, process))
@@ -174,13 +175,13 @@ Warden::Task &Warden::task_of(std::uint32_t pid) {
         task.process = reader_->process(pid);
         task.process.pid = pid;
         task.tenant = tenant_of(task.process);
-        wants_look_ = wants_look_ || !passed_over_.contains(pid);
+        look_needed_ = look_needed_ || !passed_over_.contains(pid);
     }
     return task;
 }
 
 void Warden::hold(Task &task) {
-    // First what an earlier one has changed is put back.
+    // The old hold restores the task before a new one reads its state.
     task.hold.reset();
     task.asked.reset();
     task.paused_since.reset();
@@ -189,8 +190,8 @@ void Warden::hold(Task &task) {
     if (held)
         task.hold = std::move(*held);
     else if (held.error().code != nvdebug::ErrorCode::not_found)
-        say_once(fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
-                             gpu_.index(), named(task.process), held.error().sentence));
+        warn_once(fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
+                              gpu_.index(), name_of(task.process), held.error().sentence));
 }
 
 Outcome<void> Warden::look_for_tasks() {
@@ -202,7 +203,7 @@ Outcome<void> Warden::look_for_tasks() {
         return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
                                                                : Outcome<void>();
     if (owners->denied || owners->hidden)
-        say_once(
+        warn_once(
             fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
                         gpu_.index()));
     std::set<std::uint32_t> there;
@@ -218,7 +219,7 @@ Outcome<void> Warden::look_for_tasks() {
             if (tenant.who.pid == process.pid && process.started)
                 meant_.try_emplace(process.pid, *process.started);
         Task &task = tasks_[process.pid];
-        // A command may be another one by now.
+        // The pid may have been reused, or the process may run another command.
         const bool same =
             nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
         task.process = process;
@@ -234,27 +235,27 @@ Outcome<void> Warden::look_for_tasks() {
         if (!options_.dry_run)
             hold(task);
     }
-    // Of those that may not be looked at, and have ended, another look finds no more.
+    // Reading again does not find processes that are hidden from this user, or have ended.
     passed_over_.clear();
     for (const auto &[pid, task] : tasks_)
         if (!there.contains(pid))
             passed_over_.insert(pid);
     std::erase_if(tasks_, [&](const auto &one) { return !there.contains(one.first); });
-    count_turns();
-    wants_look_ = false;
+    count_tsgs();
+    look_needed_ = false;
     return {};
 }
 
-void Warden::count_turns() {
+void Warden::count_tsgs() {
     std::vector<std::int64_t> turns(asked_.tenants.size() + 1);
     for (const auto &[pid, task] : tasks_) {
-        // Without lists it is not known which TSGs are of GR0: a process mostly has one there.
+        // Without runlists it is unknown which TSGs are of GR0; a process mostly has one there.
         const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
         turns[task.tenant] +=
             static_cast<std::int64_t>(runlist_ ? tsgs : std::min<std::size_t>(tsgs, 1));
     }
     for (std::size_t n = 0; n < turns.size(); n++)
-        governor_->set_turns(n, turns[n]);
+        governor_->set_tsgs(n, turns[n]);
 }
 
 bool Warden::has_tasks_of(std::size_t tenant) const {
@@ -267,15 +268,15 @@ bool Warden::has_tasks_of(std::size_t tenant) const {
 void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
     for (const nvdebug::Turn &turn : turns) {
         const std::uint32_t pid = turn.who.pid.value_or(0), context = turn.who.context.value_or(0);
-        if (pid == 0 || pid == drivers_own)
+        if (pid == 0 || pid == drivers_own_pid)
             continue;
         const Task &task = task_of(pid);
         const auto [seen, fresh] = contexts_.try_emplace({pid, context}, 0);
-        wants_look_ = wants_look_ || fresh;
+        look_needed_ = look_needed_ || fresh;
         const Ns begin = ns_of(turn.begin_ns);
         Ns end = ns_of(turn.end_ns);
-        // The record may not have that a paused task has left: what it had when the pause had come
-        // is the last of it.
+        // The driver may not record that a paused task left the GPU: its turn ends with the pause
+        // at the latest.
         if (task.paused_since && seen->second == begin)
             end = std::clamp(*task.paused_since, begin, end);
         seen->second = ns_of(turn.end_ns);
@@ -302,7 +303,7 @@ Outcome<Ns> Warden::read() {
         lost_ = *dropped;
     }
     take(found_, true);
-    // Switches after the clock was read are there already.
+    // Some switches are later than the reading of the clock above.
     now_ = std::max({now_, ns_of(*now), ns_of(last_switch_)});
     turns_.split(static_cast<std::uint64_t>(now_), found_);
     take(found_, false);
@@ -319,7 +320,7 @@ nvdebug::TaskState Warden::wanted(const Task &task) const {
     nvdebug::TaskState state{.paused = lever.paused};
     if (sets_timeslices_) {
         const auto ns = static_cast<std::uint64_t>(lever.timeslice / qos::us * qos::us);
-        // A change of less than a hundredth is not worth a request.
+        // A change of less than 1 % is not worth a request.
         const auto before = task.asked ? task.asked->timeslice_ns : std::nullopt;
         const std::uint64_t apart = !before ? ns : *before > ns ? *before - ns : ns - *before;
         state.timeslice_ns = before && apart * 100 <= ns ? *before : ns;
@@ -336,10 +337,10 @@ void Warden::apply(Ns now) {
         task.hold.reset();
         task.asked.reset();
         task.channels.clear();
-        wants_look_ = true;
+        look_needed_ = true;
         if (error.code != nvdebug::ErrorCode::not_found)
-            say_once(
-                fmt::format("gpu{}: {}: {}", gpu_.index(), named(task.process), error.sentence));
+            warn_once(
+                fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
     };
     for (auto &[pid, task] : tasks_) {
         if (!task.hold)
@@ -379,7 +380,7 @@ Outcome<std::optional<Report>> Warden::step() {
     }
     apply(*now);
     const Ns since = *now - looked_at_, length = asked_.settings.epoch;
-    const bool wanted = unfinished_ || since >= (wants_look_ ? length : slow_look);
+    const bool wanted = unfinished_ || since >= (look_needed_ ? length : slow_look);
     if (wanted && (governor_->due() - *now >= time_for_look || since >= longest_delay * length)) {
         if (auto looked = look_for_tasks(); !looked)
             return tl::unexpected(looked.error());
@@ -404,7 +405,7 @@ Outcome<void> Warden::set_goals(const Asked &asked) {
     const auto divide = [&] {
         for (auto &[pid, task] : tasks_)
             task.tenant = tenant_of(task.process);
-        count_turns();
+        count_tsgs();
     };
     divide();
     if (const auto refused = refusals(); !refused.empty()) {
@@ -437,7 +438,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
              made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
-             entrant.turns, violations_[n]});
+             entrant.tsgs, violations_[n]});
     }
     return made;
 }
