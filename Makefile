@@ -119,11 +119,11 @@ endef
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos exporter)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos exporter slurm_plugin)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
-	@for component in lib dev tool exporter; do \
+	@for component in lib dev tool exporter slurm; do \
 		DESTDIR="$(DESTDIR)" cmake --install $(BUILD)/release --strip --component $$component || exit 1; \
 	done
 	@test -n "$(DESTDIR)" -o "$$(id -u)" != 0 || ldconfig
@@ -305,7 +305,7 @@ core-tree: cmake
 
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
-	@scripts/install-deps build package fuzz kernel folder arm64 shells
+	@scripts/install-deps build package fuzz kernel folder arm64 shells slurm
 	@scripts/check
 
 check-all: export NVDEBUG_LONG := 1

@@ -132,6 +132,7 @@ def test_what_is_installed(prefix, libdir):
         "share/man/man1/nvdebugctl.1", "share/man/man1/nvstgm.1",
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
+                 "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected

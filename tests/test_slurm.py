@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Slurm's plugin in a real Slurm of one node: options, what nvqos is asked and when, and what users read. A stand-in is
+at nvqos' socket."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import desk
+from ctl import ROOT
+from slurm import NOBODY, PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
+
+TARGETS = ("slurm_plugin", *desk.TARGETS)
+GPU = "--gres=gpu:1"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """The plugin and nvqos (NVDEBUG_NO_BUILD: taken on trust)."""
+    if os.getuid():
+        pytest.skip("Slurm's daemons take root, which CI has")
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "slurm", "sh", "-c",
+                        f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+    assert shutil.which("slurmctld") and shutil.which("munged"), "no Slurm: run 'scripts/install-deps slurm'"
+    assert PLUGIN.exists(), "libslurm-dev was not there when it was configured"
+
+
+@pytest.fixture(scope="module")
+def running(built):
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(running):
+    running.plugstack()
+    yield running
+    running.settle()
+
+
+def srun(cluster, *words, command=("true",), **options):
+    return cluster.run("srun", *words, *command, **options)
+
+
+@pytest.mark.parametrize("words, sentence", (
+    (["--gpu-share=30"], "--gpu-share takes a part of the GPU's time as 30%"),
+    (["--gpu-share=0%"], "not '0%'"),
+    (["--gpu-share=100.5%"], "not '100.5%'"),
+    (["--gpu-share=1.23456%"], "not '1.23456%'"),
+    (["--gpu-share=-1%"], "not '-1%'"),
+    (["--gpu-share=" + "3" * 99 + "%"], "not '333"),
+    (["--gpu-share=3\n0%"], "not '3?0%'"),
+    (["--gpu-cap=x"], "--gpu-cap takes a part"),
+    (["--gpu-tpcs=0"], "--gpu-tpcs takes a number of TPCs"),
+    (["--gpu-tpcs=101%"], "not '101%'"),
+    (["--gpu-timeslice=500"], "--gpu-timeslice takes a time as 500us"),
+    (["--gpu-timeslice=0us"], "not '0us'"),
+    (["--gpu-timeslice=1m"], "not '1m'"),
+    (["--gpu-best-effort=0"], "--gpu-best-effort takes a weight"),
+    (["--gpu-best-effort=1001"], "not '1001'"),
+    (["--gpu-share=30%", "--gpu-latency"], "--gpu-share and --gpu-latency make no sense together"),
+    (["--gpu-best-effort", "--gpu-latency"], "--gpu-latency and --gpu-best-effort make no sense together"),
+    (["--gpu-share=60%", "--gpu-cap=50%"], "--gpu-cap=50% is less than --gpu-share=60%"),
+    (["--gpu-timeslice=1ms", "--gpu-cap=50%"], "--gpu-timeslice and --gpu-cap make no sense together"),
+    (["--gpu-tpcs=8", "--gpu-share=50%"], "--gpu-tpcs and --gpu-share make no sense together"),
+))
+@pytest.mark.parametrize("program", ("srun", "sbatch"))
+def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words, sentence):
+    with StandIn(cluster.socket) as nvqos:
+        command = ["true"] if program == "srun" else ["--wrap=true"]
+        done = cluster.run(program, GPU, *words, *command)
+        assert done.status != 0
+        assert sentence in sentences(done.err)[0]
+        assert not nvqos.asked
+        assert not cluster.run("squeue", "-h").out.strip()
+
+
+@pytest.mark.parametrize("words, goal", (
+    (["--gpu-share=30%"], "share:30%"),
+    (["--gpu-share=12.5%", "--gpu-cap=50%"], "share:12.5%,cap:50%"),
+    (["--gpu-cap=100%", "--gpu-latency"], "cap:100%,latency"),
+    (["--gpu-timeslice=500us"], "timeslice:500us"),
+    (["--gpu-best-effort"], "best-effort"),
+    (["--gpu-best-effort=3"], "best-effort:3"),
+))
+def test_what_is_asked_of_nvqos(cluster, words, goal):
+    answers = {"hold": "ok", "release": "ok asked for it, got all of it"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
+        done = srun(cluster, GPU, *words, command=("echo", "it ran"))
+    assert (done.status, done.out) == (0, "it ran\n")
+    hold, release = nvqos.asked
+    assert (hold.verb, hold.goal, hold.one("gpu")) == ("hold", goal, "0")
+    assert release.line == f"release {hold.name}"
+    assert hold.name.startswith("job:") and hold.name.endswith(".0")
+    assert sentences(done.err) == ["asked for it, got all of it"]
+
+
+def test_help_and_jobs_that_ask_for_nothing(cluster):
+    assert srun(cluster, command=("true",)).err == ""
+    shown = cluster.run("srun", "--help").out
+    for option in ("gpu-share=PART", "gpu-cap=PART", "gpu-tpcs=NUMBER", "gpu-timeslice=TIME", "gpu-latency", "gpu-best-effort"):
+        assert f"--{option}" in shown
+
+
+def test_the_goal_is_held_before_the_program_starts(cluster):
+    def answer(asked):
+        # The program would have begun meanwhile.
+        time.sleep(0.3)
+        asked.then = [asked.program(pid) for pid in asked.all("pid")]
+        asked.holders = [asked.program(pid) for pid in asked.all("holder")]
+        return "ok"
+
+    with StandIn(cluster.socket, answer) as nvqos:
+        assert srun(cluster, GPU, "--gpu-share=30%", command=("sh", "-c", "sleep 0.1")).status == 0
+    (hold,) = nvqos.of("hold")
+    assert "slurmstepd" in hold.then[0] and hold.then == hold.holders
+    assert hold.one("pid") != hold.one("holder")
+
+
+@pytest.mark.parametrize("kind", ("required", "optional"))
+@pytest.mark.parametrize("answer", ("refused GPU 0: shares add up to 105 %, and 99.3 % can be promised", "error there is no GPU 7"))
+def test_a_refused_task_does_not_start(cluster, kind, answer):
+    cluster.plugstack(kind=kind)
+    with StandIn(cluster.socket, lambda asked: answer) as nvqos:
+        done = srun(cluster, GPU, "-n2", "--overcommit", "--gpu-share=75%", command=("echo", "it ran"))
+    assert done.status != 0 and done.out == ""
+    # Once, and not for each task.
+    assert sentences(done.err) == [answer.partition(" ")[2]]
+    assert not nvqos.of("release")
+
+
+@pytest.mark.parametrize("answer, why", (
+    (None, "waiting for its answer took longer than 1 s"),
+    (b"", "waiting for its answer failed"),
+    ("hello", "its answer 'hello' is none of nvqos"),
+    ("refused", "its answer 'refused' is none of nvqos"),
+    (b"\x1b[2J\n", "its answer '?[2J' is none of nvqos"),
+    (b"ok " + 4096 * b"x", "waiting for its answer failed: Message too long"),
+))
+def test_an_nvqos_that_is_broken(cluster, answer, why):
+    cluster.plugstack("timeout=1")
+    with StandIn(cluster.socket, lambda asked: answer) as nvqos:
+        done = srun(cluster, GPU, "-n2", "--overcommit", "--gpu-share=75%", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        (sentence,) = sentences(done.err)
+        assert f"nvqos does not answer at {cluster.socket} on this node: {why}" in sentence
+        # The second task does not wait for it again.
+        assert len(nvqos.of("hold")) == 1
+        cluster.plugstack("timeout=1", "best-effort")
+        done = srun(cluster, GPU, "--gpu-share=75%", command=("echo", "it ran"))
+    assert (done.status, done.out) == (0, "it ran\n")
+    (sentence,) = sentences(done.err)
+    assert why in sentence and "The job runs without its goal" in sentence
+    # Slurm goes on.
+    assert srun(cluster, command=("true",)).status == 0
+
+
+@contextlib.contextmanager
+def full_queue(path):
+    """A socket at which no more clients are taken."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(path))
+        stack.callback(path.unlink)
+        listener.listen(0)
+        with pytest.raises(BlockingIOError):
+            for _ in range(100):
+                client = stack.enter_context(socket.socket(socket.AF_UNIX))
+                client.setblocking(False)
+                client.connect(str(path))
+        yield
+
+
+@pytest.mark.parametrize("there", ("nothing", "a file", "full"))
+def test_no_nvqos(cluster, there):
+    cluster.plugstack("timeout=1")
+    with contextlib.ExitStack() as stack:
+        if there == "a file":
+            cluster.socket.touch()
+            stack.callback(cluster.socket.unlink)
+        if there == "full":
+            stack.enter_context(full_queue(cluster.socket))
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        (sentence,) = sentences(done.err)
+        assert "nvqos does not answer at" in sentence and "systemctl start nvqos" in sentence
+        cluster.plugstack("timeout=1", "best-effort")
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("echo", "it ran"))
+        assert done.out == "it ran\n" and "The job runs without its goal" in sentences(done.err)[0]
+
+
+def test_tasks_and_gpus_of_a_step(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        assert srun(cluster, "--gres=gpu:2", "-n2", "--overcommit", "--gpu-share=30%").status == 0
+    one, two = nvqos.of("hold")
+    assert one.all("gpu") == two.all("gpu") == ["0", "1"]
+    assert (one.name, one.one("holder")) == (two.name, two.one("holder")) and one.one("pid") != two.one("pid")
+    assert len(nvqos.of("release")) == 1
+
+
+def test_two_jobs_beside_each_other(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        first = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
+        assert comes_true(lambda: nvqos.of("hold"))
+        assert srun(cluster, GPU, "--gpu-cap=30%").status == 0
+        one, two = nvqos.of("hold")
+        # Numbers of the node, not those that the job sees.
+        assert (one.one("gpu"), two.one("gpu")) == ("0", "1") and one.name != two.name
+        assert [asked.name for asked in nvqos.of("release")] == [two.name]
+        first.process.send_signal(signal.SIGKILL)
+        cluster.settle()
+
+
+def test_an_array(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        path = cluster.folder / "array.sh"
+        path.write_text("#!/bin/sh\nsleep 0.2\n", encoding="utf-8")
+        done = cluster.run("sbatch", "--parsable", "--array=0-2", GPU, "--gpu-share=20%", path)
+        assert cluster.has_ended(done.out.strip())
+        assert comes_true(lambda: len(nvqos.of("release")) == 3)
+    names = {asked.name for asked in nvqos.of("hold")}
+    assert len(names) == 3 and all(name.endswith(".batch") for name in names)
+    assert {asked.name for asked in nvqos.of("release")} == names
+
+
+def test_steps_of_a_batch_script_have_its_share(cluster):
+    answers = {"hold": "ok", "release": "ok got 29.8 %"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
+        number, out = cluster.batch("srun true\nsrun --gres=gpu:1 true\nsrun --gpu-share=20% true\necho it ran",
+                                    "--gres=gpu:2", "--gpu-share=30%")
+        assert cluster.has_ended(number) and comes_true(lambda: len(nvqos.of("release")) == 2)
+        assert comes_true(lambda: "29.8" in out.read_text(encoding="utf-8"))
+        assert not list(cluster.folder.glob("slurm-job-*"))
+    batch, one, two, other = nvqos.of("hold")
+    assert batch.name == one.name == two.name == f"job:{number}.batch"
+    assert batch.goal == one.goal == two.goal and batch.words[:2] == one.words[:2] == two.words[:2]
+    assert batch.one("holder") == one.one("holder") == two.one("holder")
+    # With another goal a step has a hold of its own.
+    assert (other.name, other.goal) == (f"job:{number}.2", "share:20%") and other.one("holder") != batch.one("holder")
+    assert [asked.name for asked in nvqos.of("release")] == [other.name, batch.name]
+    assert "it ran" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ends", ("scancel", "the task is killed", "srun is interrupted"))
+def test_it_is_released_whatever_ends_the_job(cluster, ends):
+    with StandIn(cluster.socket) as nvqos:
+        job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
+        assert comes_true(lambda: nvqos.of("hold"))
+        (hold,) = nvqos.of("hold")
+        pid = int(hold.one("pid"))
+        assert comes_true(lambda: "sleep" in (hold.program(pid) or ""))
+        if ends == "scancel":
+            assert cluster.run("scancel", hold.name[4:].partition(".")[0]).status == 0
+        elif ends == "the task is killed":
+            os.kill(pid, signal.SIGKILL)
+        else:
+            job.process.send_signal(signal.SIGTERM)
+        assert comes_true(lambda: [asked.name for asked in nvqos.of("release")] == [hold.name])
+        assert job.wait().status != 0
+
+
+def test_a_job_that_outlives_nvqos(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "0.5")
+        assert comes_true(lambda: nvqos.of("hold"))
+    assert job.wait().status == 0
+    (sentence,) = sentences(job.err)
+    assert "nvqos ended while the step ran, and with it the goal share:30%" in sentence
+
+
+def test_nvqos_was_started_anew(cluster):
+    answers = {"hold": "ok", "release": "error nothing is held by that name"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]):
+        done = srun(cluster, GPU, "--gpu-share=30%")
+    assert sentences(done.err) == ["the goal share:30% was not kept until the end: nothing is held by that name"]
+
+
+def test_a_step_without_a_gpu(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        # A user's variables name no GPU.
+        env = {"SLURM_STEP_GPUS": "1", "SLURM_JOB_GPUS": "1", "CUDA_VISIBLE_DEVICES": "1"}
+        done = srun(cluster, "--gpu-share=30%", command=("echo", "it ran"), env=env)
+        assert done.status != 0 and done.out == "" and "Slurm gives the step no GPU" in sentences(done.err)[0]
+        assert not nvqos.asked
+        cluster.plugstack("all-gpus")
+        assert srun(cluster, "--gpu-share=30%", env=env).status == 0
+        assert not nvqos.of("hold")[0].all("gpu")
+
+
+def test_a_user_who_is_not_root(cluster):
+    answers = {"hold": "ok", "release": "ok got 29.8 %"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("id", "-u"), user=NOBODY)
+    assert (done.status, done.out, sentences(done.err)) == (0, "65534\n", ["got 29.8 %"])
+    assert nvqos.of("hold")[0].one("gpu") == "0"
+
+
+@pytest.mark.parametrize("shards, goal", ((1, "share:23.7500%"), (SHARDS, "share:95.0000%")))
+def test_shards_are_shares(cluster, shards, goal):
+    cluster.plugstack(f"shards={SHARDS}")
+    with StandIn(cluster.socket) as nvqos:
+        assert srun(cluster, f"--gres=shard:{shards}").status == 0
+        (hold,) = nvqos.of("hold")
+        assert (hold.goal, len(hold.all("gpu"))) == (goal, 1)
+        # What is asked for goes before; and other jobs are left alone.
+        assert srun(cluster, f"--gres=shard:{shards}", "--gpu-cap=50%").status == 0
+        assert nvqos.of("hold")[1].goal == "cap:50%"
+        assert srun(cluster, GPU).status == 0 and len(nvqos.of("hold")) == 2
+        # Fewer than Slurm has.
+        cluster.plugstack("shards=1")
+        if shards > 1:
+            done = srun(cluster, f"--gres=shard:{shards}", command=("echo", "it ran"))
+            assert done.out == "" and "correct it to gres.conf's Count" in sentences(done.err)[0]
+
+
+@pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "Best-Effort"))
+def test_arguments_that_make_no_sense(cluster, word):
+    """Only jobs that ask for something are refused."""
+    with StandIn(cluster.socket) as nvqos:
+        cluster.plugstack(word)
+        assert srun(cluster).status == 0
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        assert f"plugstack.conf gives spank_nvdebug.so '{word}'" in done.err
+        assert not nvqos.asked
+
+
+class TestTpcs:
+    """nvtaskset and a program over the stand-ins for CUDA and the driver, as Slurm's tasks."""
+
+    @pytest.fixture
+    def export(self, cluster, open_desk):
+        """The option that has tasks find the stand-ins."""
+        cluster.plugstack(f"nvtaskset={desk.TOOL}")
+        names = ("LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_CACHE_HOME", "NVTASKSET_DRIVER_FOLDER", "STAND_IN_LOG", "STAND_IN_GPUS",
+                 "STAND_IN_SEED")
+        # Without MPS there.
+        env = {name: open_desk.env[name] for name in names} | {"CUDA_MPS_PIPE_DIRECTORY": f"{open_desk.folder}/none"}
+        return "--export=ALL," + ",".join(f"{name}={value}" for name, value in env.items())
+
+    @pytest.mark.parametrize("part, sms", (("8", 16), ("25%", 34)))
+    def test_a_task_is_kept_to_them(self, cluster, export, part, sms):
+        done = srun(cluster, "--gres=shard:1", f"--gpu-tpcs={part}", export, command=(desk.PROGRAM, "device 0", "launch"))
+        assert done.status == 0, done.err
+        assert len(desk.sms_in(done.out.splitlines()[1])) == sms
+
+    def test_each_task_has_its_own(self, cluster, export):
+        job = cluster.begin("srun", "--gres=shard:1", "-n2", "--overcommit", "--label", "--gpu-tpcs=30", export, "sh", "-c",
+                            '"$0" "device 0" launch; exec sleep 100', desk.PROGRAM)
+        assert comes_true(lambda: len(job.out.splitlines()) == 4 or job.process.poll() is not None), job.err
+        answers = [line.partition(": ")[2] for line in job.out.splitlines() if " ok" not in line]
+        one, two = (set(desk.sms_in(answer)) for answer in answers)
+        assert len(one) == len(two) == 60 and not one & two
+        # As nvtaskset lists them, and no more than there are.
+        done = srun(cluster, "--gres=shard:1", "--gpu-tpcs=30", export, command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        assert "nvtaskset: " in done.err and "did not give the task --gpu-tpcs=30" in sentences(done.err)[-1]
+
+    def test_steps_of_a_script_are_in_its_partition(self, cluster, export):
+        number, out = cluster.batch(f'srun {desk.PROGRAM} "device 0" launch; {desk.PROGRAM} "device 0" launch',
+                                    "--gres=shard:1", "--gpu-tpcs=40", export)
+        assert cluster.has_ended(number)
+        one, two = (desk.sms_in(line) for line in out.read_text(encoding="utf-8").splitlines() if "-" in line)
+        assert len(one) == 80 and one == two
+
+    def test_more_than_there_are(self, cluster, export):
+        done = srun(cluster, GPU, "--gpu-tpcs=100", export, command=("echo", "it ran"))
+        assert done.status != 0 and done.out == "" and "nvtaskset: " in done.err
+
+    def test_no_nvtaskset(self, cluster):
+        cluster.plugstack("nvtaskset=/nowhere/nvtaskset")
+        done = srun(cluster, GPU, "--gpu-tpcs=8", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        assert "/nowhere/nvtaskset: No such file" in done.err
+
+
+class TestDevicesOfCgroups:
+    """ConstrainDevices, where the machine has cgroups that Slurm can use; its reason is printed where not."""
+
+    @pytest.fixture(scope="class")
+    def constrained(self, built):
+        if not pathlib.Path("/sys/fs/cgroup/devices").is_dir():
+            pytest.skip("/sys/fs/cgroup/devices is not mounted: Slurm's cgroup/v1 has no devices to constrain here")
+        if not os.access("/sys/fs/cgroup/devices", os.W_OK) or read_only("/sys/fs/cgroup/devices"):
+            pytest.skip("/sys/fs/cgroup/devices is read-only, as in a container")
+        with Cluster(constrain=True) as cluster:
+            yield cluster
+
+    def test_the_gpu_is_that_of_the_node(self, constrained):
+        with StandIn(constrained.socket) as nvqos:
+            first = constrained.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
+            assert comes_true(lambda: nvqos.of("hold"))
+            done = srun(constrained, GPU, "--gpu-share=40%", command=("sh", "-c", "echo $CUDA_VISIBLE_DEVICES"))
+            one, two = nvqos.of("hold")
+            assert done.out == "0\n"
+            assert (one.one("gpu"), two.one("gpu")) == ("0", "1")
+            for hold in (one, two):
+                job, step = hold.name[4:].split(".")
+                assert f"/job_{job}/step_{step}" in hold.one("cgroup") + "/" and "task" not in hold.one("cgroup")
+            first.process.kill()
+            constrained.settle()
+
+
+def read_only(path):
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#define _GNU_SOURCE
+#include "hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slurm/spank.h>
+
+/* Beside the socket; false: its path is too long. */
+static bool file_name(char path[static PATH_MAX], const char *socket,
+		      uint32_t job)
+{
+	const char *end = strrchr(socket, '/');
+
+	return snprintf(path, PATH_MAX, "%.*s/slurm-job-%u",
+			(int)(end - socket), socket, job) < PATH_MAX;
+}
+
+/* Is the process a slurmstepd, as this one is? */
+static bool is_stepd(pid_t pid)
+{
+	char name[32], one[PATH_MAX], other[PATH_MAX];
+	ssize_t length, own;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	length = readlink(name, one, sizeof(one));
+	own = readlink("/proc/self/exe", other, sizeof(other));
+	return length > 0 && length == own &&
+	       memcmp(one, other, (size_t)length) == 0;
+}
+
+/* Of the hold of the job's batch script, where it has the same goal. */
+static bool inherit(struct hold *hold, const char *path)
+{
+	char name[STEP_NAME_SIZE], goal[GOAL_SIZE], gpu[GPU_NAME_SIZE];
+	struct gpus gpus = {0};
+	struct stat seen;
+	FILE *file = fopen(path, "re");
+	int holder = 0;
+	bool found;
+
+	if (!file)
+		return false;
+	found = fstat(fileno(file), &seen) == 0 && seen.st_uid == geteuid() &&
+		fscanf(file, "%47s %159s %d", name, goal, &holder) == 3;
+	while (found && gpus.count < GPUS_MOST &&
+	       fscanf(file, "%47s", gpu) == 1)
+		strcpy(gpus.name[gpus.count++], gpu);
+	fclose(file);
+	if (!found || strcmp(goal, hold->goal) != 0 || holder <= 0 ||
+	    !is_stepd(holder))
+		return false;
+	strcpy(hold->name, name);
+	hold->gpus = gpus;
+	hold->holder = holder;
+	hold->inherited = true;
+	return true;
+}
+
+void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
+		  const struct service *service)
+{
+	memset(hold, 0, sizeof(*hold));
+	snprintf(hold->goal, sizeof(hold->goal), "%s", goal);
+	if (!file_name(hold->file, service->path, step->job))
+		hold->file[0] = 0;
+	else if (!step->is_script && inherit(hold, hold->file))
+		return;
+	strcpy(hold->name, step->name);
+	hold->gpus = step->gpus;
+	hold->holder = getpid();
+}
+
+bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE])
+{
+	char cgroup[256];
+	size_t used = (size_t)snprintf(line, LINE_SIZE, "hold %s %s",
+				       hold->name, hold->goal);
+
+	for (size_t gpu = 0; gpu < hold->gpus.count && used < LINE_SIZE; gpu++)
+		used += (size_t)snprintf(line + used, LINE_SIZE - used,
+					 " gpu=%s", hold->gpus.name[gpu]);
+	if (used < LINE_SIZE)
+		used += (size_t)snprintf(line + used, LINE_SIZE - used,
+					 " pid=%d holder=%d", task,
+					 hold->holder);
+	if (used < LINE_SIZE && step_cgroup(task, cgroup, sizeof(cgroup)))
+		used += (size_t)snprintf(line + used, LINE_SIZE - used,
+					 " cgroup=%s", cgroup);
+	return used < LINE_SIZE;
+}
+
+void hold_publish(struct hold *hold, const struct step *step)
+{
+	char unfinished[PATH_MAX + 4];
+	FILE *file;
+	bool whole;
+
+	if (!step->is_script || !*hold->file)
+		return;
+	snprintf(unfinished, sizeof(unfinished), "%s.new", hold->file);
+	unlink(unfinished);
+	file = fopen(unfinished, "wxe");
+	if (!file) {
+		slurm_error("nvdebug: %s: %s: steps of the job have goals of their own",
+			    unfinished, strerror(errno));
+		return;
+	}
+	fprintf(file, "%s %s %d", hold->name, hold->goal, hold->holder);
+	for (size_t gpu = 0; gpu < hold->gpus.count; gpu++)
+		fprintf(file, " %s", hold->gpus.name[gpu]);
+	whole = !ferror(file);
+	whole &= fclose(file) == 0;
+	hold->published = whole && rename(unfinished, hold->file) == 0;
+	if (hold->published)
+		return;
+	slurm_error("nvdebug: %s: %s: steps of the job have goals of their own",
+		    hold->file, strerror(errno));
+	unlink(unfinished);
+}
+
+void hold_withdraw(struct hold *hold)
+{
+	if (hold->published)
+		unlink(hold->file);
+	hold->published = false;
+}

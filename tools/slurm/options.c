@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of the time in millionths, and the number's decimals that count. */
+#define WHOLE 1000000L
+#define DECIMALS 4
+#define TPCS_MOST 999
+#define WEIGHT_MOST 1000
+
+static const char *const names[OPTIONS] = {
+	[OPTION_SHARE] = "gpu-share",
+	[OPTION_CAP] = "gpu-cap",
+	[OPTION_TPCS] = "gpu-tpcs",
+	[OPTION_TIMESLICE] = "gpu-timeslice",
+	[OPTION_LATENCY] = "gpu-latency",
+	[OPTION_BEST_EFFORT] = "gpu-best-effort",
+};
+
+/* As nvqos(1) writes them; TPCs are nvtaskset's. */
+static const char *const goals[OPTIONS] = {
+	[OPTION_SHARE] = "share",
+	[OPTION_CAP] = "cap",
+	[OPTION_TIMESLICE] = "timeslice",
+	[OPTION_LATENCY] = "latency",
+	[OPTION_BEST_EFFORT] = "best-effort",
+};
+
+const char *option_name(enum option option)
+{
+	return names[option];
+}
+
+/* A number without a sign, up to most. Returns its end, NULL if there is none. */
+static const char *parse_number(const char *text, long most, long *number)
+{
+	const char *at = text;
+
+	*number = 0;
+	while (isdigit((unsigned char)*at) && *number <= most)
+		*number = *number * 10 + (*at++ - '0');
+	return at == text || *number > most ? NULL : at;
+}
+
+/* "12.5%": above 0, at most 100 %. In millionths; 0: it is none. */
+static long parse_part(const char *text)
+{
+	long part, decimals = 0;
+	const char *at = parse_number(text, 100, &part);
+	int count = 0;
+
+	if (!at)
+		return 0;
+	if (*at == '.') {
+		at++;
+		for (; isdigit((unsigned char)*at) && count < DECIMALS; count++)
+			decimals = decimals * 10 + (*at++ - '0');
+		if (!count)
+			return 0;
+	}
+	for (; count < DECIMALS; count++)
+		decimals *= 10;
+	part = part * (WHOLE / 100) + decimals;
+	return strcmp(at, "%") == 0 && part <= WHOLE ? part : 0;
+}
+
+/* "500us", "1.5ms", "2s", and more than nothing. */
+static bool is_time(const char *text)
+{
+	const char *at = text;
+	bool any = false;
+
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (; isdigit((unsigned char)*at); at++)
+		any |= *at != '0';
+	if (*at == '.') {
+		if (!isdigit((unsigned char)*++at))
+			return false;
+		for (; isdigit((unsigned char)*at); at++)
+			any |= *at != '0';
+	}
+	return any && (strcmp(at, "us") == 0 || strcmp(at, "ms") == 0 ||
+		       strcmp(at, "s") == 0);
+}
+
+static bool is_tpcs(const char *text)
+{
+	long number;
+	const char *end = parse_number(text, TPCS_MOST, &number);
+
+	if (!end || number < 1)
+		return false;
+	return !*end || (strcmp(end, "%") == 0 && number <= 100);
+}
+
+static bool is_weight(const char *text)
+{
+	long number;
+	const char *end = parse_number(text, WEIGHT_MOST, &number);
+
+	return end && !*end && number >= 1;
+}
+
+/* What the value of an option is, if the one given is not. NULL: it is. */
+static const char *wanted(enum option option, const char *value)
+{
+	switch (option) {
+	case OPTION_SHARE:
+	case OPTION_CAP:
+		return parse_part(value) ?
+			       NULL :
+			       "a part of the GPU's time as 30%, above 0 and at most 100%, with four decimals at most";
+	case OPTION_TPCS:
+		return is_tpcs(value) ?
+			       NULL :
+			       "a number of TPCs, 8, or a part of the GPU's SMs, 25%";
+	case OPTION_TIMESLICE:
+		return is_time(value) ? NULL : "a time as 500us, 2ms or 1s";
+	case OPTION_BEST_EFFORT:
+		return !*value || is_weight(value) ?
+			       NULL :
+			       "a weight of 1 to 1000, or nothing";
+	default:
+		return *value ? "no value" : NULL;
+	}
+}
+
+/* A user's text, cut, and with '?' for what would disturb a terminal. */
+static void printable(const char *text, char out[static VALUE_SIZE])
+{
+	size_t at = 0;
+
+	for (; text[at] && at < VALUE_SIZE - 1; at++)
+		out[at] = isprint((unsigned char)text[at]) ? text[at] : '?';
+	out[at] = 0;
+}
+
+bool asked_add(struct asked *asked, enum option option, const char *value,
+	       char sentence[static SENTENCE_SIZE])
+{
+	const char *text = value ? value : "";
+	const char *what = wanted(option, text);
+	char shown[VALUE_SIZE];
+
+	if (!what && strlen(text) >= VALUE_SIZE)
+		what = "a shorter value";
+	if (what) {
+		printable(text, shown);
+		snprintf(sentence, SENTENCE_SIZE, "--%s takes %s, not '%s'",
+			 names[option], what, shown);
+		return false;
+	}
+	asked->given[option] = true;
+	snprintf(asked->value[option], VALUE_SIZE, "%s", text);
+	return true;
+}
+
+/* Options of which a job has one at most. */
+static bool check_alone(const struct asked *asked, enum option option,
+			const char *why, char sentence[static SENTENCE_SIZE])
+{
+	if (!asked->given[option])
+		return true;
+	for (int other = 0; other < OPTIONS; other++) {
+		if (other == (int)option || !asked->given[other])
+			continue;
+		snprintf(sentence, SENTENCE_SIZE,
+			 "--%s and --%s make no sense together: %s",
+			 names[option], names[other], why);
+		return false;
+	}
+	return true;
+}
+
+bool asked_check(const struct asked *asked,
+		 char sentence[static SENTENCE_SIZE])
+{
+	static const enum option aims[] = {OPTION_SHARE, OPTION_LATENCY,
+					   OPTION_BEST_EFFORT};
+	int first = -1;
+
+	if (!check_alone(asked, OPTION_TPCS,
+			 "tasks with TPCs of their own run at the same time, as clients of one MPS server, whose time is that of all of them",
+			 sentence) ||
+	    !check_alone(asked, OPTION_TIMESLICE,
+			 "a timeslice is set once, and the others change it all the time",
+			 sentence))
+		return false;
+	for (size_t at = 0; at < sizeof(aims) / sizeof(*aims); at++) {
+		if (!asked->given[aims[at]])
+			continue;
+		if (first >= 0) {
+			snprintf(sentence, SENTENCE_SIZE,
+				 "--%s and --%s make no sense together: a job has one of --gpu-share, --gpu-latency and --gpu-best-effort",
+				 names[first], names[aims[at]]);
+			return false;
+		}
+		first = (int)aims[at];
+	}
+	if (asked->given[OPTION_SHARE] && asked->given[OPTION_CAP] &&
+	    parse_part(asked->value[OPTION_CAP]) <
+		    parse_part(asked->value[OPTION_SHARE])) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "--gpu-cap=%s is less than --gpu-share=%s",
+			 asked->value[OPTION_CAP], asked->value[OPTION_SHARE]);
+		return false;
+	}
+	return true;
+}
+
+bool asked_has_goal(const struct asked *asked)
+{
+	for (int option = 0; option < OPTIONS; option++)
+		if (asked->given[option] && goals[option])
+			return true;
+	return false;
+}
+
+void asked_goal(const struct asked *asked, char *goal, size_t size)
+{
+	size_t used = 0;
+
+	goal[0] = 0;
+	for (int option = 0; option < OPTIONS && used < size; option++) {
+		const char *value = asked->value[option];
+
+		if (!asked->given[option] || !goals[option])
+			continue;
+		used += (size_t)snprintf(goal + used, size - used, "%s%s%s%s",
+					 used ? "," : "", goals[option],
+					 *value ? ":" : "", value);
+	}
+}
+
+bool asked_from_shards(struct asked *asked, unsigned long shards,
+		       unsigned long per_gpu, unsigned long gpus,
+		       char sentence[static SENTENCE_SIZE])
+{
+	unsigned long part;
+
+	if (shards > per_gpu * gpus) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "the step has %lu shards of %lu GPUs, and plugstack.conf has shards=%lu for each: correct it to gres.conf's Count of shards for a GPU",
+			 shards, gpus, per_gpu);
+		return false;
+	}
+	part = WHOLE / 20 * 19 * shards / (per_gpu * gpus);
+	asked->given[OPTION_SHARE] = true;
+	snprintf(asked->value[OPTION_SHARE], VALUE_SIZE, "%lu.%04lu%%",
+		 part / (WHOLE / 100), part % (WHOLE / 100));
+	return true;
+}

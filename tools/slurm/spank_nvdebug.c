@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * spank_nvdebug.so, Slurm's plugin: a job's share of a GPU is asked of the
+ * nvqos of its node before its program starts, and given back after it.
+ *
+ * In srun and sbatch options are checked. slurmstepd asks nvqos in
+ * task_post_fork, as root and with the task's pid, and writes its verdict into
+ * memory that the task waits for in task_init, just before it becomes its
+ * program. So no program starts without the verdict, in whatever order Slurm
+ * makes the two calls, and also where plugstack.conf calls the plugin optional.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <slurm/spank.h>
+
+#include "arguments.h"
+#include "hold.h"
+#include "options.h"
+#include "service.h"
+#include "step.h"
+#include "tpcs.h"
+#include "verdict.h"
+
+SPANK_PLUGIN(nvdebug, 1);
+
+/* Slurm gives its callbacks no memory of the plugin's own. */
+static struct arguments arguments;
+static struct asked asked;
+/* Why nothing that is asked for can be done; empty: there is no reason. */
+static char broken[SENTENCE_SIZE];
+static struct verdicts *verdicts;
+static struct hold hold;
+/* nvqos gave no answer once: the other tasks of the step do not wait for it. */
+static bool gone;
+/* Tasks of the step, until now. */
+static size_t ended;
+
+static bool is_any_asked(void)
+{
+	for (int option = 0; option < OPTIONS; option++)
+		if (asked.given[option])
+			return true;
+	return false;
+}
+
+/* Of srun and sbatch a bad value is the end; slurmstepd refuses tasks later. */
+static int take(int option, const char *value, int remote)
+{
+	char sentence[SENTENCE_SIZE];
+
+	/* sbatch makes no further call in which it could be ended. */
+	if (asked_add(&asked, (enum option)option, value, sentence) &&
+	    (remote || asked_check(&asked, sentence)))
+		return ESPANK_SUCCESS;
+	if (remote) {
+		asked.given[option] = true;
+		memcpy(broken, sentence, sizeof(broken));
+		return ESPANK_SUCCESS;
+	}
+	slurm_spank_log("nvdebug: %s", sentence);
+	return ESPANK_BAD_ARG;
+}
+
+static struct spank_option options[] = {
+	{"gpu-share", "PART",
+	 "at least this part of the GPU's time, as 30%, while the job has work for it",
+	 1, OPTION_SHARE, take},
+	{"gpu-cap", "PART",
+	 "at most this part of the GPU's time, as 50%, also on an idle GPU", 1,
+	 OPTION_CAP, take},
+	{"gpu-tpcs", "NUMBER",
+	 "for each task TPCs of its own, 8, or a part of the GPU, 25%", 1,
+	 OPTION_TPCS, take},
+	{"gpu-timeslice", "TIME",
+	 "how long the job has the GPU at a time, as 500us", 1,
+	 OPTION_TIMESLICE, take},
+	{"gpu-latency", NULL, "the job has the GPU first", 0, OPTION_LATENCY,
+	 take},
+	{"gpu-best-effort", "WEIGHT",
+	 "what others leave of the GPU, by weight (1)", 2, OPTION_BEST_EFFORT,
+	 take},
+};
+
+int slurm_spank_init(spank_t spank, int count, char *words[])
+{
+	const spank_context_t context = spank_context();
+
+	if (!arguments_read(&arguments, count, words, broken))
+		slurm_error("nvdebug: %s", broken);
+	if (context != S_CTX_LOCAL && context != S_CTX_REMOTE &&
+	    context != S_CTX_ALLOCATOR)
+		return ESPANK_SUCCESS;
+	for (size_t at = 0; at < sizeof(options) / sizeof(*options); at++) {
+		if (spank_option_register(spank, &options[at]) ==
+		    ESPANK_SUCCESS)
+			continue;
+		slurm_error("nvdebug: Slurm refuses the option --%s",
+			    options[at].name);
+		return ESPANK_ERROR;
+	}
+	return ESPANK_SUCCESS;
+}
+
+static int prepare(spank_t spank)
+{
+	uint32_t tasks = 0;
+
+	if ((!is_any_asked() && !arguments.shards) || step_is_extern(spank))
+		return ESPANK_SUCCESS;
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) ==
+		    ESPANK_SUCCESS &&
+	    tasks)
+		verdicts = verdicts_make(tasks);
+	if (!verdicts)
+		slurm_error("nvdebug: no memory for the verdicts of %u tasks: they are not started",
+			    tasks);
+	return ESPANK_SUCCESS;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
+{
+	(void)count;
+	(void)words;
+	return spank_context() == S_CTX_REMOTE ? prepare(spank) :
+						 ESPANK_SUCCESS;
+}
+
+/* Makes shards a share, where plugstack.conf has them so and nothing is asked. */
+static bool ask_for_shards(spank_t spank, const struct step *step,
+			   char sentence[static SENTENCE_SIZE])
+{
+	unsigned long shards = arguments.shards && !is_any_asked() ?
+				       step_shards(spank) :
+				       0;
+
+	return !shards || asked_from_shards(&asked, shards, arguments.shards,
+					    step->gpus.count ? step->gpus.count : 1,
+					    sentence);
+}
+
+static bool without_nvqos(char sentence[static SENTENCE_SIZE])
+{
+	char why[SENTENCE_SIZE];
+
+	memcpy(why, sentence, sizeof(why));
+	gone = true;
+	snprintf(sentence, SENTENCE_SIZE,
+		 "nvqos does not answer at %.108s on this node: %.200s. %s",
+		 arguments.service.path, why,
+		 arguments.best_effort ?
+			 "The job runs without its goal" :
+			 "Its administrator starts it with 'systemctl start nvqos'");
+	return arguments.best_effort;
+}
+
+/* Asks nvqos for the goal. Returns whether the task may start. */
+static bool ask(pid_t task, const struct step *step,
+		char sentence[static SENTENCE_SIZE])
+{
+	char line[LINE_SIZE], goal[GOAL_SIZE];
+
+	if (gone) {
+		sentence[0] = 0;
+		return arguments.best_effort;
+	}
+	if (!step->gpus.count && !arguments.all_gpus) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "Slurm gives the step no GPU to have a part of: add --gres=gpu:1, or leave the --gpu-… options out");
+		return false;
+	}
+	if (!hold.held) {
+		asked_goal(&asked, goal, sizeof(goal));
+		hold_prepare(&hold, step, goal, &arguments.service);
+	}
+	if (!hold_line(&hold, task, line)) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "the step has too many GPUs for one request to nvqos");
+		return false;
+	}
+	switch (service_ask(&arguments.service, line, sentence)) {
+	case ANSWER_OK:
+		if (!hold.held)
+			hold_publish(&hold, step);
+		hold.held = true;
+		sentence[0] = 0;
+		return true;
+	case ANSWER_NONE:
+		return without_nvqos(sentence);
+	default:
+		return false;
+	}
+}
+
+static bool decide(spank_t spank, pid_t task,
+		   char sentence[static SENTENCE_SIZE])
+{
+	struct step step;
+
+	sentence[0] = 0;
+	if (!step_read(spank, &step)) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "Slurm does not give the numbers of the job and its step");
+		return false;
+	}
+	if (!ask_for_shards(spank, &step, sentence))
+		return false;
+	if (!is_any_asked())
+		return true;
+	if (*broken) {
+		memcpy(sentence, broken, sizeof(broken));
+		return false;
+	}
+	if (!asked_check(&asked, sentence))
+		return false;
+	return !asked_has_goal(&asked) || ask(task, &step, sentence);
+}
+
+int slurm_spank_task_post_fork(spank_t spank, int count, char *words[])
+{
+	char sentence[SENTENCE_SIZE];
+	int number = 0;
+	pid_t task = 0;
+	bool granted;
+
+	(void)count;
+	(void)words;
+	if (!verdicts)
+		return ESPANK_SUCCESS;
+	if (spank_get_item(spank, S_TASK_ID, &number) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_TASK_PID, &task) != ESPANK_SUCCESS ||
+	    number < 0 || (size_t)number >= verdicts->tasks) {
+		slurm_error("nvdebug: Slurm does not give a task's number: it is not started");
+		return ESPANK_SUCCESS;
+	}
+	granted = decide(spank, task, sentence);
+	verdict_give(&verdicts->task[number], granted, sentence);
+	return ESPANK_SUCCESS;
+}
+
+/* The task's program is not started. The first sentence of a step is enough. */
+static void print_once(const char *sentence)
+{
+	if (*sentence &&
+	    (!verdicts || !atomic_flag_test_and_set(&verdicts->printed)))
+		dprintf(STDERR_FILENO, "nvdebug: %s\n", sentence);
+}
+
+static void refuse(const char *sentence)
+{
+	print_once(sentence);
+	_exit(1);
+}
+
+int slurm_spank_task_init(spank_t spank, int count, char *words[])
+{
+	char sentence[SENTENCE_SIZE];
+	struct verdict *verdict;
+	int number = 0;
+
+	(void)count;
+	(void)words;
+	if (!verdicts && !is_any_asked())
+		return ESPANK_SUCCESS;
+	if (!verdicts ||
+	    spank_get_item(spank, S_TASK_ID, &number) != ESPANK_SUCCESS ||
+	    number < 0 || (size_t)number >= verdicts->tasks)
+		refuse("slurmstepd could not ask for the task's goal (its log has the reason): the program was not started");
+	verdict = &verdicts->task[number];
+	if (!verdict_wait(verdict, arguments.service.timeout_ms *
+					   (int)(verdicts->tasks + 1)))
+		refuse("slurmstepd has not asked nvqos in time: the program was not started");
+	if (!verdict->granted)
+		refuse(verdict->sentence);
+	print_once(verdict->sentence);
+	if (asked.given[OPTION_TPCS] &&
+	    !tpcs_take(spank, asked.value[OPTION_TPCS], arguments.nvtaskset,
+		       sentence))
+		refuse(sentence);
+	return ESPANK_SUCCESS;
+}
+
+static void release(void)
+{
+	char line[LINE_SIZE], sentence[SENTENCE_SIZE];
+
+	if (!hold.held || hold.inherited)
+		return;
+	hold.held = false;
+	hold_withdraw(&hold);
+	snprintf(line, sizeof(line), "release %s", hold.name);
+	switch (service_ask(&arguments.service, line, sentence)) {
+	case ANSWER_OK:
+		if (*sentence)
+			slurm_spank_log("nvdebug: %s", sentence);
+		break;
+	case ANSWER_NONE:
+		slurm_spank_log("nvdebug: nvqos ended while the step ran, and with it the goal %s: %s",
+				hold.goal, sentence);
+		break;
+	default:
+		slurm_spank_log("nvdebug: the goal %s was not kept until the end: %s",
+				hold.goal, sentence);
+	}
+}
+
+/* In slurm_spank_exit() the user's terminal is reached no more. */
+int slurm_spank_task_exit(spank_t spank, int count, char *words[])
+{
+	(void)spank;
+	(void)count;
+	(void)words;
+	if (verdicts && ++ended == verdicts->tasks)
+		release();
+	return ESPANK_SUCCESS;
+}
+
+/* Also where the step ends before its tasks have begun. */
+int slurm_spank_exit(spank_t spank, int count, char *words[])
+{
+	(void)spank;
+	(void)count;
+	(void)words;
+	if (spank_context() == S_CTX_REMOTE)
+		release();
+	return ESPANK_SUCCESS;
+}

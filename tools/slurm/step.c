@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "step.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slurm/slurm.h>
+
+static bool step_id(spank_t spank, uint32_t *id)
+{
+	return spank_get_item(spank, S_JOB_STEPID, id) == ESPANK_SUCCESS;
+}
+
+bool step_is_extern(spank_t spank)
+{
+	uint32_t id;
+
+	return step_id(spank, &id) && id == SLURM_EXTERN_CONT;
+}
+
+/* Is the text a number, or the UUID of a GPU or of a part of one? */
+static bool is_gpu(const char *text)
+{
+	bool number = *text != 0;
+
+	for (const char *at = text; *at; at++)
+		number &= isdigit((unsigned char)*at) != 0;
+	if (number)
+		return true;
+	if (strncmp(text, "GPU-", 4) != 0 && strncmp(text, "MIG-", 4) != 0)
+		return false;
+	for (const char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '-')
+			return false;
+	return true;
+}
+
+/* All of them, or none. */
+static void add_gpus(struct gpus *gpus, char *list)
+{
+	char *rest = NULL;
+
+	gpus->count = 0;
+	for (char *word = strtok_r(list, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest)) {
+		if (!is_gpu(word) || strlen(word) >= GPU_NAME_SIZE ||
+		    gpus->count == GPUS_MOST) {
+			gpus->count = 0;
+			return;
+		}
+		strcpy(gpus->name[gpus->count++], word);
+	}
+}
+
+/*
+ * Numbers of the node's GPUs, whereas those in CUDA_VISIBLE_DEVICES begin with 0
+ * for each job where cgroups constrain devices. Slurm sets or removes one of the
+ * two variables, of a batch script the first; the other is the user's.
+ */
+static void read_gpus(spank_t spank, uint32_t id, struct gpus *gpus)
+{
+	const char *variable = id == SLURM_BATCH_SCRIPT ? "SLURM_JOB_GPUS" :
+							  "SLURM_STEP_GPUS";
+	char list[GPUS_MOST * GPU_NAME_SIZE];
+
+	if (spank_getenv(spank, variable, list, sizeof(list)) ==
+	    ESPANK_SUCCESS)
+		add_gpus(gpus, list);
+}
+
+bool step_read(spank_t spank, struct step *step)
+{
+	uint32_t id;
+
+	memset(step, 0, sizeof(*step));
+	if (spank_get_item(spank, S_JOB_ID, &step->job) != ESPANK_SUCCESS ||
+	    !step_id(spank, &id))
+		return false;
+	step->is_script =
+		id == SLURM_BATCH_SCRIPT || id == SLURM_INTERACTIVE_STEP;
+	if (id == SLURM_BATCH_SCRIPT)
+		snprintf(step->name, sizeof(step->name), "job:%u.batch",
+			 step->job);
+	else if (id == SLURM_INTERACTIVE_STEP)
+		snprintf(step->name, sizeof(step->name), "job:%u.interactive",
+			 step->job);
+	else
+		snprintf(step->name, sizeof(step->name), "job:%u.%u",
+			 step->job, id);
+	read_gpus(spank, id, &step->gpus);
+	return true;
+}
+
+unsigned long step_shards(spank_t spank)
+{
+	char text[16], *end;
+	unsigned long shards;
+
+	if (spank_getenv(spank, "SLURM_SHARDS_ON_NODE", text, sizeof(text)) !=
+	    ESPANK_SUCCESS)
+		return 0;
+	shards = strtoul(text, &end, 10);
+	return *end ? 0 : shards;
+}
+
+/* The part of a path up to the folder "step_…" within one "job_…". */
+static char *within_step(char *path)
+{
+	char *job = strstr(path, "/job_"), *step;
+
+	step = job ? strstr(job, "/step_") : NULL;
+	if (!step)
+		return NULL;
+	step[1 + strcspn(step + 1, "/\n")] = 0;
+	return path;
+}
+
+bool step_cgroup(pid_t pid, char *path, size_t size)
+{
+	char name[32], line[512];
+	bool found = false;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+		char *cgroup = at ? strchr(at + 1, ':') : NULL;
+
+		if (!cgroup || !within_step(cgroup + 1) ||
+		    strpbrk(cgroup + 1, " \t") || strlen(cgroup + 1) >= size)
+			continue;
+		strcpy(path, cgroup + 1);
+		found = true;
+	}
+	fclose(file);
+	return found;
+}
