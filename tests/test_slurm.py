@@ -5,6 +5,7 @@ at nvqos' socket."""
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -369,7 +370,9 @@ class TestTpcs:
         number, out = cluster.batch(f'srun {desk.PROGRAM} "device 0" launch; {desk.PROGRAM} "device 0" launch',
                                     "--gres=shard:1", "--gpu-tpcs=40", export)
         assert cluster.has_ended(number)
-        one, two = (desk.sms_in(line) for line in out.read_text(encoding="utf-8").splitlines() if "-" in line)
+        printed = out.read_text(encoding="utf-8")
+        assert "nvdebug: " not in printed, printed
+        one, two = (desk.sms_in(line) for line in printed.splitlines() if re.match(r"\d+ \d", line))
         assert len(one) == 80 and one == two
 
     def test_more_than_there_are(self, cluster, export):

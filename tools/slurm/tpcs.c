@@ -22,7 +22,7 @@
 /* The value of --gpu-tpcs with which a batch script's task has its page. */
 #define OPTION_VARIABLE "NVDEBUG_SLURM_TPCS"
 
-/* nvtaskset with a command that prints a line and waits for the end of its input. */
+/* nvtaskset with cat as its command, which has printed a byte once it runs. */
 struct holder {
 	pid_t pid;
 	int input, output;
@@ -35,6 +35,11 @@ static bool holder_start(struct holder *holder, char *const words[],
 
 	if (pipe2(input, O_CLOEXEC) < 0)
 		return false;
+	if (write(input[1], "\n", 1) != 1) {
+		close(input[0]);
+		close(input[1]);
+		return false;
+	}
 	if (pipe2(output, O_CLOEXEC) < 0) {
 		close(input[0]);
 		close(input[1]);
@@ -206,8 +211,8 @@ bool tpcs_take(spank_t spank, const char *value, const char *nvtaskset,
 	       char sentence[static SENTENCE_SIZE])
 {
 	char sms[VALUE_SIZE], **environment = NULL;
-	char *words[] = {(char *)nvtaskset, "-x", "-s", sms, "/bin/sh", "-c",
-			 "echo; exec cat", NULL};
+	char *words[] = {(char *)nvtaskset, "-x", "-s", sms, "/bin/cat",
+			 NULL};
 	struct holder holder;
 	bool began, taken;
 
