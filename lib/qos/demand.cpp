@@ -17,11 +17,14 @@ void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
     counted.until = std::max(counted.until, end);
 }
 
-void Demand::add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round) {
+std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round) {
+    std::optional<Ns> wait;
     const Task task{turn.tenant, turn.task};
     if (const auto waited = waits_.find(task); waited != waits_.end()) {
-        if (turn.begin - waited->second <= round)
+        if (turn.begin - waited->second <= round) {
             cover(turn.tenant, waited->second, turn.begin);
+            wait = turn.begin - waited->second;
+        }
         waits_.erase(waited);
     }
     cover(turn.tenant, turn.begin, turn.end);
@@ -30,13 +33,14 @@ void Demand::add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round) 
     Ns &held = held_[task];
     held += turn.end - turn.begin;
     if (!turn.ends)
-        return;
+        return wait;
     now.turns++;
     if (timeslice && held >= *timeslice)
         waits_[task] = turn.end;
     held_.erase(task);
     // Contexts that do not come back are forgotten.
     std::erase_if(waits_, [&](const auto &one) { return turn.end - one.second > round; });
+    return wait;
 }
 
 void Demand::lose() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "goal.hpp"
@@ -36,7 +37,8 @@ class Demand {
     /// In the order of time.
     /// @param timeslice of the task; none: not known
     /// @param round the longest that a task with work waits for its turn
-    void add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round);
+    /// @returns how long the task has waited for this turn, if it did and this is its first part
+    std::optional<Ns> add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round);
     /// Some turns may be missing here.
     void lose();
     /// By tenant, since the last call. A wait counts when it ends.

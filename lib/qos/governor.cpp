@@ -12,8 +12,8 @@ constexpr Ns shortest_look = ms;
 } // namespace
 
 Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
-    : settings_(settings), accounts_(goals.size()), ledgers_(goals.size()), levers_(goals.size()),
-      seen_(goals.size()), begin_(now) {
+    : settings_(settings), accounts_(goals.size()), ledgers_(goals.size()), waits_(goals.size()),
+      levers_(goals.size()), seen_(goals.size()), begin_(now) {
     for (const Goal &goal : goals) {
         entrants_.push_back({goal, 0});
         caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap, .at = now}) : std::nullopt);
@@ -31,8 +31,10 @@ void Governor::set_tsgs(std::size_t tenant, std::int64_t tsgs) {
 
 void Governor::add(const TenantTurn &turn) {
     // Twice: the turns of a round differ.
-    demand_.add(turn, levers_[turn.tenant].timeslice,
-                2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice);
+    if (const auto wait =
+            demand_.add(turn, levers_[turn.tenant].timeslice,
+                        2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice))
+        waits_[turn.tenant].add(*wait);
     if (caps_[turn.tenant])
         add_use(*caps_[turn.tenant], {turn.begin, turn.end});
     seen_[turn.tenant].used += turn.end - turn.begin;

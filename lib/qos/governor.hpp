@@ -5,6 +5,7 @@
 
 #include "cap.hpp"
 #include "ledger.hpp"
+#include "waits.hpp"
 
 namespace qos {
 
@@ -51,6 +52,8 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
+    /// Of its tasks, from one turn to the next while they had work (Demand), since the beginning.
+    const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
 
@@ -62,6 +65,7 @@ class Governor {
     std::vector<Account> accounts_;
     std::vector<std::optional<Cap>> caps_;
     std::vector<Ledger> ledgers_;
+    std::vector<Waits> waits_;
     std::vector<Lever> levers_;
     Demand demand_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
