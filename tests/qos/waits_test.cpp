@@ -87,7 +87,7 @@ TEST(Waits, AreThoseBetweenTurns) {
     Governor governor({}, {{.weight = 2}, {}}, 0);
     for (std::size_t n = 0; n < 2; n++) {
         gpu.tasks.push_back({n, simulated::always()});
-        governor.set_turns(n, 1);
+        governor.set_tsgs(n, 1);
     }
     Ns slices[2] = {};
     for (int epoch = 0; epoch < 30; epoch++) {
