@@ -305,7 +305,7 @@ core-tree: cmake
 
 .PHONY: check check-all
 check: ## the tests: unit tests, then the module in a VM
-	@scripts/install-deps build package fuzz kernel folder arm64 shells slurm
+	@scripts/install-deps build package fuzz kernel folder arm64 shells slurm containers
 	@scripts/check
 
 check-all: export NVDEBUG_LONG := 1

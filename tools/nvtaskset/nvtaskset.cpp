@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <exception>
 
+#include "cdi.hpp"
 #include "change.hpp"
 #include "command.hpp"
+#include "image.hpp"
 #include "lib/base/inherited.hpp"
 #include "list.hpp"
 #include "messages.hpp"
@@ -30,9 +32,12 @@ Exit main(int argc, char **argv) {
                : *quit ? Exit::done
                        : refuse("nvtaskset has started no MPS server");
     }
-    return options.list  ? list_tasks(options)
-           : options.pid ? change_task(options)
-                         : run_command(options);
+    if (options.check_image)
+        return check_image_of_state();
+    return options.list           ? list_tasks(options)
+           : options.pid          ? change_task(options)
+           : !options.cdi.empty() ? write_device(options)
+                                  : run_command(options);
 }
 
 } // namespace

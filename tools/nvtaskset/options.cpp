@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "options.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <getopt.h>
@@ -12,6 +14,7 @@ const char *const help_text = R"(Keep a CUDA program, unmodified, to some TPCs o
   nvtaskset [OPTION]... COMMAND [ARGUMENT]...   run it
   nvtaskset [OPTION]... -p PID                  change, or show, a task that runs
   nvtaskset --list                              TPCs of the GPUs, and the tasks that have them
+  nvtaskset [OPTION]... --cdi NAME              a device for containers: nvdebug.io/tpcs=NAME
 
 Which TPCs (two SMs each):
   -t, --tpcs LIST    these: 0-15,20
@@ -32,6 +35,10 @@ Tasks:
       --best-effort  let processes go on that cannot be kept to their TPCs
       --quit-mps     end nvtaskset's MPS server, and with it its clients' work
 
+      --cdi NAME     write that device's file; containers with it are kept to the TPCs
+      --cdi-folder FOLDER  there (default: /run/cdi, until the next boot; /etc/cdi stays)
+      --check-image  what the file has runtimes run: fails if CUDA cannot load the library in the image
+
   -l, --list         with --probe: find out again which TPCs there are
   -j, --json         with --list or -p
   -q, --quiet        errors only
@@ -41,6 +48,21 @@ Exit status: COMMAND's. If none was started: 0 done; 1 wrong usage; 2 failed; 3 
 driver does not support it; 4 not all GPUs could be shown; 126, 127: COMMAND cannot be run, or is not
 there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtaskset(1)
 )";
+
+namespace {
+
+constexpr std::size_t device_name_max = 63;
+
+/// Does CDI permit that name of a device? A longer one might be no file's.
+bool is_device_name(const std::string &name) {
+    const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    return !name.empty() && name.size() <= device_name_max && is_plain(name.front()) &&
+           is_plain(name.back()) && std::ranges::all_of(name, [&](char c) {
+               return is_plain(c) || std::strchr("_-.:", c) != nullptr;
+           });
+}
+
+} // namespace
 
 std::string parse(int argc, char **argv, Options &options) {
     enum Long {
@@ -52,7 +74,10 @@ std::string parse(int argc, char **argv, Options &options) {
         best_effort,
         quit_mps,
         probe,
-        spread
+        spread,
+        cdi,
+        cdi_folder,
+        check_image
     };
     static const option long_options[] = {{"tpcs", required_argument, nullptr, 't'},
                                           {"gpcs", required_argument, nullptr, 'g'},
@@ -68,6 +93,9 @@ std::string parse(int argc, char **argv, Options &options) {
                                           {"whole-count", no_argument, nullptr, whole_count},
                                           {"best-effort", no_argument, nullptr, best_effort},
                                           {"quit-mps", no_argument, nullptr, quit_mps},
+                                          {"cdi", required_argument, nullptr, cdi},
+                                          {"cdi-folder", required_argument, nullptr, cdi_folder},
+                                          {"check-image", no_argument, nullptr, check_image},
                                           {"list", no_argument, nullptr, 'l'},
                                           {"probe", no_argument, nullptr, probe},
                                           {"json", no_argument, nullptr, 'j'},
@@ -124,6 +152,20 @@ std::string parse(int argc, char **argv, Options &options) {
         case quit_mps:
             options.quit_mps = true;
             break;
+        case cdi:
+            options.cdi = optarg;
+            if (!is_device_name(options.cdi))
+                return "--cdi takes a name of letters, digits and _-.: that begins and ends with a "
+                       "letter or digit, not '" +
+                       options.cdi + "'";
+            break;
+        case cdi_folder:
+            options.cdi_folder = optarg;
+            options.cdi_folder_named = true;
+            break;
+        case check_image:
+            options.check_image = true;
+            break;
         case 'l':
             options.list = true;
             break;
@@ -163,12 +205,15 @@ std::string parse(int argc, char **argv, Options &options) {
 
 std::string contradiction(const Options &options) {
     const int ways = !options.tpcs.empty() + !options.gpcs.empty() + !options.size.empty();
-    const int jobs = !options.command.empty() + (options.pid > 0) + options.list + options.quit_mps;
+    const int jobs = !options.command.empty() + (options.pid > 0) + options.list +
+                     options.quit_mps + !options.cdi.empty() + options.check_image;
     if (jobs > 1)
         return options.pid && !options.command.empty()
                    ? "unexpected argument '" + options.command[0] +
                          "': -p is about a running process"
-                   : "a COMMAND, -p, --list and --quit-mps exclude each other; give one of them";
+                   : "a COMMAND, -p, --list, --cdi, --check-image and --quit-mps exclude each "
+                     "other; "
+                     "give one of them";
     if (ways + options.whole + options.prepare > 1)
         return "-t, -g, -s, --whole and --prepare exclude each other; give one of them";
     if (options.placement == Placement::spread && options.size.empty())
@@ -177,8 +222,12 @@ std::string contradiction(const Options &options) {
         return "--whole changes a running task; name it with -p PID";
     if (options.prepare && options.pid)
         return "--prepare starts a COMMAND; a running process cannot be prepared any more";
-    if (options.whole_count && options.command.empty())
+    if (options.whole_count && options.command.empty() && options.cdi.empty())
         return "--whole-count needs a COMMAND to start";
+    if (options.cdi_folder_named && options.cdi.empty())
+        return "--cdi-folder is where --cdi writes; give the device's NAME with --cdi";
+    if (!options.cdi.empty() && !ways && !options.prepare)
+        return "no TPCs are chosen: give -t, -g or -s, or --prepare to set them later";
     if (options.turn && (!options.mps || options.command.empty() || options.prepare))
         return "--turn needs a COMMAND with TPCs, and MPS; leave out --no-mps and --prepare";
     if (options.json && !options.list && (!options.pid || ways || options.whole))

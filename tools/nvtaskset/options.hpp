@@ -20,6 +20,9 @@ struct Options {
          whole_count = false, quiet = false;
     std::uint32_t turn = 0; ///< 0: any
     pid_t pid = 0;
+    std::string cdi; ///< the name of a device of containers; empty: none is written
+    std::string cdi_folder = "/run/cdi"; ///< until the next boot, as UUIDs and TPCs are looked up
+    bool cdi_folder_named = false, check_image = false;
     bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
     std::vector<std::string> command;
 

@@ -10,7 +10,7 @@ _nvtaskset_gpus() {
 # The option that takes the next word as its value; of joined letters (-xt) the last. Nothing: it takes none.
 _nvtaskset_takes() {
 	case "$1" in
-	--tpcs | --gpcs | --sms | --gpu | --pid | --turn) echo "$1" ;;
+	--tpcs | --gpcs | --sms | --gpu | --pid | --turn | --cdi | --cdi-folder) echo "$1" ;;
 	--*) ;;
 	-*) [[ "$1" =~ ^-[^tgsip]*([tgsip])$ ]] && echo "-${BASH_REMATCH[1]}" ;;
 	esac
@@ -38,7 +38,8 @@ _nvtaskset() {
 		[[ "$COMP_WORDBREAKS" == *=* ]] && prefix=
 	fi
 	case "$(_nvtaskset_takes "$before")" in
-	-t | --tpcs | -g | --gpcs | -s | --sms) return ;;
+	-t | --tpcs | -g | --gpcs | -s | --sms | --cdi) return ;;
+	--cdi-folder) mapfile -t COMPREPLY < <(compgen -P "$prefix" -d -- "$current"); return ;;
 	--turn) mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
 	-i | --gpu) mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$(_nvtaskset_gpus)" -- "$current"); return ;;
 	-p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$current"); return ;;
@@ -55,7 +56,7 @@ _nvtaskset() {
 		declare -F _command_offset >/dev/null && _command_offset "${places[n]}"
 	elif [[ "$current" == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "--tpcs --gpcs --sms --spread --gpu --exclusive --pid --whole --prepare --no-mps --turn
-			--best-effort --whole-count --quit-mps --list --probe --json --quiet --help --version" -- "$current")
+			--best-effort --whole-count --quit-mps --cdi --cdi-folder --check-image --list --probe --json --quiet --help --version" -- "$current")
 	else
 		mapfile -t COMPREPLY < <(compgen -c -- "$current")
 	fi

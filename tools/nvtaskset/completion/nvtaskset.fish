@@ -18,7 +18,7 @@ function __nvtaskset_command
             case --
                 set -e words[1]
                 break
-            case --tpcs --gpcs --sms --gpu --pid --turn
+            case --tpcs --gpcs --sms --gpu --pid --turn --cdi --cdi-folder
                 set -e words[1]
             case '--*'
             case '-*'
@@ -49,6 +49,9 @@ complete -c nvtaskset -x -l turn -a '1 2 3 4 5 6 7 8 9' -d 'at the same time as 
 complete -c nvtaskset -l whole-count -d 'the program sees the number of SMs of the GPU'
 complete -c nvtaskset -l best-effort -d 'let processes go on that cannot be kept'
 complete -c nvtaskset -l quit-mps -d 'end the MPS servers'
+complete -c nvtaskset -x -l cdi -d 'a device for containers of this name'
+complete -c nvtaskset -x -l cdi-folder -a '(__fish_complete_directories)' -d 'where its file is written'
+complete -c nvtaskset -l check-image -d 'check an image (a hook of container runtimes)'
 complete -c nvtaskset -s l -l list -d 'TPCs, and who has them'
 complete -c nvtaskset -l probe -d 'find out again'
 complete -c nvtaskset -s j -l json -d 'JSON'

@@ -24,6 +24,9 @@ _nvtaskset() {
 		'--whole-count[the program sees the number of SMs of the GPU]' \
 		'--best-effort[let processes go on that cannot be kept]' \
 		'--quit-mps[end the MPS servers]' \
+		'--cdi=[a device for containers]:name: ' \
+		'--cdi-folder=[where its file is written]:folder:_directories' \
+		'--check-image[check an image (a hook of container runtimes)]' \
 		'(-l --list)'{-l,--list}'[TPCs, and who has them]' \
 		'--probe[find out again]' \
 		'(-j --json)'{-j,--json}'[JSON]' \

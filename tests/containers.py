@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Images and containers by podman and runc, in folders of their own and in a mount namespace with an empty /run."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+from throwaway_root import needs_root
+
+PATIENCE_S = 120
+# What runc may set without CAP_SYS_RESOURCE.
+LIMITS = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024")
+
+
+def needs_containers():
+    """By root, with podman and mount namespaces; the test is skipped elsewhere, but not in CI's own root."""
+    needs_root()
+    for program in ("podman", "runc"):
+        if shutil.which(program) is None:
+            pytest.fail(f"{program} is missing: scripts/install-deps containers")
+    done = subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"mount namespaces are not permitted here: {done.stderr.strip()}")
+
+
+def libraries_of(*programs):
+    """Paths of what they are linked with, and of the loader."""
+    listed = subprocess.run(["ldd", *programs], check=True, capture_output=True, text=True).stdout
+    words = (word for line in listed.splitlines() for word in line.split() if not line.endswith(":"))
+    return sorted({word for word in words if word.startswith("/")})
+
+
+def copy_libraries(root, *programs):
+    """As these programs find them, in an image's root."""
+    for path in libraries_of(*programs):
+        place = root / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+
+
+class Podman:
+    """Storage of its own, and a /run that goes with each command."""
+
+    def __init__(self, folder):
+        # A socket's path below it has 107 bytes at most.
+        assert len(str(folder)) <= 30
+        self.folder = folder
+        self.options = ("--root", folder / "s", "--runroot", folder / "r", "--storage-driver", "vfs",
+                        "--cgroup-manager", "cgroupfs", "--events-backend", "file", "--runtime", "runc")
+
+    def command(self, *words, before="true", env=None):
+        """Runs a podman command after the shell's line `before`, which may write to /run."""
+        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {{ {before}; }} && exec podman "$@"'
+        return subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", *map(str, (*self.options, *words))],
+                              check=False, capture_output=True, text=True, timeout=PATIENCE_S, env=env,
+                              stdin=subprocess.DEVNULL)
+
+    def image(self, name, root):
+        """Makes an image of that folder."""
+        packed = self.folder / f"{name}.tar"
+        subprocess.run(["tar", "-C", root, "-cf", packed, "."], check=True)
+        done = self.command("import", packed, f"localhost/{name}:1")
+        assert done.returncode == 0, done.stderr
+        return f"localhost/{name}:1"
+
+    def run(self, *words, before="true"):
+        return self.command("run", "--rm", "--network=none", *LIMITS, *words, before=before)
+
+
+@pytest.fixture(scope="module")
+def podman():
+    needs_containers()
+    with tempfile.TemporaryDirectory(prefix="nvd", dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        made = Podman(pathlib.Path(folder))
+        probe = made.folder / "probe"
+        (probe / "bin").mkdir(parents=True)
+        shutil.copy("/bin/busybox", probe / "bin/echo")
+        done = made.run(made.image("probe", probe), "/bin/echo", "works")
+        if done.stdout != "works\n":
+            # Without anything of this project's: a machine whose cgroups or mounts runc may not use.
+            pytest.skip(f"podman runs no container here at all: {done.stderr.strip()}")
+        yield made
