@@ -141,6 +141,30 @@ package: ## build the Debian packages into build/package
 	@scripts/install-deps build package
 	@scripts/locked $(BUILD)/package "Debian packages" packaging/build
 
+# Programs for other distributions, from the build that `make install` takes.
+.PHONY: portable archive
+portable:
+	$(call configure,$(BUILD)/release,$(OPTIMISED) \
+		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
+	$(call cmake_build,$(BUILD)/release,"programs for other distributions",nvtaskset-portable nvstgm-portable $\
+		nvqos-static nvdebugctl-static schemas manuals nvstgm)
+
+archive: portable ## build build/archive/nvdebug-VERSION-x86_64.tar.gz, which runs where it is unpacked
+	@scripts/locked $(BUILD)/archive "archive" packaging/archive $(BUILD)/release $(BUILD)/archive
+
+.PHONY: rpm wheel
+rpm: archive ## build the rpm of the tools into build/rpm, from the archive (takes rpmbuild)
+	@scripts/locked $(BUILD)/rpm "rpm" packaging/make-rpm \
+		$(BUILD)/archive/nvdebug-$(VERSION)-$(shell uname -m).tar.gz $(BUILD)/rpm
+
+wheel: portable ## build the Python package nvdebugctl into build/wheel: the tool, and its JSON as dicts
+	@scripts/locked $(BUILD)/wheel "wheel" packaging/make-wheel $(BUILD)/release $(BUILD)/wheel
+
+.PHONY: image
+image: portable ## build what packaging/Containerfile makes an image of, into build/image
+	$(call cmake_build,$(BUILD)/release,"nvdebug-exporter",nvdebug exporter)
+	@scripts/locked $(BUILD)/image "image" packaging/image $(BUILD)/release $(BUILD)/image
+
 # --- model and unit tests ---
 
 # $(call cmake_build,FOLDER,WHAT,TARGETS)

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from containers import copy_libraries, libraries_of
 from desk import FAILED, LIBRARY, PROGRAM, ROOT, STAND_INS, TOOL, USAGE, sms_in, sms_of
+from distributions import VERSION, made, run
 from nvdkernels import debian
 from sample import EVERYTHING
 
@@ -270,3 +271,18 @@ def test_a_container_of_debian_11(desk, podman, tmp_path):
     done = podman.run("--device=nvdebug.io/tpcs=a", image, "sh", "-c", f"LD_PRELOAD={INSIDE} true && echo loaded",
                       before=write_device(desk, "a", "-t", "0"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "loaded\n", "")
+
+
+# --- the image of the node agent ---
+
+def test_an_image_of_the_node_agent(podman):
+    """Built by buildah of packaging/Containerfile; both programs start in it."""
+    rootfs = made("image", "image", "rootfs")
+    options = ("--root", podman.folder / "s", "--runroot", podman.folder / "r", "--storage-driver", "vfs")
+    run("buildah", *options, "build", "--isolation", "chroot", "--file", ROOT / "packaging/Containerfile", "--tag", "localhost/agent:1",
+        rootfs.parent)
+    for program in ("nvdebug-exporter", "nvqos"):
+        done = podman.run("--read-only", "localhost/agent:1", program, "--version")
+        assert done.returncode == 0 and VERSION in done.stdout, done.stderr
+    done = podman.run("--read-only", "--cap-drop=ALL", "localhost/agent:1", "nvqos", "command:x=share:60%", "command:y=share:60%")
+    assert done.returncode != 0 and done.stderr.startswith("nvqos: ")

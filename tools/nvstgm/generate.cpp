@@ -2,7 +2,7 @@
 #include "lib/stgm/generate.hpp"
 
 #include <charconv>
-#include <random>
+#include <sys/random.h>
 
 #include "command.hpp"
 #include "forms.hpp"
@@ -15,8 +15,11 @@ Outcome<Exit> run(const Arguments &arguments) {
     const auto sms = arguments.number("--sms", 13, 1, stgm::limit::sms);
     const auto cores = arguments.number("--cores", 0, 1, stgm::limit::cores);
     const auto tasks = arguments.number("--tasks", 0, 1, stgm::limit::tasks);
-    const auto seed = arguments.number(
-        "--seed", static_cast<std::int64_t>(std::random_device{}() & 0x7fffffff), 0);
+    // Of Linux: std::random_device takes a C library as new as the compiler's.
+    std::uint32_t any = 0;
+    if (getrandom(&any, sizeof(any), 0) != sizeof(any))
+        return fail("the kernel has no random numbers (getrandom); give one with --seed");
+    const auto seed = arguments.number("--seed", static_cast<std::int64_t>(any & 0x7fffffff), 0);
     for (const auto *const one : {&sms, &cores, &tasks, &seed})
         if (!*one)
             return fail(one->error());

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""How NVIDIA GPUs schedule work, as dicts: nvdebugctl's JSON.
+
+>>> import nvdebugctl
+>>> for row in nvdebugctl.data("runlist", "list", source="driver"):
+...     print(row["runlist"], row["engines"])
+
+Keys are those of the schemas in share/nvdebug/schema; they have units in their names.
+"""
+
+import json
+import pathlib
+import subprocess
+
+__all__ = ["Error", "data", "document", "lines", "program"]
+
+MAJOR = "1"
+PARTIAL = 4
+
+
+class Error(Exception):
+    """A command that failed. `status` is the exit status, `code` and `errno` are those of the JSON's `error`, and
+    `document` is that JSON, or None where nvdebugctl printed none."""
+
+    def __init__(self, message, status, found=None):
+        super().__init__(message)
+        error = (found or {}).get("error") or {}
+        self.status, self.document = status, found
+        self.code, self.errno = error.get("code"), error.get("errno")
+
+
+def program():
+    """The path of the nvdebugctl that comes with this package."""
+    return pathlib.Path(__file__).resolve().parent / "bin" / "nvdebugctl"
+
+
+def _words(words, gpu, source):
+    chosen = [*(("--gpu", str(gpu)) if gpu is not None else ()), *(("--from", str(source)) if source is not None else ())]
+    return [str(program()), "--json", *chosen, *map(str, words)]
+
+
+def _checked(text):
+    found = json.loads(text)
+    if found["schema_version"].partition(".")[0] != MAJOR:
+        raise Error(f"nvdebugctl's JSON has version {found['schema_version']}, and this module reads {MAJOR}.x", 0, found)
+    return found
+
+
+def document(*words, gpu=None, source=None, timeout=None):
+    """The whole document that `nvdebugctl --json WORDS` prints. What could not be read is in its `missing`.
+
+    `gpu` is as for --gpu; `source` as for --from: "driver", "module", or the path of a capture or folder.
+    Raises Error if the command fails, and subprocess.TimeoutExpired after `timeout` seconds."""
+    done = subprocess.run(_words(words, gpu, source), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=timeout, check=False)
+    found = _checked(done.stdout) if done.stdout.strip() else None
+    if done.returncode not in (0, PARTIAL) or found is None:
+        error = (found or {}).get("error") or {}
+        raise Error(error.get("message") or done.stderr.strip() or f"nvdebugctl ended with status {done.returncode}",
+                    done.returncode, found)
+    return found
+
+
+def data(*words, **options):
+    """The `data` of document(): a list of dicts for lists, else a dict."""
+    return document(*words, **options)["data"]
+
+
+def lines(*words, gpu=None, source=None):
+    """The documents that `nvdebugctl --json watch` and the like print, one by one, until the loop is left."""
+    with subprocess.Popen(_words(words, gpu, source), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for line in process.stdout:
+                yield _checked(line)
+            message = process.stderr.read().strip()
+            if process.wait():
+                raise Error(message or f"nvdebugctl ended with status {process.returncode}", process.returncode)
+        finally:
+            process.terminate()

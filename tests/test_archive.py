@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""`make archive` and `make rpm`: what is in them, which symbols of a C library they need, that they run in other
+Debians' roots, and that the same input gives the same bytes."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+from containers import copy_libraries
+from distributions import NOBODY, ROOT, VERSION, epoch, in_root, made, run
+from nvdkernels import debian
+from sample import EVERYTHING
+from throwaway_root import needs_root
+
+MACHINE = os.uname().machine
+NAME = f"nvdebug-{VERSION}-{MACHINE}"
+STATIC, DYNAMIC = ("nvdebugctl", "nvqos"), ("nvtaskset", "nvstgm")
+NEWEST = {"nvtaskset": (2, 34), "nvstgm": (2, 34), "libnvtaskset.so": (2, 28)}
+
+
+@pytest.fixture(scope="module")
+def archive():
+    return made("archive", "archive", "*.tar.gz")
+
+
+@pytest.fixture(scope="module")
+def unpacked(archive, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archive")
+    run("tar", "-C", folder, "-xf", archive)
+    return folder / NAME
+
+
+def file_of(unpacked, name):
+    return unpacked / ("lib/nvtaskset" if name.endswith(".so") else "bin") / name
+
+
+def test_what_is_in_it(unpacked):
+    found = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if not path.is_dir()}
+    commands = json.loads(run(unpacked / "bin/nvdebugctl", "help", "--json"))["data"]["commands"]
+    expected = {f"bin/{name}" for name in STATIC + DYNAMIC} | {"lib/nvtaskset/libnvtaskset.so", "nvqos.service", "README.md",
+                                                               "LICENSE", "copyright"}
+    expected |= {f"LICENSES/{path.name}" for path in (ROOT / "LICENSES").iterdir()}
+    for name in STATIC + DYNAMIC:
+        expected |= {f"share/bash-completion/completions/{name}", f"share/zsh/vendor-completions/_{name}",
+                     f"share/fish/vendor_completions.d/{name}.fish", f"share/man/man1/{name}.1"}
+    expected |= {f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help"}
+    expected |= {f"share/nvdebug/schema/{name}" for name in (
+        "common.json", "error.json", "recording.line.json", "nvtaskset.json", *(each["schema"] for each in commands if each["schema"]),
+        *(path.name for tool in ("nvqos", "nvstgm") for path in (ROOT / "tools" / tool / "schema").iterdir()))}
+    assert found == expected
+    readme = (unpacked / "README.md").read_text(encoding="utf-8")
+    assert VERSION in readme and "@" not in readme
+
+
+def test_files_are_the_same_for_all(archive):
+    """Owner, time and mode do not depend on the one who built it."""
+    with tarfile.open(archive) as file:
+        members = file.getmembers()
+    assert [each.name for each in members] == sorted(each.name for each in members)
+    assert {(each.uid, each.gid, each.uname, each.gname, each.mtime) for each in members} == {(0, 0, "", "", int(epoch()))}
+    assert {each.mode for each in members} == {0o644, 0o755}
+    assert archive.read_bytes()[4:8] == b"\0\0\0\0"
+
+
+def test_the_same_bytes_again(archive, tmp_path):
+    """Also below a name with a blank, and with another umask, language and time zone."""
+    run("sh", "-c", 'umask 027; exec "$@"', "sh", ROOT / "packaging/archive", ROOT / "build/release", tmp_path / "one two",
+        env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": epoch()})
+    made_again = sorted((tmp_path / "one two").iterdir())
+    assert [path.name for path in made_again] == sorted(path.name for path in archive.parent.iterdir())
+    for path in made_again:
+        assert path.read_bytes() == (archive.parent / path.name).read_bytes()
+
+
+@pytest.mark.skipif(not EVERYTHING, reason="compiles the programs anew: NVDEBUG_LONG")
+def test_the_same_bytes_from_another_folder(archive, tmp_path):
+    tree = tmp_path / "another place"
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in listed.split("\0"):
+        if name and (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    run("make", "-s", "archive", cwd=tree, env={**os.environ, "SOURCE_DATE_EPOCH": epoch()})
+    assert (tree / "build/archive" / archive.name).read_bytes() == archive.read_bytes()
+
+
+def test_what_stands_beside_it(archive):
+    run("sha256sum", "--check", f"{NAME}.sha256", cwd=archive.parent)
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_static_programs(unpacked, name):
+    assert "INTERP" not in run("readelf", "-lW", file_of(unpacked, name))
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_symbols(unpacked, name):
+    text = run("objdump", "-T", file_of(unpacked, name))
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", text)}
+    assert max(versions) <= NEWEST[name]
+    assert not re.search(r"GLIBCXX|CXXABI|GLIBC_PRIVATE", text)
+    needed = set(re.findall(r"NEEDED +(\S+)", run("objdump", "-p", file_of(unpacked, name))))
+    assert needed <= {"libc.so.6", "libm.so.6", "libdl.so.2", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+    assert not re.search(r"R(UN)?PATH", run("objdump", "-p", file_of(unpacked, name)))
+
+
+def works(root, unpacked, dynamic):
+    """As root and as another user. The library is loaded into a program of that root."""
+    shutil.copytree(unpacked, root / "opt/nvdebug")
+    for path in (root / "opt", root / "opt/nvdebug"):
+        path.chmod(0o755)
+    for user in ((), NOBODY):
+        for name in STATIC + DYNAMIC:
+            status, text = in_root(root, f"/opt/nvdebug/bin/{name}", "--version", user=user)
+            if name in STATIC or dynamic:
+                assert (status, text) == (0, f"{name} {VERSION}\n")
+            else:
+                assert status != 0 and "GLIBC_2.3" in text
+        status, text = in_root(root, "/opt/nvdebug/bin/nvdebugctl", "--json", "--from", "/nonexistent", "runlist", "list", user=user)
+        assert status == 2 and '"code":"not_found"' in text
+        status, text = in_root(root, "/usr/bin/env", "LD_PRELOAD=/opt/nvdebug/lib/nvtaskset/libnvtaskset.so", "/bin/true", user=user)
+        assert (status, text) == (0, "")
+
+
+def test_a_root_with_a_c_library_alone(unpacked, tmp_path):
+    """This machine's, with libgcc_s, and without any other library, passwd or /proc."""
+    needs_root()
+    root = tmp_path / "root"
+    copy_libraries(root, "/bin/true", *(file_of(unpacked, name) for name in NEWEST))
+    for name in ("/usr/bin/env", "/bin/true"):
+        (root / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, root / name[1:])
+    (root / "opt").mkdir()
+    works(root, unpacked, dynamic=True)
+
+
+@pytest.mark.skipif(not EVERYTHING, reason="each root takes minutes to make: NVDEBUG_LONG")
+@pytest.mark.parametrize("suite, dynamic", (("bullseye", False), ("bookworm", True), ("trixie", True)))
+def test_debians(unpacked, tmp_path, suite, dynamic):
+    needs_root()
+    root = tmp_path / "root"
+    subprocess.run(["cp", "-a", debian.folder(suite), root], check=True)
+    works(root, unpacked, dynamic)
+
+
+def test_users_are_those_of_passwd(unpacked, tmp_path):
+    """The C library's function loads plugins, which a static program must not."""
+    symbols = run("sh", "-c", f"strings {unpacked / 'bin/nvdebugctl'} | grep -c nsswitch.conf || true")
+    assert symbols.strip() == "0"
+
+
+# --- the list of what is linked in ---
+
+@pytest.fixture(scope="module")
+def bill(archive):
+    return json.loads((archive.parent / f"{NAME}.spdx.json").read_text(encoding="utf-8"))
+
+
+def test_the_bill_of_materials(archive, bill):
+    """SPDX 2.3: what its schema demands, and that it is about this archive."""
+    assert (bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"])
+    packages = {each["SPDXID"]: each for each in bill["packages"]}
+    assert len(packages) == len(bill["packages"])
+    for each in packages.values():
+        assert re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", each["SPDXID"])
+        assert {"name", "versionInfo", "downloadLocation", "licenseConcluded", "licenseDeclared", "copyrightText"} <= set(each)
+    for each in bill["relationships"]:
+        assert {each["spdxElementId"], each["relatedSpdxElement"]} <= {*packages, "SPDXRef-DOCUMENT"}
+    (digest,) = packages["SPDXRef-nvdebug"]["checksums"]
+    assert digest["checksumValue"] == run("sha256sum", archive).split()[0]
+
+
+def test_what_is_linked_in(bill):
+    """Debian's packages of the libraries, by program, with the versions that are installed."""
+    linked = {}
+    for each in bill["relationships"]:
+        if each["relationshipType"] == "STATIC_LINK":
+            linked.setdefault(each["spdxElementId"].removeprefix("SPDXRef-program-"), set()).add(each["relatedSpdxElement"])
+    names = {each["SPDXID"]: each for each in bill["packages"]}
+    linked = {program: {names[one]["name"] for one in ones} for program, ones in linked.items()}
+    assert {"libc6-dev", "libstdc++-12-dev", "libgcc-12-dev"} <= linked["nvdebugctl"] & linked["nvqos"]
+    assert {"zlib1g-dev", "libncurses-dev"} <= linked["nvdebugctl"] and "libncurses-dev" not in linked["nvqos"]
+    for program in DYNAMIC:
+        assert "libstdc++-12-dev" in linked[program] and "zlib1g-dev" not in linked["nvstgm"]
+    for each in bill["packages"]:
+        if each.get("supplier") == "Organization: Debian":
+            assert each["versionInfo"] == run("dpkg-query", "-W", "-f", "${Version}", each["name"])
+
+
+def test_a_map_below_a_name_with_a_blank(tmp_path):
+    """And one that is no map, which is refused."""
+    folder = tmp_path / "one two"
+    folder.mkdir()
+    (folder / "program-static").touch()
+    (folder / "archive.tar.gz").touch()
+    library = run("g++", "-print-file-name=libstdc++.a").strip()
+    words = (ROOT / "packaging/sbom", "--version", "1", "--epoch", "0", "--archive", folder / "archive.tar.gz", folder / "program-static")
+    (folder / "program-static.map").write_text(
+        "Archive member included to satisfy reference by file (symbol)\n\n"
+        f"{library}(vector.o)\n                              {folder}/main.o (_ZSt)\n"
+        f"{folder}/libown.a(x.o)\n                              {folder}/main.o (x)\n\nMemory Configuration\n")
+    found = json.loads(run(*words))
+    assert [each["name"] for each in found["packages"] if "supplier" in each] == ["libstdc++-12-dev"]
+    (folder / "program-static.map").write_text("nothing\n")
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "is no map of GNU ld" in done.stderr
+
+
+# --- rpm ---
+
+@pytest.fixture(scope="module")
+def package(archive):
+    return made("rpm", "rpm", "*.rpm")
+
+
+def query(package, *words, form=None, folder):
+    return run("rpm", "--dbpath", folder / "db", "-qp", *words, *(("--queryformat", form) if form else ()), package)
+
+
+def test_the_rpm(package, unpacked, tmp_path):
+    assert query(package, form="%{NAME} %{VERSION} %{LICENSE} %{ARCH}", folder=tmp_path) == \
+        f"nvdebugctl {VERSION} MIT OR GPL-2.0-only {MACHINE}"
+    files = query(package, "-l", folder=tmp_path).split()
+    assert {f"/usr/bin/{path.name}" for path in (unpacked / "bin").iterdir()} <= set(files)
+    assert {"/usr/lib/nvtaskset/libnvtaskset.so", "/usr/lib/systemd/system/nvqos.service"} <= set(files)
+    assert not query(package, "--scripts", folder=tmp_path)
+    required = query(package, "--requires", folder=tmp_path)
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", required)}
+    # RHEL 9's.
+    assert max(versions) <= (2, 34) and "libstdc++" not in required
+    assert "libnvtaskset" not in query(package, "--provides", folder=tmp_path)
+
+
+def test_the_rpm_installed_into_a_folder(package, tmp_path):
+    """Without what it requires, which dnf would bring; nothing is written outside."""
+    needs_root()
+    root = tmp_path / "root"
+    root.mkdir()
+    run("rpm", "--root", root, "--nodeps", "-i", package)
+    assert run(root / "usr/bin/nvdebugctl", "--version") == f"nvdebugctl {VERSION}\n"
+    assert run(root / "usr/bin/nvtaskset", "--version") == f"nvtaskset {VERSION}\n"
+    unit = (root / "usr/lib/systemd/system/nvqos.service").read_text(encoding="utf-8")
+    assert "ExecStart=/usr/bin/nvqos " in unit and "@" not in unit.replace("~@", "").replace("=@", "").replace(" @", "")
+    run("rpm", "--root", root, "-e", "nvdebugctl")
+    assert not (root / "usr/bin/nvdebugctl").exists()
