@@ -444,4 +444,5 @@ format: ## format all C++ and Python
 clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
 		$(BUILD)/vm-modules $(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
+		$(BUILD)/archive $(BUILD)/rpm $(BUILD)/wheel $(BUILD)/image $(BUILD)/kubernetes \
 		$(BUILD)/sanitize $(BUILD)/sanitize-threads $(BUILD)/fuzz $(BUILD)/fuzz-coverage $(BUILD)/bench
