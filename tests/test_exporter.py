@@ -114,7 +114,7 @@ def test_on_the_engine_by_samples(tmp_path):
 
 
 def test_ends_by_a_signal():
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with running(CAPTURE) as node:
             assert node.end(number) == (0, "")
 

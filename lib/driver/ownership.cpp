@@ -20,7 +20,7 @@ bool is_denial(int error) {
     return error == -EPERM || error == -EACCES;
 }
 
-/// The RM counts its clients' names up, and after a million begins again.
+/// The RM names its clients by a counter, which begins again after about a million.
 constexpr std::uint32_t names_of_clients = 0x100000;
 
 std::uint32_t name_after(std::uint32_t name, std::uint32_t steps) {
@@ -53,7 +53,7 @@ class Ownership::Look {
                 ask_all();
             }
         }
-        std::vector<std::size_t> places; // one that has ended has no channels
+        std::vector<std::size_t> places; // processes that have ended have no channels
         for (Found &one : found_) {
             places.push_back(owned_.processes.size());
             if (one.ended)
@@ -73,7 +73,7 @@ class Ownership::Look {
     struct Found {
         Process process;
         std::vector<int> controls; // its descriptors
-        bool cut = false;          // it has more of them
+        bool cut = false;          // it has more descriptors than are examined
         bool checked = false;      // its pidfd is of this process
         bool ended = false;
         QueryBudget budget;
@@ -97,7 +97,7 @@ class Ownership::Look {
     }
 
     void look_at(std::uint32_t pid) {
-        // A look at one takes a microsecond.
+        // Examining a descriptor takes a microsecond.
         constexpr std::size_t descriptors_most = 0x10000;
         const std::string folder = folder_of(pid);
         std::vector<std::string> names;
@@ -148,7 +148,7 @@ class Ownership::Look {
                           .budget = {of_a_process, std::chrono::seconds(2), &whole}});
     }
 
-    /// It has ended, or cannot be read for want of something.
+    /// Counts a process that has ended, or a failure to read it.
     void end(std::uint32_t pid) {
         std::vector<std::string> names;
         const int error = kernel_.list(folder_of(pid) + "fd", names);
@@ -158,7 +158,7 @@ class Ownership::Look {
             owned_.count.ended++;
     }
 
-    /// This process lacks something, as descriptors or memory: more than one may be missing.
+    /// Counts a failure of this program, such as too few descriptors: processes may be missing.
     void fail(int error) {
         owned_.count.refused++;
         owned_.trouble = -error;
@@ -168,7 +168,7 @@ class Ownership::Look {
         return std::ranges::any_of(found_, [](const Found &one) { return !one.controls.empty(); });
     }
 
-    /// Is there one that may be asked, and has no client that is known?
+    /// Returns whether some process that can be queried has no known client.
     bool has_unknown() const {
         std::set<std::uint32_t> with;
         for (const auto &[client, owner] : known_.owned_)
@@ -180,7 +180,8 @@ class Ownership::Look {
 
     // --- clients ---
 
-    /// Our own client is asked, since the driver logs each question to one that there is not.
+    /// Returns whether a client exists. The query goes to this program's own client, since the
+    /// driver logs each query to a client that does not exist.
     bool lives(std::uint32_t client) {
         if (known_.broken_)
             return false;
@@ -200,7 +201,7 @@ class Ownership::Look {
         if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
             !lives(name))
             return false;
-        // A name may be given again: all are asked about it anew.
+        // A name may be reused: all descriptors are queried about it again.
         known_.unowned_[name] = known_.pass_;
         // Bounded, as any user can make clients; the oldest are not needed any more.
         constexpr std::size_t unowned_most = 0x10000;
@@ -220,14 +221,15 @@ class Ownership::Look {
         } else {
             known_.newest_ = known_.first_ = count().value_or(known_.client_->handle());
             known_.older_ = names_of_clients - 1;
-            // Those below are of this turn of the count, as far as it goes.
+            // The names below the newest were given since the counter last began.
             search_older(names_between(rm::first_client, known_.first_));
             known_.searched_ = !known_.broken_;
         }
         known_.seen_ = seen_;
     }
 
-    /// A client without its descriptor may live on in a child, or where that was sent.
+    /// A client whose descriptor is closed here may live on in a child, or in a process that was
+    /// sent the descriptor.
     void forget() {
         for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
             if (seen_.contains(at->second)) {
@@ -239,7 +241,7 @@ class Ownership::Look {
         }
     }
 
-    /// How far the RM has counted: only a new client shows it.
+    /// Returns the counter of the RM, which only a new client shows.
     std::optional<std::uint32_t> count() {
         known_.counted_ = known_.pass_;
         const auto counter = Client::open(known_.kernel_);
@@ -249,8 +251,8 @@ class Ownership::Look {
         return (*counter)->handle();
     }
 
-    /// The count is asked for where descriptors are new, and now and then where a process has made
-    /// no client yet; else some names ahead do.
+    /// Reads the counter if there are new descriptors, and every 32 passes if a process has no
+    /// client; otherwise tries some names ahead.
     void search_new() {
         constexpr std::uint32_t ahead = 0x100, passes_between = 0x20;
         const bool is_new = !std::ranges::includes(known_.seen_, seen_);
@@ -261,7 +263,7 @@ class Ownership::Look {
             known_.newest_ = *now;
             return;
         }
-        // One that is known was there before: the count has not come that far.
+        // A client that is known was there before, and does not show how far the counter is.
         for (std::uint32_t n = 1; n <= ahead; n++)
             if (const std::uint32_t name = name_after(known_.newest_, n);
                 !known_.unowned_.contains(name) && find_client(name)) {
@@ -270,7 +272,7 @@ class Ownership::Look {
             }
     }
 
-    /// Of those from before the first look the youngest first, around the end of the count.
+    /// Tries names that were given before the first pass, the youngest first.
     void search_older(std::uint32_t names) {
         for (; names && known_.older_ && !known_.broken_; names--, known_.older_--)
             find_client(name_after(known_.first_, known_.older_));
@@ -289,7 +291,7 @@ class Ownership::Look {
         }
     }
 
-    /// Through one descriptor, which is closed again if nothing is its.
+    /// Queries through one descriptor, which is closed again if no channel is found through it.
     void ask(std::size_t n, const Descriptor &at) {
         Found &one = found_[n];
         const auto clients = clients_to_ask(at);
@@ -341,7 +343,7 @@ class Ownership::Look {
         }
         ForeignClient queried(kernel_, descriptor, client, owned_.count, one.budget);
         if (!queried.is_of_descriptor()) {
-            // The number of the descriptor, or the name of the client, is another's by now.
+            // The number of the descriptor, or the name of the client, has been reused.
             if (owner != known_.owned_.end() && !one.budget.spent()) {
                 known_.owned_.erase(owner);
                 known_.unowned_[client] = known_.pass_ + 1;
@@ -356,7 +358,8 @@ class Ownership::Look {
                 channels.push_back(channel);
     }
 
-    /// Is it the same file as another descriptor of the process? Then it has the same clients.
+    /// Returns whether another descriptor of the process is of the same file, with the same
+    /// clients.
     bool is_duplicate(Found &one, const Descriptor &at, int descriptor) {
         std::map<int, std::uint32_t> others; // of each descriptor a client
         for (const auto &[client, owner] : known_.owned_)
@@ -369,7 +372,7 @@ class Ownership::Look {
         });
     }
 
-    /// Below 0: it may not be taken, or is gone.
+    /// Returns a negative number if the descriptor may not be duplicated, or is gone.
     Taken take(Found &one, int descriptor) {
         Process &process = one.process;
         if (process.held.number() < 0) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char *control_path = "/dev/nvidiactl";
 
-// Names of our objects: any, within a client.
+// Names of this program's objects: any numbers, unique within its client.
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
@@ -220,10 +220,10 @@ Result<void> Gpu::make_objects() {
         return tl::unexpected(status.error());
     if (*status)
         return tl::unexpected(refused("a subdevice be opened", *status));
-    // Asked before the registers, since of those the driver logs what it refuses.
+    // Memory first, since the driver logs each register that it refuses.
     if (auto made = make_memory(); !made)
         return made;
-    // Where it refuses all the same, it refuses each one, and not the request.
+    // A driver that refuses registers answers the request, and refuses each register in it.
     const std::uint32_t first = 0;
     std::uint32_t value = 0;
     const auto answered = read_some({&first, 1}, {&value, 1});
@@ -283,7 +283,7 @@ Result<void> Gpu::make_memory() {
         return tl::unexpected(status.error());
     if (*status == rm::insufficient_permissions)
         return tl::unexpected(refused("memory be read", *status));
-    // Without memory there still are registers.
+    // Registers can be read without memory, too.
     if (*status)
         no_memory_ = refused("memory be read", *status);
     memory_bytes_ = memory.bytes;
@@ -296,7 +296,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     if (!bytes || begin > memory_bytes_ || bytes > memory_bytes_ - begin)
         return tl::unexpected(Error{ErrorCode::io, EFAULT, "", "there is no such video memory"});
     Kernel &kernel = *client_->kernel_;
-    // A descriptor takes one mapping; the mapping outlives it.
+    // A descriptor can have one mapping, which outlives it.
     const int descriptor = kernel.open("/dev/nvidia" + std::to_string(card_.minor));
     if (descriptor < 0)
         return tl::unexpected(
@@ -340,12 +340,12 @@ Window::~Window() {
     unmap.device = device_;
     unmap.memory = memory_handle;
     unmap.address = linear_;
-    // Where it fails, the driver unmaps it when the client ends.
+    // If this fails, the driver unmaps it when the client ends.
     client_->ioctl(rm::esc_unmap, &unmap, sizeof(unmap));
 }
 
 void Window::copy(std::uint64_t address, std::span<std::uint32_t> words) const {
-    // Each access crosses the bus: as wide as they get.
+    // Each access crosses the bus, so memcpy makes them as wide as possible.
     std::memcpy(words.data(), static_cast<const char *>(mapped_) + (address - begin_),
                 words.size_bytes());
 }

@@ -83,10 +83,9 @@ class Governed {
   private:
     void count() {
         for (std::size_t n = 0; n < tenants_; n++)
-            governor_.set_tsgs(n,
-                                std::ranges::count(gone_, n)
-                                    ? 0
-                                    : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
+            governor_.set_tsgs(n, std::ranges::count(gone_, n)
+                                      ? 0
+                                      : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
     }
     void apply() {
         for (std::size_t n = 0; n < tenants_; n++) {

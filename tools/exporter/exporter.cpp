@@ -26,6 +26,7 @@
 
 #include "families.hpp"
 #include "front.hpp"
+#include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/base/standard_output.hpp"
 #include "nvdebug/surroundings.hpp"
@@ -43,7 +44,8 @@ struct Options {
     bool help = false, version = false;
 };
 
-int say(const std::string &sentence) {
+/// Prints a line on stderr. Returns the exit status of a failure.
+int log(const std::string &sentence) {
     std::fprintf(stderr, "nvdebug-exporter: %s\n", sentence.c_str());
     return failed;
 }
@@ -58,7 +60,7 @@ Result<Tree> open_source(const std::string &from) {
     return Tree::open(from);
 }
 
-/// All GPUs of the source, and what looks at them.
+/// All GPUs of the source with their meters, and the thread that has them look at lists.
 class Node {
   public:
     Node(const Options &options, std::chrono::milliseconds period)
@@ -83,12 +85,12 @@ class Node {
             return tl::unexpected(tree.error());
         const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
         if (!found) {
-            say_once(found.error().sentence);
+            log_once(found.error().sentence);
             return {};
         }
         if (found->empty()) {
             const std::string obstacle = tree->source() == Source::file ? "" : first_obstacle();
-            say_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
+            log_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
                                             "; 'nvdebugctl doctor' shows what is missing"
                                       : obstacle);
             return {};
@@ -107,7 +109,7 @@ class Node {
         if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries) {
             tried_ = Meter::Clock::now();
             if (const auto opened = open(); !opened)
-                say_once(opened.error().sentence);
+                log_once(opened.error().sentence);
             meters = all();
         }
         bool wanted = false;
@@ -119,8 +121,8 @@ class Node {
             ask_for_look();
     }
 
-    /// What is known now, after a look where that does not take long. Of many answers at once, most
-    /// are the same.
+    /// Returns the metrics, after a look unless that takes longer than `patience`. Scrapes within
+    /// `fresh` get the same text.
     std::string text() {
         constexpr std::chrono::milliseconds fresh{200}, patience{2000};
         if (!text_.empty() && Meter::Clock::now() - made_ <= fresh)
@@ -134,14 +136,14 @@ class Node {
         std::vector<Facts> facts;
         for (const auto &meter : all()) {
             facts.push_back(meter->snapshot());
-            say_what_is_missing(facts.back());
+            log_missing_processes(facts.back());
         }
         text_ = prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
         made_ = Meter::Clock::now();
         return text_;
     }
 
-    /// What answers where text() cannot: nothing is known of any GPU.
+    /// Returns metrics without data of any GPU, for when text() fails.
     std::string nothing() const {
         std::vector<Facts> facts(all().size());
         for (std::size_t n = 0; n < facts.size(); n++) {
@@ -166,7 +168,7 @@ class Node {
         changed_.notify_all();
     }
 
-    /// In a thread of its own: how long it takes, others decide.
+    /// Runs in a thread of its own, as other processes decide how long a look takes.
     void look_on() {
         for (std::unique_lock held(mutex_);;) {
             changed_.wait(held, [&] { return ending_ || asked_ > looked_; });
@@ -179,7 +181,7 @@ class Node {
                 try {
                     meter->look();
                 } catch (const std::exception &error) {
-                    say_once(error.what());
+                    log_once(error.what());
                 }
             held.lock();
             looked_ = asked;
@@ -187,44 +189,45 @@ class Node {
         }
     }
 
-    void say_once(const std::string &sentence) {
-        constexpr std::size_t most = 256; // different ones, of which others choose the numbers
-        const std::scoped_lock held(said_mutex_);
-        if (said_.size() < most && said_.insert(sentence).second)
-            say(sentence);
+    void log_once(const std::string &sentence) {
+        constexpr std::size_t most =
+            256; // bounded, as sentences contain numbers of other processes
+        const std::scoped_lock held(logged_mutex_);
+        if (logged_.size() < most && logged_.insert(sentence).second)
+            log(sentence);
     }
 
-    void say_what_is_missing(const Facts &facts) {
+    void log_missing_processes(const Facts &facts) {
         const std::string gpu = "gpu" + std::to_string(facts.gpu) + ": ";
         if (facts.foreign_pids)
-            say_once(gpu +
+            log_once(gpu +
                      "pids of tasks are those of another PID namespace, and shown as numbers; "
                      "names need that of the host (hostPID)");
         if (!facts.missing)
             return;
         for (const std::uint32_t pid : facts.missing->cut_pids)
-            say_once(gpu + "process " + std::to_string(pid) +
+            log_once(gpu + "process " + std::to_string(pid) +
                      " has more descriptors, clients or objects of NVIDIA's driver than are looked "
                      "at; not all of its channels are known");
         if (facts.missing->lacked)
-            say_once(gpu + "processes could not be looked at: " + *facts.missing->lacked);
+            log_once(gpu + "processes could not be looked at: " + *facts.missing->lacked);
     }
 
     const Options &options_;
     const std::chrono::milliseconds period_;
     Meter::Clock::time_point tried_ = Meter::Clock::now();
 
-    std::mutex said_mutex_;
-    std::set<std::string> said_;
+    std::mutex logged_mutex_;
+    std::set<std::string> logged_;
 
-    // Of the thread that answers.
+    // For the thread that answers alone.
     std::string text_;
     Meter::Clock::time_point made_ = {};
 
-    mutable std::mutex mutex_; ///< of the following
+    mutable std::mutex mutex_; ///< protects the members below
     std::condition_variable changed_;
     Meters meters_;
-    std::uint64_t asked_ = 0, looked_ = 0; ///< looks
+    std::uint64_t asked_ = 0, looked_ = 0; ///< looks that were requested, and made
     bool ending_ = false;
 
     std::thread looker_; // the last: it uses the others
@@ -242,8 +245,8 @@ const char *const help =
       --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
   -h, --help, -V, --version
 
-Exit status: 0 after SIGTERM or SIGINT; 1: it cannot start or go on, stderr says why. Manual:
-nvdebug-exporter(8)
+Exit status: 0 after SIGTERM, SIGINT or SIGHUP; 1: it cannot start or go on, stderr says why.
+Manual: nvdebug-exporter(8)
 )";
 
 bool number(const char *text, std::size_t most, std::size_t &value) {
@@ -252,7 +255,7 @@ bool number(const char *text, std::size_t most, std::size_t &value) {
     return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
 }
 
-/// What is wrong with the words; empty: nothing.
+/// Returns what is wrong with the command line; empty: nothing.
 std::string parse(int argc, char **argv, Options &options) {
     enum Long { listen = 256, from, rate, tasks };
     static const option long_options[] = {{"listen", required_argument, nullptr, listen},
@@ -300,24 +303,21 @@ std::string parse(int argc, char **argv, Options &options) {
     return "";
 }
 
-/// Blocks the signals that end it, for sigtimedwait().
+/// Blocks SIGCHLD and the signals that end the program, for sigtimedwait().
 sigset_t block_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
+    sigset_t set = nvdebug::base::ending_signals();
     sigaddset(&set, SIGCHLD);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     return set;
 }
 
-/// What a browser takes.
+/// Returns host and port as a browser takes them.
 std::string url_host(const std::string &listen) {
     const auto address = parse_address(listen);
     return address->host.empty() ? "localhost:" + address->port : listen;
 }
 
-/// As many files as this process may have: looks at processes take some.
+/// Raises the limit of open files to the hard limit: reading processes takes descriptors.
 void raise_file_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -352,13 +352,13 @@ Child start_front(int listener) {
         ::close(ends[0]);
         return {};
     }
-    // A front that does not read is none.
+    // A front that does not read for so long is given up.
     const timeval patience{10, 0};
     ::setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     return {child, ends[0]};
 }
 
-/// Answers the front's questions until that ends. Nothing thrown leaves it.
+/// Answers the front's questions until the front ends. Does not throw.
 void answer_on(Node &node, int socket) {
     while (await_question(socket)) {
         std::string text;
@@ -374,16 +374,16 @@ void answer_on(Node &node, int socket) {
         if (!answer_question(socket, text))
             break;
     }
-    ::shutdown(socket, SHUT_RDWR); // of a front that does not read
+    ::shutdown(socket, SHUT_RDWR); // a front that does not read ends
 }
 
-/// Steps until a signal ends it: true; or the front has ended: false.
+/// Steps until a signal ends the program (returns true), or the front has ended (false).
 bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &ending, pid_t front) {
     for (auto due = Meter::Clock::now();;) {
         try {
             node.step();
         } catch (const std::exception &error) {
-            say(error.what());
+            log(error.what());
         }
         due = std::max(due + period, Meter::Clock::now());
         for (;;) {
@@ -392,9 +392,9 @@ bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &endin
             const timespec wait{static_cast<time_t>(left.count() / 1'000'000'000),
                                 static_cast<long>(left.count() % 1'000'000'000)};
             const int signal = sigtimedwait(&ending, nullptr, &wait);
-            if (signal == SIGTERM || signal == SIGINT)
+            if (signal > 0 && signal != SIGCHLD)
                 return true;
-            // As the first process of a container, it has others' children, too.
+            // As the first process of a container this one gets orphans of other programs, too.
             if (signal == SIGCHLD) {
                 for (pid_t ended; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
                     if (ended == front)
@@ -410,27 +410,27 @@ int serve(const Options &options) {
     const std::chrono::milliseconds period(1000 / options.rate);
     const int listener = listen_at(*parse_address(options.listen));
     if (listener < 0)
-        return say("cannot listen on " + options.listen + ": " + ::strerrordesc_np(-listener) +
+        return log("cannot listen on " + options.listen + ": " + ::strerrordesc_np(-listener) +
                    "; choose another with --listen");
     const sigset_t ending = block_signals(); // before there are other threads
     std::signal(SIGCHLD, SIG_DFL);
-    // Before anything is open that it must not have.
+    // The front is forked before anything is open that it must not have.
     const Child front = start_front(listener);
     ::close(listener);
     if (front.pid < 0)
-        return say(std::string("cannot start the process that answers: ") +
+        return log(std::string("cannot start the process that answers: ") +
                    ::strerrordesc_np(errno));
     raise_file_limit();
     int status = 0;
     {
         Node node(options, period);
         if (const auto opened = node.open(); !opened) {
-            status = say(opened.error().sentence);
+            status = log(opened.error().sentence);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
-            say("listening on http://" + url_host(options.listen) + "/metrics");
+            log("listening on http://" + url_host(options.listen) + "/metrics");
             if (!step_on(node, period, ending, front.pid))
-                status = say("the process that answers has ended");
+                status = log("the process that answers has ended");
             ::shutdown(front.socket, SHUT_RDWR);
             answering.join();
         }
@@ -445,14 +445,14 @@ int serve(const Options &options) {
 int run(int argc, char **argv) {
     Options options;
     if (const std::string wrong = parse(argc, argv, options); !wrong.empty())
-        return say(wrong + "; see 'nvdebug-exporter --help'");
+        return log(wrong + "; see 'nvdebug-exporter --help'");
     if (options.help || options.version) {
         if (options.help)
             std::fputs(help, stdout);
         else
             std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
         const int error = base::finish_standard_output();
-        return error ? say(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
+        return error ? log(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
     }
     return serve(options);
 }
@@ -466,6 +466,6 @@ int main(int argc, char **argv) {
     try {
         return nvdebug::exporter::run(argc, argv);
     } catch (const std::exception &error) {
-        return nvdebug::exporter::say(error.what());
+        return nvdebug::exporter::log(error.what());
     }
 }

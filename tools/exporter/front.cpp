@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 // --- giving up rights ---
 
-/// What is left to call: what answers on sockets that are open. Everything else fails.
+/// Allows only system calls that answer on open sockets; all others fail with EPERM.
 void allow_few_calls() {
 #if defined(__x86_64__)
     constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
@@ -76,7 +76,7 @@ void allow_few_calls() {
     ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/// False: something of it is left.
+/// Returns false if some right could not be given up.
 bool give_up_rights() {
     constexpr uid_t nobody = 65534;
     bool done = true;
@@ -103,7 +103,7 @@ constexpr std::chrono::seconds request_time{5}, answer_time{20}, reader_time{10}
 
 struct Connection {
     int descriptor;
-    Clock::time_point until; ///< it is closed
+    Clock::time_point until; ///< when it is closed
     std::string request, answer;
     bool waits = false; ///< for the reader
     bool gzip = false, head = false;
@@ -155,7 +155,7 @@ class Front {
             wait();
             const auto now = Clock::now();
             if (polled_[1].revents)
-                hear(now);
+                receive(now);
             for (auto at = connections_.begin(); at != connections_.end();) {
                 const auto next = std::next(at);
                 serve(*at, now);
@@ -166,7 +166,8 @@ class Front {
             if (polled_[0].revents)
                 accept(now);
             if (asked_ && now - *asked_ > reader_time)
-                give("503 Service Unavailable", plain, "the GPUs' state was not read in time\n");
+                answer_all("503 Service Unavailable", plain,
+                           "the GPUs' state was not read in time\n");
         }
     }
 
@@ -179,7 +180,7 @@ class Front {
                                                   : one.waits ? 0
                                                               : POLLOUT),
                                0});
-        constexpr int at_most_ms = 500; // by when times are looked at
+        constexpr int at_most_ms = 500; // how late a connection that is due may be closed
         const bool idle = connections_.empty() && !asked_;
         if (::poll(polled_.data(), polled_.size(), idle ? -1 : at_most_ms) < 0)
             for (pollfd &one : polled_)
@@ -316,35 +317,35 @@ class Front {
             answer(one, "503 Service Unavailable", plain, "nothing is read now\n");
     }
 
-    /// To all that wait.
-    void give(const char *status, const char *type, const std::string &text) {
+    /// Answers all connections that wait for the reader.
+    void answer_all(const char *status, const char *type, const std::string &text) {
         for (Connection &one : connections_)
             if (one.waits)
                 answer(one, status, type, text);
-        // Of an answer that comes later, the next ones have it.
+        // After a timeout the reader may still answer: the next requests get that answer.
         if (type == plain)
             asked_ = Clock::now();
         else
             asked_.reset();
     }
 
-    void hear(Clock::time_point) {
+    void receive(Clock::time_point) {
         std::array<char, 65536> bytes{};
         const ssize_t got = ::recv(reader_, bytes.data(), bytes.size(), MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (got <= 0)
             ::_exit(0);
-        heard_.append(bytes.data(), static_cast<std::size_t>(got));
+        received_.append(bytes.data(), static_cast<std::size_t>(got));
         std::uint64_t length = 0;
-        if (heard_.size() < sizeof(length))
+        if (received_.size() < sizeof(length))
             return;
-        std::memcpy(&length, heard_.data(), sizeof(length));
-        if (heard_.size() - sizeof(length) < length)
+        std::memcpy(&length, received_.data(), sizeof(length));
+        if (received_.size() - sizeof(length) < length)
             return;
-        const std::string text = heard_.substr(sizeof(length), length);
-        heard_.clear();
-        give("200 OK", metrics, text);
+        const std::string text = received_.substr(sizeof(length), length);
+        received_.clear();
+        answer_all("200 OK", metrics, text);
     }
 
     const int listener_, reader_;
@@ -363,8 +364,8 @@ class Front {
             std::erase_if(of, [&](const auto &one) { return one.first == descriptor; });
         }
     } events_;
-    std::optional<Clock::time_point> asked_; ///< the reader, and it has not answered
-    std::string heard_;
+    std::optional<Clock::time_point> asked_; ///< since when the reader has not answered
+    std::string received_;                   ///< of the reader's answer
 };
 
 } // namespace
@@ -382,7 +383,7 @@ std::optional<Address> parse_address(const std::string &text) {
     const bool bracketed = address.host.starts_with('[') && address.host.ends_with(']');
     if (bracketed)
         address.host = address.host.substr(1, address.host.size() - 2);
-    // Which colon is the port's would not be known.
+    // In an IPv6 address without brackets it is unknown which colon begins the port.
     if ((bracketed && address.host.empty()) ||
         (!bracketed && address.host.find_first_of(":[]") != std::string::npos))
         return std::nullopt;
@@ -398,7 +399,7 @@ int listen_at(const Address &address) {
                       &hints, &found))
         return -EADDRNOTAVAIL;
     int error = EADDRNOTAVAIL;
-    // Without a host, IPv6 first: that socket takes IPv4 as well.
+    // IPv6 first: without a host its socket accepts IPv4, too.
     for (const int pass : {AF_INET6, AF_INET})
         for (const addrinfo *one = found; one; one = one->ai_next) {
             if (one->ai_family != pass)
@@ -428,8 +429,10 @@ int listen_at(const Address &address) {
 
 void run_front(int listener, int reader, const std::string &version) {
     ::prctl(PR_SET_NAME, "nvdebug-http");
-    ::signal(SIGINT, SIG_IGN); // of a terminal: the reader ends it
-    // What a supervisor or a shell has left open.
+    // A terminal sends them to both processes: the reader ends this one.
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGHUP, SIG_IGN);
+    // Closes what a supervisor or a shell has left open.
     const int low = std::min(listener, reader), high = std::max(listener, reader);
     const auto close_all = [](int first, int last) {
         if (first <= last)

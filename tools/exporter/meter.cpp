@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *graphics = "GR0"; // the driver records switches of no other
 constexpr std::uint32_t drivers_own = 0xffffffff;
-/// With more periods than this between two samples it is not known what was between them.
+/// If two samples are more periods apart than this, the time between them counts as unknown.
 constexpr std::uint64_t longest_in_periods = 4;
 
 std::uint64_t monotonic_ns() {
@@ -23,7 +23,7 @@ std::uint64_t monotonic_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// What is the same in all turns of a task, as TaskTimes has it.
+/// Returns the holder by which TaskTimes adds up the turns of a task.
 Holder task_of(const Holder &who) {
     if (who.pid)
         return {.pid = who.pid};
@@ -51,7 +51,7 @@ void Meter::fail(const Error &error) {
     started_ = false;
 }
 
-/// Also anew, after the GPU had gone.
+/// Opens the GPU, also again after it was gone.
 void Meter::start() {
     constexpr std::chrono::seconds between_tries{10};
     const auto now = Clock::now();
@@ -64,7 +64,7 @@ void Meter::start() {
     }
     const bool by_driver = gpu_.tree().source() == Source::driver;
     const auto info = gpu_.info();
-    // Owners of TSGs, before there are turns.
+    // The owners of TSGs are read before the first turn.
     if (info && looked_ == Clock::time_point())
         look_now(*info);
     std::shared_ptr<SwitchReader> reader;
@@ -130,7 +130,7 @@ void Meter::note_process(std::uint32_t pid) {
     at->second.seen = true;
 }
 
-/// A number that is another process' by now has nothing of the one before.
+/// Removes the times of a pid that was reused.
 void Meter::forget(const Holder &who) {
     times_.forget_if([&](const Holder &task) { return task == who; });
     known_.erase(who);
@@ -180,7 +180,7 @@ void Meter::postpone(Turn turn) {
         settle_waiting();
 }
 
-/// A TSG without an owner by now stays without one.
+/// Adds the turns that waited; a TSG without an owner now is shown without one.
 void Meter::settle_waiting() {
     for (Turn &turn : std::exchange(waiting_, {})) {
         if (!turn.who.pid && turn.who.tsg && turn.who.runlist)
@@ -236,7 +236,7 @@ void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
     turns.clear();
     if (state.engine != graphics || any_switch_)
         return;
-    // No switch since the start, or none is recorded.
+    // Without recorded switches, samples show which TSG is on GR0.
     std::optional<Holder> who;
     if (works) {
         who = Holder{.runlist = state.runlist};
@@ -351,7 +351,7 @@ void Meter::look_now(const Info &info) {
     looked_ = begin;
     facts_.chip = info.chip.value_or("");
     facts_.pci_address = address;
-    facts_.uuid = product.uuid.value_or(facts_.uuid); // of one that sleeps: as it was
+    facts_.uuid = product.uuid.value_or(facts_.uuid); // a sleeping GPU keeps what was read before
     facts_.product = product.name.value_or(facts_.product);
     take(seen);
     settle_waiting();
@@ -422,7 +422,7 @@ void Meter::forget_ended() {
     forgot_ = now;
     std::vector<Holder> gone;
     for (auto &[who, known] : known_) {
-        // Pids of a capture name no process any more.
+        // Pids of a capture are not looked up: they were of the machine that it was made on.
         const bool is_there = (who.pid && gpu_.tree().source() == Source::file) ||
                               (who.pid && reader_ && is_local() && known.process.started &&
                                reader_->started(*who.pid) == known.process.started);
@@ -489,7 +489,7 @@ Facts Meter::snapshot() {
         facts_.tasks.clear();
         for (const auto &[who, times] : times_.tasks())
             facts_.tasks.push_back(facts_of(who, times));
-        // Processes with channels that were not on the engine yet.
+        // Besides, processes with channels that have not been on the engine yet.
         for (const auto &[pid, process] : owners_)
             if (facts_.tasks.size() < limits_.tasks && channels_.contains(pid) &&
                 !(is_local() && times_.tasks().contains(Holder{.pid = pid})))

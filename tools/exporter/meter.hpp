@@ -61,8 +61,8 @@ struct Facts {
     std::optional<MissingProcesses> missing; ///< where owners are known at all
 };
 
-/// Any thread may use it. Lists and processes, of which others decide how long a look takes, are
-/// looked at without a lock that step() or snapshot() waits for.
+/// Any thread may use it. How long it takes to read lists and processes is up to other programs, so
+/// look() holds no lock meanwhile that step() or snapshot() waits for.
 class Meter {
   public:
     using Clock = std::chrono::steady_clock;
@@ -81,11 +81,11 @@ class Meter {
     /// Looks at lists and processes, but not more often than Limits::shortest_look. Returns at once
     /// while another thread looks.
     void look();
-    /// Was a task or TSG seen that the last look did not know?
+    /// Returns whether a task or TSG was seen that was not there at the last look.
     bool needs_look() const;
-    /// What is known without another look.
+    /// Returns what is known, without another look.
     Facts snapshot();
-    /// After a look().
+    /// Returns what is known after a look().
     Facts facts() {
         look();
         return snapshot();
@@ -97,7 +97,7 @@ class Meter {
     struct KnownTask {
         Process process;                   ///< its start is known before its name
         bool named = false, tried = false; ///< tried: a look was asked for its name
-        bool seen = true;                  ///< since it was last asked whether it has ended
+        bool seen = true;                  ///< on the engine since forget_ended() last checked it
         std::optional<Clock::time_point> ended = {};
     };
     /// What a look finds.
@@ -127,7 +127,7 @@ class Meter {
                        const std::shared_ptr<SwitchReader> &reader) const;
     void take(const LookResult &seen);
     void fail(const Error &error);
-    /// Is a pid of a turn one of /proc here?
+    /// Returns whether pids of turns are those of this /proc.
     bool is_local() const { return !any_switch_ || !facts_.foreign_pids; }
     const Process *process_of(const Holder &who) const;
     TaskFacts facts_of(const Holder &who, const Times &times) const;
@@ -138,14 +138,14 @@ class Meter {
     const std::uint64_t period_ns_;
     const Limits limits_;
 
-    std::mutex step_mutex_; ///< one step at a time; of the following what is for steps alone
+    std::mutex step_mutex_; ///< one step at a time; protects next_start_, batch_ and dropped_
     Clock::time_point next_start_ = {};
     std::vector<ContextSwitch> batch_;
     std::uint64_t dropped_ = 0;
 
     std::mutex look_mutex_; ///< one look at a time
 
-    mutable std::mutex mutex_; ///< of the rest; held for as long as a copy takes
+    mutable std::mutex mutex_; ///< protects the members below; held no longer than a copy takes
     bool started_ = false;
     std::shared_ptr<SwitchReader> reader_;
     Facts facts_;
@@ -158,7 +158,7 @@ class Meter {
     std::optional<SampleTurns> on_gr0_; ///< turns by samples, until the first switch
     TaskTimes times_;
     std::map<Holder, KnownTask> known_; ///< of tasks that times_ has
-    std::vector<Turn> waiting_;         ///< until a look finds the owner of the first one's TSG
+    std::vector<Turn> waiting_;         ///< for a look that may find the owners of their TSGs
     Clock::time_point waiting_since_ = {};
 
     std::map<Tsg, Process> owner_;
@@ -168,7 +168,7 @@ class Meter {
     std::map<std::uint32_t, bool> kept_;                             ///< by local pid
 };
 
-/// A pod's uid, as kubelet names cgroups by it; empty: it is in none.
+/// Returns the uid of a cgroup's pod, by kubelet's names of cgroups; empty: it is of no pod.
 [[nodiscard]] std::string pod_of(const std::string &cgroup);
 
 } // namespace nvdebug::exporter

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "forms.hpp"
+#include "lib/base/ending_signals.hpp"
 #include "lib/stgm/levels.hpp"
 #include "lib/stgm/participant.hpp"
 #include "nvdebug/stgm_task.h"
@@ -82,10 +83,9 @@ int try_fifo() {
     return 0;
 }
 
-Running::Running(const stgm::TaskSet &set) : set_(set), tasks_(set.tasks.size()) {
-    sigemptyset(&signals_);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
-        sigaddset(&signals_, signal);
+Running::Running(const stgm::TaskSet &set)
+    : set_(set), tasks_(set.tasks.size()), signals_(nvdebug::base::ending_signals()) {
+    sigaddset(&signals_, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals_, &before_);
     CPU_ZERO(&others_);
     sched_getaffinity(0, sizeof others_, &others_);
@@ -289,7 +289,7 @@ bool Running::watch() {
         for (stgm::Turnstile *const each : turnstiles())
             each->leave_for_ended(n);
     }
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    return signal > 0 && signal != SIGCHLD;
 }
 
 void Running::kill_all() {

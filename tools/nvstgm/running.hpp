@@ -62,7 +62,7 @@ class Running {
 
     const stgm::TaskSet &set_;
     std::vector<Process> tasks_;
-    sigset_t signals_{}, before_{};
+    sigset_t signals_, before_{};
     std::vector<int> cpus_;   ///< that nvstgm may use
     std::vector<int> cpu_of_; ///< by task
     bool own_cpus_ = false;

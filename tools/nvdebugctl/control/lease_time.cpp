@@ -9,6 +9,7 @@
 #include <sys/time.h>
 
 #include "cli/text.hpp"
+#include "lib/base/ending_signals.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -29,15 +30,8 @@ SplitTime split(Seconds span) {
 /// Signals that wait() takes for the end, kept back for as long as it lives.
 class HeldSignals {
   public:
-    HeldSignals() {
-        sigemptyset(&set_);
-        sigaddset(&set_, SIGALRM);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
-            struct sigaction action {};
-            // one that is ignored would be queued all the same while it is blocked
-            if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-                sigaddset(&set_, signal);
-        }
+    HeldSignals() : set_(nvdebug::base::ending_signals({SIGTSTP})) {
+        sigaddset(&set_, SIGALRM); // after the first wait() it is ignored
         pthread_sigmask(SIG_BLOCK, &set_, &before_);
     }
     ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

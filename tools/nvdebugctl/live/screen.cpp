@@ -10,6 +10,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "lib/base/ending_signals.hpp"
+
 // Its macros would rename members of everything that follows.
 #define NCURSES_NOMACROS
 #include <curses.h>
@@ -24,10 +26,8 @@ namespace {
 /// They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
 /// the view.
 sigset_t read_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH})
-        sigaddset(&set, number);
+    sigset_t set = nvdebug::base::ending_signals({SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2});
+    sigaddset(&set, SIGWINCH);
     return set;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/text.hpp"
 #include "control/marks.hpp"
 #include "destination.hpp"
+#include "lib/base/ending_signals.hpp"
 #include "record.hpp"
 #include "recorder.hpp"
 #include "summary.hpp"
@@ -33,14 +34,7 @@ using std::chrono::nanoseconds;
 class EndingSignals {
   public:
     EndingSignals() {
-        sigset_t set;
-        sigemptyset(&set);
-        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-            struct sigaction action {};
-            // One that is ignored would be there all the same while it is blocked (nohup).
-            if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-                sigaddset(&set, number);
-        }
+        const sigset_t set = nvdebug::base::ending_signals({SIGQUIT});
         sigprocmask(SIG_BLOCK, &set, &before_);
         descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     }
