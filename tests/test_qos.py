@@ -9,6 +9,7 @@ import sys
 
 import jsonschema
 import pytest
+import shells
 from ctl import ROOT, built
 
 PATIENCE_S = 60
@@ -38,6 +39,32 @@ def test_completion_offers_every_option():
     assert sorted(nvqos("__complete", "--").stdout.split()) == options()
     assert set(nvqos("__complete", "--scheme", "").stdout.split()) == {"rollover", "naive", "history", "elastic"}
     assert "7=latency" in nvqos("__complete", "7=").stdout.split()
+
+
+@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+@pytest.mark.parametrize("typed, whole", (
+    ("--dry", "--dry-run "),
+    ("--scheme naive -q --fi", "--scheme naive -q --file "),
+    ("--scheme=na", "--scheme=na"),
+    ("conta", "container:"),
+    ("7=sh", "7=share:"),
+    ("command:a=la", "command:a=latency "),
+    ("7=share:30%,ca", "7=share:30%,cap:"),
+    ("-f go", "-f goals.toml "),
+))
+def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
+    shells.needs(shell)
+    (tmp_path / "goals.toml").touch()
+    folder = built("tool", "bin/nvqos").parent
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    script = folder.parent / f"tools/nvqos/completion/nvqos.{shell}"
+    if shell == "fish":
+        found = shells.in_fish([script], f"nvqos {typed}", tmp_path)
+        assert whole == typed or whole.split()[-1] in found
+    elif shell == "bash":
+        assert shells.in_bash([script], f"nvqos {typed}", tmp_path) == f"nvqos {whole}"
+    else:
+        assert shells.in_zsh([script], f"nvqos {typed}", tmp_path)[1] == f"nvqos {whole}"
 
 
 @pytest.mark.parametrize("words, sentence", (

@@ -51,8 +51,8 @@ def test_completion_offers_every_option():
 
 
 def test_bash_completes_what_the_program_lists():
-    script = ROOT / "tools/nvstgm/completion/nvstgm.bash"
-    line = f"source {script}; COMP_WORDS=(nvstgm check --wai); COMP_CWORD=2; _nvstgm; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     folder = ctl.built("tool", "bin/nvstgm").parent
+    script = folder.parent / "tools/nvstgm/completion/nvstgm.bash"
+    line = f"source {script}; COMP_LINE='nvstgm check --wai'; COMP_POINT=18; _nvstgm; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], check=True, capture_output=True, text=True)
     assert done.stdout == "--waiting\n"
