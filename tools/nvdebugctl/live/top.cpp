@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "cli/context.hpp"
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "open_screen.hpp"
+#include "pace.hpp"
 #include "recording/recorder.hpp"
 #include "recording/summary.hpp"
 #include "recording/totals.hpp"
@@ -27,31 +29,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr unsigned default_interval_ms = 1000, shortest_interval_ms = 100,
-                   longest_interval_ms = 3600 * 1000, samples_per_second = Recorder::default_rate;
+constexpr unsigned samples_per_second = Recorder::default_rate;
 
-struct TopPlan {
-    milliseconds interval{default_interval_ms};
-    std::optional<std::uint64_t> count; ///< intervals; empty: until it is interrupted
-};
-
-Outcome<TopPlan> plan_of(const Context &context) {
-    TopPlan plan;
-    if (const auto word = context.value("--interval")) {
-        const auto interval = parse_milliseconds(*word);
-        if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(
-                fmt::format("-s {}: an interval is {} to {} milliseconds, or has a unit, as 10s",
-                            *word, shortest_interval_ms, longest_interval_ms));
-        plan.interval = milliseconds(*interval);
-    }
-    if (const auto word = context.value("--count")) {
-        const auto count = parse_id(*word);
-        if (!count || *count == 0)
-            return usage(fmt::format("-n {}: a number of intervals is 1 or more", *word));
-        plan.count = *count;
-    }
-    return plan;
+Outcome<Pace> plan_of(const Context &context) {
+    return pace_of(context, milliseconds(1000), milliseconds(100), "intervals");
 }
 
 /// Totals of one interval after the other.
@@ -101,7 +82,7 @@ class Intervals final : public Sink {
 /// The recorders of all GPUs that are looked at.
 class Top {
   public:
-    Top(Context &context, const TopPlan &plan) : context_(context), plan_(plan) {}
+    Top(Context &context, const Pace &plan) : context_(context), plan_(plan) {}
 
     Outcome<void> start(const std::vector<nvdebug::Gpu> &gpus) {
         std::vector<std::string> notes;
@@ -166,7 +147,7 @@ class Top {
 
   private:
     Context &context_;
-    const TopPlan plan_;
+    const Pace plan_;
     Intervals intervals_;
     std::vector<std::unique_ptr<Recorder>> recorders_;
     Clock::time_point begin_, next_sample_;
@@ -253,7 +234,7 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
 }
 
 Outcome<void> check(const Context &context) {
-    return plan_of(context).map([](const TopPlan &) {});
+    return plan_of(context).map([](const Pace &) {});
 }
 
 Outcome<Exit> stream(Context &context, Output &output) {
@@ -277,12 +258,10 @@ Outcome<Exit> stream(Context &context, Output &output) {
 }
 
 std::vector<Column> columns() {
-    std::vector<Column> all = {
-        {"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
-         "time"}};
-    for (Column &column : summary_columns())
-        all.push_back(std::move(column));
-    return all;
+    return joined<Column>(
+        {{"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
+          "time"}},
+        summary_columns());
 }
 
 } // namespace

@@ -153,11 +153,7 @@ std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseco
         keys += fmt::format("  space {}  s order: {}", paused_ ? "go on" : "pause",
                             order_names[static_cast<std::size_t>(order_)]);
     top.push_back({{keys, Ink::dim}});
-    // Where there is room for one line, it is that of the keys.
-    if (top.size() > size.rows)
-        top.erase(top.begin(), top.end() - static_cast<std::ptrdiff_t>(size.rows));
-    for (ViewLine &line : top)
-        cut_line(line, size.columns);
+    fit(top, size);
     return top;
 }
 

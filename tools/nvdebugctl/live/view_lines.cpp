@@ -40,6 +40,13 @@ void cut_line(ViewLine &line, std::size_t columns) {
     }
 }
 
+void fit(std::vector<ViewLine> &lines, Size size) {
+    if (lines.size() > size.rows)
+        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(size.rows));
+    for (ViewLine &line : lines)
+        cut_line(line, size.columns);
+}
+
 ViewLine heading(std::string text, std::size_t columns) {
     ViewLine line{{cut_text(text, columns), Piece::Ink::heading}};
     line[0].text.append(columns - width_of(line), ' ');

@@ -46,6 +46,8 @@ void add_wrapped(std::vector<ViewLine> &lines, std::string head, std::string_vie
                  std::size_t columns, Piece::Ink ink);
 /// The first @p columns of it.
 void cut_line(ViewLine &line, std::size_t columns);
+/// Leaves the last lines that fit on the screen, the line of keys among them, and cuts them.
+void fit(std::vector<ViewLine> &lines, Size size);
 /// One that is as wide as the screen and has no other ink.
 ViewLine heading(std::string text, std::size_t columns);
 

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "cli/context.hpp"
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "open_screen.hpp"
+#include "pace.hpp"
 #include "watch.hpp"
 #include "watch_data.hpp"
 #include "watch_view.hpp"
@@ -21,11 +23,6 @@
 namespace nvdebugctl {
 
 namespace {
-
-struct WatchPlan {
-    std::chrono::milliseconds interval;
-    std::optional<std::uint64_t> count; ///< samples; empty: until it is interrupted
-};
 
 using Clock = std::chrono::steady_clock;
 
@@ -62,7 +59,7 @@ struct Watched {
 class Watch {
   public:
     /// @param list_pace as for Sampler
-    Watch(Context &context, const WatchPlan &plan, const std::vector<nvdebug::Gpu> &gpus,
+    Watch(Context &context, const Pace &plan, const std::vector<nvdebug::Gpu> &gpus,
           std::uint64_t list_pace)
         : context_(context), plan_(plan) {
         for (const nvdebug::Gpu &gpu : gpus)
@@ -145,7 +142,7 @@ class Watch {
     }
 
     Context &context_;
-    const WatchPlan plan_;
+    const Pace plan_;
     std::vector<Watched> gpus_; ///< one at least
     Clock::time_point next_;
 };
@@ -225,7 +222,7 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Watch &watch, bool still) {
     return show(*screen, watch, still);
 }
 
-Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
+Outcome<Exit> watch(Context &context, Output &output, const Pace &plan) {
     const bool still = is_still(context);
     if (still)
         context.note(is_capture(context) ? "a capture does not change: there is one sample"
@@ -249,30 +246,13 @@ Outcome<Exit> watch(Context &context, Output &output, const WatchPlan &plan) {
     return end_by_signal(*signal);
 }
 
-constexpr std::uint32_t default_interval_ms = 500, shortest_interval_ms = 10,
-                        longest_interval_ms = 3600 * 1000;
-
-Outcome<WatchPlan> plan_of(const Context &context) {
-    WatchPlan plan{std::chrono::milliseconds(default_interval_ms), std::nullopt};
-    if (const auto word = context.value("--interval")) {
-        const auto interval = parse_milliseconds(*word);
-        if (!interval || *interval < shortest_interval_ms || *interval > longest_interval_ms)
-            return usage(
-                fmt::format("-s {}: an interval is {} to {} milliseconds, or has a unit, as 10s",
-                            *word, shortest_interval_ms, longest_interval_ms));
-        plan.interval = std::chrono::milliseconds(*interval);
-    }
-    if (const auto word = context.value("--count")) {
-        const auto count = parse_id(*word);
-        if (!count || *count == 0)
-            return usage(fmt::format("-n {}: a number of samples is 1 or more", *word));
-        plan.count = *count;
-    }
-    return plan;
+Outcome<Pace> plan_of(const Context &context) {
+    using std::chrono::milliseconds;
+    return pace_of(context, milliseconds(500), milliseconds(10), "samples");
 }
 
 Outcome<void> check(const Context &context) {
-    return plan_of(context).map([](const WatchPlan &) {});
+    return plan_of(context).map([](const Pace &) {});
 }
 
 Outcome<Exit> stream(Context &context, Output &output) {
@@ -304,12 +284,6 @@ const std::vector<Column> engine_columns = {
 const std::vector<Column> resident_columns = {
     {"who", "'tsg:N' or 'channel:N'", "occupant"},
     {"resident_percent", "in how many of them, in percent", "percent"}};
-
-template <typename T>
-std::vector<T> joined(std::vector<T> list, const std::vector<T> &more) {
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
-}
 
 std::vector<Field> engine_fields() {
     return joined(

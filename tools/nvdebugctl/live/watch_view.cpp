@@ -491,11 +491,7 @@ std::vector<ViewLine> WatchView::lines(const WatchedGpus &shown, Size size) {
     std::ranges::move(scroll_.cut(std::move(all), room), std::back_inserter(lines));
     lines.resize(room + 1);
     lines.push_back(keys(count, room));
-    // Where there is room for one line, it is that of the keys.
-    if (lines.size() > size.rows)
-        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(size.rows));
-    for (ViewLine &line : lines)
-        cut_line(line, size.columns);
+    fit(lines, size);
     return lines;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "objects.hpp"
 #include "state/tasks.hpp"
@@ -51,15 +52,9 @@ std::vector<Command> process_commands() {
         {.object = "process",
          .verb = "list",
          .help = "processes that have the GPU open, and the TSGs that they made",
-         .columns =
-             {{"pid", "number of the process", "uint"},
-              {"user", "its effective user, by name or number; null: not known", "string?"},
-              {"uid", "number of that user; null: not known", "uint?", false},
-              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-              {"container", "id of the container that its cgroup names; null: none", "string?",
-               false},
-              {"cgroup", "its cgroup; null: not known", "string?", false},
-              {"runlist", "runlist that holds the TSG; null: none does now, or not known", "uint?"},
+         .columns = joined(
+             head_columns(),
+             {{"runlist", "runlist that holds the TSG; null: none does now, or not known", "uint?"},
               {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
               {"timeslice_us",
                "timeslice of the TSG in microseconds: as the list has it, or as it has what the "
@@ -74,7 +69,7 @@ std::vector<Command> process_commands() {
               {"client", "the driver's name of the process' client; null: none is known", "address",
                false},
               {"client_tsg", "the client's name of the TSG, no hardware id; null: none is known",
-               "address", false}},
+               "address", false}}),
          .data = "TSGs by process, the oldest process first; a process of which none is known has "
                  "one row",
          .notes = {"Known through NVIDIA's driver alone (--from driver), and in captures made so. "

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/context.hpp"
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
@@ -370,12 +371,6 @@ Outcome<Document> record(Context &context) {
             document.print = [](Page &) {};
     }
     return document;
-}
-
-template <typename T>
-std::vector<T> joined(std::vector<T> list, const std::vector<T> &more) {
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
 }
 
 } // namespace

@@ -59,6 +59,17 @@ Outcome<OwnersOnLists> read_tasks(Context &context) {
     return OwnersOnLists(std::move(*owners), std::move(lists));
 }
 
+const std::vector<Column> &head_columns() {
+    static const std::vector<Column> columns = {
+        {"pid", "number of the process", "uint"},
+        {"user", "its effective user, by name or number; null: not known", "string?"},
+        {"uid", "number of that user; null: not known", "uint?", false},
+        {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+        {"container", "id of the container that its cgroup names; null: none", "string?", false},
+        {"cgroup", "its cgroup; null: not known", "string?", false}};
+    return columns;
+}
+
 Json head_of(const Context &context, const nvdebug::Process &process) {
     const bool here = context.gpu().tree().source() == nvdebug::Source::driver;
     Json user;

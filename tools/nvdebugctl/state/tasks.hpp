@@ -14,7 +14,10 @@ namespace nvdebugctl {
 /// failure, since those are for root and the rest is not.
 [[nodiscard]] Outcome<nvdebug::OwnersOnLists> read_tasks(Context &context);
 
-/// Columns that identify a process, before those of its TSGs. Users of a capture have no names.
+/// Columns that identify a process, before those of its TSGs.
+[[nodiscard]] const std::vector<Column> &head_columns();
+
+/// Returns the values of head_columns(). Users of a capture have no names.
 [[nodiscard]] Json head_of(const Context &context, const nvdebug::Process &process);
 
 /// In microseconds; null: not known.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <optional>
 
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
@@ -282,15 +283,9 @@ std::vector<Command> task_commands() {
         {.object = "task",
          .verb = "list",
          .help = "processes with a GPU context: their TSGs and timeslices",
-         .columns =
-             {{"pid", "number of the process", "uint"},
-              {"user", "its effective user, by name or number; null: not known", "string?"},
-              {"uid", "number of that user; null: not known", "uint?", false},
-              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-              {"container", "id of the container that its cgroup names; null: none", "string?",
-               false},
-              {"cgroup", "its cgroup; null: not known", "string?", false},
-              {"tsgs", "its TSGs in runlists, as RUNLIST:TSG; null: none is, or not known",
+         .columns = joined(
+             head_columns(),
+             {{"tsgs", "its TSGs in runlists, as RUNLIST:TSG; null: none is, or not known",
                "[string]?"},
               {"engines", "the first engine of each of these runlists; null: not known",
                "[string]?"},
@@ -310,7 +305,7 @@ std::vector<Command> task_commands() {
                "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for "
                "which "
                "none were asked; null: no partition, or not known",
-               "bool?"}},
+               "bool?"}}),
          .data = "processes, the oldest first",
          .means = Means::driver,
          .notes = {"Root sees every process; others see their own, without TSGs and engines."},
