@@ -51,6 +51,21 @@ class Tasks : public Steering {
         EXPECT_TRUE(ended) << ended.error().error.sentence;
     }
 
+    /// Waits for the end of the lease, which a Ctrl-C is after @p seconds.
+    static void interrupt_after(unsigned seconds, const nvdebugctl::Document &document) {
+        sigset_t interrupt;
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
+        std::thread user([seconds] {
+            ::sleep(seconds);
+            ::kill(::getpid(), SIGINT);
+        });
+        wait_for(document);
+        user.join();
+        ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    }
+
     const std::vector<nvdebugctl::Object> objects = nvdebugctl::all_objects();
     const std::vector<std::uint64_t> untouched_us = {1998, 1998, 1998};
 };
@@ -202,17 +217,7 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
         for (auto &[name, object] : kernel.others[third])
             object.timeslice_us = 2000;
     };
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
-    std::thread user([] {
-        ::sleep(4);
-        ::kill(::getpid(), SIGINT);
-    });
-    wait_for(*document);
-    user.join();
-    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    interrupt_after(4, *document);
     kernel.before_take = nullptr;
     EXPECT_EQ(timeslices_us(), untouched_us);
     // What was set last, before it was put back.
@@ -242,17 +247,7 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     for (auto &[name, object] : kernel.others[second])
         if (object.object_class == rm::class_tsg)
             kernel.set_timeslice(second, name, 8000);
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
-    std::thread user([] {
-        ::sleep(3);
-        ::kill(::getpid(), SIGINT);
-    });
-    wait_for(*document);
-    user.join();
-    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    interrupt_after(3, *document);
     // What was set last, before it was put back.
     std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
     for (const auto &change : kernel.changes())
@@ -275,17 +270,7 @@ TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
     const std::uint32_t another = kernel.add_process(557, {instances[0]});
     kernel.processes[557].started = 77;
     const std::size_t before = kernel.changes().size();
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
-    std::thread user([] {
-        ::sleep(3);
-        ::kill(::getpid(), SIGINT);
-    });
-    wait_for(*document);
-    user.join();
-    ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    interrupt_after(3, *document);
     const auto changes = kernel.changes();
     for (std::size_t n = before; n < changes.size(); n++)
         EXPECT_NE(changes[n].client, another);
