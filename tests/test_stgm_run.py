@@ -254,6 +254,15 @@ def test_no_process_outlives_the_run(how):
         assert not stgm.document(result)["whole"]
 
 
+@pytest.mark.parametrize("prefix", ((), ("nohup",)))
+def test_a_hangup_ends_it_but_under_nohup(prefix):
+    with running(THREE, "--without-gpu", "--for", 3, "-j", prefix=prefix) as process:
+        wait_for_tasks(process, 3)
+        process.send_signal(signal.SIGHUP)
+        result = ended(process)
+    assert bool(result.out and stgm.document(result)["whole"]) == bool(prefix)
+
+
 def test_tasks_are_pinned_and_have_sched_fifo():
     needs_root()
     with running(THREE, "--without-gpu", "--for", 2, "-j") as process:
