@@ -51,10 +51,11 @@ MpiDefault=none
 MailProg=/bin/true
 GresTypes=gpu,shard
 ReturnToService=2
+SlurmdParameters=config_overrides
 KillWait=1
 CompleteWait=0
 PlugStackConfig={folder}/plugstack.conf
-NodeName={host} NodeAddr=127.0.0.1 CPUs={processors} RealMemory=500 Gres=gpu:{gpus},shard:{shards}
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=500 Gres=gpu:{gpus},shard:{shards}
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:8 MaxTime=INFINITE State=UP
 """
 
@@ -76,6 +77,15 @@ def free_ports(count):
             one.bind(("127.0.0.1", 0))
             found.append(one.getsockname()[1])
         return found
+
+
+def make_device(path, number):
+    """As a GPU's; a plain file where the machine's root may make none, which Slurm takes as well."""
+    try:
+        os.mknod(path, 0o666 | 0o020000, os.makedev(195, number))
+    except PermissionError:
+        path.touch()
+    path.chmod(0o666)
 
 
 class Job:
@@ -130,11 +140,10 @@ class Cluster:
         key.touch(0o600)
         key.write_bytes(secrets.token_bytes(1024))
         for gpu in range(GPUS):
-            os.mknod(folder / f"nvidia{gpu}", 0o666 | 0o020000, os.makedev(195, gpu))
-            (folder / f"nvidia{gpu}").chmod(0o666)
+            make_device(folder / f"nvidia{gpu}", gpu)
         ctld, d = free_ports(2)
         (folder / "slurm.conf").write_text(CONF.format(
-            host=HOST, ctld=ctld, d=d, folder=folder, gpus=GPUS, shards=SHARDS * GPUS, processors=os.cpu_count(),
+            host=HOST, ctld=ctld, d=d, folder=folder, gpus=GPUS, shards=SHARDS * GPUS,
             task="task/cgroup" if self.constrain else "task/none"), encoding="utf-8")
         (folder / "gres.conf").write_text(f"NodeName={HOST} Name=gpu File={folder}/nvidia[0-{GPUS - 1}]\n"
                                           f"NodeName={HOST} Name=shard Count={SHARDS * GPUS}\n", encoding="utf-8")

@@ -16,6 +16,7 @@ import time
 import pytest
 import desk
 from ctl import ROOT
+from sample import EVERYTHING
 from slurm import NOBODY, PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
 
 TARGETS = ("slurm_plugin", *desk.TARGETS)
@@ -52,7 +53,7 @@ def srun(cluster, *words, command=("true",), **options):
     return cluster.run("srun", *words, *command, **options)
 
 
-@pytest.mark.parametrize("words, sentence", (
+SENSELESS = (
     (["--gpu-share=30"], "--gpu-share takes a part of the GPU's time as 30%"),
     (["--gpu-share=0%"], "not '0%'"),
     (["--gpu-share=100.5%"], "not '100.5%'"),
@@ -73,8 +74,12 @@ def srun(cluster, *words, command=("true",), **options):
     (["--gpu-share=60%", "--gpu-cap=50%"], "--gpu-cap=50% is less than --gpu-share=60%"),
     (["--gpu-timeslice=1ms", "--gpu-cap=50%"], "--gpu-timeslice and --gpu-cap make no sense together"),
     (["--gpu-tpcs=8", "--gpu-share=50%"], "--gpu-tpcs and --gpu-share make no sense together"),
-))
-@pytest.mark.parametrize("program", ("srun", "sbatch"))
+)
+# sbatch takes the same options: with all of them under NVDEBUG_LONG.
+ASKED = [("srun", *case) for case in SENSELESS] + [("sbatch", *case) for case in SENSELESS[::1 if EVERYTHING else 5]]
+
+
+@pytest.mark.parametrize("program, words, sentence", ASKED)
 def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words, sentence):
     with StandIn(cluster.socket) as nvqos:
         command = ["true"] if program == "srun" else ["--wrap=true"]
