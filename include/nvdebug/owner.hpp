@@ -18,7 +18,7 @@ namespace nvdebug {
 struct Process {
     std::uint32_t pid;                     ///< as the process that read it sees it
     std::optional<std::string> command;    ///< `/proc/PID/comm`, at most 15 bytes of any kind
-    std::optional<std::string> cgroup;     ///< the longest path of `/proc/PID/cgroup`
+    std::optional<std::string> cgroup;     ///< a path of `/proc/PID/cgroup`, see identity.hpp
     std::optional<std::uint32_t> uid = {}; ///< its effective user; empty also in older captures
     /// When it was started, in clock ticks since the machine was (proc_pid_stat(5)); empty: not
     /// known, as in older captures.

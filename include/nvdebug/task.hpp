@@ -173,9 +173,9 @@ class NVDEBUG_API OwnersOnLists {
 /// none is selected.
 struct TaskSelection {
     std::vector<std::uint32_t> pids = {};       ///< it is one of these; empty: not asked
-    std::optional<std::string> container = {};  ///< container_of() begins so
-    std::optional<std::string> pod = {};        ///< pod_of() is this
-    std::optional<std::string> job = {};        ///< job_of() is this
+    std::optional<std::string> container = {};  ///< Identity::container begins so
+    std::optional<std::string> pod = {};        ///< Identity::pod begins so
+    std::optional<std::string> job = {};        ///< `JOB` or `JOB.STEP`, of Identity
     std::optional<std::string> cgroup = {};     ///< its cgroup is this path, or below it
     std::optional<std::string> command = {};    ///< Process::command is this
     std::optional<std::uint32_t> ancestor = {}; ///< it is this process, or descends from it

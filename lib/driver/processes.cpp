@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "processes.hpp"
 
+#include "lib/base/cgroup.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 
@@ -59,16 +60,7 @@ bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu) {
 }
 
 std::string cgroup_of(Kernel &kernel, std::uint32_t pid) {
-    const std::string lines = kernel.read(folder_of(pid) + "cgroup");
-    std::string longest;
-    for (std::string_view rest = lines; !rest.empty();) {
-        std::string_view line = text::take_until(rest, '\n');
-        text::take_until(line, ':'); // number
-        text::take_until(line, ':'); // controllers
-        if (line.size() > longest.size())
-            longest = line;
-    }
-    return longest;
+    return base::path_in(kernel.read(folder_of(pid) + "cgroup"));
 }
 
 std::string command_of(Kernel &kernel, std::uint32_t pid) {

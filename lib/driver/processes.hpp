@@ -67,8 +67,8 @@ struct Process {
 /// may not look.
 [[nodiscard]] bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);
 
-/// The longest path of /proc/PID/cgroup: with version 1 of cgroups there is one for each
-/// controller.
+/// Returns the path of /proc/PID/cgroup that has ids, or the longest: with version 1 of cgroups
+/// there is one for each controller.
 [[nodiscard]] std::string cgroup_of(Kernel &kernel, std::uint32_t pid);
 /// /proc/PID/comm, without its line break.
 [[nodiscard]] std::string command_of(Kernel &kernel, std::uint32_t pid);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include "lib/base/cgroup.hpp"
 #include "lib/base/process.hpp"
 #include "nvdebug/task.hpp"
 
@@ -7,9 +8,15 @@
 namespace nvdebug {
 namespace {
 
-bool is_below(std::string_view cgroup, std::string_view path) {
-    return cgroup.starts_with(path) &&
-           (cgroup.size() == path.size() || path.ends_with('/') || cgroup[path.size()] == '/');
+bool begins(const std::optional<std::string> &id, const std::string &begin) {
+    return id && id->starts_with(begin);
+}
+
+/// `17` is all of a job, `17.0` one step.
+bool is_of_job(const Identity &id, std::string_view wanted) {
+    const std::size_t dot = wanted.find('.');
+    return id.job == wanted.substr(0, dot) &&
+           (dot == wanted.npos || id.step == wanted.substr(dot + 1));
 }
 
 } // namespace
@@ -20,19 +27,17 @@ bool is_selected(const TaskSelection &selection, const Process &process) {
                         const std::optional<std::string> &value) {
         return !wanted || wanted == value;
     };
+    const Identity id = identity_of(process);
     return !selection.empty() &&
            (selection.pids.empty() || std::ranges::count(selection.pids, process.pid)) &&
            is(selection.command, process.command) &&
            holds(selection.container,
-                 [&](const std::string &begin) {
-                     const auto container = container_of(process);
-                     return container && container->starts_with(begin);
-                 }) &&
-           is(selection.pod, selection.pod ? pod_of(process) : std::nullopt) &&
-           is(selection.job, selection.job ? job_of(process) : std::nullopt) &&
+                 [&](const std::string &begin) { return begins(id.container, begin); }) &&
+           holds(selection.pod, [&](const std::string &begin) { return begins(id.pod, begin); }) &&
+           holds(selection.job, [&](const std::string &job) { return is_of_job(id, job); }) &&
            holds(selection.cgroup,
                  [&](const std::string &path) {
-                     return is_below(process.cgroup.value_or(""), path);
+                     return base::is_below(process.cgroup.value_or(""), path);
                  }) &&
            holds(selection.ancestor,
                  [&](std::uint32_t pid) { return descends_from(process.pid, pid); });

@@ -89,43 +89,6 @@ TEST(Owners, AreWhoHasTheSamePlace) {
     EXPECT_EQ(owner_of(none, channel_at(0x3850000)), nullptr);
 }
 
-TEST(Owners, AreInAContainerByTheirCgroup) {
-    const std::string id(64, 'a');
-    const auto container = [](const std::string &cgroup) {
-        return container_of(Process{1, "x", cgroup});
-    };
-    EXPECT_EQ(container("/docker/" + id), id);
-    EXPECT_EQ(container("/system.slice/docker-" + id + ".scope"), id);
-    EXPECT_EQ(container("/kubepods/pod1/cri-containerd-" + id + ".scope/init"), id);
-    EXPECT_EQ(container("/user.slice"), std::nullopt);
-    EXPECT_EQ(container("/machine.slice/libpod-" + id + ".scope/container"), id);
-    EXPECT_EQ(
-        container("/docker/" + id + "/system.slice/docker-" + std::string(64, 'b') + ".scope"), id)
-        << "the outermost";
-    EXPECT_EQ(container("/system.slice/containerd.service/kubepods-burstable-pod1.slice:"
-                        "cri-containerd:" +
-                        id),
-              id);
-    EXPECT_EQ(container("/" + id + "a"), std::nullopt);
-    EXPECT_EQ(container_of(Process{1, {}, {}}), std::nullopt);
-}
-
-/// A cgroup that was given to a user has the names that the user likes.
-TEST(Owners, AreInNoContainerThatAUserNamed) {
-    const std::string id(64, 'a'), pod = "pod0f5a1c2e-1111-4222-8333-abcdefabcdef";
-    for (const std::string above :
-         {"/user.slice/user-1000.slice/user@1000.service/", "/user.slice/", "/user-1000.slice/",
-          "/system.slice/ci-runner.service/", "/system.slice/run-u12.scope/"})
-        for (const std::string &below :
-             {id, "docker/" + id, "docker-" + id + ".scope", "kubepods/" + pod + "/" + id,
-              "app.slice/libpod-" + id + ".scope"}) {
-            const Process process{1, "x", above + below};
-            EXPECT_EQ(container_of(process), std::nullopt) << above << below;
-            EXPECT_EQ(pod_of(process), std::nullopt) << above << below;
-        }
-    EXPECT_EQ(pod_of(Process{1, "x", "/" + pod + "/" + id}), std::nullopt) << "no kubepods";
-}
-
 TEST(Owners, AreTheSameByPidAndStart) {
     const Process first{7, "a", {}, {}, 100}, again{7, "b", {}, {}, 100},
         later{7, "a", {}, {}, 200}, unknown{7, "a", {}}, other{8, "a", {}, {}, 100};

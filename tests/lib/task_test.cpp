@@ -228,7 +228,9 @@ TEST(TaskSelections, AreByContainerPodAndCgroup) {
     EXPECT_FALSE(is_selected({.container = "3f2b"}, pod_process));
     EXPECT_FALSE(is_selected({.container = ""}, {7, "x", "/user.slice"})) << "it is in none";
     EXPECT_TRUE(is_selected({.pod = pod}, pod_process));
+    EXPECT_TRUE(is_selected({.pod = "0f5a"}, pod_process)) << "as with containers";
     EXPECT_FALSE(is_selected({.pod = pod.substr(1)}, pod_process));
+    EXPECT_FALSE(is_selected({.pod = ""}, {7, "x", "/user.slice"})) << "it is in none";
     for (const std::string &path : {std::string("/kubepods"), std::string("/kubepods/"),
                                     std::string("/"), *pod_process.cgroup})
         EXPECT_TRUE(is_selected({.cgroup = path}, pod_process)) << path;
@@ -244,19 +246,14 @@ TEST(TaskSelections, MayBeAGroup) {
 }
 
 TEST(TaskSelections, AreByJob) {
-    const auto job = [](const std::string &cgroup) { return job_of({7, "x", cgroup}); };
-    EXPECT_EQ(job("/slurm/uid_1000/job_42/step_0/task_0"), "42");
-    EXPECT_EQ(job("/slurm_node1/uid_1000/job_42"), "42");
-    EXPECT_EQ(job("/system.slice/slurmstepd.scope/job_1392969/step_0/user/task_0"), "1392969");
-    EXPECT_EQ(job("/system.slice/node1_slurmstepd.scope/job_42/step_batch"), "42");
-    for (const std::string cgroup :
-         {"", "/", "/job_42", "/slurm/job_42", "/user.slice/slurm/uid_0/job_42",
-          "/slurm/uid_0/job_", "/slurm/uid_0/job_4x", "/system.slice/other.scope/job_42",
-          "/system.slice/slurmstepd.scope/system", "/system.slice/slurmstepd.scope/user/job_42"})
-        EXPECT_EQ(job(cgroup), std::nullopt) << cgroup;
-    EXPECT_EQ(job_of({7, "x", {}}), std::nullopt);
-    EXPECT_TRUE(is_selected({.job = "42"}, {7, "x", "/slurm/uid_1000/job_42/step_0"}));
-    EXPECT_FALSE(is_selected({.job = "4"}, {7, "x", "/slurm/uid_1000/job_42/step_0"}));
+    const Process process{7, "x", "/slurm/uid_1000/job_42/step_0"};
+    for (const char *const job : {"42", "42.0"})
+        EXPECT_TRUE(is_selected({.job = job}, process)) << job;
+    for (const char *const job : {"", ".", "4", "42.", "42.1", "42.00", "42.0.0", ".0", "42 "})
+        EXPECT_FALSE(is_selected({.job = job}, process)) << job;
+    EXPECT_TRUE(is_selected({.job = "42.batch"},
+                            {7, "x", "/system.slice/slurmstepd.scope/job_42/step_batch/user"}));
+    EXPECT_FALSE(is_selected({.job = "42."}, {7, "x", "/slurm/uid_1000/job_42"}));
     EXPECT_FALSE(is_selected({.job = "42"}, {7, "x", "/user.slice"}));
 }
 

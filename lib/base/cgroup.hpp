@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Cgroups of processes: paths, and the ids that runtimes write into them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nvdebug/identity.hpp"
+
+namespace nvdebug::base {
+
+/// Returns the ids that the path of a cgroup has, by the rules of nvdebug::identity_of(). A path
+/// that begins with `/..` is relative to the cgroup of a reader in a cgroup namespace
+/// (cgroup_namespaces(7)), and leads out of it.
+[[nodiscard]] Identity identity_in(std::string_view path);
+
+/// Returns one path of the text of /proc/PID/cgroup, which with version 1 of cgroups has one for
+/// each controller: that with the most ids, and among those the longest. Empty: there is none.
+[[nodiscard]] std::string path_in(std::string_view text);
+
+/// Returns whether the path @p cgroup is @p path, or below it.
+[[nodiscard]] bool is_below(std::string_view cgroup, std::string_view path);
+
+} // namespace nvdebug::base

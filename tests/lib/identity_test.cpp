@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Where a process belongs, by the paths that runtimes make and those that users choose.
+#include "lib/base/cgroup.hpp"
+
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+namespace nvdebug {
+namespace {
+
+const std::string id(64, 'a'), inner(64, 'b');
+const std::string uid = "0f5a1c2e-1111-4222-8333-abcdefabcdef",
+                  slice = "0f5a1c2e_1111_4222_8333_abcdefabcdef";
+
+using Cases = std::vector<std::pair<std::string, Identity>>;
+
+void expect(const Cases &cases) {
+    for (const auto &[path, wanted] : cases) {
+        const Identity found = identity_of({7, "x", path});
+        EXPECT_EQ(found.container, wanted.container) << path;
+        EXPECT_EQ(found.pod, wanted.pod) << path;
+        EXPECT_EQ(found.job, wanted.job) << path;
+        EXPECT_EQ(found.step, wanted.step) << path;
+    }
+}
+
+TEST(Identities, AreOfContainers) {
+    expect({
+        {"/docker/" + id, {.container = id}},
+        {"/docker/buildkit/" + id, {.container = id}},
+        {"/docker/" + id + "/init", {.container = id}},
+        {"/system.slice/docker-" + id + ".scope", {.container = id}},
+        {"/system.slice/docker-" + id + ".scope/init.scope", {.container = id}},
+        {"/machine.slice/libpod-" + id + ".scope/container", {.container = id}},
+        {"/libpod_parent/libpod-" + id, {.container = id}},
+        {"/system.slice/nerdctl-" + id + ".scope", {.container = id}},
+        {"/system.slice/crio-" + id + ".scope", {.container = id}},
+        {"/batch.slice/docker-" + id + ".scope", {.container = id}},
+        {"/docker/" + id + "/system.slice/docker-" + inner + ".scope", {.container = id}},
+        {"/docker/" + id + "/kubelet/kubepods/pod" + uid + "/" + inner, {.container = id}},
+        {"/system.slice/containerd.service/system.slice:docker:" + id, {.container = id}},
+    });
+}
+
+TEST(Identities, AreOfPods) {
+    expect({
+        {"/kubepods/burstable/pod" + uid + "/" + id, {.container = id, .pod = uid}},
+        {"/kubepods/pod" + uid, {.pod = uid}},
+        {"/kubepods/besteffort/pod" + uid + "/crio-" + id, {.container = id, .pod = uid}},
+        {"/kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-" + id + ".scope",
+         {.container = id, .pod = uid}},
+        {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + slice +
+             ".slice/crio-" + id + ".scope",
+         {.container = id, .pod = uid}},
+        {"/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + slice +
+             ".slice/cri-containerd-" + id + ".scope",
+         {.container = id, .pod = uid}},
+        {"/kubepods/pod1/cri-containerd-" + id + ".scope/init", {.container = id}},
+        {"/system.slice/containerd.service/kubepods-burstable-pod" + slice +
+             ".slice:cri-containerd:" + id,
+         {.container = id, .pod = uid}},
+        {"/kubepods/pod" + uid + "/3f2a", {.pod = uid}},
+        {"/kubepods/pod0f5a1c2e-1111", {}},
+        {"/pod" + uid + "/" + id, {}},
+    });
+}
+
+TEST(Identities, AreOfJobs) {
+    expect({
+        {"/slurm/uid_1000/job_42/step_0/task_0", {.job = "42", .step = "0"}},
+        {"/slurm/uid_1000/job_42/step_batch", {.job = "42", .step = "batch"}},
+        {"/slurm/uid_1000/job_42/step_0+1", {.job = "42", .step = "0+1"}},
+        {"/slurm_node1/uid_1000/job_42", {.job = "42"}},
+        {"/system.slice/slurmstepd.scope/job_1392969/step_0/user/task_0",
+         {.job = "1392969", .step = "0"}},
+        {"/system.slice/node1_slurmstepd.scope/job_42/step_extern/user",
+         {.job = "42", .step = "extern"}},
+        {"/slurm/uid_1000/job_42/step_interactive", {.job = "42", .step = "interactive"}},
+        {"/slurm/uid_1000/job_42/step_x", {.job = "42"}},
+        {"/slurm/uid_1000/job_42/step_", {.job = "42"}},
+        {"/slurm/uid_1000/job_42/step_0+", {.job = "42"}},
+        {"/slurm/uid_1000/job_42/x/step_0", {.job = "42"}},
+    });
+    for (const std::string path :
+         {"", "/", "/job_42", "/slurm/job_42", "/slurm/uid_/job_42", "/slurm/uid_x/job_42",
+          "/slurm/uid_0/job_", "/slurm/uid_0/job_4x", "/slurm/uid_0/job_-4", "/slurm/uid_0/ob_4",
+          "/slurms/uid_0/job_42", "/x/slurm/uid_0/job_42", "/system.slice/other.scope/job_42",
+          "/system.slice/slurmstepd.scope/system", "/system.slice/slurmstepd.scope/user/job_42",
+          "/slurmstepd.scope/job_42/step_0", "/user.slice/slurmstepd.scope/job_42"})
+        expect({{path, {}}});
+}
+
+/// A cgroup that was given to a user has the names that the user likes.
+TEST(Identities, AreNotTakenFromNamesThatUsersChoose) {
+    for (const std::string above :
+         {"/user.slice/user-1000.slice/user@1000.service/", "/user.slice/", "/user-1000.slice/",
+          "/user.slice/user-1000.slice/session-3.scope/", "/system.slice/ci-runner.service/",
+          "/system.slice/run-u12.scope/", "/lxc/box/", "/lxc.payload.box/",
+          "/../user@1000.service/", "/../../user.slice/"})
+        for (const std::string &below :
+             {id, "docker/" + id, "docker-" + id + ".scope", "kubepods/pod" + uid + "/" + id,
+              "app.slice/libpod-" + id + ".scope", std::string("slurm/uid_0/job_42/step_0"),
+              std::string("system.slice/slurmstepd.scope/job_42/step_0"),
+              std::string("slurmstepd.scope/job_42/step_0"),
+              "kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-" + id + ".scope"})
+            expect({{above + below, {}}});
+}
+
+TEST(Identities, AreNotTakenFromOtherNames) {
+    for (const std::string &path : {"/" + id,
+                                    "/" + id + "a",
+                                    "/x/" + id,
+                                    "/dockers/" + id,
+                                    "/docker/" + id + "a",
+                                    "/docker/" + std::string(64, 'A'),
+                                    "/docker/" + id.substr(1),
+                                    "/docker-" + id + "x.scope",
+                                    "/system.slice/evil-" + id + ".scope",
+                                    "/system.slice/docker-evil-" + id + ".scope",
+                                    "/system.slice/docker" + id + ".scope",
+                                    "/libpod-conmon-" + id + ".scope",
+                                    "/x:docker:" + id,
+                                    "/docker:" + id,
+                                    "/:" + id,
+                                    std::string("/podman/x"),
+                                    "/kubepod/pod" + uid + "/" + id,
+                                    "/pod" + uid,
+                                    "/kubepods/pod" + slice + "x",
+                                    "/kubepods/xpod" + uid,
+                                    "/kubepods/pod" + std::string(36, '-'),
+                                    std::string("////"),
+                                    std::string("..\n"),
+                                    std::string("/\xff/\x1b[m"),
+                                    std::string(100'000, '/')})
+        expect({{path, {}}});
+    EXPECT_EQ(identity_of({7, "x", {}}), Identity());
+}
+
+/// A reader in a container of its own cgroup namespace has paths from its cgroup on.
+TEST(Identities, AreOfSiblingsOfANamespacesRoot) {
+    expect({
+        {"/", {}},
+        {"/..", {}},
+        {"/../" + id, {.container = id}},
+        {"/../docker-" + id + ".scope", {.container = id}},
+        {"/../cri-containerd-" + id + ".scope", {.container = id}},
+        {"/../../kubepods-besteffort-pod" + slice + ".slice/cri-containerd-" + id + ".scope",
+         {.container = id, .pod = uid}},
+        {"/../../../kubepods-burstable.slice/kubepods-burstable-pod" + slice + ".slice/crio-" + id +
+             ".scope",
+         {.container = id, .pod = uid}},
+        {"/../../pod" + uid + "/" + id, {.container = id, .pod = uid}},
+        {"/../../../burstable/pod" + uid + "/" + id, {.container = id, .pod = uid}},
+        {"/../slurmstepd.scope/job_42/step_0", {.job = "42", .step = "0"}},
+        {"/../../slurm/uid_0/job_42/step_0", {.job = "42", .step = "0"}},
+        {"/../../system.slice/slurmstepd.scope/job_42", {.job = "42"}},
+        {"/../x/" + id, {}},
+        {"/../x/pod" + uid + "/" + id, {}},
+        {"/x/../" + id, {}},
+    });
+}
+
+TEST(CgroupPaths, AreThoseWithIdsOrTheLongest) {
+    using base::path_in;
+    EXPECT_EQ(path_in(""), "");
+    EXPECT_EQ(path_in("no line\n::\n\n:\n"), "");
+    EXPECT_EQ(path_in("0::/user.slice/user-1000.slice\n"), "/user.slice/user-1000.slice");
+    EXPECT_EQ(path_in("0::/a:b"), "/a:b") << "the last line has no end";
+    EXPECT_EQ(path_in("3:cpu:/a\n2:pids:/longer\n1:name=systemd:/b\n"), "/longer");
+    const std::string user = "1:name=systemd:/user.slice/user-1000.slice/session-11.scope\n",
+                      job = "/slurm/uid_1000/job_4/step_0";
+    EXPECT_EQ(path_in(user + "9:devices:" + job + "\n8:cpu:/slurm/uid_1000/job_4\n0::/\n"), job)
+        << "pam_slurm_adopt leaves the longer name of systemd's hierarchy";
+    EXPECT_EQ(path_in("9:devices:" + job + "\n" + user), job);
+    EXPECT_EQ(path_in("12:pids:/docker/" + id + "\n0::/init\n"), "/docker/" + id);
+    EXPECT_EQ(path_in("1:name=systemd:/user.slice/kubepods/pod" + uid + "/" + id + "\n0::/x\n"),
+              "/user.slice/kubepods/pod" + uid + "/" + id)
+        << "no ids: the longest";
+}
+
+TEST(CgroupPaths, AreBelowOthersByWholeNames) {
+    using base::is_below;
+    EXPECT_TRUE(is_below("/a/b", "/a") && is_below("/a/b", "/a/b") && is_below("/a/b", "/a/"));
+    EXPECT_TRUE(is_below("/a/b", "/"));
+    EXPECT_FALSE(is_below("/ab", "/a") || is_below("/a", "/a/b") || is_below("", "/"));
+}
+
+} // namespace
+} // namespace nvdebug
