@@ -160,6 +160,11 @@ void Machine::leave(std::size_t sm, std::size_t kernel) {
     stirred_[sm] = true;
 }
 
+void Machine::come_back(std::size_t sm, std::size_t kernel) {
+    blocks_(sm, kernel) = 1;
+    stirred_[sm] = true;
+}
+
 Seat Machine::seat(std::size_t sm, std::size_t kernel) const {
     return {.qos = shape_.kernels[kernel].qos,
             .resident = is_resident(sm, kernel),
@@ -245,6 +250,22 @@ void Machine::end_cycle() {
             at_start_(sm, k) = counter_(sm, k);
     }
     cycle_++;
+}
+
+std::int64_t Machine::pass(std::int64_t cycles) {
+    std::int64_t passed = 0;
+    while (passed < cycles && !boundary_is_due()) {
+        if (in_flight_.empty() && std::ranges::none_of(stirred_, [](char one) { return one; })) {
+            const std::int64_t at_once =
+                std::min(cycles - passed, epoch_.first_cycle + shape_.epoch - cycle_);
+            cycle_ += at_once;
+            passed += at_once;
+        } else {
+            end_cycle();
+            passed++;
+        }
+    }
+    return passed;
 }
 
 } // namespace qos

@@ -82,6 +82,8 @@ class Machine {
 
     /// The kernel has no block on this SM until the next boundary.
     void leave(std::size_t sm, std::size_t kernel);
+    /// The kernel has a block on this SM again: its quota and its counter are as they were.
+    void come_back(std::size_t sm, std::size_t kernel);
 
     /// May the kernel issue here now, as far as quotas go?
     bool is_open(std::size_t sm, std::size_t kernel) const;
@@ -91,8 +93,17 @@ class Machine {
     std::int64_t offer(std::size_t sm, std::size_t kernel, int lanes, std::int64_t count = 1);
     /// Charges what completes, and refills.
     void end_cycle();
+    /// Whether the next end_cycle() tests this SM for a refill; if not, and nothing is offered,
+    /// nothing changes here. With Charge::complete also what is in flight changes counters.
+    bool is_stirred(std::size_t sm) const { return stirred_[sm]; }
+    /// As many end_cycle() without an offer. Stops at a boundary.
+    /// @param cycles at least 1
+    /// @returns how many cycles have passed
+    std::int64_t pass(std::int64_t cycles);
 
     std::int64_t cycle() const { return cycle_; }
+    const Shape &shape() const { return shape_; }
+    const Readings &readings() const { return readings_; }
     std::int64_t counter(std::size_t sm, std::size_t kernel) const { return counter_(sm, kernel); }
     bool is_resident(std::size_t sm, std::size_t kernel) const { return blocks_(sm, kernel) > 0; }
     /// The epoch so far, without counter_end and length.
