@@ -2,9 +2,10 @@
 #include "cases.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
 #include <map>
+
+#include "numbers.hpp"
+#include "readings.hpp"
 
 namespace quotas {
 namespace {
@@ -13,192 +14,6 @@ using nvdebug::base::in_quotes;
 using nvdebug::base::Place;
 using nvdebug::base::wrong;
 using qos::Rational;
-
-// --- numbers ---
-
-constexpr std::size_t most_digits = 18;
-
-bool is_digits(std::string_view text) {
-    return !text.empty() && text.size() <= most_digits &&
-           std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-qos::Integer whole(std::string_view digits) {
-    return qos::Integer(std::string(digits), 10);
-}
-
-/** `3`, `3/4`, `0.75`; none: is no such number, or a long one. */
-std::optional<Rational> rational_of(std::string_view text) {
-    if (const std::size_t bar = text.find('/'); bar != text.npos) {
-        const std::string_view above = text.substr(0, bar), below = text.substr(bar + 1);
-        if (!is_digits(above) || !is_digits(below) || whole(below) == 0)
-            return std::nullopt;
-        return qos::fraction(whole(above), whole(below));
-    }
-    const std::size_t point = text.find('.');
-    if (point == text.npos)
-        return is_digits(text) ? std::optional<Rational>(whole(text)) : std::nullopt;
-    const std::string_view before = text.substr(0, point), after = text.substr(point + 1);
-    if (!is_digits(before) || !is_digits(after))
-        return std::nullopt;
-    qos::Integer scale;
-    mpz_ui_pow_ui(scale.get_mpz_t(), 10, after.size());
-    return qos::fraction(whole(before) * scale + whole(after), scale);
-}
-
-/** A JSON number is the decimal fraction that is written, not the nearest binary one. */
-Rational rational(const Place &place, const Rational &least) {
-    std::string text;
-    if (place.value.is_string()) {
-        text = place.value.get<std::string>();
-    } else if (place.value.is_number_float()) {
-        char digits[400];
-        const auto end = std::to_chars(digits, digits + sizeof(digits), place.value.get<double>(),
-                                       std::chars_format::fixed);
-        text.assign(digits, end.ptr);
-    } else if (place.value.is_number()) {
-        text = place.value.dump();
-    } else {
-        wrong(place.where(), "is neither a number nor a text like \"3/4\"");
-    }
-    const std::optional<Rational> found = rational_of(text);
-    if (!found)
-        wrong(place.where(), in_quotes(text) +
-                                 " is not a number like 3, 0.75 or 3/4 with at most " +
-                                 std::to_string(most_digits) + " digits in each part");
-    if (*found < least)
-        wrong(place.where(), in_quotes(text) + " is less than " + least.get_str());
-    return *found;
-}
-
-/** Also as a text. */
-std::int64_t count(const Place &place, std::int64_t least, std::int64_t most) {
-    const Rational found = rational(place, 0);
-    if (found.get_den() != 1)
-        wrong(place.where(), "is not a whole number");
-    if (found < Rational(least) || found > Rational(most))
-        wrong(place.where(), found.get_str() + " is not from " + std::to_string(least) + " to " +
-                                 std::to_string(most));
-    return found.get_num().get_si();
-}
-
-bool truth(const Place &place) {
-    if (!place.value.is_boolean())
-        wrong(place.where(), "is neither true nor false");
-    return place.value.get<bool>();
-}
-
-bool is_there(const Place &place, const char *key) {
-    return place.has(key) && !place.value.at(key).is_null();
-}
-
-// --- readings ---
-
-/** A reading's value is a word that is not known: not an error, but nothing that can be done. */
-struct Unsupported {
-    std::string sentence;
-};
-
-using Set = std::function<void(const Place &, qos::Readings &)>;
-
-template <typename Enum>
-Set word(Enum qos::Readings::*field, std::vector<std::pair<std::string, Enum>> words) {
-    return [field, words = std::move(words)](const Place &place, qos::Readings &to) {
-        const std::string given = place.text();
-        std::string all;
-        for (const auto &[known, value] : words) {
-            if (known == given) {
-                to.*field = value;
-                return;
-            }
-            all += (all.empty() ? "" : ", ") + known;
-        }
-        throw Unsupported{place.where() + ": " + in_quotes(given) + " is none of " + all};
-    };
-}
-
-template <typename Field>
-Set number(Field qos::Readings::*field, std::int64_t least) {
-    return [=](const Place &place, qos::Readings &to) { to.*field = rational(place, least); };
-}
-
-template <typename Field>
-Set yes_or_no(Field qos::Readings::*field) {
-    return [=](const Place &place, qos::Readings &to) { to.*field = truth(place); };
-}
-
-void set_history(const Place &place, qos::Readings &to) {
-    to.hist.reset();
-    if (place.value != "cumulative")
-        to.hist = count(place, 1, limit::cycles);
-}
-
-void set_latency(const Place &place, qos::Readings &to) {
-    to.latency = count(place, 0, limit::cycles);
-}
-
-/** By name. What is null is not set. */
-const std::map<std::string, Set> &setters() {
-    using namespace qos;
-    using R = Readings;
-    static const std::map<std::string, Set> all = {
-        {"alpha", yes_or_no(&R::alpha)},
-        {"neg_boundary",
-         word(&R::neg_boundary, {{"forgive", Debt::forgive}, {"carry", Debt::carry}})},
-        {"refill", word(&R::refill, {{"add", Refill::add}, {"set", Refill::set}})},
-        {"refill_trigger",
-         word(&R::refill_trigger,
-              {{"all", Trigger::all}, {"own", Trigger::own}, {"qos", Trigger::qos}})},
-        {"absent", word(&R::absent, {{"exempt", Absent::exempt}, {"counts", Absent::counts}})},
-        {"search_op", word(&R::search_op, {{"product", SearchOperator::product},
-                                           {"min", SearchOperator::min},
-                                           {"mean", SearchOperator::mean},
-                                           {"sum", SearchOperator::sum}})},
-        {"search_base",
-         word(&R::search_base, {{"achieved", SearchBase::achieved}, {"goal", SearchBase::goal}})},
-        {"search_alpha", word(&R::search_alpha, {{"new", SearchAlpha::newest},
-                                                 {"prev", SearchAlpha::previous},
-                                                 {"none", SearchAlpha::none}})},
-        {"search_floor", number(&R::search_floor, 0)},
-        {"init_ipc", number(&R::init_ipc, 0)},
-        {"cap", yes_or_no(&R::cap)},
-        {"hist", set_history},
-        {"alpha_max", number(&R::alpha_max, 1)},
-        {"round", word(&R::round, {{"largest", Rounding::largest},
-                                   {"floor", Rounding::floor},
-                                   {"ceil", Rounding::ceil},
-                                   {"nearest", Rounding::nearest}})},
-        {"charge", word(&R::charge, {{"issue", Charge::issue}, {"complete", Charge::complete}})},
-        {"latency", set_latency},
-        {"check", word(&R::check, {{"snapshot", Check::snapshot}, {"serial", Check::serial}})},
-        {"elastic_scope",
-         word(&R::elastic_scope, {{"sm", ElasticScope::sm}, {"gpu", ElasticScope::gpu}})},
-        {"rollover_cap", number(&R::rollover_cap, 0)},
-        {"rollover_scope",
-         word(&R::rollover_scope, {{"sm", RolloverScope::sm}, {"pool", RolloverScope::pool}})},
-    };
-    return all;
-}
-
-void read_readings(const Place &place, Case &into) {
-    if (!place.value.is_object())
-        wrong(place.where(), "is not an object");
-    into.readings_given = place.value;
-    for (const auto &[key, value] : place.value.items()) {
-        const Place at{value, place.path + "." + (setters().contains(key) ? key : in_quotes(key))};
-        try {
-            if (!setters().contains(key))
-                throw Unsupported{at.where() + ": there is no such reading"};
-            if (!value.is_null())
-                setters().at(key)(at, into.readings);
-        } catch (const Unsupported &unknown) {
-            if (into.unsupported.empty())
-                into.unsupported = unknown.sentence;
-        }
-    }
-}
-
-// --- the rest of a case ---
 
 /** A list by SM, or one number for all. */
 void read_blocks(const Place &place, std::size_t kernel, qos::Table &into) {
@@ -327,19 +142,15 @@ Case a_case(const Place &place) {
         wrong(place.at("id").where(), "is neither a text nor a whole number");
     const Place scheme = place.at("scheme");
     found.scheme_name = scheme.text();
-    static const std::map<std::string_view, qos::Scheme> schemes = {
-        {"naive", qos::Scheme::naive},
-        {"history", qos::Scheme::history},
-        {"elastic", qos::Scheme::elastic},
-        {"rollover", qos::Scheme::rollover},
-        {"rollover_time", qos::Scheme::rollover_time}};
-    if (!schemes.contains(found.scheme_name))
-        wrong(scheme.where(), in_quotes(found.scheme_name) +
-                                  " is none of naive, history, elastic, rollover, rollover_time");
-    found.scheme = schemes.at(found.scheme_name);
+    const std::optional<qos::Scheme> known = scheme_of(found.scheme_name);
+    if (!known)
+        wrong(scheme.where(), in_quotes(found.scheme_name) + " is none of " + scheme_names);
+    found.scheme = *known;
     found.readings_given = Json::object();
-    if (is_there(place, "readings"))
-        read_readings(place.at("readings"), found);
+    if (is_there(place, "readings")) {
+        found.unsupported = read_readings(place.at("readings"), found.readings);
+        found.readings_given = place.at("readings").value;
+    }
     read_input(place.at("input"), found);
     return found;
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Run-time adjustment of blocks on one SM, at the end of an epoch (Section 3.6): a decision
+ * from numbers alone.
+ */
+#ifndef NVDEBUG_LAB_QUOTAS_ENGINE_ADJUSTMENT_HPP
+#define NVDEBUG_LAB_QUOTAS_ENGINE_ADJUSTMENT_HPP
+
+#include <optional>
+#include <vector>
+
+#include "lib/qos/number.hpp"
+#include "room.hpp"
+
+namespace engine {
+
+/** What the paper leaves open; the defaults are those of docs/quotas.md. */
+struct AdjustmentReadings {
+    bool grows = true;      ///< is there any adjustment?
+    bool returns = true;    ///< does a QoS kernel with warps to spare give a block back?
+    int least = 0;          ///< blocks that another kernel keeps on an SM
+    bool throttled = false; ///< do samples in which a kernel has no quota count for growth?
+};
+
+/** A kernel on the SM. */
+struct Tenant {
+    Need need;
+    bool qos = false;
+    int blocks = 0, start = 0;         ///< on this SM: allocated now, and when the run began
+    qos::Rational speed = 0, goal = 0; ///< of a QoS kernel: since the launch
+    std::int64_t everywhere = 0;       ///< blocks on the GPU
+    int idle = 0;          ///< warps that were ready and not issued, in blocks, while it had quota
+    int idle_all = 0;      ///< the same, whether it had or not
+    bool has_more = false; ///< is there a block that could be placed?
+};
+
+struct Swap {
+    std::size_t to = 0;                   ///< the kernel that gets a block
+    std::optional<std::size_t> from = {}; ///< the one that gives some, if room is needed
+    int count = 0;                        ///< how many
+
+    bool operator==(const Swap &) const = default;
+};
+
+/** @param free what is left of the SM beside the allocated blocks */
+std::optional<Swap> adjust(const std::vector<Tenant> &tenants, const Room &free,
+                           const AdjustmentReadings &readings);
+
+} // namespace engine
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Ten kernels with the characters of the benchmarks that the paper uses (Parboil without
+ * bfs). All their numbers are made up: no program was traced (docs/quotas.md).
+ */
+#ifndef NVDEBUG_LAB_QUOTAS_ENGINE_BENCHMARKS_HPP
+#define NVDEBUG_LAB_QUOTAS_ENGINE_BENCHMARKS_HPP
+
+#include <span>
+
+#include "kernel.hpp"
+
+namespace engine {
+
+/** By name. */
+std::span<const Kernel> benchmarks();
+/** null: there is no such kernel. */
+const Kernel *benchmark(const std::string &name);
+
+} // namespace engine
+
+#endif

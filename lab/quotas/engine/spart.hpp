@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/** @file Spatial partition with hill climbing, the scheme that the paper compares with: whole SMs
+ * for each kernel, of which some change hands at the end of an epoch. A decision from numbers
+ * alone.
+ */
+#ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SPART_HPP
+#define NVDEBUG_LAB_QUOTAS_ENGINE_SPART_HPP
+
+#include <optional>
+#include <vector>
+
+#include "lib/qos/number.hpp"
+
+namespace engine {
+
+struct Share {
+    bool qos = false;
+    int sms = 0;
+    qos::Rational goal = 0;  ///< of a QoS kernel
+    qos::Rational speed = 0; ///< since the launch
+    qos::Rational last = 0;  ///< in the last epoch
+};
+
+struct Move {
+    std::size_t from = 0, to = 0;
+
+    bool operator==(const Move &) const = default;
+};
+
+/** Equal parts; the first ones are larger by an SM if it does not come out even. */
+std::vector<int> equal_parts(std::size_t sms, std::size_t kernels);
+
+/**
+ * What QoS kernel @p k does: behind its goal it takes an SM from the kernel without a goal that has
+ * most, else from a QoS kernel that would keep its goal. If it would have reached its goal in the
+ * last epoch with an SM less, it gives one to the kernel without a goal that has fewest.
+ * @param least SMs that a kernel without a goal keeps
+ */
+std::optional<Move> climb(const std::vector<Share> &shares, std::size_t k, int least);
+
+} // namespace engine
+
+#endif
