@@ -298,10 +298,15 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 .PHONY: lab
 lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU model, or on this machine's GPU (GPU=1, as root; NAMES=)
 	@lab/run $(if $(GPU),--gpu) $(NAMES)
+	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures)
 
 .PHONY: lab-programs
 lab-programs: cmake
-	$(call cmake_build,$(BUILD)/cmake,"the lab's programs and nvdebugctl",instrument lab-model nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,"the lab's programs and nvdebugctl",instrument lab-model nvdebugctl quota-engine)
+
+.PHONY: quota-engine
+quota-engine: cmake
+	$(call cmake_build,$(BUILD)/cmake,"the engine of quotas",quota-engine)
 
 .PHONY: quota-replay
 quota-replay: cmake
