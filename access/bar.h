@@ -9,17 +9,14 @@
 #define NVDEBUG_BAR_H
 
 #include <linux/ktime.h>
-#include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include "access/bar_finds.h"
 #include "decode/bar.h"
 #include "decode/mmu.h"
 
-struct nvdebug_bar_finds;
-struct nvdebug_extent;
-struct nvdebug_gpu;
+struct nvdebug_instance;
 struct nvdebug_mem;
-struct nvdebug_mem_change;
 struct nvdebug_pramin;
 struct nvdebug_table_cache;
 
@@ -41,8 +38,6 @@ struct nvdebug_bar {
 	bool skipped;		/* this pass skipped unreadable tables */
 	bool found_new;		/* this pass found new extents */
 	struct nvdebug_scan scan;
-	struct rb_root_cached *found;	/* by address in video memory */
-	struct nvdebug_extent *last;	/* most recent one */
 };
 
 #define NVDEBUG_BAR_MAPPINGS	16
@@ -63,7 +58,7 @@ struct nvdebug_bars {
 	struct nvdebug_table_cache *tables;
 	struct nvdebug_pramin *pramin;
 
-	struct nvdebug_bar bar[2];	/* BAR2, BAR1 */
+	struct nvdebug_bar bar[NVDEBUG_SCANNED_BARS];	/* BAR2, BAR1 */
 	u32 budget;		/* entries that may still be read */
 	u32 lookups_left;	/* including cached ones */
 	bool settled;		/* all scans are complete */
@@ -91,7 +86,6 @@ void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
 		       struct nvdebug_pramin *pramin);
 /* What was found is kept for the next session. */
 void nvdebug_bars_free(struct nvdebug_bars *bars);
-void nvdebug_bar_finds_free(struct nvdebug_bar_finds *finds);
 
 /* A range of a BAR, up to the end of its page. */
 struct nvdebug_bar_place {
@@ -112,30 +106,25 @@ int __must_check nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 /* Was @addr found in a BAR, and not lost since? Accesses nothing. */
 bool nvdebug_bar_is_known(const struct nvdebug_bars *bars, u64 addr);
 
-/* Words to read after each nvdebug_bar_confirm(). */
-#define NVDEBUG_BAR_WORDS	256
+/* Forget that the page of @addr is at @offset in the BAR. */
+void nvdebug_bar_forget(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
+			u64 addr, u64 offset);
 
 /*
- * Read the page table entry of @place again, right before @words of it are read,
- * at most NVDEBUG_BAR_WORDS; once for what is read of one page in a row. The
- * directories above it and the BAR's register are read again after that many
- * words, or 10 ms. -ENOENT: it is not there any more, and forgotten; find it
- * again. -EAGAIN: the PRAMIN window was moved meanwhile. Other errors are those
- * of nvdebug_pramin_lock().
- *
- * Entries in a table that only a BAR shows are read there without such a check,
- * but only where this session found it.
+ * Read words where this session found them; if @mapped, only in a page that the
+ * CPU has mapped, without sleeping. Returns false if they are not there.
  */
-int __must_check nvdebug_bar_confirm(struct nvdebug_bars *bars,
-				     const struct nvdebug_bar_place *place,
-				     size_t words);
-/*
- * Compare and write its first word: with interrupts off all entries are read
- * again, except those in system memory, which are read right before. Errors
- * also as of nvdebug_mem_write().
- */
-int __must_check nvdebug_bar_write(struct nvdebug_bars *bars,
-				   const struct nvdebug_bar_place *place,
-				   const struct nvdebug_mem_change *change);
+bool nvdebug_bar_read_words(struct nvdebug_bars *bars, u64 addr, u32 *buf,
+			    size_t words, bool mapped);
+/* Is any word not an error code of the register bus? */
+bool nvdebug_bar_is_answer(const u32 *buf, size_t words);
+
+/* A BAR's instance block holds nothing but the page directory: so many words. */
+#define NVDEBUG_BAR_ROOT_WORDS	2
+u64 nvdebug_bar_root_addr(const struct nvdebug_bar *bar);
+/* Returns false if it is none. */
+bool nvdebug_bar_decode_root(struct nvdebug_bars *bars, const u32 *root,
+			     struct nvdebug_instance *inst,
+			     const struct nvdebug_mmu_format **format);
 
 #endif

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 
 #include "access/bar.h"
+#include "access/bar_confirm.h"
 #include "access/change.h"
 #include "access/pramin.h"
 #include "access/sysmem.h"

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "access/bar.h"
+#include "access/bar_finds.h"
 #include "access/bus.h"
 #include "access/device.h"
 #include "chips/chips.h"
