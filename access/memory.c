@@ -347,8 +347,8 @@ static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 		if (ret == -EAGAIN &&
 		    ++req->progress.tries >= NVDEBUG_PRAMIN_TRIES)
 			ret = request_end(s, req, -EBUSY);
-		else if (!ret)
-			ret = request_end(s, req, 0);
+		else if (ret != -EAGAIN && ret != -ENOENT)
+			ret = request_end(s, req, ret);
 		if (ret && ret != -ENOENT)
 			return ret;
 	}
