@@ -5,47 +5,55 @@ import os
 import re
 import subprocess
 
+import desk
 import pytest
 import shells
 from desk import ROOT
 
 
 SCRIPT = ROOT / "tools/nvtaskset/completion/nvtaskset.bash"
-SOURCE = (ROOT / "tools/nvtaskset/options.cpp").read_text(encoding="utf-8")
-# Of the program's own table: whether an option takes a value.
-OPTIONS = {f"--{name}": value == "required" for name, value in re.findall(r'\{"([a-z-]+)", (no|required)_argument,', SOURCE)}
+BIN = ROOT / "build/cmake/bin"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    desk.build()
+
+
+def path(*first):
+    return ":".join(map(str, (*first, BIN, os.environ["PATH"])))
 
 
 def offered(words, **env):
     """What bash would put in for the last of its words."""
     script = f"source {SCRIPT}; COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)); _nvtaskset; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "--norc", "-c", script, "bash", "nvtaskset", *words], check=True, capture_output=True, text=True,
-                          env={**os.environ, "COMP_WORDBREAKS": " \t\n\"'><=;|&(:", **env})
+                          env={**os.environ, "PATH": path(), "COMP_WORDBREAKS": " \t\n\"'><=;|&(:", **env})
     assert not done.stderr
     return done.stdout.split()
 
 
-def test_help_manual_and_completion_have_the_options_of_the_program():
-    help_text = SOURCE.partition('help_text = R"(')[2].partition(')";')[0]
+def help_text():
+    return subprocess.run([BIN / "nvtaskset", "--help"], check=True, capture_output=True, text=True).stdout
+
+
+def test_manual_help_and_completion_have_the_same_options():
+    listed = set(offered(("--",)))
     page = (ROOT / "docs/man/nvtaskset.1").read_text(encoding="utf-8")
-    zsh, fish = (SCRIPT.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".zsh", ".fish"))
-    assert len(OPTIONS) >= 20
-    assert set(re.findall(r"--[a-z][a-z-]*", help_text)) == set(OPTIONS)
-    assert {f"--{name}" for name in re.findall(r"^\.It .*Fl Fl ([a-z-]+)", page, re.M)} == set(OPTIONS)
-    assert set(offered(("--",))) == set(OPTIONS)
-    assert {f"--{name}" for name in re.findall(r"--([a-z-]+)", zsh)} == set(OPTIONS)
-    assert {f"--{name}" for name in re.findall(r"^complete .* -l ([a-z-]+)", fish, re.M)} == set(OPTIONS)
+    assert len(listed) >= 20
+    assert {f"--{name}" for name in re.findall(r"^\.It .*Fl Fl ([a-z-]+)", page, re.M)} == listed
+    assert set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text(), re.M)) == listed
 
 
 def test_completion_skips_the_values_of_the_options_that_take_one():
-    # Its PID may follow --pid, which takes none itself.
-    takes = {name for name, value in OPTIONS.items() if value} | {"--pid"}
-    fish = SCRIPT.with_suffix(".fish").read_text(encoding="utf-8")
-    zsh = SCRIPT.with_suffix(".zsh").read_text(encoding="utf-8")
-    assert {name for name in OPTIONS if "--exclusive" not in offered((name, "--exc"))} <= takes
-    assert {name for name in OPTIONS if "nproc" not in offered((name, "npro"))} == takes
-    assert set(re.search(r"case (--\w.*)", fish)[1].split()) == takes
-    assert {f"--{name}" for name in re.findall(r"--([a-z-]+)=", zsh)} | {"--pid"} == takes
+    # A PID may follow --pid, which takes no value itself.
+    takes = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+) [A-Z]", help_text(), re.M)) | {"--pid"}
+    assert len(takes) == 8
+    assert {name for name in offered(("--",)) if "nproc" not in offered((name, "npro"))} == takes
+
+
+def test_completion_of_processes():
+    assert str(os.getpid()) in offered(("-p", str(os.getpid())))
 
 
 @pytest.mark.parametrize("gpus", (0, 1, 3, 11))
@@ -56,8 +64,6 @@ def test_completion_knows_the_gpus(tmp_path, gpus):
     for words in (("-i", ""), ("--gpu", ""), ("--gpu", "="), ("--gpu", "=", ""), ("--tpcs", "=", "0", "--gpu", "=", "")):
         assert offered(words, NVTASKSET_DRIVER_FOLDER=str(tmp_path)) == ["all", *numbers]
     assert offered(("--gpu", "=", "a"), NVTASKSET_DRIVER_FOLDER=str(tmp_path)) == ["all"]
-    for shell in ("zsh", "fish"):
-        assert "NVTASKSET_DRIVER_FOLDER" in SCRIPT.with_suffix(f".{shell}").read_text()
 
 
 @pytest.mark.parametrize("before", (("--tpcs", "=", "0-3"), ("--tpcs", "0-3"), ("-t", "0", "--gpu", "=", "1"), ("-p", "1"), ("--spread",)))
@@ -74,12 +80,13 @@ BEHIND = ("-t 0 --gpu=0", "-xt 0", "-xt0", "-jqi 1 -t 0", "--turn 3 -x", "-x --"
 
 @pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
 @pytest.mark.parametrize("typed, whole", [(f"{before} quok", f"{before} quokka") for before in BEHIND] +
-                         [("-xt 0 --spr", "-xt 0 --spread"), ("--spr", "--spread"), ("-xi ", "-xi all")])
+                         [("-xt 0 --spr", "-xt 0 --spread"), ("--spr", "--spread"), ("-xi ", "-xi all"),
+                          ("--cdi a --cdi-folder /et", "--cdi a --cdi-folder /etc/")])
 def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
     shells.needs(shell)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/quokka").touch(mode=0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", path(tmp_path / "bin"))
     monkeypatch.setenv("NVTASKSET_DRIVER_FOLDER", str(tmp_path))
     script = SCRIPT.with_suffix(f".{shell}")
     if shell == "fish":

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "cdi.hpp"
 #include "change.hpp"
 #include "command.hpp"
+#include "completion.hpp"
 #include "image.hpp"
 #include "lib/base/inherited.hpp"
 #include "list.hpp"
 #include "messages.hpp"
 #include "mps.hpp"
+#include "option_table.hpp"
 #include "options.hpp"
 
 namespace nvtaskset {
 namespace {
 
 Exit main(int argc, char **argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "__complete") {
+        for (const std::string &line : completions({argv + 2, argv + argc}))
+            std::printf("%s\n", line.c_str());
+        return written(Exit::done);
+    }
     Options options;
     std::string wrong = parse(argc, argv, options);
     if (options.help || options.version) {
-        std::fputs(options.help ? help_text : "nvtaskset " NVTASKSET_VERSION "\n", stdout);
+        std::fputs(options.help ? help().c_str() : "nvtaskset " NVTASKSET_VERSION "\n", stdout);
         return written(Exit::done);
     }
     if (wrong.empty())

@@ -6,48 +6,11 @@
 #include <charconv>
 #include <cstring>
 #include <getopt.h>
+#include <vector>
+
+#include "option_table.hpp"
 
 namespace nvtaskset {
-
-const char *const help_text = R"(Keep a CUDA program, unmodified, to some TPCs of a GPU.
-
-  nvtaskset [OPTION]... COMMAND [ARGUMENT]...   run it
-  nvtaskset [OPTION]... -p PID                  change, or show, a task that runs
-  nvtaskset --list                              TPCs of the GPUs, and the tasks that have them
-  nvtaskset [OPTION]... --cdi NAME              a device for containers: nvdebug.io/tpcs=NAME
-
-Which TPCs (two SMs each):
-  -t, --tpcs LIST    these: 0-15,20
-  -g, --gpcs LIST    all of these GPCs: 0,2
-  -s, --sms N|N%     so many SMs: whole GPCs first, free ones before those of others
-      --spread       with -s: some of each GPC instead, for bandwidth; beside others it keeps less
-  -i, --gpu GPU      on this GPU, or several: 0,1; GPU-UUID; PCI address; all
-                     (default: those that CUDA shows to COMMAND, or that the task has)
-  -x, --exclusive    none that another task has
-
-Tasks:
-  -p, --pid          PID and its children, if they were started by nvtaskset
-      --whole        with -p: the whole GPU again
-      --prepare      run COMMAND with the whole GPU; -p can set TPCs later
-      --no-mps       tasks take turns, instead of running at the same time (NVIDIA's MPS)
-      --turn N       at the same time as other tasks of turn N (1 to 9); turns take turns
-      --whole-count  the program sees the GPU's number of SMs, not the partition's
-      --best-effort  let processes go on that cannot be kept to their TPCs
-      --quit-mps     end nvtaskset's MPS server, and with it its clients' work
-
-      --cdi NAME     write that device's file; containers with it are kept to the TPCs
-      --cdi-folder FOLDER  there (default: /run/cdi, until the next boot; /etc/cdi stays)
-      --check-image  what the file has runtimes run: fails if CUDA cannot load the library in the image
-
-  -l, --list         with --probe: find out again which TPCs there are
-  -j, --json         with --list or -p
-  -q, --quiet        errors only
-  -h, --help, -V, --version
-
-Exit status: COMMAND's. If none was started: 0 done; 1 wrong usage; 2 failed; 3 this GPU or
-driver does not support it; 4 not all GPUs could be shown; 126, 127: COMMAND cannot be run, or is not
-there. 125: a process could not be kept to its TPCs and was ended. Manual: nvtaskset(1)
-)";
 
 namespace {
 
@@ -65,48 +28,19 @@ bool is_device_name(const std::string &name) {
 } // namespace
 
 std::string parse(int argc, char **argv, Options &options) {
-    enum Long {
-        whole = 256,
-        whole_count,
-        prepare,
-        no_mps,
-        turn,
-        best_effort,
-        quit_mps,
-        probe,
-        spread,
-        cdi,
-        cdi_folder,
-        check_image
-    };
-    static const option long_options[] = {{"tpcs", required_argument, nullptr, 't'},
-                                          {"gpcs", required_argument, nullptr, 'g'},
-                                          {"sms", required_argument, nullptr, 's'},
-                                          {"spread", no_argument, nullptr, spread},
-                                          {"gpu", required_argument, nullptr, 'i'},
-                                          {"exclusive", no_argument, nullptr, 'x'},
-                                          {"pid", no_argument, nullptr, 'p'},
-                                          {"whole", no_argument, nullptr, whole},
-                                          {"prepare", no_argument, nullptr, prepare},
-                                          {"no-mps", no_argument, nullptr, no_mps},
-                                          {"turn", required_argument, nullptr, turn},
-                                          {"whole-count", no_argument, nullptr, whole_count},
-                                          {"best-effort", no_argument, nullptr, best_effort},
-                                          {"quit-mps", no_argument, nullptr, quit_mps},
-                                          {"cdi", required_argument, nullptr, cdi},
-                                          {"cdi-folder", required_argument, nullptr, cdi_folder},
-                                          {"check-image", no_argument, nullptr, check_image},
-                                          {"list", no_argument, nullptr, 'l'},
-                                          {"probe", no_argument, nullptr, probe},
-                                          {"json", no_argument, nullptr, 'j'},
-                                          {"quiet", no_argument, nullptr, 'q'},
-                                          {"help", no_argument, nullptr, 'h'},
-                                          {"version", no_argument, nullptr, 'V'},
-                                          {nullptr, 0, nullptr, 0}};
+    std::string letters = "+:";
+    std::vector<option> long_options;
+    for (const Option &one : option_table()) {
+        const int has_value = one.takes_value() ? required_argument : no_argument;
+        long_options.push_back({one.name, has_value, nullptr, one.id});
+        if (one.has_letter())
+            letters += static_cast<char>(one.id) + std::string(one.takes_value() ? ":" : "");
+    }
+    long_options.push_back({nullptr, 0, nullptr, 0});
     bool of_task = false;
     opterr = 0;
     for (;;) {
-        const int given = getopt_long(argc, argv, "+:t:g:s:i:xpljqhV", long_options, nullptr);
+        const int given = getopt_long(argc, argv, letters.c_str(), long_options.data(), nullptr);
         switch (given) {
         case 't':
             options.tpcs = optarg;
@@ -117,7 +51,7 @@ std::string parse(int argc, char **argv, Options &options) {
         case 's':
             options.size = optarg;
             break;
-        case spread:
+        case opt_spread:
             options.placement = Placement::spread;
             break;
         case 'i':
@@ -129,47 +63,47 @@ std::string parse(int argc, char **argv, Options &options) {
         case 'p':
             of_task = true;
             break;
-        case whole:
+        case opt_whole:
             options.whole = true;
             break;
-        case prepare:
+        case opt_prepare:
             options.prepare = true;
             break;
-        case no_mps:
+        case opt_no_mps:
             options.mps = false;
             break;
-        case turn:
+        case opt_turn:
             if (std::strlen(optarg) != 1 || *optarg < '1' || *optarg > '9')
                 return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
             options.turn = static_cast<std::uint32_t>(*optarg - '0');
             break;
-        case whole_count:
+        case opt_whole_count:
             options.whole_count = true;
             break;
-        case best_effort:
+        case opt_best_effort:
             options.best_effort = true;
             break;
-        case quit_mps:
+        case opt_quit_mps:
             options.quit_mps = true;
             break;
-        case cdi:
+        case opt_cdi:
             options.cdi = optarg;
             if (!is_device_name(options.cdi))
                 return "--cdi takes a name of letters, digits and _-.: that begins and ends with a "
                        "letter or digit, not '" +
                        options.cdi + "'";
             break;
-        case cdi_folder:
+        case opt_cdi_folder:
             options.cdi_folder = optarg;
             options.cdi_folder_named = true;
             break;
-        case check_image:
+        case opt_check_image:
             options.check_image = true;
             break;
         case 'l':
             options.list = true;
             break;
-        case probe:
+        case opt_probe:
             options.probe = options.list = true;
             break;
         case 'j':

@@ -29,8 +29,6 @@ struct Options {
     bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
 };
 
-extern const char *const help_text;
-
 /// Reads the words into @p options. Returns what is wrong with them; empty: nothing.
 [[nodiscard]] std::string parse(int argc, char **argv, Options &options);
 
