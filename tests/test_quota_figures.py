@@ -5,9 +5,12 @@ interrupted goes on, and verdicts change with the numbers. The engine itself: te
 import copy
 import io
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import ctl
 import pytest
@@ -85,6 +88,20 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path):
     again = path.read_bytes()
     assert again.startswith(b"".join(lines[:40])) and engine.run_all(TINY, program(), path, 3) == whole
     assert path.read_bytes() == again, "nothing is run twice"
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    path = tmp_path / "outcomes.jsonl"
+    command = [ROOT / "lab/quotas/figures", "--full", path, "--jobs", "2", "--engine", program()]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        end = time.monotonic() + PATIENCE_S
+        while not (path.exists() and path.stat().st_size) and time.monotonic() < end:
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1 and "interrupted; the same command goes on from" in said
+    assert "ended while" not in said and "Traceback" not in said
+    assert path.read_bytes().endswith(b"\n") and engine.outcomes(path)
 
 
 def test_an_engine_that_ends_is_a_failure(tmp_path):

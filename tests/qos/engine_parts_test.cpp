@@ -238,6 +238,26 @@ TEST(OneSm, SavesBlocksThatLeaveAndGoesOnWithThem) {
     EXPECT_EQ(gpu.sm(1).blocks(0), 0) << "with as many instructions as if it had stayed";
 }
 
+TEST(OneSm, PlacesNothingUntilThereIsRoom) {
+    GpuShape shape{.sms = 1, .sm = {.blocks = 1}, .memory = {.sixteenths = 16, .far = 10}};
+    const Kernel one = kernel({.threads = 32, .registers = 320}, {{.wait = 2}}, 40);
+    Gpu gpu(shape, {one, one}, 1, nullptr);
+    qos::Table blocks(1, 2);
+    blocks(0, 0) = 1;
+    gpu.allot(blocks);
+    gpu.cycle();
+    gpu.evict(0, 0, 1);
+    blocks(0, 0) = 0;
+    blocks(0, 1) = 1;
+    gpu.allot(blocks);
+    // Ten lines: saved at 1 + 9 + 10.
+    for (; gpu.now() < 20; gpu.cycle())
+        EXPECT_EQ(gpu.sm(0).blocks(1), 0);
+    gpu.cycle();
+    EXPECT_EQ(gpu.sm(0).blocks(1), 1);
+    EXPECT_EQ(gpu.sm(0).room().blocks(), 0);
+}
+
 // --- decisions ---
 
 Tenant tenant(bool qos, int blocks, int start, int idle = 0) {

@@ -255,6 +255,19 @@ TEST(Engine, HoldsQuotasToTheInstruction) {
     EXPECT_EQ(run(scenario).instructions[0], (29 + 28 + 28) * 32);
 }
 
+TEST(Engine, RefillsWhileNothingIsIssued) {
+    // Of 2 an instruction overdraws 30. Each cycle adds 2, so that 16 of them pass until the next
+    // one.
+    Scenario scenario = small({without_goal("mri-q")}, Scheme::naive);
+    scenario.gpu.sms = 1;
+    scenario.gpu.sm.schedulers = 1;
+    scenario.readings.init_ipc = qos::fraction(1, 50);
+    scenario.epoch = 100;
+    scenario.epochs = 1;
+    scenario.gpu.sm.threads = 256;
+    EXPECT_EQ(run(scenario).instructions[0], 7 * 32) << "in cycles 0, 16, … 96";
+}
+
 TEST(Engine, SpartSharesWholeSms) {
     Scenario scenario = small({with_goal("mri-q", 250), without_goal("mri-q")});
     scenario.manager = Scenario::Manager::spart;

@@ -77,7 +77,9 @@ class Workers:
             raise Failed(self.failure)
 
     def _work(self, todo, file, what):
-        with subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        # A session of its own: Ctrl-C lets it end the run that it is in.
+        with subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
             while not self.failure:
                 try:
                     scenario = todo.get_nowait()
