@@ -21,7 +21,8 @@ asserts its conclusions, and the data of each machine on which it was measured.
 
 * `make lab` (no GPU) replays the analyses on the recorded data, and makes this page and its pictures from them. It also
   runs the experiments on the GPU model, in virtual time:
-  [model and hardware side by side](#model-and-hardware-side-by-side).
+  [model and hardware side by side](#model-and-hardware-side-by-side). The figures of the paper on quotas are redrawn
+  on a model of SMs: [quotas.md](quotas.md#the-papers-figures-on-the-engine).
 * `sudo make lab GPU=1` measures on this machine's first GPU, through NVIDIA's driver, with no CUDA toolkit.
 
 A verdict of `holds` means that every conclusion of the experiment was asserted on the data of that machine. Some
