@@ -57,6 +57,7 @@ def test_channel_list(tree, owned):
     data = ctl("channel list 0 -j", tree).data
     assert [pid(row["process"]) for row in data] == owned
     assert data[0]["process"] == {"pid": 557, "uid": 1000, "command": "my task", "container": CONTAINER,
+                                  "pod": None, "job": None, "step": None,
                                   "cgroup": f"/docker/{CONTAINER}"}
     result = ctl("channel list 0", tree)
     assert (result.status, result.err) == (0, "")
@@ -67,6 +68,39 @@ def test_channel_list(tree, owned):
     rows = list(csv.DictReader(io.StringIO(ctl("channel list 0 --csv", tree).out)))
     assert [row["process"] for row in rows[:3]] == ["my task[557]", "my task[557]", "other[558]"]
     assert rows[-1]["process"] == ""
+
+
+@pytest.mark.parametrize("options,chosen", (
+    (f"--container {CONTAINER[:8]}", {557}), ("--container fff", set()), ("--cgroup /user", {558}), ("--cgroup /us", set()),
+    ("--command other", {558}), ("--pod 0", set()), ("--job 17", set())))
+def test_processes_may_be_chosen(tree, owned, options, chosen):
+    assert {557, 558} <= set(owned)
+    for verb in ("process", "task"):
+        assert {row["pid"] for row in ctl(f"{verb} list {options} -j", tree).data} == chosen
+
+
+@pytest.mark.parametrize("cgroup,options,other", (
+    ("/slurm/uid_1000/job_42/step_3", ("--job 42", "--job 42.3"), ("--job 4", "--job 42.1", "--pod 4")),
+    (f"/kubepods/pod0f5a1c2e-1111-4222-8333-abcdefabcdef/{CONTAINER}", ("--pod 0f5a", f"--container {CONTAINER}"), ("--pod 1",))))
+def test_jobs_and_pods(tree, cgroup, options, other):
+    (tree / "gpu0" / "owners").write_text(owners([
+        (7, "x", cgroup, "0xc1d0002e", "0x5c000015", 2048, "0x5c000016", "0x100000", "vid", 1000),
+        (8, "y", "/user.slice" + cgroup, "0xc1d0002f", "0x5c000015", 2048, "0x5c000016", "0x200000", "vid", 1000)]))
+    rows = ctl("process list -j", tree).data
+    assert [row["pid"] for row in rows] == [7, 8]
+    assert not any(rows[1][key] for key in ("container", "pod", "job", "step")), "a user chose these names"
+    for option in options:
+        assert [row["pid"] for row in ctl(f"task list {option} -j", tree).data] == [7], option
+    for option in other:
+        assert ctl(f"task list {option} -j", tree).data == [], option
+
+
+@pytest.mark.parametrize("option,words", (("--job x", "--job takes"), ("--job 42.", "--job takes"), ("--job 42_3", "squeue -o %A"),
+                                          ("--all-of x", "--all-of takes")))
+@pytest.mark.parametrize("verb", ("task list", "process list", "record", "top"))
+def test_choices_that_are_none(tree, verb, option, words):
+    result = ctl(f"{verb} {option}", tree)
+    assert result.status == 1 and words in result.err
 
 
 def test_channel_show(tree, owned, channels):

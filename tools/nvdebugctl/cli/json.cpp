@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "context.hpp"
+#include "identity.hpp"
 
 namespace nvdebugctl {
 
@@ -71,11 +72,12 @@ Json occupant(const std::optional<nvdebug::Occupant> &occupant) {
 Json process(const nvdebug::Process *process) {
     if (!process)
         return nullptr;
-    return {{"pid", process->pid},
-            {"uid", or_null(process->uid)},
-            {"command", or_null(process->command)},
-            {"container", or_null(nvdebug::container_of(*process))},
-            {"cgroup", or_null(process->cgroup)}};
+    Json data = {{"pid", process->pid},
+                 {"uid", or_null(process->uid)},
+                 {"command", or_null(process->command)}};
+    data.update(identity(nvdebug::identity_of(*process)));
+    data["cgroup"] = or_null(process->cgroup);
+    return data;
 }
 
 std::vector<nvdebug::Process> owners_of(const std::vector<const nvdebug::Channel *> &channels,
@@ -175,7 +177,7 @@ std::string source_kind(const nvdebug::Tree &tree) {
 
 namespace {
 
-constexpr const char *schema_version = "1.1";
+constexpr const char *schema_version = "1.2";
 
 Json source(const Context &context) {
     if (!context.has_tree())

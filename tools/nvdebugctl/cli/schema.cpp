@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "identity.hpp"
 #include "json.hpp"
 #include "objects/channel.hpp"
 #include "recording/forms.hpp"
@@ -100,14 +101,12 @@ std::vector<Field> common_definitions() {
            "bytes from the start of the aperture; null: none, or hidden from this reader",
            "address"},
           {"aperture", "which memory", "aperture"}}},
-        {"process",
-         "a process that made a channel",
-         "object",
-         {{"pid", "its number", "uint"},
-          {"uid", "number of its effective user; null: not known", "uint?"},
-          {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-          {"container", "id of the container that its cgroup names; null: none", "string?"},
-          {"cgroup", "its cgroup; null: not known", "string?"}}},
+        {"process", "a process that made a channel", "object",
+         fields_with_identity(
+             {{"pid", "its number", "uint"},
+              {"uid", "number of its effective user; null: not known", "uint?"},
+              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+              {"cgroup", "its cgroup; null: not known", "string?"}})},
         {channel_state_name, "a channel's entry in the list and its live state", "keys", state},
         {"addressSpace",
          "",

@@ -16,9 +16,12 @@
 #include "cli/text.hpp"
 #include "open_screen.hpp"
 #include "pace.hpp"
+#include "recording/chosen.hpp"
 #include "recording/recorder.hpp"
 #include "recording/summary.hpp"
+#include "recording/tee.hpp"
 #include "recording/totals.hpp"
+#include "task/select.hpp"
 #include "top.hpp"
 #include "top_view.hpp"
 #include "watch_data.hpp"
@@ -82,13 +85,17 @@ class Intervals final : public Sink {
 /// The recorders of all GPUs that are looked at.
 class Top {
   public:
-    Top(Context &context, const Pace &plan) : context_(context), plan_(plan) {}
+    Top(Context &context, const Pace &plan)
+        : context_(context), plan_(plan), chosen_(selection_of(context), nowhere_) {
+        events_.add(intervals_);
+        events_.add(chosen_);
+    }
 
     Outcome<void> start(const std::vector<nvdebug::Gpu> &gpus) {
         std::vector<std::string> notes;
         for (const nvdebug::Gpu &gpu : gpus) {
             auto recorder =
-                Recorder::start(gpu, 1'000'000'000 / samples_per_second, intervals_, notes);
+                Recorder::start(gpu, 1'000'000'000 / samples_per_second, events_, notes);
             if (recorder)
                 recorders_.push_back(std::move(*recorder));
             else if (gpus.size() == 1)
@@ -139,7 +146,7 @@ class Top {
         }
         begin_ = Clock::now();
         number_++;
-        return intervals_.next(format_utc(std::chrono::system_clock::now()));
+        return chosen_.cut(intervals_.next(format_utc(std::chrono::system_clock::now())));
     }
 
     milliseconds length() const { return plan_.interval; }
@@ -149,6 +156,9 @@ class Top {
     Context &context_;
     const Pace plan_;
     Intervals intervals_;
+    Sink nowhere_;
+    Chosen chosen_; ///< remembers who is
+    Tee events_;
     std::vector<std::unique_ptr<Recorder>> recorders_;
     Clock::time_point begin_, next_sample_;
     std::uint64_t number_ = 0;
@@ -234,7 +244,9 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
 }
 
 Outcome<void> check(const Context &context) {
-    return plan_of(context).map([](const Pace &) {});
+    if (auto plan = plan_of(context); !plan)
+        return tl::unexpected(plan.error());
+    return check_selection_options(context);
 }
 
 Outcome<Exit> stream(Context &context, Output &output) {
@@ -257,6 +269,14 @@ Outcome<Exit> stream(Context &context, Output &output) {
     return end_by_signal(*signal);
 }
 
+std::vector<Option> options() {
+    return joined<Option>(
+        {{"--count", "end after so many intervals", "COUNT", "-n"},
+         {"--interval", "length of an interval, or with a unit, as 10s; default: 1000", "MS",
+          "-s"}},
+        selection_options());
+}
+
 std::vector<Column> columns() {
     return joined<Column>(
         {{"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
@@ -272,9 +292,7 @@ std::vector<Command> top_commands() {
          .verb = "",
          .help = "which process has how much of the GPU: live on a terminal, else lines",
          .scope = Scope::gpus,
-         .options = {{"--count", "end after so many intervals", "COUNT", "-n"},
-                     {"--interval", "length of an interval, or with a unit, as 10s; default: 1000",
-                      "MS", "-s"}},
+         .options = options(),
          .columns = columns(),
          .data = "the summary of one interval, as that of record",
          .fields = summary_fields(),
@@ -282,11 +300,15 @@ std::vector<Command> top_commands() {
              {"Keys: q quit, h help, arrows PgUp PgDn Home End scroll, space pause, s next order.",
               "The figures are those of 'record', whose notes hold here: GR0 by the "
               "driver's record of context switches, other engines by 10 samples a second.",
+              "With --container, --pod, --job, --cgroup, --command or --all-of only these "
+              "processes "
+              "are named; what is shown of engines is still that of all.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
               "not among those of slices."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},
+                      {"sudo nvdebugctl top --job 17", "what a Slurm job has"},
                       {"sudo nvdebugctl top -j -n 1 | jq '.data.engines[].holders[]'",
                        "the next second, for a program"}},
          .check = check,

@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 #include "objects.hpp"
 #include "state/tasks.hpp"
+#include "task/select.hpp"
 
 namespace nvdebugctl {
 
@@ -35,7 +36,10 @@ Outcome<Document> list(Context &context) {
     if (!tasks)
         return tl::unexpected(tasks.error());
     Json rows = Json::array();
+    const nvdebug::TaskSelection selection = selection_of(context);
     for (const nvdebug::Process &process : tasks->owners().processes) {
+        if (!selection.empty() && !nvdebug::is_selected(selection, process))
+            continue;
         const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid);
         if (tsgs.empty())
             rows.push_back(row(context, *tasks, process, {}));
@@ -52,6 +56,7 @@ std::vector<Command> process_commands() {
         {.object = "process",
          .verb = "list",
          .help = "processes that have the GPU open, and the TSGs that they made",
+         .options = selection_options(),
          .columns = joined(
              head_columns(),
              {{"runlist", "runlist that holds the TSG; null: none does now, or not known", "uint?"},
@@ -80,6 +85,7 @@ std::vector<Command> process_commands() {
          .examples = {{"sudo nvdebugctl --from driver process list", "the processes on this GPU"},
                       {"nvdebugctl --from driver process list --csv --columns pid,timeslice_us",
                        "timeslices of your own tasks, for a script"}},
+         .check = check_selection_options,
          .run = list},
     };
 }

@@ -8,6 +8,7 @@
 #include "cli/json.hpp"
 #include "cli/text.hpp"
 #include "lib/drawing/perfetto.hpp"
+#include "recorded_identity.hpp"
 #include "recording_page.hpp"
 #include "summary.hpp"
 
@@ -80,7 +81,7 @@ class Ndjson final : public TextSink {
                             {"chip", or_null(gpu.chip)},
                             {"pci_address", or_null(gpu.pci_address)}});
         add({{"kind", "recording"},
-             {"version", "2.0"},
+             {"version", "2.1"},
              {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
              {"time", head.time},
              {"source", head.source},
@@ -109,15 +110,16 @@ class Ndjson final : public TextSink {
             tsgs.push_back({{"runlist", tsg.runlist},
                             {"tsg", tsg.id},
                             {"timeslice_ns", or_null(tsg.timeslice_ns)}});
-        add({{"kind", "process"},
-             {"gpu", gpu},
-             {"pid", process.pid},
-             {"process", or_null(process.command)},
-             {"cgroup", or_null(process.cgroup)},
-             {"container", or_null(process.container)},
-             {"started", or_null(process.started)},
-             {"channels", process.channels},
-             {"tsgs", std::move(tsgs)}});
+        Json line = {{"kind", "process"},
+                     {"gpu", gpu},
+                     {"pid", process.pid},
+                     {"process", or_null(process.command)},
+                     {"cgroup", or_null(process.cgroup)}};
+        line.update(recorded_identity(process));
+        line.update({{"started", or_null(process.started)},
+                     {"channels", process.channels},
+                     {"tsgs", std::move(tsgs)}});
+        add(line);
     }
 
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
@@ -414,6 +416,9 @@ std::vector<Field> recording_lines() {
           {"process", "name of its command; null: not known", "string?"},
           {"cgroup", "its cgroup; null: not known", "string?"},
           {"container", "id of the container that its cgroup names; null: none", "string?"},
+          {"pod", "uid of the Kubernetes pod that its cgroup names; null: none", "string?"},
+          {"job", "number of the Slurm job that its cgroup names; null: none", "string?"},
+          {"step", "step of that job; null: none", "string?"},
           {"started",
            "when it was started, in clock ticks since the machine was; a later process of this "
            "number has another; null: not known",

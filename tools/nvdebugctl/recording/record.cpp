@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "chosen.hpp"
 #include "cli/context.hpp"
 #include "cli/joined.hpp"
 #include "cli/json.hpp"
@@ -21,6 +22,7 @@
 #include "record.hpp"
 #include "recorder.hpp"
 #include "summary.hpp"
+#include "task/select.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
 
@@ -100,7 +102,7 @@ Outcome<void> check_record(const Context &context) {
         return tl::unexpected(plan.error());
     if (auto form = form_of(context); !form)
         return tl::unexpected(form.error());
-    return {};
+    return check_selection_options(context);
 }
 
 RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &gpus,
@@ -338,14 +340,16 @@ Outcome<Document> record(Context &context) {
     auto destination = open_destination(context, RecordingFile::Appears::at_once);
     if (!destination)
         return tl::unexpected(destination.error());
-    if (*destination)
-        tee.add(*(*destination)->sink);
+    // Without a file it only remembers who is chosen.
+    Sink nowhere;
+    Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
+    tee.add(chosen);
 
     tee.head(head_of(context, *gpus, plan));
     Recording recording(plan, std::move(recorders), totals,
                         *destination ? &**destination : nullptr);
     recording.run();
-    const Json summary = totals.summary(recording.cost());
+    const Json summary = chosen.cut(totals.summary(recording.cost()));
     tee.end(summary);
     recording.write();
     recording.finish();
@@ -392,7 +396,7 @@ std::vector<Command> record_commands() {
                            "default: {}",
                            Recorder::default_rate),
                "NUMBER"}},
-             form_options()),
+             joined(selection_options(), form_options())),
          .columns = summary_columns(),
          .data = "the summary",
          .fields = summary_fields(),
@@ -405,12 +409,17 @@ std::vector<Command> record_commands() {
               "sampled engine only what works counts.",
               "What was lost is counted: switches that the driver dropped, samples that were not "
               "taken in time. Turns are cut there.",
+              "With --container, --pod, --job, --cgroup, --command or --all-of the file has only "
+              "the "
+              "turns of these processes, and the summary names only them; what it has of engines "
+              "is still that of all.",
               "Controls that nvdebugctl makes meanwhile, by root or the same user, are marked.",
               "The file is readable for its owner only: it names processes."},
          .examples = {{"sudo nvdebugctl record --for 10s",
                        "the share and the turns of each process"},
                       {"sudo nvdebugctl record --for 10s -o trace.pftrace",
                        "for ui.perfetto.dev, which reads it on your machine"},
+                      {"sudo nvdebugctl record --job 17 --for 10s", "what a Slurm job had"},
                       {"nvdebugctl record -o - | jq -c 'select(.kind == \"turn\")'",
                        "for a program"}},
          .check = check_record,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/identity.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
@@ -96,11 +97,10 @@ void show_summary(const Json &summary, Page &page) {
 namespace {
 
 std::vector<Column> holder_columns() {
-    return {
+    return columns_with_identity({
         {"name", "name and pid of the process, else what is known: TSG or channel", "string"},
         {"pid", "number of the process; 0: hidden from this user; null: not known", "uint?", false},
         {"process", "name of its command; null: not known", "string?", false},
-        {"container", "id of the container that its cgroup names; null: none", "string?", false},
         {"cgroup", "its cgroup; null: not known", "string?", false},
         {"tsgs", "its TSGs, as RUNLIST:TSG; empty: not known", "[string]"},
         {"timeslice_us", "their timeslices, each once; empty: not known", "[number]"},
@@ -122,7 +122,7 @@ std::vector<Column> holder_columns() {
          "number?"},
         {"away_p99_us", "99 % of these are not longer", "number?"},
         {"away_max_us", "the longest of these", "number?", false},
-    };
+    });
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "cli/json.hpp"
 #include "nvdebug/control.hpp"
+#include "recorded_identity.hpp"
 
 namespace nvdebugctl {
 
@@ -84,24 +85,25 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
         }
     if (!process && who.tsg && who.runlist)
         tsgs.push_back(nvdebug::to_string(nvdebug::Target{*who.runlist, *who.tsg}));
-    return {{"name", name_of(who, process)},
-            {"pid", or_null(who.pid)},
-            {"process", process ? or_null(process->command) : Json()},
-            {"container", process ? or_null(process->container) : Json()},
-            {"cgroup", process ? or_null(process->cgroup) : Json()},
-            {"tsgs", std::move(tsgs)},
-            {"timeslice_us", std::move(timeslices)},
-            {"share_percent", part_of(held.ns - held.saving_ns, whole_ns)},
-            {"held_us", microseconds(held.ns)},
-            {"saving_us", microseconds(held.saving_ns)},
-            {"turns", held.turns},
-            {"slice_min_us", length(held.lengths, held.lengths.min())},
-            {"slice_median_us", length(held.lengths, held.lengths.quantile(0.5))},
-            {"slice_p99_us", length(held.lengths, held.lengths.quantile(0.99))},
-            {"slice_max_us", length(held.lengths, held.lengths.max())},
-            {"away_median_us", length(held.away, held.away.quantile(0.5))},
-            {"away_p99_us", length(held.away, held.away.quantile(0.99))},
-            {"away_max_us", length(held.away, held.away.max())}};
+    Json row = {{"name", name_of(who, process)},
+                {"pid", or_null(who.pid)},
+                {"process", process ? or_null(process->command) : Json()}};
+    row.update(process ? recorded_identity(*process) : identity({}));
+    row.update({{"cgroup", process ? or_null(process->cgroup) : Json()},
+                {"tsgs", std::move(tsgs)},
+                {"timeslice_us", std::move(timeslices)},
+                {"share_percent", part_of(held.ns - held.saving_ns, whole_ns)},
+                {"held_us", microseconds(held.ns)},
+                {"saving_us", microseconds(held.saving_ns)},
+                {"turns", held.turns},
+                {"slice_min_us", length(held.lengths, held.lengths.min())},
+                {"slice_median_us", length(held.lengths, held.lengths.quantile(0.5))},
+                {"slice_p99_us", length(held.lengths, held.lengths.quantile(0.99))},
+                {"slice_max_us", length(held.lengths, held.lengths.max())},
+                {"away_median_us", length(held.away, held.away.quantile(0.5))},
+                {"away_p99_us", length(held.away, held.away.quantile(0.99))},
+                {"away_max_us", length(held.away, held.away.max())}});
+    return row;
 }
 
 } // namespace

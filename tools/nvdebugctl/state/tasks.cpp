@@ -5,6 +5,7 @@
 #include <array>
 #include <pwd.h>
 
+#include "cli/identity.hpp"
 #include "cli/json.hpp"
 #include "cli/text.hpp"
 #include "state.hpp"
@@ -60,13 +61,12 @@ Outcome<OwnersOnLists> read_tasks(Context &context) {
 }
 
 const std::vector<Column> &head_columns() {
-    static const std::vector<Column> columns = {
-        {"pid", "number of the process", "uint"},
-        {"user", "its effective user, by name or number; null: not known", "string?"},
-        {"uid", "number of that user; null: not known", "uint?", false},
-        {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-        {"container", "id of the container that its cgroup names; null: none", "string?", false},
-        {"cgroup", "its cgroup; null: not known", "string?", false}};
+    static const std::vector<Column> columns = columns_with_identity(
+        {{"pid", "number of the process", "uint"},
+         {"user", "its effective user, by name or number; null: not known", "string?"},
+         {"uid", "number of that user; null: not known", "uint?", false},
+         {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+         {"cgroup", "its cgroup; null: not known", "string?", false}});
     return columns;
 }
 
@@ -75,12 +75,13 @@ Json head_of(const Context &context, const nvdebug::Process &process) {
     Json user;
     if (process.uid)
         user = here ? user_name(*process.uid) : std::to_string(*process.uid);
-    return {{"pid", process.pid},
-            {"user", user},
-            {"uid", or_null(process.uid)},
-            {"command", or_null(process.command)},
-            {"container", or_null(nvdebug::container_of(process))},
-            {"cgroup", or_null(process.cgroup)}};
+    Json head = {{"pid", process.pid},
+                 {"user", user},
+                 {"uid", or_null(process.uid)},
+                 {"command", or_null(process.command)}};
+    head.update(identity(nvdebug::identity_of(process)));
+    head["cgroup"] = or_null(process.cgroup);
+    return head;
 }
 
 Json timeslice_of(const OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg) {

@@ -12,12 +12,23 @@ namespace nvdebugctl {
 
 namespace {
 
-constexpr std::array selections = {"--container", "--cgroup", "--command", "--all-of"};
+constexpr std::array selections = {"--container", "--pod",     "--job",
+                                   "--cgroup",    "--command", "--all-of"};
+
+/// `17` or `17.0`, as nvdebug::TaskSelection has it.
+bool is_job(std::string_view text) {
+    const std::size_t dot = text.find('.');
+    const std::string_view job = text.substr(0, dot);
+    return !job.empty() && job.find_first_not_of("0123456789") == job.npos &&
+           dot + 1 != text.size();
+}
 
 } // namespace
 
 std::vector<Option> selection_options() {
     return {{"--container", "processes in the container whose id begins so", "ID"},
+            {"--pod", "processes in the Kubernetes pod whose uid begins so", "UID"},
+            {"--job", "processes of this Slurm job, or of one step of it, as 17.0", "JOB[.STEP]"},
             {"--cgroup", "processes in this cgroup or below it", "PATH"},
             {"--command", "processes of this name", "NAME"},
             {"--all-of", "this process and all that descend from it", "PID"}};
@@ -25,11 +36,27 @@ std::vector<Option> selection_options() {
 
 nvdebug::TaskSelection selection_of(const Context &context) {
     nvdebug::TaskSelection selection{.container = context.value("--container"),
+                                     .pod = context.value("--pod"),
+                                     .job = context.value("--job"),
                                      .cgroup = context.value("--cgroup"),
                                      .command = context.value("--command")};
     if (const auto pid = context.value("--all-of"))
         selection.ancestor = parse_id(*pid);
     return selection;
+}
+
+Outcome<void> check_selection_options(const Context &context) {
+    if (const auto pid = context.value("--all-of"); pid && !parse_id(*pid))
+        return usage(fmt::format("--all-of takes the number of a process, not '{}'", *pid));
+    if (const auto job = context.value("--job"); job && !is_job(*job))
+        return usage(fmt::format("--job takes the number of a job, or of a job and a step, as 17 "
+                                 "or 17.0, not '{}'; 'squeue -o %A' lists jobs by number, also "
+                                 "those of arrays",
+                                 *job));
+    for (const char *const option : {"--container", "--pod"})
+        if (const auto id = context.value(option); id && id->empty())
+            return usage(fmt::format("{} takes the beginning of an id, and it is empty", option));
+    return {};
 }
 
 Outcome<void> check_selection(const Context &context) {
@@ -39,14 +66,13 @@ Outcome<void> check_selection(const Context &context) {
         if (!parse_id(word))
             return usage(fmt::format(
                 "'{}' is no number of a process (PID); 'nvdebugctl task list' lists them", word));
-    if (const auto pid = context.value("--all-of"); pid && !parse_id(*pid))
-        return usage(fmt::format("--all-of takes the number of a process, not '{}'", *pid));
+    if (auto options = check_selection_options(context); !options)
+        return options;
     if (context.words("PID").empty() == !by_option)
-        return usage(
-            by_option
-                ? "give processes either by PID or by options, not both"
-                : "no process is given: write a PID, --container, --cgroup, --command or --all-of; "
-                  "'nvdebugctl task list' lists them");
+        return usage(by_option ? "give processes either by PID or by options, not both"
+                               : "no process is given: write a PID, --container, --pod, --job, "
+                                 "--cgroup, --command "
+                                 "or --all-of; 'nvdebugctl task list' lists them");
     return {};
 }
 

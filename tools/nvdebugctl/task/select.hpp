@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which processes a command of `task` is about: by PID, or by options.
+/// @file Which processes a command is about: by PID, or by options.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@ namespace nvdebugctl {
 
 /// What the options select; empty: PIDs were given.
 [[nodiscard]] nvdebug::TaskSelection selection_of(const Context &context);
+
+/// Command::check of the options alone: those that are given are valid.
+[[nodiscard]] Outcome<void> check_selection_options(const Context &context);
 
 /// Command::check of PID and the options: one of the two is given, and valid.
 [[nodiscard]] Outcome<void> check_selection(const Context &context);

@@ -56,11 +56,12 @@ Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &own
                 tenants.insert(together ? 0 : static_cast<std::size_t>(at - pids.begin()));
         }
         if (tenants.size() + others > 1)
-            return fail(ErrorCode::invalid,
-                        fmt::format("TSG {} is shared by processes {} (MPS): they have one share "
-                                    "together, so select "
-                                    "all of them by --container, --cgroup or --all-of",
-                                    to_string(target), fmt::join(sharers, ", ")));
+            return fail(
+                ErrorCode::invalid,
+                fmt::format("TSG {} is shared by processes {} (MPS): they have one share "
+                            "together, so select "
+                            "all of them by --container, --pod, --job, --cgroup or --all-of",
+                            to_string(target), fmt::join(sharers, ", ")));
         found.push_back({target, tsg.headers.front()->timeslice_ns,
                          static_cast<std::uint32_t>(tsg.headers.size()),
                          others ? std::nullopt : std::optional(*tenants.begin())});

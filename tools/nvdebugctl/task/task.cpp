@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <optional>
 
+#include "cli/identity.hpp"
 #include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
@@ -258,8 +259,8 @@ std::vector<Command> task_commands() {
         set_options.end(),
         {{"--timeslice", "how long a turn of each of its TSGs is: 500us, 2ms; 100us to 1s", "TIME"},
          {"--share",
-          "its part of GR0's time while all have work, as 25%; all that --container, --cgroup or "
-          "--all-of select have it together; one for each PID: 25%,50%",
+          "its part of GR0's time while all have work, as 25%; all that --container, --pod, --job, "
+          "--cgroup or --all-of select have it together; one for each PID: 25%,50%",
           "PERCENT"},
          {"--hold", "with --share: until interrupted, and anew as processes come and go"},
          {"--interleave",
@@ -283,6 +284,7 @@ std::vector<Command> task_commands() {
         {.object = "task",
          .verb = "list",
          .help = "processes with a GPU context: their TSGs and timeslices",
+         .options = selection_options(),
          .columns = joined(
              head_columns(),
              {{"tsgs", "its TSGs in runlists, as RUNLIST:TSG; null: none is, or not known",
@@ -309,18 +311,19 @@ std::vector<Command> task_commands() {
          .data = "processes, the oldest first",
          .means = Means::driver,
          .notes = {"Root sees every process; others see their own, without TSGs and engines."},
-         .examples = {{"sudo nvdebugctl task list", "who competes for this GPU"}},
+         .examples = {{"sudo nvdebugctl task list", "who competes for this GPU"},
+                      {"sudo nvdebugctl task list --job 17", "what a Slurm job has of it"}},
+         .check = check_selection_options,
          .run = list_tasks},
         {.object = "task",
          .verb = "show",
          .help = "one process: each of its TSGs",
          .arguments = {{"PID", Argument::Kind::text, "number of a process"}},
-         .fields =
+         .fields = fields_with_identity(
              {{"pid", "number of the process", "uint"},
               {"user", "its effective user, by name or number; null: not known", "string?"},
               {"uid", "number of that user; null: not known", "uint?"},
               {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-              {"container", "id of the container that its cgroup names; null: none", "string?"},
               {"cgroup", "its cgroup; null: not known", "string?"},
               {"share_percent",
                "part of a second that its context was on GR0, with work or without, by the "
@@ -348,7 +351,7 @@ std::vector<Command> task_commands() {
                 {"enabled_channels", "how many of them are enabled; null: not known", "uint?"},
                 {"client", "the driver's name of the process' client", "address"},
                 {"client_tsg", "the client's name of the TSG, no hardware id; null: none",
-                 "address"}}}},
+                 "address"}}}}),
          .means = Means::driver,
          .examples = {{"sudo nvdebugctl task show 4711", "what a process has on this GPU"}},
          .check = check_selection,

@@ -8,6 +8,7 @@
 
 #include "cli/json.hpp"
 #include "cli/text.hpp"
+#include "select.hpp"
 #include "state/state.hpp"
 #include "state/tasks.hpp"
 #include "state/tpcs.hpp"
@@ -128,8 +129,11 @@ Outcome<Document> list_tasks(Context &context) {
     const auto names = names_for(context, *tasks);
     const auto parts = parts_of_gr0(context, *tasks);
     Json rows = Json::array();
+    const nvdebug::TaskSelection selection = selection_of(context);
     for (const nvdebug::Process &process : tasks->owners().processes)
-        if (const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid); !tsgs.empty())
+        if (!selection.empty() && !nvdebug::is_selected(selection, process))
+            continue;
+        else if (const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid); !tsgs.empty())
             rows.push_back(row_of(context, *tasks, process, tsgs, names, parts));
     return Document{rows};
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "cli/command.hpp"
+#include "nvdebug/task.hpp"
+#include "recorded_events.hpp"
+
+namespace nvdebugctl {
+
+/// Passes on what is of the chosen processes: their turns, and all that is no process' own.
+class Chosen final : public Sink {
+  public:
+    /// @param selection empty: all are chosen
+    Chosen(nvdebug::TaskSelection selection, Sink &to)
+        : selection_(std::move(selection)), to_(to) {}
+
+    void head(const RecordingHead &head) override { to_.head(head); }
+    void clock(std::uint32_t gpu, const ClockReading &reading) override { to_.clock(gpu, reading); }
+    void process(std::uint32_t gpu, const RecordedProcess &process) override;
+    void turn(const Lane &lane, const nvdebug::Turn &turn, const RecordedProcess *process) override;
+    void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override {
+        to_.lost(lane, ns, count);
+    }
+    void mark(const Mark &mark) override { to_.mark(mark); }
+    void end(const Lane &lane, const LaneEnd &end) override { to_.end(lane, end); }
+    void end(const Json &summary) override { to_.end(summary); }
+
+    /// Returns a summary without holders that are not chosen. What it has of engines stays that of
+    /// all.
+    [[nodiscard]] Json cut(Json summary) const;
+
+  private:
+    [[nodiscard]] bool has(std::uint32_t gpu, std::uint32_t pid) const;
+
+    const nvdebug::TaskSelection selection_;
+    Sink &to_;
+    /// By GPU and pid; of a process that was there before another of its number, the last.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> chosen_;
+};
+
+} // namespace nvdebugctl
