@@ -258,7 +258,8 @@ def test_steps_of_a_batch_script_have_its_share(cluster):
 
 @pytest.mark.parametrize("ends", ("scancel", "the task is killed", "srun is interrupted"))
 def test_it_is_released_whatever_ends_the_job(cluster, ends):
-    with StandIn(cluster.socket) as nvqos:
+    answers = {"hold": "ok", "release": "ok got 29.8 %"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
         job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
         assert comes_true(lambda: nvqos.of("hold"))
         (hold,) = nvqos.of("hold")
@@ -272,6 +273,8 @@ def test_it_is_released_whatever_ends_the_job(cluster, ends):
             job.process.send_signal(signal.SIGTERM)
         assert comes_true(lambda: [asked.name for asked in nvqos.of("release")] == [hold.name])
         assert job.wait().status != 0
+    # srun takes no more output of a step of which a task has failed.
+    assert sentences(job.err) == ["got 29.8 %"] or ends == "srun is interrupted"
 
 
 def test_a_job_that_outlives_nvqos(cluster):

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <slurm/spank.h>
@@ -307,14 +308,30 @@ static void release(void)
 	}
 }
 
+/*
+ * srun ends a step of which a task has failed, and takes no more output of it:
+ * the line is on its way before srun reads of the task's end.
+ */
+static void let_line_pass(spank_t spank)
+{
+	const struct timespec pause = {.tv_nsec = 200000000};
+	int status = 0;
+
+	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) !=
+		    ESPANK_SUCCESS ||
+	    status)
+		nanosleep(&pause, NULL);
+}
+
 /* In slurm_spank_exit() the user's terminal is reached no more. */
 int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
-	(void)spank;
 	(void)count;
 	(void)words;
-	if (verdicts && ++ended == verdicts->tasks)
-		release();
+	if (!verdicts || ++ended < verdicts->tasks || !hold.held)
+		return ESPANK_SUCCESS;
+	release();
+	let_line_pass(spank);
 	return ESPANK_SUCCESS;
 }
 
