@@ -256,6 +256,21 @@ def test_steps_of_a_batch_script_have_its_share(cluster):
     assert "it ran" in out.read_text(encoding="utf-8")
 
 
+def test_a_batch_job_reads_it_in_its_file(cluster):
+    with StandIn(cluster.socket, lambda asked: "refused shares add up to 105 %"):
+        number, out = cluster.batch("echo it ran", GPU, "--gpu-share=30%")
+        assert cluster.has_ended(number)
+    assert out.read_text(encoding="utf-8") == "nvdebug: shares add up to 105 %\n"
+
+
+def test_a_step_of_an_allocation(cluster):
+    answers = {"hold": "ok", "release": "ok got 29.8 %"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
+        done = cluster.run("salloc", GPU, "--gpu-share=30%", "srun", "echo", "it ran")
+    assert (done.status, done.out, sentences(done.err)) == (0, "it ran\n", ["got 29.8 %"])
+    assert [asked.verb for asked in nvqos.asked] == ["hold", "release"]
+
+
 @pytest.mark.parametrize("ends", ("scancel", "the task is killed", "srun is interrupted"))
 def test_it_is_released_whatever_ends_the_job(cluster, ends):
     answers = {"hold": "ok", "release": "ok got 29.8 %"}
