@@ -21,63 +21,11 @@ import urllib.request
 
 import pytest
 from ctl import ROOT, exporter, write_gpu
+from exporter_node import CAPTURE, free_port, running, until
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root
 
-CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 TASK = re.compile(r'^(nvdebug_task_\w+)\{gpu="(\d+)",pid="(\d*)",command="([^"]*)".*\} (\S+)$', re.MULTILINE)
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def until(what, seconds=30):
-    """Its first answer that is not nothing."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := what():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not come about")
-
-
-class Running:
-    def __init__(self, source, *options, port=None):
-        self.port = port or free_port()
-        self.process = subprocess.Popen(
-            [exporter(), "--from", source, "--listen", f"127.0.0.1:{self.port}", *options], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.said = self.process.stderr.readline()
-        assert f"http://127.0.0.1:{self.port}/metrics" in self.said, self.said
-
-    def scrape(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=20) as answer:
-            assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain")
-            return answer.read().decode()
-
-    def values(self, name):
-        """By the rest of the line."""
-        return {labels: float(value)
-                for labels, value in re.findall(rf"^{name}(\{{.*\}}) (\S+)$", self.scrape(), re.MULTILINE)}
-
-    def end(self, with_signal=signal.SIGTERM):
-        self.process.send_signal(with_signal)
-        rest = self.process.communicate(timeout=20)[1]
-        return self.process.returncode, rest
-
-
-@contextlib.contextmanager
-def running(source, *options, **more):
-    one = Running(source, *options, **more)
-    try:
-        yield one
-    finally:
-        one.process.kill()
-        one.process.wait()
-        one.process.stderr.close()
 
 
 def refused(*words):
@@ -90,6 +38,7 @@ def test_a_capture():
     """Replay of an H100 with two processes of 20 channels each."""
     with running(CAPTURE) as node:
         until(lambda: len(node.values("nvdebug_engine_busy_seconds_total")) > 10)
+        until(lambda: len(node.values("nvdebug_task_channels")) == 2)  # an answer does not wait for a look that takes long
         text = node.scrape()
         tasks = {(name, command): float(value) for name, _, _, command, value in TASK.findall(text)}
         assert tasks["nvdebug_task_channels", "workload"] == 20
@@ -110,7 +59,7 @@ def test_on_the_engine_by_samples(tmp_path):
     with running(tmp_path, "--rate", "50") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
                                if value})
-        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",container="",pod=""}']
+        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",container="",pod="",slurm_job="",slurm_step=""}']
 
 
 def test_ends_by_a_signal():
@@ -360,87 +309,16 @@ def test_tasks_are_bounded():
             assert len(node.values("nvdebug_task_gpu_seconds_total")) == most
 
 
-# --- Prometheus ---
-
-@pytest.fixture(name="prometheus", scope="session")
-def fixture_prometheus():
-    """Debian's, unpacked and not installed: its package would start a service."""
-    cache = pathlib.Path(subprocess.run([ROOT / "scripts/cache-dir"], capture_output=True, text=True,
-                                        check=True).stdout.strip())
-    cache.mkdir(parents=True, exist_ok=True)
-    folder, work = cache / "prometheus", cache / "prometheus.new"
-    with open(cache / "prometheus.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
-            subprocess.run(["apt-get", "-o", "APT::Sandbox::User=root", "download", "prometheus"], cwd=work, check=True,
-                           stdout=sys.stderr)
-            package, = work.glob("*.deb")
-            subprocess.run(["dpkg-deb", "-x", package, work], check=True)
-            work.rename(folder)
-    return folder / "usr/bin"
-
-
-def test_the_format(prometheus):
-    """By Prometheus' own check of names, types, helps and units."""
-    with running(CAPTURE) as node:
+def test_labels_of_a_gpu():
+    with running(CAPTURE, "--gpu-labels", "product,uuid") as node:
         until(lambda: node.values("nvdebug_engine_busy_seconds_total"))
-        ours = node.scrape()
-    done = subprocess.run([prometheus / "promtool", "check", "metrics"], input=ours, text=True, capture_output=True,
-                          check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        lines = [line for line in node.scrape().splitlines() if line.startswith("nvdebug_") and 'gpu="0"' in line]
+        assert lines and all('uuid="' in line and 'product="' in line for line in lines)
+    for words in ("", "uuid,", "uuid;product", "chip", "UUID"):
+        assert "--gpu-labels takes uuid, product or uuid,product" in refused("--gpu-labels", words)
 
 
-def test_prometheus_scrapes_it(prometheus, tmp_path):
-    """Of two nodes, shares add up by a query as the dashboard has it."""
-    (tmp_path / "folder").mkdir()
-    write_gpu(tmp_path / "folder/gpu0", "h200", "fig7")
-    with running(CAPTURE) as one, running(tmp_path / "folder") as other:
-        targets = [f"127.0.0.1:{node.port}" for node in (one, other)]
-        (tmp_path / "prometheus.yml").write_text(json.dumps({
-            "global": {"scrape_interval": "1s"},
-            "scrape_configs": [{"job_name": "nvdebug", "static_configs": [{"targets": targets}]}]}))
-        port = free_port()
-        server = subprocess.Popen(
-            [prometheus / "prometheus", f"--config.file={tmp_path / 'prometheus.yml'}",
-             f"--storage.tsdb.path={tmp_path / 'data'}", f"--web.listen-address=127.0.0.1:{port}",
-             "--web.console.templates=/nonexistent", "--web.console.libraries=/nonexistent"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-        def query(text):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(text)}",
-                                            timeout=10) as answer:
-                    return json.load(answer)["data"]["result"]
-            except OSError:
-                return []
-        try:
-            up = until(lambda: len(found := query("nvdebug_up == 1")) == 2 and found, 60)
-            assert {row["metric"]["instance"] for row in up} == set(targets)
-            channels = query('sum by (instance) (nvdebug_task_channels{command="workload"})')
-            assert [(row["metric"]["instance"], row["value"][1]) for row in channels] == [(targets[0], "40")]
-            dashboard = json.loads((ROOT / "tools/exporter/dashboard.json").read_text())
-            asked = [target["expr"].replace("$__rate_interval", "10s").replace("$instance", ".*").replace("$gpu", ".*")
-                     for panel in dashboard["panels"] for target in panel.get("targets", [])]
-            assert len(asked) >= 6
-            of_driver = ("nvdebug_switch", "nvdebug_task_tpcs", "nvdebug_task_slice")
-            for text in asked:
-                if not any(name in text for name in of_driver):
-                    assert until(lambda text=text: query(text), 60), text
-        finally:
-            server.kill()
-            server.wait()
-
-
-def test_dashboard_and_unit():
-    """The dashboard has only metrics that exist; the unit starts the installed program."""
-    names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text()))
-    dashboard = (ROOT / "tools/exporter/dashboard.json").read_text()
-    asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", dashboard)} - {"nvdebug_exporter"}
-    assert asked <= names and len(asked) > 8
-    manual = (ROOT / "docs/exporter.md").read_text()
-    assert names <= set(re.findall(r"nvdebug_\w+", manual)), "each is explained"
+def test_the_unit_starts_the_installed_program():
     unit = (ROOT / "tools/exporter/nvdebug-exporter.service.in").read_text()
     assert "ExecStart=@CMAKE_INSTALL_FULL_SBINDIR@/nvdebug-exporter" in unit
     for limit in ("ProtectKernelTunables=yes", "MemoryMax=", "TasksMax=", "LimitNOFILE=", "IPAddressDeny=any",

@@ -131,7 +131,7 @@ def test_what_is_installed(prefix, libdir):
     expected |= {f"share/man/man1/{path.name}" for path in (ROOT / "docs/man").glob("*.1")} | {
         "share/man/man1/nvdebugctl.1", "share/man/man1/nvstgm.1",
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
-    expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
+    expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/rules.yml",
                  "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}

@@ -26,7 +26,8 @@ Facts facts() {
     facts.has_switches = true;
     Times times{2'500'000'000, 5'000'000, 1'000'000, {}};
     times.slices.add(2'000'000);
-    facts.tasks.push_back({4711, "my \"task\"\n\xff", "c1", "p1", times, 16, 2'048'000, 8, false});
+    facts.tasks.push_back(
+        {4711, "my \"task\"\n\xff", {"c1", "p1", "17", "0"}, times, 16, 2'048'000, 8, false});
     facts.engines.push_back({"LCE2", 500'000'000, 1'000'000'000});
     facts.lists.push_back({0, 2, 33});
     facts.faulted_channels = 1;
@@ -37,7 +38,7 @@ Facts facts() {
 TEST(Families, HaveLabelsAndUnits) {
     const std::string all = text({facts()});
     const std::string task =
-        R"({gpu="3",pid="4711",command="my \"task\"��",container="c1",pod="p1"})";
+        R"({gpu="3",pid="4711",command="my \"task\"��",container="c1",pod="p1",slurm_job="17",slurm_step="0"})";
     for (
         const std::string &line :
         {std::string(R"(nvdebug_up{gpu="3"} 1)"),
@@ -113,7 +114,7 @@ TEST(Families, OthersAreOneTask) {
     many.others.ns = 1'000'000'000;
     EXPECT_TRUE(has(
         text({many}),
-        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",container="",pod=""} 1)"));
+        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",container="",pod="",slurm_job="",slurm_step=""} 1)"));
 }
 
 TEST(Families, OfSeveralGpusAreInOneFamily) {
@@ -124,16 +125,23 @@ TEST(Families, OfSeveralGpusAreInOneFamily) {
     EXPECT_TRUE(has(all, R"(nvdebug_up{gpu="4"} 1)"));
 }
 
-TEST(Pods, AreInCgroups) {
-    const std::string uid = "0f5a1c2e-1111-4222-8333-abcdefabcdef",
-                      slice = "0f5a1c2e_1111_4222_8333_abcdefabcdef";
-    EXPECT_EQ(pod_of("/kubepods/burstable/pod" + uid + "/3f2a"), uid);
-    EXPECT_EQ(pod_of("/kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-3f2a.scope"),
-              uid);
-    for (const char *const none :
-         {"", "/", "/user.slice", "/podman/x", "/kubepods/pod0f5a1c2e-1111",
-          "/user.slice/user-1000.slice/kubepods/pod0f5a1c2e-1111-4222-8333-abcdefabcdef"})
-        EXPECT_EQ(pod_of(none), "") << none;
+TEST(Families, HaveFactsOfTheGpuInAllSeriesWhereAsked) {
+    const auto lines = [](const GpuLabels &labels) {
+        return prometheus::TextSerializer().Serialize(families({facts()}, "1.2", labels));
+    };
+    const std::string both = lines({true, true});
+    for (
+        const char *const line :
+        {R"(nvdebug_up{gpu="3",uuid="GPU-57a2",product="NVIDIA H100"} 1)",
+         R"(nvdebug_faulted_channels{gpu="3",uuid="GPU-57a2",product="NVIDIA H100"} 1)",
+         R"(nvdebug_gpu_info{gpu="3",chip="GH100",pci_address="0000:01:00.0",uuid="GPU-57a2",product="NVIDIA H100",source="driver"} 1)",
+         R"(nvdebug_exporter_build_info{version="1.2"} 1)"})
+        EXPECT_TRUE(has(both, line)) << line << "\n" << both;
+    EXPECT_NE(
+        both.find(R"(nvdebug_task_channels{gpu="3",uuid="GPU-57a2",product="NVIDIA H100",pid=)"),
+        std::string::npos);
+    EXPECT_TRUE(has(lines({true, false}), R"(nvdebug_up{gpu="3",uuid="GPU-57a2"} 1)"));
+    EXPECT_TRUE(has(lines({false, true}), R"(nvdebug_up{gpu="3",product="NVIDIA H100"} 1)"));
 }
 
 } // namespace

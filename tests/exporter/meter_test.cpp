@@ -114,7 +114,7 @@ TEST_F(Metered, ANumberThatIsGivenAgainBringsNothing) {
         ASSERT_TRUE(second);
         EXPECT_EQ(second->times.ns + second->times.saving_ns, had);
         EXPECT_EQ(second->command, "another");
-        EXPECT_EQ(second->pod, "01234567-89ab-cdef-0123-456789abcdef");
+        EXPECT_EQ(second->id.pod, "01234567-89ab-cdef-0123-456789abcdef");
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// nvdebug-exporter: the use of this node's GPUs by process, container and pod, for Prometheus.
+// nvdebug-exporter: the use of this node's GPUs by process, container, pod and job, for Prometheus.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -41,6 +41,7 @@ struct Options {
     std::string listen = "127.0.0.1:9745", from;
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
+    GpuLabels labels;
     bool help = false, version = false;
 };
 
@@ -138,7 +139,8 @@ class Node {
             facts.push_back(meter->snapshot());
             log_missing_processes(facts.back());
         }
-        text_ = prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
+        text_ = prometheus::TextSerializer().Serialize(
+            families(facts, NVDEBUG_EXPORTER_VERSION, options_.labels));
         made_ = Meter::Clock::now();
         return text_;
     }
@@ -151,7 +153,8 @@ class Node {
             facts[n].trouble = "an error of the exporter";
             facts[n].errors = 1;
         }
-        return prometheus::TextSerializer().Serialize(families(facts, NVDEBUG_EXPORTER_VERSION));
+        return prometheus::TextSerializer().Serialize(
+            families(facts, NVDEBUG_EXPORTER_VERSION, options_.labels));
     }
 
   private:
@@ -234,7 +237,7 @@ class Node {
 };
 
 const char *const help =
-    R"(Serves the use of this node's NVIDIA GPUs by process, container and pod to Prometheus.
+    R"(Serves the use of this node's NVIDIA GPUs by process, container, pod and job to Prometheus.
 
   nvdebug-exporter [OPTION]...
 
@@ -242,6 +245,7 @@ const char *const help =
                              :PORT is any address of this machine, [::1]:PORT is IPv6
       --from SOURCE          module, driver, a capture or a folder (default: what there is)
       --rate N               looks at engines N times a second, 1 to 100 (default: 5)
+      --gpu-labels LIST      uuid, product or both (uuid,product): labels of all series of a GPU
       --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
   -h, --help, -V, --version
 
@@ -255,13 +259,32 @@ bool number(const char *text, std::size_t most, std::size_t &value) {
     return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
 }
 
+/// Returns false if a word of the list is no label.
+bool parse_labels(std::string_view list, GpuLabels &labels) {
+    labels = {};
+    for (bool is_last = false; !is_last;) {
+        const std::size_t comma = list.find(',');
+        const std::string_view word = list.substr(0, comma);
+        is_last = comma == list.npos;
+        list.remove_prefix(is_last ? list.size() : comma + 1);
+        if (word == "uuid")
+            labels.uuid = true;
+        else if (word == "product")
+            labels.product = true;
+        else
+            return false;
+    }
+    return true;
+}
+
 /// Returns what is wrong with the command line; empty: nothing.
 std::string parse(int argc, char **argv, Options &options) {
-    enum Long { listen = 256, from, rate, tasks };
+    enum Long { listen = 256, from, rate, tasks, gpu_labels };
     static const option long_options[] = {{"listen", required_argument, nullptr, listen},
                                           {"from", required_argument, nullptr, from},
                                           {"rate", required_argument, nullptr, rate},
                                           {"tasks", required_argument, nullptr, tasks},
+                                          {"gpu-labels", required_argument, nullptr, gpu_labels},
                                           {"help", no_argument, nullptr, 'h'},
                                           {"version", no_argument, nullptr, 'V'},
                                           {nullptr, 0, nullptr, 0}};
@@ -286,6 +309,11 @@ std::string parse(int argc, char **argv, Options &options) {
             if (!number(optarg, 10'000, value))
                 return "--tasks takes a number from 1 to 10000, not '" + std::string(optarg) + "'";
             options.limits.tasks = value;
+            break;
+        case gpu_labels:
+            if (!parse_labels(optarg, options.labels))
+                return "--gpu-labels takes uuid, product or uuid,product, not '" +
+                       std::string(optarg) + "'";
             break;
         case 'h':
             options.help = true;

@@ -61,6 +61,18 @@ Labels with(Labels labels, const char *name, std::string value) {
     return labels;
 }
 
+/// All tasks' series have the same labels, empty where there is nothing.
+Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id) {
+    gpu.push_back({"pid", std::move(pid)});
+    gpu.push_back({"command", std::move(command)});
+    for (const auto &[name, value] : {std::pair("container", &id.container),
+                                      {"pod", &id.pod},
+                                      {"slurm_job", &id.job},
+                                      {"slurm_step", &id.step}})
+        gpu.push_back({name, value->value_or("")});
+    return gpu;
+}
+
 void add_times(Families &to, const Labels &labels, const Times &times) {
     to.counter("nvdebug_task_gpu_seconds_total",
                "Time that a task's context was on the graphics engine, with work or without",
@@ -76,11 +88,8 @@ void add_times(Families &to, const Labels &labels, const Times &times) {
 }
 
 void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
-    const Labels labels =
-        with(with(with(with(gpu, "pid", task.pid ? std::to_string(*task.pid) : ""), "command",
-                       nvdebug::base::printable(task.command)),
-                  "container", nvdebug::base::printable(task.container)),
-             "pod", nvdebug::base::printable(task.pod));
+    const Labels labels = of_task(gpu, task.pid ? std::to_string(*task.pid) : "",
+                                  nvdebug::base::printable(task.command), task.id);
     add_times(to, labels, task.times);
     if (task.channels)
         to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
@@ -96,14 +105,19 @@ void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
                  *task.kept ? 1 : 0);
 }
 
-void add_gpu(Families &to, const Facts &facts) {
-    const Labels gpu = {{"gpu", std::to_string(facts.gpu)}};
+void add_gpu(Families &to, const Facts &facts, const GpuLabels &wanted) {
+    const Labels number = {{"gpu", std::to_string(facts.gpu)}};
+    Labels gpu = number;
+    if (wanted.uuid)
+        gpu.push_back({"uuid", nvdebug::base::printable(facts.uuid)});
+    if (wanted.product)
+        gpu.push_back({"product", nvdebug::base::printable(facts.product)});
     to.gauge("nvdebug_up", "1: the GPU's state can be read", gpu, facts.trouble ? 0 : 1);
     to.counter("nvdebug_read_errors_total", "Reads of the GPU's state that failed", gpu,
                static_cast<double>(facts.errors));
     if (facts.trouble)
         return;
-    Labels info = gpu;
+    Labels info = number;
     for (const auto &[name, value] : {std::pair("chip", &facts.chip),
                                       {"pci_address", &facts.pci_address},
                                       {"uuid", &facts.uuid},
@@ -124,10 +138,7 @@ void add_gpu(Families &to, const Facts &facts) {
     for (const TaskFacts &task : facts.tasks)
         add_task(to, gpu, task);
     if (facts.others.ns)
-        add_times(
-            to,
-            with(with(with(with(gpu, "pid", ""), "command", "others"), "container", ""), "pod", ""),
-            facts.others);
+        add_times(to, of_task(gpu, "", "others", {}), facts.others);
     for (const EngineFacts &engine : facts.engines) {
         const Labels labels = with(gpu, "engine", nvdebug::base::printable(engine.name));
         to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",
@@ -156,14 +167,15 @@ void add_gpu(Families &to, const Facts &facts) {
 
 } // namespace
 
-std::vector<MetricFamily> families(const std::vector<Facts> &gpus, const std::string &version) {
+std::vector<MetricFamily> families(const std::vector<Facts> &gpus, const std::string &version,
+                                   const GpuLabels &labels) {
     Families found;
     if (!version.empty())
         found.gauge("nvdebug_exporter_build_info", "Always 1: which exporter this is",
                     {{"version", version}}, 1);
     found.gauge("nvdebug_gpus", "GPUs of this node", {}, static_cast<double>(gpus.size()));
     for (const Facts &facts : gpus)
-        add_gpu(found, facts);
+        add_gpu(found, facts, labels);
     return found.take();
 }
 

@@ -10,8 +10,14 @@
 
 namespace nvdebug::exporter {
 
+/// Which facts of a GPU are labels of all its series, and not of nvdebug_gpu_info alone.
+struct GpuLabels {
+    bool uuid = false, product = false;
+};
+
 /// @param version the exporter's
 [[nodiscard]] std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus,
-                                                             const std::string &version = "");
+                                                             const std::string &version = "",
+                                                             const GpuLabels &labels = {});
 
 } // namespace nvdebug::exporter

@@ -32,10 +32,6 @@ Holder task_of(const Holder &who) {
 
 } // namespace
 
-std::string pod_of(const std::string &cgroup) {
-    return nvdebug::pod_of(Process{0, {}, cgroup}).value_or("");
-}
-
 Meter::Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits)
     : gpu_(std::move(gpu)),
       period_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(period).count())),
@@ -448,8 +444,7 @@ const Process *Meter::process_of(const Holder &who) const {
 
 void Meter::add_lists_facts(TaskFacts &facts, const Process &process) const {
     facts.command = process.command.value_or("");
-    facts.container = container_of(process).value_or("");
-    facts.pod = nvdebug::pod_of(process).value_or("");
+    facts.id = identity_of(process);
     const auto look_up = [&](const auto &map) {
         const auto found = map.find(process.pid);
         return found == map.end() ? std::nullopt : std::optional(found->second);
@@ -461,7 +456,7 @@ void Meter::add_lists_facts(TaskFacts &facts, const Process &process) const {
 }
 
 TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
-    TaskFacts facts{who.pid, {}, {}, {}, times, {}, {}, {}, {}};
+    TaskFacts facts{who.pid, {}, {}, times, {}, {}, {}, {}};
     if (!who.pid)
         facts.command = who.tsg ? "TSG " + std::to_string(who.runlist.value_or(0)) + ":" +
                                       std::to_string(*who.tsg)
@@ -474,7 +469,7 @@ TaskFacts Meter::facts_of(const Holder &who, const Times &times) const {
 }
 
 TaskFacts Meter::facts_of(const Process &process) const {
-    TaskFacts facts{process.pid, {}, {}, {}, {}, {}, {}, {}, {}};
+    TaskFacts facts{process.pid, {}, {}, {}, {}, {}, {}, {}};
     add_lists_facts(facts, process);
     return facts;
 }

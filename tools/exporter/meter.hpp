@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "nvdebug/identity.hpp"
 #include "nvdebug/nvdebug.hpp"
 #include "task_times.hpp"
 
@@ -19,7 +20,8 @@ namespace nvdebug::exporter {
 /// What is shown of a task. Texts may be of any bytes.
 struct TaskFacts {
     std::optional<std::uint32_t> pid;
-    std::string command, container, pod; ///< empty: none, or not known
+    std::string command; ///< empty: none, or not known
+    Identity id;
     Times times;
     std::optional<std::uint64_t> channels, timeslice_ns; ///< the latter on GR0's runlist
     std::optional<std::uint32_t> tpcs;                   ///< nvtaskset keeps it to so many
@@ -167,8 +169,5 @@ class Meter {
     std::map<std::uint32_t, std::uint32_t> tpcs_;                    ///< by local pid
     std::map<std::uint32_t, bool> kept_;                             ///< by local pid
 };
-
-/// Returns the uid of a cgroup's pod, by kubelet's names of cgroups; empty: it is of no pod.
-[[nodiscard]] std::string pod_of(const std::string &cgroup);
 
 } // namespace nvdebug::exporter

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What a real Prometheus makes of nvdebug-exporter's metrics, rules and dashboard."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+
+import jsonschema
+import pytest
+import yaml
+from ctl import ROOT, write_gpu
+from exporter_node import CAPTURE, free_port, running, until
+
+DASHBOARD = json.loads((ROOT / "tools/exporter/dashboard.json").read_text(encoding="utf-8"))
+RULES = ROOT / "tools/exporter/rules.yml"
+RULES_TEST = ROOT / "tests/exporter/rules_test.yml"
+
+
+@pytest.fixture(name="prometheus", scope="session")
+def fixture_prometheus():
+    """Debian's: installed, or else unpacked, as its package starts a service."""
+    if shutil.which("prometheus") and shutil.which("promtool"):
+        return pathlib.Path(shutil.which("promtool")).parent
+    cache = pathlib.Path(subprocess.run([ROOT / "scripts/cache-dir"], capture_output=True, text=True,
+                                        check=True).stdout.strip())
+    cache.mkdir(parents=True, exist_ok=True)
+    folder, work = cache / "prometheus", cache / "prometheus.new"
+    with open(cache / "prometheus.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            subprocess.run(["apt-get", "-o", "APT::Sandbox::User=root", "download", "prometheus"], cwd=work, check=True,
+                           stdout=sys.stderr)
+            package, = work.glob("*.deb")
+            subprocess.run(["dpkg-deb", "-x", package, work], check=True)
+            work.rename(folder)
+    return folder / "usr/bin"
+
+
+@pytest.fixture(name="promtool")
+def fixture_promtool(prometheus):
+    def run(*words, text=None):
+        done = subprocess.run([prometheus / "promtool", *map(str, words)], input=text, text=True, capture_output=True,
+                              check=False, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+    return run
+
+
+def test_the_format(promtool):
+    """By Prometheus' own check of names, types, helps and units."""
+    for options in ((), ("--gpu-labels", "uuid,product")):
+        with running(CAPTURE, *options) as node:
+            until(lambda node=node: node.values("nvdebug_engine_busy_seconds_total"))
+            assert promtool("check", "metrics", text=node.scrape()) == (0, "")
+
+
+# --- a server ---
+
+class Server:
+    def __init__(self, prometheus, folder, targets, rules=()):
+        config = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": list(map(str, rules)),
+                  "scrape_configs": [{"job_name": "nvdebug", "static_configs": [{"targets": targets}]}]}
+        (folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [prometheus / "prometheus", f"--config.file={folder / 'prometheus.yml'}",
+             f"--storage.tsdb.path={folder / 'data'}", f"--web.listen-address=127.0.0.1:{self.port}",
+             "--web.console.templates=/nonexistent", "--web.console.libraries=/nonexistent"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def query(self, text):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query?query={urllib.parse.quote(text)}",
+                                        timeout=10) as answer:
+                return json.load(answer)["data"]["result"]
+        except OSError:
+            return []
+
+    def wait_for(self, text, count=1):
+        """Until the query gives so many rows."""
+        try:
+            return until(lambda: len(found := self.query(text)) >= count and found, 60)
+        except AssertionError:
+            raise AssertionError(f"no result: {text}") from None
+
+
+@contextlib.contextmanager
+def server(*words, **more):
+    one = Server(*words, **more)
+    try:
+        yield one
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+def test_prometheus_scrapes_it(prometheus, tmp_path):
+    """Of two nodes, in one place."""
+    (tmp_path / "folder").mkdir()
+    write_gpu(tmp_path / "folder/gpu0", "h200", "fig7")
+    with running(CAPTURE) as one, running(tmp_path / "folder") as other:
+        targets = [f"127.0.0.1:{node.port}" for node in (one, other)]
+        with server(prometheus, tmp_path, targets) as at:
+            up = at.wait_for("nvdebug_up == 1", 2)
+            assert {row["metric"]["instance"] for row in up} == set(targets)
+            channels = at.query('sum by (instance) (nvdebug_task_channels{command="workload"})')
+            assert [(row["metric"]["instance"], row["value"][1]) for row in channels] == [(targets[0], "40")]
+
+
+@contextlib.contextmanager
+def stand_in_node():
+    """An exporter over the stand-in for NVIDIA's driver; its address."""
+    program = ROOT / "build/cmake/tests/exporter/stand_in_node"
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "stand_in_node", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target stand_in_node"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+    port = free_port()
+    with subprocess.Popen([program, str(port)], stdin=subprocess.DEVNULL) as process:
+        try:
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+def expressions():
+    """Of the dashboard, as they are when all is selected."""
+    return [target["expr"].replace("$__rate_interval", "10s").replace("$instance", ".*").replace("$gpu", ".*")
+            for panel in DASHBOARD["panels"] for target in panel["targets"]]
+
+
+def test_rules_and_dashboard_over_the_driver(prometheus, tmp_path):
+    """Stand-in: each query of the dashboard, and each recording rule, gives a result, and no alert is one."""
+    with stand_in_node() as target, server(prometheus, tmp_path, [target], [RULES]) as at:
+        at.wait_for("nvdebug_task_slice_seconds_count > 100")
+        for text in expressions():
+            at.wait_for(text)
+        for rule in rules():
+            if "record" in rule:
+                at.wait_for(rule["record"])
+        share, = at.wait_for('task:nvdebug_task_gpu_seconds:rate5m{slurm_job="17"}')
+        assert share["metric"]["slurm_step"] == "0" and share["metric"]["job"] == "nvdebug", "the job of Prometheus' own"
+        other, = at.wait_for('task:nvdebug_task_gpu_seconds:rate5m{pod="01234567-89ab-cdef-0123-456789abcdef"}')
+        assert other["metric"]["container"] == "c" * 64
+        assert float(share["value"][1]) > 2 * float(other["value"][1]), "8 ms and 2 ms"
+        assert not at.query('ALERTS{alertstate="firing"}')
+
+
+# --- rules ---
+
+def rules():
+    return [rule for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"] for rule in group["rules"]]
+
+
+def test_rules(promtool):
+    assert promtool("check", "rules", RULES)[0] == 0
+    status, text = promtool("test", "rules", RULES_TEST)
+    assert status == 0, text
+
+
+@pytest.mark.parametrize("name", [rule.get("alert") or rule["record"] for rule in rules()
+                                  if rule.get("record") != "task:nvdebug_task_gpu_seconds:rate5m"])
+def test_tests_of_rules_can_fail(promtool, tmp_path, name):
+    """Without it, or with another comparison."""
+    changed = yaml.safe_load(RULES.read_text(encoding="utf-8"))
+    for group in changed["groups"]:
+        for rule in group["rules"]:
+            if name in (rule.get("alert"), rule.get("record")):
+                rule["expr"] = f"({rule['expr']}) * 0 > 1"
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(changed), encoding="utf-8")
+    test = RULES_TEST.read_text(encoding="utf-8").replace("../../tools/exporter/rules.yml", "rules.yml")
+    (tmp_path / "test.yml").write_text(test, encoding="utf-8")
+    assert promtool("test", "rules", tmp_path / "test.yml")[0] == 1
+
+
+# --- the dashboard ---
+
+def test_dashboard_has_what_grafana_takes():
+    schema = json.loads((ROOT / "tests/exporter/dashboard.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.validate(DASHBOARD, schema, jsonschema.Draft7Validator)
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+    taken = set()
+    for panel in DASHBOARD["panels"]:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert not cells & taken and at["x"] + at["w"] <= 24, panel["title"]
+        taken |= cells
+    variables = {one["name"] for one in DASHBOARD["templating"]["list"]} | {"__rate_interval"}
+    assert set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD))) - {"__all"} == variables
+
+
+@pytest.mark.parametrize("change", (
+    lambda board: board.pop("title"), lambda board: board["panels"][0].pop("gridPos"),
+    lambda board: board["panels"][0].update(tpye="graph"), lambda board: board["panels"][0]["gridPos"].update(w="12"),
+    lambda board: board["panels"][0]["targets"][0].pop("expr"), lambda board: board["panels"][0].update(type="graph")))
+def test_the_check_of_the_dashboard_can_fail(change):
+    schema = json.loads((ROOT / "tests/exporter/dashboard.schema.json").read_text(encoding="utf-8"))
+    board = json.loads(json.dumps(DASHBOARD))
+    change(board)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(board, schema, jsonschema.Draft7Validator)
+
+
+def test_expressions_of_the_dashboard(promtool, tmp_path):
+    texts = expressions()
+    assert len(texts) >= 14
+    group = {"name": "dashboard", "rules": [{"record": f"expression:{n}", "expr": text} for n, text in enumerate(texts)]}
+    (tmp_path / "rules.yml").write_text(json.dumps({"groups": [group]}), encoding="utf-8")
+    status, text = promtool("check", "rules", tmp_path / "rules.yml")
+    assert status == 0, text
+    (tmp_path / "rules.yml").write_text(json.dumps({"groups": [group]}).replace("rate(", "rat(", 1), encoding="utf-8")
+    assert promtool("check", "rules", tmp_path / "rules.yml")[0] == 1
+
+
+def test_metrics_that_are_named_exist():
+    """By the dashboard, the rules and docs/exporter.md."""
+    names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text(encoding="utf-8")))
+    records = {rule["record"] for rule in rules() if "record" in rule}
+    exprs = " ".join(expressions() + [rule["expr"] for rule in rules()])
+    for record in records:
+        exprs = exprs.replace(record, "")
+    asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", exprs)}
+    assert asked <= names and len(asked) > 12
+    manual = (ROOT / "docs/exporter.md").read_text(encoding="utf-8")
+    assert names <= set(re.findall(r"nvdebug_\w+", manual)), "each is explained"
+    for rule in rules():
+        assert f"`{rule.get('alert') or rule['record']}`" in manual
