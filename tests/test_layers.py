@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The order of folders, of the module's and of user space's: no file includes or calls what stands above it."""
+"""The order of folders, of the module's and of user space's: no file includes or calls what stands above it; and how
+long a file is."""
 
 import pathlib
 import re
@@ -19,6 +20,20 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/drawing", "lib/driver", "lib/nvd
 SEAM = "core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
+
+# A file is about one thing. Tables may be longer: a line for each row, to be named here.
+MOST_LINES = 600
+TABLES = ()
+# To be split: each is about more than one.
+TOO_LONG = ("model/tests/programs_test.cpp",
+            "tests/core/contexts_test.cpp",
+            "tests/core/host_test.cpp",
+            "tests/core/lease_test.cpp",
+            "tests/core/probe_test.cpp",
+            "tests/core/requests_test.cpp",
+            "tests/core/views_test.cpp",
+            "tests/driver/driver_test.cpp",
+            "tests/driver/stand_in.cpp")
 
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
@@ -163,3 +178,17 @@ def test_files_are_in_no_circle(part):
 
     for node in sorted(graph):
         visit(node)
+
+
+def test_no_source_is_too_long():
+    kernel = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h"]
+    commands = [kernel, *([ROOT / "scripts/sources", kind] for kind in ("c++", "python", "shell"))]
+    names = {name for command in commands
+             for name in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+             if (ROOT / name).exists()}
+    assert len(names) > 700, "sources are not found any more"
+    lines = {name: text(name).count("\n") for name in names - set(TABLES)}
+    mended = [name for name in TOO_LONG if lines.pop(name, 0) <= MOST_LINES]
+    assert not mended, f"{mended} are short enough: remove them from TOO_LONG"
+    assert not [f"{name} has {count} lines, more than {MOST_LINES}: split it by what it does, or name it in TABLES"
+                for name, count in sorted(lines.items()) if count > MOST_LINES]
