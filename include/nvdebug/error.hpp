@@ -4,8 +4,8 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 
+#include "nvdebug/expected.hpp"
 #include "nvdebug/export.hpp"
 
 namespace nvdebug {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
 
+#include "nvdebug/expected.hpp"
 #include "time.hpp"
 
 namespace stgm {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 
 #include "nvdebug/error.hpp"
+#include "nvdebug/expected.hpp"
 
 namespace nvqos {
 

@@ -4,11 +4,11 @@
 
 #include <cerrno>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
 #include "nvdebug/error.hpp"
+#include "nvdebug/expected.hpp"
 
 namespace nvdebugctl {
 
