@@ -2,10 +2,9 @@
 // What programs do on the modelled GPU. Each rule is seen kept and seen broken,
 // so that an experiment that looks for it can fail; numbers that were measured
 // on an H100 are those of lab/.
-#include "programs/programs.hpp"
+#include "programs_support.hpp"
 
 #include "regs/ctxsw.hpp"
-#include "support.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,48 +13,6 @@
 
 namespace nvmodel::test {
 namespace {
-
-constexpr Ns us = ns_per_us;
-constexpr Ns ms = 1000 * us;
-constexpr Ns patience = 2000 * ms;
-constexpr std::uint64_t mib = 1 << 20;
-constexpr Ns compute_slice = 2048 * 1024;
-constexpr Ns copy_slice = 1024 * 1024;
-
-Programs on_h200(std::vector<Process> processes, const Rules &rules = {}) {
-    return {board("h200"), std::move(processes), rules};
-}
-
-/// When any block executed, or a copy progressed.
-std::vector<Interval> ran(const Operation &operation) {
-    std::vector<Interval> all;
-    for (const BlockRun &block : operation.blocks)
-        all.insert(all.end(), block.ran.begin(), block.ran.end());
-    for (const CopyProgress &part : operation.progress)
-        all.push_back(part.when);
-    std::ranges::sort(all, {}, &Interval::begin);
-    std::vector<Interval> merged;
-    for (const Interval &one : all)
-        if (!merged.empty() && one.begin <= merged.back().end)
-            merged.back().end = std::max(merged.back().end, one.end);
-        else
-            merged.push_back(one);
-    return merged;
-}
-
-Ns overlap(const Operation &one, const Operation &other) {
-    Ns sum = 0;
-    for (const Interval &a : ran(one))
-        for (const Interval &b : ran(other))
-            sum += std::max<Ns>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin));
-    return sum;
-}
-
-/// Runs all that was asked for; fails if it does not end.
-void finish(Programs &programs) {
-    for (std::size_t i = 0; i < programs.operations(); ++i)
-        ASSERT_TRUE(programs.wait(i, patience)) << "operation " << i << " did not end";
-}
 
 /// Two processes with a kernel each, four small blocks of 20 ms.
 std::pair<Operation, Operation> two_kernels(const Rules &rules) {
@@ -130,28 +87,6 @@ TEST(Programs, TheGraphicsEngineCopiesOneAtATime) {
         programs.copy(programs.open_stream(0), Direction::on_gpu, 1024 * mib);
     finish(programs);
     EXPECT_EQ(overlap(programs.operation(0), programs.operation(1)), 0);
-}
-
-/// Streams of four kernels of 20 ms; which of them began before the first one
-/// was wholly placed.
-std::vector<std::size_t> at_once(std::size_t streams, Process process, const Rules &rules,
-                                 std::vector<Ns> *began = nullptr) {
-    Programs programs = on_h200({std::move(process)}, rules);
-    for (std::size_t i = 0; i < streams; ++i) {
-        const auto stream = programs.open_stream(0);
-        for (int kernel = 0; kernel < 4; ++kernel)
-            programs.launch(stream, {.block = i == 0 && streams == 10 ? 40 * ms : 20 * ms});
-    }
-    finish(programs);
-    std::vector<std::size_t> first;
-    for (std::size_t i = 0; i < streams; ++i) {
-        const Ns begin = programs.operation(4 * i).blocks.front().ran.front().begin;
-        if (begin < 20 * ms)
-            first.push_back(i);
-        if (began != nullptr)
-            began->push_back(begin);
-    }
-    return first;
 }
 
 TEST(Programs, StreamsWaitForChannels) {
@@ -282,86 +217,6 @@ TEST(Programs, CopyEnginesShareTheirPhysicalOnes) {
     EXPECT_NEAR(copy_beside_grce(Direction::to_gpu, {}), 2, 0.02);
     EXPECT_NEAR(copy_beside_grce(Direction::to_host, {}), 1, 0.02) << "by other physical ones";
     EXPECT_NEAR(copy_beside_grce(Direction::to_gpu, {.shared_pces = false}), 1, 0.02);
-}
-
-std::vector<Process> two_clients_and_one() {
-    return {
-        {.name = "c1", .mps_server = "mps"}, {.name = "c2", .mps_server = "mps"}, {.name = "o"}};
-}
-
-TEST(Programs, ClientsOfMpsAreOneTask) {
-    for (const bool kept : {true, false}) {
-        Programs programs = on_h200(two_clients_and_one(), {.mps_one_task = kept});
-        for (const std::size_t process : {0U, 1U, 2U})
-            programs.launch(programs.open_stream(process), {.blocks = 4, .block = 20 * ms});
-        finish(programs);
-        EXPECT_EQ(programs.tsgs(0) == programs.tsgs(1), kept);
-        EXPECT_NE(programs.tsgs(0), programs.tsgs(2));
-        const Ns together = overlap(programs.operation(0), programs.operation(1));
-        EXPECT_EQ(together, kept ? 20 * ms : 0);
-        EXPECT_EQ(overlap(programs.operation(0), programs.operation(2)), 0);
-        // half of the time, as of two tasks, or a third
-        EXPECT_NEAR(to_us(programs.operation(2).ended), kept ? 45'000 : 64'000, 4'000);
-    }
-}
-
-TEST(Programs, ClientsOfMpsHaveFewChannels) {
-    const Process client{.name = "c", .mps_server = "mps"};
-    EXPECT_EQ(at_once(4, client, {}).size(), 2U);
-    EXPECT_EQ(at_once(4, client, {.mps_channels = false}).size(), 4U);
-    EXPECT_EQ(at_once(4, {.name = "c", .connections = 8, .mps_server = "mps"}, {}).size(), 4U);
-    EXPECT_EQ(at_once(4, {.name = "c"}, {}).size(), 4U);
-}
-
-TEST(Programs, ClientsOfMpsAreToldOtherSms) {
-    for (const bool kept : {true, false}) {
-        Programs programs = on_h200(two_clients_and_one(), {.mps_sm_numbers = kept});
-        std::set<unsigned> sms, told;
-        for (const std::size_t process : {0U, 1U})
-            programs.launch(programs.open_stream(process),
-                            {.blocks = 48, .shared = 160 << 10, .block = 60 * ms});
-        finish(programs);
-        EXPECT_GT(overlap(programs.operation(0), programs.operation(1)), 50 * ms);
-        for (const std::size_t client : {0U, 1U})
-            for (const BlockRun &block : programs.operation(client).blocks) {
-                sms.insert(block.sm);
-                told.insert(block.told);
-                EXPECT_EQ(block.sm == block.told, !kept);
-            }
-        EXPECT_EQ(sms.size(), 96U) << "no two of these blocks fit on an SM";
-        EXPECT_EQ(told.size() == sms.size(), !kept);
-    }
-}
-
-TEST(Programs, PartitionsOfMps) {
-    std::vector<Process> processes;
-    for (const char *name : {"c1", "c2", "c3"})
-        processes.push_back({.name = name, .mps_server = "mps", .percentage = 50});
-    processes.push_back({.name = "c4", .mps_server = "mps", .percentage = 25});
-    processes.push_back({.name = "c5", .mps_server = "mps"});
-    const auto sms = [](const Programs &programs, std::size_t client) {
-        const auto all = programs.sms(client);
-        return std::set<unsigned>(all.begin(), all.end());
-    };
-    Programs programs = on_h200(processes);
-    EXPECT_EQ(sms(programs, 0).size(), 66U);
-    EXPECT_EQ(sms(programs, 3).size(), 32U);
-    EXPECT_EQ(sms(programs, 4).size(), 132U);
-    std::vector<unsigned> both;
-    std::ranges::set_intersection(sms(programs, 0), sms(programs, 1), std::back_inserter(both));
-    EXPECT_TRUE(both.empty());
-    EXPECT_EQ(sms(programs, 2), sms(programs, 0)) << "though the second one may end";
-    Programs broken = on_h200(processes, {.mps_partitions = false});
-    EXPECT_EQ(sms(broken, 0).size(), 132U);
-
-    for (const std::size_t client : {0U, 2U})
-        programs.launch(programs.open_stream(client),
-                        {.blocks = 4000, .threads = 256, .block = ms});
-    finish(programs);
-    // 66 SMs have room for 528 blocks; two clients share it
-    EXPECT_NEAR(to_us(programs.operation(0).ended), 2 * 4000.0 / 528 * 1000, 1200);
-    for (const BlockRun &block : programs.operation(1).blocks)
-        ASSERT_TRUE(sms(programs, 2).contains(block.sm));
 }
 
 /// How long another task's small kernel waits beside kernels of four waves of
