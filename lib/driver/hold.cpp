@@ -120,6 +120,8 @@ class Hand {
 
     /// @param us 0: what was before
     Answer set(std::size_t n, std::uint64_t us) {
+        if (!us && !set_us_[n])
+            return {rm::ok, 0}; // nothing was changed: whatever it is now is its own
         const std::uint64_t now = current(n);
         if (now && set_us_[n] && now != set_us_[n]) {
             // The process, or another, has set it meanwhile: it is put back to that.

@@ -167,6 +167,7 @@ Result<std::uint64_t> Switches::read(std::vector<ContextSwitch> &switches) {
         return tl::unexpected(Error{ErrorCode::malformed, 0, "",
                                     "NVIDIA's driver says that its record of context switches "
                                     "goes on beyond its end"});
+    const std::uint32_t before = get_;
     for (; get_ != put; get_ = (get_ + 1) % count) {
         const rm::SwitchRecord &record = records_[get_];
         if (record.tag == rm::SwitchRecord::starts || record.tag == rm::SwitchRecord::ends)
@@ -174,8 +175,10 @@ Result<std::uint64_t> Switches::read(std::vector<ContextSwitch> &switches) {
                 {record.ns, record.tag == rm::SwitchRecord::starts, record.context, record.pid});
     }
     rm::TakeEvents take{get_, 0};
-    if (auto taken = control(events_handle, rm::TakeEvents::command, &take, sizeof(take)); !taken)
-        return tl::unexpected(std::move(taken).error());
+    if (get_ != before)
+        if (auto taken = control(events_handle, rm::TakeEvents::command, &take, sizeof(take));
+            !taken)
+            return tl::unexpected(std::move(taken).error());
     return __atomic_load_n(&header_->dropped, __ATOMIC_RELAXED);
 }
 

@@ -15,15 +15,30 @@ Ns left(const Cap &cap) {
     return in_a_second(cap) - used_in_second(cap, cap.at);
 }
 
-/// What the second before has to leave it to go on. While it runs, more of that second passes out
-/// of sight.
-Ns room(const Cap &cap, const Settings &settings) {
-    return std::max(enough(cap, settings) / 4, 2 * settings.costs.pause);
+/// To go on, it has to have so much time until the next pause: an eighth of what credit alone gives
+/// it. Beside others it uses its time more slowly, and a longer one would leave too much unused.
+Ns worth_a_run(const Cap &cap, const Settings &settings) {
+    return std::max(scaled(enough(cap, settings), whole, 8 * (whole - cap.part)),
+                    settings.costs.pause);
+}
+
+/// After the last look: how long it may have the GPU until the second up to then leaves it @p rest.
+Ns runs_until(const Cap &cap, Ns rest) {
+    Ns can = left(cap) - rest, time = 0;
+    for (const Span &use : cap.uses) {
+        // As long as an old use leaves the second, a new one takes its place.
+        const Ns leaves = std::max(use.begin, cap.at - second) + second - cap.at;
+        if (can <= leaves - time)
+            break;
+        can -= leaves - time;
+        time = use.end + second - cap.at;
+    }
+    return time + can;
 }
 
 /// After the last look: when the second before has room for so much.
 Ns room_for(const Cap &cap, Ns wanted) {
-    Ns lacking = wanted - left(cap);
+    Ns lacking = wanted - left(cap); // below 0: there is room now
     Ns when = cap.at;
     for (const Span &use : cap.uses) {
         if (lacking <= 0)
@@ -36,10 +51,24 @@ Ns room_for(const Cap &cap, Ns wanted) {
     return when - cap.at;
 }
 
+/// After the last look: when it may go on, as far as the second before is concerned. While it runs,
+/// that second leaves it less and less: its end decides.
+Ns may_run(const Cap &cap, const Settings &settings) {
+    const Ns run = worth_a_run(cap, settings);
+    return std::max<Ns>(0, room_for(cap, run + settings.costs.pause) - run);
+}
+
 } // namespace
 
+Ns cycle_of(Part part, bool hurried, const Settings &settings) {
+    if (hurried)
+        return 2 * settings.epoch;
+    const Ns longest_pause = 5 * settings.epoch / 2, paused = scaled(second, whole - part, whole);
+    return second / std::max<Ns>(1, (paused + longest_pause - 1) / longest_pause);
+}
+
 Ns enough(const Cap &cap, const Settings &settings) {
-    return std::max(scaled(scaled(2 * settings.epoch, cap.part, whole), whole - cap.part, whole),
+    return std::max(scaled(scaled(cap.cycle, cap.part, whole), whole - cap.part, whole),
                     settings.costs.pause);
 }
 
@@ -69,7 +98,7 @@ void look(Cap &cap, Ns now, const Settings &settings) {
     if (cap.part >= whole)
         return;
     // It runs on until the pause has come.
-    cap.paused = cap.paused ? cap.credit < enough(cap, settings) || left(cap) < room(cap, settings)
+    cap.paused = cap.paused ? cap.credit < enough(cap, settings) || may_run(cap, settings) > 0
                             : std::min(cap.credit, left(cap)) <= settings.costs.pause;
 }
 
@@ -79,10 +108,10 @@ Ns due(const Cap &cap, const Settings &settings) {
     if (cap.paused)
         return std::max(
             scaled(std::max<Ns>(0, enough(cap, settings) - cap.credit), whole, cap.part),
-            room_for(cap, room(cap, settings)));
+            may_run(cap, settings));
     return std::max<Ns>(0,
                         std::min(scaled(cap.credit - settings.costs.pause, whole, whole - cap.part),
-                                 left(cap) - settings.costs.pause));
+                                 runs_until(cap, settings.costs.pause)));
 }
 
 } // namespace qos

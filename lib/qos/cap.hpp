@@ -20,14 +20,20 @@ struct Span {
 /// runs on for when the pause takes longer than Costs::pause or the look comes late.
 struct Cap {
     Part part; ///< above 0; whole: it is never paused
+    /// A pause and the run after it take so long together, if it always has work and is alone.
+    Ns cycle;
     bool paused = false;
     Ns credit = 0;              ///< below 0: it has run longer than it may
     Ns at = 0;                  ///< the last look
     std::deque<Span> uses = {}; ///< of the last second, in the order of time; they do not overlap
 };
 
-/// How much credit ends a pause. A pause and a run take two epochs together if it always has work
-/// and is alone.
+/// Cap::cycle. Each change takes requests and a look, so pauses are long: up to two and a half
+/// epochs, and a whole number of cycles is a second, so that every second has the same part. With
+/// @p hurried, as other tenants wait for their parts, it is two epochs.
+Ns cycle_of(Part part, bool hurried, const Settings &settings);
+
+/// How much credit ends a pause.
 Ns enough(const Cap &cap, const Settings &settings);
 
 /// It had the GPU since the last look, or still has it at @p end. In the order of time; not before
@@ -41,7 +47,7 @@ Ns used_in_second(const Cap &cap, Ns now);
 void look(Cap &cap, Ns now, const Settings &settings);
 
 /// How long after the last look the next one is due: until then it neither has to be paused nor may
-/// go on.
+/// go on. Exact if it has the GPU all the time, or is paused.
 Ns due(const Cap &cap, const Settings &settings);
 
 } // namespace qos

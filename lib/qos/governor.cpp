@@ -14,9 +14,15 @@ constexpr Ns shortest_look = ms;
 Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
     : settings_(settings), accounts_(goals.size()), ledgers_(goals.size()), waits_(goals.size()),
       levers_(goals.size()), seen_(goals.size()), begin_(now) {
+    const bool hurried =
+        std::ranges::any_of(goals, [](const Goal &goal) { return goal.aim != Aim::best_effort; });
     for (const Goal &goal : goals) {
         entrants_.push_back({goal, 0});
-        caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap, .at = now}) : std::nullopt);
+        caps_.push_back(goal.cap
+                            ? std::optional(Cap{.part = *goal.cap,
+                                                .cycle = cycle_of(*goal.cap, hurried, settings_),
+                                                .at = now})
+                            : std::nullopt);
         if (caps_.back())
             caps_.back()->credit = enough(*caps_.back(), settings_);
     }
@@ -47,20 +53,28 @@ void Governor::apply() {
                       plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused)};
 }
 
-std::optional<EpochRecord> Governor::step(Ns now) {
+bool Governor::needs_turns(Ns now) const {
+    return now - begin_ >= settings_.epoch || settings_.scheme == Scheme::elastic ||
+           std::ranges::any_of(caps_, [&](const auto &cap) {
+               return cap && !cap->paused && now >= cap->at + qos::due(*cap, settings_);
+           });
+}
+
+std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
+    // One that runs is looked at when its use is known.
     for (auto &cap : caps_)
-        if (cap)
+        if (cap && (seen || cap->paused))
             look(*cap, now, settings_);
     std::optional<EpochRecord> record;
-    if (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_)) {
-        const auto seen = demand_.take(entrants_.size());
-        plan_ = next_epoch(entrants_, accounts_, seen, settings_);
+    if (seen && (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_))) {
+        const auto taken = demand_.take(entrants_.size());
+        plan_ = next_epoch(entrants_, accounts_, taken, settings_);
         accounts_ = plan_.accounts;
         record = EpochRecord{begin_, now, plan_.round, plan_.overcommitted, {}};
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
-            ledgers_[n].add(seen[n], progress_of(goal, seen[n], settings_.costs), now - begin_);
-            record->tenants.push_back({seen[n], accounts_[n], ledgers_[n].balance(),
+            ledgers_[n].add(taken[n], progress_of(goal, taken[n], settings_.costs), now - begin_);
+            record->tenants.push_back({taken[n], accounts_[n], ledgers_[n].balance(),
                                        is_kept(goal, ledgers_[n].balance())});
         }
         begin_ = now;

@@ -44,8 +44,11 @@ class Governor {
     /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
+    /// Does step() at @p now decide by turns until then? Not where it only ends pauses.
+    bool needs_turns(Ns now) const;
     /// Returns the epoch that ends at @p now, if one does.
-    std::optional<EpochRecord> step(Ns now);
+    /// @param seen all turns until now were added; else needs_turns() has to be false
+    std::optional<EpochRecord> step(Ns now, bool seen = true);
     /// Returns the earliest time at which step() has something to decide, if no turn comes before.
     Ns due() const;
 

@@ -38,7 +38,8 @@ int sized(void *argument, std::size_t bytes, Answer answer) {
 struct StandIn::Shared {
     static constexpr std::uint32_t most = 1 << 14;
     std::atomic<std::uint32_t> count;
-    std::atomic_flag busy; // several processes keep changes at once
+    std::atomic<std::uint64_t> ioctls; // of forked processes
+    std::atomic_flag busy;             // several processes keep changes at once
     Change changes[most];
 };
 
@@ -94,6 +95,8 @@ void StandIn::end_process(std::uint32_t pid) {
 int StandIn::ioctl(int descriptor, unsigned long request, void *argument) {
     const std::scoped_lock calling(lock_);
     ioctls++;
+    if (::getpid() != self_)
+        shared_->ioctls++;
     const unsigned number = _IOC_NR(request);
     const std::size_t bytes = _IOC_SIZE(request);
     const auto file = open_.find(descriptor);
@@ -338,6 +341,10 @@ void StandIn::keep(const Change &change) {
         wrong("more changes than can be kept");
 }
 
+std::uint64_t StandIn::ioctls_of_others() const {
+    return shared_->ioctls;
+}
+
 std::vector<StandIn::Change> StandIn::changes() const {
     return {shared_->changes, shared_->changes + shared_->count.load()};
 }
@@ -514,7 +521,8 @@ StandIn::StandIn()
              "0x0000100000000000 0x0000101fffffffff 0x000000000014220c\n"
              "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
              "0x0000102000000000 0x0000102001ffffff 0x000000000014220c\n"
-             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"}} {
+             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"}},
+      self_(::getpid()) {
     shared_ = static_cast<Shared *>(
         ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     add_card(0, 1);

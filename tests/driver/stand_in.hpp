@@ -115,6 +115,8 @@ class StandIn final : public nvdebug::driver::Kernel {
 
     // --- what was asked of it ---
     std::uint64_t ioctls = 0, register_calls = 0, registers_read = 0, mappings = 0;
+    /// By forked processes, each of which counts its own above.
+    [[nodiscard]] std::uint64_t ioctls_of_others() const;
     std::uint64_t questions = 0; ///< to clients of other processes
     std::uint64_t asked_to_change = 0;
     std::size_t most_at_once = 0;
@@ -173,6 +175,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     // No number of a descriptor that is one.
     int next_ = 100'000;
     Shared *shared_;
+    const int self_;                      // its process, in which it was made
     std::uint32_t effects_ = 0;           // changes that have taken effect
     std::map<std::uint32_t, Life> lives_; // by pid
     std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process

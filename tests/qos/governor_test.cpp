@@ -305,12 +305,29 @@ TEST(Cap, IsExceededWithoutPauses) {
     EXPECT_GT(run.most_of_a_second(0), 60);
 }
 
-/// Looks and pauses cost time of a processor: about ten pauses in a second, and few looks.
+/// Looks and pauses cost time of a processor: ten looks in a second are the ends of epochs.
 TEST(Cap, TakesFewLooks) {
-    Governed run({}, {capped(30), rest});
-    run.add(0, simulated::always());
-    run.until(10 * second);
-    EXPECT_LT(run.looks, 10U * 60);
+    for (const auto &[percent, cycles] : {std::pair{5, 4}, {30, 3}, {60, 2}, {90, 1}}) {
+        Governed run({}, {capped(percent), rest});
+        run.add(0, simulated::always());
+        run.until(2 * second);
+        const std::size_t before = run.looks;
+        run.until(12 * second);
+        EXPECT_LE(run.looks - before, 10U * (10 + 3 * static_cast<std::size_t>(cycles) + 1))
+            << percent;
+    }
+}
+
+/// Where others wait for their parts, pauses are no longer than two epochs.
+TEST(Cap, HasLongPausesWhereNoOtherGoalIs) {
+    const Settings settings;
+    EXPECT_EQ(cycle_of(30 * point, true, settings), 2 * settings.epoch);
+    EXPECT_EQ(cycle_of(30 * point, false, settings), second / 3);
+    EXPECT_EQ(cycle_of(90 * point, false, settings), second);
+    EXPECT_EQ(cycle_of(whole, false, settings), second);
+    for (Part part = point; part < whole; part += point)
+        EXPECT_LE(scaled(cycle_of(part, false, settings), whole - part, whole),
+                  5 * settings.epoch / 2);
 }
 
 TEST(Cap, AtAllOfItNeverPauses) {

@@ -3,6 +3,7 @@
 // stays changed.
 #include "served.hpp"
 
+#include "tools/nvqos/metrics.hpp"
 #include "tools/nvqos/report.hpp"
 #include "tools/nvqos/run.hpp"
 
@@ -24,6 +25,8 @@ class Kept : public Served {
             const auto added = nvqos::add_word(word, asked);
             ASSERT_TRUE(added) << added.error().sentence;
         }
+        if (!options.clock)
+            options.clock = [this] { return sim.now(); };
         auto made = nvqos::Warden::start(gpu, asked, options,
                                          [this](const std::string &text) { said.push_back(text); });
         if (made)
@@ -36,6 +39,7 @@ class Kept : public Served {
         while (sim.now() < end) {
             run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
             auto report = warden->step();
+            steps++;
             ASSERT_TRUE(report) << report.error().sentence;
             if (*report)
                 reports.push_back(std::move(**report));
@@ -52,6 +56,7 @@ class Kept : public Served {
     std::unique_ptr<nvqos::Warden> warden;
     std::optional<nvqos::Failure> refused;
     std::vector<nvqos::Report> reports;
+    std::uint64_t steps = 0;
 };
 
 TEST_F(Kept, AShareThatEndsWithTheProgram) {
@@ -67,6 +72,11 @@ TEST_F(Kept, AShareThatEndsWithTheProgram) {
     EXPECT_NE(timeslices_us(), before);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 1);
     EXPECT_TRUE(reports.back().tenants[0].record.kept);
+    // It waits for the other's turns, which are about 7 ms.
+    ASSERT_TRUE(reports.back().tenants[0].wait_p99);
+    EXPECT_NEAR(static_cast<double>(*reports.back().tenants[0].wait_p99) / ms, 7, 1);
+    ASSERT_EQ(warden->waits().size(), 2U);
+    EXPECT_TRUE(warden->waits()[0].starts_with("gpu0: 557: of ")) << warden->waits()[0];
     warden.reset();
     EXPECT_EQ(timeslices_us(), before);
     EXPECT_EQ(said, std::vector<std::string>{});
@@ -89,6 +99,43 @@ TEST_F(Kept, ACapOfATaskThatIsAlone) {
     EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
     warden.reset();
     EXPECT_EQ(enabled(), all_on);
+}
+
+/// What a cap takes of the processor is steps, requests to the driver, and searches for contexts.
+TEST_F(Kept, ACapTakesFewRequests) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"command:one=cap:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(2 * qos::second);
+    const auto searched = kernel.questions;
+    EXPECT_GT(searched, 0U);
+    const std::uint64_t steps_before = steps, own = kernel.ioctls,
+                        keepers_before = kernel.ioctls_of_others();
+    constexpr Ns seconds = 20;
+    keep_until((2 + seconds) * qos::second);
+    const auto a_second = [](std::uint64_t count) { return static_cast<double>(count) / seconds; };
+    RecordProperty("steps", std::to_string(a_second(steps - steps_before)));
+    std::printf("a second: %.1f steps, %.1f requests of nvqos, %.1f of keepers\n",
+                a_second(steps - steps_before), a_second(kernel.ioctls - own),
+                a_second(kernel.ioctls_of_others() - keepers_before));
+    EXPECT_LE(a_second(steps - steps_before), 17);
+    EXPECT_LE(a_second(kernel.ioctls - own), 32);
+    EXPECT_LE(a_second(kernel.ioctls_of_others() - keepers_before), 6.5);
+    EXPECT_EQ(kernel.questions, searched) << "no context has come";
+    keep_until(70 * qos::second);
+    EXPECT_GT(kernel.questions, searched) << "a search a minute";
+}
+
+/// A search each 5 s where an MPS server may have new clients.
+TEST_F(Kept, ClientsOfMpsAreLookedForMoreOften) {
+    sim.tasks[0].arrives = simulated::always();
+    kernel.processes[558].command = "nvidia-cuda-mps";
+    start({"command:one=cap:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(2 * qos::second);
+    const auto searched = kernel.questions;
+    keep_until(9 * qos::second);
+    EXPECT_GT(kernel.questions, searched);
 }
 
 TEST_F(Kept, ServesOneFirst) {
@@ -140,7 +187,7 @@ TEST_F(Kept, ANewChannelIsFollowed) {
     more.instance.address = 0x7000000;
     objects.emplace(0x5c0000f0, more);
     ids[0x7000000] = 0;
-    keep_until(sim.now() + 6 * qos::second);
+    keep_until(sim.now() + 61 * qos::second);
     EXPECT_NE(timeslices_us(), before);
     warden.reset();
     EXPECT_EQ(timeslices_us(), before);
@@ -148,7 +195,8 @@ TEST_F(Kept, ANewChannelIsFollowed) {
 
 TEST_F(Kept, ATenantThatForksAHundredTimes) {
     sim.tasks[0].arrives = simulated::always();
-    start({"557=share:30%", "command:child=best-effort:2"});
+    // They do not have the GPU, so that no switch shows them.
+    start({"557=share:30%", "command:child=best-effort:2"}, {.longest_unlooked = 5 * qos::second});
     keep_until(200 * ms);
     for (std::uint32_t n = 0; n < 100; n++) {
         const std::uint32_t client = kernel.add_process(1000 + n, {0x8000000 + 0x1000ULL * n});
@@ -334,7 +382,7 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     // A qos::second in which nothing could be done: the record comes late.
     kernel.switches.push_back(kernel.switches.back());
     kernel.switches.back().tag = driver_test::rm::SwitchRecord::ends;
-    kernel.switches.back().ns = kernel.clock() + 1'200'000'000;
+    kernel.switches.back().ns = kernel.clock() + 5'000'000'000;
     EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::not_kept);
     EXPECT_EQ(enabled(), all_on);
 }
@@ -356,6 +404,56 @@ TEST_F(Ends, ThoughNobodyReads) {
     ::kill(child, SIGKILL);
     ::close(ends[0]);
     ::close(ends[1]);
+}
+
+/// What Prometheus reads is whole at any moment, and gone in the end.
+TEST_F(Ends, WithoutAFileOfMetrics) {
+    ASSERT_TRUE(gpu.owners());
+    const std::string path = testing::TempDir() + "qos." + std::to_string(::getpid()) + ".prom";
+    const pid_t child = start({"557=share:30%,cap:60%", "--quiet", "--metrics", path});
+    const auto has = [&](const std::string &line) {
+        std::ifstream file(path);
+        const std::string all{std::istreambuf_iterator<char>(file), {}};
+        return all.find("\n" + line) != std::string::npos;
+    };
+    EXPECT_TRUE(comes_true(
+        [&] { return has("nvqos_goal_ratio{gpu=\"0\",tenant=\"557\",number=\"0\"} 0.3\n"); }));
+    EXPECT_TRUE(has("nvqos_cap_ratio{gpu=\"0\",tenant=\"557\",number=\"0\"} 0.6\n"));
+    EXPECT_TRUE(has("nvqos_tasks{gpu=\"0\",tenant=\"others\",number=\"1\"} 1\n"));
+    ::kill(child, SIGTERM);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_NE(::access(path.c_str(), F_OK), 0);
+    EXPECT_EQ(run({"557=share:30%", "--quiet", "--metrics", "/nonexistent/qos.prom"}),
+              nvqos::failed);
+    EXPECT_EQ(kernel.asked_to_change, 0U) << "before anything is changed";
+}
+
+TEST(Metrics, CountAndEscape) {
+    const nvqos::Tenant tenant{"a\"b\\c\nd", {}, {}};
+    nvqos::Report report{3, {0, 0, 0, true, {}}, {}, 7};
+    report.tenants.push_back(
+        {&tenant, {.aim = Aim::share, .part = 25 * point}, {}, 2 * ms, {}, 1, 1, 4});
+    report.tenants.push_back({nullptr, {}, {}, 0, {}, 0, 0, 0});
+    report.tenants[0].record.seen = {40 * ms, 60 * ms, 5};
+    nvqos::Metrics metrics;
+    metrics.add(report);
+    metrics.add(report);
+    const std::string text = metrics.text();
+    const std::string labels = "{gpu=\"3\",tenant=\"a\\\"b\\\\c\uFFFDd\",number=\"0\"} ";
+    for (const std::string &line :
+         {"nvqos_used_seconds_total" + labels + "0.08\n", "nvqos_turns_total" + labels + "10\n",
+          "nvqos_credit_seconds" + labels + "0.002\n", "nvqos_violations_total" + labels + "4\n",
+          std::string("nvqos_epochs_total{gpu=\"3\"} 2\n"),
+          std::string("nvqos_lost_switches_total{gpu=\"3\"} 7\n"),
+          std::string("nvqos_overcommitted{gpu=\"3\"} 1\n"),
+          std::string("# TYPE nvqos_used_seconds_total counter\n")})
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    EXPECT_EQ(text.find("nvqos_wait_p99_seconds"), std::string::npos) << "there are too few";
+    EXPECT_EQ(text.find("nvqos_goal_ratio{gpu=\"3\",tenant=\"others\""), std::string::npos);
+    metrics.clear();
+    EXPECT_EQ(metrics.text(), "");
 }
 
 /// tests/test_qos.py holds them against the schema.

@@ -24,6 +24,7 @@ const std::vector<Option> &options() {
         {"--for", "", "TIME", "end after that time, as 90s"},
         {"--interval", "-i", "TIME", "how often the table is printed (default: 1s)"},
         {"--dry-run", "", "", "print what would be kept or refused, and change nothing"},
+        {"--metrics", "", "FILE", "a file for Prometheus, replaced each second, gone at the end"},
         {"--json", "-j", "", "a line of JSON for each epoch of each GPU"},
         {"--quiet", "-q", "", "print nothing but errors"},
         {"--help", "-h", "", "this"},
@@ -84,6 +85,8 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
         invocation.length = length;
     } else if (name == "--interval") {
         return take_time(option, value, 100 * qos::ms, invocation.interval);
+    } else if (name == "--metrics") {
+        invocation.metrics = value;
     } else if (name == "--dry-run") {
         invocation.dry_run = true;
     } else if (name == "--json") {

@@ -29,6 +29,7 @@ struct Invocation {
     bool has_epoch = false, has_scheme = false;
     std::optional<qos::Ns> length; ///< --for
     qos::Ns interval = qos::second;
+    std::optional<std::string> metrics; ///< a file
     bool dry_run = false, json = false, quiet = false;
 };
 

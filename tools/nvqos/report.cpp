@@ -50,7 +50,12 @@ Json tenant_json(const TenantReport &tenant) {
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
         {"kept", tenant.record.kept},
-        {"violations", tenant.violations}};
+        {"violations", tenant.violations},
+        {"waits", tenant.waits},
+        {"wait_p99_us",
+         tenant.wait_p99 ? Json(static_cast<double>(*tenant.wait_p99) / 1000) : Json()},
+        {"wait_longest_us",
+         tenant.waits ? Json(static_cast<double>(tenant.longest_wait) / 1000) : Json()}};
 }
 
 std::string short_time(qos::Ns ns) {
@@ -98,7 +103,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "1.0"},
+                     {"schema_version", "1.1"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},

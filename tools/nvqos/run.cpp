@@ -14,6 +14,7 @@
 #include "command_line.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
+#include "metrics.hpp"
 #include "report.hpp"
 
 namespace nvqos {
@@ -61,6 +62,14 @@ class Session {
     explicit Session(Invocation invocation)
         : invocation_(std::move(invocation)), is_terminal_(isatty(STDOUT_FILENO) == 1) {}
 
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+    /// What is over must not look as if it went on.
+    ~Session() {
+        if (has_metrics_)
+            ::unlink(invocation_.metrics->c_str());
+    }
+
     Outcome<void> start(const nvdebug::Tree &tree) {
         const auto gpus = nvdebug::gpus(tree);
         if (!gpus)
@@ -107,6 +116,8 @@ class Session {
     Outcome<Exit> keep() {
         if (invocation_.dry_run)
             return show_plan();
+        if (auto written = write_metrics(); !written)
+            return tl::unexpected(written.error());
         const Ns begin = monotonic();
         Ns printed = begin;
         std::vector<Report> last(wardens_.size());
@@ -122,6 +133,7 @@ class Session {
                 if (*report) {
                     if (auto written = print_line(**report); !written)
                         return tl::unexpected(written.error());
+                    metrics_.add(**report);
                     last[n] = std::move(**report);
                     has[n] = true;
                 }
@@ -133,6 +145,11 @@ class Session {
                     return tl::unexpected(shown.error());
                 printed = now;
             }
+            if (now - metrics_at_ >= qos::second)
+                if (auto written = write_metrics(); !written && !has_warned_) {
+                    warn(written.error().sentence + "; goals are kept on");
+                    has_warned_ = true;
+                }
             if (invocation_.length) {
                 if (now - begin >= *invocation_.length)
                     return end();
@@ -171,6 +188,17 @@ class Session {
             }
         }
         invocation_.asked = std::move(*asked);
+        metrics_.clear();
+    }
+
+    /// If those are wanted.
+    Outcome<void> write_metrics() {
+        metrics_at_ = monotonic();
+        if (!invocation_.metrics)
+            return {};
+        auto written = metrics_.write(*invocation_.metrics);
+        has_metrics_ = has_metrics_ || written;
+        return written;
     }
 
     /// Prints a line of JSON with --json.
@@ -219,8 +247,15 @@ class Session {
         std::uint64_t violations = 0;
         for (const auto &warden : wardens_)
             violations += warden->violations();
-        // Restores all tasks before the last line is printed.
+        std::string waits;
+        for (const auto &warden : wardens_)
+            for (const std::string &sentence : warden->waits())
+                waits += sentence + "\n";
+        // Restores all tasks before the last lines are printed.
         wardens_.clear();
+        if (!invocation_.json && !invocation_.quiet && is_stdout_ready())
+            if (auto written = write(waits); !written)
+                return tl::unexpected(written.error());
         if (!violations)
             return done;
         warn(fmt::format("goals were not kept at the end of {} epochs", violations));
@@ -230,6 +265,9 @@ class Session {
     Invocation invocation_;
     const bool is_terminal_;
     std::uint64_t left_out_ = 0; ///< lines that were not printed
+    Metrics metrics_;
+    Ns metrics_at_ = 0;
+    bool has_metrics_ = false, has_warned_ = false;
     std::vector<std::unique_ptr<Warden>> wardens_;
 };
 

@@ -2,6 +2,7 @@
 #include "warden.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <fmt/format.h>
 #include <functional>
 
@@ -16,8 +17,10 @@ using qos::Ns;
 namespace {
 
 constexpr std::uint32_t drivers_own_pid = 0xffffffff;
-/// How often processes are read without a cause: for tasks that ended, or have not run yet.
-constexpr Ns slow_look = 5 * qos::second;
+/// Warden::Options::longest_unlooked, under MPS.
+constexpr Ns look_for_clients = 5 * qos::second;
+/// What Linux has of the name of MPS' server and of its control daemon.
+constexpr std::string_view mps = "nvidia-cuda-mps";
 /// Limit for reading processes, as caps are not checked meanwhile. Where many are new, the next
 /// step goes on.
 constexpr Ns longest_look = 50 * qos::ms;
@@ -28,6 +31,13 @@ constexpr int longest_delay = 3;
 
 Ns monotonic() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Clocks that are adjusted may go 0.05 % faster than they should.
+Ns monotonic_raw() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
 }
 
 Ns ns_of(std::uint64_t ns) {
@@ -90,7 +100,9 @@ std::string sentence_of(const qos::Conflict &conflict, const std::string &name) 
 
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
     : gpu_(std::move(gpu)), asked_(asked), options_(options), warn_(std::move(warn)),
-      sets_timeslices_(takes_timeslices(asked)), violations_(asked.tenants.size() + 1) {}
+      sets_timeslices_(takes_timeslices(asked)),
+      clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
+      violations_(asked.tenants.size() + 1) {}
 
 Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
                                                const Options &options, Warn warn) {
@@ -111,11 +123,11 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
         return fail(failed, "another nvqos, or 'nvdebugctl task set --share', runs on this "
                             "GPU: give all goals in one, "
                             "or end it first");
-    const auto now = warden->reader_->now_ns();
+    const auto now = warden->clock_.now(*warden->reader_);
     if (!now)
         return fail(now.error());
-    warden->turns_ = nvdebug::SwitchTurns(*now);
-    warden->now_ = ns_of(*now);
+    warden->turns_ = nvdebug::SwitchTurns(static_cast<std::uint64_t>(*now));
+    warden->now_ = *now;
     if (const auto engines = warden->gpu_.engines())
         for (const nvdebug::Engine &engine : *engines)
             if (engine.name == "GR0")
@@ -207,7 +219,9 @@ Outcome<void> Warden::look_for_tasks() {
             fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
                         gpu_.index()));
     std::set<std::uint32_t> there;
+    has_mps_ = false;
     for (const nvdebug::Process &process : owners->processes) {
+        has_mps_ = has_mps_ || process.command.value_or("").starts_with(mps);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> channels;
         for (const nvdebug::OwnedChannel &channel : owners->channels)
             if (channel.pid == process.pid)
@@ -285,10 +299,7 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
     turns.clear();
 }
 
-Outcome<Ns> Warden::read() {
-    auto now = reader_->now_ns();
-    if (!now)
-        return fail(now.error());
+Outcome<void> Warden::read() {
     batch_.clear();
     const auto dropped = reader_->read(batch_);
     if (!dropped)
@@ -303,14 +314,14 @@ Outcome<Ns> Warden::read() {
         lost_ = *dropped;
     }
     take(found_, true);
-    // Some switches are later than the reading of the clock above.
-    now_ = std::max({now_, ns_of(*now), ns_of(last_switch_)});
+    // Some switches are later than the reading of the clock.
+    now_ = std::max(now_, ns_of(last_switch_));
     turns_.split(static_cast<std::uint64_t>(now_), found_);
     take(found_, false);
     constexpr std::size_t most_contexts = 10'000;
     if (contexts_.size() > most_contexts)
         contexts_.clear();
-    return now_;
+    return {};
 }
 
 // --- what is changed ---
@@ -362,37 +373,50 @@ void Warden::apply(Ns now) {
         if (!task->asked || !task->asked->paused)
             task->paused_since.reset();
         else if (!task->paused_since)
-            if (const auto since = reader_->now_ns())
-                task->paused_since = ns_of(*since);
+            task->paused_since = std::max(now_, clock_.estimate());
     }
 }
 
 Outcome<std::optional<Report>> Warden::step() {
-    const auto now = read();
-    if (!now)
-        return tl::unexpected(now.error());
-    auto epoch = governor_->step(*now);
+    const auto time = clock_.now(*reader_);
+    if (!time)
+        return fail(time.error());
+    now_ = std::max(now_, *time);
+    const bool reads = governor_->needs_turns(now_);
+    if (reads)
+        if (auto looked = read(); !looked)
+            return tl::unexpected(looked.error());
+    auto epoch = governor_->step(now_, reads);
+    // What is recorded of a pause is not use: it is read before the pause is over.
+    const bool resumes = std::ranges::any_of(tasks_, [&](const auto &one) {
+        return one.second.paused_since && !governor_->lever(one.second.tenant).paused;
+    });
+    if (!reads && resumes)
+        if (auto looked = read(); !looked)
+            return tl::unexpected(looked.error());
     std::optional<Report> made;
     if (epoch) {
         for (std::size_t n = 0; n < violations_.size(); n++)
             violations_[n] += !epoch->tenants[n].kept;
         made = report(std::move(*epoch));
     }
-    apply(*now);
-    const Ns since = *now - looked_at_, length = asked_.settings.epoch;
-    const bool wanted = unfinished_ || since >= (look_needed_ ? length : slow_look);
-    if (wanted && (governor_->due() - *now >= time_for_look || since >= longest_delay * length)) {
+    apply(now_);
+    const Ns since = now_ - looked_at_, length = asked_.settings.epoch;
+    const Ns longest = has_mps_ ? std::min(look_for_clients, options_.longest_unlooked)
+                                : options_.longest_unlooked;
+    const bool wanted = unfinished_ || since >= (look_needed_ ? length : longest);
+    if (wanted && (governor_->due() - now_ >= time_for_look || since >= longest_delay * length)) {
         if (auto looked = look_for_tasks(); !looked)
             return tl::unexpected(looked.error());
-        governor_->step(*now);
-        apply(*now);
+        governor_->step(now_, reads);
+        apply(now_);
     }
     return made;
 }
 
 Ns Warden::wait() {
-    const auto now = reader_->now_ns();
-    return std::max<Ns>(0, governor_->due() - (now ? ns_of(*now) : now_));
+    return GpuClock::time_for(
+        std::max<Ns>(0, governor_->due() - std::max(now_, clock_.estimate())));
 }
 
 Outcome<void> Warden::set_goals(const Asked &asked) {
@@ -438,9 +462,26 @@ Report Warden::report(qos::EpochRecord epoch) const {
              made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
-             entrant.tsgs, violations_[n]});
+             entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
+             governor_->waits(n).longest()});
     }
     return made;
+}
+
+std::vector<std::string> Warden::waits() const {
+    std::vector<std::string> sentences;
+    for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
+        const qos::Waits &waits = governor_->waits(n);
+        if (const auto p99 = waits.p99())
+            sentences.push_back(fmt::format(
+                "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
+                "{:.3g} ms",
+                gpu_.index(),
+                n < asked_.tenants.size() ? printable(asked_.tenants[n].name)
+                                          : std::string("others"),
+                waits.count(), milliseconds(*p99), milliseconds(waits.longest())));
+    }
+    return sentences;
 }
 
 Report Warden::plan() const {

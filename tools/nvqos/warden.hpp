@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "goals.hpp"
+#include "gpu_clock.hpp"
 #include "lib/qos/governor.hpp"
 #include "nvdebug/nvdebug.hpp"
 
@@ -26,6 +27,9 @@ struct TenantReport {
     std::size_t tasks;        ///< processes with a context
     std::int64_t tsgs;        ///< that compete for the GPU
     std::uint64_t violations; ///< epochs in which the goal was not kept, since nvqos began
+    std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
+    std::optional<qos::Ns> wait_p99 = {}; ///< of them; empty: too few
+    qos::Ns longest_wait = 0;
 };
 
 struct Report {
@@ -43,6 +47,10 @@ class Warden {
     struct Options {
         bool dry_run = false;
         std::chrono::milliseconds patience{1000}; ///< nvdebug::HoldOptions
+        /// Without a switch that shows a context which is not known, tasks are looked for so often;
+        /// each 5 s under MPS, whose clients' contexts no switch shows.
+        qos::Ns longest_unlooked = 60 * qos::second;
+        GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
     };
 
     /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Changes nothing on
@@ -66,6 +74,8 @@ class Warden {
     std::uint64_t violations() const;
     /// Returns the report of an empty epoch, for --dry-run.
     Report plan() const;
+    /// A sentence for each tenant with enough waits: what they took.
+    std::vector<std::string> waits() const;
     bool has_tasks_of(std::size_t tenant) const;
 
   private:
@@ -81,7 +91,7 @@ class Warden {
     };
 
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);
-    Outcome<qos::Ns> read();
+    Outcome<void> read();
     void take(std::vector<nvdebug::Turn> &turns, bool ends);
     std::size_t tenant_of(const nvdebug::Process &process) const;
     Task &task_of(std::uint32_t pid);
@@ -107,6 +117,7 @@ class Warden {
     std::vector<nvdebug::ContextSwitch> batch_;
     std::vector<nvdebug::Turn> found_;
     std::uint64_t lost_ = 0, last_switch_ = 0;
+    GpuClock clock_;
     qos::Ns now_ = 0;
 
     std::optional<qos::Governor> governor_;
@@ -118,7 +129,7 @@ class Warden {
         meant_; ///< by pid in the goals: when that process started
     std::set<std::uint32_t>
         passed_over_; ///< pids that had the GPU and are not in the driver's list of owners
-    bool look_needed_ = true, unfinished_ = false;
+    bool look_needed_ = true, unfinished_ = false, has_mps_ = false;
     qos::Ns looked_at_ = 0;
 };
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The GPU's clock, in which turns are: the driver is asked now and then, as each request
+/// costs.
+#pragma once
+
+#include <functional>
+
+#include "lib/qos/goal.hpp"
+#include "nvdebug/switches.hpp"
+
+namespace nvqos {
+
+/// Between requests the time is that of the last one and what has passed by a clock of this
+/// machine, less a part in 4,096: more than two clocks differ. So it is late by 0.1 ms at most, and
+/// never ahead of what the driver records next.
+class GpuClock {
+  public:
+    using Local = std::function<qos::Ns()>; ///< any clock that goes on evenly
+
+    explicit GpuClock(Local local) : local_(std::move(local)) {}
+
+    /// Asks the driver if it was not asked for 0.4 s.
+    nvdebug::Result<qos::Ns> now(nvdebug::SwitchReader &reader) {
+        constexpr qos::Ns longest_unasked = 400 * qos::ms;
+        if (!told_ || local_() - told_at_ >= longest_unasked) {
+            const auto told = reader.now_ns();
+            if (!told)
+                return tl::unexpected(told.error());
+            told_ = static_cast<qos::Ns>(*told);
+            told_at_ = local_();
+        }
+        return estimate();
+    }
+
+    /// Without a request. 0: the driver was not asked yet.
+    qos::Ns estimate() const {
+        const qos::Ns passed = told_ ? local_() - told_at_ : 0;
+        return told_.value_or(0) + passed - passed / 4096;
+    }
+
+    /// How long to wait until estimate() has gone on by @p ns.
+    static qos::Ns time_for(qos::Ns ns) { return ns + ns / 4095 + 1; }
+
+  private:
+    Local local_;
+    std::optional<qos::Ns> told_ = {};
+    qos::Ns told_at_ = 0;
+};
+
+} // namespace nvqos

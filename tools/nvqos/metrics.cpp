@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "metrics.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <functional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+namespace {
+
+double seconds(qos::Ns ns) {
+    return static_cast<double>(ns) / static_cast<double>(qos::second);
+}
+
+double ratio(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::whole);
+}
+
+/// A label's value. There are no newlines in it.
+std::string escaped(const std::string &text) {
+    std::string made;
+    for (const char each : nvdebug::base::printable(text)) {
+        if (each == '\\' || each == '"')
+            made += '\\';
+        made += each;
+    }
+    return made;
+}
+
+/// A family with its help, and a line for each value that there is.
+class Family {
+  public:
+    Family(const char *name, const char *type, const char *help)
+        : name_(name),
+          text_(fmt::format("# HELP nvqos_{} {}\n# TYPE nvqos_{} {}\n", name, help, name, type)) {}
+    void add(const std::string &labels, double value) {
+        text_ += fmt::format("nvqos_{}{{{}}} {}\n", name_, labels, value);
+        any_ = true;
+    }
+    /// Empty without a value.
+    std::string text() const { return any_ ? text_ : ""; }
+
+  private:
+    const char *const name_;
+    std::string text_;
+    bool any_ = false;
+};
+
+} // namespace
+
+void Metrics::add(const Report &report) {
+    OfGpu &gpu = gpus_[report.gpu];
+    gpu.last = report;
+    gpu.sums.resize(report.tenants.size());
+    gpu.names.clear();
+    for (std::size_t n = 0; n < report.tenants.size(); n++) {
+        TenantReport &tenant = gpu.last.tenants[n];
+        gpu.names.push_back(tenant.tenant ? tenant.tenant->name : "others");
+        tenant.tenant = nullptr; // it may go before this
+        gpu.sums[n].used += tenant.record.seen.used;
+        gpu.sums[n].backlogged += tenant.record.seen.backlogged;
+        gpu.sums[n].turns += static_cast<std::uint64_t>(tenant.record.seen.turns);
+    }
+    gpu.epochs++;
+}
+
+std::string Metrics::text() const {
+    using Value = std::optional<double>;
+    std::string all;
+    const auto of_gpus = [&](const char *name, const char *type, const char *help,
+                             const std::function<double(const OfGpu &)> &value) {
+        Family family(name, type, help);
+        for (const auto &[number, gpu] : gpus_)
+            family.add(fmt::format("gpu=\"{}\"", number), value(gpu));
+        all += family.text();
+    };
+    const auto of_tenants =
+        [&](const char *name, const char *type, const char *help,
+            const std::function<Value(const TenantReport &, const Sums &)> &value) {
+            Family family(name, type, help);
+            for (const auto &[number, gpu] : gpus_)
+                for (std::size_t n = 0; n < gpu.last.tenants.size(); n++)
+                    if (const Value found = value(gpu.last.tenants[n], gpu.sums[n]))
+                        family.add(fmt::format("gpu=\"{}\",tenant=\"{}\",number=\"{}\"", number,
+                                               escaped(gpu.names[n]), n),
+                                   *found);
+            all += family.text();
+        };
+    of_gpus("epochs_total", "counter", "Epochs that have ended.",
+            [](const OfGpu &gpu) { return static_cast<double>(gpu.epochs); });
+    of_gpus("lost_switches_total", "counter", "Context switches that the driver did not record.",
+            [](const OfGpu &gpu) { return static_cast<double>(gpu.last.lost); });
+    of_gpus("overcommitted", "gauge", "1: promised parts do not fit any more, and each is cut.",
+            [](const OfGpu &gpu) { return gpu.last.epoch.overcommitted ? 1.0 : 0.0; });
+    of_tenants("goal_ratio", "gauge", "The part that a share or speed promises.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return qos::is_promised(tenant.goal.aim) ? Value(ratio(tenant.goal.part))
+                                                            : std::nullopt;
+               });
+    of_tenants("cap_ratio", "gauge", "The part that is not exceeded in any second.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.goal.cap ? Value(ratio(*tenant.goal.cap)) : std::nullopt;
+               });
+    of_tenants("got_ratio", "gauge", "The part of the last second in which it had the GPU.",
+               [](const TenantReport &tenant, const Sums &) {
+                   const qos::Balance &balance = tenant.record.second;
+                   return balance.time ? Value(seconds(balance.used) / seconds(balance.time))
+                                       : std::nullopt;
+               });
+    of_tenants("used_seconds_total", "counter", "It had the GPU, with work or without.",
+               [](const TenantReport &, const Sums &sums) { return Value(seconds(sums.used)); });
+    of_tenants(
+        "backlogged_seconds_total", "counter", "It had the GPU or waited for it.",
+        [](const TenantReport &, const Sums &sums) { return Value(seconds(sums.backlogged)); });
+    of_tenants("turns_total", "counter", "Turns that have ended.",
+               [](const TenantReport &, const Sums &sums) {
+                   return Value(static_cast<double>(sums.turns));
+               });
+    of_tenants("credit_seconds", "gauge",
+               "Of a promise: what it is owed; of a cap alone: what it may still use.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return qos::is_promised(tenant.goal.aim) || tenant.goal.cap
+                              ? Value(seconds(tenant.credit))
+                              : std::nullopt;
+               });
+    of_tenants("timeslice_seconds", "gauge", "Of each of its TSGs, where a goal takes timeslices.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(seconds(tenant.lever.timeslice));
+               });
+    of_tenants("paused", "gauge", "1: its channels are off now.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(tenant.lever.paused ? 1 : 0);
+               });
+    of_tenants("tasks", "gauge", "Processes with a GPU context.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(static_cast<double>(tenant.tasks));
+               });
+    of_tenants(
+        "kept", "gauge", "1: its goal was kept over the last second, within a point.",
+        [](const TenantReport &tenant, const Sums &) { return Value(tenant.record.kept ? 1 : 0); });
+    of_tenants("violations_total", "counter", "Epochs at whose end its goal was not kept.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(static_cast<double>(tenant.violations));
+               });
+    of_tenants("waits_total", "counter", "Waits between two turns while it had work.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(static_cast<double>(tenant.waits));
+               });
+    of_tenants("wait_p99_seconds", "gauge", "99 % of them were at most so long; from 100 on.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.wait_p99 ? Value(seconds(*tenant.wait_p99)) : std::nullopt;
+               });
+    return all;
+}
+
+Outcome<void> Metrics::write(const std::string &path) const {
+    const auto failed_to = [&](const char *what, int error) {
+        return fail(failed,
+                    fmt::format("metrics cannot be {} {}: {}; name a file in a folder that "
+                                "may be written, with --metrics",
+                                what, nvdebug::base::printable(path), std::strerror(error)));
+    };
+    // The collector takes files that end with .prom; this one does not.
+    std::string part = path + ".XXXXXX";
+    const int file = ::mkostemp(part.data(), O_CLOEXEC);
+    if (file < 0)
+        return failed_to("written to", errno);
+    const std::string all = text();
+    int error = 0;
+    for (std::size_t at = 0; at < all.size() && !error;) {
+        const ssize_t more = ::write(file, all.data() + at, all.size() - at);
+        if (more < 0 && errno != EINTR)
+            error = errno;
+        at += more > 0 ? static_cast<std::size_t>(more) : 0;
+    }
+    if (!error && ::fchmod(file, 0644))
+        error = errno;
+    if (::close(file) && !error)
+        error = errno;
+    if (!error && ::rename(part.c_str(), path.c_str()))
+        error = errno;
+    if (error) {
+        ::unlink(part.c_str());
+        return failed_to("put into", error);
+    }
+    return {};
+}
+
+} // namespace nvqos

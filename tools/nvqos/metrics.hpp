@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Goals and what came of them as Prometheus reads them from a file: the textfile collector
+/// of node_exporter. Names and labels are in docs/qos.md.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "warden.hpp"
+
+namespace nvqos {
+
+class Metrics {
+  public:
+    /// The epoch that has ended on a GPU.
+    void add(const Report &report);
+    /// Other goals: what was counted for the old ones goes.
+    void clear() { gpus_.clear(); }
+    /// In Prometheus' text format; counters are since the goals began.
+    std::string text() const;
+
+    /// Replaces @p path, so that no reader sees a part of it. Readable for all. Fails with a
+    /// sentence.
+    Outcome<void> write(const std::string &path) const;
+
+  private:
+    struct Sums {
+        qos::Ns used = 0, backlogged = 0;
+        std::uint64_t turns = 0;
+    };
+    struct OfGpu {
+        Report last;
+        std::vector<std::string> names;
+        std::vector<Sums> sums; ///< by tenant
+        std::uint64_t epochs = 0;
+    };
+    std::map<std::uint32_t, OfGpu> gpus_;
+};
+
+} // namespace nvqos
