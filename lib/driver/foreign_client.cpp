@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "foreign_client.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace nvdebug::driver {
 namespace {
 
@@ -55,15 +58,119 @@ bool ForeignClient::is_of_descriptor() {
 }
 
 std::vector<ClientChannel> ForeignClient::channels(const Card &card) {
-    find_objects();
+    if (!find_channels_in_groups()) {
+        find_objects();
+        for (const auto &[object, object_class] : objects_)
+            if (rm::is_channel_class(object_class))
+                channels_.insert(object);
+    }
     const auto subdevices = subdevices_of(card);
     std::vector<ClientChannel> found;
-    for (const auto &[object, object_class] : objects_)
-        if (rm::is_channel_class(object_class))
-            if (auto channel = channel_of(object, subdevices))
-                found.push_back(*channel);
+    for (const std::uint32_t object : channels_)
+        if (auto channel = channel_of(object, subdevices))
+            found.push_back(*channel);
     return found;
 }
+
+// --- in groups ---
+
+bool ForeignClient::walk_until(std::uint32_t first, const std::function<bool()> &enough) {
+    constexpr std::uint32_t most_missed = 0x40; // a device comes before all that it has
+    std::uint32_t missed = 0;
+    for (std::uint32_t n = 0; n < names_tried && missed < most_missed && !over_ && !budget_.spent();
+         n++) {
+        if (enough())
+            return true;
+        missed = objects_.contains(first + n) || find_object(first + n) ? 0 : missed + 1;
+    }
+    return enough();
+}
+
+std::optional<std::uint32_t> ForeignClient::any_device() const {
+    const auto device = std::ranges::find_if(
+        objects_, [](const auto &one) { return one.second == rm::class_device; });
+    return device == objects_.end() ? std::nullopt : std::optional(device->first);
+}
+
+std::optional<bool> ForeignClient::ask_group(std::uint32_t device, std::uint32_t first) {
+    std::array<std::uint32_t, rm::ChannelList::most> names{}, ids{};
+    for (std::uint32_t n = 0; n < names.size(); n++)
+        names[n] = first + n;
+    ids.fill(rm::ChannelList::no_channel);
+    if (over_ || !budget_.spend())
+        return std::nullopt;
+    rm::ChannelList list{static_cast<std::uint32_t>(names.size()),
+                         reinterpret_cast<std::uintptr_t>(names.data()),
+                         reinterpret_cast<std::uintptr_t>(ids.data())};
+    const Answer answer = put(device, list);
+    if (!answer.ok()) {
+        over_ = answer.error || answer.status == rm::invalid_client;
+        count_.ended += over_ && !answer.error;
+        count_.refused += answer.error != 0;
+        return std::nullopt;
+    }
+    bool any = false;
+    for (std::size_t n = 0; n < ids.size(); n++)
+        if (ids[n] != rm::ChannelList::no_channel) {
+            channels_.insert(names[n]);
+            any = true;
+        }
+    return any;
+}
+
+/// Every sixteenth name is tried, as a context comes with dozens of objects.
+bool ForeignClient::has_object_in_group(std::uint32_t first) {
+    constexpr std::uint32_t step = 0x10;
+    for (std::uint32_t n = 0; n < rm::ChannelList::most && !over_ && !budget_.spent(); n += step)
+        if (objects_.contains(first + n) || find_object(first + n))
+            return true;
+    return false;
+}
+
+bool ForeignClient::find_channels_in_groups() {
+    const auto has_device = [&] { return any_device().has_value(); };
+    if (!walk_until(rm::first_object_of_cuda, has_device) &&
+        !walk_until(rm::first_object_of_rm, has_device))
+        return false;
+    const std::uint32_t device = *any_device();
+    for (const std::uint32_t base : {rm::first_object_of_cuda, rm::first_object_of_rm})
+        for (std::uint32_t n = 0; n < names_tried; n += rm::ChannelList::most) {
+            const auto any = ask_group(device, base + n);
+            if (!any)
+                return false;
+            // Of the RM's names few are used where CUDA has given others.
+            const bool is_rare = base == rm::first_object_of_rm && device < base;
+            if (!*any && (is_rare || !has_object_in_group(base + n)))
+                break;
+        }
+    std::set<std::uint32_t> devices;
+    for (const std::uint32_t channel : channels_)
+        if (const auto above = device_of(channel))
+            devices.insert(*above);
+    const auto has_subdevices = [&] {
+        return std::ranges::all_of(devices, [&](std::uint32_t one) {
+            return std::ranges::any_of(objects_, [&](const auto &object) {
+                return object.second == rm::class_subdevice && parent_of(object.first) == one;
+            });
+        });
+    };
+    return walk_until(rm::first_object_of_cuda, has_subdevices) ||
+           walk_until(rm::first_object_of_rm, has_subdevices);
+}
+
+std::optional<std::uint32_t> ForeignClient::device_of(std::uint32_t channel) {
+    std::uint32_t above = channel;
+    for (int depth = 0; depth < deepest; depth++) {
+        above = parent_of(above);
+        if (!above || above == client_ || (!objects_.contains(above) && !find_object(above)))
+            return std::nullopt;
+        if (objects_[above] == rm::class_device)
+            return above;
+    }
+    return std::nullopt;
+}
+
+// --- by name ---
 
 std::optional<std::uint64_t> ForeignClient::info(std::uint32_t object, std::uint32_t what) {
     rm::HandleInfo info{object, what, 0};

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "query_budget.hpp"
@@ -54,8 +56,21 @@ class ForeignClient {
     std::uint32_t parent_of(std::uint32_t object);
 
     bool find_object(std::uint32_t object);
+
+    /// Finds channels_ by rm::ChannelList, a thousand names in a question, and the devices and
+    /// subdevices that they are in. False: not all of it was found, as the driver does not answer
+    /// that, or names are others than CUDA's.
+    bool find_channels_in_groups();
+    /// Finds the objects one after the other from @p first on. Returns whether @p enough did.
+    bool walk_until(std::uint32_t first, const std::function<bool()> &enough);
+    [[nodiscard]] std::optional<std::uint32_t> any_device() const;
+    /// Returns whether one of the names from @p first on is a channel's; empty: not answered.
+    std::optional<bool> ask_group(std::uint32_t device, std::uint32_t first);
+    bool has_object_in_group(std::uint32_t first);
+    std::optional<std::uint32_t> device_of(std::uint32_t channel);
+
     void find_objects_from(std::uint32_t first, std::uint32_t most_missed);
-    /// The driver does not list names, so they are tried.
+    /// The driver does not list names, so each is tried.
     void find_objects();
 
     /// Those of the GPU, by the device that they are in.
@@ -72,6 +87,7 @@ class ForeignClient {
     QueryBudget &budget_;
     bool over_ = false;                              ///< the client has gone
     std::map<std::uint32_t, std::uint32_t> objects_; ///< name to class
+    std::set<std::uint32_t> channels_;
     std::map<std::uint32_t, std::uint32_t> parents_;
     std::map<std::uint32_t, std::optional<std::uint64_t>> timeslices_;
 };

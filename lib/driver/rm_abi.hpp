@@ -164,6 +164,19 @@ struct AccessRights {
 };
 static_assert(sizeof(AccessRights) == 12);
 
+/// Of a device, NV0080_CTRL_CMD_FIFO_GET_CHANNELLIST: ctrl/ctrl0080/ctrl0080fifo.h. Which of these
+/// names of the client are channels, of whichever device. Any user may ask, and nothing is logged
+/// (deviceCtrlCmdFifoGetChannelList_IMPL of kernel_fifo_ctrl.c, from 525.53 to 595.45.04); since
+/// 535 without the GPUs' lock.
+struct ChannelList {
+    static constexpr std::uint32_t command = 0x80170d, no_channel = 0xffffffff;
+    /// The RM has no bound but that of what it copies (1 MiB).
+    static constexpr std::size_t most = 0x400;
+    std::uint32_t count;
+    std::uint64_t names, ids; ///< of arrays of 32 bits
+};
+static_assert(sizeof(ChannelList) == 24 && offsetof(ChannelList, names) == 8);
+
 /// Of a subdevice, NV2080_CTRL_CMD_GPU_GET_ID: ctrl2080gpu.h.
 struct GpuId {
     static constexpr std::uint32_t command = 0x20800142;

@@ -188,6 +188,85 @@ TEST_F(Looks, AreBoundedForEachUser) {
     EXPECT_LE(kernel.questions, 0xc0000U + 0x20000U);
 }
 
+/// Fifty channels, each with the objects that come with a context: what is asked by name is asked
+/// of each object.
+TEST_F(Looks, AskForChannelsInGroups) {
+    constexpr std::uint32_t channels = 50, between = 60, pid = 700;
+    std::vector<std::uint64_t> instances;
+    for (std::uint64_t n = 0; n < channels; n++)
+        instances.push_back(0x1000000 + n * 0x1000);
+    StandIn::Objects &objects = kernel.others[kernel.add_process(pid, instances)];
+    StandIn::Objects spread;
+    std::uint32_t name = rm::first_object_of_cuda + 0x40;
+    for (const auto &[old, object] : objects)
+        if (!rm::is_channel_class(object.object_class)) {
+            if (object.object_class != 0xcbc0)
+                spread[old] = object;
+        } else {
+            for (std::uint32_t n = 0; n < between; n++)
+                spread[name + 1 + n] = {name, 0xcbc0};
+            spread[name] = object;
+            name += between;
+        }
+    objects = spread;
+    const auto look = [&](bool lists_channels) {
+        kernel.lists_channels = lists_channels;
+        kernel.questions = 0;
+        const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+        EXPECT_TRUE(owners) << owners.error().sentence;
+        EXPECT_EQ(owners->refused, 0U);
+        return *owners;
+    };
+    const nvdebug::Owners by_name = look(false);
+    const std::uint64_t questions_by_name = kernel.questions;
+    EXPECT_EQ(channels_of(by_name, pid), channels);
+    EXPECT_GT(questions_by_name, channels * between);
+    const nvdebug::Owners in_groups = look(true);
+    RecordProperty("by_name", std::to_string(questions_by_name));
+    RecordProperty("in_groups", std::to_string(kernel.questions));
+    EXPECT_LT(kernel.questions, 400U) << "by name " << questions_by_name;
+    ASSERT_EQ(in_groups.channels.size(), by_name.channels.size());
+    for (std::size_t n = 0; n < by_name.channels.size(); n++) {
+        EXPECT_EQ(in_groups.channels[n].channel, by_name.channels[n].channel);
+        EXPECT_EQ(in_groups.channels[n].tsg, by_name.channels[n].tsg);
+        EXPECT_EQ(in_groups.channels[n].timeslice_ns, by_name.channels[n].timeslice_ns);
+        EXPECT_TRUE(in_groups.channels[n].instance_place == by_name.channels[n].instance_place);
+    }
+}
+
+/// Names beyond what was measured of CUDA: each channel is found that a search by name finds.
+TEST_F(Looks, FindInGroupsWhatIsFoundByName) {
+    std::size_t found = 0;
+    for (const std::uint32_t base : {rm::first_object_of_cuda, rm::first_object_of_rm})
+        for (const std::uint32_t moved : {0U, 0x3fU, 0x80U, 0x3f0U, 0x900U})
+            for (const std::uint32_t gap : {0U, 1U, 900U, 3000U}) {
+                kernel.end_process(557);
+                kernel.add_process(557, {0x100000, 0x101000});
+                kernel.processes[557].started = 5 + base + moved + gap;
+                StandIn::Objects &objects = kernel.others[*kernel.processes[557].clients.begin()];
+                StandIn::Objects others;
+                const auto name = [&](std::uint32_t old) {
+                    return old < rm::first_object_of_cuda || old >= rm::first_client
+                               ? old
+                               : old - rm::first_object_of_cuda + base + moved +
+                                     (old > rm::first_object_of_cuda + 0x16 ? gap : 0);
+                };
+                for (auto [old, object] : objects) {
+                    object.parent = name(object.parent);
+                    others[name(old)] = object;
+                }
+                objects = others;
+                const auto count = [&](bool lists_channels) {
+                    kernel.lists_channels = lists_channels;
+                    return channels(nvdebug::Gpu(bench.tree(), 0), 557);
+                };
+                const std::size_t by_name = count(false);
+                EXPECT_GE(count(true), by_name) << base << " " << moved << " " << gap;
+                found += by_name;
+            }
+    EXPECT_GT(found, 20U) << "else nothing is compared";
+}
+
 /// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server
 /// that is gone.
 TEST(RunningKernel, LooksAtDevicesAlone) {

@@ -273,6 +273,20 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
         info.answer = info.what == rm::HandleInfo::parent ? about->parent : about->object_class;
         return rm::ok;
     }
+    if (asked.command == rm::ChannelList::command && asked.params_size == sizeof(rm::ChannelList) &&
+        object->object_class == rm::class_device) {
+        if (!lists_channels)
+            return rm::not_supported;
+        const auto &list = *at<rm::ChannelList>(asked.params);
+        if (!list.count || list.count > rm::ChannelList::most)
+            wrong("a list of " + std::to_string(list.count) + " channels");
+        for (std::uint32_t n = 0; n < list.count; n++) {
+            const Object *const one = named(at<std::uint32_t>(list.names)[n]);
+            const bool is_channel = one && rm::is_channel_class(one->object_class);
+            at<std::uint32_t>(list.ids)[n] = is_channel ? n : rm::ChannelList::no_channel;
+        }
+        return rm::ok;
+    }
     if (asked.command == rm::GpuId::command && object->object_class == rm::class_subdevice) {
         at<rm::GpuId>(asked.params)->gpu_id = object->gpu_id;
         return rm::ok;

@@ -104,6 +104,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// The request that gets this status.
     std::uint64_t deny = 0;
     std::uint32_t deny_with = 0;
+    bool lists_channels = true;   ///< else it does not answer rm::ChannelList
     bool tells_interleave = true; ///< not with 580.159.04
     /// Changes are answered as if they had been made.
     bool takes_without_effect = false;
