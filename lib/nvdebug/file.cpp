@@ -10,6 +10,8 @@
 #include <utility>
 #include <zlib.h>
 
+#include "lib/base/new_file.hpp"
+
 namespace nvdebug {
 
 Descriptor::~Descriptor() {
@@ -108,18 +110,12 @@ int write_whole_gzip(const std::string &path, std::string_view text) {
         return write_gzip_to_pipe(path, text);
     if (const int error = there ? in_the_way(about.st_mode) : 0)
         return error;
-    std::string temporary = path + ".XXXXXX";
-    const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+    auto file = base::NewFile::make(path);
     if (!file)
-        return errno;
-    int error = write_gzip(file.number(), text);
-    if (!error && ::fsync(file.number()))
-        error = errno;
-    if (!error && ::rename(temporary.c_str(), path.c_str()))
-        error = errno;
-    if (error)
-        ::unlink(temporary.c_str());
-    return error;
+        return file.error();
+    if (const int error = write_gzip(file->descriptor(), text))
+        return error;
+    return ::fsync(file->descriptor()) ? errno : file->appear();
 }
 
 } // namespace nvdebug

@@ -7,8 +7,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+
+#include "lib/base/new_file.hpp"
 
 namespace nvstgm {
 namespace {
@@ -73,33 +77,36 @@ Outcome<void> write_file(const std::string &path, const std::string &text) {
     if (exists && replaces)
         if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
             final = real.string();
-    std::string temporary = final + ".XXXXXX";
-    const int descriptor =
-        replaces ? mkostemp(temporary.data(), O_CLOEXEC) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const auto refused = [&](int error) {
+        return fail(path + " cannot be written: " + std::strerror(error));
+    };
+    std::optional<nvdebug::base::NewFile> made;
+    if (replaces) {
+        auto file = nvdebug::base::NewFile::make(final);
+        if (!file)
+            return refused(file.error());
+        made.emplace(std::move(*file));
+    }
+    const int descriptor = made ? fcntl(made->descriptor(), F_DUPFD_CLOEXEC, 0)
+                                : open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return fail(path + " cannot be written: " + std::strerror(errno));
+        return refused(errno);
     std::FILE *const file = fdopen(descriptor, "wb");
-    bool whole =
+    const bool whole =
         std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
-    int error = errno;
-    if (whole && replaces) {
+    const int error = errno;
+    if (whole && made) {
         const mode_t mask = umask(0);
         umask(mask);
         fchmod(descriptor, exists ? there.st_mode & 07777 : 0666 & ~mask);
     }
-    if (std::fclose(file) && whole) {
-        whole = false;
-        error = errno;
-    }
-    if (whole && replaces && std::rename(temporary.c_str(), final.c_str())) {
-        whole = false;
-        error = errno;
-    }
-    if (whole)
-        return {};
-    if (replaces)
-        unlink(temporary.c_str());
-    return fail(path + " cannot be written: " + std::strerror(error));
+    if (std::fclose(file) && whole)
+        return refused(errno);
+    if (!whole)
+        return refused(error);
+    if (const int hidden = made ? made->appear() : 0)
+        return refused(hidden);
+    return {};
 }
 
 Outcome<void> can_write(const std::string &path) {

@@ -28,18 +28,19 @@ tl::unexpected<Failure> cannot(const char *what, const std::string &path, int nu
 // --- writing ---
 
 Outcome<RecordingFile> RecordingFile::replace(const std::string &path, Appears when) {
-    std::string temporary = path + ".XXXXXX";
-    const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC); // its mode is 0600
+    auto made = nvdebug::base::NewFile::make(path);
+    if (!made)
+        return cannot("open", path, made.error());
+    if (when == Appears::at_once)
+        if (const int error = made->appear())
+            return cannot("open", path, error);
+    const int descriptor = ::fcntl(made->descriptor(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (descriptor < 0)
         return cannot("open", path, errno);
     RecordingFile file(descriptor, path);
     file.is_own_ = true;
-    file.temporary_ = std::move(temporary);
-    if (when == Appears::at_once) {
-        if (::rename(file.temporary_.c_str(), path.c_str()))
-            return cannot("open", path, errno);
-        file.temporary_.clear();
-    }
+    if (when == Appears::when_finished)
+        file.unfinished_ = std::make_unique<nvdebug::base::NewFile>(std::move(*made));
     return file;
 }
 
@@ -63,14 +64,12 @@ Outcome<RecordingFile> RecordingFile::open(const std::string &path, Appears when
 
 RecordingFile::RecordingFile(RecordingFile &&other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)),
-      is_own_(other.is_own_), temporary_(std::exchange(other.temporary_, {})),
+      is_own_(other.is_own_), unfinished_(std::exchange(other.unfinished_, nullptr)),
       whole_(other.whole_) {}
 
 RecordingFile::~RecordingFile() {
     if (descriptor_ >= 0)
         ::close(descriptor_);
-    if (!temporary_.empty())
-        ::unlink(temporary_.c_str());
 }
 
 Outcome<void> RecordingFile::write(std::string &text) {
@@ -97,11 +96,10 @@ Outcome<void> RecordingFile::write(std::string &text) {
 Outcome<void> RecordingFile::finish() {
     if (is_own_ && ::fsync(descriptor_))
         return cannot("write", path_, errno);
-    if (!temporary_.empty()) {
-        if (::rename(temporary_.c_str(), path_.c_str()))
-            return cannot("write", path_, errno);
-        temporary_.clear();
-    }
+    if (unfinished_)
+        if (const int error = unfinished_->appear())
+            return cannot("write", path_, error);
+    unfinished_ = nullptr;
     return {};
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <sys/types.h>
 
 #include "cli/failure.hpp"
+#include "lib/base/new_file.hpp"
 
 struct gzFile_s;
 
@@ -42,9 +44,9 @@ class RecordingFile {
 
     int descriptor_;
     std::string path_;
-    bool is_own_ = false;   ///< a file that no other process writes to
-    std::string temporary_; ///< its name until it appears
-    off_t whole_ = 0;       ///< bytes of it so far
+    bool is_own_ = false;                                ///< a file that no other process writes to
+    std::unique_ptr<nvdebug::base::NewFile> unfinished_; ///< until it appears
+    off_t whole_ = 0;                                    ///< bytes of it so far
 };
 
 /// Lines of a file or of standard input, unpacked if it is packed by gzip.
