@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Requests that are undone when the file is closed: when their holder is killed, through the kernel's ways to
-memory. What else they undo and leave alone: tests/core/lease_test.cpp."""
+memory. What else they undo and leave alone: tests/core/lease_*_test.cpp."""
 
 import re
 

@@ -11,7 +11,7 @@ from tasks import even
 from text import tsgs
 from tracepoints import events, trace
 
-# On others, without a kernel: tests/core/requests_test.cpp, preemption_mode_test.cpp and lease_test.cpp.
+# On others, without a kernel: tests/core/moving_lists_test.cpp, preemption_mode_test.cpp and lease_*_test.cpp.
 BOARDS = ("h200",)
 WORKLOADS = ("three-tasks", "sysmem")  # in video and in system memory
 OTHER = 0x5a5a5a5a

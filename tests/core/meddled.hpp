@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ class Meddled final : public Model {
     std::function<bool(u64 address, u32 value)> on_memory_write;
     /// What was written to registers, lost or not, in this order.
     std::vector<std::pair<u32, u32>> written;
+    /// How often a register was written.
+    [[nodiscard]] auto writes(u32 offset) const {
+        return std::ranges::count(written, offset, &std::pair<u32, u32>::first);
+    }
 
     [[nodiscard]] std::uint32_t register_read(std::uint32_t offset) override {
         const auto other = on_read ? on_read(offset) : std::nullopt;

@@ -200,7 +200,7 @@ TEST_P(OverrideList, ADriversListIsKept) {
         return offset == last;
     };
     EXPECT_EQ(install(list), -EBUSY);
-    EXPECT_EQ(std::ranges::count(machine.written, last, &std::pair<u32, u32>::first), 1);
+    EXPECT_EQ(machine.writes(last), 1);
     machine.on_write = nullptr;
     EXPECT_TRUE(is_a_drivers(where()));
     EXPECT_EQ(lists(), 0U);
@@ -245,9 +245,7 @@ TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
     ASSERT_EQ(install(list), 0);
     machine.written.clear();
     machine.on_read = [&](u32) {
-        return std::ranges::count(machine.written, submits(), &std::pair<u32, u32>::first)
-                   ? std::optional(0xbadf1100)
-                   : std::nullopt;
+        return machine.writes(submits()) ? std::optional(0xbadf1100) : std::nullopt;
     };
     EXPECT_EQ(resubmit(), -EIO);
     machine.on_read = nullptr;
@@ -267,7 +265,7 @@ TEST_P(OverrideList, HalfAResubmitIsSaidAndWithdrawn) {
     machine.on_write = [&](u32 offset, u32) { return offset == last; };
     EXPECT_EQ(resubmit(), -EIO);
     // Withdrawn is the address; nothing is submitted again.
-    EXPECT_EQ(std::ranges::count(machine.written, last, &std::pair<u32, u32>::first), 1);
+    EXPECT_EQ(machine.writes(last), 1);
     EXPECT_TRUE(logged("failed to restore the list"));
     EXPECT_TRUE(is_current(own));
     EXPECT_EQ(lists(), 1U);

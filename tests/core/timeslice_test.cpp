@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What set_timeslice answers, logs and writes. With a lease: lease_test.cpp.
+// What set_timeslice answers, logs and writes. With a lease: lease_timeslice_test.cpp.
 #include "bench.hpp"
 #include "text.hpp"
 #include "three_tasks.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "stand_in.hpp"
+#include "stand_in_parts.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,15 +16,6 @@ namespace driver_test {
 
 namespace {
 
-// Of a process, what its descriptors are.
-constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9, first_copy = 100;
-constexpr std::uint64_t control_device = 195 << 8 | 255;
-
-template <typename T>
-T *at(std::uint64_t pointer) {
-    return reinterpret_cast<T *>(static_cast<std::uintptr_t>(pointer));
-}
-
 /// Refused if it is not the struct that is known.
 template <typename T, typename Answer>
 int sized(void *argument, std::size_t bytes, Answer answer) {
@@ -35,13 +27,33 @@ int sized(void *argument, std::size_t bytes, Answer answer) {
 
 } // namespace
 
-struct StandIn::Shared {
-    static constexpr std::uint32_t most = 1 << 14;
-    std::atomic<std::uint32_t> count;
-    std::atomic<std::uint64_t> ioctls; // of forked processes
-    std::atomic_flag busy;             // several processes keep changes at once
-    Change changes[most];
-};
+StandIn::StandIn()
+    : files{{"/sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n"},
+            {"/sys/bus/pci/devices/0000:01:00.0/device", "0x2330\n"},
+            {"/sys/bus/pci/devices/0000:01:00.0/subsystem_vendor", "0x10de\n"},
+            {"/sys/bus/pci/devices/0000:01:00.0/subsystem_device", "0x16c1\n"},
+            {"/sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n"},
+            {"/sys/bus/pci/devices/0000:01:00.0/resource",
+             "0x0000102002000000 0x0000102002ffffff 0x000000000014220c\n"
+             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+             "0x0000100000000000 0x0000101fffffffff 0x000000000014220c\n"
+             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+             "0x0000102000000000 0x0000102001ffffff 0x000000000014220c\n"
+             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"}},
+      self_(::getpid()) {
+    shared_ = static_cast<Shared *>(
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    add_card(0, 1);
+}
+
+StandIn::~StandIn() {
+    for (const auto &[pid, life] : lives_) {
+        ::close(life.read);
+        if (life.write >= 0)
+            ::close(life.write);
+    }
+    ::munmap(shared_, sizeof(Shared));
+}
 
 void StandIn::add_card(std::uint32_t minor, std::uint8_t bus) {
     rm::Card card{};
@@ -77,18 +89,6 @@ void StandIn::close(int descriptor) {
     keep({pid, 0, closed, 0, ::getpid()});
     if (std::ranges::none_of(taken_, [&](const auto &other) { return other.second == pid; }))
         for (const std::uint32_t client : dying_[pid])
-            others.erase(client);
-}
-
-void StandIn::end_process(std::uint32_t pid) {
-    std::set<std::uint32_t> clients = processes.at(pid).clients;
-    processes.erase(pid);
-    if (const auto life = lives_.find(pid); life != lives_.end())
-        ::close(std::exchange(life->second.write, -1));
-    if (std::ranges::any_of(taken_, [&](const auto &taken) { return taken.second == pid; }))
-        dying_[pid] = std::move(clients);
-    else
-        for (const std::uint32_t client : clients)
             others.erase(client);
 }
 
@@ -340,110 +340,6 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     return rm::ok;
 }
 
-// --- what changes ---
-
-void StandIn::keep(const Change &change) {
-    while (shared_->busy.test_and_set())
-        ::usleep(10);
-    const std::uint32_t at = shared_->count.load();
-    if (at < Shared::most) {
-        shared_->changes[at] = change;
-        shared_->count.store(at + 1);
-    }
-    shared_->busy.clear();
-    if (at >= Shared::most)
-        wrong("more changes than can be kept");
-}
-
-std::uint64_t StandIn::ioctls_of_others() const {
-    return shared_->ioctls;
-}
-
-std::vector<StandIn::Change> StandIn::changes() const {
-    return {shared_->changes, shared_->changes + shared_->count.load()};
-}
-
-std::uint64_t StandIn::latest(const rm::Control &asked, std::uint32_t command,
-                              std::uint64_t before) const {
-    for (const Change &change : changes())
-        if (change.client == asked.client && change.object == asked.object &&
-            change.command == command)
-            before = change.value;
-    return before;
-}
-
-void StandIn::take_effect() {
-    const std::uint32_t all = shared_->count.load();
-    bool any = false;
-    for (; effects_ < all; effects_++)
-        if (effect && !takes_without_effect && shared_->changes[effects_].command != closed) {
-            effect(shared_->changes[effects_]);
-            any = true;
-        }
-    for (auto at = mapped_.begin(); any && at != mapped_.end(); ++at)
-        fill(at->second);
-}
-
-std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) {
-    const std::uint32_t object_class = objects.at(asked.object).object_class;
-    Change made{asked.client, asked.object, asked.command, 0, ::getpid()};
-    const auto is = [&](std::uint32_t wanted, std::size_t bytes) {
-        if (object_class != wanted || asked.params_size != bytes)
-            wrong("a change of another kind of object, or of another size");
-        return object_class == wanted && asked.params_size == bytes;
-    };
-    if (asked.command == rm::DisableChannels::command)
-        return is(rm::class_subdevice, sizeof(rm::DisableChannels)) ? disable(asked, objects)
-                                                                    : rm::invalid_argument;
-    if (asked.command == rm::SetPreemptionMode::command) {
-        if (!is(rm::class_subdevice, sizeof(rm::SetPreemptionMode)))
-            return rm::invalid_argument;
-        const auto &mode = *at<rm::SetPreemptionMode>(asked.params);
-        if (mode.flags != rm::SetPreemptionMode::set_compute || mode.compute > 2)
-            wrong("a preemption mode that is none");
-        // Of a channel it is taken, too, and nothing comes of it.
-        if (!objects.contains(mode.channel) ||
-            objects.at(mode.channel).object_class != rm::class_tsg)
-            return rm::object_not_found;
-        made.object = mode.channel;
-        made.value = mode.compute;
-    } else if (asked.command == rm::SetTimeslice::command) {
-        if (!is(rm::class_tsg, sizeof(rm::SetTimeslice)))
-            return rm::invalid_argument;
-        made.value = at<rm::SetTimeslice>(asked.params)->us;
-    } else if (asked.command == rm::SetInterleave::command) {
-        if (!is(rm::class_tsg, sizeof(rm::SetInterleave)))
-            return rm::invalid_argument;
-        if (!root)
-            return rm::insufficient_permissions;
-        made.value = at<rm::SetInterleave>(asked.params)->level;
-    } else {
-        if (!is(rm::class_tsg, sizeof(rm::Preempt)))
-            return rm::invalid_argument;
-        const auto &preempt = *at<rm::Preempt>(asked.params);
-        if (preempt.wait != 1 || preempt.own_timeout != 1 ||
-            preempt.timeout_us > rm::Preempt::longest_us)
-            wrong("a preemption that is not waited for, or too long");
-    }
-    keep(made);
-    return rm::ok;
-}
-
-std::uint32_t StandIn::disable(const rm::Control &asked, const Objects &objects) {
-    const auto &request = *at<rm::DisableChannels>(asked.params);
-    if (request.only_scheduling || request.rewind || request.event || !request.count)
-        wrong("channels disabled in another way");
-    if (request.count > rm::DisableChannels::most)
-        return rm::invalid_argument;
-    for (std::uint32_t n = 0; n < request.count; n++)
-        if (request.clients[n] != asked.client || !objects.contains(request.channels[n]))
-            return rm::object_not_found;
-    for (std::uint32_t n = 0; n < request.count; n++)
-        keep({asked.client, request.channels[n], asked.command, request.disable ? 0U : 1U,
-              ::getpid()});
-    return rm::ok;
-}
-
 std::uint32_t StandIn::read_registers(const rm::RegisterOps &request) {
     take_effect();
     register_calls++;
@@ -521,174 +417,6 @@ void StandIn::unmap(const void *address, std::size_t) {
     const std::scoped_lock calling(lock_);
     if (!mapped_.erase(address) && !event_mapped_.erase(address))
         wrong("munmap() of what is not mapped");
-}
-
-StandIn::StandIn()
-    : files{{"/sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n"},
-            {"/sys/bus/pci/devices/0000:01:00.0/device", "0x2330\n"},
-            {"/sys/bus/pci/devices/0000:01:00.0/subsystem_vendor", "0x10de\n"},
-            {"/sys/bus/pci/devices/0000:01:00.0/subsystem_device", "0x16c1\n"},
-            {"/sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n"},
-            {"/sys/bus/pci/devices/0000:01:00.0/resource",
-             "0x0000102002000000 0x0000102002ffffff 0x000000000014220c\n"
-             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-             "0x0000100000000000 0x0000101fffffffff 0x000000000014220c\n"
-             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
-             "0x0000102000000000 0x0000102001ffffff 0x000000000014220c\n"
-             "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"}},
-      self_(::getpid()) {
-    shared_ = static_cast<Shared *>(
-        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    add_card(0, 1);
-}
-
-StandIn::~StandIn() {
-    for (const auto &[pid, life] : lives_) {
-        ::close(life.read);
-        if (life.write >= 0)
-            ::close(life.write);
-    }
-    ::munmap(shared_, sizeof(Shared));
-}
-
-StandIn::Process *StandIn::process_of(const std::string &path, std::string &rest) {
-    std::uint32_t pid = 0;
-    int end = 0;
-    if (std::sscanf(path.c_str(), "/proc/%u/%n", &pid, &end) != 1 || !end)
-        return nullptr;
-    rest = path.substr(static_cast<std::size_t>(end));
-    const auto process = processes.find(pid);
-    return process == processes.end() ? nullptr : &process->second;
-}
-
-std::string StandIn::read(const std::string &path) {
-    const std::scoped_lock calling(lock_);
-    std::string name;
-    if (const Process *const process = process_of(path, name)) {
-        if (name == "comm")
-            return process->command + "\n";
-        if (name == "cgroup")
-            return process->cgroup;
-        if (name == "status")
-            return process->status;
-        if (name == "stat")
-            // The name is no word, and 22 is the field.
-            return "5 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " +
-                   std::to_string(process->started) + " 0 0\n";
-        return "";
-    }
-    const auto file = files.find(path);
-    return file == files.end() ? "" : file->second;
-}
-
-void StandIn::use_up_names(std::uint32_t names) {
-    next_client_ = rm::first_client + ((next_client_ - rm::first_client + names) & 0xfffff);
-}
-
-std::uint32_t StandIn::new_client() {
-    for (;; use_up_names(1))
-        if (next_client_ != rm::first_client && !others.contains(next_client_)) {
-            const std::uint32_t client = next_client_;
-            use_up_names(1);
-            return client;
-        }
-}
-
-int StandIn::list(const std::string &path, std::vector<std::string> &names) {
-    if (before_list)
-        before_list();
-    const std::scoped_lock calling(lock_);
-    if (path == "/proc") {
-        names.insert(names.end(), {"1", "version", "sys"});
-        for (const auto &[pid, process] : processes)
-            names.push_back(std::to_string(pid));
-        return 0;
-    }
-    std::string name;
-    const Process *const process = process_of(path, name);
-    if (!process || name != "fd")
-        return -ENOENT;
-    if (process->hidden)
-        return -EACCES;
-    for (const int descriptor : {gpu_descriptor, control_descriptor, other_descriptor})
-        names.push_back(std::to_string(descriptor));
-    for (unsigned n = 0; n < process->copies; n++)
-        names.push_back(std::to_string(first_copy + static_cast<int>(n)));
-    return 0;
-}
-
-std::optional<std::uint64_t> StandIn::device(const std::string &path) {
-    const std::scoped_lock calling(lock_);
-    constexpr std::uint64_t gpu_device = 195 << 8;
-    std::string name;
-    unsigned number = 0;
-    if (path == "/dev/nvidiactl")
-        return control_device;
-    if (std::sscanf(path.c_str(), "/dev/nvidia%u", &number) == 1)
-        return gpu_device | number;
-    if (std::sscanf(path.c_str(), "/proc/self/fd/%u", &number) == 1)
-        return taken_.contains(static_cast<int>(number)) ? std::optional(control_device)
-                                                         : std::nullopt;
-    const Process *const process = process_of(path, name);
-    if (process && process->uses_gpu && name == "fd/" + std::to_string(gpu_descriptor))
-        return gpu_device;
-    if (process && name == "fd/" + std::to_string(control_descriptor))
-        return control_device;
-    int copy = 0;
-    if (process && std::sscanf(name.c_str(), "fd/%d", &copy) == 1 && copy >= first_copy)
-        return control_device;
-    return std::nullopt;
-}
-
-int StandIn::process(std::uint32_t pid) {
-    const std::scoped_lock calling(lock_);
-    if (!processes.contains(pid))
-        return -ESRCH;
-    const auto [life, fresh] = lives_.try_emplace(pid);
-    int ends[2];
-    if (fresh && ::pipe2(ends, O_CLOEXEC) == 0)
-        life->second = {ends[0], ends[1]};
-    const int descriptor = ::fcntl(life->second.read, F_DUPFD_CLOEXEC, 0);
-    open_.emplace(descriptor, "a process");
-    held_.emplace(descriptor, pid);
-    return descriptor;
-}
-
-int StandIn::take(int held, int descriptor) {
-    const std::scoped_lock calling(lock_);
-    if (before_take)
-        before_take();
-    const std::uint32_t pid = held_.at(held);
-    const auto process = processes.find(pid);
-    if (process == processes.end())
-        return -ESRCH;
-    if (process->second.denied)
-        return -EPERM;
-    if (taken_.size() >= descriptors_most)
-        return -EMFILE;
-    most_taken = std::max(most_taken, taken_.size() + 1);
-    if (descriptor != control_descriptor && descriptor < first_copy)
-        wrong("a descriptor taken that is not of /dev/nvidiactl");
-    open_.emplace(next_, "/dev/nvidiactl");
-    taken_.emplace(next_, pid);
-    return next_++;
-}
-
-std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances) {
-    const std::uint32_t client = new_client(), device = rm::first_object_of_cuda + 2,
-                        subdevice = device + 1, tsg = device + 0x10;
-    Objects &objects = others[client];
-    objects[client] = {0, 0x41};
-    objects[device] = {client, rm::class_device};
-    objects[subdevice] = {device, rm::class_subdevice};
-    objects[tsg] = {device, rm::class_tsg, 2048};
-    std::uint32_t channel = tsg;
-    for (const std::uint64_t instance : instances) {
-        objects[channel += 4] = {tsg, 0xc86f, 0, {rm::MemoryInfo::video, instance, 4096}};
-        objects[channel + 1] = {channel, 0xcbc0}; // what it is for: one for compute here
-    }
-    processes[pid].clients.insert(client);
-    return client;
 }
 
 } // namespace driver_test

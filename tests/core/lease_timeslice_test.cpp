@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Leases of timeslices, on a GPU whose list others change, too.
+#include "leases.hpp"
+
+namespace core {
+namespace {
+
+class Timeslices : public Leases {
+  protected:
+    Timeslices() {
+        nvdebug_runlist_location loc{};
+        EXPECT_EQ(machine.locked([&] {
+            return machine.gpu()->chip->runlist->location(machine.gpu(), runlist(), &loc);
+        }),
+                  0);
+        aperture = loc.aperture;
+        // the second TSG's header, after the first one's and its two channels
+        header = loc.addr + 4ULL * 3 * machine.gpu()->chip->runlist->entry_words;
+        old = word();
+    }
+    [[nodiscard]] u32 word() { return *machine.Model::memory_read(aperture, header); }
+    void set_word(u32 value) { machine.Model::memory_write(aperture, header, value); }
+
+    u8 aperture = 0;
+    u64 header = 0;
+    u32 old = 0;
+};
+
+TEST_P(Timeslices, AreRestoredWithTheirLease) {
+    {
+        Open open(machine, file("set_timeslice"));
+        const Text answer = open.write("lease 0:1 4000");
+        ASSERT_EQ(answer.error, 0);
+        EXPECT_NE(answer.text.find("headers: 1\n"), std::string::npos);
+        EXPECT_NE(word(), old);
+        machine.written.clear();
+    }
+    EXPECT_EQ(word(), old);
+    EXPECT_FALSE(machine.written.empty()); // submitted again
+    EXPECT_TRUE(has(machine.done, "lease over: set the timeslice of 1 TSG: 0:1 "));
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// In another order what one lease found would be what another has left.
+TEST_P(Timeslices, AreRestoredTheLastOneFirst) {
+    {
+        Open open(machine, file("set_timeslice"));
+        for (const char *const value : {"500", "3000", "100", "3000"})
+            ASSERT_EQ(open.write(std::string("lease 0:1 ") + value).error, 0) << value;
+        EXPECT_NE(word(), old);
+    }
+    EXPECT_EQ(word(), old);
+}
+
+TEST_P(Timeslices, ThatSomebodyHasChangedSinceAreLeftAlone) {
+    u32 theirs = 0;
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+        theirs = machine.gpu()->chip->runlist->set_timeslice(word(), 7, 3);
+        ASSERT_NE(theirs, word());
+        set_word(theirs);
+        machine.written.clear();
+    }
+    EXPECT_EQ(word(), theirs);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+    EXPECT_TRUE(has(machine.done, "lease over: set the timeslice of 0 TSGs"));
+}
+
+TEST_P(Timeslices, OfAListThatTheDriverReplacedAreLeftAlone) {
+    int words = 0;
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+        machine.model().rotate(0);
+        machine.model().advance(1000 * nvmodel::ns_per_us);
+        machine.written.clear();
+        machine.on_memory_write = [&](u64, u32) { return words++, false; };
+    }
+    machine.on_memory_write = nullptr;
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(words, 0);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// What is as it was need not be written back.
+TEST_P(Timeslices, ThatDoNotChangeAreNotSubmittedAgain) {
+    ASSERT_EQ(write("set_timeslice", "0:1 4000"), 0);
+    const u32 now = word();
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+        machine.written.clear();
+    }
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(word(), now);
+}
+
+TEST_P(Timeslices, OfAListInItsOverrideListsPlace) {
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+        ASSERT_EQ(write("switch_to_tsg", "0:2"), 0);
+        machine.written.clear();
+    }
+    // the driver's list has its old words again, and the override list is still current
+    EXPECT_EQ(word(), old);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+    machine.retire();
+}
+
+TEST_P(Timeslices, ThatCannotBeWrittenAreAnError) {
+    machine.on_memory_write = [this](u64 address, u32) { return address == header; };
+    EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EIO);
+    EXPECT_EQ(word(), old);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+    machine.on_memory_write = nullptr;
+}
+
+/// Written, but it cannot be read back: put back as far as it is known.
+TEST_P(Timeslices, ThatCannotBeRestoredAreSaid) {
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+        machine.on_memory_write = [](u64, u32) { return true; };
+    }
+    machine.on_memory_write = nullptr;
+    EXPECT_NE(word(), old);
+    EXPECT_TRUE(has(machine.errors, "TSG 1: failed to restore 1 timeslices (-5)"));
+}
+
+/// The driver overwrites the header while the list is submitted again.
+TEST_P(Timeslices, ThatTheDriverOverwritesMeanwhileAreItsOwn) {
+    const u32 theirs = machine.gpu()->chip->runlist->set_timeslice(old, 7, 3);
+    machine.on_write = [&](u32, u32) {
+        set_word(theirs);
+        return false;
+    };
+    EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EBUSY);
+    EXPECT_EQ(word(), theirs);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// The list cannot be submitted again: the old words are in it all the same.
+TEST_P(Timeslices, ThatCannotBeSubmittedAreRestored) {
+    machine.on_write = [](u32, u32) { return true; };
+    const int error = write("set_timeslice", "0:1 4000");
+    machine.on_write = nullptr;
+    // the same words are in the registers: on a chip that shows no more it cannot be detected
+    if (error) {
+        EXPECT_EQ(word(), old);
+    } else {
+        EXPECT_NE(word(), old);
+    }
+}
+
+TEST_P(Timeslices, OfADyingTaskAreRestored) {
+    machine.on_memory_write = [this](u64 address, u32) {
+        shim.killed = shim.killed || address == header;
+        return false;
+    };
+    EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EINTR);
+    shim.killed = false;
+    machine.on_memory_write = nullptr;
+    EXPECT_EQ(word(), old);
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+TEST_P(Timeslices, OfATsgThatIsListedTwice) {
+    // the third TSG's header becomes another one of the second
+    const u64 third = header + 4ULL * 3 * machine.gpu()->chip->runlist->entry_words;
+    const u32 entry_words = machine.gpu()->chip->runlist->entry_words;
+    std::vector<u32> was;
+    for (u32 i = 0; i < entry_words; i++) {
+        was.push_back(*machine.Model::memory_read(aperture, third + 4 * i));
+        machine.Model::memory_write(aperture, third + 4 * i,
+                                    *machine.Model::memory_read(aperture, header + 4 * i));
+    }
+    {
+        Open open(machine, file("set_timeslice"));
+        const Text answer = open.write("lease 0:1 4000");
+        ASSERT_EQ(answer.error, 0);
+        EXPECT_NE(answer.text.find("headers: 2\n"), std::string::npos);
+        EXPECT_NE(*machine.Model::memory_read(aperture, third), old);
+        EXPECT_NE(word(), old);
+    }
+    EXPECT_EQ(*machine.Model::memory_read(aperture, third), old);
+    EXPECT_EQ(word(), old);
+    for (u32 i = 0; i < entry_words; i++)
+        machine.Model::memory_write(aperture, third + 4 * i, was[i]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Timeslices,
+                         testing::Values("gtx1080ti", "titan-v", "rtx2080ti", "a100", "h200"),
+                         name_of_board);
+
+} // namespace
+} // namespace core

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "stand_in_parts.hpp"
+
+#include <unistd.h>
+
+namespace driver_test {
+
+void StandIn::keep(const Change &change) {
+    while (shared_->busy.test_and_set())
+        ::usleep(10);
+    const std::uint32_t at = shared_->count.load();
+    if (at < Shared::most) {
+        shared_->changes[at] = change;
+        shared_->count.store(at + 1);
+    }
+    shared_->busy.clear();
+    if (at >= Shared::most)
+        wrong("more changes than can be kept");
+}
+
+std::uint64_t StandIn::ioctls_of_others() const {
+    return shared_->ioctls;
+}
+
+std::vector<StandIn::Change> StandIn::changes() const {
+    return {shared_->changes, shared_->changes + shared_->count.load()};
+}
+
+std::uint64_t StandIn::latest(const rm::Control &asked, std::uint32_t command,
+                              std::uint64_t before) const {
+    for (const Change &change : changes())
+        if (change.client == asked.client && change.object == asked.object &&
+            change.command == command)
+            before = change.value;
+    return before;
+}
+
+void StandIn::take_effect() {
+    const std::uint32_t all = shared_->count.load();
+    bool any = false;
+    for (; effects_ < all; effects_++)
+        if (effect && !takes_without_effect && shared_->changes[effects_].command != closed) {
+            effect(shared_->changes[effects_]);
+            any = true;
+        }
+    for (auto at = mapped_.begin(); any && at != mapped_.end(); ++at)
+        fill(at->second);
+}
+
+std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) {
+    const std::uint32_t object_class = objects.at(asked.object).object_class;
+    Change made{asked.client, asked.object, asked.command, 0, ::getpid()};
+    const auto is = [&](std::uint32_t wanted, std::size_t bytes) {
+        if (object_class != wanted || asked.params_size != bytes)
+            wrong("a change of another kind of object, or of another size");
+        return object_class == wanted && asked.params_size == bytes;
+    };
+    if (asked.command == rm::DisableChannels::command)
+        return is(rm::class_subdevice, sizeof(rm::DisableChannels)) ? disable(asked, objects)
+                                                                    : rm::invalid_argument;
+    if (asked.command == rm::SetPreemptionMode::command) {
+        if (!is(rm::class_subdevice, sizeof(rm::SetPreemptionMode)))
+            return rm::invalid_argument;
+        const auto &mode = *at<rm::SetPreemptionMode>(asked.params);
+        if (mode.flags != rm::SetPreemptionMode::set_compute || mode.compute > 2)
+            wrong("a preemption mode that is none");
+        // Of a channel it is taken, too, and nothing comes of it.
+        if (!objects.contains(mode.channel) ||
+            objects.at(mode.channel).object_class != rm::class_tsg)
+            return rm::object_not_found;
+        made.object = mode.channel;
+        made.value = mode.compute;
+    } else if (asked.command == rm::SetTimeslice::command) {
+        if (!is(rm::class_tsg, sizeof(rm::SetTimeslice)))
+            return rm::invalid_argument;
+        made.value = at<rm::SetTimeslice>(asked.params)->us;
+    } else if (asked.command == rm::SetInterleave::command) {
+        if (!is(rm::class_tsg, sizeof(rm::SetInterleave)))
+            return rm::invalid_argument;
+        if (!root)
+            return rm::insufficient_permissions;
+        made.value = at<rm::SetInterleave>(asked.params)->level;
+    } else {
+        if (!is(rm::class_tsg, sizeof(rm::Preempt)))
+            return rm::invalid_argument;
+        const auto &preempt = *at<rm::Preempt>(asked.params);
+        if (preempt.wait != 1 || preempt.own_timeout != 1 ||
+            preempt.timeout_us > rm::Preempt::longest_us)
+            wrong("a preemption that is not waited for, or too long");
+    }
+    keep(made);
+    return rm::ok;
+}
+
+std::uint32_t StandIn::disable(const rm::Control &asked, const Objects &objects) {
+    const auto &request = *at<rm::DisableChannels>(asked.params);
+    if (request.only_scheduling || request.rewind || request.event || !request.count)
+        wrong("channels disabled in another way");
+    if (request.count > rm::DisableChannels::most)
+        return rm::invalid_argument;
+    for (std::uint32_t n = 0; n < request.count; n++)
+        if (request.clients[n] != asked.client || !objects.contains(request.channels[n]))
+            return rm::object_not_found;
+    for (std::uint32_t n = 0; n < request.count; n++)
+        keep({asked.client, request.channels[n], asked.command, request.disable ? 0U : 1U,
+              ::getpid()});
+    return rm::ok;
+}
+
+} // namespace driver_test

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Other processes that use the GPU, and their clients.
+#include "stand_in.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace driver_test {
+
+namespace {
+
+// Of a process, what its descriptors are.
+constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9, first_copy = 100;
+constexpr std::uint64_t control_device = 195 << 8 | 255;
+
+} // namespace
+
+void StandIn::end_process(std::uint32_t pid) {
+    std::set<std::uint32_t> clients = processes.at(pid).clients;
+    processes.erase(pid);
+    if (const auto life = lives_.find(pid); life != lives_.end())
+        ::close(std::exchange(life->second.write, -1));
+    if (std::ranges::any_of(taken_, [&](const auto &taken) { return taken.second == pid; }))
+        dying_[pid] = std::move(clients);
+    else
+        for (const std::uint32_t client : clients)
+            others.erase(client);
+}
+
+StandIn::Process *StandIn::process_of(const std::string &path, std::string &rest) {
+    std::uint32_t pid = 0;
+    int end = 0;
+    if (std::sscanf(path.c_str(), "/proc/%u/%n", &pid, &end) != 1 || !end)
+        return nullptr;
+    rest = path.substr(static_cast<std::size_t>(end));
+    const auto process = processes.find(pid);
+    return process == processes.end() ? nullptr : &process->second;
+}
+
+std::string StandIn::read(const std::string &path) {
+    const std::scoped_lock calling(lock_);
+    std::string name;
+    if (const Process *const process = process_of(path, name)) {
+        if (name == "comm")
+            return process->command + "\n";
+        if (name == "cgroup")
+            return process->cgroup;
+        if (name == "status")
+            return process->status;
+        if (name == "stat")
+            // The name is no word, and 22 is the field.
+            return "5 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " +
+                   std::to_string(process->started) + " 0 0\n";
+        return "";
+    }
+    const auto file = files.find(path);
+    return file == files.end() ? "" : file->second;
+}
+
+void StandIn::use_up_names(std::uint32_t names) {
+    next_client_ = rm::first_client + ((next_client_ - rm::first_client + names) & 0xfffff);
+}
+
+std::uint32_t StandIn::new_client() {
+    for (;; use_up_names(1))
+        if (next_client_ != rm::first_client && !others.contains(next_client_)) {
+            const std::uint32_t client = next_client_;
+            use_up_names(1);
+            return client;
+        }
+}
+
+int StandIn::list(const std::string &path, std::vector<std::string> &names) {
+    if (before_list)
+        before_list();
+    const std::scoped_lock calling(lock_);
+    if (path == "/proc") {
+        names.insert(names.end(), {"1", "version", "sys"});
+        for (const auto &[pid, process] : processes)
+            names.push_back(std::to_string(pid));
+        return 0;
+    }
+    std::string name;
+    const Process *const process = process_of(path, name);
+    if (!process || name != "fd")
+        return -ENOENT;
+    if (process->hidden)
+        return -EACCES;
+    for (const int descriptor : {gpu_descriptor, control_descriptor, other_descriptor})
+        names.push_back(std::to_string(descriptor));
+    for (unsigned n = 0; n < process->copies; n++)
+        names.push_back(std::to_string(first_copy + static_cast<int>(n)));
+    return 0;
+}
+
+std::optional<std::uint64_t> StandIn::device(const std::string &path) {
+    const std::scoped_lock calling(lock_);
+    constexpr std::uint64_t gpu_device = 195 << 8;
+    std::string name;
+    unsigned number = 0;
+    if (path == "/dev/nvidiactl")
+        return control_device;
+    if (std::sscanf(path.c_str(), "/dev/nvidia%u", &number) == 1)
+        return gpu_device | number;
+    if (std::sscanf(path.c_str(), "/proc/self/fd/%u", &number) == 1)
+        return taken_.contains(static_cast<int>(number)) ? std::optional(control_device)
+                                                         : std::nullopt;
+    const Process *const process = process_of(path, name);
+    if (process && process->uses_gpu && name == "fd/" + std::to_string(gpu_descriptor))
+        return gpu_device;
+    if (process && name == "fd/" + std::to_string(control_descriptor))
+        return control_device;
+    int copy = 0;
+    if (process && std::sscanf(name.c_str(), "fd/%d", &copy) == 1 && copy >= first_copy)
+        return control_device;
+    return std::nullopt;
+}
+
+int StandIn::process(std::uint32_t pid) {
+    const std::scoped_lock calling(lock_);
+    if (!processes.contains(pid))
+        return -ESRCH;
+    const auto [life, fresh] = lives_.try_emplace(pid);
+    int ends[2];
+    if (fresh && ::pipe2(ends, O_CLOEXEC) == 0)
+        life->second = {ends[0], ends[1]};
+    const int descriptor = ::fcntl(life->second.read, F_DUPFD_CLOEXEC, 0);
+    open_.emplace(descriptor, "a process");
+    held_.emplace(descriptor, pid);
+    return descriptor;
+}
+
+int StandIn::take(int held, int descriptor) {
+    const std::scoped_lock calling(lock_);
+    if (before_take)
+        before_take();
+    const std::uint32_t pid = held_.at(held);
+    const auto process = processes.find(pid);
+    if (process == processes.end())
+        return -ESRCH;
+    if (process->second.denied)
+        return -EPERM;
+    if (taken_.size() >= descriptors_most)
+        return -EMFILE;
+    most_taken = std::max(most_taken, taken_.size() + 1);
+    if (descriptor != control_descriptor && descriptor < first_copy)
+        wrong("a descriptor taken that is not of /dev/nvidiactl");
+    open_.emplace(next_, "/dev/nvidiactl");
+    taken_.emplace(next_, pid);
+    return next_++;
+}
+
+std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances) {
+    const std::uint32_t client = new_client(), device = rm::first_object_of_cuda + 2,
+                        subdevice = device + 1, tsg = device + 0x10;
+    Objects &objects = others[client];
+    objects[client] = {0, 0x41};
+    objects[device] = {client, rm::class_device};
+    objects[subdevice] = {device, rm::class_subdevice};
+    objects[tsg] = {device, rm::class_tsg, 2048};
+    std::uint32_t channel = tsg;
+    for (const std::uint64_t instance : instances) {
+        objects[channel += 4] = {tsg, 0xc86f, 0, {rm::MemoryInfo::video, instance, 4096}};
+        objects[channel + 1] = {channel, 0xcbc0}; // what it is for: one for compute here
+    }
+    processes[pid].clients.insert(client);
+    return client;
+}
+
+} // namespace driver_test
