@@ -2,12 +2,27 @@
 #include "process.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <fcntl.h>
+#include <filesystem>
 #include <string>
+#include <unistd.h>
 
 namespace nvdebug::base {
+namespace {
+
+/// Of the whole text.
+template <typename T>
+std::optional<T> number(std::string_view text) {
+    T value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return !text.empty() && error == std::errc() && end == text.data() + text.size()
+               ? std::optional(value)
+               : std::nullopt;
+}
+
+} // namespace
 
 std::string_view stat_field(std::string_view stat, int number) {
     constexpr int first = 3;
@@ -24,16 +39,45 @@ std::string_view stat_field(std::string_view stat, int number) {
     return word;
 }
 
+std::optional<ProcessState> state_of(std::uint32_t pid) {
+    constexpr int letter = 3, ppid = 4, start = 22;
+    const int file =
+        ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return std::nullopt;
+    std::array<char, 4096> text{};
+    const ssize_t got = ::read(file, text.data(), text.size());
+    ::close(file);
+    const std::string_view stat(text.data(), static_cast<std::size_t>(got > 0 ? got : 0));
+    const auto parent = number<std::uint32_t>(stat_field(stat, ppid));
+    const auto started = number<std::uint64_t>(stat_field(stat, start));
+    if (!parent || !started)
+        return std::nullopt;
+    const std::string_view state = stat_field(stat, letter);
+    return ProcessState{{pid, *started}, *parent, state == "Z" || state == "X"};
+}
+
+bool lives(const Birth &process) {
+    const auto now = state_of(process.pid);
+    return now && now->birth == process && !now->has_ended;
+}
+
+std::vector<ProcessState> all_processes() {
+    std::vector<ProcessState> all;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
+         at.increment(error)) {
+        const auto pid = number<std::uint32_t>(at->path().filename().native());
+        const auto state = pid ? state_of(*pid) : std::nullopt;
+        if (state && !state->has_ended)
+            all.push_back(*state);
+    }
+    return all;
+}
+
 std::optional<std::uint32_t> parent_of(std::uint32_t pid) {
-    constexpr int ppid = 4;
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat", std::ios::binary);
-    const std::string stat(std::istreambuf_iterator<char>(file), {});
-    const std::string_view word = stat_field(stat, ppid);
-    std::uint32_t parent = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), parent);
-    return !word.empty() && error == std::errc() && end == word.data() + word.size()
-               ? std::optional(parent)
-               : std::nullopt;
+    const auto state = state_of(pid);
+    return state ? std::optional(state->parent) : std::nullopt;
 }
 
 bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
