@@ -20,7 +20,7 @@ Load load_of(std::span<const Entrant> entrants, const Settings &settings) {
         if (is_promised(entrant.goal.aim))
             load.promised += entrant.goal.part;
         else
-            load.besides += least_of(entrant.tsgs, settings);
+            load.besides += least_of(entrant.goal, entrant.tsgs, settings);
     }
     load.besides += switching(load.turns, settings.costs);
     return load;

@@ -34,9 +34,11 @@ constexpr Ns switching(std::int64_t turns, const Costs &costs) {
     return turns > 1 ? turns * costs.change : 0;
 }
 
-/// Returns the shortest time in a round of a tenant with so many turns.
-constexpr Ns least_of(std::int64_t turns, const Settings &settings) {
-    return turns * (settings.shortest + settings.costs.rest);
+/// Returns the shortest time in a round of a tenant with so many turns; with Aim::timeslice turns
+/// have one length.
+constexpr Ns least_of(const Goal &goal, std::int64_t turns, const Settings &settings) {
+    return turns *
+           ((goal.aim == Aim::timeslice ? goal.slice : settings.shortest) + settings.costs.rest);
 }
 
 /// Returns the shortest round, at least Settings::round(), in which all promised parts fit beside

@@ -49,7 +49,7 @@ class Division {
         // tenth of the time.
         if (latency_)
             round_ = tsgs_ > 1 ? std::min(round_, 10 * tsgs_ * settings.costs.change)
-                               : least_of(1, settings);
+                               : least_of(Goal(), 1, settings);
         divide(accounts);
     }
 
@@ -61,6 +61,8 @@ class Division {
         const Entrant &entrant = entrants_[n];
         if (entrant.goal.aim == Aim::latency)
             return settings_.latency_slice;
+        if (entrant.goal.aim == Aim::timeslice)
+            return entrant.goal.slice;
         const Ns turn = scaled(round_, parts_[n], whole) / tsgs_of(entrant);
         return std::clamp(turn - settings_.costs.rest, settings_.shortest, settings_.longest);
     }
@@ -89,6 +91,10 @@ class Division {
             } else if (goal.aim == Aim::best_effort && is_here(entrants_[n])) {
                 weights += goal.weight;
                 left -= std::min(left, least(n));
+            } else if (goal.aim == Aim::timeslice) {
+                parts_[n] = least(n);
+                if (is_here(entrants_[n]))
+                    left -= std::min(left, least(n));
             }
         }
         // First what is promised, then what is owed, then the rest.
@@ -111,11 +117,12 @@ class Division {
         const Part all = given + paid;
         if (weights == 0 && all > 0)
             for (std::size_t n = 0; n < entrants_.size(); n++)
-                parts_[n] += scaled(parts_[n], rest, all);
+                if (is_promised(entrants_[n].goal.aim))
+                    parts_[n] += scaled(parts_[n], rest, all);
     }
 
     Part least(std::size_t n) const {
-        return scaled(least_of(tsgs_of(entrants_[n]), settings_), whole, round_);
+        return scaled(least_of(entrants_[n].goal, tsgs_of(entrants_[n]), settings_), whole, round_);
     }
 
     const std::span<const Entrant> entrants_;

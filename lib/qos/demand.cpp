@@ -48,6 +48,23 @@ void Demand::lose() {
     waits_.clear();
 }
 
+void Demand::renumber(std::span<const std::optional<std::size_t>> now) {
+    const auto move = [&](std::map<Task, Ns> &times) {
+        std::map<Task, Ns> moved;
+        for (const auto &[task, time] : times)
+            if (task.first < now.size() && now[task.first])
+                moved.emplace(Task{*now[task.first], task.second}, time);
+        times = std::move(moved);
+    };
+    move(held_);
+    move(waits_);
+    const std::vector<Counted> before = std::move(tenants_);
+    tenants_.clear();
+    for (std::size_t n = 0; n < before.size() && n < now.size(); n++)
+        if (now[n])
+            of(*now[n]) = before[n];
+}
+
 std::vector<Observation> Demand::take(std::size_t tenants) {
     std::vector<Observation> taken(tenants);
     for (std::size_t n = 0; n < tenants_.size(); n++) {

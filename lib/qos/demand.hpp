@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "goal.hpp"
@@ -41,6 +42,8 @@ class Demand {
     std::optional<Ns> add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round);
     /// Some turns may be missing here.
     void lose();
+    /// Tenants get other numbers: @p now by the old ones; none: it is there no more.
+    void renumber(std::span<const std::optional<std::size_t>> now);
     /// By tenant, since the last call. A wait counts when it ends.
     std::vector<Observation> take(std::size_t tenants);
 

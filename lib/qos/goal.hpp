@@ -23,6 +23,7 @@ enum class Aim {
     share,       ///< at least this part of the time, while it has work
     speed,       ///< at least this part of its speed alone, by the time that is left of its turns
     latency,     ///< served first
+    timeslice,   ///< turns of this length, whatever the others have
 };
 
 /// Does the tenant have a part of the time for itself?
@@ -34,7 +35,9 @@ struct Goal {
     Aim aim = Aim::best_effort;
     Part part = 0;                          ///< where is_promised()
     std::int64_t weight = 1;                ///< with Aim::best_effort
+    Ns slice = 0;                           ///< with Aim::timeslice
     std::optional<Part> cap = std::nullopt; ///< in no second more than this
+    bool operator==(const Goal &) const = default;
 };
 
 /// Measured on an H100 and an H200 (docs/partitions.md).
@@ -44,6 +47,7 @@ struct Costs {
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
     /// request, and what a turn's end takes.
     Ns pause = 750 * us;
+    bool operator==(const Costs &) const = default;
 };
 
 struct Settings {
@@ -56,6 +60,7 @@ struct Settings {
     std::int64_t kept_epochs = 8;
     std::int64_t repaid_in = 4; ///< epochs
     Ns latency_slice = 16 * ms;
+    bool operator==(const Settings &) const = default;
 
     Ns round() const { return epoch / 10; }        ///< as long as nothing takes a longer one
     Ns longest_round() const { return epoch / 4; } ///< in which promises can be kept epoch by epoch

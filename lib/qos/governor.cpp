@@ -9,23 +9,62 @@ namespace {
 /// Between looks: they cost time, too.
 constexpr Ns shortest_look = ms;
 
+/// Do tenants wait for their parts beside a cap?
+bool is_hurried(const std::vector<Goal> &goals) {
+    return std::ranges::any_of(goals,
+                               [](const Goal &goal) { return goal.aim != Aim::best_effort; });
+}
+
 } // namespace
 
 Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
-    : settings_(settings), accounts_(goals.size()), ledgers_(goals.size()), waits_(goals.size()),
-      levers_(goals.size()), seen_(goals.size()), begin_(now) {
-    const bool hurried =
-        std::ranges::any_of(goals, [](const Goal &goal) { return goal.aim != Aim::best_effort; });
-    for (const Goal &goal : goals) {
-        entrants_.push_back({goal, 0});
-        caps_.push_back(goal.cap
-                            ? std::optional(Cap{.part = *goal.cap,
-                                                .cycle = cycle_of(*goal.cap, hurried, settings_),
-                                                .at = now})
-                            : std::nullopt);
-        if (caps_.back())
-            caps_.back()->credit = enough(*caps_.back(), settings_);
+    : settings_(settings), begin_(now) {
+    for (const Goal &goal : goals)
+        enter(goal, is_hurried(goals), now);
+    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    apply();
+}
+
+void Governor::enter(const Goal &goal, bool hurried, Ns now) {
+    entrants_.push_back({goal, 0});
+    accounts_.emplace_back();
+    ledgers_.emplace_back();
+    waits_.emplace_back();
+    levers_.emplace_back();
+    seen_.emplace_back();
+    caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap,
+                                                 .cycle = cycle_of(*goal.cap, hurried, settings_),
+                                                 .at = now})
+                             : std::nullopt);
+    if (caps_.back())
+        caps_.back()->credit = enough(*caps_.back(), settings_);
+}
+
+void Governor::set_goals(const std::vector<Goal> &goals,
+                         std::span<const std::optional<std::size_t>> before, Ns now) {
+    Governor old = std::move(*this);
+    *this = Governor(old.settings_, {}, old.begin_);
+    std::vector<std::optional<std::size_t>> numbers(old.entrants_.size());
+    for (std::size_t n = 0; n < goals.size(); n++) {
+        enter(goals[n], is_hurried(goals), now);
+        if (!before[n])
+            continue;
+        const std::size_t was = *before[n];
+        entrants_[n].tsgs = old.entrants_[was].tsgs;
+        accounts_[n] = old.accounts_[was];
+        ledgers_[n] = std::move(old.ledgers_[was]);
+        waits_[n] = old.waits_[was];
+        levers_[n] = old.levers_[was];
+        seen_[n] = old.seen_[was];
+        if (caps_[n]) {
+            const Ns cycle = caps_[n]->cycle;
+            caps_[n] = std::move(old.caps_[was]);
+            caps_[n]->cycle = cycle;
+        }
+        numbers[was] = n;
     }
+    demand_ = std::move(old.demand_);
+    demand_.renumber(numbers);
     plan_ = next_epoch(entrants_, accounts_, {}, settings_);
     apply();
 }

@@ -41,6 +41,11 @@ class Governor {
     void set_tsgs(std::size_t tenant, std::int64_t tsgs);
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
+    /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.
+    /// @param before for each tenant which of the old ones it is, with the same goal; none: a new
+    /// one
+    void set_goals(const std::vector<Goal> &goals,
+                   std::span<const std::optional<std::size_t>> before, Ns now);
     /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
@@ -61,6 +66,7 @@ class Governor {
     const Settings &settings() const { return settings_; }
 
   private:
+    void enter(const Goal &goal, bool hurried, Ns now);
     void apply();
 
     Settings settings_;

@@ -334,8 +334,13 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     auto *const header = reinterpret_cast<rm::EventHeader *>(event_words_[event_header_]->data());
     auto *const records =
         reinterpret_cast<rm::SwitchRecord *>(event_words_[event_records_]->data());
-    std::ranges::copy(switches, records);
-    header->put = static_cast<std::uint32_t>(switches.size()) + put_beyond;
+    // A ring: older ones have been read.
+    const std::size_t bytes = event_words_[event_records_]->size() * sizeof(std::uint64_t);
+    const std::size_t count = bytes / sizeof(rm::SwitchRecord);
+    for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);
+         n < switches.size(); n++)
+        records[n % count] = switches[n];
+    header->put = static_cast<std::uint32_t>(switches.size() % count) + put_beyond;
     header->dropped = dropped;
     return rm::ok;
 }

@@ -86,6 +86,10 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<void(const Change &)> effect;
     /// Called before each question to a client of another process.
     std::function<void()> before_question;
+    /// Called for each change, in the process that asked for it.
+    std::function<void(const Change &)> noted;
+    /// Its processes are those of this machine: pidfds are real.
+    bool real_processes = false;
     /// Called before a folder is listed, without the lock.
     std::function<void()> before_list;
     /// Called before a descriptor is taken.

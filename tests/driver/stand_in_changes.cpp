@@ -14,6 +14,8 @@ void StandIn::keep(const Change &change) {
         shared_->count.store(at + 1);
     }
     shared_->busy.clear();
+    if (noted)
+        noted(change);
     if (at >= Shared::most)
         wrong("more changes than can be kept");
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -124,6 +125,14 @@ int StandIn::process(std::uint32_t pid) {
     const std::scoped_lock calling(lock_);
     if (!processes.contains(pid))
         return -ESRCH;
+    if (real_processes) {
+        const int real = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+        if (real < 0)
+            return -errno;
+        open_.emplace(real, "a process");
+        held_.emplace(real, pid);
+        return real;
+    }
     const auto [life, fresh] = lives_.try_emplace(pid);
     int ends[2];
     if (fresh && ::pipe2(ends, O_CLOEXEC) == 0)

@@ -45,6 +45,8 @@ class Governed {
         }
     }
 
+    [[nodiscard]] const Governor &governor() const { return governor_; }
+
     [[nodiscard]] Ns used(std::size_t tenant) const {
         Ns sum = 0;
         for (const simulated::Task &task : gpu.tasks)
@@ -405,6 +407,30 @@ TEST(Latency, SharesAreKeptBesideIt) {
 }
 
 // --- what cannot be kept ---
+
+// --- turns of a fixed length ---
+
+TEST(Timeslice, IsAsItWasAskedWhateverTheOthersHave) {
+    Governed kept({}, {{.aim = Aim::timeslice, .slice = 500 * us}, share(40), {}});
+    for (std::size_t n = 0; n < 3; n++)
+        kept.add(n, simulated::always());
+    kept.until(3 * second);
+    EXPECT_EQ(kept.governor().lever(0).timeslice, 500 * us);
+    EXPECT_NEAR(kept.points(1, second), 40, 1);
+    // A turn in each round of 10 ms, 0.1 ms longer than its timeslice.
+    EXPECT_NEAR(kept.points(0, second), 6, 1.5);
+}
+
+TEST(Timeslice, TakesItsTurnsFromWhatCanBePromised) {
+    const Goal slice{.aim = Aim::timeslice, .slice = 10 * ms};
+    const std::vector<Entrant> both = {{share(60)}, {slice}}, little = {{share(50)}, {slice}};
+    const auto found = conflicts(both, {});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].why, Conflict::Why::sum);
+    // Of 25 ms, 10.103 for its turn and 0.168 for two switches.
+    EXPECT_EQ(found[0].possible, scaled(25 * ms - 10'103 * us - 168 * us, whole, 25 * ms));
+    EXPECT_EQ(conflicts(little, {}), std::vector<Conflict>{});
+}
 
 TEST(Admission, SumsAreRefusedWithTheNumbers) {
     using Why = Conflict::Why;

@@ -82,7 +82,8 @@ TEST(Times, AreExact) {
 TEST(Selectors, FitWhatTaskSetFits) {
     nvdebug::Process process{11, "train",
                              "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
-    const auto fit = [&](const char *word) { return fits(*parse_selector(word), process); };
+    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process); };
+    const auto fit = [&](const char *word) { return fits_it(*parse_selector(word)); };
     EXPECT_TRUE(fit("11"));
     EXPECT_FALSE(fit("12"));
     EXPECT_TRUE(fit("command:train"));
@@ -96,8 +97,8 @@ TEST(Selectors, FitWhatTaskSetFits) {
     EXPECT_TRUE(fit("container:aaaa"));
     EXPECT_FALSE(fit("container:b"));
     process.pid = static_cast<std::uint32_t>(getpid());
-    EXPECT_TRUE(fits({.all_of = static_cast<std::uint32_t>(getppid())}, process));
-    EXPECT_FALSE(fits({.all_of = process.pid, .command = "other"}, process));
+    EXPECT_TRUE(fits_it({.all_of = static_cast<std::uint32_t>(getppid())}));
+    EXPECT_FALSE(fits_it({.all_of = process.pid, .command = "other"}));
 }
 
 class File : public testing::Test {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
+#include "socket.hpp"
 
 namespace nvqos {
 
@@ -21,6 +22,13 @@ const std::vector<Option> &options() {
          "NAME",
          "what becomes of a part that was not used (default: rollover)",
          {std::begin(scheme_names), std::end(scheme_names)}},
+        {"--socket",
+         "",
+         "PATH",
+         fmt::format("keep goals that root's programs ask for there, too (default: {})",
+                     Socket::usual_path),
+         {},
+         true},
         {"--for", "", "TIME", "end after that time, as 90s"},
         {"--interval", "-i", "TIME", "how often the table is printed (default: 1s)"},
         {"--dry-run", "", "", "print what would be kept or refused, and change nothing"},
@@ -83,6 +91,8 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
         if (auto taken = take_time(option, value, qos::ms, length); !taken)
             return taken;
         invocation.length = length;
+    } else if (name == "--socket") {
+        invocation.socket = value;
     } else if (name == "--interval") {
         return take_time(option, value, 100 * qos::ms, invocation.interval);
     } else if (name == "--metrics") {
@@ -116,7 +126,7 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
     if (text_of(asked.others) == text_of(qos::Goal()))
         asked.others = read->others;
     std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
-    if (asked.tenants.empty())
+    if (asked.tenants.empty() && !invocation.socket)
         return fail(bad_usage, printable(*invocation.file) + " has no [[tenant]]");
     return asked;
 }
@@ -144,6 +154,8 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
         if (!option)
             return fail(bad_usage,
                         "there is no option " + printable(word) + "; 'nvqos --help' lists them");
+        if (option->may_lack_value && !value)
+            value = Socket::usual_path;
         if (option->value.empty() && value)
             return fail(bad_usage, option->name + " takes no value");
         if (!option->value.empty() && !value) {
@@ -158,9 +170,11 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
         return invocation;
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
-    if (!invocation.file && invocation.typed.tenants.empty())
-        return fail(bad_usage, "no goal is named: write command:serve=latency or --file FILE; "
-                               "'nvqos --help' says more");
+    if (invocation.dry_run && invocation.socket)
+        return fail(bad_usage, "--dry-run and --socket exclude each other");
+    if (!invocation.file && !invocation.socket && invocation.typed.tenants.empty())
+        return fail(bad_usage, "no goal is named: write command:serve=latency, --file FILE or "
+                               "--socket; 'nvqos --help' says more");
     auto asked = goals_of(invocation);
     if (!asked)
         return tl::unexpected(asked.error());
@@ -177,11 +191,14 @@ std::string help() {
         "      speed:N%  at least so much of its speed alone, by GPU time\n"
         "      cap:N%    in no second more; also beside another goal\n"
         "      latency   served first\n"
-        "      best-effort[:WEIGHT]  what is left (default)\n\n";
+        "      best-effort[:WEIGHT]  what is left (default)\n"
+        "      timeslice:TIME  turns of this length, as 500us\n\n";
     std::size_t width = 0;
     const auto heading = [](const Option &option) {
         return (option.short_name.empty() ? "    " : option.short_name + ", ") + option.name +
-               (option.value.empty() ? "" : " " + option.value);
+               (option.value.empty()    ? ""
+                : option.may_lack_value ? "[=" + option.value + "]"
+                                        : " " + option.value);
     };
     for (const Option &option : options())
         width = std::max(width, heading(option).size());
@@ -191,7 +208,9 @@ std::string help() {
                   "  sudo nvqos command:serve=latency\n"
                   "      requests of a service are served before all others'\n"
                   "  sudo nvqos container:3f2a=share:30% job:17=cap:20%\n"
-                  "      a part for one tenant, and an end for another\n\n"
+                  "      a part for one tenant, and an end for another\n"
+                  "  sudo nvqos --socket\n"
+                  "      goals that Slurm's plugin and the like ask for\n\n"
                   "Exit status: 0; 1: usage; 2: it failed, or goals cannot be kept; 3: not with "
                   "this driver;\n"
                   "4: a goal was not kept.\nManual: nvqos(1)\n";
@@ -201,7 +220,7 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
     const std::string typed = words.empty() ? "" : words.back();
     std::vector<std::string> candidates, found;
     const Option *const before = words.size() > 1 ? find(words[words.size() - 2]) : nullptr;
-    if (before && !before->value.empty()) {
+    if (before && !before->value.empty() && !before->may_lack_value) {
         candidates = before->choices;
     } else if (typed.starts_with('-')) {
         for (const Option &option : options())
@@ -210,7 +229,8 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
         const std::size_t comma = typed.rfind(',');
         const std::string head =
             typed.substr(0, std::max(sign, comma == typed.npos ? sign : comma) + 1);
-        for (const char *const goal : {"share:", "cap:", "speed:", "latency", "best-effort"})
+        for (const char *const goal :
+             {"share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"})
             candidates.push_back(head + goal);
     } else {
         candidates = {"container:", "cgroup:", "command:", "all-of:", "job:", "others="};

@@ -16,6 +16,7 @@ struct Option {
     std::string value; ///< what its value is called; empty: takes none
     std::string help;
     std::vector<std::string> choices = {};
+    bool may_lack_value = false; ///< its value stands behind a sign: `--socket`, `--socket=PATH`
 };
 
 const std::vector<Option> &options();
@@ -28,6 +29,7 @@ struct Invocation {
     Asked typed;                     ///< what of asked was not in the file
     bool has_epoch = false, has_scheme = false;
     std::optional<qos::Ns> length; ///< --for
+    std::optional<std::string> socket;
     qos::Ns interval = qos::second;
     std::optional<std::string> metrics; ///< a file
     bool dry_run = false, json = false, quiet = false;

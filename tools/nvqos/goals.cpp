@@ -137,18 +137,41 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
                 return fail(bad_usage, fmt::format("best-effort takes a weight of 1 to {}, not {}",
                                                    most, quoted(value)));
         }
+    } else if (kind == "timeslice") {
+        aim = Aim::timeslice;
+        const qos::Settings bounds;
+        const auto slice = parse_time(value);
+        if (!slice || *slice < bounds.shortest || *slice > bounds.longest)
+            return fail(bad_usage,
+                        fmt::format("timeslice takes a time from {:g}us to {:g}s, as "
+                                    "timeslice:500us, not {}",
+                                    double(bounds.shortest) / double(qos::us),
+                                    double(bounds.longest) / double(qos::second), quoted(value)));
+        goal.slice = *slice;
     } else {
         return fail(bad_usage, quoted(kind) +
-                                   " is no goal: those are share:N%, cap:N%, speed:N%, latency and "
-                                   "best-effort[:WEIGHT]");
+                                   " is no goal: those are share:N%, cap:N%, speed:N%, latency, "
+                                   "best-effort[:WEIGHT] and timeslice:TIME");
     }
     if (goal.aim != Aim::best_effort)
         return fail(bad_usage,
-                    fmt::format("'{}' beside '{}': a tenant has one of share, speed, latency and "
-                                "best-effort, and a cap",
+                    fmt::format("'{}' beside '{}': a tenant has one of share, speed, latency, "
+                                "best-effort and timeslice, and a cap",
                                 kind, text_of(goal)));
     goal.aim = aim;
     return {};
+}
+
+Outcome<qos::Goal> parse_goal(std::string_view text) {
+    qos::Goal goal;
+    for (;;) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        if (auto added = add_goal(text.substr(0, comma), goal); !added)
+            return tl::unexpected(std::move(added).error());
+        if (comma == text.size())
+            return goal;
+        text.remove_prefix(comma + 1);
+    }
 }
 
 Outcome<void> add_word(std::string_view word, Asked &asked) {
@@ -158,19 +181,12 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
         return fail(bad_usage,
                     quoted(word) +
                         " is no WHO=GOAL: write 4711=share:30%, or command:serve=latency");
-    qos::Goal goal;
-    std::string_view rest = word.substr(sign + 1);
-    for (;;) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        if (auto added = add_goal(rest.substr(0, comma), goal); !added)
-            return added;
-        if (comma == rest.size())
-            break;
-        rest.remove_prefix(comma + 1);
-    }
+    const auto goal = parse_goal(word.substr(sign + 1));
+    if (!goal)
+        return tl::unexpected(goal.error());
     const std::string_view who = word.substr(0, sign);
     if (who == "others") {
-        asked.others = goal;
+        asked.others = *goal;
         return {};
     }
     auto selector = parse_selector(who);
@@ -181,7 +197,7 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
             return fail(bad_usage,
                         quoted(who) +
                             " is named twice: give all of its goals in one, as share:20%,cap:40%");
-    asked.tenants.push_back({std::string(who), std::move(*selector), goal});
+    asked.tenants.push_back({std::string(who), std::move(*selector), *goal});
     return {};
 }
 
@@ -208,7 +224,10 @@ Outcome<qos::Scheme> parse_scheme(std::string_view text) {
                 quoted(text) + " is no scheme: those are naive, history, elastic and rollover");
 }
 
-bool fits(const Selector &who, const nvdebug::Process &process) {
+bool fits(const Tenant &tenant, const nvdebug::Process &process) {
+    if (tenant.family)
+        return tenant.family->has(process);
+    const Selector &who = tenant.who;
     nvdebug::TaskSelection selection{.container = who.container,
                                      .job = who.job,
                                      .cgroup = who.cgroup,
@@ -230,6 +249,9 @@ std::string text_of(const qos::Goal &goal) {
         break;
     case Aim::latency:
         text = "latency";
+        break;
+    case Aim::timeslice:
+        text = fmt::format("timeslice {:g} us", double(goal.slice) / double(qos::us));
         break;
     case Aim::best_effort:
         text = goal.weight > 1 ? fmt::format("best effort {}", goal.weight)

@@ -2,12 +2,14 @@
 /** @file What is asked of nvqos: which tasks are a tenant, and what it is to get. */
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "failure.hpp"
+#include "family.hpp"
 #include "lib/qos/goal.hpp"
 #include "nvdebug/owner.hpp"
 
@@ -24,6 +26,7 @@ struct Tenant {
     std::string name; ///< as it is shown
     Selector who;
     qos::Goal goal;
+    std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
 };
 
 struct Asked {
@@ -35,9 +38,11 @@ struct Asked {
 
 /** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17` */
 Outcome<Selector> parse_selector(std::string_view text);
-/** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `best-effort`, `best-effort:2`; adds it to @p
- * goal */
+/** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `best-effort`, `best-effort:2`,
+ * `timeslice:500us`; adds it to @p goal */
 Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
+/** `GOAL[,GOAL]…` */
+Outcome<qos::Goal> parse_goal(std::string_view text);
 /** `WHO=GOAL[,GOAL]…`; `others=…` */
 Outcome<void> add_word(std::string_view word, Asked &asked);
 /** `100ms`, `1.5s`, `500us` */
@@ -48,8 +53,8 @@ inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "
 /** The file's, or why it makes no sense, with the line. */
 Outcome<Asked> read_goals(const std::string &path);
 
-/** Is @p process one of them, by nvdebug::is_selected()? */
-bool fits(const Selector &who, const nvdebug::Process &process);
+/** Is @p process one of its, by nvdebug::is_selected() or Family::has()? */
+bool fits(const Tenant &tenant, const nvdebug::Process &process);
 
 /** `share 30 %, cap 40 %` */
 std::string text_of(const qos::Goal &goal);

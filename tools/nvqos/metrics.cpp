@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "metrics.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -59,15 +60,20 @@ class Family {
 void Metrics::add(const Report &report) {
     OfGpu &gpu = gpus_[report.gpu];
     gpu.last = report;
-    gpu.sums.resize(report.tenants.size());
+    // Tenants come and go: each keeps its own sums.
+    const std::vector<std::string> names = std::move(gpu.names);
+    const std::vector<Sums> before = std::move(gpu.sums);
     gpu.names.clear();
-    for (std::size_t n = 0; n < report.tenants.size(); n++) {
-        TenantReport &tenant = gpu.last.tenants[n];
-        gpu.names.push_back(tenant.tenant ? tenant.tenant->name : "others");
-        tenant.tenant = nullptr; // it may go before this
-        gpu.sums[n].used += tenant.record.seen.used;
-        gpu.sums[n].backlogged += tenant.record.seen.backlogged;
-        gpu.sums[n].turns += static_cast<std::uint64_t>(tenant.record.seen.turns);
+    gpu.sums.clear();
+    for (const TenantReport &tenant : report.tenants) {
+        const auto was =
+            static_cast<std::size_t>(std::ranges::find(names, tenant.name) - names.begin());
+        Sums sums = was < before.size() ? before[was] : Sums();
+        sums.used += tenant.record.seen.used;
+        sums.backlogged += tenant.record.seen.backlogged;
+        sums.turns += static_cast<std::uint64_t>(tenant.record.seen.turns);
+        gpu.names.push_back(tenant.name);
+        gpu.sums.push_back(sums);
     }
     gpu.epochs++;
 }

@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using nvdebug::base::printable;
 
-constexpr std::array<const char *, 4> aims = {"best-effort", "share", "speed", "latency"};
+constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
+                                              "timeslice"};
 
 double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
@@ -27,15 +28,11 @@ std::optional<qos::Part> got(const qos::Balance &balance) {
                         : std::nullopt;
 }
 
-std::string name_of(const TenantReport &tenant) {
-    return tenant.tenant ? tenant.tenant->name : "others";
-}
-
 Json tenant_json(const TenantReport &tenant) {
     const auto part = got(tenant.record.second);
     const bool promised = qos::is_promised(tenant.goal.aim);
     return {
-        {"name", name_of(tenant)},
+        {"name", tenant.name},
         {"aim", aims[static_cast<std::size_t>(tenant.goal.aim)]},
         {"goal_percent", promised ? Json(percent(tenant.goal.part)) : Json()},
         {"cap_percent", tenant.goal.cap ? Json(percent(*tenant.goal.cap)) : Json()},
@@ -68,7 +65,7 @@ std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
     const auto part = got(tenant.record.second);
     const bool has_credit = qos::is_promised(tenant.goal.aim) || tenant.goal.cap;
     return {std::to_string(gpu),
-            printable(name_of(tenant)),
+            printable(tenant.name),
             text_of(tenant.goal),
             part ? fmt::format("{:.1f} %", percent(*part)) : "-",
             has_credit ? short_time(tenant.credit) : "-",

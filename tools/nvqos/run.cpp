@@ -9,13 +9,16 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "command_line.hpp"
+#include "desk.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
 #include "metrics.hpp"
 #include "report.hpp"
+#include "socket.hpp"
 
 namespace nvqos {
 namespace {
@@ -61,13 +64,14 @@ class Session {
   public:
     explicit Session(Invocation invocation)
         : invocation_(std::move(invocation)), is_terminal_(isatty(STDOUT_FILENO) == 1) {}
-
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
     /// What is over must not look as if it went on.
     ~Session() {
         if (has_metrics_)
             ::unlink(invocation_.metrics->c_str());
+        if (signals_ >= 0)
+            ::close(signals_);
     }
 
     Outcome<void> start(const nvdebug::Tree &tree) {
@@ -81,6 +85,17 @@ class Session {
             if (std::ranges::find(*gpus, number, &nvdebug::Gpu::index) == gpus->end())
                 return fail(failed, fmt::format("there is no GPU {}; there are {}, from 0 on",
                                                 number, gpus->size()));
+        const sigset_t set = signals(invocation_);
+        signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (signals_ < 0)
+            return fail(failed,
+                        std::string("signals cannot be waited for: ") + ::strerrordesc_np(errno));
+        if (invocation_.socket) {
+            auto socket = Socket::open(*invocation_.socket);
+            if (!socket)
+                return tl::unexpected(std::move(socket).error());
+            socket_ = std::move(*socket);
+        }
         // If this program is suspended for three epochs, tasks get back what they had.
         const auto patience =
             std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
@@ -140,6 +155,10 @@ class Session {
                 wait = std::min(wait, wardens_[n]->wait());
             }
             const Ns now = monotonic();
+            if (now - tended_ >= invocation_.asked.settings.epoch) {
+                desk_.tend(now);
+                tended_ = now;
+            }
             if (now - printed >= invocation_.interval && std::ranges::count(has, false) == 0) {
                 if (auto shown = show(last); !shown)
                     return tl::unexpected(shown.error());
@@ -155,7 +174,7 @@ class Session {
                     return end();
                 wait = std::min(wait, *invocation_.length - (now - begin));
             }
-            const int signal = wait_for(wait);
+            const int signal = wait_for(wait, now);
             if (signal == SIGHUP && invocation_.file)
                 read_again();
             else if (signal)
@@ -164,12 +183,23 @@ class Session {
     }
 
   private:
-    /// The signal that came within the time; 0: none.
-    int wait_for(Ns ns) const {
+    /// The signal that came within the time; 0: none. Requests are answered meanwhile.
+    int wait_for(Ns ns, Ns now) {
+        std::vector<pollfd> awaited{{signals_, POLLIN, 0}};
+        if (socket_) {
+            socket_->add_to(awaited);
+            ns = std::min(ns, socket_->wait(now));
+        }
         const timespec time{ns / qos::second, ns % qos::second};
-        const sigset_t set = signals(invocation_);
-        const int signal = sigtimedwait(&set, nullptr, &time);
-        return signal > 0 ? signal : 0;
+        static_cast<void>(::ppoll(awaited.data(), awaited.size(), &time, nullptr));
+        signalfd_siginfo signal{};
+        if (::read(signals_, &signal, sizeof(signal)) == sizeof(signal))
+            return static_cast<int>(signal.ssi_signo);
+        if (socket_) {
+            const Ns then = monotonic();
+            socket_->serve(then, [&](const std::string &line) { return desk_.answer(line, then); });
+        }
+        return 0;
     }
 
     void read_again() {
@@ -177,13 +207,15 @@ class Session {
         if (asked && asked->gpus != invocation_.asked.gpus)
             warn("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
         for (const auto &warden : wardens_) {
-            const auto set = asked ? warden->set_goals(*asked) : tl::unexpected(asked.error());
+            const auto set = asked
+                                 ? warden->set_goals(desk_.goals_on(warden->gpu().index(), *asked))
+                                 : tl::unexpected(asked.error());
             if (!set) {
                 warn(set.error().sentence + "; the goals stay as they were");
                 // All GPUs have the same goals.
                 for (const auto &other : wardens_)
                     if (asked)
-                        static_cast<void>(other->set_goals(invocation_.asked));
+                        other->put_goals(desk_.goals_on(other->gpu().index(), invocation_.asked));
                 return;
             }
         }
@@ -251,7 +283,8 @@ class Session {
         for (const auto &warden : wardens_)
             for (const std::string &sentence : warden->waits())
                 waits += sentence + "\n";
-        // Restores all tasks before the last lines are printed.
+        // Restores all tasks before the last lines are printed; nobody is answered any more.
+        socket_.reset();
         wardens_.clear();
         if (!invocation_.json && !invocation_.quiet && is_stdout_ready())
             if (auto written = write(waits); !written)
@@ -268,7 +301,11 @@ class Session {
     Metrics metrics_;
     Ns metrics_at_ = 0;
     bool has_metrics_ = false, has_warned_ = false;
-    std::vector<std::unique_ptr<Warden>> wardens_;
+    int signals_ = -1;
+    std::unique_ptr<Socket> socket_;
+    Ns tended_ = 0;
+    Desk::Wardens wardens_;
+    Desk desk_{wardens_, invocation_.asked};
 };
 
 Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {

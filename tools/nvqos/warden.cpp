@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <functional>
+#include <utility>
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
@@ -59,6 +60,29 @@ bool takes_timeslices(const Asked &asked) {
     });
 }
 
+/// Without any, tasks are left alone.
+bool asks_for_something(const Asked &asked) {
+    return !asked.tenants.empty() || asked.others != qos::Goal();
+}
+
+bool is_same(const Tenant &a, const Tenant &b) {
+    return a.family == b.family && a.who == b.who && a.name == b.name && a.goal == b.goal;
+}
+
+/// `serve (share 60 %), training (share 45 %)`, of promises.
+std::string promises_of(const Asked &asked) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    std::size_t count = 0;
+    for (const Tenant &tenant : asked.tenants)
+        if (qos::is_promised(tenant.goal.aim) && ++count <= most)
+            text += fmt::format("{}{} ({})", count > 1 ? ", " : "", printable(tenant.name),
+                                text_of(tenant.goal));
+    if (qos::is_promised(asked.others.aim) && ++count <= most)
+        text += fmt::format("{}the others ({})", count > 1 ? ", " : "", text_of(asked.others));
+    return count > most ? text + fmt::format(" and {} more", count - most) : text;
+}
+
 std::string name_of(const nvdebug::Process &process) {
     return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
@@ -67,18 +91,21 @@ double milliseconds(Ns ns) {
     return static_cast<double>(ns) / static_cast<double>(qos::ms);
 }
 
-std::string sentence_of(const qos::Conflict &conflict, const std::string &name) {
+std::string sentence_of(const qos::Conflict &conflict, const Asked &asked) {
     using Why = qos::Conflict::Why;
+    const std::string name = conflict.tenant < asked.tenants.size()
+                                 ? printable(asked.tenants[conflict.tenant].name)
+                                 : "the others";
     switch (conflict.why) {
     case Why::sum:
         return fmt::format(
-            "shares and speeds add up to {}, and at most {} can be promised: in a round of {:g} "
-            "ms, the "
-            "longest for this epoch, {} turns with {:g} us for each switch and the shortest turns "
-            "of "
-            "tasks without a promise take the rest; ask for less, or for a longer --epoch",
-            percent_of(conflict.asked), percent_of(conflict.possible), milliseconds(conflict.round),
-            conflict.turns, static_cast<double>(qos::Costs().change) / 1000);
+            "shares and speeds add up to {}, and at most {} can be promised: {}. In a round of "
+            "{:g} "
+            "ms, the longest for this epoch, {} turns with {:g} us for each switch and the turns "
+            "of tasks without a promise take the rest; ask for less, or for a longer --epoch",
+            percent_of(conflict.asked), percent_of(conflict.possible), promises_of(asked),
+            milliseconds(conflict.round), conflict.turns,
+            static_cast<double>(qos::Costs().change) / 1000);
     case Why::below_part:
         return fmt::format("{}: a cap of {} is below the {} that it is promised", name,
                            percent_of(conflict.possible), percent_of(conflict.asked));
@@ -100,9 +127,10 @@ std::string sentence_of(const qos::Conflict &conflict, const std::string &name) 
 
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
     : gpu_(std::move(gpu)), asked_(asked), options_(options), warn_(std::move(warn)),
-      sets_timeslices_(takes_timeslices(asked)),
+      sets_timeslices_(takes_timeslices(asked)), has_goals_(asks_for_something(asked)),
       clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
-      violations_(asked.tenants.size() + 1) {}
+      violations_(asked.tenants.size() + 1), used_(asked.tenants.size() + 1),
+      since_(asked.tenants.size() + 1) {}
 
 Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
                                                const Options &options, Warn warn) {
@@ -133,6 +161,7 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
             if (engine.name == "GR0")
                 warden->runlist_ = engine.runlist;
     warden->governor_.emplace(asked.settings, goals_of(asked), warden->now_);
+    warden->since_.assign(asked.tenants.size() + 1, warden->now_);
     do {
         if (auto looked = warden->look_for_tasks(); !looked)
             return tl::unexpected(looked.error());
@@ -152,10 +181,7 @@ std::vector<std::string> Warden::refusals() const {
         entrants.pop_back();
     std::vector<std::string> sentences;
     for (const qos::Conflict &conflict : qos::conflicts(entrants, asked_.settings))
-        sentences.push_back(
-            sentence_of(conflict, conflict.tenant < asked_.tenants.size()
-                                      ? printable(asked_.tenants[conflict.tenant].name)
-                                      : std::string("the others")));
+        sentences.push_back(sentence_of(conflict, asked_));
     return sentences;
 }
 
@@ -174,7 +200,7 @@ std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
         // The pid of a process that has ended may have been reused.
         if (meant != meant_.end() && process.started && meant->second != *process.started)
             continue;
-        if (fits(who, process))
+        if (fits(asked_.tenants[n], process))
             return n;
     }
     return asked_.tenants.size();
@@ -246,7 +272,7 @@ Outcome<void> Warden::look_for_tasks() {
             continue;
         }
         task.channels = std::move(channels);
-        if (!options_.dry_run)
+        if (!options_.dry_run && has_goals_)
             hold(task);
     }
     // Reading again does not find processes that are hidden from this user, or have ended.
@@ -294,6 +320,7 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
         if (task.paused_since && seen->second == begin)
             end = std::clamp(*task.paused_since, begin, end);
         seen->second = ns_of(turn.end_ns);
+        used_[task.tenant] += end - begin;
         governor_->add({task.tenant, std::uint64_t{pid} << 32 | context, begin, end, ends});
     }
     turns.clear();
@@ -420,34 +447,102 @@ Ns Warden::wait() {
 }
 
 Outcome<void> Warden::set_goals(const Asked &asked) {
-    Asked before = std::move(asked_);
-    std::optional<qos::Governor> old = std::move(governor_);
-    const bool set_timeslices = sets_timeslices_;
-    asked_ = asked;
-    sets_timeslices_ = takes_timeslices(asked);
-    governor_.emplace(asked.settings, goals_of(asked), now_);
-    const auto divide = [&] {
-        for (auto &[pid, task] : tasks_)
-            task.tenant = tenant_of(task.process);
-        count_tsgs();
-    };
-    divide();
-    if (const auto refused = refusals(); !refused.empty()) {
-        asked_ = std::move(before);
-        governor_ = std::move(old);
-        sets_timeslices_ = set_timeslices;
+    const Asked before = asked_;
+    const std::optional<qos::Governor> old = governor_;
+    const auto used = used_;
+    const auto since = since_;
+    const auto violations = violations_;
+    const std::uint64_t past = past_violations_;
+    take_goals(asked);
+    const auto refused = refusals();
+    if (!refused.empty()) {
+        asked_ = before;
+        governor_ = old;
+        used_ = used;
+        since_ = since;
+        violations_ = violations;
+        past_violations_ = past;
         divide();
         return fail(failed, refused.front());
     }
-    violations_.assign(asked_.tenants.size() + 1, 0);
-    governor_->step(now_);
+    put_levers();
     return {};
+}
+
+void Warden::put_goals(const Asked &asked) {
+    take_goals(asked);
+    put_levers();
+}
+
+void Warden::take_goals(const Asked &asked) {
+    const std::size_t count = asked.tenants.size() + 1;
+    std::vector<std::optional<std::size_t>> was(count);
+    for (std::size_t n = 0; n + 1 < count; n++) {
+        const auto same = std::ranges::find_if(
+            asked_.tenants, [&](const Tenant &old) { return is_same(old, asked.tenants[n]); });
+        if (same != asked_.tenants.end())
+            was[n] = static_cast<std::size_t>(same - asked_.tenants.begin());
+    }
+    if (asked.others == asked_.others)
+        was.back() = asked_.tenants.size();
+    std::vector<std::uint64_t> violations(count);
+    std::vector<Ns> used(count), since(count, now_);
+    for (const std::uint64_t one : violations_)
+        past_violations_ += one;
+    for (std::size_t n = 0; n < count; n++)
+        if (was[n]) {
+            violations[n] = violations_[*was[n]];
+            past_violations_ -= violations[n];
+            used[n] = used_[*was[n]];
+            since[n] = since_[*was[n]];
+        }
+    violations_ = std::move(violations);
+    used_ = std::move(used);
+    since_ = std::move(since);
+    if (asked.settings == asked_.settings)
+        governor_->set_goals(goals_of(asked), was, now_);
+    else
+        governor_.emplace(asked.settings, goals_of(asked), now_);
+    asked_ = asked;
+    divide();
+}
+
+void Warden::divide() {
+    for (auto &[pid, task] : tasks_)
+        task.tenant = tenant_of(task.process);
+    count_tsgs();
+}
+
+/// After other goals were taken.
+void Warden::put_levers() {
+    sets_timeslices_ = takes_timeslices(asked_);
+    const bool had_goals = std::exchange(has_goals_, asks_for_something(asked_));
+    if (has_goals_ != had_goals) {
+        // All tasks are held with the next look, or let go now.
+        look_needed_ = true;
+        for (auto &[pid, task] : tasks_) {
+            task.channels.clear();
+            task.hold.reset();
+            task.asked.reset();
+            task.paused_since.reset();
+        }
+    }
+    governor_->step(now_, false);
+    apply(now_);
+}
+
+std::optional<Use> Warden::use_of(const std::shared_ptr<Family> &family) const {
+    const auto at = std::ranges::find(asked_.tenants, family, &Tenant::family);
+    if (at == asked_.tenants.end())
+        return std::nullopt;
+    const auto n = static_cast<std::size_t>(at - asked_.tenants.begin());
+    return Use{now_ - since_[n], used_[n], governor_->waits(n)};
 }
 
 // --- what is shown ---
 
 std::uint64_t Warden::violations() const {
-    std::uint64_t sum = 0;
+    std::uint64_t sum = past_violations_;
     for (const std::uint64_t count : violations_)
         sum += count;
     return sum;
@@ -458,7 +553,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
     for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
         const qos::Entrant &entrant = governor_->entrants()[n];
         made.tenants.push_back(
-            {n < asked_.tenants.size() ? &asked_.tenants[n] : nullptr, entrant.goal,
+            {n < asked_.tenants.size() ? asked_.tenants[n].name : "others", entrant.goal,
              made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),

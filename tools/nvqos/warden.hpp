@@ -19,7 +19,7 @@ namespace nvqos {
 
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
 struct TenantReport {
-    const Tenant *tenant; ///< nullptr: the others
+    std::string name; ///< `others`: tasks without a tenant
     qos::Goal goal;
     qos::Record record;
     qos::Ns credit;
@@ -37,6 +37,12 @@ struct Report {
     qos::EpochRecord epoch;
     std::vector<TenantReport> tenants;
     std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
+};
+
+/// What a tenant had of a GPU since its goal is kept.
+struct Use {
+    qos::Ns time = 0, used = 0;
+    qos::Waits waits = {}; ///< for its turns, while it had work
 };
 
 /// Prints a warning; is called once for each sentence.
@@ -63,9 +69,15 @@ class Warden {
     Outcome<std::optional<Report>> step();
     /// How long until the next step().
     qos::Ns wait();
-    /// Replaces the goals of all tasks. Fails if the new ones cannot be kept, and leaves the old
-    /// ones in effect.
+    /// Replaces all goals; tenants that stay with the same goal keep what they are owed. Fails if
+    /// the new ones cannot be kept, and leaves the old ones in effect.
     Outcome<void> set_goals(const Asked &asked);
+    /// The same, whether they can be kept or not: with less to keep than before.
+    void put_goals(const Asked &asked);
+    /// Finds out anew which task is which tenant's.
+    void divide();
+    /// Of a tenant that has a family; none: it is not on this GPU.
+    std::optional<Use> use_of(const std::shared_ptr<Family> &family) const;
 
     const nvdebug::Gpu &gpu() const { return gpu_; }
     /// Returns a sentence for each goal that cannot be kept.
@@ -98,6 +110,8 @@ class Warden {
     Outcome<void> look_for_tasks();
     void hold(Task &task);
     void count_tsgs();
+    void take_goals(const Asked &asked);
+    void put_levers();
     void apply(qos::Ns now);
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
@@ -110,6 +124,7 @@ class Warden {
     std::set<std::string> warned_;
     std::optional<std::uint32_t> runlist_; ///< of GR0
     bool sets_timeslices_ = false;
+    bool has_goals_ = false;            ///< else no task is touched
     std::shared_ptr<const void> claim_; ///< on this GPU
 
     std::unique_ptr<nvdebug::SwitchReader> reader_;
@@ -122,6 +137,8 @@ class Warden {
 
     std::optional<qos::Governor> governor_;
     std::vector<std::uint64_t> violations_; ///< by tenant
+    std::uint64_t past_violations_ = 0;     ///< of those that are there no more
+    std::vector<qos::Ns> used_, since_;     ///< by tenant: Use::used, and when that began
     std::map<std::uint32_t, Task> tasks_;   ///< by pid
     /// By pid and context: when the last part of a turn ended.
     std::map<std::pair<std::uint32_t, std::uint32_t>, qos::Ns> contexts_;

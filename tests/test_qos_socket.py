@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Goals that are asked for over nvqos' socket: the program over the stand-in for the driver, with real processes as tasks.
+Takes root, as nvqos does."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+import jsonschema
+import pytest
+from ctl import ROOT
+
+PATIENCE_S = 60
+FIRST_US = 2000
+PROGRAM = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
+SCHEMAS = ROOT / "tools/nvqos/schema"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def program():
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "nvqos_stand_in", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_stand_in"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def comes_true(condition):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def keepers(folder):
+    """Processes of that name with this stand-in's file of changes open."""
+    found = set()
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (path / "comm").read_text(encoding="utf-8").strip() == "nvdebug-keeper" and f"NVQOS_STAND_IN={folder}\0".encode() in (
+                    path / "environ").read_bytes():
+                found.add(int(path.name))
+    return found
+
+
+class Machine:
+    """A GPU, tasks and nvqos in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.path = folder / "run/nvqos.sock"
+        (folder / "tasks").mkdir()
+        self.started = []
+        self.nvqos = None
+
+    def start(self, *words, wait=True):
+        """nvqos, with a /run of its own."""
+        script = 'mount -t tmpfs none /run && exec "$@"'
+        with open(self.folder / "errors", "ab") as errors:
+            self.nvqos = subprocess.Popen(
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM, f"--socket={self.path}", *words],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+        self.started.append(self.nvqos)
+        if wait:
+            assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)
+            assert self.nvqos.poll() is None, self.errors()
+        return self.nvqos
+
+    def errors(self):
+        return (self.folder / "errors").read_text(encoding="utf-8")
+
+    def answers(self):
+        with contextlib.suppress(OSError):
+            return self.ask("list").startswith("ok ")
+        return False
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(PATIENCE_S)
+        client.connect(str(self.path))
+        return client
+
+    def ask(self, line):
+        return self.ask_bytes(line.encode() + b"\n")
+
+    def ask_bytes(self, line):
+        with self.connect() as client:
+            client.sendall(line)
+            return client.makefile(encoding="utf-8").readline().rstrip("\n")
+
+    def process(self, *command, gpu=True):
+        process = subprocess.Popen(command or ["sleep", "1000"], stdin=subprocess.DEVNULL)
+        self.started.append(process)
+        if gpu:
+            self.use_gpu(process.pid)
+        return process
+
+    def use_gpu(self, pid):
+        (self.folder / "tasks" / str(pid)).touch()
+
+    def changes(self, pid):
+        """Of a task, in their order."""
+        with contextlib.suppress(FileNotFoundError):
+            lines = (self.folder / "changes").read_text(encoding="utf-8").splitlines()
+            return [(what, int(value)) for who, what, value in (line.split() for line in lines) if int(who) == pid]
+        return []
+
+    def timeslice(self, pid):
+        return ([value for what, value in self.changes(pid) if what == "timeslice"] or [FIRST_US])[-1]
+
+    def is_enabled(self, pid):
+        return [value for what, value in self.changes(pid) if what == "channels"][-1:] != [0]
+
+    def list(self):
+        answer = self.ask("list")
+        assert answer.startswith("ok "), answer
+        held = json.loads(answer[3:])
+        jsonschema.validate(held, json.loads((SCHEMAS / "nvqos.held.json").read_text(encoding="utf-8")),
+                            jsonschema.Draft202012Validator)
+        return held
+
+    def names(self):
+        return [one["name"] for one in self.list()]
+
+    def end(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.wait(PATIENCE_S)
+            if process.stdout:
+                process.stdout.close()
+
+
+@pytest.fixture(name="machine")
+def fixture_machine():
+    """In a folder with a short name: that of a socket has 107 bytes at most."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qos.", dir="/tmp"))
+    machine = Machine(folder)
+    try:
+        yield machine
+    finally:
+        machine.end()
+        left = not comes_true(lambda: not keepers(folder))
+        shutil.rmtree(folder)
+    assert not left, "a keeper is left"
+
+
+@pytest.fixture(name="kept")
+def fixture_kept(machine):
+    machine.start("--quiet")
+    return machine
+
+
+def test_a_goal_is_held_and_released(kept):
+    one, two = kept.process(), kept.process()
+    assert kept.ask(f"hold job:17.0 share:30% pid={one.pid} gpu=0") == "ok"
+    assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US and kept.timeslice(two.pid) != FIRST_US)
+    held = kept.list()
+    assert [(each["name"], each["goal"], each["gpus"], each["pids"]) for each in held] == [
+        ("job:17.0", "share 30 %", [0], [one.pid])]
+    assert comes_true(lambda: kept.list()[0]["got"][0]["waits"] >= 100)
+    sentence = (r"ok asked share 30 %, got \d+\.\d % of GPU 0 \(\d+\.\d s in \d+\.\d s\), "
+                r"waits between turns p99 \d+\.\d ms")
+    assert re.fullmatch(sentence, kept.ask("report job:17.0"))
+    assert re.fullmatch(sentence, kept.ask("release job:17.0"))
+    assert kept.timeslice(one.pid) == kept.timeslice(two.pid) == FIRST_US and kept.list() == []
+    assert kept.ask("release job:17.0").startswith("error there is no tenant job:17.0")
+
+
+def test_a_tenant_that_has_not_used_the_gpu(kept):
+    idle = kept.process(gpu=False)
+    assert kept.ask(f"hold a latency pid={idle.pid}") == "ok"
+    assert kept.ask("release a") == "ok asked latency, no work on a GPU"
+
+
+def test_a_fixed_timeslice(kept):
+    one = kept.process()
+    assert kept.ask(f"hold a timeslice:500us pid={one.pid}") == "ok"
+    assert comes_true(lambda: kept.timeslice(one.pid) == 500)
+    kept.ask("release a")
+    assert kept.timeslice(one.pid) == FIRST_US
+
+
+def test_what_cannot_be_kept_is_refused_with_numbers_and_names(kept):
+    one, two = kept.process(), kept.process()
+    assert kept.ask(f"hold job:1 share:60% pid={one.pid}") == "ok"
+    assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US)
+    answer = kept.ask(f"hold job:2 share:45% pid={two.pid}")
+    assert answer.startswith("refused GPU 0: shares and speeds add up to 105 %, and at most 99.")
+    assert "job:1 (share 60 %), job:2 (share 45 %)" in answer
+    assert kept.names() == ["job:1"]
+    assert kept.ask(f"hold job:2 share:30% pid={two.pid}") == "ok"
+    assert kept.names() == ["job:1", "job:2"]
+
+
+def test_a_name_that_is_held_already(kept):
+    one, two, three = (kept.process() for _ in range(3))
+    hold = f"hold a share:30% holder={three.pid}"
+    assert kept.ask(f"{hold} pid={one.pid}") == "ok"
+    assert kept.ask(f"{hold} pid={two.pid}") == "ok"
+    assert kept.list()[0]["pids"] == sorted([one.pid, two.pid])
+    assert kept.ask(f"hold a share:31% holder={three.pid} pid={one.pid}").startswith("error a is held with another goal")
+    assert kept.ask(f"hold a share:30% holder={two.pid} pid={one.pid}").startswith("error a is held for another holder")
+    assert kept.ask(f"{hold} pid={one.pid} gpu=0").startswith("error a is held with another goal")
+
+
+@pytest.mark.parametrize("words, sentence", (
+    ("pid=999999999", "there is no such process"),
+    ("pid={} holder=999999999", "holder=999999999: there is no such process"),
+    ("pid={} gpu=7", "gpu=7: nvqos keeps goals on no such GPU"),
+    ("pid={} gpu=GPU-0", "no such GPU"),
+    ("", "which processes are the tenant?"),
+))
+def test_what_is_not_there_is_an_error(kept, words, sentence):
+    answer = kept.ask(f"hold a share:30% {words.format(os.getpid())}".strip())
+    assert answer.startswith("error ") and sentence in answer and kept.list() == []
+
+
+def test_it_descends_also_from_a_parent_that_has_ended(kept):
+    """The process uses the GPU only after that."""
+    shell = kept.process("sh", "-c", f"sleep 1000 & echo $! > {kept.folder}/child; wait", gpu=False)
+    assert comes_true(lambda: (kept.folder / "child").exists() and (kept.folder / "child").read_text())
+    child = int((kept.folder / "child").read_text())
+    try:
+        assert kept.ask(f"hold a share:30% pid={shell.pid} holder={os.getpid()}") == "ok"
+        assert comes_true(lambda: child in kept.list()[0]["pids"])
+        shell.kill()
+        shell.wait(PATIENCE_S)
+        assert comes_true(lambda: kept.list()[0]["pids"] == [child])
+        kept.use_gpu(child)
+        assert comes_true(lambda: kept.list()[0]["got"][0]["used_s"] > 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_the_end_of_its_holder_releases_a_tenant(kept):
+    one, holder = kept.process(), kept.process(gpu=False)
+    assert kept.ask(f"hold a share:30% pid={one.pid} holder={holder.pid}") == "ok"
+    assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US)
+    holder.kill()
+    # Nobody has waited for it yet.
+    assert comes_true(lambda: kept.timeslice(one.pid) == FIRST_US)
+    assert kept.list() == []
+
+
+def test_the_end_of_its_processes(kept):
+    """Without a holder it is released; a holder can still ask what it got."""
+    one, two, holder = kept.process(), kept.process(), kept.process(gpu=False)
+    assert kept.ask(f"hold a share:30% pid={one.pid}") == "ok"
+    assert kept.ask(f"hold b share:30% pid={two.pid} holder={holder.pid}") == "ok"
+    assert comes_true(lambda: all(each["got"][0]["used_s"] > 0 for each in kept.list()))
+    one.kill()
+    two.kill()
+    one.wait()
+    two.wait()
+    assert comes_true(lambda: kept.names() == ["b"])
+    assert " of GPU 0 (" in kept.ask("release b")
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM))
+def test_the_end_of_nvqos_leaves_nothing_changed(kept, how):
+    one, two = kept.process(), kept.process()
+    for again in range(2):
+        assert kept.ask(f"hold a share:30%,cap:60% pid={one.pid}") == "ok", again
+        assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US and kept.timeslice(two.pid) != FIRST_US)
+        kept.nvqos.send_signal(how)
+        kept.nvqos.wait(PATIENCE_S)
+        assert comes_true(lambda: kept.timeslice(one.pid) == kept.timeslice(two.pid) == FIRST_US and kept.is_enabled(one.pid))
+        assert kept.path.exists() == (how == signal.SIGKILL)
+        # It finds what the one before has left there, and knows of nothing.
+        kept.start("--quiet")
+        assert kept.list() == []
+
+
+def test_another_nvqos_is_not_replaced(kept):
+    assert kept.start("--quiet", wait=False).wait(PATIENCE_S) == 2
+    assert f"another nvqos answers at {kept.path}" in kept.errors()
+    assert kept.answers()
+
+
+def test_where_it_listens(kept):
+    assert stat.S_IMODE(kept.path.stat().st_mode) == 0o600 and kept.path.stat().st_uid == 0
+    assert stat.S_IMODE(kept.path.parent.stat().st_mode) == 0o755
+
+
+def test_others_than_root_are_refused(kept):
+    script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.makefile().readline(), end='')"
+    kept.folder.chmod(0o755)
+
+    def ask():
+        return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script,
+                               kept.path], capture_output=True, text=True, check=False, cwd="/", timeout=PATIENCE_S)
+    assert "PermissionError" in ask().stderr
+    # Even if somebody has changed the socket's rights.
+    kept.path.chmod(0o666)
+    assert ask().stdout == "error requests are taken from root alone\n"
+
+
+def test_a_folder_in_which_others_may_write_is_refused(machine):
+    (machine.folder / "run").mkdir()
+    (machine.folder / "run").chmod(0o777)
+    assert machine.start("--quiet", wait=False).wait(PATIENCE_S) == 2
+    assert "others than root may write to" in machine.errors()
+
+
+def test_what_is_no_socket_is_not_removed(machine):
+    (machine.folder / "run").mkdir()
+    machine.path.write_text("of value", encoding="utf-8")
+    assert machine.start("--quiet", wait=False).wait(PATIENCE_S) == 2
+    assert "is no socket" in machine.errors() and machine.path.read_text(encoding="utf-8") == "of value"
+
+
+def test_a_thousand_idle_connections_block_nobody(kept):
+    one = kept.process()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(kept.connect()) for _ in range(1000)]
+        for client in clients[::2]:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                client.sendall(b"hold a sha")
+        assert kept.ask(f"hold a share:30% pid={one.pid}") == "ok"
+        assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US)
+        status = pathlib.Path(f"/proc/{kept.nvqos.pid}/fd")
+        assert len(list(status.iterdir())) < 200
+
+
+def test_several_requests_on_one_connection(kept):
+    one = kept.process()
+    with kept.connect() as client:
+        lines = client.makefile(encoding="utf-8")
+        client.sendall(f"hold a share:30% pid={one.pid}\nlist\nrel".encode())
+        assert lines.readline() == "ok\n" and '"name":"a"' in lines.readline()
+        client.sendall(b"ease a\n")
+        assert lines.readline().startswith("ok asked share 30 %")
+        # What was sent before its end is answered.
+        client.sendall(b"list\nlist\n")
+        client.shutdown(socket.SHUT_WR)
+        assert lines.read() == "ok []\nok []\n"
+
+
+@pytest.mark.parametrize("line, sentence", (
+    (b"\n", "words are separated by one blank"),
+    (b"list  \n", "words are separated by one blank"),
+    (b"holt a b\n", "'holt' is no request"),
+    (b"list a\n", "'list' has other words"),
+    (b"list\0\n", "control characters"),
+    (b"release \xff\n", "bytes that are not UTF-8"),
+    (b"release " + b"a" * 129 + b"\n", "is no name"),
+    (b"release " + b"a" * 5000, "longer than 4096 bytes"),
+    (b"hold a fast pid=1\n", "'fast' is no goal"),
+))
+def test_lines_that_make_no_sense(kept, line, sentence):
+    answer = kept.ask_bytes(line)
+    assert answer.startswith("error ") and sentence in answer
+    assert kept.answers()
+
+
+def test_tenants_are_in_its_lines_and_table(machine):
+    nvqos = machine.start("--json")
+    one = machine.process()
+    assert machine.ask(f"hold job:1 timeslice:700us pid={one.pid}") == "ok"
+    schema = json.loads((SCHEMAS / "nvqos.epoch.json").read_text(encoding="utf-8"))
+    for line in nvqos.stdout:
+        document = json.loads(line)
+        jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+        tenants = document["data"]["tenants"]
+        if tenants[0]["name"] == "job:1" and tenants[0]["tasks"] == 1:
+            break
+    assert tenants[0]["aim"] == "timeslice" and [each["name"] for each in tenants] == ["job:1", "others"]
+    nvqos.kill()
+    nvqos.wait(PATIENCE_S)
+    table = machine.start("--interval", "200ms", "command:none=share:20%")
+    assert machine.ask(f"hold job:2 share:30% pid={one.pid}") == "ok"
+    for line in table.stdout:
+        if b"job:2" in line:
+            break
+    assert b"share 30 %" in line
+    answer = machine.ask(f"hold command:none share:20% pid={one.pid}")
+    assert answer.startswith("error command:none is a tenant of nvqos' own goals")

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "desk.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "nvdebug/product.hpp"
+
+namespace nvqos {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using qos::Ns;
+
+double seconds(Ns ns) {
+    return static_cast<double>(ns) / static_cast<double>(qos::second);
+}
+
+double percent(const Use &use) {
+    return use.time > 0 ? 100 * static_cast<double>(use.used) / static_cast<double>(use.time) : 0;
+}
+
+std::optional<double> p99_ms(const Use &use) {
+    const auto p99 = use.waits.p99();
+    return p99 ? std::optional(static_cast<double>(*p99) / static_cast<double>(qos::ms))
+               : std::nullopt;
+}
+
+std::string text_of(const Use &use, std::uint32_t gpu) {
+    std::string text = fmt::format("{:.1f} % of GPU {} ({:.1f} s in {:.1f} s)", percent(use), gpu,
+                                   seconds(use.used), seconds(use.time));
+    if (const auto p99 = p99_ms(use))
+        text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
+    return text;
+}
+
+Json json_of(const Use &use, std::uint32_t gpu) {
+    const auto p99 = p99_ms(use);
+    return {{"gpu", gpu},
+            {"used_s", seconds(use.used)},
+            {"time_s", seconds(use.time)},
+            {"percent", percent(use)},
+            {"waits", use.waits.count()},
+            {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
+}
+
+} // namespace
+
+Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
+    Asked asked = fixed;
+    asked.tenants.clear();
+    for (const Held &held : registry_.all())
+        if (held.is_on(gpu))
+            asked.tenants.push_back({held.name, {}, held.goal, held.family});
+    asked.tenants.insert(asked.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
+    return asked;
+}
+
+Outcome<void> Desk::apply() {
+    for (const auto &warden : wardens_) {
+        const std::uint32_t gpu = warden->gpu().index();
+        if (auto set = warden->set_goals(goals_on(gpu, fixed_)); !set)
+            return fail(set.error().exit, fmt::format("GPU {}: {}", gpu, set.error().sentence));
+    }
+    return {};
+}
+
+void Desk::remove(const std::string &name) {
+    registry_.remove(name);
+    for (const auto &warden : wardens_)
+        warden->put_goals(goals_on(warden->gpu().index(), fixed_));
+}
+
+Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
+    std::vector<std::uint32_t> found;
+    for (const std::string &wanted : request.gpus) {
+        const auto is_meant = [&](const std::unique_ptr<Warden> &warden) {
+            if (wanted == std::to_string(warden->gpu().index()))
+                return true;
+            const auto info = warden->gpu().info();
+            return info && nvdebug::product_of(warden->gpu().tree(), *info).uuid == wanted;
+        };
+        const auto at = std::ranges::find_if(wardens_, is_meant);
+        if (at == wardens_.end())
+            return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU; "
+                                               "'nvdebugctl gpu list' lists GPUs",
+                                               wanted));
+        const std::uint32_t gpu = (*at)->gpu().index();
+        if (std::ranges::find(found, gpu) == found.end())
+            found.push_back(gpu);
+    }
+    return found;
+}
+
+std::string Desk::hold(const Request &request, Ns now) {
+    auto gpus = gpus_of(request);
+    if (!gpus)
+        return "error " + gpus.error().sentence;
+    if (std::ranges::find(fixed_.tenants, request.name, &Tenant::name) != fixed_.tenants.end())
+        return "error " + request.name + " is a tenant of nvqos' own goals: take another name";
+    const auto added = registry_.add(request, std::move(*gpus), now);
+    if (!added)
+        return "error " + added.error().sentence;
+    if (*added == Registry::Added::processes) {
+        for (const auto &warden : wardens_)
+            warden->divide();
+        return "ok";
+    }
+    const auto applied = apply();
+    if (applied)
+        return "ok";
+    remove(request.name);
+    return "refused " + applied.error().sentence;
+}
+
+std::string Desk::sentence_of(const Held &held) const {
+    std::string got;
+    for (const auto &warden : wardens_)
+        if (const auto use = warden->use_of(held.family); use && use->used > 0)
+            got += (got.empty() ? "got " : "; ") + text_of(*use, warden->gpu().index());
+    return fmt::format("asked {}, {}", nvqos::text_of(held.goal),
+                       got.empty() ? "no work on a GPU" : got);
+}
+
+std::string Desk::list(Ns now) const {
+    Json all = Json::array();
+    for (const Held &held : registry_.all()) {
+        Json pids = Json::array(), got = Json::array();
+        for (const auto &member : held.family->members())
+            pids.push_back(member.pid);
+        for (const auto &warden : wardens_)
+            if (const auto use = warden->use_of(held.family))
+                got.push_back(json_of(*use, warden->gpu().index()));
+        all.push_back({{"name", held.name},
+                       {"goal", nvqos::text_of(held.goal)},
+                       {"gpus", held.gpus},
+                       {"pids", std::move(pids)},
+                       {"cgroups", held.family->cgroups()},
+                       {"holder", held.holder ? Json(held.holder->pid) : Json()},
+                       {"since_s", seconds(now - held.since)},
+                       {"got", std::move(got)}});
+    }
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Desk::answer(const std::string &line, Ns now) {
+    const auto request = parse_request(line);
+    if (!request)
+        return "error " + request.error().sentence;
+    tend(now);
+    if (request->verb == Request::Verb::hold)
+        return hold(*request, now);
+    if (request->verb == Request::Verb::list)
+        return list(now);
+    const Held *const held = registry_.find(request->name);
+    if (!held)
+        return "error there is no tenant " + request->name +
+               ": it was never held, or its holder or its processes have ended; 'list' lists those "
+               "that there are";
+    const std::string sentence = sentence_of(*held);
+    if (request->verb == Request::Verb::release)
+        remove(request->name);
+    return "ok " + sentence;
+}
+
+void Desk::tend(Ns now) {
+    std::vector<std::string> over;
+    for (const Held &held : registry_.all())
+        if (held.has_ended())
+            over.push_back(held.name);
+    for (const std::string &name : over)
+        remove(name);
+    registry_.look(now);
+}
+
+} // namespace nvqos

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Carries out what is asked over the socket, on all GPUs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "registry.hpp"
+#include "warden.hpp"
+
+namespace nvqos {
+
+class Desk {
+  public:
+    using Wardens = std::vector<std::unique_ptr<Warden>>;
+
+    /// Both outlive it. @param fixed goals that were typed or are in the file
+    Desk(Wardens &wardens, const Asked &fixed) : wardens_(wardens), fixed_(fixed) {}
+
+    /// `ok …`, `refused …` or `error …`
+    std::string answer(const std::string &line, qos::Ns now);
+    /// Releases tenants that have ended, and follows processes of others. At least once an epoch.
+    void tend(qos::Ns now);
+    /// What a GPU's tenants are to have: those that are held stand before the fixed ones.
+    Asked goals_on(std::uint32_t gpu, const Asked &fixed) const;
+
+  private:
+    std::string hold(const Request &request, qos::Ns now);
+    std::string release(const Request &request);
+    std::string list(qos::Ns now) const;
+    std::string sentence_of(const Held &held) const;
+    Outcome<std::vector<std::uint32_t>> gpus_of(const Request &request) const;
+    /// Takes the goals of the registry to all GPUs, or to none.
+    Outcome<void> apply();
+    void remove(const std::string &name);
+
+    Wardens &wardens_;
+    const Asked &fixed_;
+    Registry registry_;
+};
+
+} // namespace nvqos

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "registry.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace nvqos {
+namespace {
+
+using nvdebug::base::Birth;
+using qos::Ns;
+
+/// Between looks at all processes, which take a hundredth of the time at most.
+constexpr Ns shortest_pause = 500 * qos::ms, pauses = 100;
+
+Ns monotonic() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Outcome<Birth> living(const char *key, std::uint32_t pid) {
+    const auto state = nvdebug::base::state_of(pid);
+    if (!state || state->has_ended)
+        return fail(bad_usage,
+                    fmt::format("{}={}: there is no such process, or it has ended", key, pid));
+    return state->birth;
+}
+
+} // namespace
+
+bool Held::is_on(std::uint32_t gpu) const {
+    return gpus.empty() || std::ranges::find(gpus, gpu) != gpus.end();
+}
+
+bool Held::has_ended() const {
+    return holder ? !nvdebug::base::lives(*holder)
+                  : family->cgroups().empty() && family->has_ended();
+}
+
+Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::uint32_t> gpus,
+                                       Ns now) {
+    std::vector<Birth> roots;
+    for (const std::uint32_t pid : request.pids) {
+        const auto root = living("pid", pid);
+        if (!root)
+            return tl::unexpected(root.error());
+        roots.push_back(*root);
+    }
+    std::optional<Birth> holder;
+    if (request.holder) {
+        const auto found = living("holder", *request.holder);
+        if (!found)
+            return tl::unexpected(found.error());
+        holder = *found;
+    }
+    std::ranges::sort(gpus);
+    auto at = std::ranges::find(all_, request.name, &Held::name);
+    const bool is_new = at == all_.end();
+    if (is_new) {
+        if (all_.size() >= most)
+            return fail(bad_usage,
+                        fmt::format("there are {} tenants already, and no more are kept: "
+                                    "release one",
+                                    most));
+        all_.push_back(
+            {request.name, request.goal, std::move(gpus), std::make_shared<Family>(), holder, now});
+        at = all_.end() - 1;
+    } else if (at->holder != holder) {
+        return fail(bad_usage, request.name + " is held for another holder: release it first, or "
+                                              "take another name");
+    } else if (at->goal != request.goal || at->gpus != gpus) {
+        return fail(bad_usage,
+                    fmt::format("{} is held with another goal ({}) or for other GPUs: release it "
+                                "first, or take another name",
+                                request.name, text_of(at->goal)));
+    }
+    for (const Birth &root : roots)
+        at->family->add(root);
+    for (const std::string &cgroup : request.cgroups)
+        at->family->add_cgroup(cgroup);
+    next_look_ = 0;
+    return is_new ? Added::tenant : Added::processes;
+}
+
+void Registry::remove(const std::string &name) {
+    std::erase_if(all_, [&](const Held &held) { return held.name == name; });
+}
+
+const Held *Registry::find(const std::string &name) const {
+    const auto found = std::ranges::find(all_, name, &Held::name);
+    return found == all_.end() ? nullptr : &*found;
+}
+
+void Registry::look(Ns now) {
+    const bool any =
+        std::ranges::any_of(all_, [](const Held &held) { return !held.family->members().empty(); });
+    if (!any || now < next_look_)
+        return;
+    const Ns begin = monotonic();
+    const auto processes = nvdebug::base::all_processes();
+    for (const Held &held : all_)
+        held.family->look(processes);
+    next_look_ = now + std::max(shortest_pause, pauses * (monotonic() - begin));
+}
+
+} // namespace nvqos

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The tenants that were asked for over the socket.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "request.hpp"
+
+namespace nvqos {
+
+struct Held {
+    std::string name;
+    qos::Goal goal;
+    std::vector<std::uint32_t> gpus; ///< empty: all
+    std::shared_ptr<Family> family;
+    std::optional<nvdebug::base::Birth> holder;
+    qos::Ns since;
+
+    bool is_on(std::uint32_t gpu) const;
+    /// Has its holder ended, or without one all of its processes?
+    bool has_ended() const;
+};
+
+class Registry {
+  public:
+    static constexpr std::size_t most = 1000;
+
+    enum class Added { tenant, processes };
+    /// A new tenant, or more processes of one that has the same goal, GPUs and holder. Fails, and
+    /// changes nothing, if a process is not there or the name stands for something else.
+    /// @param gpus what Request::gpus means
+    Outcome<Added> add(const Request &request, std::vector<std::uint32_t> gpus, qos::Ns now);
+    void remove(const std::string &name);
+    /// nullptr: there is none.
+    const Held *find(const std::string &name) const;
+    const std::vector<Held> &all() const { return all_; }
+
+    /// Looks for processes that descend from those of tenants, where that is due.
+    void look(qos::Ns now);
+
+  private:
+    std::vector<Held> all_; ///< the oldest first
+    qos::Ns next_look_ = 0;
+};
+
+} // namespace nvqos
