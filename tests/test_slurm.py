@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Slurm's plugin in a real Slurm of one node: options, what nvqos is asked and when, and what users read. A stand-in is
-at nvqos' socket."""
+"""Slurm's plugin in a real Slurm of one node: options, what nvqos is asked and when, and what users read. Most tests have a
+stand-in at nvqos' socket; those of NvqosItself have nvqos over the stand-in for NVIDIA's driver."""
 
 import contextlib
 import os
@@ -19,7 +19,9 @@ from ctl import ROOT
 from sample import EVERYTHING
 from slurm import NOBODY, PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
 
-TARGETS = ("slurm_plugin", *desk.TARGETS)
+NVQOS = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
+TARGETS = ("slurm_plugin", "nvqos_stand_in", *desk.TARGETS)
+FIRST_US = 2000
 GPU = "--gres=gpu:1"
 
 
@@ -438,3 +440,115 @@ class TestDevicesOfCgroups:
 
 def read_only(path):
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+class TestNvqosItself:
+    """The program over the stand-in for NVIDIA's driver, a GPU that is simulated, and Slurm's tasks as its processes."""
+
+    @pytest.fixture
+    def machine(self, cluster):
+        tasks = cluster.folder / "tasks"
+        tasks.mkdir(exist_ok=True)
+        tasks.chmod(0o1777)
+        process = None
+        # None of Slurm's, so that there is something to divide.
+        neighbour = subprocess.Popen(["sleep", "1000"])
+        (tasks / str(neighbour.pid)).touch()
+
+        class Machine:
+            # Shards of one GPU: two jobs are on it, and not each on its own.
+            ON_ONE = ("--gres=shard:1",)
+            # Prints its pid, and uses the GPU from then on.
+            TASK = ("sh", "-c", f'touch {tasks}/$$; echo $$; exec sleep "$0"')
+
+            def start(self):
+                nonlocal process
+                process = subprocess.Popen(
+                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
+                     NVQOS, f"--socket={cluster.socket}"], env=os.environ | {"NVQOS_STAND_IN": str(cluster.folder)},
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                assert comes_true(self.answers)
+                return process
+
+            @staticmethod
+            def answers():
+                with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+                    client.settimeout(10)
+                    client.connect(str(cluster.socket))
+                    client.sendall(b"list\n")
+                    return client.makefile().readline().startswith("ok")
+                return False
+
+            @staticmethod
+            def held():
+                with socket.socket(socket.AF_UNIX) as client:
+                    client.connect(str(cluster.socket))
+                    client.sendall(b"list\n")
+                    return client.makefile().readline()
+
+            def job(self, *words, seconds=100):
+                """A job with its task's pid."""
+                job = cluster.begin("srun", *self.ON_ONE, *words, *self.TASK, str(seconds))
+                assert comes_true(lambda: job.out.endswith("\n") or job.process.poll() is not None)
+                assert job.out, job.err
+                return job, int(job.out)
+
+            @staticmethod
+            def timeslice(pid):
+                with contextlib.suppress(FileNotFoundError):
+                    lines = (cluster.folder / "changes").read_text(encoding="utf-8").splitlines()
+                    found = [int(line.split()[2]) for line in lines if line.startswith(f"{pid} timeslice ")]
+                    return found[-1] if found else FIRST_US
+                return FIRST_US
+
+        yield Machine()
+        cluster.settle()
+        for each in filter(None, (process, neighbour)):
+            each.kill()
+            each.wait()
+        with contextlib.suppress(FileNotFoundError):
+            cluster.socket.unlink()
+
+    def test_a_share_sets_timeslices_and_is_released(self, cluster, machine):
+        machine.start()
+        job, pid = machine.job("--gpu-share=30%", seconds=2)
+        assert comes_true(lambda: machine.timeslice(pid) != FIRST_US)
+        assert str(pid) in machine.held()
+        assert job.wait().status == 0
+        (sentence,) = sentences(job.err)
+        assert sentence.startswith("asked share 30 %, got ")
+        assert "job:" not in machine.held()
+
+    def test_more_than_all_of_it_is_refused_with_numbers(self, cluster, machine):
+        machine.start()
+        machine.job("--gpu-share=60%")
+        done = srun(cluster, *machine.ON_ONE, "--gpu-share=60%", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == ""
+        (sentence,) = sentences(done.err)
+        assert sentence.startswith("GPU 0: shares and speeds add up to 120 %")
+        # As much as there is left.
+        done = srun(cluster, *machine.ON_ONE, "--gpu-share=30%", command=("echo", "it ran"))
+        assert (done.status, done.out) == (0, "it ran\n")
+
+    @pytest.mark.parametrize("killed", ("slurmstepd", "the task", "nvqos"))
+    def test_kill_9_of_each(self, cluster, machine, killed):
+        nvqos = machine.start()
+        job, pid = machine.job("--gpu-share=30%")
+        assert comes_true(lambda: machine.timeslice(pid) != FIRST_US)
+        (stepd,) = [each for each in cluster.stepds()
+                    if str(pid) in pathlib.Path(f"/proc/{each}/task/{each}/children").read_text(encoding="ascii").split()]
+        os.kill({"slurmstepd": stepd, "the task": pid, "nvqos": nvqos.pid}[killed], signal.SIGKILL)
+        if killed == "nvqos":
+            # The timeslice is that of before, and the user reads of it.
+            assert comes_true(lambda: machine.timeslice(pid) == FIRST_US)
+            os.kill(pid, signal.SIGTERM)
+            job.wait()
+            assert "nvqos ended while the step ran" in sentences(job.err)[-1]
+            return
+        assert comes_true(lambda: "job:" not in machine.held())
+        if killed == "slurmstepd":
+            assert comes_true(lambda: machine.timeslice(pid) == FIRST_US or not os.path.exists(f"/proc/{pid}"))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        job.process.kill()
+        cluster.settle()
