@@ -3,19 +3,14 @@
 
 import concurrent.futures
 import contextlib
-import fcntl
 import gzip
 import http.client
-import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import subprocess
-import sys
-import time
 import urllib.parse
 import urllib.request
 

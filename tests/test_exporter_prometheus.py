@@ -201,7 +201,7 @@ def test_dashboard_has_what_grafana_takes():
 
 @pytest.mark.parametrize("change", (
     lambda board: board.pop("title"), lambda board: board["panels"][0].pop("gridPos"),
-    lambda board: board["panels"][0].update(tpye="graph"), lambda board: board["panels"][0]["gridPos"].update(w="12"),
+    lambda board: board["panels"][0].update(sort="graph"), lambda board: board["panels"][0]["gridPos"].update(w="12"),
     lambda board: board["panels"][0]["targets"][0].pop("expr"), lambda board: board["panels"][0].update(type="graph")))
 def test_the_check_of_the_dashboard_can_fail(change):
     schema = json.loads((ROOT / "tests/exporter/dashboard.schema.json").read_text(encoding="utf-8"))

@@ -15,7 +15,8 @@ MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "st
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
           "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/drawing", "lib/driver", "lib/nvdebug",
-            "lib/partition lib/stgm lib/qos", "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
+            "lib/partition lib/stgm lib/qos",
+            "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # Declared at the bottom, and implemented by whoever has the machine.
 SEAM = "core/machine.h"
 # Public headers stand apart from what they declare.
