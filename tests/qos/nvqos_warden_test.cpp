@@ -431,11 +431,10 @@ TEST_F(Ends, WithoutAFileOfMetrics) {
 }
 
 TEST(Metrics, CountAndEscape) {
-    const nvqos::Tenant tenant{"a\"b\\c\nd", {}, {}};
     nvqos::Report report{3, {0, 0, 0, true, {}}, {}, 7};
     report.tenants.push_back(
-        {&tenant, {.aim = Aim::share, .part = 25 * point}, {}, 2 * ms, {}, 1, 1, 4});
-    report.tenants.push_back({nullptr, {}, {}, 0, {}, 0, 0, 0});
+        {"a\"b\\c\nd", {.aim = Aim::share, .part = 25 * point}, {}, 2 * ms, {}, 1, 1, 4});
+    report.tenants.push_back({"others", {}, {}, 0, {}, 0, 0, 0});
     report.tenants[0].record.seen = {40 * ms, 60 * ms, 5};
     nvqos::Metrics metrics;
     metrics.add(report);

@@ -36,10 +36,10 @@ std::string escaped(const std::string &text) {
     return made;
 }
 
-/// A family with its help, and a line for each value that there is.
-class Family {
+/// A metric with its help, and a line for each value that there is.
+class Metric {
   public:
-    Family(const char *name, const char *type, const char *help)
+    Metric(const char *name, const char *type, const char *help)
         : name_(name),
           text_(fmt::format("# HELP nvqos_{} {}\n# TYPE nvqos_{} {}\n", name, help, name, type)) {}
     void add(const std::string &labels, double value) {
@@ -83,22 +83,22 @@ std::string Metrics::text() const {
     std::string all;
     const auto of_gpus = [&](const char *name, const char *type, const char *help,
                              const std::function<double(const OfGpu &)> &value) {
-        Family family(name, type, help);
+        Metric metric(name, type, help);
         for (const auto &[number, gpu] : gpus_)
-            family.add(fmt::format("gpu=\"{}\"", number), value(gpu));
-        all += family.text();
+            metric.add(fmt::format("gpu=\"{}\"", number), value(gpu));
+        all += metric.text();
     };
     const auto of_tenants =
         [&](const char *name, const char *type, const char *help,
             const std::function<Value(const TenantReport &, const Sums &)> &value) {
-            Family family(name, type, help);
+            Metric metric(name, type, help);
             for (const auto &[number, gpu] : gpus_)
                 for (std::size_t n = 0; n < gpu.last.tenants.size(); n++)
                     if (const Value found = value(gpu.last.tenants[n], gpu.sums[n]))
-                        family.add(fmt::format("gpu=\"{}\",tenant=\"{}\",number=\"{}\"", number,
+                        metric.add(fmt::format("gpu=\"{}\",tenant=\"{}\",number=\"{}\"", number,
                                                escaped(gpu.names[n]), n),
                                    *found);
-            all += family.text();
+            all += metric.text();
         };
     of_gpus("epochs_total", "counter", "Epochs that have ended.",
             [](const OfGpu &gpu) { return static_cast<double>(gpu.epochs); });
