@@ -455,6 +455,22 @@ TEST(Metrics, CountAndEscape) {
     EXPECT_EQ(metrics.text(), "");
 }
 
+TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
+    const nvqos::TenantReport idle{"idle", {}, {}, 0, {}, 0, 0, 0};
+    nvqos::TenantReport busy = idle;
+    busy.name = "busy";
+    busy.record.seen = {10 * ms, 10 * ms, 1};
+    nvqos::Metrics metrics;
+    metrics.add({3, {}, {busy, busy}, 0});
+    metrics.add({3, {}, {idle, busy, busy}, 0});
+    busy.record.seen = {20 * ms, 20 * ms, 1};
+    metrics.add({3, {}, {busy, idle, busy}, 0});
+    const std::string used = "nvqos_used_seconds_total{gpu=\"3\",tenant=", text = metrics.text();
+    for (const char *const line : {"\"busy\",number=\"0\"} 0.04\n", "\"busy\",number=\"1\"} 0.04\n",
+                                   "\"idle\",number=\"0\"} 0\n"})
+        EXPECT_NE(text.find(used + line), std::string::npos) << line << text;
+}
+
 /// tests/test_qos.py holds them against the schema.
 TEST_F(Ends, PrintsALineForEachEpoch) {
     EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for", "700ms", "--json"}),

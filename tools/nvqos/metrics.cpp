@@ -61,19 +61,16 @@ void Metrics::add(const Report &report) {
     OfGpu &gpu = gpus_[report.gpu];
     gpu.last = report;
     // Tenants come and go: each keeps its own sums.
-    const std::vector<std::string> names = std::move(gpu.names);
-    const std::vector<Sums> before = std::move(gpu.sums);
-    gpu.names.clear();
-    gpu.sums.clear();
+    std::map<Key, Sums> before = std::exchange(gpu.sums, {});
+    gpu.keys.clear();
     for (const TenantReport &tenant : report.tenants) {
-        const auto was =
-            static_cast<std::size_t>(std::ranges::find(names, tenant.name) - names.begin());
-        Sums sums = was < before.size() ? before[was] : Sums();
+        const auto alike = std::ranges::count(gpu.keys, tenant.name, &Key::first);
+        const Key key{tenant.name, alike};
+        Sums &sums = gpu.sums[key] = before[key];
         sums.used += tenant.record.seen.used;
         sums.backlogged += tenant.record.seen.backlogged;
         sums.turns += static_cast<std::uint64_t>(tenant.record.seen.turns);
-        gpu.names.push_back(tenant.name);
-        gpu.sums.push_back(sums);
+        gpu.keys.push_back(key);
     }
     gpu.epochs++;
 }
@@ -94,9 +91,9 @@ std::string Metrics::text() const {
             Metric metric(name, type, help);
             for (const auto &[number, gpu] : gpus_)
                 for (std::size_t n = 0; n < gpu.last.tenants.size(); n++)
-                    if (const Value found = value(gpu.last.tenants[n], gpu.sums[n]))
+                    if (const Value found = value(gpu.last.tenants[n], gpu.sums.at(gpu.keys[n])))
                         metric.add(fmt::format("gpu=\"{}\",tenant=\"{}\",number=\"{}\"", number,
-                                               escaped(gpu.names[n]), n),
+                                               escaped(gpu.keys[n].first), gpu.keys[n].second),
                                    *found);
             all += metric.text();
         };

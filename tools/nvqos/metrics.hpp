@@ -3,8 +3,11 @@
 /// of node_exporter. Names and labels are in docs/qos.md.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "warden.hpp"
 
@@ -28,10 +31,12 @@ class Metrics {
         qos::Ns used = 0, backlogged = 0;
         std::uint64_t turns = 0;
     };
+    /// A tenant's name, and how many before it have the same.
+    using Key = std::pair<std::string, std::ptrdiff_t>;
     struct OfGpu {
         Report last;
-        std::vector<std::string> names;
-        std::vector<Sums> sums; ///< by tenant
+        std::vector<Key> keys; ///< of the last report's tenants
+        std::map<Key, Sums> sums;
         std::uint64_t epochs = 0;
     };
     std::map<std::uint32_t, OfGpu> gpus_;
