@@ -90,12 +90,20 @@ TEST(Selectors, FitWhatTaskSetFits) {
     EXPECT_FALSE(fit("command:trai"));
     EXPECT_TRUE(fit("job:17"));
     EXPECT_FALSE(fit("job:1"));
+    EXPECT_TRUE(fit("job:17.0"));
+    EXPECT_FALSE(fit("job:17.1"));
     EXPECT_TRUE(fit("cgroup:/system.slice"));
     EXPECT_FALSE(fit("cgroup:/system.sl"));
     const std::string id(64, 'a');
     process.cgroup = "/system.slice/docker-" + id + ".scope";
     EXPECT_TRUE(fit("container:aaaa"));
     EXPECT_FALSE(fit("container:b"));
+    process.cgroup = "/kubepods.slice/kubepods-pod8c1e5a52_0000_4000_8000_000000000001.slice/"
+                     "cri-containerd-" +
+                     id + ".scope";
+    EXPECT_TRUE(fit("pod:8c1e5a52-0000"));
+    EXPECT_FALSE(fit("pod:9"));
+    EXPECT_TRUE(fit("container:aaaa"));
     process.pid = static_cast<std::uint32_t>(getpid());
     EXPECT_TRUE(fits_it({.all_of = static_cast<std::uint32_t>(getppid())}));
     EXPECT_FALSE(fits_it({.all_of = process.pid, .command = "other"}));

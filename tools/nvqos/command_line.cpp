@@ -186,7 +186,8 @@ std::string help() {
     std::string text =
         "Usage: nvqos [OPTION]... [WHO=GOAL[,GOAL]...]...\n"
         "Keep goals for tasks that share a GPU, until it ends; then all is as before.\n\n"
-        "WHO   PID, container:ID, cgroup:PATH, command:NAME, all-of:PID, job:ID, or others\n"
+        "WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID,\n"
+        "      job:ID, or others\n"
         "GOAL  share:N%  at least so much of the time, while it has work\n"
         "      speed:N%  at least so much of its speed alone, by GPU time\n"
         "      cap:N%    in no second more; also beside another goal\n"
@@ -233,7 +234,7 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
              {"share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"})
             candidates.push_back(head + goal);
     } else {
-        candidates = {"container:", "cgroup:", "command:", "all-of:", "job:", "others="};
+        candidates = {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
     }
     for (const std::string &candidate : candidates)
         if (candidate.starts_with(typed))

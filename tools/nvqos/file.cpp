@@ -107,8 +107,8 @@ class Reader {
     }
 
     Outcome<void> read_tenant(const toml::table &table, Asked &asked) const {
-        constexpr std::array keys{"name",      "goal",   "pid",     "all-of",
-                                  "container", "cgroup", "command", "job"};
+        constexpr std::array keys{"name", "goal",   "pid",     "all-of", "container",
+                                  "pod",  "cgroup", "command", "job"};
         if (auto known = only(table, keys); !known)
             return known;
         Tenant tenant;
@@ -123,6 +123,7 @@ class Reader {
             }
         const std::pair<const char *, std::optional<std::string> Selector::*> texts[] = {
             {"container", &Selector::container},
+            {"pod", &Selector::pod},
             {"cgroup", &Selector::cgroup},
             {"command", &Selector::command},
             {"job", &Selector::job}};
@@ -135,9 +136,8 @@ class Reader {
                 tenant.name = fmt::format("{}:{}", key, *value);
             }
         if (tenant.who == Selector())
-            return wrong(
-                table,
-                "which tasks is the tenant? Write pid, all-of, container, cgroup, command or job");
+            return wrong(table, "which tasks is the tenant? Write pid, all-of, container, pod, "
+                                "cgroup, command or job");
         for (const Tenant &other : asked.tenants)
             if (other.who == tenant.who)
                 return wrong(table, "the tenant is there twice: give all of its goals in one list");

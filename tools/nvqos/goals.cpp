@@ -72,7 +72,7 @@ Outcome<Selector> parse_selector(std::string_view text) {
             return fail(bad_usage,
                         quoted(text) +
                             " names no task: write the number of a process, container:ID, "
-                            "cgroup:PATH, command:NAME, all-of:PID or job:ID");
+                            "pod:UID, cgroup:PATH, command:NAME, all-of:PID or job:ID");
         return who;
     }
     const std::string_view kind = text.substr(0, colon), value = text.substr(colon + 1);
@@ -85,6 +85,8 @@ Outcome<Selector> parse_selector(std::string_view text) {
             return fail(bad_usage, quoted(value) + " is no number of a process");
     } else if (kind == "container") {
         who.container = value;
+    } else if (kind == "pod") {
+        who.pod = value;
     } else if (kind == "cgroup") {
         who.cgroup = value;
     } else if (kind == "command") {
@@ -92,9 +94,10 @@ Outcome<Selector> parse_selector(std::string_view text) {
     } else if (kind == "job") {
         who.job = value;
     } else {
-        return fail(bad_usage, quoted(kind) +
-                                   " is no way to name a task: those are pid, container, cgroup, "
-                                   "command, all-of and job");
+        return fail(bad_usage,
+                    quoted(kind) +
+                        " is no way to name a task: those are pid, container, pod, cgroup, "
+                        "command, all-of and job");
     }
     return who;
 }
@@ -229,6 +232,7 @@ bool fits(const Tenant &tenant, const nvdebug::Process &process) {
         return tenant.family->has(process);
     const Selector &who = tenant.who;
     nvdebug::TaskSelection selection{.container = who.container,
+                                     .pod = who.pod,
                                      .job = who.job,
                                      .cgroup = who.cgroup,
                                      .command = who.command,

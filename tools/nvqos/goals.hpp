@@ -18,7 +18,7 @@ namespace nvqos {
 /** Processes, named as nvdebugctl(1) names tasks: those that fit all of it. */
 struct Selector {
     std::optional<std::uint32_t> pid = {}, all_of = {};
-    std::optional<std::string> container = {}, cgroup = {}, command = {}, job = {};
+    std::optional<std::string> container = {}, pod = {}, cgroup = {}, command = {}, job = {};
     bool operator==(const Selector &) const = default;
 };
 
@@ -36,7 +36,7 @@ struct Asked {
     std::vector<std::uint32_t> gpus = {}; ///< empty: all
 };
 
-/** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17` */
+/** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17`, `pod:8c1e` */
 Outcome<Selector> parse_selector(std::string_view text);
 /** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `best-effort`, `best-effort:2`,
  * `timeslice:500us`; adds it to @p goal */
