@@ -2,6 +2,7 @@
 """Completion: what the tool offers, and what bash, zsh and fish make of it."""
 
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -201,7 +202,7 @@ def test_exec_completes_as_nvtaskset(tmp_path, monkeypatch, shell, line, after):
     needs(shell)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/quokka").touch(mode=0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{pathlib.Path(tool()).parent}:{os.environ['PATH']}")
     typed = f"{tool()} {line}"
     if shell == "fish":
         assert shells.in_fish(PASSED[shell], typed, tmp_path) == [after.split()[-1]]

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <random>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -54,9 +54,11 @@ NewFile::~NewFile() {
 /// What is there already cannot be linked over, only renamed over: under a name that is free.
 int NewFile::link_beside() {
     constexpr int tries = 100;
-    std::random_device random;
     for (int n = 0; n < tries; n++) {
-        std::string free_name = path_ + "." + std::to_string(random());
+        unsigned random = 0;
+        if (::getrandom(&random, sizeof(random), 0) < 0)
+            return errno;
+        std::string free_name = path_ + "." + std::to_string(random);
         if (::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, free_name.c_str(),
                      AT_SYMLINK_FOLLOW) == 0) {
             temporary_ = std::move(free_name);

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include "nvdebug/expected.hpp"
 
 namespace nvdebug::base {
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 # The program lists what may come, or where the command begins that completes the rest.
 function __nvtaskset_complete
+    # nvdebugctl's completion comes here, too.
+    type -q nvtaskset; or return
     set -l words (commandline -opc) "$(commandline -ct)"
     set -e words[1]
     set -l found (nvtaskset __complete $words 2>/dev/null)
