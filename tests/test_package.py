@@ -16,10 +16,12 @@ VERSION = (paths.ROOT / "VERSION").read_text(encoding="utf-8").strip()
 NEXT_VERSION = f"{VERSION}.1"
 
 # What stays behind on purpose, or is not the packages': logs, caches, dpkg's own records,
-# depmod's and ldconfig's indexes, and the key that dkms signs with, made once for all modules.
+# depmod's and ldconfig's indexes, the key that dkms signs with, made once for all modules, and the
+# database that rpm makes, where it is installed, once dkms asks it about the distribution.
 NOT_OURS = re.compile(
     r"-?/(var/(log|cache|backups)/|var/lib/(apt|dpkg|man-db|systemd)/|etc/ld\.so\.cache$|"
-    r"(usr/)?lib/modules/[^/]+/modules\.[a-z.]+$|var/lib/dkms/mok\.(key|pub)$)")
+    r"(usr/)?lib/modules/[^/]+/modules\.[a-z.]+$|var/lib/dkms/mok\.(key|pub)$|"
+    r"root/\.rpmdb(/|$))")
 
 
 def build(tree, out, *options):
