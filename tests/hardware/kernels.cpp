@@ -9,22 +9,20 @@
 // Some of them are always queued. Prints "ready" on stderr once the first has ended, and each 50 ms
 // a line: CLOCK_MONOTONIC in ns, and how many kernels had ended. Needs libcuda.so.1 alone. Each
 // kernel ends by itself; the program ends by an alarm.
+#include "cuda.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <string>
 #include <unistd.h>
 
 namespace {
 
-using Handle = void *;
-using Address = unsigned long long;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned sm_count = 16; // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 constexpr unsigned long long memory_bytes = 1ULL << 30;
 
 // All take the memory and how often they go round; the memory is full of zeros, and stays so.
@@ -63,7 +61,7 @@ again:
 done:
     ret;
 }
-// The next place is the one before, multiplied, plus what was read there: 0, but that is not known.
+// The next place is the one before, multiplied, plus what was read there: 0, but only the load shows it.
 .visible .entry latency(.param .u64 data, .param .u32 turns)
 {
     .reg .u64 %a, %b, %t;
@@ -193,23 +191,6 @@ done:
 }
 )";
 
-[[noreturn]] void stop(const char *what, int error) {
-    std::fprintf(stderr, "kernels: %s: error %d\n", what, error);
-    std::exit(1);
-}
-
-template <typename... Arguments>
-void call(const char *name, Arguments... arguments) {
-    static Handle const library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library)
-        stop("libcuda.so.1 cannot be loaded", 0);
-    auto *const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
-    if (!function)
-        stop(name, 0);
-    if (const int error = function(arguments...))
-        stop(name, error);
-}
-
 /// How a kind is launched: on an H100 each takes 0.1 to 0.4 ms alone, short some microseconds.
 struct Kind {
     const char *name, *function;
@@ -250,9 +231,9 @@ int work(const Kind &kind, double seconds) {
     call("cuStreamSynchronize", stream);
     std::fprintf(stderr, "ready\n");
     long ended = -static_cast<long>(kind.queued); // what the first call waits for is nothing
-    auto told = Clock::now();
-    const auto end =
-        told + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    auto printed = Clock::now();
+    const auto end = printed + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(seconds));
     for (std::size_t round = 0; Clock::now() < end; round++) {
         for (unsigned n = 0; n < kind.queued; n++)
             queue();
@@ -261,10 +242,10 @@ int work(const Kind &kind, double seconds) {
         if (round > 0)
             call("cuEventSynchronize", events[(round + 1) % 2]);
         ended += kind.queued;
-        if (const auto now = Clock::now(); now - told > std::chrono::milliseconds(50)) {
+        if (const auto now = Clock::now(); now - printed > std::chrono::milliseconds(50)) {
             std::printf("%lld %ld\n", static_cast<long long>(now.time_since_epoch().count()),
                         std::max(ended, 0L));
-            told = now;
+            printed = now;
         }
     }
     call("cuStreamSynchronize", stream);
@@ -272,6 +253,11 @@ int work(const Kind &kind, double seconds) {
 }
 
 } // namespace
+
+void stop(const char *what, int error) {
+    std::fprintf(stderr, "kernels: %s: error %d\n", what, error);
+    std::exit(1);
+}
 
 int main(int argc, char **argv) {
     alarm(120);

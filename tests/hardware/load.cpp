@@ -2,22 +2,35 @@
 // Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is
 // measured by.
 //
-//   load compute|memory SECONDS           one after the other, each awaited
-//   load queue SECONDS                    kernels of 200 us, always some of them queued
-//   load counted SECONDS                  the same, and each 50 ms a line: CLOCK_MONOTONIC in ns,
-//   kernels that ended load tiny SECONDS                     kernels of a few us, each awaited: the
-//   GPU goes over to others after each load copies SECONDS                   copies of 64 MiB from
-//   the host, always some of them queued load small SECONDS                    a kernel of 1 ms
-//   each 10 ms load launch COUNT                     what queuing an empty kernel takes load where
-//   kernels on as many SMs as there are: how many they got load follow SECONDS the same again and
-//   again, as launches and as a CUDA graph: each change load together BLOCKS CLUSTER          a
-//   cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks load start CUDA's start,
-//   one kernel, the end load green SMS compute|memory compute|memory SECONDS
-//                                         two green contexts: the first of SMS, the second has the
-//                                         rest
+//   load compute|memory SECONDS
+//       one after the other, each awaited
+//   load queue SECONDS
+//       kernels of 200 us, always some of them queued
+//   load counted SECONDS
+//       the same, and each 50 ms a line: CLOCK_MONOTONIC in ns, kernels that ended
+//   load tiny SECONDS
+//       kernels of a few us, each awaited: the GPU goes over to others after each
+//   load copies SECONDS
+//       copies of 64 MiB from the host, always some of them queued
+//   load small SECONDS
+//       a kernel of 1 ms each 10 ms
+//   load launch COUNT
+//       what queuing an empty kernel takes
+//   load where
+//       kernels on as many SMs as there are: how many they got
+//   load follow SECONDS
+//       the same again and again, as launches and as a CUDA graph: each change
+//   load together BLOCKS CLUSTER
+//       a cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks
+//   load start
+//       CUDA's start, one kernel, the end
+//   load green SMS compute|memory compute|memory SECONDS
+//       two green contexts: the first of SMS, the second has the rest
 //
 // Prints one line of JSON; of green the first one's. Times are in microseconds. Needs libcuda.so.1
 // alone. Each kernel ends by itself; the program ends by an alarm.
+#include "cuda.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -34,11 +47,8 @@
 
 namespace {
 
-using Handle = void *;
-using Address = unsigned long long;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned sm_count = 16; // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 constexpr unsigned compute_turns = 20'000, compute_blocks = 4224, threads = 256;
 
@@ -139,25 +149,6 @@ out:
     ret;
 }
 )";
-
-[[noreturn]] void stop(const char *what, int error) {
-    std::printf("{\"error\": \"%s\", \"number\": %d}\n", what, error);
-    std::exit(1);
-}
-
-Handle library() {
-    static Handle const opened = dlopen("libcuda.so.1", RTLD_NOW);
-    return opened ? opened : (stop("libcuda.so.1", 0), nullptr);
-}
-
-template <typename... Arguments>
-void call(const char *name, Arguments... arguments) {
-    auto *const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library(), name));
-    if (!function)
-        stop(name, 0);
-    if (const int error = function(arguments...))
-        stop(name, error);
-}
 
 /// Kernels and memory in the current context.
 class Load {
@@ -330,6 +321,11 @@ int green(char **words) {
 }
 
 } // namespace
+
+void stop(const char *what, int error) {
+    std::printf("{\"error\": \"%s\", \"number\": %d}\n", what, error);
+    std::exit(1);
+}
 
 int main(int argc, char **argv) {
     alarm(90);
