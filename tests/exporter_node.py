@@ -36,8 +36,8 @@ class Running:
         self.process = subprocess.Popen(
             [exporter(), "--from", source, "--listen", f"127.0.0.1:{self.port}", *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.said = self.process.stderr.readline()
-        assert f"http://127.0.0.1:{self.port}/metrics" in self.said, self.said
+        self.first_line = self.process.stderr.readline()
+        assert f"http://127.0.0.1:{self.port}/metrics" in self.first_line, self.first_line
 
     def scrape(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=20) as answer:

@@ -147,7 +147,7 @@ def test_musl_and_none(image):
 
 
 def test_without_the_other_part_of_the_library(image):
-    """As in images that somebody put together of a program's own libraries."""
+    """As in images of a program and its own libraries alone."""
     (image / C_LIBRARY).with_name("libdl.so.2").unlink()
     refused(image, "without its libdl.so.2")
 

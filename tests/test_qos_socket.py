@@ -250,7 +250,7 @@ def test_the_end_of_its_holder_releases_a_tenant(kept):
     assert kept.ask(f"hold a share:30% pid={one.pid} holder={holder.pid}") == "ok"
     assert comes_true(lambda: kept.timeslice(one.pid) != FIRST_US)
     holder.kill()
-    # Nobody has waited for it yet.
+    # It is a zombie.
     assert comes_true(lambda: kept.timeslice(one.pid) == FIRST_US)
     assert kept.list() == []
 
@@ -279,7 +279,7 @@ def test_the_end_of_nvqos_leaves_nothing_changed(kept, how):
         kept.nvqos.wait(PATIENCE_S)
         assert comes_true(lambda: kept.timeslice(one.pid) == kept.timeslice(two.pid) == FIRST_US and kept.is_enabled(one.pid))
         assert kept.path.exists() == (how == signal.SIGKILL)
-        # It finds what the one before has left there, and knows of nothing.
+        # It finds what the one before has left there, and has no tenants.
         kept.start("--quiet")
         assert kept.list() == []
 
@@ -303,7 +303,7 @@ def test_others_than_root_are_refused(kept):
         return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script,
                                kept.path], capture_output=True, text=True, check=False, cwd="/", timeout=PATIENCE_S)
     assert "PermissionError" in ask().stderr
-    # Even if somebody has changed the socket's rights.
+    # Also with other rights on the socket.
     kept.path.chmod(0o666)
     assert ask().stdout == "error requests are taken from root alone\n"
 

@@ -25,7 +25,7 @@ struct Birth {
 struct ProcessState {
     Birth birth;
     std::uint32_t parent; ///< 0: it has none
-    bool has_ended;       ///< and nobody has waited for it yet
+    bool has_ended;       ///< it is a zombie
 };
 
 /// Empty: there is no such process, or it is hidden from this one.

@@ -228,7 +228,7 @@ class Ownership::Look {
         known_.seen_ = seen_;
     }
 
-    /// A client whose descriptor is closed here may live on in a child, or in a process that was
+    /// A client whose descriptor is closed here may stay open in a child, or in a process that was
     /// sent the descriptor.
     void forget() {
         for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {

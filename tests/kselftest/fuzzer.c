@@ -114,7 +114,7 @@ int fuzz_fd_to_write(struct fuzzer *f)
 
 /* ---- requests ---- */
 
-/* A word that some control knows, or nearly. */
+/* A word that some control takes, or nearly one. */
 static size_t put_word(struct fuzzer *f, char *at)
 {
 	static const char *const words[] = { "lease", "on", "off", "wfi", "cta",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Processes and all that descend from them, also those whose parents have ended.
+/// @file Processes and all their descendants, also orphaned ones.
 #pragma once
 
 #include <set>

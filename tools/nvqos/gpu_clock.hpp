@@ -22,20 +22,20 @@ class GpuClock {
     /// Asks the driver if it was not asked for 0.4 s.
     nvdebug::Result<qos::Ns> now(nvdebug::SwitchReader &reader) {
         constexpr qos::Ns longest_unasked = 400 * qos::ms;
-        if (!told_ || local_() - told_at_ >= longest_unasked) {
-            const auto told = reader.now_ns();
-            if (!told)
-                return tl::unexpected(told.error());
-            told_ = static_cast<qos::Ns>(*told);
-            told_at_ = local_();
+        if (!read_ || local_() - read_at_ >= longest_unasked) {
+            const auto now = reader.now_ns();
+            if (!now)
+                return tl::unexpected(now.error());
+            read_ = static_cast<qos::Ns>(*now);
+            read_at_ = local_();
         }
         return estimate();
     }
 
     /// Without a request. 0: the driver was not asked yet.
     qos::Ns estimate() const {
-        const qos::Ns passed = told_ ? local_() - told_at_ : 0;
-        return told_.value_or(0) + passed - passed / 4096;
+        const qos::Ns passed = read_ ? local_() - read_at_ : 0;
+        return read_.value_or(0) + passed - passed / 4096;
     }
 
     /// How long to wait until estimate() has gone on by @p ns.
@@ -43,8 +43,8 @@ class GpuClock {
 
   private:
     Local local_;
-    std::optional<qos::Ns> told_ = {};
-    qos::Ns told_at_ = 0;
+    std::optional<qos::Ns> read_ = {};
+    qos::Ns read_at_ = 0;
 };
 
 } // namespace nvqos

@@ -283,7 +283,7 @@ class Session {
         for (const auto &warden : wardens_)
             for (const std::string &sentence : warden->waits())
                 waits += sentence + "\n";
-        // Restores all tasks before the last lines are printed; nobody is answered any more.
+        // Restores all tasks before the last lines are printed; requests are answered no longer.
         socket_.reset();
         wardens_.clear();
         if (!invocation_.json && !invocation_.quiet && is_stdout_ready())

@@ -157,7 +157,7 @@ class Top {
     const Pace plan_;
     Intervals intervals_;
     Sink nowhere_;
-    Chosen chosen_; ///< remembers who is
+    Chosen chosen_; ///< caches which processes are chosen
     Tee events_;
     std::vector<std::unique_ptr<Recorder>> recorders_;
     Clock::time_point begin_, next_sample_;

@@ -340,7 +340,7 @@ Outcome<Document> record(Context &context) {
     auto destination = open_destination(context, RecordingFile::Appears::at_once);
     if (!destination)
         return tl::unexpected(destination.error());
-    // Without a file it only remembers who is chosen.
+    // Without a file it only caches which processes are chosen.
     Sink nowhere;
     Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
     tee.add(chosen);
