@@ -90,7 +90,10 @@ class Steering : public Driver {
 
     /// The GPU as the driver leaves it.
     void come_of(const StandIn::Change &change) {
-        const StandIn::Object &object = kernel.others.at(change.client).at(change.object);
+        const auto client = kernel.others.find(change.client);
+        if (client == kernel.others.end())
+            return; // its process has ended since
+        const StandIn::Object &object = client->second.at(change.object);
         if (change.command == rm::DisableChannels::command) {
             const std::uint32_t id = ids.at(object.instance.address);
             bench.gpu.bar_write(nvmodel::Bar::registers, channel_ram + 4 * id,

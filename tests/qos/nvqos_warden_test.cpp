@@ -46,6 +46,18 @@ class Kept : public Served {
         }
     }
 
+    /// The most that a tenant had of a second that began after @p since.
+    Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
+        Ns most = 0, sum = 0;
+        const auto &use = sim.use_by_ms[tenant];
+        const auto first = static_cast<std::size_t>(since / ms);
+        for (std::size_t n = first; n < use.size(); n++) {
+            sum += use[n] - (n >= first + 1000 ? use[n - 1000] : 0);
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+
     double points(std::size_t task, Ns since, Ns used_before) const {
         return 100.0 * static_cast<double>(sim.tasks[task].used - used_before) /
                static_cast<double>(sim.now() - since);
@@ -88,15 +100,37 @@ TEST_F(Kept, ACapOfATaskThatIsAlone) {
     start({"command:one=cap:30%"});
     ASSERT_TRUE(warden);
     keep_until(3 * qos::second);
-    Ns most = 0, sum = 0;
-    const auto &use = sim.use_by_ms[0];
-    for (std::size_t n = 0; n < use.size(); n++) {
-        sum += use[n] - (n >= 1000 ? use[n - 1000] : 0);
-        most = std::max(most, sum);
-    }
-    EXPECT_LE(most, 310 * ms);
+    EXPECT_LE(most_of_a_second(0), 310 * ms);
     EXPECT_GE(sim.tasks[0].used, 3 * 280 * ms);
     EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
+    warden.reset();
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// No switch shows that it has the GPU: it came before the record began, and no other comes.
+TEST_F(Kept, ACapOfATaskThatWasThereBefore) {
+    sim.tasks[0].arrives = simulated::always();
+    run_until(500 * ms);
+    kernel.switches.clear();
+    start({"command:one=cap:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(3 * qos::second);
+    EXPECT_LE(most_of_a_second(600 * ms), 310 * ms);
+    const auto changes = kernel.changes();
+    EXPECT_GT(changes.size(), 4U);
+    warden.reset();
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// The same without a cap: from the second epoch on it is known what it uses.
+TEST_F(Kept, AShareOfATaskThatWasThereBefore) {
+    sim.tasks[0].arrives = simulated::always();
+    run_until(500 * ms);
+    kernel.switches.clear();
+    start({"557=share:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(2 * qos::second);
+    EXPECT_GT(reports.back().tenants[0].record.seen.used, 95 * ms);
     warden.reset();
     EXPECT_EQ(enabled(), all_on);
 }

@@ -53,6 +53,7 @@ class Served : public driver_test::Steering {
 
     simulated::Gpu sim;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
+    static constexpr Ns pause = 650 * qos::us;       ///< what one takes (measured on an H100)
     std::uint32_t third = 0;
     std::map<std::uint32_t, std::size_t> clients; ///< tasks of the simulation
     std::vector<std::uint32_t> pid_of;
@@ -69,6 +70,7 @@ class Served : public driver_test::Steering {
     }
 
     void obey() {
+        std::set<std::size_t> begun; // that began with what is obeyed now
         const auto all = kernel.changes();
         for (; obeyed_ < all.size(); obeyed_++) {
             const auto &change = all[obeyed_];
@@ -78,8 +80,14 @@ class Served : public driver_test::Steering {
             simulated::Task &task = sim.tasks[client->second];
             if (change.command == driver_test::rm::SetTimeslice::command)
                 task.timeslice = static_cast<Ns>(change.value) * qos::us;
-            else if (change.command == driver_test::rm::DisableChannels::command)
+            else if (change.command == driver_test::rm::DisableChannels::command) {
+                // A pause takes some time, also one that is over at once.
+                if (task.paused && change.value != 0 && begun.contains(client->second))
+                    sim.run_until(sim.now() + pause);
                 task.paused = change.value == 0;
+                if (task.paused)
+                    begun.insert(client->second);
+            }
         }
     }
 

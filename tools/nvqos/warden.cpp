@@ -9,6 +9,7 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "refusal.hpp"
 
 namespace nvqos {
 
@@ -69,58 +70,12 @@ bool is_same(const Tenant &a, const Tenant &b) {
     return a.family == b.family && a.who == b.who && a.name == b.name && a.goal == b.goal;
 }
 
-/// `serve (share 60 %), training (share 45 %)`, of promises.
-std::string promises_of(const Asked &asked) {
-    constexpr std::size_t most = 8;
-    std::string text;
-    std::size_t count = 0;
-    for (const Tenant &tenant : asked.tenants)
-        if (qos::is_promised(tenant.goal.aim) && ++count <= most)
-            text += fmt::format("{}{} ({})", count > 1 ? ", " : "", printable(tenant.name),
-                                text_of(tenant.goal));
-    if (qos::is_promised(asked.others.aim) && ++count <= most)
-        text += fmt::format("{}the others ({})", count > 1 ? ", " : "", text_of(asked.others));
-    return count > most ? text + fmt::format(" and {} more", count - most) : text;
-}
-
 std::string name_of(const nvdebug::Process &process) {
     return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
 
 double milliseconds(Ns ns) {
     return static_cast<double>(ns) / static_cast<double>(qos::ms);
-}
-
-std::string sentence_of(const qos::Conflict &conflict, const Asked &asked) {
-    using Why = qos::Conflict::Why;
-    const std::string name = conflict.tenant < asked.tenants.size()
-                                 ? printable(asked.tenants[conflict.tenant].name)
-                                 : "the others";
-    switch (conflict.why) {
-    case Why::sum:
-        return fmt::format(
-            "shares and speeds add up to {}, and at most {} can be promised: {}. In a round of "
-            "{:g} "
-            "ms, the longest for this epoch, {} turns with {:g} us for each switch and the turns "
-            "of tasks without a promise take the rest; ask for less, or for a longer --epoch",
-            percent_of(conflict.asked), percent_of(conflict.possible), promises_of(asked),
-            milliseconds(conflict.round), conflict.turns,
-            static_cast<double>(qos::Costs().change) / 1000);
-    case Why::below_part:
-        return fmt::format("{}: a cap of {} is below the {} that it is promised", name,
-                           percent_of(conflict.possible), percent_of(conflict.asked));
-    case Why::too_small:
-        return fmt::format("{}: a cap of {} is less than the {} of an epoch that a pause and its "
-                           "end take; ask for "
-                           "more, or for a longer --epoch",
-                           name, percent_of(conflict.asked), percent_of(conflict.possible));
-    default:
-        return fmt::format("an epoch of {:g} ms is too short: a pause and its end take {:g} ms, so "
-                           "that the shortest "
-                           "is {:g} ms",
-                           milliseconds(conflict.asked), milliseconds(2 * qos::Costs().pause),
-                           milliseconds(conflict.possible));
-    }
 }
 
 } // namespace
@@ -181,7 +136,7 @@ std::vector<std::string> Warden::refusals() const {
         entrants.pop_back();
     std::vector<std::string> sentences;
     for (const qos::Conflict &conflict : qos::conflicts(entrants, asked_.settings))
-        sentences.push_back(sentence_of(conflict, asked_));
+        sentences.push_back(refusal_of(conflict, asked_));
     return sentences;
 }
 
@@ -230,6 +185,22 @@ void Warden::hold(Task &task) {
     else if (held.error().code != nvdebug::ErrorCode::not_found)
         warn_once(fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
                               gpu_.index(), name_of(task.process), held.error().sentence));
+}
+
+/// The driver records switches alone. A context that had the GPU before the record began leaves it
+/// when another comes, and until then its use is unseen: a cap would not be kept. A pause of a
+/// millisecond makes it leave and come back (measured on an H100).
+nvdebug::Result<void> Warden::show_on_record(Task &task) {
+    const bool is_silent = !last_switch_ && now_ - since_[task.tenant] >= asked_.settings.epoch;
+    if (task.recorded || task.tenant == asked_.tenants.size() ||
+        !(asked_.tenants[task.tenant].goal.cap || is_silent))
+        return {};
+    task.recorded = true;
+    task.asked.reset();
+    for (const bool paused : {true, false})
+        if (auto done = task.hold->ask({.paused = paused}); !done || !(done = task.hold->finish()))
+            return done;
+    return {};
 }
 
 Outcome<void> Warden::look_for_tasks() {
@@ -310,7 +281,8 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
         const std::uint32_t pid = turn.who.pid.value_or(0), context = turn.who.context.value_or(0);
         if (pid == 0 || pid == drivers_own_pid)
             continue;
-        const Task &task = task_of(pid);
+        Task &task = task_of(pid);
+        task.recorded = true;
         const auto [seen, fresh] = contexts_.try_emplace({pid, context}, 0);
         look_needed_ = look_needed_ || fresh;
         const Ns begin = ns_of(turn.begin_ns);
@@ -339,6 +311,9 @@ Outcome<void> Warden::read() {
         turns_.lose(found_);
         governor_->lose();
         lost_ = *dropped;
+        last_switch_ = 0;
+        for (auto &[pid, task] : tasks_)
+            task.recorded = false;
     }
     take(found_, true);
     // Some switches are later than the reading of the clock.
@@ -383,6 +358,10 @@ void Warden::apply(Ns now) {
     for (auto &[pid, task] : tasks_) {
         if (!task.hold)
             continue;
+        if (auto shown = show_on_record(task); !shown) {
+            lose(task, shown.error());
+            continue;
+        }
         const nvdebug::TaskState state = wanted(task);
         if (task.asked == state && now - task.asked_at < beat)
             continue;

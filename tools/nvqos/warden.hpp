@@ -100,6 +100,7 @@ class Warden {
         std::optional<nvdebug::TaskState> asked = {}; ///< what the hold was last asked for
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
+        bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
     };
 
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);
@@ -109,6 +110,7 @@ class Warden {
     Task &task_of(std::uint32_t pid);
     Outcome<void> look_for_tasks();
     void hold(Task &task);
+    nvdebug::Result<void> show_on_record(Task &task);
     void count_tsgs();
     void take_goals(const Asked &asked);
     void put_levers();
