@@ -45,7 +45,8 @@ def of_pid(text, name, pid):
 
 @contextlib.contextmanager
 def exporter():
-    with subprocess.Popen([EXPORTER, "--from", "driver", "--listen", f"127.0.0.1:{PORT}"]) as process:
+    with subprocess.Popen([EXPORTER, "--from", "driver", "--gpu-labels", "uuid,product",
+                           "--listen", f"127.0.0.1:{PORT}"]) as process:
         try:
             for _ in range(100):
                 with contextlib.suppress(OSError):
@@ -60,6 +61,17 @@ def exporter():
 def processor_s(process):
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def labels():
+    """Of each series of a GPU, against what nvidia-smi prints."""
+    uuid, product = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=uuid,name", "--format=csv,noheader"], check=True,
+                                   capture_output=True, text=True, timeout=30).stdout.strip().split(", ")
+    with exporter():
+        text = answer()
+    of_gpu = [line for line in text.splitlines() if 'gpu="0"' in line]
+    return {"uuid": uuid, "product": product, "series": len(of_gpu),
+            "with_both": sum(f'uuid="{uuid}"' in line and f'product="{product}"' in line for line in of_gpu)}
 
 
 def shares():
@@ -103,14 +115,14 @@ def storm():
         texts = list(pool.map(lambda _: answer(), range(200)))
         took, spent = time.monotonic() - begin, processor_s(process) - spent
         return {"seconds": round(took, 3), "processor_seconds": round(spent, 3),
-                "whole": sum('\nnvdebug_up{gpu="0"} 1\n' in text for text in texts),
+                "whole": sum(re.search(r'^nvdebug_up{gpu="0"[^}]*} 1$', text, re.MULTILINE) is not None for text in texts),
                 "lost": sum(values(texts[-1], "nvdebug_switches_lost_total").values())}
 
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     found = {}
-    for name, work in {"shares": shares, "storm": storm}.items():
+    for name, work in {"labels": labels, "shares": shares, "storm": storm}.items():
         try:
             found[name] = work()
         except Exception as error:  # pylint: disable=broad-except # the rest is worth having all the same
@@ -124,7 +136,10 @@ def main():
              if abs(exported - counted) >= 1]
     for exported, counted in wrong:
         print(f"exporting.py: exported {exported} %, but the task counted {counted} %", file=sys.stderr)
-    return int(bool(wrong) or found["storm"]["whole"] != 200)
+    unlabelled = found["labels"]["series"] - found["labels"]["with_both"]
+    if unlabelled:
+        print(f"exporting.py: {unlabelled} series are without the GPU's UUID and product", file=sys.stderr)
+    return int(bool(wrong) or unlabelled > 0 or found["storm"]["whole"] != 200)
 
 
 if __name__ == "__main__":

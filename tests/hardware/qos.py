@@ -17,38 +17,12 @@ import sys
 import tempfile
 import time
 
-from common import loads, show, write
+from common import ended_by, loads, show, what_it_counted, write
+from qos_looks import mean_of_seconds, most_of_a_second, part, slices, timeslices
 from rm import Ours
 
 NVQOS, TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
-SECOND = 1_000_000_000
 signal.alarm(100)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
-
-
-def slices(ours, seconds):
-    """Each as (pid, begin, end), in ns; and when it began and ended, as far as is known."""
-    _, switches = ours.switches(lambda: time.sleep(seconds))
-    return [(a[3], a[0], b[0]) for a, b in zip(switches, switches[1:]) if a[1] and not b[1] and a[2:] == b[2:]]
-
-
-def part(found, pid):
-    """Of the time that passes, in percent."""
-    return 100 * sum(end - begin for who, begin, end in found if who == pid) / (found[-1][2] - found[0][1])
-
-
-def most_of_a_second(found, pid):
-    """The most that it had of any second, in percent: one that ends with one of its slices is the worst."""
-    own = [(begin, end) for who, begin, end in found if who == pid]
-    most = 0
-    for _, last in own:
-        most = max(most, sum(max(0, min(end, last) - max(begin, last - SECOND)) for begin, end in own))
-    return 100 * most / SECOND
-
-
-def timeslices(pids):
-    told = json.loads(subprocess.run([TOOL, "--from", "driver", "task", "list", "-j"], capture_output=True, text=True,
-                                     check=False, timeout=30).stdout)["data"]
-    return {row["pid"]: row["timeslice_us"] for row in told if row["pid"] in pids}
 
 
 class Keeping:
@@ -95,14 +69,15 @@ def shares(ours):
     for goals in ((30,), (70,), (30, 60)):
         with loads(LOAD, *[("queue", "60")] * 2) as tasks:
             pids = [task.pid for task in tasks]
-            before = timeslices(pids)
+            before = timeslices(TOOL, pids)
             keeping = Keeping(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
             time.sleep(1)
             found = slices(ours, 4)
+            told = [round(tenant["got_percent"], 2) for tenant in keeping.last()]
             status = keeping.end()
             got = [round(part(found, pid), 2) for pid in pids]
             yield check("shares", all(abs(a - b) <= 1 or (len(goals) == 2 and a > b) for a, b in zip(got, goals)) and status == 0
-                        and timeslices(pids) == before, asked=goals, got=got, status=status)
+                        and timeslices(TOOL, pids) == before, asked=goals, got=got, told=told, status=status)
 
 
 def caps(ours):
@@ -116,7 +91,7 @@ def caps(ours):
             cost += keeping.processor_s()
             told = keeping.last()
             status = keeping.end()
-            most, mean = most_of_a_second(found, pids[0]), part(found, pids[0])
+            most, mean = most_of_a_second(found, pids[0]), mean_of_seconds(found, pids[0])
             yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count,
                         most=round(most, 2), mean=round(mean, 2), told=told and told[0]["got_percent"],
                         core_percent=round(100 * cost / 4, 2), status=status)
@@ -126,34 +101,45 @@ def ends(ours):
     for how, wait in ((signal.SIGKILL, 0.5), (signal.SIGSTOP, 2.5)):
         with loads(LOAD, *[("queue", "60")] * 2) as tasks:
             pids = [task.pid for task in tasks]
-            before = timeslices(pids)
+            before = timeslices(TOOL, pids)
             keeping = Keeping(f"{pids[0]}=cap:5%", f"{pids[1]}=share:60%")
             time.sleep(1)
-            meanwhile = timeslices(pids)
+            meanwhile = timeslices(TOOL, pids)
             keeping.process.send_signal(how)
             time.sleep(wait)
             found = slices(ours, 1.5)
             got = [round(part(found, pid), 1) for pid in pids]
-            yield check(how.name, timeslices(pids) == before != meanwhile and abs(got[0] - got[1]) < 5, got=got)
+            yield check(how.name, timeslices(TOOL, pids) == before != meanwhile and abs(got[0] - got[1]) < 5, got=got)
             keeping.end(signal.SIGKILL)
 
 
-def tenant_killed(ours):
-    with loads(LOAD, *[("queue", "60")] * 2) as tasks:
+def tenant_killed():
+    """The other has the GPU alone then, which no switch shows: what it counts itself does."""
+    with loads(LOAD, ("queue", "60"), ("counted", "60")) as tasks:
+        pids = [task.pid for task in tasks]
+        before = timeslices(TOOL, pids)
         keeping = Keeping(f"{tasks[0].pid}=cap:10%", f"{tasks[1].pid}=share:50%")
         time.sleep(1)
         tasks[0].kill()
         tasks[0].wait()
         time.sleep(1)
-        found = slices(ours, 1)
+        begin = time.monotonic_ns()
+        time.sleep(1)
         status = keeping.end()
-        yield check("tenant killed", found[-1][0] == tasks[1].pid and status in (0, 4), status=status)
+        after = timeslices(TOOL, pids)
+        end = time.monotonic_ns()
+        time.sleep(0.2)
+        counted = what_it_counted(tasks[1])
+        ended = round(ended_by(counted, end) - ended_by(counted, begin))
+        # Kernels of 200 us.
+        yield check("tenant killed", ended > 4000 and status in (0, 4) and after == {pids[1]: before[pids[1]]},
+                    kernels_in_a_second=round(ended * 1e9 / (end - begin)), status=status)
 
 
 def main():
     ours = Ours()
     found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)), "ends": show("ends", ends(ours)),
-             "tenant killed": show("tenant killed", tenant_killed(ours))}
+             "tenant killed": show("tenant killed", tenant_killed())}
     write(FOLDER / "qos.json", found)
     print(f"\n{sum(checks)} of {len(checks)} checks passed")
     sys.exit(not all(checks))
