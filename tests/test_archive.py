@@ -192,23 +192,70 @@ def test_what_is_linked_in(bill):
             assert each["versionInfo"] == run("dpkg-query", "-W", "-f", "${Version}", each["name"])
 
 
-def test_a_map_below_a_name_with_a_blank(tmp_path):
-    """And one that is no map, which is refused."""
+def test_headers_that_are_compiled_in(bill):
+    """Libraries that are headers alone, which no linker sees."""
+    compiled = {}
+    for each in bill["relationships"]:
+        if each["relationshipType"] == "STATIC_LINK":
+            compiled.setdefault(each["spdxElementId"].removeprefix("SPDXRef-program-"), set()).add(
+                each["relatedSpdxElement"].removeprefix("SPDXRef-debian-"))
+    everywhere = set.intersection(*(compiled[program] for program in STATIC + DYNAMIC))
+    assert {"libexpected-dev", "nlohmann-json3-dev"} <= everywhere
+    assert [program for program in STATIC + DYNAMIC if "libcli11-dev" in compiled[program]] == ["nvdebugctl"]
+    assert [program for program in STATIC + DYNAMIC if "libtomlplusplus-dev" in compiled[program]] == ["nvqos"]
+    comments = {each["name"]: each["comment"] for each in bill["packages"] if "comment" in each}
+    assert comments["libcli11-dev"] == "Compiled in: headers alone" and comments["zlib1g-dev"].startswith("Linked in: /usr/lib/")
+
+
+BUILD = """
+rule compile
+  command = g++ -std=c++20 -MD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+rule archive
+  command = rm -f $out && ar qc $out $in
+rule link
+  command = g++ -static -Wl,-Map=$out.map $in -o $out
+build main.o: compile main.cpp
+build used.o: compile used.cpp
+build unused.o: compile unused.cpp
+build libown.a: archive used.o unused.o
+build program-static: link main.o libown.a
+"""
+
+
+@pytest.fixture(name="tiny")
+def fixture_tiny(tmp_path):
+    """A program of a build below a name with a blank, and the words that print its list."""
     folder = tmp_path / "one two"
     folder.mkdir()
-    (folder / "program-static").touch()
+    (folder / "build.ninja").write_text(BUILD)
+    (folder / "main.cpp").write_text("int used();\nint main() { return used(); }\n")
+    (folder / "used.cpp").write_text("#include <tl/expected.hpp>\nint used() { return tl::expected<int, int>(0).value(); }\n")
+    (folder / "unused.cpp").write_text("#include <toml++/toml.h>\nint unused() { return toml::array().empty(); }\n")
     (folder / "archive.tar.gz").touch()
-    library = run("g++", "-print-file-name=libstdc++.a").strip()
-    words = (ROOT / "packaging/sbom", "--version", "1", "--epoch", "0", "--archive", folder / "archive.tar.gz", folder / "program-static")
-    (folder / "program-static.map").write_text(
-        "Archive member included to satisfy reference by file (symbol)\n\n"
-        f"{library}(vector.o)\n                              {folder}/main.o (_ZSt)\n"
-        f"{folder}/libown.a(x.o)\n                              {folder}/main.o (x)\n\nMemory Configuration\n")
-    found = json.loads(run(*words))
-    assert [each["name"] for each in found["packages"] if "supplier" in each] == ["libstdc++-12-dev"]
-    (folder / "program-static.map").write_text("nothing\n")
-    done = subprocess.run(words, check=False, capture_output=True, text=True)
-    assert done.returncode == 1 and "is no map of GNU ld" in done.stderr
+    run("ninja", "-C", folder)
+    words = (ROOT / "packaging/sbom", "--version", "1", "--epoch", "0", "--archive", folder / "archive.tar.gz", "--build", folder,
+             folder / "program-static")
+    return folder, words
+
+
+def test_members_that_are_not_linked_in(tiny):
+    """What they include is not in the program."""
+    names = {each["name"] for each in json.loads(run(*tiny[1]))["packages"] if "supplier" in each}
+    assert {"libexpected-dev", "libstdc++-12-dev", "libc6-dev"} <= names and "libtomlplusplus-dev" not in names
+
+
+def test_what_says_nothing_is_refused(tiny):
+    """A map that is none, and a build that was not."""
+    folder, words = tiny
+    for name, sentence in (("program-static.map", "is no map of GNU ld"), (".ninja_deps", "ninja has no record of what main.o was"),
+                           ("build.ninja", "ninja has no record of")):
+        before = (folder / name).read_bytes()
+        (folder / name).write_text("nothing\n")
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
+        assert done.returncode == 1 and sentence in done.stderr, name
+        (folder / name).write_bytes(before)
 
 
 # --- rpm ---
