@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "cdi.hpp"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "choice.hpp"
 #include "choice_lock.hpp"
-#include "folder.hpp"
+#include "lib/base/container_device.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/partition/text.hpp"
 #include "map_file.hpp"
@@ -22,10 +17,9 @@
 namespace nvtaskset {
 namespace {
 
-namespace fs = std::filesystem;
+namespace base = nvdebug::base;
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kind = "nvdebug.io/tpcs";
 /// Of a library that the image has at no place of its own.
 constexpr const char *inside = "/usr/lib/nvtaskset/libnvtaskset.so";
 
@@ -50,7 +44,7 @@ Outcome<std::string> partitions_text(const Options &options) {
     return text;
 }
 
-Json document(const Options &options, const std::string &partitions, const std::string &library,
+Json edits_of(const Options &options, const std::string &partitions, const std::string &library,
               const std::string &tool) {
     Json env = Json::array({std::string(injection_variable) + "=" + inside});
     if (!partitions.empty())
@@ -68,50 +62,19 @@ Json document(const Options &options, const std::string &partitions, const std::
                        {"args", Json::array({"nvtaskset", "--check-image"})}};
     if (!options.best_effort)
         edits["hooks"] = Json::array({hook});
-    const Json device = {{"name", options.cdi}, {"containerEdits", edits}};
-    return {{"cdiVersion", "0.5.0"}, {"kind", kind}, {"devices", Json::array({device})}};
-}
-
-/// As a whole, since runtimes read all files of the folder whenever they start a container.
-Outcome<void> write_file(const fs::path &folder, const std::string &name, const std::string &text) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    const std::string path = folder / name, problem = "cannot write " + path + ": ";
-    if (error)
-        return fail(problem + error.message() + "; --cdi-folder names another folder");
-    // Runtimes take files that end with .json.
-    std::string fresh = folder / ("." + name + ".XXXXXX");
-    const int file = mkostemp(fresh.data(), O_CLOEXEC);
-    if (file < 0)
-        return fail(problem + std::strerror(errno) + "; --cdi-folder names another folder");
-    const ssize_t sent = write(file, text.data(), text.size());
-    int failed = sent == static_cast<ssize_t>(text.size()) ? 0 : sent < 0 ? errno : ENOSPC;
-    if (!failed && fchmod(file, 0644) < 0)
-        failed = errno;
-    if (close(file) < 0 && !failed)
-        failed = errno;
-    if (!failed && rename(fresh.c_str(), path.c_str()) < 0)
-        failed = errno;
-    if (!failed)
-        return {};
-    unlink(fresh.c_str());
-    return fail(problem + std::strerror(failed));
+    return edits;
 }
 
 } // namespace
 
 Exit write_device(const Options &options) {
-    std::error_code error;
-    const std::string library = injection_path(),
-                      tool = fs::read_symlink("/proc/self/exe", error).string();
+    const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
         return refuse("the library that keeps programs to a partition is not installed: " +
                       library);
-    // Runtimes run the tool as root, and containers of all users have the library.
-    for (const std::string &path : {library, tool})
-        if (!is_private(path))
-            return refuse("others than you and root can change " + path +
-                          ", which containers would run; install nvtaskset where only root writes");
+    const auto tool = base::expect_private(library).and_then(base::own_path_for_hooks);
+    if (!tool)
+        return refuse(tool.error());
     std::string partitions;
     if (!options.prepare) {
         const auto text = partitions_text(options);
@@ -119,14 +82,14 @@ Exit write_device(const Options &options) {
             return refuse(text.error());
         partitions = *text;
     }
-    const std::string content = document(options, partitions, library, tool).dump(1) + "\n";
-    const std::string name = "nvdebug.io-tpcs-" + options.cdi + ".json";
-    if (const auto done = write_file(options.cdi_folder, name, content); !done)
+    const base::ContainerDevice device{"nvdebug.io/tpcs", options.cdi,
+                                       edits_of(options, partitions, library, *tool)};
+    if (const auto done = base::write_device(device, options.cdi_folder); !done)
         return refuse(done.error());
     if (options.mps && !options.prepare)
         note(options, "containers with this device take turns with other tasks, each on its TPCs, "
                       "unless they are clients of an MPS server (docs/containers.md)");
-    std::printf("%s=%s\n", kind, options.cdi.c_str());
+    std::printf("%s\n", device.whole_name().c_str());
     return written(Exit::done);
 }
 

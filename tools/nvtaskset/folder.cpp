@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +11,6 @@
 
 namespace nvtaskset {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool is_own_directory(const std::string &path) {
     struct stat found {};
@@ -56,21 +53,6 @@ std::string runtime_path() {
     if (const std::string usual = "/run/user/" + user; is_own_directory(usual))
         return usual + "/nvtaskset";
     return "/tmp/nvtaskset-" + user;
-}
-
-bool is_private(const std::string &path) {
-    std::error_code error;
-    const fs::path whole = fs::canonical(path, error);
-    fs::path part;
-    for (const fs::path &name : whole) {
-        part /= name;
-        struct stat found {};
-        if (lstat(part.c_str(), &found) < 0 || (found.st_uid != geteuid() && found.st_uid != 0))
-            return false;
-        if ((found.st_mode & 022) && !(found.st_mode & S_ISVTX))
-            return false;
-    }
-    return !error && !whole.empty();
 }
 
 } // namespace nvtaskset

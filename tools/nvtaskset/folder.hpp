@@ -35,7 +35,4 @@ class Folder {
 /// `/tmp/nvtaskset-UID`.
 [[nodiscard]] std::string runtime_path();
 
-/// Returns whether only this user and root can change what the existing path leads to.
-bool is_private(const std::string &path);
-
 } // namespace nvtaskset

@@ -7,19 +7,21 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "elf_file.hpp"
+#include "lib/base/container_device.hpp"
 #include "messages.hpp"
 
 namespace nvtaskset {
 namespace {
 
+namespace base = nvdebug::base;
+
 constexpr unsigned minor_needed = 28;
-constexpr std::size_t state_bytes_max = 1 << 20, config_bytes_max = 16 << 20;
+constexpr std::size_t config_bytes_max = 16 << 20;
 constexpr const char *advice =
     "; use another image, or write the CDI file anew with --best-effort to have programs run on "
     "the whole GPU";
@@ -66,34 +68,12 @@ int find_below(int root, const char *path) {
     return static_cast<int>(syscall(SYS_openat2, root, path, &how, sizeof(how)));
 }
 
-Outcome<std::string> read_whole(int descriptor, std::size_t bytes_max, const std::string &what) {
-    std::string text;
-    std::array<char, 4096> part;
-    for (ssize_t n = 0; (n = read(descriptor, part.data(), part.size())) != 0;) {
-        if (n < 0)
-            return fail("cannot read " + what + ": " + std::strerror(errno));
-        text.append(part.data(), static_cast<std::size_t>(n));
-        if (text.size() > bytes_max)
-            return fail(what + " is longer than " + std::to_string(bytes_max >> 20) + " MiB");
-    }
-    return text;
-}
-
-/// A string of the document; empty: it has none there.
-std::string text_at(const std::string &document, const char *pointer) {
-    const auto json = nlohmann::json::parse(document, nullptr, false);
-    const nlohmann::json::json_pointer place(pointer);
-    if (json.is_discarded() || !json.contains(place) || !json.at(place).is_string())
-        return "";
-    return json.at(place).get<std::string>();
-}
-
 /// The folder that becomes the container's root.
 Outcome<std::string> root_of_state() {
-    const auto state = read_whole(STDIN_FILENO, state_bytes_max, "the container's state on stdin");
+    const auto state = base::read_container_state();
     if (!state)
         return fail(state.error());
-    const std::string bundle = text_at(*state, "/bundle");
+    const std::string bundle = base::text_at(*state, "/bundle");
     if (bundle.empty())
         return fail("stdin has no state of a container with a bundle; container runtimes call "
                     "--check-image as a createContainer hook",
@@ -102,10 +82,10 @@ Outcome<std::string> root_of_state() {
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (opened.number() < 0)
         return fail("cannot open " + file + ": " + std::strerror(errno));
-    const auto config = read_whole(opened.number(), config_bytes_max, file);
+    const auto config = base::read_json(opened.number(), config_bytes_max, file);
     if (!config)
         return fail(config.error());
-    const std::string root = text_at(*config, "/root/path");
+    const std::string root = base::text_at(*config, "/root/path");
     if (root.empty())
         return fail(file + " has no root.path");
     return root.front() == '/' ? root : bundle + "/" + root;

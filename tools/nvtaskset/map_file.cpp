@@ -9,6 +9,7 @@
 
 #include "apart.hpp"
 #include "folder.hpp"
+#include "lib/base/private_path.hpp"
 #include "lib/partition/text.hpp"
 #include "lib/partition/variables.hpp"
 #include "probe.hpp"
@@ -17,6 +18,7 @@ namespace nvtaskset {
 namespace {
 
 namespace fs = std::filesystem;
+using nvdebug::base::is_private;
 
 constexpr off_t map_bytes_max = 1 << 20;
 constexpr unsigned written_by_others = 022;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "options.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <getopt.h>
@@ -11,21 +9,6 @@
 #include "option_table.hpp"
 
 namespace nvtaskset {
-
-namespace {
-
-constexpr std::size_t device_name_max = 63;
-
-/// Does CDI permit that name of a device? A longer one might be no file's.
-bool is_device_name(const std::string &name) {
-    const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    return !name.empty() && name.size() <= device_name_max && is_plain(name.front()) &&
-           is_plain(name.back()) && std::ranges::all_of(name, [&](char c) {
-               return is_plain(c) || std::strchr("_-.:", c) != nullptr;
-           });
-}
-
-} // namespace
 
 std::string parse(int argc, char **argv, Options &options) {
     std::string letters = "+:";
@@ -88,7 +71,7 @@ std::string parse(int argc, char **argv, Options &options) {
             break;
         case opt_cdi:
             options.cdi = optarg;
-            if (!is_device_name(options.cdi))
+            if (!nvdebug::base::is_device_name(options.cdi))
                 return "--cdi takes a name of letters, digits and _-.: that begins and ends with a "
                        "letter or digit, not '" +
                        options.cdi + "'";

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "lib/base/container_device.hpp"
 #include "lib/partition/gpu_map.hpp"
 
 namespace nvtaskset {
@@ -21,7 +22,8 @@ struct Options {
     std::uint32_t turn = 0; ///< 0: any
     pid_t pid = 0;
     std::string cdi; ///< the name of a device of containers; empty: none is written
-    std::string cdi_folder = "/run/cdi"; ///< until the next boot, as UUIDs and TPCs are looked up
+    /// Until the next boot, as UUIDs and TPCs are looked up.
+    std::string cdi_folder = nvdebug::base::device_folder;
     bool cdi_folder_named = false, check_image = false;
     bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
     std::vector<std::string> command;
