@@ -51,6 +51,9 @@ def test_completion_offers_every_option():
     ("command:a=la", "command:a=latency "),
     ("7=share:30%,ca", "7=share:30%,cap:"),
     ("-f go", "-f goals.toml "),
+    ("--cdi sh", "--cdi share:"),
+    ("--cdi share:30%,la", "--cdi share:30%,latency "),
+    ("--cdi latency --cdi-folder go", "--cdi latency --cdi-folder goals.toml "),
 ))
 def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
     shells.needs(shell)

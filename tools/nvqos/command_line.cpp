@@ -5,12 +5,20 @@
 #include <charconv>
 #include <fmt/format.h>
 
+#include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
 
 using nvdebug::base::printable;
+
+namespace {
+
+const std::vector<std::string> goal_forms = {
+    "share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"};
+
+} // namespace
 
 const std::vector<Option> &options() {
     static const std::vector<Option> all = {
@@ -29,6 +37,13 @@ const std::vector<Option> &options() {
                      Socket::usual_path),
          {},
          true},
+        {"--cdi", "", "GOAL", "write that device's file; containers with it have the goal",
+         goal_forms},
+        {"--cdi-folder", "", "FOLDER",
+         fmt::format("there (default: {}, until the next boot; /etc/cdi stays)",
+                     nvdebug::base::device_folder)},
+        {"--hold-container", "", "GOAL",
+         "what the file has runtimes run: asks the nvqos at --socket", goal_forms},
         {"--for", "", "TIME", "end after that time, as 90s"},
         {"--interval", "-i", "TIME", "how often the table is printed (default: 1s)"},
         {"--dry-run", "", "", "print what would be kept or refused, and change nothing"},
@@ -93,6 +108,18 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
         invocation.length = length;
     } else if (name == "--socket") {
         invocation.socket = value;
+    } else if (name == "--cdi" || name == "--hold-container") {
+        if (!invocation.container.goal.empty())
+            return fail(bad_usage, "--cdi and --hold-container take one goal for all that is in "
+                                   "the container, as share:30%,cap:50%; give one of them once");
+        if (auto goal = parse_goal(value); !goal)
+            return fail(bad_usage, name + ": " + goal.error().sentence);
+        invocation.container.goal = value;
+        if (invocation.what == Invocation::What::run)
+            invocation.what =
+                name == "--cdi" ? Invocation::What::write_device : Invocation::What::hold_container;
+    } else if (name == "--cdi-folder") {
+        invocation.cdi_folder = value;
     } else if (name == "--interval") {
         return take_time(option, value, 100 * qos::ms, invocation.interval);
     } else if (name == "--metrics") {
@@ -131,14 +158,40 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
     return asked;
 }
 
+namespace {
+
+/// Of a device or its hook, whose options are few.
+Outcome<Invocation> finish_container(Invocation invocation, const std::vector<std::string> &named,
+                                     bool has_words) {
+    const bool writes = invocation.what == Invocation::What::write_device;
+    const std::string own = writes ? "--cdi" : "--hold-container";
+    for (const std::string &name : named)
+        if (name != own && name != "--gpu" && name != "--socket" &&
+            (name != "--cdi-folder" || !writes))
+            return fail(bad_usage, name + " has no effect with " + own);
+    if (has_words)
+        return fail(bad_usage, own + " takes a goal, and no WHO=GOAL: the tenant is the container "
+                                     "that has the device");
+    invocation.container.gpus = invocation.typed.gpus;
+    invocation.container.socket = invocation.socket.value_or(Socket::usual_path);
+    if (!invocation.container.socket.starts_with('/'))
+        return fail(bad_usage, "--socket takes a path from the root on with " + own +
+                                   ", since runtimes have folders of their own");
+    return invocation;
+}
+
+} // namespace
+
 Outcome<Invocation> parse(const std::vector<std::string> &words) {
     Invocation invocation;
-    bool only_goals = false;
+    std::vector<std::string> named;
+    bool only_goals = false, has_words = false;
     for (std::size_t at = 0; at < words.size(); at++) {
         std::string word = words[at];
         if (only_goals || !word.starts_with('-')) {
             if (auto added = add_word(word, invocation.typed); !added)
                 return tl::unexpected(added.error());
+            has_words = true;
             continue;
         }
         if (word == "--") {
@@ -165,9 +218,14 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
         }
         if (auto taken = take(*option, value.value_or(""), invocation); !taken)
             return tl::unexpected(taken.error());
+        named.push_back(option->name);
     }
-    if (invocation.what != Invocation::What::run)
+    if (invocation.what == Invocation::What::help || invocation.what == Invocation::What::version)
         return invocation;
+    if (invocation.what != Invocation::What::run)
+        return finish_container(std::move(invocation), named, has_words);
+    if (std::ranges::find(named, "--cdi-folder") != named.end())
+        return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
@@ -211,7 +269,9 @@ std::string help() {
                   "  sudo nvqos container:3f2a=share:30% job:17=cap:20%\n"
                   "      a part for one tenant, and an end for another\n"
                   "  sudo nvqos --socket\n"
-                  "      goals that Slurm's plugin and the like ask for\n\n"
+                  "      goals that Slurm's plugin and the like ask for\n"
+                  "  sudo nvqos --cdi share:30%\n"
+                  "      a device for containers: nvdebug.io/qos=share-30\n\n"
                   "Exit status: 0; 1: usage; 2: it failed, or goals cannot be kept; 3: not with "
                   "this driver;\n"
                   "4: a goal was not kept.\nManual: nvqos(1)\n";
@@ -222,7 +282,10 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
     std::vector<std::string> candidates, found;
     const Option *const before = words.size() > 1 ? find(words[words.size() - 2]) : nullptr;
     if (before && !before->value.empty() && !before->may_lack_value) {
-        candidates = before->choices;
+        // Of goals the last one; those before it stay.
+        const std::size_t comma = before->value == "GOAL" ? typed.rfind(',') : typed.npos;
+        for (const std::string &choice : before->choices)
+            candidates.push_back(typed.substr(0, comma + 1) + choice);
     } else if (typed.starts_with('-')) {
         for (const Option &option : options())
             candidates.push_back(option.name);
@@ -230,8 +293,7 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
         const std::size_t comma = typed.rfind(',');
         const std::string head =
             typed.substr(0, std::max(sign, comma == typed.npos ? sign : comma) + 1);
-        for (const char *const goal :
-             {"share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"})
+        for (const std::string &goal : goal_forms)
             candidates.push_back(head + goal);
     } else {
         candidates = {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};

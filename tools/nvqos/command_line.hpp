@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "container.hpp"
 #include "goals.hpp"
+#include "lib/base/container_device.hpp"
 
 namespace nvqos {
 
@@ -23,13 +25,15 @@ const std::vector<Option> &options();
 
 /// What was typed.
 struct Invocation {
-    enum class What { run, help, version } what = What::run;
+    enum class What { run, help, version, write_device, hold_container } what = What::run;
     Asked asked;
     std::optional<std::string> file; ///< it is read again on SIGHUP
     Asked typed;                     ///< what of asked was not in the file
     bool has_epoch = false, has_scheme = false;
     std::optional<qos::Ns> length; ///< --for
     std::optional<std::string> socket;
+    ContainerGoal container; ///< --cdi, --hold-container
+    std::string cdi_folder = nvdebug::base::device_folder;
     qos::Ns interval = qos::second;
     std::optional<std::string> metrics; ///< a file
     bool dry_run = false, json = false, quiet = false;

@@ -322,6 +322,15 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
         return write(help()).map([] { return done; });
     if (invocation->what == Invocation::What::version)
         return write("nvqos " NVQOS_VERSION "\n").map([] { return done; });
+    const ContainerGoal &container = invocation->container;
+    if (invocation->what == Invocation::What::write_device) {
+        const auto device = write_goal_device(container, invocation->cdi_folder);
+        if (!device)
+            return tl::unexpected(device.error());
+        return write(*device + "\n").map([] { return done; });
+    }
+    if (invocation->what == Invocation::What::hold_container)
+        return hold_container(container).map([] { return done; });
     const auto tree = open();
     if (!tree)
         return fail(tree.error());

@@ -27,16 +27,6 @@ tl::unexpected<Failure> cannot(const std::string &what, const std::string &path)
                                     ::strerrordesc_np(errno)));
 }
 
-Outcome<sockaddr_un> address_of(const std::string &path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof(address.sun_path))
-        return fail(bad_usage, fmt::format("the path of a socket has 1 to {} bytes, not {}",
-                                           sizeof(address.sun_path) - 1, path.size()));
-    std::memcpy(address.sun_path, path.data(), path.size());
-    return address;
-}
-
 std::string folder_of(const std::string &path) {
     const std::size_t slash = path.rfind('/');
     return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -72,6 +62,16 @@ bool is_of(uid_t peer, int descriptor) {
 }
 
 } // namespace
+
+Outcome<sockaddr_un> address_of(const std::string &path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof(address.sun_path))
+        return fail(bad_usage, fmt::format("the path of a socket has 1 to {} bytes, not {}",
+                                           sizeof(address.sun_path) - 1, path.size()));
+    std::memcpy(address.sun_path, path.data(), path.size());
+    return address;
+}
 
 Ns Socket::Client::limit() const {
     return since + (in.empty() && out.empty() ? longest_idle : patience);

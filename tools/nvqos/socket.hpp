@@ -9,12 +9,16 @@
 #include <poll.h>
 #include <string>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <vector>
 
 #include "failure.hpp"
 #include "lib/qos/goal.hpp"
 
 namespace nvqos {
+
+/// Fails if the path is empty or too long for a socket.
+Outcome<sockaddr_un> address_of(const std::string &path);
 
 /// Never waits: what others send or take slowly is taken up again when they are ready.
 class Socket {

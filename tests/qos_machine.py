@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos with its socket over the stand-in for the driver, with real processes as tasks. Takes root, as nvqos does."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import jsonschema
+import pytest
+from ctl import ROOT
+
+PATIENCE_S = 60
+FIRST_US = 2000
+PROGRAM = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
+SCHEMAS = ROOT / "tools/nvqos/schema"
+
+
+def build():
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "nvqos_stand_in", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_stand_in"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def comes_true(condition):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def keepers(folder):
+    """Processes of that name with this stand-in's file of changes open."""
+    found = set()
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (path / "comm").read_text(encoding="utf-8").strip() == "nvdebug-keeper" and f"NVQOS_STAND_IN={folder}\0".encode() in (
+                    path / "environ").read_bytes():
+                found.add(int(path.name))
+    return found
+
+
+class Machine:
+    """A GPU, tasks and nvqos in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.path = folder / "run/nvqos.sock"
+        (folder / "tasks").mkdir()
+        self.started = []
+        self.nvqos = None
+
+    def start(self, *words, wait=True):
+        """nvqos, with a /run of its own."""
+        script = 'mount -t tmpfs none /run && exec "$@"'
+        with open(self.folder / "errors", "ab") as errors:
+            self.nvqos = subprocess.Popen(
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM, f"--socket={self.path}", *words],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+        self.started.append(self.nvqos)
+        if wait:
+            assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)
+            assert self.nvqos.poll() is None, self.errors()
+        return self.nvqos
+
+    def errors(self):
+        return (self.folder / "errors").read_text(encoding="utf-8")
+
+    def answers(self):
+        with contextlib.suppress(OSError):
+            return self.ask("list").startswith("ok ")
+        return False
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(PATIENCE_S)
+        client.connect(str(self.path))
+        return client
+
+    def ask(self, line):
+        return self.ask_bytes(line.encode() + b"\n")
+
+    def ask_bytes(self, line):
+        with self.connect() as client:
+            client.sendall(line)
+            return client.makefile(encoding="utf-8").readline().rstrip("\n")
+
+    def process(self, *command, gpu=True):
+        process = subprocess.Popen(command or ["sleep", "1000"], stdin=subprocess.DEVNULL)
+        self.started.append(process)
+        if gpu:
+            self.use_gpu(process.pid)
+        return process
+
+    def use_gpu(self, pid):
+        (self.folder / "tasks" / str(pid)).touch()
+
+    def changes(self, pid):
+        """Of a task, in their order."""
+        with contextlib.suppress(FileNotFoundError):
+            lines = (self.folder / "changes").read_text(encoding="utf-8").splitlines()
+            return [(what, int(value)) for who, what, value in (line.split() for line in lines) if int(who) == pid]
+        return []
+
+    def timeslice(self, pid):
+        return ([value for what, value in self.changes(pid) if what == "timeslice"] or [FIRST_US])[-1]
+
+    def is_enabled(self, pid):
+        return [value for what, value in self.changes(pid) if what == "channels"][-1:] != [0]
+
+    def list(self):
+        answer = self.ask("list")
+        assert answer.startswith("ok "), answer
+        held = json.loads(answer[3:])
+        jsonschema.validate(held, json.loads((SCHEMAS / "nvqos.held.json").read_text(encoding="utf-8")),
+                            jsonschema.Draft202012Validator)
+        return held
+
+    def names(self):
+        return [one["name"] for one in self.list()]
+
+    def end(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.wait(PATIENCE_S)
+            if process.stdout:
+                process.stdout.close()
+
+
+@pytest.fixture(name="machine")
+def fixture_machine():
+    """In a folder with a short name: that of a socket has 107 bytes at most."""
+    build()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qos.", dir="/tmp"))
+    machine = Machine(folder)
+    try:
+        yield machine
+    finally:
+        machine.end()
+        left = not comes_true(lambda: not keepers(folder))
+        shutil.rmtree(folder)
+    assert not left, "a keeper is left"
+
+
+@pytest.fixture(name="kept")
+def fixture_kept(machine):
+    machine.start("--quiet")
+    return machine

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos --cdi: goals as devices of containers, by podman and runc, with nvqos over the stand-in for the driver."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+
+import jsonschema
+import pytest
+from containers import LIMITS
+from ctl import ROOT, built
+from qos_machine import FIRST_US, PATIENCE_S, comes_true
+
+pytest_plugins = ["containers", "qos_machine"]
+SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text(encoding="utf-8"))
+IDS = "[0-9a-f]{64}"
+
+
+def nvqos(*words, text=""):
+    done = subprocess.run([built("tool", "bin/nvqos"), *map(str, words)], input=text, capture_output=True, text=True, check=False,
+                          timeout=PATIENCE_S)
+    assert len(done.stderr.splitlines()) <= 1
+    return done.returncode, done.stdout, done.stderr
+
+
+# --- the file ---
+
+@pytest.mark.parametrize("words, name, hook", (
+    (("--cdi", "share:30%"), "share-30", ["--hold-container=share:30%", "--socket=/run/nvdebug/nvqos.sock"]),
+    (("--cdi=share:12.5%,cap:50%", "-g", "1", "-g", "0"), "share-12.5-cap-50-gpu1-gpu0",
+     ["--hold-container=share:12.5%,cap:50%", "--socket=/run/nvdebug/nvqos.sock", "--gpu=1", "--gpu=0"]),
+    (("--socket=/run/other", "--cdi", "timeslice:500us"), "timeslice-500us",
+     ["--hold-container=timeslice:500us", "--socket=/run/other"]),
+    (("--cdi", "latency"), "latency", ["--hold-container=latency", "--socket=/run/nvdebug/nvqos.sock"]),
+    (("--cdi", "best-effort:2"), "best-effort-2", ["--hold-container=best-effort:2", "--socket=/run/nvdebug/nvqos.sock"])))
+def test_a_device(tmp_path, words, name, hook):
+    assert nvqos(*words, "--cdi-folder", tmp_path / "cdi") == (0, f"nvdebug.io/qos={name}\n", "")
+    file = tmp_path / f"cdi/nvdebug.io-qos-{name}.json"
+    assert file.stat().st_mode & 0o777 == 0o644
+    document = json.loads(file.read_text(encoding="utf-8"))
+    jsonschema.validate(document, SCHEMA)
+    assert document["kind"] == "nvdebug.io/qos"
+    program = str(built("tool", "bin/nvqos"))
+    assert document["devices"] == [{"name": name, "containerEdits": {"hooks": [
+        {"hookName": "createRuntime", "path": program, "args": ["nvqos", *hook]}]}}]
+
+
+@pytest.mark.parametrize("words, sentence, status", (
+    (("--cdi", "fast"), "--cdi: 'fast' is no goal", 1),
+    (("--cdi", ""), "--cdi: '' is no goal", 1),
+    (("--cdi", "latency:"), "cannot be the name of a device", 1),
+    (("--cdi", "latency", *("-g 4294967295 " * 6).split()), "cannot be the name of a device", 1),
+    (("--cdi", "latency", "--cdi", "cap:3%"), "take one goal", 1),
+    (("--cdi", "latency", "--hold-container", "latency"), "take one goal", 1),
+    (("--cdi", "latency", "--dry-run"), "--dry-run has no effect with --cdi", 1),
+    (("--hold-container", "latency", "--cdi-folder", "x"), "--cdi-folder has no effect with --hold-container", 1),
+    (("--cdi", "latency", "7=latency"), "no WHO=GOAL", 1),
+    (("--cdi", "latency", "--socket=x"), "a path from the root on", 1),
+    (("--cdi-folder", "x", "7=latency"), "--cdi-folder is where --cdi writes", 1),
+    (("--cdi", "latency", "--cdi-folder", "/proc/x"), "cannot write /proc/x/nvdebug.io-qos-latency.json", 2)))
+def test_devices_that_cannot_be(words, sentence, status):
+    found, out, err = nvqos(*words)
+    assert (found, out) == (status, "") and err.startswith("nvqos: ") and sentence in err
+
+
+def test_a_program_that_others_can_change(tmp_path):
+    """Runtimes run it as root."""
+    place = tmp_path / "open"
+    place.mkdir()
+    shutil.copy2(built("tool", "bin/nvqos"), place)
+    place.chmod(0o777)
+    done = subprocess.run([place / "nvqos", "--cdi", "latency", "--cdi-folder", tmp_path / "cdi"], capture_output=True, text=True,
+                          check=False, timeout=PATIENCE_S,
+                          env=os.environ | {"LD_LIBRARY_PATH": str(built("tool", "bin/nvqos").parents[1] / "lib/nvdebug")})
+    assert done.returncode == 2 and "others than you and root can change" in done.stderr
+    assert not (tmp_path / "cdi").exists()
+
+
+def test_help_comes_before_a_device(tmp_path):
+    assert "Usage" in nvqos("--help", "--cdi", "latency", "--cdi-folder", tmp_path)[1] and not list(tmp_path.iterdir())
+
+
+# --- the hook, as a runtime calls it ---
+
+def state(pid, name="a"):
+    return json.dumps({"ociVersion": "1.0.2", "id": name, "pid": pid, "bundle": "/nonexistent"})
+
+
+@pytest.mark.parametrize("text", ("", "{", "[]", '{"id": "a"}', '{"pid": 7}', '{"id": 7, "pid": 7}', '{"id": "a b", "pid": 7}',
+                                  '{"id": "a", "pid": -7}', '{"id": "a", "pid": "7"}', state(1), state(0)))
+def test_a_state_that_is_none(text):
+    status, out, err = nvqos("--hold-container", "latency", text=text)
+    assert (status, out) == (1, "") and "stdin has no state of a container" in err
+
+
+def test_a_container_without_a_cgroup_of_its_own():
+    """It has that of whoever started it, in which others are, too."""
+    status, _, err = nvqos("--hold-container", "latency", text=state(os.getpid()))
+    assert status == 2 and "the container has no cgroup of its own" in err
+    status, _, err = nvqos("--hold-container", "latency", text=state(999999999))
+    assert status == 2 and "the container has no cgroup of its own" in err
+
+
+@pytest.fixture(name="outside")
+def fixture_outside():
+    """A process in a cgroup of its own, by runc's first controller here."""
+    root = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/devices", "/sys/fs/cgroup"))
+                 if os.access(path / "cgroup.procs", os.W_OK)), None)
+    if root is None:
+        pytest.skip("no cgroup can be made here")
+    relative = pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8")
+    own = re.search(r"^\d+:(?:devices)?:/(.*)$", relative, re.M)[1]
+    place = root / own / f"nvqos-test-{os.getpid()}" / "a-long-name-so-that-it-is-the-longest-of-all-controllers"
+    place.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        try:
+            (place / "cgroup.procs").write_text(str(process.pid), encoding="ascii")
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            for folder in (place, place.parent):
+                assert comes_true(lambda folder=folder: not (folder / "cgroup.procs").read_text(encoding="ascii"))
+                folder.rmdir()
+
+
+class Fake:
+    """Answers at a socket with one line."""
+
+    def __init__(self, path, answer):
+        self.heard = b""
+        self.listening = socket.socket(socket.AF_UNIX)
+        self.listening.bind(str(path))
+        self.listening.listen()
+        self.answer = answer
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        client, _ = self.listening.accept()
+        with client:
+            self.heard = client.recv(4096)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                client.sendall(self.answer)
+
+    def end(self):
+        self.thread.join(PATIENCE_S)
+        self.listening.close()
+
+
+@pytest.mark.parametrize("answer, status, sentence", (
+    (b"ok\n", 0, ""), (b"ok but more\n", 0, ""),
+    (b"refused GPU 0: 105 %\n", 2, "the container does not start: its goal share:30% is not kept: GPU 0: 105 %\n"),
+    (b"error a is held\x1b\n", 2, "is not kept: a is held\N{REPLACEMENT CHARACTER}\n"),
+    (b"okay\n", 2, "is no nvqos"), (b"refused\n", 2, "is no nvqos"), (b"\n", 2, "no nvqos answers"), (b"", 2, "no nvqos answers"),
+    (b"ok", 2, "no nvqos answers"), (b"x" * (1 << 21), 2, "no nvqos answers")), ids=range(10))
+def test_answers(tmp_path, outside, answer, status, sentence):
+    """None but a whole line that begins with ok lets the container start."""
+    fake = Fake(tmp_path / "sock", answer)
+    found, out, err = nvqos("--hold-container", "share:30%", "-g", "1", f"--socket={tmp_path}/sock", text=state(outside.pid, "x"))
+    assert (found, out) == (status, "") and sentence in err
+    fake.end()
+    heard = fake.heard.decode()
+    assert heard.startswith(f"hold container:x share:30% gpu=1 pid={outside.pid} holder={outside.pid} cgroup=/")
+    assert "/a-long-name" in heard and heard.endswith("\n")
+
+
+def test_nobody_answers(tmp_path, outside):
+    status, _, err = nvqos("--hold-container", "share:30%", f"--socket={tmp_path}/sock", text=state(outside.pid))
+    assert status == 2
+    assert f"no nvqos answers at {tmp_path}/sock: No such file or directory; start one with --socket" in err
+
+
+# --- real containers ---
+
+@pytest.fixture(scope="module", name="image")
+def fixture_image(podman):
+    root = podman.folder / "busybox"
+    (root / "bin").mkdir(parents=True)
+    for name in ("sleep", "echo", "sh"):
+        shutil.copy("/bin/busybox", root / "bin" / name)
+    return podman.image("busybox", root)
+
+
+class Containers:
+    """Containers with a device of a goal, at the socket of one nvqos."""
+
+    def __init__(self, podman, machine, image):
+        self.podman, self.machine, self.image = podman, machine, image
+        self.started = []
+
+    def words(self, device, *words):
+        return (f"--device=nvdebug.io/qos={device}", self.image, *words)
+
+    def before(self, goal):
+        return f"{built('tool', 'bin/nvqos')} --cdi {goal} --socket={self.machine.path} >/dev/null"
+
+    def run(self, goal, device, *words):
+        """One that ends by itself."""
+        return self.podman.run(*self.words(device, *words), before=self.before(goal))
+
+    def start(self, goal, device):
+        """One that sleeps; the number of its process, when it is held."""
+        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {{ {self.before(goal)}; }} && exec podman "$@"'
+        words = (*self.podman.options, "run", "--rm", "--network=none", *LIMITS, *self.words(device, "/bin/sleep", "1000"))
+        known = set(self.pids())
+        process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", *map(str, words)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        assert comes_true(lambda: set(self.pids()) - known or process.poll() is not None)
+        assert process.poll() is None, process.stderr.read()
+        pid, = set(self.pids()) - known
+        return pid
+
+    def pids(self):
+        return [pid for one in self.machine.list() for pid in one["pids"]]
+
+    def end(self):
+        for pid in self.pids() if self.machine.nvqos and self.machine.nvqos.poll() is None else ():
+            os.kill(pid, signal.SIGKILL)
+        for process in self.started:
+            process.wait(PATIENCE_S)
+            process.stderr.close()
+
+
+@pytest.fixture(name="containers")
+def fixture_containers(podman, machine, image):
+    made = Containers(podman, machine, image)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def test_a_container_has_its_share_until_it_ends(containers, machine):
+    machine.start("--quiet")
+    other = machine.process()
+    pid = containers.start("share:30% -g 0", "share-30-gpu0")
+    held, = machine.list()
+    assert re.fullmatch(f"container:{IDS}", held["name"]) and held["goal"] == "share 30 %" and held["gpus"] == [0]
+    assert held["holder"] == pid and held["name"].removeprefix("container:") in held["cgroups"][0]
+    machine.use_gpu(pid)
+    assert comes_true(lambda: machine.timeslice(pid) != FIRST_US and machine.timeslice(other.pid) != FIRST_US)
+    assert comes_true(lambda: 25 < machine.list()[0]["got"][0]["percent"] < 40)
+    os.kill(pid, signal.SIGKILL)
+    assert comes_true(lambda: machine.list() == [] and machine.timeslice(other.pid) == FIRST_US)
+
+
+def test_what_comes_into_a_container_later(containers, machine):
+    """As `podman exec` starts it: not a child of the container's first process, but in its cgroup."""
+    machine.start("--quiet")
+    pid = containers.start("cap:20%", "cap-20")
+    late = machine.process(gpu=False)
+    for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        place = pathlib.Path("/sys/fs/cgroup", controllers.removeprefix("name="), path[1:], "cgroup.procs")
+        if "libpod" in path and place.exists():
+            place.write_text(str(late.pid), encoding="ascii")
+    machine.use_gpu(late.pid)
+    assert comes_true(lambda: not machine.is_enabled(late.pid)), "its cap pauses it"
+
+
+def test_a_container_that_is_refused_does_not_start(containers, machine):
+    machine.start("--quiet")
+    one = machine.process()
+    assert machine.ask(f"hold job:1 share:75% pid={one.pid}") == "ok"
+    done = containers.run("share:30%", "share-30", "/bin/echo", "started")
+    assert done.returncode != 0 and "started" not in done.stdout
+    assert "nvqos: the container does not start: its goal share:30% is not kept: GPU 0: shares and speeds add up to 105 %" in done.stderr
+    assert machine.names() == ["job:1"]
+    machine.ask("release job:1")
+    assert containers.run("share:30%", "share-30", "/bin/echo", "started").stdout == "started\n"
+    assert comes_true(lambda: machine.names() == [])
+
+
+def test_without_nvqos_a_container_does_not_start(containers, machine):
+    done = containers.run("share:30%", "share-30", "/bin/echo", "started")
+    assert done.returncode != 0 and "started" not in done.stdout
+    assert f"no nvqos answers at {machine.path}: No such file or directory" in done.stderr
+    # One that was killed leaves its socket.
+    machine.start("--quiet").kill()
+    machine.nvqos.wait(PATIENCE_S)
+    done = containers.run("share:30%", "share-30", "/bin/echo", "started")
+    assert done.returncode != 0 and "started" not in done.stdout and "Connection refused" in done.stderr
+
+
+def test_two_goals_of_one_container_are_refused(containers, machine):
+    """A process is of one tenant: the second goal would not be kept."""
+    machine.start("--quiet")
+    done = containers.podman.run("--device=nvdebug.io/qos=share-30", *containers.words("cap-50", "/bin/echo", "started"),
+                                 before=f"{{ {containers.before('share:30%')} && {containers.before('cap:50%')}; }}")
+    assert done.returncode != 0 and "started" not in done.stdout and "is held with another goal (share 30 %)" in done.stderr
+    assert comes_true(lambda: machine.names() == [])

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "container.hpp"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+#include "client.hpp"
+#include "lib/base/cgroup.hpp"
+#include "lib/base/container_device.hpp"
+#include "lib/base/printable.hpp"
+
+namespace nvqos {
+namespace {
+
+namespace base = nvdebug::base;
+using Json = nlohmann::ordered_json;
+
+/// The path by which nvqos recognises the processes, in its cgroup namespace; empty: none.
+std::string cgroup_of(const std::string &process) {
+    std::ifstream file("/proc/" + process + "/cgroup");
+    return base::path_in(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+/// One word of a request that has the container's processes and no others in it.
+Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
+    const std::string cgroup = cgroup_of(std::to_string(pid));
+    // This process is the runtime's, and in no container.
+    if (cgroup.empty() || base::is_below(cgroup_of("self"), cgroup))
+        return fail(failed, "the container has no cgroup of its own, by which its processes would "
+                            "be recognised: start it without --cgroups=disabled");
+    if (cgroup.starts_with("/..") || cgroup.find(' ') != cgroup.npos)
+        return fail(failed,
+                    fmt::format("the container's cgroup {} is outside of this hook's, or has a "
+                                "blank in its path: start it below another --cgroup-parent",
+                                base::printable(cgroup)));
+    return cgroup;
+}
+
+} // namespace
+
+Outcome<std::string> device_name_of(const ContainerGoal &goal) {
+    std::string name;
+    for (const char c : goal.goal)
+        if (c != '%')
+            name += c == ':' || c == ',' ? '-' : c;
+    for (const std::uint32_t gpu : goal.gpus)
+        name += fmt::format("-gpu{}", gpu);
+    if (!base::is_device_name(name))
+        return fail(bad_usage, fmt::format("'{}' cannot be the name of a device: it has 63 "
+                                           "characters at most, and ends with a letter or digit",
+                                           base::printable(name)));
+    return name;
+}
+
+Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::string &folder) {
+    auto name = device_name_of(goal);
+    if (!name)
+        return name;
+    const auto program = base::own_path_for_hooks();
+    if (!program)
+        return fail(failed, program.error());
+    Json words = Json::array({"nvqos", "--hold-container=" + goal.goal, "--socket=" + goal.socket});
+    for (const std::uint32_t gpu : goal.gpus)
+        words.push_back(fmt::format("--gpu={}", gpu));
+    // Of the hooks before a process of the image runs, the one in which the state has the host's
+    // number of the process.
+    const Json hook = {{"hookName", "createRuntime"}, {"path", *program}, {"args", words}};
+    const base::ContainerDevice device{"nvdebug.io/qos", *name, {{"hooks", Json::array({hook})}}};
+    if (const auto written = base::write_device(device, folder); !written)
+        return fail(failed, written.error());
+    return device.whole_name();
+}
+
+Outcome<void> hold_container(const ContainerGoal &goal) {
+    const auto state = base::read_container_state();
+    if (!state)
+        return fail(failed, state.error());
+    const std::string id = base::text_at(*state, "/id");
+    const nlohmann::json::json_pointer pid_place("/pid");
+    const std::uint64_t pid =
+        state->contains(pid_place) && state->at(pid_place).is_number_unsigned()
+            ? state->at(pid_place).get<std::uint64_t>()
+            : 0;
+    // 1 is the number within the container.
+    if (id.empty() || id.find(' ') != id.npos || pid < 2)
+        return fail(bad_usage, "stdin has no state of a container with an id and the host's number "
+                               "of its process; container runtimes call --hold-container as a "
+                               "createRuntime hook");
+    const auto cgroup = own_cgroup_of(pid);
+    if (!cgroup)
+        return tl::unexpected(cgroup.error());
+    std::string line = fmt::format("hold container:{} {}", id, goal.goal);
+    for (const std::uint32_t gpu : goal.gpus)
+        line += fmt::format(" gpu={}", gpu);
+    // The process as well: an nvqos in another cgroup namespace has other paths.
+    line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);
+    const auto held = ask(goal.socket, line);
+    if (!held)
+        return fail(failed, fmt::format("the container does not start: its goal {} is not kept: {}",
+                                        goal.goal, held.error().sentence));
+    return {};
+}
+
+} // namespace nvqos
