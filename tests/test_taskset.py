@@ -54,8 +54,8 @@ def test_whole_gpcs_first(desk, size, gpcs):
     *((f"-i {words} -t 0", "is no list of GPUs", USAGE) for words in (",", "0,", ",0", "0,,0")),
     *((f"{option} {words}", "is no list of", USAGE) for option in ("-t", "-g")
       for words in (",", "0,", ",0", "0,,1", "0-", "-0-", "0--1")),
-    ("-t 0 -g 0", "-t, -g, -s, --whole and --prepare exclude each other", USAGE),
-    ("-t 0 --prepare", "-t, -g, -s, --whole and --prepare exclude each other", USAGE),
+    ("-t 0 -g 0", "-t, -g, -s, --whole, --in-flight and --prepare exclude each other", USAGE),
+    ("-t 0 --prepare", "-t, -g, -s, --whole, --in-flight and --prepare exclude each other", USAGE),
     ("-t 0 --spread", "--spread has an effect with -s alone", USAGE),
     ("--prepare --spread", "--spread has an effect with -s alone", USAGE),
     ("--whole", "--whole changes a running task", USAGE),

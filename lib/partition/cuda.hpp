@@ -23,6 +23,12 @@ enum Result : int {
 constexpr int sm_count = 16, major_capability = 75;
 constexpr unsigned launch_cluster = 4, launch_cooperative = 2;
 constexpr int node_kernel = 0, node_child_graph = 4;
+// CUstreamCaptureStatus, CUstreamCaptureMode, CUevent_flags
+constexpr int capture_none = 0, capture_relaxed = 2;
+constexpr unsigned event_without_time = 2;
+
+/// CU_STREAM_PER_THREAD
+inline const Handle stream_per_thread = reinterpret_cast<Handle>(std::uintptr_t{2});
 
 /// CUlaunchAttribute
 struct LaunchAttribute {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "gate.hpp"
 #include "parse.hpp"
 
 namespace nvtaskset {
@@ -286,6 +287,34 @@ bool Page::set(const Partition &partition) const {
 
 bool Page::clear(const Uuid &uuid) const {
     return write(uuid, {Use::whole, {}});
+}
+
+const Gate *Page::find_gate(const Uuid &uuid) const {
+    const Slot *const slot = find(uuid);
+    return slot ? &state_->gates[slot - state_->slots] : nullptr;
+}
+
+Gate *Page::take_gate(const Uuid &uuid) const {
+    Slot *const slot = take(uuid);
+    return slot ? &state_->gates[slot - state_->slots] : nullptr;
+}
+
+bool Page::limit(const Uuid &uuid, std::uint32_t in_flight) const {
+    Gate *const gate = take_gate(uuid);
+    if (!gate)
+        return false;
+    gate->limit = in_flight;
+    state_->has_limits = 1;
+    return true;
+}
+
+bool Page::lease_limit(const Uuid &uuid, std::uint32_t in_flight, std::uint64_t until_us) const {
+    Gate *const gate = take_gate(uuid);
+    if (!gate)
+        return false;
+    gate->lease = in_flight ? lease_word(in_flight, until_us) : 0;
+    state_->has_limits = 1;
+    return true;
 }
 
 std::optional<Setting> read_setting(const Slot &slot) {

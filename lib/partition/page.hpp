@@ -51,11 +51,20 @@ class Page {
     /// All of the GPU is free for the task again. False: there is no slot.
     bool clear(const Uuid &uuid) const;
 
+    /// The GPU's gate; nullptr: it has no slot.
+    const Gate *find_gate(const Uuid &uuid) const;
+    /// The task's user limits launches in flight; 0: no more. False: there is no slot.
+    bool limit(const Uuid &uuid, std::uint32_t in_flight) const;
+    /// A limit that holds until a time (gate.hpp) and is renewed before that; 0: no more. False:
+    /// there is no slot.
+    bool lease_limit(const Uuid &uuid, std::uint32_t in_flight, std::uint64_t until_us) const;
+
   private:
     Page(State *state, Access access, ino_t inode)
         : state_(state), access_(access), inode_(inode) {}
     static Page adopt(void *memory, ino_t inode);
     bool write(const Uuid &uuid, const Setting &setting) const;
+    Gate *take_gate(const Uuid &uuid) const;
 
     State *state_;
     Access access_;

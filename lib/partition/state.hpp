@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace nvtaskset {
@@ -78,6 +79,20 @@ struct Slot {
     Counts counts;
 };
 
+/// Limits the launches in flight on a GPU, in each process of the task: those that CUDA has taken
+/// and that have not ended. A graph is one. The task's processes write the counts.
+struct Gate {
+    std::atomic<std::uint32_t> limit; ///< the user's; 0: none
+    std::atomic<std::uint32_t> unused;
+    std::atomic<std::uint64_t> lease;    ///< that of a program that keeps goals (gate.hpp); 0: none
+    std::atomic<std::uint64_t> launched; ///< launches while there was a limit
+    std::atomic<std::uint64_t> ended;    ///< of them; a launch looks which ones have
+    std::atomic<std::uint64_t> waited;   ///< of them, those that had to wait
+    std::atomic<std::uint64_t> waited_ns; ///< all of their waits
+    std::atomic<std::uint64_t> overdue;   ///< that went on as no other one ended in time
+    std::atomic<std::uint64_t> unlimited; ///< of `launched`, those whose end CUDA does not show
+};
+
 struct State {
     static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 2;
     static constexpr std::size_t slots_max = 16, bytes = 8192;
@@ -96,8 +111,18 @@ struct State {
     /// Launches without the mask on a GPU that could not be identified.
     std::atomic<std::uint64_t> lost;
     Slot slots[slots_max];
+    // What follows was added to version 2: it is 0 in pages of earlier programs, which leave it
+    // alone.
+    /// Of `attached`, processes whose library limits launches in flight.
+    std::atomic<std::uint32_t> limiting;
+    /// 1: there was a limit on some GPU, so that launches are looked at.
+    std::atomic<std::uint32_t> has_limits;
+    /// By the number of the GPU's slot.
+    Gate gates[slots_max];
 };
 static_assert(sizeof(State) <= State::bytes);
+// Programs of several versions share a page.
+static_assert(offsetof(State, limiting) == 4136 && sizeof(Gate) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace nvtaskset

@@ -52,6 +52,15 @@ CUDA_API cuStreamCreate(cuda::Stream *stream, unsigned flags);
 CUDA_API cuStreamDestroy_v2(cuda::Stream stream);
 CUDA_API cuStreamSynchronize(cuda::Stream stream);
 CUDA_API cuStreamQuery(cuda::Stream stream);
+CUDA_API cuStreamBeginCapture_v2(cuda::Stream stream, int mode);
+CUDA_API cuStreamEndCapture(cuda::Stream stream, cuda::Graph *graph);
+CUDA_API cuStreamIsCapturing(cuda::Stream stream, int *status);
+CUDA_API cuThreadExchangeStreamCaptureMode(int *mode);
+
+CUDA_API cuEventCreate(cuda::Event *event, unsigned flags);
+CUDA_API cuEventRecord(cuda::Event event, cuda::Stream stream);
+CUDA_API cuEventQuery(cuda::Event event);
+CUDA_API cuEventDestroy_v2(cuda::Event event);
 
 #define LAUNCH_PARAMETERS                                                                          \
     cuda::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \

@@ -12,6 +12,7 @@ struct CUmod;
 struct CUfunc;
 struct CUkern;
 struct CUstream_;
+struct CUevent_;
 struct CUgraph_;
 struct CUgraphNode_;
 struct CUgraphExec_;
@@ -21,7 +22,8 @@ namespace cuda {
 using Result = int; // CUresult
 constexpr Result success = 0, invalid_value = 1, not_initialized = 3, no_device = 100,
                  invalid_device = 101, invalid_image = 200, invalid_context = 201,
-                 already_acquired = 210, invalid_handle = 400, not_found = 500, not_supported = 801,
+                 already_acquired = 210, invalid_handle = 400, not_found = 500, not_ready = 600,
+                 not_supported = 801, capture_unsupported = 900, capture_implicit = 906,
                  too_large = 720, update_failure = 910, invalid_cluster_size = 912;
 
 using Device = int;
@@ -31,6 +33,7 @@ using Module = CUmod *;
 using Function = CUfunc *;
 using Kernel = CUkern *;
 using Stream = CUstream_ *;
+using Event = CUevent_ *;
 using Graph = CUgraph_ *;
 using Node = CUgraphNode_ *;
 using Exec = CUgraphExec_ *;

@@ -17,6 +17,7 @@ CUctx *make_context(cuda::Device device) {
 void end_context(CUctx *context) {
     driver().modules.remove_if([&](const CUmod &each) { return each.context == context; });
     driver().streams.remove_if([&](const CUstream_ &each) { return each.context == context; });
+    driver().events.remove_if([&](const CUevent_ &each) { return each.context == context; });
     driver().contexts.remove(context);
 }
 

@@ -32,6 +32,11 @@ struct CUmod {
 };
 struct CUstream_ {
     CUctx *context;
+    bool captured = false;
+};
+struct CUevent_ {
+    CUctx *context;
+    unsigned long looks_left = 0; // until what it was recorded after has ended
 };
 
 namespace stand_in {
@@ -103,6 +108,7 @@ struct Driver {
     Live<CUctx> contexts;
     Live<CUmod> modules;
     Live<CUstream_> streams;
+    Live<CUevent_> events;
     Live<CUgraph_> graphs;
     Live<CUgraphExec_> execs;
     struct Primary {
@@ -149,6 +155,10 @@ CUctx *make_context(cuda::Device device);
 void end_context(CUctx *context);
 /// None if there is no such function.
 CUmod *module_of(const CUfunc *function);
+/// Launches with an event after them which shows that they have not ended.
+unsigned in_flight();
+/// Of a stream that is captured: what is launched there is kept, and not run.
+bool is_captured(cuda::Stream stream);
 bool has_stream(cuda::Stream stream, const CUctx &context);
 /// The bytes that are allocated there, or none.
 unsigned char *memory_at(cuda::DevicePointer address, std::size_t bytes);

@@ -84,7 +84,8 @@ void run(const Work &work, const Descriptor &descriptor, const char *how) {
         " pid=" + std::to_string(getpid()) + " gpu=" + std::to_string(context.device) +
         " context=" + std::to_string(context.number) + " kernel=" + work.function->name +
         " blocks=" + std::to_string(work.launch.blocks()) + " count=" + std::to_string(sms.size()) +
-        " sms=" + ranges(sms) + " mask=" + hex(mask);
+        " sms=" + ranges(sms) + " mask=" + hex(mask) +
+        " in_flight=" + std::to_string(in_flight() + 1);
     if (!why.empty())
         die("HANG " + line + ": " + why);
     log(line);
@@ -143,6 +144,8 @@ cuda::Result launch_now(cuda::Function function, const Launch &launch, cuda::Str
             return cuda::invalid_handle;
         if (const auto error = work_of(work, context, function, launch, params))
             return error;
+        if (is_captured(stream))
+            return cuda::success;
         run(work, descriptor_for(work, lock), "launch");
         return cuda::success;
     });

@@ -8,7 +8,8 @@
 //   STAND_IN_LIES      deaf:BIT has no effect; swap:BIT:BIT is the other; masks of more bits than
 //                      weak:BITS have none
 //   STAND_IN_LOG       a file for a line a launch
-//   STAND_IN_PAUSE_US  from the callback before a launch to the one with the descriptor
+//   STAND_IN_LOOKS     how often an event is looked at until what is before it has ended
+//   (event.cpp) STAND_IN_PAUSE_US  from the callback before a launch to the one with the descriptor
 //   STAND_IN_REFUSES   the number of a callback that cannot be had
 //   STAND_IN_NAMELESS  a device without UUID
 //   STAND_IN_DEVICE    a file to have open, as the real one has /dev/nvidia-uvm
@@ -244,13 +245,15 @@ cuda::Result cuDevicePrimaryCtxRetain(cuda::Context *context, cuda::Device devic
 }
 
 cuda::Result cuDevicePrimaryCtxRelease_v2(cuda::Device device) {
-    return on_device(device, &device, [&](const Gpu &) {
-        auto &primary = driver().primary[device];
-        if (!primary.users)
-            return cuda::invalid_context;
-        if (!--primary.users)
-            end_context(primary.context);
-        return cuda::success;
+    return call(544, "cuDevicePrimaryCtxRelease_v2", current_context, device, [&] {
+        return on_device(device, &device, [&](const Gpu &) {
+            auto &primary = driver().primary[device];
+            if (!primary.users)
+                return cuda::invalid_context;
+            if (!--primary.users)
+                end_context(primary.context);
+            return cuda::success;
+        });
     });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A partition is many words: a reader during a write gets all of the old or of the new one.
+#include "lib/partition/gate.hpp"
 #include "lib/partition/page.hpp"
 
 #include <gtest/gtest.h>
@@ -103,6 +104,35 @@ TEST(Page, ASlotIsItsGpusForGood) {
     EXPECT_EQ(page->take({99}), nullptr);
     EXPECT_EQ(page->take({3}), page->find({3}));
     EXPECT_FALSE(has_partition(page->state()));
+    close(page->descriptor());
+}
+
+TEST(Page, ALeaseIsALimitUntilItsTime) {
+    const auto page = Page::make();
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->find_gate({7}), nullptr);
+    ASSERT_TRUE(page->limit({7}, 0));
+    const Gate &gate = *page->find_gate({7});
+    EXPECT_EQ(&gate, &page->state().gates[page->find({7}) - page->state().slots]);
+    EXPECT_EQ(in_flight_limit(gate, 1000), 0u);
+    ASSERT_TRUE(page->lease_limit({7}, in_flight_max, 2000));
+    EXPECT_EQ(in_flight_limit(gate, 1999), in_flight_max);
+    EXPECT_EQ(in_flight_limit(gate, 2000), 0u);
+    EXPECT_TRUE(page->limit({7}, 4));
+    EXPECT_EQ(in_flight_limit(gate, 1999), 4u);
+    EXPECT_TRUE(page->lease_limit({7}, 3, 2000));
+    EXPECT_EQ(in_flight_limit(gate, 1999), 3u);
+    EXPECT_EQ(in_flight_limit(gate, 2000), 4u);
+    // Another clock, as in a time namespace: it would never end.
+    EXPECT_TRUE(page->lease_limit({7}, 3, 2000 + lease_max_us));
+    EXPECT_EQ(in_flight_limit(gate, 1999), 4u);
+    EXPECT_TRUE(page->lease_limit({7}, 0, 2000));
+    EXPECT_EQ(gate.lease, 0u);
+    EXPECT_TRUE(page->state().has_limits);
+    const auto look = Page::of_process(getpid(), page->descriptor(), Access::look);
+    ASSERT_TRUE(look);
+    EXPECT_FALSE(look->limit({7}, 1));
+    EXPECT_FALSE(look->lease_limit({7}, 1, 2000));
     close(page->descriptor());
 }
 

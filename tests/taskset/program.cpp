@@ -22,6 +22,11 @@
 //   graph-set N BLOCKS    the same, in the executable graph alone
 //   graph-destroy N       ends the Nth
 //   storm THREADS TIMES   that many threads launch so often: which numbers of SMs did they get?
+//   burst THREADS TIMES CALL  each thread launches so often on a stream of its own, without
+//   waiting;
+//                         CALL as above, cuLaunchKernel, or cuGraphLaunch for graph 0
+//   capture TIMES         launches so often on a stream that is captured, and on another one
+//   primary TIMES         launches so often in the device's primary context, and ends that
 //   repeat TIMES LINE     the answers that there were, `;` between
 //   subscribe             to callbacks, as a profiler does
 //   fork                  a child does the rest
@@ -219,6 +224,16 @@ class Program {
         }
         if (verb == "graph-destroy")
             return done(cuda_("cuGraphExecDestroy", graphs_.at(number(0)).exec));
+        if (verb == "burst") {
+            const unsigned threads = number(1), times = number(1);
+            std::string call;
+            words >> call;
+            return burst(threads, times, call);
+        }
+        if (verb == "capture")
+            return done(capture(number(1)));
+        if (verb == "primary")
+            return done(primary(number(1)));
         if (verb == "storm") {
             const unsigned threads = number(1), times = number(1);
             return storm(threads, times);
@@ -282,8 +297,83 @@ class Program {
                      cuda::Stream{}, params, static_cast<void **>(nullptr));
     }
 
+    int launch_by(const std::string &call, cuda::Stream stream, void **params) const {
+        if (call.starts_with("cuGraphLaunch"))
+            return cuda_(call.c_str(), graphs_.at(0).exec, stream);
+        if (call.starts_with("cuLaunchKernelEx"))
+            return launch_ex(call.c_str(), 1, 256, 1, false, params, stream);
+        if (call.starts_with("cuLaunchCooperativeKernel"))
+            return cuda_(call.c_str(), current_.where, 1U, 1U, 1U, 256U, 1U, 1U, 0U, stream,
+                         params);
+        return cuda_(call.c_str(), current_.where, 1U, 1U, 1U, 256U, 1U, 1U, 0U, stream, params,
+                     static_cast<void **>(nullptr));
+    }
+
+    /// A single thread uses the default stream, which CALL tells which it is.
+    std::string burst(unsigned threads, unsigned times, const std::string &call) {
+        cuda::DevicePointer &memory = memory_[current_.context];
+        std::atomic<int> error = memory ? 0 : array(&memory);
+        std::vector<std::thread> all;
+        for (unsigned i = 0; i < threads; i++)
+            all.emplace_back([&] {
+                cuda::Stream stream = nullptr;
+                std::uint64_t ns = 200'000;
+                void *params[] = {&memory, &ns};
+                int failure = cuda_("cuCtxSetCurrent", current_.context);
+                if (!failure && threads > 1)
+                    failure = cuda_("cuStreamCreate", &stream, 0U);
+                for (unsigned n = 0; !failure && n < times; n++)
+                    failure = launch_by(call, stream, params);
+                if (failure)
+                    error = failure;
+            });
+        for (std::thread &each : all)
+            each.join();
+        return done(error);
+    }
+
+    int capture(unsigned times) {
+        cuda::DevicePointer &memory = memory_[current_.context];
+        cuda::Stream captured = nullptr, other = nullptr;
+        cuda::Graph graph = nullptr;
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory, &ns};
+        int error = memory ? 0 : array(&memory);
+        for (cuda::Stream *const stream : {&captured, &other})
+            if (!error)
+                error = cuda_("cuStreamCreate", stream, 0U);
+        if (!error)
+            error = cuda_("cuStreamBeginCapture_v2", captured, 0);
+        for (unsigned n = 0; !error && n < 2 * times; n++)
+            error = launch_by("cuLaunchKernel", n % 2 ? other : captured, params);
+        return error ? error : cuda_("cuStreamEndCapture", captured, &graph);
+    }
+
+    int primary(unsigned times) {
+        const Task before = current_;
+        cuda::Module module;
+        int error = cuda_("cuDevicePrimaryCtxRetain", &current_.context, device_);
+        if (!error)
+            error = cuda_("cuCtxSetCurrent", current_.context);
+        if (!error)
+            error = cuda_("cuModuleLoadData", &module, &kernel_ptx[0]);
+        if (!error)
+            error = cuda_("cuModuleGetFunction", &current_.where, module, "where");
+        cuda::DevicePointer memory = 0;
+        std::uint64_t ns = 200'000;
+        void *params[] = {&memory, &ns};
+        if (!error)
+            error = array(&memory);
+        for (unsigned n = 0; !error && n < times; n++)
+            error = launch_by("cuLaunchKernel", nullptr, params);
+        if (!error)
+            error = cuda_("cuDevicePrimaryCtxRelease_v2", device_);
+        current_ = before;
+        return error ? error : cuda_("cuCtxSetCurrent", current_.context);
+    }
+
     int launch_ex(const char *call, unsigned blocks, unsigned threads, unsigned in_cluster,
-                  bool cooperative, void **params) const {
+                  bool cooperative, void **params, cuda::Stream stream = nullptr) const {
         cuda::Attribute attributes[2]{};
         attributes[0].id = cuda::Attribute::cluster_dimension;
         attributes[0].value.cluster = {in_cluster, 1, 1};
@@ -293,6 +383,7 @@ class Program {
         config.grid[0] = blocks;
         config.block[0] = threads;
         config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+        config.stream = stream;
         config.attributes = attributes;
         config.attribute_count = 2;
         return cuda_(call, &config, current_.where, params, static_cast<void **>(nullptr));

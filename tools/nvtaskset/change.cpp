@@ -12,6 +12,9 @@
 namespace nvtaskset {
 namespace {
 
+constexpr const char *too_many_gpus =
+    "the task has partitions or limits on 16 GPUs already, the most that it can have";
+
 Exit show(const Options &options, const Task &task) {
     Exit exit = Exit::done;
     const auto maps = maps_of(options, exit);
@@ -50,49 +53,71 @@ Exit free_task(const Options &options, const Task &task) {
         return refuse(chosen.error());
     for (const Gpu &gpu : chosen->gpus)
         if (!task.page->clear(gpu.uuid))
-            return refuse("the task has partitions on 16 GPUs already, the most that it can have");
+            return refuse(too_many_gpus);
+    return Exit::done;
+}
+
+/// Launches in flight, on the GPUs that are named, or on all.
+Exit limit_launches(const Options &options, const Task &task) {
+    const State &state = task.page->state();
+    if (state.limiting < state.attached)
+        return refuse("a process of the task does not limit launches: it has the library of an "
+                      "earlier nvtaskset, or a CUDA without events of streams; start it again");
+    auto gpus = Gpus::find();
+    const auto chosen = gpus ? select(*gpus, options.gpu.value_or("all")) : fail(gpus.error());
+    if (!chosen)
+        return refuse(chosen.error());
+    for (const Gpu &gpu : chosen->gpus)
+        if (!task.page->limit(gpu.uuid, *options.in_flight))
+            return refuse(too_many_gpus);
+    return Exit::done;
+}
+
+/// Those that the options name.
+Exit set_partitions(const Options &options, const Task &task) {
+    const auto targets = targets_of_task(options, task);
+    if (!targets)
+        return refuse(targets.error());
+    std::optional<ChoiceLock> lock;
+    if (options.exclusive || !options.size.empty()) {
+        auto taken = ChoiceLock::take();
+        if (!taken)
+            return refuse(taken.error());
+        lock.emplace(std::move(*taken));
+    }
+    std::vector<Task> others = tasks();
+    std::erase_if(others,
+                  [&](const Task &other) { return other.page->inode() == task.page->inode(); });
+    const auto partitions = chosen_partitions(options, *targets, others);
+    if (!partitions)
+        return refuse(partitions.error());
+    for (const Partition &partition : *partitions)
+        if (!task.page->set(partition))
+            return refuse(too_many_gpus);
     return Exit::done;
 }
 
 } // namespace
 
 Exit change_task(const Options &options) {
-    const bool changes = options.names_tpcs() || options.whole;
+    const bool changes = options.names_tpcs() || options.whole || options.in_flight;
     const auto task = task_of(options.pid, changes ? Access::change : Access::look);
     if (!task)
         return refuse(task.error());
-    if (options.whole)
-        return free_task(options, *task);
     if (!changes)
         return show(options, *task);
-    const auto targets = targets_of_task(options, *task);
-    if (!targets)
-        return refuse(targets.error());
-    {
-        std::optional<ChoiceLock> lock;
-        if (options.exclusive || !options.size.empty()) {
-            auto taken = ChoiceLock::take();
-            if (!taken)
-                return refuse(taken.error());
-            lock.emplace(std::move(*taken));
-        }
-        std::vector<Task> others = tasks();
-        std::erase_if(
-            others, [&](const Task &other) { return other.page->inode() == task->page->inode(); });
-        const auto partitions = chosen_partitions(options, *targets, others);
-        if (!partitions)
-            return refuse(partitions.error());
-        for (const Partition &partition : *partitions)
-            if (!task->page->set(partition))
-                return refuse(
-                    "the task has partitions on 16 GPUs already, the most that it can have");
-    }
+    if (options.whole)
+        return free_task(options, *task);
+    const Exit exit =
+        options.in_flight ? limit_launches(options, *task) : set_partitions(options, *task);
+    if (exit != Exit::done)
+        return exit;
     // The process with the page may have ended meanwhile.
     if (!look_at(options.pid))
         return refuse("process " + std::to_string(options.pid) + " has ended");
     if (std::ranges::none_of(task->processes, &Process::injected))
         note(options, "process " + std::to_string(options.pid) +
-                          " has not used CUDA yet; the partition holds when it does");
+                          " has not used CUDA yet; what was set holds when it does");
     return Exit::done;
 }
 

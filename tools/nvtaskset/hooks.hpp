@@ -53,7 +53,13 @@ static_assert(sizeof(Api) == 0x60);
 
 enum Id : int {
     device_get_attribute = 9,
+    launch_kernel = 307,
+    launch_kernel_ptsz = 442,
     ctx_destroy = 322, // cuCtxDestroy_v2; not seen on hardware
+    primary_release = 387,
+    primary_release_v2 = 544,
+    primary_reset = 389,
+    primary_reset_v2 = 545,
     launch_cooperative = 477,
     launch_cooperative_ptsz = 478,
     graph_instantiate = 513,
@@ -75,5 +81,9 @@ enum Id : int {
 /// Functions that change one node of an executable graph, their first argument.
 constexpr int graph_exec_changes[] = {538, 562, 563, 564, 586, 595, 596,
                                       624, 625, 650, 672, 692, 714};
+
+/// Functions that take a device and may end the primary context of it.
+constexpr int primary_ends[] = {primary_release, primary_release_v2, primary_reset,
+                                primary_reset_v2};
 
 } // namespace nvtaskset::hooks

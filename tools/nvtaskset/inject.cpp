@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file libnvtaskset.so: CUDA loads it into each process that calls cuInit() while
 /// CUDA_INJECTION64_PATH names it. It writes the partition's mask into the descriptor of each
-/// launch, and has those launches fail that could never end on it.
+/// launch, has those launches fail that could never end on it, and limits how many are in flight.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,6 +19,8 @@
 #include "descriptor.hpp"
 #include "graphs.hpp"
 #include "hooks.hpp"
+#include "in_flight.hpp"
+#include "lib/partition/gate.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/partition/parse.hpp"
 #include "lib/partition/variables.hpp"
@@ -27,7 +29,7 @@
 namespace nvtaskset {
 namespace {
 
-constexpr int gpus_max = 32;
+constexpr int gpus_max = InFlight::devices_max;
 /// The exit status of a process that cannot be kept to its partition; timeout(1) has the same.
 constexpr int failed_status = 125;
 
@@ -49,6 +51,10 @@ struct Thread {
     bool pinned = false;
     /// In the launch of a graph that must not be kept to a partition.
     bool free = false;
+    /// Of the launch that is being made; nullptr: it is not limited.
+    Gate *gate = nullptr;
+    int gate_device = 0;
+    cuda::Handle gate_stream = nullptr;
 };
 
 constinit thread_local Thread thread;
@@ -103,11 +109,12 @@ class Injection {
         : cuda_(cuda), page_(std::move(page)), strict_(is_strict()),
           whole_count_(is_on(whole_count_variable)), graphs_(cuda_),
           get_device_(cuda_.find<int *>("cuCtxGetDevice")),
-          get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")) {}
+          get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")), in_flight_(cuda_) {}
 
     /// Why it cannot; nullptr: it did.
     const char *attach();
     State &state() const { return *page_.writable(); }
+    bool limits() const { return limits_; }
 
     void launch(const hooks::Launch &launch);
     void before(const hooks::Api &call);
@@ -122,7 +129,9 @@ class Injection {
     void count_unkept(std::atomic<std::uint64_t> &counter, const char *why, bool ends);
     void lose();
     void refuse(const hooks::Api &call, const View &view, int result);
-    void cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
+    void enter(cuda::Handle stream, bool per_thread);
+    /// False: it is refused.
+    bool cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
                      const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
 
     cuda::Library cuda_;
@@ -132,6 +141,8 @@ class Injection {
     // Asked at each launch.
     int (*const get_device_)(int *device);
     int (*const get_current_)(cuda::Handle *context);
+    InFlight in_flight_;
+    bool limits_ = false;                             ///< CUDA has what limits launches in flight
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
     Mutex gpus_;
@@ -184,6 +195,11 @@ const char *Injection::attach() {
     // A CUDA that lacks one of them cannot call it either.
     entries.enable(1, subscriber, hooks::domain_api, hooks::ctx_destroy);
     for (const int id : hooks::graph_exec_changes)
+        entries.enable(1, subscriber, hooks::domain_api, id);
+    limits_ = in_flight_.usable();
+    for (const int id : {hooks::launch_kernel, hooks::launch_kernel_ptsz})
+        limits_ = !entries.enable(1, subscriber, hooks::domain_api, id) && limits_;
+    for (const int id : hooks::primary_ends)
         entries.enable(1, subscriber, hooks::domain_api, id);
     return nullptr;
 }
@@ -309,25 +325,46 @@ void Injection::refuse(const hooks::Api &call, const View &view, int result) {
     *call.skip = 1;
 }
 
-void Injection::cooperative(const hooks::Api &call, cuda::Handle function,
+bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
                             const unsigned (&grid)[3], const unsigned (&block)[3],
                             unsigned shared_bytes, std::uint64_t in_cluster) {
     const View *const view = this->view();
     if (!view || !view->kept)
-        return;
+        return true;
     const InternalCall internal;
     if (fits(cuda_, function, grid, block, shared_bytes, in_cluster, room_of(view->partition))) {
         // The partition must not shrink until the descriptor has it.
         thread.pinned = true;
-        return;
+        return true;
     }
     refuse(call, *view, cuda::cooperative_launch_too_large);
+    return false;
+}
+
+/// A launch waits here if too many are in flight.
+void Injection::enter(cuda::Handle stream, bool per_thread) {
+    if (!state().has_limits || !limits_)
+        return;
+    const View *const view = this->view();
+    if (!view || !view->slot)
+        return;
+    const InternalCall internal;
+    Gate &gate = state().gates[view->slot - state().slots];
+    const int device = static_cast<int>(view - thread.views.data());
+    if (per_thread && !stream)
+        stream = cuda::stream_per_thread;
+    if (!in_flight_.enter(gate, device, stream))
+        return;
+    thread.gate = &gate;
+    thread.gate_device = device;
+    thread.gate_stream = stream;
 }
 
 /// Arguments as CUDA lays them out: in order, each aligned.
-struct CooperativeArguments {
+struct KernelArguments {
     cuda::Handle function;
     unsigned grid[3], block[3], shared_bytes;
+    cuda::Handle stream;
 };
 struct ExArguments {
     const cuda::LaunchConfig *config;
@@ -348,10 +385,16 @@ struct AttributeArguments {
 
 void Injection::before(const hooks::Api &call) {
     switch (call.id) {
+    case hooks::launch_kernel:
+    case hooks::launch_kernel_ptsz:
+        return enter(static_cast<const KernelArguments *>(call.arguments)->stream,
+                     call.id == hooks::launch_kernel_ptsz);
     case hooks::launch_cooperative:
     case hooks::launch_cooperative_ptsz: {
-        const auto &made = *static_cast<const CooperativeArguments *>(call.arguments);
-        return cooperative(call, made.function, made.grid, made.block, made.shared_bytes, 1);
+        const auto &made = *static_cast<const KernelArguments *>(call.arguments);
+        if (cooperative(call, made.function, made.grid, made.block, made.shared_bytes, 1))
+            enter(made.stream, call.id == hooks::launch_cooperative_ptsz);
+        return;
     }
     case hooks::launch_ex:
     case hooks::launch_ex_ptsz: {
@@ -365,9 +408,11 @@ void Injection::before(const hooks::Api &call) {
             else if (attribute.id == cuda::launch_cluster)
                 in_cluster = cuda::blocks_of(attribute);
         }
-        if (is_cooperative)
-            cooperative(call, function, config->grid, config->block, config->shared_bytes,
-                        in_cluster);
+        const bool is_made =
+            !is_cooperative || cooperative(call, function, config->grid, config->block,
+                                           config->shared_bytes, in_cluster);
+        if (config && is_made)
+            enter(config->stream, call.id == hooks::launch_ex_ptsz);
         return;
     }
     case hooks::graph_launch:
@@ -377,6 +422,7 @@ void Injection::before(const hooks::Api &call) {
         const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
         const cuda::Handle context = graphs_.context_of(made.exec);
         const View *const view = context ? view_in(context) : this->view();
+        // One that is unknown is not limited, either.
         if (!view)
             return;
         const InternalCall internal;
@@ -389,12 +435,21 @@ void Injection::before(const hooks::Api &call) {
             return refuse(call, *view, result);
         thread.pinned = true;
         thread.free = !kept;
+        if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
+            enter(made.stream, call.id == hooks::graph_launch_ptsz);
         return;
     }
     case hooks::ctx_destroy: {
         const InternalCall internal;
-        return graphs_.end_context(*static_cast<const cuda::Handle *>(call.arguments));
+        const auto context = *static_cast<const cuda::Handle *>(call.arguments);
+        in_flight_.end_context(context);
+        return graphs_.end_context(context);
     }
+    case hooks::primary_release:
+    case hooks::primary_release_v2:
+    case hooks::primary_reset:
+    case hooks::primary_reset_v2:
+        return in_flight_.end_contexts_of(*static_cast<const int *>(call.arguments));
     case hooks::graph_exec_destroy:
         return graphs_.remove(*static_cast<const cuda::Handle *>(call.arguments));
     default:
@@ -404,9 +459,12 @@ void Injection::before(const hooks::Api &call) {
 
 void Injection::after(const hooks::Api &call) {
     thread.pinned = thread.free = false;
+    const InternalCall internal;
+    if (Gate *const gate = std::exchange(thread.gate, nullptr))
+        in_flight_.leave(*gate, thread.gate_device, thread.gate_stream,
+                         *call.result == cuda::success);
     if (*call.result != cuda::success)
         return;
-    const InternalCall internal;
     switch (call.id) {
     case hooks::device_get_attribute: {
         const auto &[value, attribute, device] =
@@ -507,6 +565,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         return 0;
     }
     made->state().attached++;
+    if (made->limits())
+        made->state().limiting++;
     injection = made;
     return 1;
 }

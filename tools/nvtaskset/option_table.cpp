@@ -17,6 +17,8 @@ constexpr Option table[] = {
 
     {'p', "pid", "", "PID and its children, if they were started by nvtaskset", "Tasks:"},
     {opt_whole, "whole", "", "with -p: the whole GPU again"},
+    {opt_in_flight, "in-flight", "N",
+     "with -p: each process has at most N launches queued or running (0: any number)"},
     {opt_prepare, "prepare", "", "run COMMAND with the whole GPU; -p can set TPCs later"},
     {opt_no_mps, "no-mps", "",
      "tasks take turns, instead of running at the same time (NVIDIA's MPS)"},

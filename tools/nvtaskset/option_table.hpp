@@ -20,7 +20,8 @@ enum LongOption {
     opt_spread,
     opt_cdi,
     opt_cdi_folder,
-    opt_check_image
+    opt_check_image,
+    opt_in_flight
 };
 
 struct Option {

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <vector>
 
+#include "lib/partition/gate.hpp"
 #include "option_table.hpp"
 
 namespace nvtaskset {
@@ -60,6 +61,18 @@ std::string parse(int argc, char **argv, Options &options) {
                 return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
             options.turn = static_cast<std::uint32_t>(*optarg - '0');
             break;
+        case opt_in_flight: {
+            const std::string_view word = optarg;
+            std::uint32_t number = 0;
+            const auto [end, error] =
+                std::from_chars(word.data(), word.data() + word.size(), number);
+            if (error != std::errc() || end != word.data() + word.size() || number > in_flight_max)
+                return "--in-flight takes a number of launches from 1 to " +
+                       std::to_string(in_flight_max) + ", or 0 for no limit, not '" +
+                       std::string(word) + "'";
+            options.in_flight = number;
+            break;
+        }
         case opt_whole_count:
             options.whole_count = true;
             break;
@@ -131,12 +144,15 @@ std::string contradiction(const Options &options) {
                    : "a COMMAND, -p, --list, --cdi, --check-image and --quit-mps exclude each "
                      "other; "
                      "give one of them";
-    if (ways + options.whole + options.prepare > 1)
-        return "-t, -g, -s, --whole and --prepare exclude each other; give one of them";
+    if (ways + options.whole + options.prepare + options.in_flight.has_value() > 1)
+        return "-t, -g, -s, --whole, --in-flight and --prepare exclude each other; give one of "
+               "them";
     if (options.placement == Placement::spread && options.size.empty())
         return "--spread has an effect with -s alone; give the number of SMs";
     if (options.whole && !options.pid)
         return "--whole changes a running task; name it with -p PID";
+    if (options.in_flight && !options.pid)
+        return "--in-flight changes a running task; name it with -p PID";
     if (options.prepare && options.pid)
         return "--prepare starts a COMMAND; a running process cannot be prepared any more";
     if (options.whole_count && options.command.empty() && options.cdi.empty())
@@ -147,7 +163,8 @@ std::string contradiction(const Options &options) {
         return "no TPCs are chosen: give -t, -g or -s, or --prepare to set them later";
     if (options.turn && (!options.mps || options.command.empty() || options.prepare))
         return "--turn needs a COMMAND with TPCs, and MPS; leave out --no-mps and --prepare";
-    if (options.json && !options.list && (!options.pid || ways || options.whole))
+    if (options.json && !options.list &&
+        (!options.pid || ways || options.whole || options.in_flight))
         return "--json has an effect with --list, and with -p that shows a task";
     if (!jobs)
         return ways || options.prepare ? "no COMMAND to run is given"

@@ -19,7 +19,8 @@ struct Options {
     Placement placement = Placement::packed;
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          whole_count = false, quiet = false;
-    std::uint32_t turn = 0; ///< 0: any
+    std::uint32_t turn = 0;                 ///< 0: any
+    std::optional<std::uint32_t> in_flight; ///< 0: no limit
     pid_t pid = 0;
     std::string cdi; ///< the name of a device of containers; empty: none is written
     /// Until the next boot, as UUIDs and TPCs are looked up.

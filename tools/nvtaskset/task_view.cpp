@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/printable.hpp"
+#include "lib/partition/gate.hpp"
 #include "lib/partition/text.hpp"
 #include "map_file.hpp"
 #include "messages.hpp"
@@ -30,6 +31,33 @@ Json json_of(const GpuMap &map, const ShownPartition &shown) {
             {"launches_of_unknown_kind", counts.unknown.load()},
             {"graphs", counts.graphs.load()},
             {"graphs_with_older_partition", counts.old_graphs.load()}};
+}
+
+/// The limit that holds now, and of which programs it is.
+Json json_of(const Gate &gate) {
+    const std::uint64_t now = monotonic_us();
+    const auto number = [](std::uint32_t limit) { return limit ? Json(limit) : Json(); };
+    return {
+        {"limit", number(gate.limit)},      {"leased_limit", number(leased_limit(gate.lease, now))},
+        {"launches", gate.launched.load()}, {"ended", gate.ended.load()},
+        {"waited", gate.waited.load()},     {"waited_ns", gate.waited_ns.load()},
+        {"overdue", gate.overdue.load()},   {"unlimited", gate.unlimited.load()}};
+}
+
+std::string describe(const Gate &gate) {
+    const std::uint64_t now = monotonic_us();
+    const std::uint32_t limit = in_flight_limit(gate, now);
+    const bool is_leased = limit != gate.limit;
+    std::string text = limit ? "at most " + std::to_string(limit) + " launches in flight" +
+                                   (is_leased ? " (by nvqos)" : "")
+                             : "no limit of launches in flight";
+    text += ": of " + std::to_string(gate.launched) + ", " + std::to_string(gate.waited) +
+            " waited, " + std::to_string(gate.waited_ns / 1'000'000) + " ms";
+    if (const std::uint64_t overdue = gate.overdue)
+        text += ", " + std::to_string(overdue) + " in vain";
+    if (const std::uint64_t unlimited = gate.unlimited)
+        text += ", " + std::to_string(unlimited) + " could not be limited";
+    return text;
 }
 
 Json json_of(const std::vector<Process> &processes) {
@@ -60,6 +88,7 @@ Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> 
             rows.push_back(
                 {{"processes", json_of(task->processes)},
                  {"partition", json_of(map, *there)},
+                 {"in_flight", there->gate ? json_of(*there->gate) : Json()},
                  {"launches_not_kept", unkept_launches(task->page->state(), there->slot)}});
     return {
         {"gpu", gpu.number},           {"name", gpu.name},        {"pci_address", gpu.pci_address},
@@ -77,9 +106,12 @@ const char *state_of(const Process &process) {
 std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid) {
     const Slot *const slot = task.page->find(uuid);
     const auto setting = slot ? read_setting(*slot) : std::nullopt;
-    if (!setting || (setting->use != Use::partition && !slot->counts.outside))
+    const Gate *gate = task.page->find_gate(uuid);
+    if (gate && !gate->launched && !in_flight_limit(*gate, monotonic_us()))
+        gate = nullptr;
+    if (!setting || (setting->use != Use::partition && !slot->counts.outside && !gate))
         return std::nullopt;
-    return ShownPartition{slot, *setting};
+    return ShownPartition{slot, *setting, gate};
 }
 
 std::string describe(const GpuMap &map, const State &state, const ShownPartition &shown) {
@@ -104,7 +136,7 @@ std::string describe(const GpuMap &map, const State &state, const ShownPartition
     if (counts.graphs)
         text += "; " + std::to_string(counts.graphs) + " CUDA graphs";
     add(counts.old_graphs, "of them with an older partition");
-    return text;
+    return shown.gate ? text + "; " + describe(*shown.gate) : text;
 }
 
 std::string line_of(const Process &process) {
@@ -140,7 +172,7 @@ Exit print_json(const Maps &maps, const std::vector<const Task *> &tasks, Exit e
     Json gpus = Json::array();
     for (const auto &[gpu, map] : maps)
         gpus.push_back(json_of(gpu, map, tasks));
-    print({{"schema_version", "2.0"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    print({{"schema_version", "2.1"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
     return written(exit);
 }
 

@@ -13,13 +13,14 @@
 
 namespace nvtaskset {
 
-/// A task's partition on a GPU, or its launches that should have had one.
+/// A task's partition on a GPU, its launches that should have had one, or its limit of launches.
 struct ShownPartition {
     const Slot *slot;
     Setting setting;
+    const Gate *gate; ///< nullptr: no launch was limited
 };
 
-/// Empty: the task has neither on that GPU.
+/// Empty: the task has none of them on that GPU.
 [[nodiscard]] std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid);
 
 /// What a task has on a GPU, in words.
