@@ -18,6 +18,9 @@ import pytest
 import yaml
 from ctl import ROOT, write_gpu
 from exporter_node import CAPTURE, free_port, running, until
+from qos_machine import comes_true
+
+pytest_plugins = ["qos_machine"]
 
 DASHBOARD = json.loads((ROOT / "tools/exporter/dashboard.json").read_text(encoding="utf-8"))
 RULES = ROOT / "tools/exporter/rules.yml"
@@ -132,15 +135,33 @@ def stand_in_node():
             process.kill()
 
 
+@contextlib.contextmanager
+def served(folder):
+    """Its files by HTTP, as node_exporter serves those of its textfile collector; its address."""
+    port = free_port()
+    with subprocess.Popen(["/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, str(port)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
 def expressions():
     """Of the dashboard, as they are when all is selected."""
     return [target["expr"].replace("$__rate_interval", "10s").replace("$instance", ".*").replace("$gpu", ".*")
             for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
-def test_rules_and_dashboard_over_the_driver(prometheus, tmp_path):
+def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
     """Stand-in: each query of the dashboard, and each recording rule, gives a result, and no alert is one."""
-    with stand_in_node() as target, server(prometheus, tmp_path, [target], [RULES]) as at:
+    (tmp_path / "files").mkdir()
+    machine.start("--quiet", f"--metrics={tmp_path}/files/metrics")
+    one = machine.process()
+    assert machine.ask(f"hold job:1 share:30%,cap:50% pid={one.pid}") == "ok"
+    assert comes_true(lambda: "nvqos_got_ratio" in (tmp_path / "files/metrics").read_text(encoding="utf-8"))
+    with stand_in_node() as target, served(tmp_path / "files") as goals, server(
+            prometheus, tmp_path, [target, goals], [RULES]) as at:
         at.wait_for("nvdebug_task_slice_seconds_count > 100")
         for text in expressions():
             at.wait_for(text)
@@ -225,13 +246,18 @@ def test_expressions_of_the_dashboard(promtool, tmp_path):
 def test_metrics_that_are_named_exist():
     """By the dashboard, the rules and docs/exporter.md."""
     names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text(encoding="utf-8")))
+    goals = {f"nvqos_{name}" for name in re.findall(r'of_(?:gpus|tenants)\(\s*"(\w+)"', (ROOT / "tools/nvqos/metrics.cpp").read_text(
+        encoding="utf-8"))}
     records = {rule["record"] for rule in rules() if "record" in rule}
     exprs = " ".join(expressions() + [rule["expr"] for rule in rules()])
     for record in records:
         exprs = exprs.replace(record, "")
     asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", exprs)}
     assert asked <= names and len(asked) > 12
+    asked = set(re.findall(r"nvqos_\w+", exprs))
+    assert asked <= goals and len(asked) > 4
     manual = (ROOT / "docs/exporter.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"nvdebug_\w+", manual)), "each is explained"
+    assert goals <= set(re.findall(r"nvqos_\w+", (ROOT / "docs/qos.md").read_text(encoding="utf-8")))
     for rule in rules():
         assert f"`{rule.get('alert') or rule['record']}`" in manual
