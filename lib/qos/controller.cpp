@@ -136,7 +136,7 @@ class Division {
 } // namespace
 
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
-    return goal.aim == Aim::speed ? std::max<Ns>(0, seen.used - seen.turns * costs.rest)
+    return goal.aim == Aim::speed ? std::max<Ns>(0, seen.used - seen.turns * costs.lost)
                                   : seen.used;
 }
 

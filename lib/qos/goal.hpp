@@ -21,7 +21,7 @@ inline constexpr Ns us = 1'000, ms = 1'000 * us, second = 1'000 * ms;
 enum class Aim {
     best_effort, ///< what the others leave, by weight
     share,       ///< at least this part of the time, while it has work
-    speed,       ///< at least this part of its speed alone, by the time that is left of its turns
+    speed,       ///< at least this part of its speed alone: Costs::lost of a turn does not count
     latency,     ///< served first
     timeslice,   ///< turns of this length, whatever the others have
 };
@@ -44,6 +44,9 @@ struct Goal {
 struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
     Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
+    /// Of each turn no work comes, as its end is lost and caches are cold at its beginning: 101 to
+    /// 149 us for five kinds of kernels on an H100 (tests/hardware/h100-580.159.04/qos_reach.json).
+    Ns lost = 150 * us;
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
     /// request, and what a turn's end takes.
     Ns pause = 750 * us;
