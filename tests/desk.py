@@ -2,10 +2,12 @@
 """nvtaskset and programs on stand-ins for CUDA and NVIDIA's driver: a machine with GPUs, in a folder."""
 
 import contextlib
+import ctypes
 import dataclasses
 import functools
 import itertools
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -272,6 +274,31 @@ def answers_while_it_changes(desk, program, line, partitions, wanted):
             desk.change(program.pid, next(changes))
         seen |= {answer.split()[0] for answer in program.hear().split(";")}
     return seen
+
+
+def most_in_flight(desk, since=0):
+    """Of launches that have an event behind them, when one of them was made."""
+    return max(int(re.search(" in_flight=([0-9]+)", line)[1]) for line in desk.launches()[since:])
+
+
+def gate(desk, program):
+    """What --json has of its launches in flight."""
+    found = document(desk.done("-j", "-p", program.pid))["gpus"][0]["tasks"]
+    return found[0]["in_flight"] if found else None
+
+
+def page_of(program):
+    """The task's page (lib/partition/state.hpp), to be changed."""
+    folder = f"/proc/{program.pid}/fd"
+    name, = (name for name in os.listdir(folder) if os.readlink(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
+    with open(f"{folder}/{name}", "r+b", buffering=0) as file:
+        return mmap.mmap(file.fileno(), 8192)
+
+
+def attach_earlier_library(page):
+    """A process more has a library, which does not count itself as one that limits launches."""
+    attached = ctypes.c_uint32.from_buffer(page, 8)
+    attached.value += 1
 
 
 def document(text):

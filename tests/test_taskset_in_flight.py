@@ -2,28 +2,17 @@
 """nvtaskset's limit of launches in flight. In the stand-in a launch has ended once its event was looked at so often."""
 
 import ctypes
-import mmap
 import os
-import re
 import time
 
 import pytest
-from desk import FAILED, PROGRAM, USAGE, desk_of, document
+from desk import (FAILED, PROGRAM, USAGE, attach_earlier_library, desk_of, document, gate, most_in_flight, page_of)
 
 PLAIN = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
          "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
 LOOKS, NEVER = "50", str(10 ** 12)
-# State::bytes, and where its `attached` and the lease of the first GPU are.
-BYTES, ATTACHED, LEASE = 8192, 8, 4152
-
-
-def most_in_flight(desk, since=0):
-    return max(int(re.search(" in_flight=([0-9]+)", line)[1]) for line in desk.launches()[since:])
-
-
-def gate(desk, program):
-    found = document(desk.done("-j", "-p", program.pid))["gpus"][0]["tasks"]
-    return found[0]["in_flight"] if found else None
+# Where the lease of the first GPU is in the task's page.
+LEASE = 4152
 
 
 def prepared(desk, looks=LOOKS, **env):
@@ -138,25 +127,11 @@ def test_only_the_gpu_that_is_named(tmp_path):
         assert [row["tasks"][0]["in_flight"]["launches"] for row in rows] == [0, 5]
 
 
-def page_of(program, access):
-    """The task's page, which another program may change."""
-    folder = f"/proc/{program.pid}/fd"
-    name, = (name for name in os.listdir(folder)
-             if os.readlink(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
-    file = os.open(f"{folder}/{name}", access)
-    try:
-        return mmap.mmap(file, BYTES)
-    finally:
-        os.close(file)
-
-
 def test_a_library_of_an_earlier_version(desk):
     """It counts itself as attached, and not as one that limits."""
     program = prepared(desk)
-    with page_of(program, os.O_RDWR) as page:
-        attached = ctypes.c_uint32.from_buffer(page, ATTACHED)
-        attached.value += 1
-        del attached
+    with page_of(program) as page:
+        attach_earlier_library(page)
         desk.refused(f"--in-flight 2 -p {program.pid}", "does not limit launches: it has the library of an earlier")
     assert gate(desk, program) is None
 
@@ -164,16 +139,16 @@ def test_a_library_of_an_earlier_version(desk):
 def test_a_lease_holds_until_its_time(desk):
     """Beside the user's limit the smaller one holds; one that has lapsed, or is of too long, is none."""
     program = prepared(desk)
-    for limit, leased, until_s, in_flight in ((0, 3, 50, 3), (2, 3, 50, 2), (4, 1, 50, 1), (4, 1, -1, 4), (4, 1, 70, 4)):
+    for limit, leased, until_s, in_flight in ((0, 3, 50, 3), (2, 3, 50, 2), (4, 1, 50, 1), (4, 1, -1, 4), (4, 1, 3700, 4)):
         desk.change(program.pid, f"--in-flight {limit}")
-        with page_of(program, os.O_RDWR) as page:
+        with page_of(program) as page:
             lease = ctypes.c_uint64.from_buffer(page, LEASE)
             lease.value = leased << 48 | time.monotonic_ns() // 1000 + until_s * 1_000_000
             del lease
         before = len(desk.launches())
         assert program.ask("burst 1 12 cuLaunchKernel") == "ok"
         assert most_in_flight(desk, before) == in_flight
-        assert gate(desk, program)["leased_limit"] == (leased if 0 < until_s <= 60 else None)
+        assert gate(desk, program)["leased_limit"] == (leased if 0 < until_s <= 3600 else None)
         assert ("(by nvqos)" in desk.told(program.pid)) == (in_flight == leased)
 
 

@@ -13,7 +13,7 @@ namespace nvtaskset {
 /// The largest limit; CUDA itself queues about as many.
 inline constexpr std::uint32_t in_flight_max = 1024;
 /// A lease that ends later was not meant: it has no effect.
-inline constexpr std::uint64_t lease_max_us = 60'000'000;
+inline constexpr std::uint64_t lease_max_us = 3'600'000'000;
 
 /// CLOCK_MONOTONIC, which all processes of a machine share.
 inline std::uint64_t monotonic_us() {

@@ -85,7 +85,9 @@ std::optional<ino_t> named_page(pid_t pid) {
     return std::nullopt;
 }
 
-/// The page of the partitions that hold for a process. It may have others open: those of tasks in
+} // namespace
+
+/// A process may have others open: those of tasks in
 /// which its own was started.
 std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     constexpr std::size_t pages_max = 32;
@@ -126,8 +128,6 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     }
     return page ? std::make_shared<Page>(std::move(*page)) : nullptr;
 }
-
-} // namespace
 
 std::optional<Process> look_at(pid_t pid) {
     std::ifstream name(folder_of(pid) / "comm");

@@ -38,6 +38,8 @@ struct Keeping {
 /// nullptr.
 std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
+/// The page of a process' task. nullptr: it has none, or this user may not look.
+[[nodiscard]] std::shared_ptr<Page> page_of(pid_t pid, Access access);
 /// Those that this user may look into, by their oldest pid.
 [[nodiscard]] std::vector<Task> tasks();
 /// The task of a process; a failure names what is missing.

@@ -46,6 +46,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
+        {"limited_tasks", tenant.limited},
+        {"in_flight_limit", tenant.limited ? Json(LaunchLimits::in_flight) : Json()},
         {"kept", tenant.record.kept},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
@@ -61,6 +63,18 @@ std::string short_time(qos::Ns ns) {
                                      : fmt::format("{:.0f} us", us);
 }
 
+/// `30 us, 4 launches`, `30 us, 4 launches (1 of 3)`, `paused`
+std::string lever_of(const TenantReport &tenant) {
+    if (tenant.tasks == 0)
+        return "-";
+    std::string text = tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice);
+    if (tenant.limited)
+        text += fmt::format(", {} launches", LaunchLimits::in_flight);
+    if (tenant.limited && tenant.limited < tenant.tasks)
+        text += fmt::format(" ({} of {})", tenant.limited, tenant.tasks);
+    return text;
+}
+
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
     const auto part = got(tenant.record.second);
     const bool has_credit = qos::is_promised(tenant.goal.aim) || tenant.goal.cap;
@@ -69,9 +83,7 @@ std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
             text_of(tenant.goal),
             part ? fmt::format("{:.1f} %", percent(*part)) : "-",
             has_credit ? short_time(tenant.credit) : "-",
-            tenant.tasks == 0     ? "-"
-            : tenant.lever.paused ? "paused"
-                                  : short_time(tenant.lever.timeslice),
+            lever_of(tenant),
             std::to_string(tenant.tasks),
             tenant.record.kept ? "yes" : "NO",
             std::to_string(tenant.violations)};
@@ -100,7 +112,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "1.1"},
+                     {"schema_version", "1.2"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},
@@ -118,7 +130,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
 std::string table_of(const std::vector<Report> &reports) {
     constexpr std::array left = {false, true, true, false, false, false, false, false, false};
     std::vector<std::vector<std::string>> lines = {
-        {"GPU", "TENANT", "GOAL", "GOT", "CREDIT", "TIMESLICE", "TASKS", "KEPT", "VIOLATIONS"}};
+        {"GPU", "TENANT", "GOAL", "GOT", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"}};
     for (const Report &report : reports)
         for (const TenantReport &tenant : report.tenants)
             lines.push_back(row_of(report.gpu, tenant));

@@ -106,6 +106,8 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
         return fail(failed, "another nvqos, or 'nvdebugctl task set --share', runs on this "
                             "GPU: give all goals in one, "
                             "or end it first");
+    if (!options.dry_run)
+        warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience);
     const auto now = warden->clock_.now(*warden->reader_);
     if (!now)
         return fail(now.error());
@@ -381,6 +383,7 @@ void Warden::apply(Ns now) {
         else if (!task->paused_since)
             task->paused_since = std::max(now_, clock_.estimate());
     }
+    limit_launches();
 }
 
 Outcome<std::optional<Report>> Warden::step() {
@@ -537,7 +540,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
              entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
-             governor_->waits(n).longest()});
+             governor_->waits(n).longest(), limited_of(n)});
     }
     return made;
 }

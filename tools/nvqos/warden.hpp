@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Keeps the goals on one GPU: reads turns, and sets the timeslices and pauses that a
-/// qos::Governor decides.
+/// @file Keeps the goals on one GPU: reads turns, sets the timeslices and pauses that a
+/// qos::Governor decides, and limits launches beside a service.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 
 #include "goals.hpp"
 #include "gpu_clock.hpp"
+#include "launch_limits.hpp"
 #include "lib/qos/governor.hpp"
 #include "nvdebug/nvdebug.hpp"
 
@@ -30,6 +31,7 @@ struct TenantReport {
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of them; empty: too few
     qos::Ns longest_wait = 0;
+    std::size_t limited = 0; ///< processes whose launches in flight are limited
 };
 
 struct Report {
@@ -115,6 +117,9 @@ class Warden {
     void take_goals(const Asked &asked);
     void put_levers();
     void apply(qos::Ns now);
+    void limit_launches();
+    const qos::Goal &goal_of(std::size_t tenant) const;
+    std::size_t limited_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
     Report report(qos::EpochRecord epoch) const;
@@ -128,6 +133,8 @@ class Warden {
     bool sets_timeslices_ = false;
     bool has_goals_ = false;            ///< else no task is touched
     std::shared_ptr<const void> claim_; ///< on this GPU
+
+    std::optional<LaunchLimits> launches_; ///< but for --dry-run
 
     std::unique_ptr<nvdebug::SwitchReader> reader_;
     nvdebug::SwitchTurns turns_{std::nullopt};

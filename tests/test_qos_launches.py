@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos limits launches in flight of what runs beside a service: the program over the stand-in for the driver, and
+programs over nvtaskset's stand-in for CUDA. Takes root, as nvqos does."""
+
+import json
+import signal
+
+import jsonschema
+import pytest
+from desk import attach_earlier_library, gate, most_in_flight, page_of
+from qos_machine import FIRST_US, PATIENCE_S, SCHEMAS, comes_true
+
+pytest_plugins = ["qos_machine"]
+
+ADDRESS = "0000:01:00.0"
+SCHEMA = json.loads((SCHEMAS / "nvqos.epoch.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def _one_gpu(desk, monkeypatch):
+    """The GPU of the stand-in for the driver is that of the one for CUDA."""
+    place = desk.folder / "one/gpus" / ADDRESS
+    place.mkdir(parents=True)
+    (place / "information").write_text(f"GPU UUID: \t {desk.uuids[0]}\n", encoding="utf-8")
+    monkeypatch.setenv("NVTASKSET_DRIVER_FOLDER", str(desk.folder / "one"))
+
+
+def prepared(desk, machine):
+    program = desk.start("--prepare", STAND_IN_LOOKS="50")
+    machine.use_gpu(program.pid)
+    return program
+
+
+def leased(desk, program):
+    return (gate(desk, program) or {"leased_limit": None})["leased_limit"]
+
+
+def lines(nvqos):
+    for line in nvqos.stdout:
+        found = json.loads(line)
+        jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+        yield {tenant["name"]: tenant for tenant in found["data"]["tenants"]}
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM))
+def test_beside_a_service_until_nvqos_ends(desk, machine, how):
+    service, program = machine.process(), prepared(desk, machine)
+    machine.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: leased(desk, program) == 4)
+    assert program.ask("burst 1 30 cuLaunchKernel") == "ok"
+    assert most_in_flight(desk) == 4
+    assert "at most 4 launches in flight (by nvqos): of 30, " in desk.told(program.pid)
+    machine.nvqos.send_signal(how)
+    machine.nvqos.wait(PATIENCE_S)
+    assert comes_true(lambda: leased(desk, program) is None) if how == signal.SIGKILL else leased(desk, program) is None
+
+
+def test_it_is_renewed_and_ends_if_nvqos_is_suspended(desk, machine):
+    service, program = machine.process(), prepared(desk, machine)
+    machine.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: leased(desk, program) == 4)
+    machine.nvqos.send_signal(signal.SIGSTOP)
+    assert comes_true(lambda: leased(desk, program) is None)
+    machine.nvqos.send_signal(signal.SIGCONT)
+    assert comes_true(lambda: leased(desk, program) == 4)
+
+
+def test_until_the_service_ends(desk, machine):
+    service, program = machine.process(), prepared(desk, machine)
+    machine.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: leased(desk, program) == 4)
+    service.kill()
+    service.wait(PATIENCE_S)
+    assert comes_true(lambda: leased(desk, program) is None)
+
+
+def test_only_tasks_of_best_effort(desk, machine):
+    service, program, promised = machine.process(), prepared(desk, machine), prepared(desk, machine)
+    machine.start("--json", f"{service.pid}=latency", f"{promised.pid}=share:20%")
+    for tenants in lines(machine.nvqos):
+        if tenants["others"]["tasks"] and tenants[str(promised.pid)]["tasks"] and tenants["others"]["limited_tasks"]:
+            break
+    assert tenants["others"]["limited_tasks"] == 1 and tenants["others"]["in_flight_limit"] == 4
+    for name in (str(service.pid), str(promised.pid)):
+        assert tenants[name]["limited_tasks"] == 0 and tenants[name]["in_flight_limit"] is None
+    assert leased(desk, promised) is None and leased(desk, program) == 4
+
+
+def test_not_without_a_service(desk, machine):
+    other, program = machine.process(), prepared(desk, machine)
+    machine.start("--quiet", f"{other.pid}=share:30%")
+    assert comes_true(lambda: machine.timeslice(program.pid) != FIRST_US)
+    assert leased(desk, program) is None
+    assert machine.ask(f"hold service latency pid={other.pid}").startswith("ok")
+    assert comes_true(lambda: leased(desk, program) == 4)
+    assert machine.ask("release service").startswith("ok")
+    assert comes_true(lambda: leased(desk, program) is None)
+
+
+def test_the_table_has_it(desk, machine):
+    service = machine.process()
+    prepared(desk, machine)
+    machine.process()
+    machine.start(f"{service.pid}=latency")
+    assert any(b", 4 launches (1 of 2)" in line for line in machine.nvqos.stdout)
+
+
+def test_a_library_of_an_earlier_nvtaskset(desk, machine):
+    service, program = machine.process(), prepared(desk, machine)
+    with page_of(program) as page:
+        attach_earlier_library(page)
+    machine.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: f"launches of program[{program.pid}] are not limited: it has the library of an earlier "
+                      "nvtaskset; start it again" in machine.errors())
+    assert leased(desk, program) is None
