@@ -44,6 +44,15 @@ def test_all_threads_and_streams_have_one_limit(desk):
     assert gate(desk, program)["launches"] == 120
 
 
+def test_a_launch_that_cuda_makes_by_another_function_is_one(desk):
+    program = prepared(desk, STAND_IN_NESTS="1")
+    desk.change(program.pid, "--in-flight 2")
+    assert program.ask("burst 1 40 cuLaunchKernel") == "ok"
+    assert most_in_flight(desk) == 2
+    found = gate(desk, program)
+    assert found["launches"] == 40 and not found["overdue"]
+
+
 def test_without_a_limit_no_launch_waits_or_is_counted(desk):
     program = prepared(desk)
     assert program.ask("burst 1 12 cuLaunchKernel") == "ok"

@@ -343,7 +343,8 @@ bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
 
 /// A launch waits here if too many are in flight.
 void Injection::enter(cuda::Handle stream, bool per_thread) {
-    if (!state().has_limits || !limits_)
+    // CUDA may make a launch by another function of its own: it is one.
+    if (!state().has_limits || !limits_ || thread.gate)
         return;
     const View *const view = this->view();
     if (!view || !view->slot)
