@@ -3,10 +3,11 @@
 
 import ctypes
 import os
+import subprocess
 import time
 
 import pytest
-from desk import (FAILED, PROGRAM, USAGE, attach_earlier_library, desk_of, document, gate, most_in_flight, page_of)
+from desk import (FAILED, PROGRAM, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate, most_in_flight, page_of)
 
 PLAIN = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
          "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
@@ -175,3 +176,14 @@ def test_what_makes_no_sense(desk, options, sentence):
 
 def test_a_task_that_was_not_started_by_nvtaskset(desk):
     desk.refused(f"--in-flight 2 -p {os.getpid()}", "was not started by nvtaskset", exit_status=FAILED)
+
+
+def test_the_check_for_hardware(desk):
+    """tests/hardware/in_flight_check.py, over the stand-in."""
+    load = desk.folder / "load"
+    subprocess.run(["g++", "-std=c++20", "-O1", "-o", load, ROOT / "tests/hardware/load.cpp", "-ldl"], check=True)
+    done = desk.command(ROOT / "tests/hardware/in_flight_check.py", TOOL, load, desk.folder / "out", "--seconds", "0.3",
+                        STAND_IN_LOOKS="3", STAND_IN_LOG="")
+    assert done.status == 0, done.out + done.err
+    lines = (desk.folder / "out/in-flight-check.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 11 and done.out.splitlines() == lines

@@ -60,6 +60,7 @@ CUDA_API cuThreadExchangeStreamCaptureMode(int *mode);
 CUDA_API cuEventCreate(cuda::Event *event, unsigned flags);
 CUDA_API cuEventRecord(cuda::Event event, cuda::Stream stream);
 CUDA_API cuEventQuery(cuda::Event event);
+CUDA_API cuEventSynchronize(cuda::Event event);
 CUDA_API cuEventDestroy_v2(cuda::Event event);
 
 #define LAUNCH_PARAMETERS                                                                          \

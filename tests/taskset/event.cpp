@@ -91,6 +91,13 @@ cuda::Result cuEventQuery(cuda::Event event) {
     });
 }
 
+cuda::Result cuEventSynchronize(cuda::Event event) {
+    return with_event("cuEventSynchronize", event, [&] {
+        event->looks_left = 0;
+        return cuda::success;
+    });
+}
+
 cuda::Result cuEventDestroy_v2(cuda::Event event) {
     return with_event("cuEventDestroy_v2", event, [&] {
         driver().events.remove(event);
