@@ -2,6 +2,7 @@
 #include "governor.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace qos {
 namespace {
@@ -31,6 +32,7 @@ void Governor::enter(const Goal &goal, bool hurried, Ns now) {
     ledgers_.emplace_back();
     waits_.emplace_back();
     levers_.emplace_back();
+    before_.emplace_back(std::numeric_limits<Ns>::max());
     seen_.emplace_back();
     caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap,
                                                  .cycle = cycle_of(*goal.cap, hurried, settings_),
@@ -55,6 +57,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
         ledgers_[n] = std::move(old.ledgers_[was]);
         waits_[n] = old.waits_[was];
         levers_[n] = old.levers_[was];
+        before_[n] = old.before_[was];
         seen_[n] = old.seen_[was];
         if (caps_[n]) {
             const Ns cycle = caps_[n]->cycle;
@@ -75,9 +78,13 @@ void Governor::set_tsgs(std::size_t tenant, std::int64_t tsgs) {
 }
 
 void Governor::add(const TenantTurn &turn) {
+    // A turn that went on when the epoch began has the timeslice of before. The driver rounds them
+    // by less than 1 %, and a change by less than 1 % is not asked for (measured on an H100: where
+    // one turn in twenty was taken to have given up the GPU early, a share of 30 % got 28.9 %).
+    const Ns timeslice = std::min(levers_[turn.tenant].timeslice, before_[turn.tenant]);
     // Twice: the turns of a round differ.
     if (const auto wait =
-            demand_.add(turn, levers_[turn.tenant].timeslice,
+            demand_.add(turn, timeslice - timeslice / 16,
                         2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice))
         waits_[turn.tenant].add(*wait);
     if (caps_[turn.tenant])
@@ -119,6 +126,8 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
         begin_ = now;
         seen_.assign(entrants_.size(), {});
         changed_ = false;
+        for (std::size_t n = 0; n < levers_.size(); n++)
+            before_[n] = levers_[n].timeslice;
     } else if (changed_) {
         // Turns are divided anew among the tenants that are there; nothing is settled.
         plan_ = next_epoch(entrants_, accounts_, {}, settings_);

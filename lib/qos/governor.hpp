@@ -76,6 +76,7 @@ class Governor {
     std::vector<Ledger> ledgers_;
     std::vector<Waits> waits_;
     std::vector<Lever> levers_;
+    std::vector<Ns> before_; ///< timeslices in the epoch before
     Demand demand_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;

@@ -8,6 +8,10 @@
 //       kernels of 200 us, always some of them queued
 //   load counted SECONDS
 //       the same, and each 50 ms a line: CLOCK_MONOTONIC in ns, kernels that ended
+//   load graph SECONDS
+//       CUDA graphs of 250 such kernels, 50 ms each, always one of them queued
+//   load bursts SECONDS
+//       such kernels and nothing in turns, of random lengths up to 100 ms
 //   load tiny SECONDS
 //       kernels of a few us, each awaited: the GPU goes over to others after each
 //   load copies SECONDS
@@ -40,6 +44,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <random>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -375,6 +380,37 @@ int main(int argc, char **argv) {
         call("cuStreamSynchronize", stream);
         return 0;
     }
+    if (what == "graph" && argc == 3) {
+        constexpr int kernels = 250;
+        constexpr unsigned thread_local_mode = 1; // CUstreamCaptureMode
+        Handle graph = nullptr, exec = nullptr;
+        call("cuStreamBeginCapture_v2", stream, thread_local_mode);
+        for (int n = 0; n < kernels; n++)
+            load.queue("compute", stream, wave, compute_turns / 4);
+        call("cuStreamEndCapture", stream, &graph);
+        call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL);
+        std::fprintf(stderr, "ready\n");
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            call("cuGraphLaunch", exec, stream);
+            call("cuEventSynchronize", event(stream));
+        }
+        call("cuStreamSynchronize", stream);
+        return 0;
+    }
+    if (what == "bursts" && argc == 3) {
+        std::minstd_rand random(1);
+        std::uniform_real_distribution<double> length(0, 0.1);
+        std::fprintf(stderr, "ready\n");
+        for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
+            for (const auto over = after(length(random)); Clock::now() < over;) {
+                load.queue("compute", stream, wave, compute_turns / 4);
+                call("cuEventSynchronize", event(stream));
+            }
+            call("cuStreamSynchronize", stream);
+            std::this_thread::sleep_for(std::chrono::duration<double>(length(random)));
+        }
+        return 0;
+    }
     if (what == "tiny" && argc == 3) {
         std::fprintf(stderr, "ready\n");
         for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
@@ -467,7 +503,9 @@ int main(int argc, char **argv) {
         call("cuStreamSynchronize", stream);
         return 0;
     }
-    std::fprintf(stderr, "load: compute|memory|queue|small|follow SECONDS, launch COUNT, where, "
-                         "together BLOCKS CLUSTER, start, green SMS KIND KIND SECONDS\n");
+    std::fprintf(
+        stderr,
+        "load: compute|memory|queue|graph|bursts|small|follow SECONDS, launch COUNT, where, "
+        "together BLOCKS CLUSTER, start, green SMS KIND KIND SECONDS\n");
     return 1;
 }

@@ -4,7 +4,7 @@
 
     qos.py NVQOS NVDEBUGCTL LOAD FOLDER
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in 100 s at most. LOAD is load.cpp, built.
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in three minutes at most. LOAD is load.cpp, built.
 Only tasks that it starts are changed. Writes FOLDER/qos.json; ends with 1 if a check fails.
 """
 
@@ -22,7 +22,7 @@ from qos_looks import mean_of_seconds, most_of_a_second, part, slices, timeslice
 from rm import Ours
 
 NVQOS, TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
-signal.alarm(100)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
+signal.alarm(180)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
 
 
 class Keeping:
@@ -66,8 +66,10 @@ def check(name, good, **figures):
 
 
 def shares(ours):
-    for goals in ((30,), (70,), (30, 60)):
-        with loads(LOAD, *[("queue", "60")] * 2) as tasks:
+    """Of 1, 3 or 7 tasks beside it, and of several with goals: those have at least theirs."""
+    for count, goals in ((2, (5,)), (2, (30,)), (2, (70,)), (2, (90,)), (4, (10,)), (4, (40,)), (8, (50,)), (2, (30, 60)),
+                         (4, (20, 30)), (8, (5, 10, 15, 20))):
+        with loads(LOAD, *[("queue", "60")] * count) as tasks:
             pids = [task.pid for task in tasks]
             before = timeslices(TOOL, pids)
             keeping = Keeping(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
@@ -76,13 +78,31 @@ def shares(ours):
             told = [round(tenant["got_percent"], 2) for tenant in keeping.last()]
             status = keeping.end()
             got = [round(part(found, pid), 2) for pid in pids]
-            yield check("shares", all(abs(a - b) <= 1 or (len(goals) == 2 and a > b) for a, b in zip(got, goals)) and status == 0
-                        and timeslices(TOOL, pids) == before, asked=goals, got=got, told=told, status=status)
+            yield check("shares", all(abs(a - b) <= 1 or (len(goals) == count and a > b) for a, b in zip(got, goals))
+                        and status == 0 and timeslices(TOOL, pids) == before, asked=goals, got=got, told=told, status=status)
+
+
+def idles_at_random(ours):
+    """A task that has work and none in turns: timeslices alone set no limit to it."""
+    for way, word in (("timeslices alone", None), ("nvqos", "cap:30%")):
+        with loads(LOAD, ("bursts", "60"), ("queue", "60")) as tasks:
+            pids = [task.pid for task in tasks]
+            keeping = word and Keeping(f"{pids[0]}={word}")
+            if not keeping:
+                subprocess.run([TOOL, "--from", "driver", "task", "set", str(pids[0]), "--share", "30%"], check=True,
+                               timeout=60, stdout=subprocess.DEVNULL)
+            time.sleep(1.5)
+            found = slices(ours, 5)
+            status = keeping.end() if keeping else None
+            most = round(most_of_a_second(found, pids[0]), 2)
+            # Timeslices alone are there for comparison.
+            yield check("idles at random", not keeping or (most <= 31 and status == 0), way=way, most=most,
+                        mean=round(mean_of_seconds(found, pids[0]), 2), status=status)
 
 
 def caps(ours):
-    for cap, count in ((30, 1), (30, 2), (60, 1)):
-        with loads(LOAD, *[("queue", "60")] * count) as tasks:
+    for cap, count, kind in ((30, 1, "queue"), (30, 2, "queue"), (60, 1, "queue"), (30, 1, "graph"), (10, 2, "graph")):
+        with loads(LOAD, *[(kind, "60")] * count) as tasks:
             pids = [task.pid for task in tasks]
             keeping = Keeping(f"{pids[0]}=cap:{cap}%")
             time.sleep(1.5)
@@ -92,7 +112,7 @@ def caps(ours):
             told = keeping.last()
             status = keeping.end()
             most, mean = most_of_a_second(found, pids[0]), mean_of_seconds(found, pids[0])
-            yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count,
+            yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count, kind=kind,
                         most=round(most, 2), mean=round(mean, 2), told=told and told[0]["got_percent"],
                         core_percent=round(100 * cost / 4, 2), status=status)
 
@@ -138,8 +158,8 @@ def tenant_killed():
 
 def main():
     ours = Ours()
-    found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)), "ends": show("ends", ends(ours)),
-             "tenant killed": show("tenant killed", tenant_killed())}
+    found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)),
+             "idles at random": show("idles at random", idles_at_random(ours)), "ends": show("ends", ends(ours)), "tenant killed": show("tenant killed", tenant_killed())}
     write(FOLDER / "qos.json", found)
     print(f"\n{sum(checks)} of {len(checks)} checks passed")
     sys.exit(not all(checks))

@@ -16,7 +16,8 @@ using namespace qos;
 class Governed {
   public:
     Governed(Settings settings, std::vector<Goal> goals)
-        : gpu(goals.size()), governor_(settings, goals, 0), tenants_(goals.size()) {}
+        : gpu(goals.size()), governor_(settings, goals, 0), tenants_(goals.size()),
+          asked_(goals.size()) {}
 
     void add(std::size_t tenant, std::function<Ns(Ns)> arrives) {
         gpu.tasks.push_back({tenant, std::move(arrives)});
@@ -89,16 +90,27 @@ class Governed {
                                       ? 0
                                       : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
     }
+    /// As the driver does: to 8 bits, of units of 1.024 us.
+    static Ns rounded(Ns timeslice) {
+        Ns units = timeslice / 1024, scale = 0;
+        for (; units > 255; units /= 2)
+            scale++;
+        return (units << scale) * 1024;
+    }
     void apply() {
         for (std::size_t n = 0; n < tenants_; n++) {
             const Lever &lever = governor_.lever(n);
-            gpu.set_timeslice(n, lever.timeslice);
+            // As nvqos asks for it.
+            if (std::abs(lever.timeslice - asked_[n]) * 100 > lever.timeslice)
+                asked_[n] = lever.timeslice;
+            gpu.set_timeslice(n, rounded(asked_[n]));
             gpu.set_paused(n, lever.paused, pause_takes);
         }
     }
 
     Governor governor_;
     std::size_t tenants_;
+    std::vector<Ns> asked_;
     std::vector<std::size_t> gone_;
     std::mt19937 random_{7};
 };
