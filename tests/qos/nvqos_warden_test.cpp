@@ -179,6 +179,33 @@ TEST_F(Kept, ServesOneFirst) {
     keep_until(qos::second);
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 16000, 200);
     EXPECT_NEAR(static_cast<double>(timeslices_us()[1]), 30, 2);
+    EXPECT_EQ(reports.back().tenants[0].held, 1U);
+    EXPECT_EQ(reports.back().tenants[1].limited, 0U) << "nvtaskset did not start it";
+}
+
+/// A timeslice would be that of both: none is set, and the table does not show one.
+TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
+    // Each has a channel in the first TSG.
+    for (const auto &[client, instance] :
+         {std::pair{first, instances[0]}, std::pair{second, instances[1]}})
+        for (auto &[name, object] : kernel.others[client])
+            if (object.instance.address)
+                object.instance.address = instance;
+    const auto before = timeslices_us();
+    start({"557=latency"});
+    ASSERT_TRUE(warden);
+    keep_until(300 * ms);
+    EXPECT_EQ(timeslices_us(), before);
+    ASSERT_FALSE(reports.empty());
+    for (const nvqos::TenantReport &tenant : reports.back().tenants) {
+        EXPECT_EQ(tenant.tasks, 1U);
+        EXPECT_EQ(tenant.held, 0U);
+    }
+    const std::string table = nvqos::table_of({reports.back()});
+    EXPECT_EQ(std::ranges::count(table, '\n'), 3);
+    EXPECT_NE(table.find(" none "), table.npos) << table;
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_NE(said[0].find("(MPS)"), std::string::npos) << said[0];
 }
 
 TEST_F(Kept, ANewcomerIsFollowedWithinAnEpoch) {

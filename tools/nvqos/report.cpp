@@ -46,6 +46,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
+        {"held_tasks", tenant.held},
         {"limited_tasks", tenant.limited},
         {"in_flight_limit", tenant.limited ? Json(LaunchLimits::in_flight) : Json()},
         {"kept", tenant.record.kept},
@@ -63,16 +64,21 @@ std::string short_time(qos::Ns ns) {
                                      : fmt::format("{:.0f} us", us);
 }
 
-/// `30 us, 4 launches`, `30 us, 4 launches (1 of 3)`, `paused`
+/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `none`
 std::string lever_of(const TenantReport &tenant) {
     if (tenant.tasks == 0)
         return "-";
-    std::string text = tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice);
-    if (tenant.limited)
-        text += fmt::format(", {} launches", LaunchLimits::in_flight);
-    if (tenant.limited && tenant.limited < tenant.tasks)
-        text += fmt::format(" ({} of {})", tenant.limited, tenant.tasks);
-    return text;
+    std::string text;
+    const auto add = [&](const std::string &lever, std::size_t tasks) {
+        if (tasks == 0)
+            return;
+        text += (text.empty() ? "" : ", ") + lever;
+        if (tasks < tenant.tasks)
+            text += fmt::format(" ({} of {})", tasks, tenant.tasks);
+    };
+    add(tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice), tenant.held);
+    add(fmt::format("{} launches", LaunchLimits::in_flight), tenant.limited);
+    return text.empty() ? "none" : text;
 }
 
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
@@ -112,7 +118,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "1.2"},
+                     {"schema_version", "1.3"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},

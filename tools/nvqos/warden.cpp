@@ -540,7 +540,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
              entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
-             governor_->waits(n).longest(), limited_of(n)});
+             governor_->waits(n).longest(), held_of(n), limited_of(n)});
     }
     return made;
 }

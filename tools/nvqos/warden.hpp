@@ -31,7 +31,8 @@ struct TenantReport {
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of them; empty: too few
     qos::Ns longest_wait = 0;
-    std::size_t limited = 0; ///< processes whose launches in flight are limited
+    std::size_t held = 0;    ///< of its tasks, those whose timeslices and pauses are set
+    std::size_t limited = 0; ///< of its tasks, those whose launches in flight are limited
 };
 
 struct Report {
@@ -119,6 +120,7 @@ class Warden {
     void apply(qos::Ns now);
     void limit_launches();
     const qos::Goal &goal_of(std::size_t tenant) const;
+    std::size_t held_of(std::size_t tenant) const;
     std::size_t limited_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);

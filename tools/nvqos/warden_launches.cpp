@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which tasks have a limit of launches in flight.
+/// @file Which tasks have a limit of launches in flight, and which levers a tenant's tasks have.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -35,6 +35,14 @@ void Warden::limit_launches() {
                 "gpu{}: launches of {}[{}] are not limited: it has the library of an "
                 "earlier nvtaskset; start it again",
                 gpu_.index(), printable(process->command.value_or("process")), process->pid));
+}
+
+/// Clients of an MPS server have one timeslice in common, which is nobody's to set. --dry-run holds
+/// none, and prints what would be set.
+std::size_t Warden::held_of(std::size_t tenant) const {
+    return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
+        return one.second.tenant == tenant && (one.second.hold || options_.dry_run);
+    }));
 }
 
 std::size_t Warden::limited_of(std::size_t tenant) const {
