@@ -97,12 +97,15 @@ def test_not_without_a_service(desk, machine):
     assert comes_true(lambda: leased(desk, program) is None)
 
 
-def test_the_table_has_it(desk, machine):
+def test_the_table_and_the_metrics_have_it(desk, machine):
     service = machine.process()
     prepared(desk, machine)
     machine.process()
-    machine.start(f"{service.pid}=latency")
+    metrics = machine.folder / "qos.prom"
+    machine.start(f"{service.pid}=latency", f"--metrics={metrics}")
     assert any(b", 4 launches (1 of 2)" in line for line in machine.nvqos.stdout)
+    line = 'nvqos_limited_tasks{gpu="0",tenant="others",number="0"} 1\n'
+    assert comes_true(lambda: line in metrics.read_text(encoding="utf-8"))
 
 
 def test_a_library_of_an_earlier_nvtaskset(desk, machine):

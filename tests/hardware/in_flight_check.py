@@ -80,8 +80,9 @@ def limits(asked):
 
 
 def started(asked, number, *words):
-    """A program with that limit from its start: its lines, its counts half-way, and its status."""
-    with subprocess.Popen([asked.nvtaskset, "--no-mps", "--prepare", asked.load, *map(str, words)], env=environment(),
+    """A program with that limit from its start (None: without nvtaskset): its lines and its status."""
+    by = [] if number is None else [asked.nvtaskset, "--no-mps", "--prepare"]
+    with subprocess.Popen([*by, asked.load, *map(str, words)], env=environment(),
                           stdout=subprocess.PIPE, text=True) as process:
         if number:
             limit(asked, process, number)
@@ -96,7 +97,7 @@ def graphs(asked):
 
 
 def costs(asked):
-    for number, what in ((0, "no limit"), (1024, "at most 1024 in flight"), (0, "no limit"), (1024, "at most 1024 in flight")):
+    for number, what in 2 * ((None, "as it is"), (0, "no limit"), (1024, "at most 1024 in flight")):
         lines, status = started(asked, number, "launch", 20_000)
         report("queuing an empty kernel", not status, f"{what}: median {lines[0]['median']} us, 99th percentile {lines[0]['p99']} us")
 

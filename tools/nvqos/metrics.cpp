@@ -146,6 +146,10 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.tasks));
                });
+    of_tenants("limited_tasks", "gauge", "Of them, those whose launches in flight are limited.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(static_cast<double>(tenant.limited));
+               });
     of_tenants(
         "kept", "gauge", "1: its goal was kept over the last second, within a point.",
         [](const TenantReport &tenant, const Sums &) { return Value(tenant.record.kept ? 1 : 0); });
