@@ -20,6 +20,10 @@ std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns) {
 // --- from switches ---
 
 void SwitchTurns::finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns) {
+    // The GPU records an end when the switch is over, 84 us later on an H100: split() may have come
+    // in between.
+    if (now_ && !began_)
+        ns = std::max(ns, begin_);
     const std::uint64_t since = since_.value_or(0);
     if (now_ && ns >= begin_ && (begin_ >= since || ns > since)) {
         const auto gap = left_ && *left_ <= begin_ ? std::optional(begin_ - *left_) : std::nullopt;

@@ -159,7 +159,8 @@ def tenant_killed():
 def main():
     ours = Ours()
     found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)),
-             "idles at random": show("idles at random", idles_at_random(ours)), "ends": show("ends", ends(ours)), "tenant killed": show("tenant killed", tenant_killed())}
+             "idles at random": show("idles at random", idles_at_random(ours)),
+             "ends": show("ends", ends(ours)), "tenant killed": show("tenant killed", tenant_killed())}
     write(FOLDER / "qos.json", found)
     print(f"\n{sum(checks)} of {len(checks)} checks passed")
     sys.exit(not all(checks))

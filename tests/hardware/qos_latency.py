@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Requests of a PyTorch service beside PyTorch training: alone, as it is, and with `nvqos SERVICE=latency`.
 
-    qos_latency.py NVQOS FOLDER [--runs N] [--seconds N] [--cases A,B]
+    qos_latency.py NVQOS FOLDER [--runs N] [--seconds N] [--cases A,B] [--nvtaskset NVTASKSET] [--mps]
 
 As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in seven minutes. The models are
 made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100, replayed
 as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at random (Poisson);
 their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm GPU of its own.
-Writes FOLDER/qos_latency.json: of each run the median, the 99th percentile and the steps of the training, and of each way
-their means with the half width of an interval of 95 %. Ends with 1 if a run failed.
+With --nvtaskset it starts the training, whose launches in flight nvqos limits then; with --mps all are clients of one
+server. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median,
+the 99th percentile and the steps of the training, and of each way their means with the half width of an interval of 95 %.
+Ends with 1 if a run failed.
 """
 
 import argparse
@@ -26,7 +28,7 @@ import sys
 import time
 
 import bounded
-from common import environment, records
+from common import environment, mps, records
 from qos_reach import gpu
 
 WIDTH, TEXTS, TOKENS = 1024, 8, 256
@@ -114,16 +116,17 @@ def train():
 # --- their measurement ---
 
 class Program:
-    def __init__(self, *words):
-        self.process = subprocess.Popen([sys.executable, __file__, *map(str, words)], env=environment(), text=True,
+    def __init__(self, *words, env, prefix=()):
+        self.name = words[0]
+        self.process = subprocess.Popen([*prefix, sys.executable, __file__, *map(str, words)], env=env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def line(self):
         """The next one. Raises bounded.Late."""
         if not select.select([self.process.stdout], [], [], START_S)[0]:
-            raise bounded.Late(f"{self.process.args[2]} printed nothing in {START_S} s")
+            raise bounded.Late(f"{self.name} printed nothing in {START_S} s")
         if not (text := self.process.stdout.readline()):
-            raise bounded.Late(f"{self.process.args[2]} ended")
+            raise bounded.Late(f"{self.name} ended")
         return text
 
     def ask(self, line):
@@ -136,20 +139,21 @@ class Program:
 
 
 @contextlib.contextmanager
-def programs(case):
+def programs(asked, case):
     count, layers, how, _, _ = case
     made = []
-    try:
-        for _ in range(count):
-            made.append(Program("serve", layers, how))
-        made.append(Program("train"))
-        for one in made:
-            if one.line() != "ready\n":
-                raise bounded.Late("a program did not start")
-        yield made[:-1], made[-1]
-    finally:
-        for one in made:
-            one.kill()
+    with mps() if asked.mps else contextlib.nullcontext(environment()) as env:
+        try:
+            for _ in range(count):
+                made.append(Program("serve", layers, how, env=env))
+            made.append(Program("train", env=env, prefix=(asked.nvtaskset, "-q", "--prepare") if asked.nvtaskset else ()))
+            for one in made:
+                if one.line() != "ready\n":
+                    raise bounded.Late("a program did not start")
+            yield made[:-1], made[-1]
+        finally:
+            for one in made:
+                one.kill()
 
 
 def section(asked, services, training, case, seed, way):
@@ -208,8 +212,10 @@ def summary(rows, alone_steps, case):
         alone = found["alone"]["p99_ms"][0]
         found["p99_over_alone_percent"] = round(100 * (found["nvqos"]["p99_ms"][0] / alone - 1), 2)
         found["p99_over_alone_ms"] = round(found["nvqos"]["p99_ms"][0] - alone, 4)
-        left = 1 - case[0] * found["alone"]["mean_ms"][0] / case[3]
-        found["residual"] = round(found["nvqos"]["steps_per_s"][0] / statistics.fmean(alone_steps) / left, 4)
+        # Requests of several services wait for each other, which is in their times.
+        if case[0] == 1:
+            left = 1 - found["alone"]["mean_ms"][0] / case[3]
+            found["residual"] = round(found["nvqos"]["steps_per_s"][0] / statistics.fmean(alone_steps) / left, 4)
     return found
 
 
@@ -220,17 +226,21 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="of each way (default: 5)")
     parser.add_argument("--seconds", type=float, default=3, help="of each run (default: 3)")
     parser.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
+    parser.add_argument("--nvtaskset", type=pathlib.Path, help="starts the training")
+    parser.add_argument("--mps", action="store_true", help="all are clients of an MPS server")
     asked = parser.parse_args()
+    place = asked.folder / f"qos_latency{'-prepared' * bool(asked.nvtaskset)}{'-mps' * asked.mps}.json"
     if unknown := [name for name in asked.cases if name not in CASES]:
         sys.exit(f"qos_latency: there is no case {unknown[0]!r}; there are {', '.join(CASES)}")
     signal.alarm(560)  # whatever hangs
-    found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds, "cases": []}
+    found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
+             "training": "started by nvtaskset" if asked.nvtaskset else "as it is", "mps": asked.mps, "cases": []}
     failed = False
     for name in asked.cases:
         case, rows, steps = CASES[name], [], []
         row = {"case": name, "services": case[0], "layers": case[1], "how": case[2], "period_ms": case[3], "arrivals": case[4]}
         try:
-            with programs(case) as (services, training):
+            with programs(asked, case) as (services, training):
                 steps.append(training_alone(training, asked.seconds))
                 for run in range(asked.runs):
                     # As it is, requests pile up, which two runs show as well as five.
@@ -244,7 +254,7 @@ def main():
         found["cases"].append(row | {"training_alone": steps, "rows": rows})
         print(f"{name}: {json.dumps(row.get('ways') or row.get('failed'))}", flush=True)
         asked.folder.mkdir(parents=True, exist_ok=True)
-        (asked.folder / "qos_latency.json").write_text(records(found) + "\n", encoding="utf-8")
+        place.write_text(records(found) + "\n", encoding="utf-8")
     sys.exit(failed)
 
 

@@ -85,6 +85,21 @@ TEST(SwitchTurns, CanBeToldBeforeTheyEnd) {
         << "to go on is no switch";
 }
 
+/// The GPU records an end some time after it: what is read at 30 does not have that of 28 yet.
+TEST(SwitchTurns, MayHaveEndedBeforeASplit) {
+    SwitchTurns found(0);
+    std::vector<Turn> turns;
+    found.add(at(10, starts, 1), turns);
+    found.split(30, turns);
+    turns.clear();
+    found.add(at(28, ends, 1), turns);
+    EXPECT_EQ(turns, (std::vector<Turn>{{process(1), 30, 30, false, std::nullopt}}));
+    turns.clear();
+    found.add(at(32, starts, 2), turns);
+    found.add(at(40, ends, 2), turns);
+    EXPECT_EQ(turns, (std::vector<Turn>{{process(2), 32, 40, true, 2}}));
+}
+
 TEST(SwitchTurns, OfWhatWasBeforeAreCutOff) {
     const auto turns = turns_of(SwitchTurns(100),
                                 {at(10, starts, 1), at(50, ends, 1), at(60, starts, 2),

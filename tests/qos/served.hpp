@@ -40,7 +40,13 @@ class Served : public driver_test::Steering {
     void run_until(Ns end) {
         obey();
         sim.run_until(end);
+        std::vector<qos::TenantTurn> later;
         for (const qos::TenantTurn &turn : sim.turns) {
+            // A switch is recorded when it is over.
+            if (!later.empty() || (turn.ends && turn.end + simulated::Gpu::change > sim.now())) {
+                later.push_back(turn);
+                continue;
+            }
             if (!open_.contains(turn.task))
                 kernel.switches.push_back(record(turn.begin, true, turn.task));
             if (turn.ends)
@@ -48,7 +54,7 @@ class Served : public driver_test::Steering {
             turn.ends ? static_cast<void>(open_.erase(turn.task))
                       : static_cast<void>(open_.insert(turn.task));
         }
-        sim.turns.clear();
+        sim.turns = std::move(later);
     }
 
     simulated::Gpu sim;
