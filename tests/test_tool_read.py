@@ -70,6 +70,8 @@ def csv_cell(value):
         return "true" if value else "false"
     if isinstance(value, list):
         return " ".join(csv_cell(element) for element in value)
+    if isinstance(value, dict):  # a task of `gpu list`; of a folder it is a TSG
+        return f"{value['tsgs'][0]}={csv_cell(value['expected_share_percent'])}"
     return repr(value) if isinstance(value, float) else str(value)
 
 

@@ -93,6 +93,8 @@ void StandIn::close(int descriptor) {
 }
 
 int StandIn::ioctl(int descriptor, unsigned long request, void *argument) {
+    if (before_ioctl)
+        before_ioctl();
     const std::scoped_lock calling(lock_);
     ioctls++;
     if (::getpid() != self_)

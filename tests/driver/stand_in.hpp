@@ -90,6 +90,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<void(const Change &)> noted;
     /// Its processes are those of this machine: pidfds are real.
     bool real_processes = false;
+    /// Called before each ioctl, without the lock.
+    std::function<void()> before_ioctl;
     /// Called before a folder is listed, without the lock.
     std::function<void()> before_list;
     /// Called before a descriptor is taken.

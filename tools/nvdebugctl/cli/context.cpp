@@ -43,10 +43,11 @@ std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpu
         addresses = addresses_of_uuid(wanted);
     std::vector<Gpu> meant;
     std::ranges::copy_if(gpus, std::back_inserter(meant), [&](const Gpu &gpu) {
-        const auto info = gpu.info();
-        const std::string address = info ? info->pci_address.value_or("") : "";
+        // By number none is asked: one of them may hang.
         if (name.index)
             return *name.index == gpu.index();
+        const auto info = gpu.info();
+        const std::string address = info ? info->pci_address.value_or("") : "";
         if (name.address)
             return base::is_address(*name.address, address);
         return name.uuid.empty() ? has_chip(gpu, wanted)

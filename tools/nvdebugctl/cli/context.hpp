@@ -68,6 +68,10 @@ class Context {
     /// What is printed is not the whole: exit status 4.
     void missing(nvdebug::Error what) { missing_.push_back(std::move(what)); }
 
+    /// A thread waits for a GPU that does not answer: the program is to end without it.
+    void leave_behind() { leaves_behind_ = true; }
+    bool leaves_behind() const { return leaves_behind_; }
+
     /// The next document is whole again until something is missing from it.
     void forget_missing() { missing_.clear(); }
 
@@ -83,6 +87,7 @@ class Context {
     std::optional<nvdebug::Gpu> gpu_;
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
+    bool leaves_behind_ = false;
 };
 
 /// Which GPU -g means, and which one without it.

@@ -177,7 +177,7 @@ std::string source_kind(const nvdebug::Tree &tree) {
 
 namespace {
 
-constexpr const char *schema_version = "1.2";
+constexpr const char *schema_version = "1.3";
 
 Json source(const Context &context) {
     if (!context.has_tree())

@@ -113,19 +113,57 @@ std::string name_of_process(const Json &process) {
 } // namespace
 
 std::string shown_process(const Json &process) {
+    return printable(name_of_process(process) + shown_home(process));
+}
+
+std::string shown_home(const Json &process) {
     // Docker's short form of an id.
     constexpr std::size_t digits = 12;
-    const Json &container = process["container"];
-    return printable(
-        name_of_process(process) +
-        (container.is_null() ? "" : " in " + container.get<std::string>().substr(0, digits)));
+    const auto text = [&](const char *key) {
+        return process[key].is_null() ? std::string() : process[key].get<std::string>();
+    };
+    if (const std::string container = text("container"); !container.empty())
+        return " in " + container.substr(0, digits);
+    if (const std::string pod = text("pod"); !pod.empty())
+        return " in pod " + pod.substr(0, digits);
+    if (const std::string job = text("job"), step = text("step"); !job.empty())
+        return " in job " + job + (step.empty() ? "" : "." + step);
+    return "";
 }
+
+namespace {
+
+bool is_gpu_task(const Json &value) {
+    return value.is_object() && value.contains("expected_share_percent");
+}
+
+/// `train[4711]`, `a[1]+b[2]` of those that share TSGs, or the TSG.
+template <typename Name>
+std::string name_of_task(const Json &task, Name name) {
+    std::string text;
+    for (const Json &one : task[task["processes"].empty() ? "tsgs" : "processes"])
+        text += (text.empty() ? "" : "+") + name(one);
+    return text;
+}
+
+std::string shown_task(const Json &task) {
+    const Json &share = task["expected_share_percent"];
+    const auto name = [](const Json &one) {
+        return is_process(one) ? shown_process(one) : one.get<std::string>();
+    };
+    return name_of_task(task, name) +
+           (share.is_null() ? "" : " " + shown_percent(share.get<double>()));
+}
+
+} // namespace
 
 std::string shown(std::string_view key, const Json &value) {
     if (value.is_null())
         return "-";
     if (is_process(value))
         return shown_process(value);
+    if (is_gpu_task(value))
+        return shown_task(value);
     if (value.is_boolean() && key == "scheduling")
         return value.get<bool>() ? "on" : "off";
     if (value.is_boolean())
@@ -369,6 +407,8 @@ std::string plain(const Json &value) {
         return value.get<std::string>();
     if (is_process(value))
         return name_of_process(value);
+    if (is_gpu_task(value))
+        return name_of_task(value, plain) + "=" + plain(value["expected_share_percent"]);
     if (!value.is_array())
         return value.dump();
     std::string text;

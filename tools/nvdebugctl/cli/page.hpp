@@ -58,8 +58,11 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 [[nodiscard]] std::string label(std::string_view key);
 /// `31.2%`, `<0.1%`, `0%`.
 [[nodiscard]] std::string shown_percent(double percent);
-/// `python3[4711]`, `python3[4711] in 0123456789ab` if it is in a container.
+/// `python3[4711]`, and where it is: shown_home().
 [[nodiscard]] std::string shown_process(const Json &process);
+/// ` in 0123456789ab` (a container), ` in pod 01234567-89a` or ` in job 17.0`; empty: in none.
+/// @param process what has the keys of an identity
+[[nodiscard]] std::string shown_home(const Json &process);
 /// `1998.848us`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, `-` for null; the elements of an array
 /// with `,` between.
 [[nodiscard]] std::string shown(std::string_view key, const Json &value);

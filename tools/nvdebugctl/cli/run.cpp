@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fmt/format.h>
+#include <map>
+#include <memory>
 #include <unistd.h>
 
 #include "command_line.hpp"
@@ -12,9 +15,13 @@
 #include "output.hpp"
 #include "page.hpp"
 #include "run.hpp"
+#include "side_by_side.hpp"
 
 namespace nvdebugctl {
 namespace {
+
+/// Of a command about one of several GPUs. Each has bounds of its own; some wait for a second.
+constexpr std::chrono::milliseconds command_deadline{60'000};
 
 std::vector<std::string> chosen_columns(const Invocation &invocation) {
     if (!invocation.columns.empty())
@@ -175,7 +182,7 @@ class AllGpus {
     Json rows_ = Json::array();
 };
 
-/// -g all: the command about one GPU after the other.
+/// -g all: the command about each GPU, side by side, and what they answered one after the other.
 Outcome<Exit> execute_all(Context &context, Output &output) {
     const auto gpus = nvdebug::gpus(context.tree());
     if (!gpus)
@@ -183,22 +190,37 @@ Outcome<Exit> execute_all(Context &context, Output &output) {
     if (gpus->empty())
         return tl::unexpected(no_gpu(context.tree()));
     const Invocation &invocation = context.invocation();
+    std::map<std::uint32_t, std::shared_ptr<Context>> own;
+    for (const nvdebug::Gpu &gpu : *gpus)
+        own.emplace(gpu.index(), std::make_shared<Context>(context)).first->second->about(gpu);
+    SideBySide side_by_side(*gpus, command_deadline);
+    const auto documents =
+        side_by_side.ask([own](const nvdebug::Gpu &gpu) -> nvdebug::Result<Outcome<Document>> {
+            Context &its = *own.at(gpu.index());
+            return its.command().run(its);
+        });
+    if (side_by_side.any_hangs())
+        context.leave_behind();
     AllGpus all(context);
     Exit exit = done;
-    for (const nvdebug::Gpu &gpu : *gpus) {
-        context.about(gpu);
-        context.forget_missing();
-        const auto document = context.command().run(context);
+    for (std::size_t n = 0; n < gpus->size(); n++) {
+        if (!documents[n]) {
+            // Without its context, which asks it about its name.
+            exit = heavier(exit, report(&context, invocation.json(), invocation.has("--pretty"),
+                                        Failure(documents[n].error()), output));
+            continue;
+        }
+        Context &its = *own.at((*gpus)[n].index());
+        const Outcome<Document> &document = *documents[n];
         if (document && invocation.json()) {
-            if (auto written = output.write(render(context, *document)); !written)
+            if (auto written = output.write(render(its, *document)); !written)
                 return tl::unexpected(written.error());
         } else if (document) {
-            all.add(context, *document);
+            all.add(its, *document);
         }
-        exit =
-            heavier(exit, document ? conclude(context, document->exit)
-                                   : report(&context, invocation.json(), invocation.has("--pretty"),
-                                            document.error(), output));
+        exit = heavier(exit, document ? conclude(its, document->exit)
+                                      : report(&its, invocation.json(), invocation.has("--pretty"),
+                                               document.error(), output));
     }
     if (!context.flag("--quiet"))
         if (auto written = output.write(all.text()); !written)
@@ -284,7 +306,11 @@ int run(const std::vector<Object> &objects, std::vector<std::string> words) {
         return written ? done : report_failure(written.error());
     }
     const auto exit = execute(context, output);
-    return exit ? *exit : report_failure(exit.error());
+    const int status = exit ? *exit : report_failure(exit.error());
+    // What is left behind may still use what the end of main() would destroy.
+    if (context.leaves_behind())
+        std::_Exit(status);
+    return status;
 }
 
 } // namespace nvdebugctl

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <set>
 
 #include "cli/context.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "cli/side_by_side.hpp"
 #include "nvdebug/product.hpp"
 #include "objects.hpp"
+#include "state/gpu_tasks.hpp"
 
 namespace nvdebugctl {
 
@@ -35,20 +40,24 @@ const char *source_name(nvdebug::Source source) {
     }
 }
 
-Json row(const nvdebug::Gpu &gpu, const nvdebug::Info &info) {
-    const nvdebug::Product product = nvdebug::product_of(gpu.tree(), info);
-    return {{"index", gpu.index()},
-            {"chip", or_null(info.chip)},
-            {"product", or_null(product.name)},
-            {"generation", or_null(info.generation)},
-            {"pci_address", or_null(info.pci_address)},
-            {"pci_id", or_null(info.pci_id)},
-            {"driver", or_null(info.driver)},
-            {"runlists", info.runlists.size()},
-            {"channels", or_null(info.channels)},
-            {"channel_ids", channel_ids(info)},
-            {"video_memory_bytes", or_null(info.video_memory)},
-            {"uuid", or_null(product.uuid)}};
+nvdebug::Result<Json> row(const nvdebug::Gpu &gpu) {
+    const auto info = gpu.info();
+    if (!info)
+        return tl::unexpected(info.error());
+    const nvdebug::Product product = nvdebug::product_of(gpu.tree(), *info);
+    return Json{{"index", gpu.index()},
+                {"chip", or_null(info->chip)},
+                {"product", or_null(product.name)},
+                {"generation", or_null(info->generation)},
+                {"pci_address", or_null(info->pci_address)},
+                {"pci_id", or_null(info->pci_id)},
+                {"driver", or_null(info->driver)},
+                {"tasks", nullptr},
+                {"runlists", info->runlists.size()},
+                {"channels", or_null(info->channels)},
+                {"channel_ids", channel_ids(*info)},
+                {"video_memory_bytes", or_null(info->video_memory)},
+                {"uuid", or_null(product.uuid)}};
 }
 
 Outcome<Document> list(Context &context) {
@@ -57,19 +66,35 @@ Outcome<Document> list(Context &context) {
         return tl::unexpected(Failure(gpus.error()));
     if (gpus->empty())
         return tl::unexpected(no_gpu(context.tree()));
+    SideBySide all(*gpus);
+    // A GPU that has gone shows it here, and is not asked about its tasks.
+    auto found = all.ask(row);
+    auto tasks = all.ask(read_gpu_tasks);
+    if (all.any_hangs())
+        context.leave_behind();
     Json rows = Json::array();
     std::vector<nvdebug::Error> errors;
-    for (const nvdebug::Gpu &gpu : *gpus) {
-        const auto info = gpu.info();
-        if (info)
-            rows.push_back(row(gpu, *info));
-        else
-            errors.push_back(info.error());
+    std::set<std::string> notes;
+    for (std::size_t n = 0; n < gpus->size(); n++) {
+        if (!found[n]) {
+            errors.push_back(std::move(found[n].error()));
+            continue;
+        }
+        if (!tasks[n]) {
+            errors.push_back(std::move(tasks[n].error()));
+        } else {
+            (*found[n])["tasks"] = std::move(tasks[n]->tasks);
+            notes.insert(tasks[n]->notes.begin(), tasks[n]->notes.end());
+            std::ranges::move(tasks[n]->errors, std::back_inserter(errors));
+        }
+        rows.push_back(std::move(*found[n]));
     }
     if (rows.empty())
         return tl::unexpected(Failure(errors.front()));
     for (nvdebug::Error &error : errors)
         context.missing(std::move(error));
+    for (const std::string &note : notes)
+        context.note(note);
     return Document{rows};
 }
 
@@ -130,7 +155,7 @@ std::vector<Command> gpu_commands() {
     return {
         {.object = "gpu",
          .verb = "list",
-         .help = "the GPUs of this machine or capture",
+         .help = "the GPUs of this machine or capture, and who competes for each",
          .scope = Scope::tree,
          .columns = {{"index", "number of the GPU: N of /proc/gpuN", "uint"},
                      {"chip", "name of the chip; null: unknown", "string?"},
@@ -139,6 +164,10 @@ std::vector<Command> gpu_commands() {
                      {"pci_address", "domain:bus:device.function; null: not on PCI", "string?"},
                      {"pci_id", "PCI vendor and device id, hexadecimal", "string?", false},
                      {"driver", "driver bound to the GPU now; null: none", "string?"},
+                     {"tasks",
+                      "who competes for GR0, and the part of its time that timeslices give while "
+                      "all have work; null: not known",
+                      "[gpuTask]?", true, "expected_share"},
                      {"runlists", "how many runlists it has", "uint"},
                      {"channels", "how many channel ids there are, per GPU or per runlist",
                       "uint?"},
@@ -147,6 +176,10 @@ std::vector<Command> gpu_commands() {
                      {"video_memory_bytes", "size of video memory, in bytes", "uint?"},
                      {"uuid", uuid_help, "string?"}},
          .data = "GPUs by rising index",
+         .notes = {"GPUs are asked side by side; one that does not answer within 10 s is named, "
+                   "and the others are shown (exit 4).",
+                   "What tasks really had of GR0 is shown by 'task list' and 'top'. With the "
+                   "module alone tasks are TSGs, as it has no processes."},
          .examples = {{"nvdebugctl gpu list", "one line for each GPU"},
                       {"nvdebugctl gpu list --csv --columns index,pci_address",
                        "the PCI address of each, for a script"}},

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Eight GPUs behind the stand-in: all are the model's one.
+#pragma once
+
+#include "bench.hpp"
+
+#include "nvdebug/gpu.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace driver_test {
+
+using namespace std::chrono_literals;
+
+/// Long enough for any machine: a test that passes does not wait for it.
+inline constexpr auto plenty = 60s;
+
+/// No thread goes on before so many are there.
+class Together {
+  public:
+    explicit Together(std::size_t count) : count_(count) {}
+    void wait() {
+        std::unique_lock held(lock_);
+        there_.insert(std::this_thread::get_id());
+        changed_.notify_all();
+        if (!changed_.wait_for(held, gave_up_ ? 0s : plenty / 2,
+                               [this] { return there_.size() == count_; }))
+            gave_up_ = true;
+    }
+    [[nodiscard]] bool gave_up() const { return gave_up_; }
+    [[nodiscard]] std::size_t most() const { return there_.size(); }
+
+  private:
+    const std::size_t count_;
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::set<std::thread::id> there_;
+    bool gave_up_ = false;
+};
+
+class EightGpus : public Driver {
+  protected:
+    EightGpus() {
+        kernel.cards.clear();
+        for (std::uint32_t n = 0; n < 8; n++)
+            kernel.add_card(n, static_cast<std::uint8_t>(n + 1));
+        auto opened = nvdebug::driver::open_tree(bench.kernel, {});
+        tree_ = *opened;
+        gpus = nvdebug::gpus(nvdebug::Tree(std::move(*opened))).value();
+    }
+    ~EightGpus() override {
+        // What was left behind uses the stand-in.
+        gpus.clear();
+        while (!tree_.expired())
+            std::this_thread::sleep_for(1ms);
+        kernel.before_ioctl = nullptr;
+    }
+
+    std::vector<nvdebug::Gpu> gpus;
+
+  private:
+    std::weak_ptr<const nvdebug::Tree::Impl> tree_;
+};
+
+} // namespace driver_test

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Eight GPUs at once: `gpu list` and `-g all`, on folders that look like /proc."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from ctl import ctl, write_tree
+
+BOARDS = (("h200", "fig6"), ("a100", "fig7"), ("gtx1060-3gb", "fig6"), ("b200", "idle")) * 2
+
+
+@pytest.fixture
+def eight(tmp_path):
+    return write_tree(tmp_path / "eight", *BOARDS)
+
+
+@pytest.fixture
+def dead(eight):
+    """The same, of which GPU 5 answers nothing."""
+    for path in (eight / "gpu5").iterdir():
+        path.unlink()
+        path.mkdir()
+    return eight
+
+
+def expected(source, gpu):
+    """{TSG: expected share} on GR0's runlist, by `tsg list`."""
+    runlist, = {row["runlist"] for row in ctl(f"-g {gpu} -j engine list", source).data if row["engine"] == "GR0"}
+    return {f"{row['runlist']}:{row['tsg']}": row["share_percent"]
+            for row in ctl(f"-g {gpu} -j tsg list {runlist}", source).data}
+
+
+# --- gpu list ---
+
+def test_gpu_list_is_a_line_for_each_with_its_tasks(eight):
+    result = ctl("gpu list -j", eight)
+    assert (result.status, result.err) == (0, "")
+    header, *lines = ctl("gpu list", eight).out.splitlines()
+    assert "EXPECTED_SHARE" in header and len(lines) == len(BOARDS)
+    cells = list(csv.DictReader(io.StringIO(ctl("gpu list --csv", eight).out)))
+    for gpu, (row, line, cell) in enumerate(zip(result.data, lines, cells, strict=True)):
+        shares = {tsg: task["expected_share_percent"] for task in row["tasks"] for tsg in task["tsgs"]}
+        assert row["index"] == gpu and shares == expected(eight, gpu)
+        assert list(shares.values()) == sorted(shares.values(), reverse=True)
+        assert cell["tasks"] == " ".join(f"{tsg}={share}" for tsg, share in shares.items())
+        assert all(task["processes"] == [] for task in row["tasks"]), "the module has none"
+        for tsg, share in shares.items():
+            assert re.search(rf"[ ,]{tsg} {share:.1f}%[ ,]", line)
+    assert [len(row["tasks"]) for row in result.data][:4] == [3, 2, 3, 1]
+
+
+def test_gpu_list_names_processes_of_a_capture(eight):
+    """With what the driver has of processes: theirs, and where it is if their cgroups name that."""
+    rows = []
+    for pid, cgroup, channel in ((4711, "/system.slice/slurmstepd.scope/job_17/step_0", 0),
+                                 (4712, "/docker/" + "3f2a" * 16, 2)):
+        shown = ctl(f"-g 0 -j channel show 0:{channel}", eight).data
+        address, aperture = shown["instance_address"], shown["instance_aperture"]
+        rows.append(f"{pid} work {cgroup} 0xc1d0002e 0x5c000015 2048 {channel} {address} {aperture} 1000 48213\n")
+    (eight / "gpu0/owners").write_text("hidden: 0\ndenied: 0\nended: 0\nrefused: 0\ncut: -\nlacked: -\n\n"
+                                       "# pid command cgroup client tsg timeslice_us channel address aperture uid "
+                                       "started\n" + "".join(rows))
+    first = ctl("gpu list -j", eight).data[0]
+    assert [[each["pid"] for each in task["processes"]] for task in first["tasks"]] == [[4711], [4712], []]
+    assert [each["job"] for each in first["tasks"][0]["processes"]] == ["17"]
+    assert ",".join(("work[4711] in job 17.0 33.3%", "work[4712] in 3f2a3f2a3f2a 33.3%", "0:2 33.3%")) in ctl(
+        "gpu list", eight).out
+    assert "work[4711]=33.333 work[4712]=33.333 0:2=33.333" in ctl("gpu list --csv", eight).out
+
+
+def test_gpu_list_shows_the_others(dead):
+    result = ctl("gpu list -j", dead)
+    assert result.status == 4 and "gpu5" in result.err
+    assert [row["index"] for row in result.data] == [0, 1, 2, 3, 4, 6, 7]
+    assert any("gpu5" in error["path"] for error in result.json["missing"])
+
+
+def test_tasks_that_cannot_be_read_are_missing(eight):
+    (eight / "gpu1/runlist0_brief").unlink()
+    (eight / "gpu1/runlist0_brief").mkdir()
+    result = ctl("gpu list -j", eight)
+    assert result.status == 4 and "what timeslices give to tasks is not shown" in result.err
+    assert len(result.data) == len(BOARDS)
+    assert [row["tasks"] is None for row in result.data] == [gpu == 1 for gpu in range(8)]
+
+
+# --- -g all ---
+
+def test_all_gpus_answer_in_their_order(dead):
+    result = ctl("-g all -j runlist list", dead)
+    documents = [json.loads(line) for line in result.out.splitlines()]
+    assert result.status == 2 and len(documents) == len(BOARDS)
+    assert [("data" in document) for document in documents] == [gpu != 5 for gpu in range(8)]
+    assert [document["gpu"]["index"] for document in documents] == list(range(8))
+    assert [line.split()[0] for line in ctl("-g all runlist list", dead).out.splitlines()[1:]] == sorted(
+        str(document["gpu"]["index"]) for document in documents if "data" in document for _ in document["data"])
