@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Eight GPUs at once: `gpu list` and `-g all`, on folders that look like /proc."""
+"""Eight GPUs at once: `gpu list`, `top`, `record` and `-g all`, on folders that look like /proc."""
 
+import contextlib
 import csv
 import io
 import json
 import re
+import subprocess
 
 import pytest
-from ctl import ctl, write_tree
+from ctl import Started, ctl, tool, validator, write_tree
+from trees import DEADLINE_S, changing
+from typist import ScreenTypist
 
 BOARDS = (("h200", "fig6"), ("a100", "fig7"), ("gtx1060-3gb", "fig6"), ("b200", "idle")) * 2
+FORMS = ("pftrace", "ndjson", "csv", "html")
 
 
 @pytest.fixture
@@ -97,3 +102,84 @@ def test_all_gpus_answer_in_their_order(dead):
     assert [document["gpu"]["index"] for document in documents] == list(range(8))
     assert [line.split()[0] for line in ctl("-g all runlist list", dead).out.splitlines()[1:]] == sorted(
         str(document["gpu"]["index"]) for document in documents if "data" in document for _ in document["data"])
+
+
+# --- record ---
+
+def gpus_of(summary):
+    return {engine["gpu"] for engine in summary["engines"] if engine["holders"]}
+
+
+@pytest.mark.parametrize("ending", FORMS)
+def test_record_has_all_gpus_in_one_trace(eight, tmp_path, ending):
+    path = tmp_path / f"run.{ending}"
+    with changing(eight), changing(eight, gpu=4):
+        result = ctl(f"record -g all --for 600ms --rate 200 -o {path} --summary -j", eight)
+    assert (result.status, result.err) == (0, "")
+    busy = {gpu for gpu in range(8) if BOARDS[gpu][1] != "idle"}
+    assert gpus_of(result.data) == busy and {engine["gpu"] for engine in result.data["engines"]} == set(range(8))
+    for gpu in (0, 4):
+        gr0, = [one for one in result.data["engines"] if (one["gpu"], one["engine"]) == (gpu, "GR0")]
+        assert len(gr0["holders"]) == 3 and gr0["samples"] > 10
+    if ending == "ndjson":
+        told = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for line in told:
+            validator("recording.line").validate(line)
+        assert [each["gpu"] for each in told[0]["gpus"]] == list(range(8))
+        assert [each["chip"] for each in told[0]["gpus"]][:3] == ["GH100", "GA100", "GP106"]
+        assert {line["gpu"] for line in told if line["kind"] == "turn"} == busy
+        assert {line["gpu"] for line in told if line["kind"] == "engine"} == set(range(8))
+        again = ctl(f"recording show {path} -j")
+        assert again.status == 0 and again.data == result.data | {"cost_percent": None}
+    elif ending == "csv":
+        rows = list(csv.DictReader(path.open(encoding="utf-8")))
+        assert {int(row["gpu"]) for row in rows if row["kind"] == "turn"} == busy
+    else:
+        # Perfetto's tracks and the page's lanes are named for their GPUs.
+        data = path.read_bytes()
+        for gpu in busy:
+            assert (b"gpu%d" % gpu if ending == "pftrace" else b'"gpu":%d' % gpu) in data
+
+
+def test_record_goes_on_without_one(dead, tmp_path):
+    path = tmp_path / "run.ndjson"
+    result = ctl(f"record -g all --for 300ms -o {path} --summary -j", dead)
+    assert result.status == 4 and "gpu5" in result.err
+    told = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [each["gpu"] for each in told[0]["gpus"]] == [0, 1, 2, 3, 4, 6, 7], "those that are recorded"
+    assert gpus_of(result.data) == {0, 1, 2, 4, 6}
+
+
+# --- top ---
+
+def test_top_of_all_is_one_document(dead):
+    result = ctl("top -n 2 -s 500 -j", dead)
+    assert result.status == 4 and result.err.count("gpu5") == 1, "once"
+    for line in result.out.splitlines():
+        document = json.loads(line)
+        assert gpus_of(document["data"]) == {0, 1, 2, 4, 6}
+        assert any("gpu5" in error["path"] for error in document["missing"])
+
+
+def test_top_says_at_once_what_is_missing(dead):
+    """Not at its end, which may be never."""
+    with Started(dead, "top", "-s", "100", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as live:
+        assert "gpu5" in live.stderr.readline()
+        live.kill()
+        live.wait(DEADLINE_S)
+
+
+def test_top_has_a_line_for_each_gpu_above(dead):
+    live = ScreenTypist([tool(), "--from", dead, "top", "-s", "300ms"], 60, 160)
+
+    def above():
+        return live.lines[1:next((n for n, line in enumerate(live.lines) if line.startswith("ENGINE")), 0)]
+
+    with contextlib.closing(live):
+        live.wait_until(lambda: above() and re.fullmatch(r"gpu0 GR0: TSG 2 of runlist 0 100\.0%, 100\.0% busy", above()[0]))
+        lines = [line for line in above() if re.match(r"gpu\d GR0: ", line)]
+        assert [int(line[3]) for line in lines] == [0, 1, 2, 3, 4, 6, 7]
+        assert lines[3] == "gpu3 GR0: 0% busy"
+        assert any("gpu5" in line for line in above() if line not in lines), "named with a sentence"
+        live.type(b"q")
+        assert live.end() == (4, True)

@@ -55,7 +55,7 @@ def test_top_on_a_terminal(proc):
 
 class Live(ScreenTypist):
     def __init__(self, source, rows, columns):
-        super().__init__([tool(), "--from", source, "top", "-s", "100ms"], rows, columns)
+        super().__init__([tool(), "--from", source, "top", "-s", "300ms"], rows, columns)
         self.wait_until(lambda: self.lines[-1].startswith("q quit") and self.header())
 
     def header(self):
@@ -82,10 +82,9 @@ def test_top_shows_whole_columns_and_says_what_is_below(three, columns):
     if columns >= 80:
         assert "arrows 1-" in live.lines[-1] and "s order: engine" in live.lines[-1]
     first = live.shown()[0]
-    live.type(b"\x1b[F")
-    live.wait_until(lambda: any(line.startswith("gpu2") for line in live.shown()))
-    live.type(b"\x1b[H")
-    live.wait_until(lambda: live.shown()[0].split()[:2] == first.split()[:2])
+    # An interval without a turn, of a busy machine, is one line: what was scrolled to is lost.
+    live.wait_until(lambda: any(line.startswith("gpu2") for line in live.shown()) or live.type(b"\x1bOF"))
+    live.wait_until(lambda: live.shown()[0].split()[:2] == first.split()[:2] or live.type(b"\x1bOH"))
     live.type(b"h")
     live.wait_until(lambda: any(line.startswith("q ") and "Ctrl-C" in line for line in live.lines))
     live.type(b"h")

@@ -51,16 +51,16 @@ def proc(tmp_path):
 
 
 @contextlib.contextmanager
-def changing(folder, every_s=0.02):
+def changing(folder, every_s=0.02, gpu=0):
     """TSGs 0, 1 and 2 take turns on GR0."""
-    path = folder / "gpu0/engines"
+    path = folder / f"gpu{gpu}/engines"
     text = path.read_text()
     over = threading.Event()
 
     def change():
         number = 0
         while not over.wait(every_s):
-            fresh = folder / "fresh"
+            fresh = folder / f"fresh{gpu}"
             fresh.write_text(text.replace("tsg:2", f"tsg:{number % 3}"))
             fresh.rename(path)
             number += 1

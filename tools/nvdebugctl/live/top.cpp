@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <iterator>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -17,7 +19,7 @@
 #include "open_screen.hpp"
 #include "pace.hpp"
 #include "recording/chosen.hpp"
-#include "recording/recorder.hpp"
+#include "recording/recorders.hpp"
 #include "recording/summary.hpp"
 #include "recording/tee.hpp"
 #include "recording/totals.hpp"
@@ -82,6 +84,12 @@ class Intervals final : public Sink {
     RecordedProcesses processes_;
 };
 
+/// An interval of all GPUs.
+struct Interval {
+    Json summary;
+    std::vector<nvdebug::Error> missing; ///< why GPUs are not in it
+};
+
 /// The recorders of all GPUs that are looked at.
 class Top {
   public:
@@ -91,27 +99,23 @@ class Top {
         events_.add(chosen_);
     }
 
+    Top(const Top &) = delete;
+    Top &operator=(const Top &) = delete;
+    ~Top() {
+        if (!recorders_.silent().empty())
+            context_.leave_behind();
+    }
+
     Outcome<void> start(const std::vector<nvdebug::Gpu> &gpus) {
-        std::vector<std::string> notes;
-        for (const nvdebug::Gpu &gpu : gpus) {
-            auto recorder =
-                Recorder::start(gpu, 1'000'000'000 / samples_per_second, events_, notes);
-            if (recorder)
-                recorders_.push_back(std::move(*recorder));
-            else if (gpus.size() == 1)
-                return tl::unexpected(recorder.error());
-            else
-                context_.missing(recorder.error().error);
-        }
-        if (recorders_.empty())
-            return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
-        for (std::string &note : notes)
-            context_.note(std::move(note));
-        for (const auto &recorder : recorders_)
-            recorder->begin();
+        recorders_.start(gpus, 1'000'000'000 / samples_per_second);
+        if (auto gone = take_errors(); !gone)
+            return gone;
+        for (const std::string &note : recorders_.notes())
+            context_.note(note);
+        recorders_.begin();
         begin_ = Clock::now();
         next_sample_ = begin_;
-        return {};
+        return take_errors();
     }
 
     /// Samples until the next interval is complete, or @p wait returns that top is to end.
@@ -123,11 +127,10 @@ class Top {
             if (now >= begin_ + plan_.interval)
                 return true;
             if (now >= next_sample_) {
-                for (const auto &recorder : recorders_)
-                    if (auto taken = recorder->sample(); !taken)
-                        return tl::unexpected(Failure(taken.error()));
-                    else if (auto read = recorder->read_switches(); !read)
-                        return tl::unexpected(Failure(read.error()));
+                recorders_.sample();
+                recorders_.read_switches();
+                if (auto gone = take_errors(); !gone)
+                    return tl::unexpected(gone.error());
                 next_sample_ =
                     std::max(next_sample_ + milliseconds(1000 / samples_per_second), Clock::now());
             }
@@ -138,28 +141,43 @@ class Top {
         }
     }
 
-    Outcome<Json> interval() {
-        for (const auto &recorder : recorders_) {
-            recorder->look_for_processes();
-            if (auto read = recorder->split(); !read)
-                return tl::unexpected(Failure(read.error()));
-        }
+    Outcome<Interval> interval() {
+        recorders_.split();
+        if (auto gone = take_errors(); !gone)
+            return tl::unexpected(gone.error());
         begin_ = Clock::now();
         number_++;
-        return chosen_.cut(intervals_.next(format_utc(std::chrono::system_clock::now())));
+        Interval made{{}, gone_};
+        std::ranges::move(recorders_.silent(), std::back_inserter(made.missing));
+        const auto quiet = recorders_.quiet();
+        made.summary = chosen_.cut(intervals_.next(format_utc(std::chrono::system_clock::now())));
+        return made;
     }
 
+    /// Why GPUs are looked at no more.
+    const std::vector<nvdebug::Error> &gone() const { return gone_; }
     milliseconds length() const { return plan_.interval; }
     bool is_last() const { return plan_.count && number_ >= *plan_.count; }
 
   private:
+    /// Fails once there is no GPU left.
+    Outcome<void> take_errors() {
+        std::ranges::move(recorders_.take_errors(), std::back_inserter(gone_));
+        if (recorders_.any_hangs())
+            context_.leave_behind();
+        if (!recorders_.empty())
+            return {};
+        return tl::unexpected(Failure(gone_.front()));
+    }
+
     Context &context_;
     const Pace plan_;
     Intervals intervals_;
     Sink nowhere_;
     Chosen chosen_; ///< caches which processes are chosen
     Tee events_;
-    std::vector<std::unique_ptr<Recorder>> recorders_;
+    Recorders recorders_{events_};
+    std::vector<nvdebug::Error> gone_;
     Clock::time_point begin_, next_sample_;
     std::uint64_t number_ = 0;
 };
@@ -179,12 +197,13 @@ Json rows_of(const Json &summary) {
 /// @return the signal that ended it, 0 if the user quit.
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
-    Json last;
+    std::optional<Interval> last;
     TopView view;
     std::optional<int> ended;
     const auto draw = [&] {
-        if (!last.is_null())
-            screen->draw(view.lines(last, top.length(), screen->size()));
+        if (last)
+            screen->draw(view.lines(last->summary, sentences_of(last->missing), top.length(),
+                                    screen->size()));
     };
     for (;;) {
         const auto time = top.go_on([&](milliseconds at_most) {
@@ -203,11 +222,11 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
             return tl::unexpected(time.error());
         if (!*time)
             return *ended;
-        auto summary = top.interval();
-        if (!summary)
-            return tl::unexpected(summary.error());
-        if (!view.paused() || last.is_null())
-            last = std::move(*summary);
+        auto interval = top.interval();
+        if (!interval)
+            return tl::unexpected(interval.error());
+        if (!view.paused() || !last)
+            last = std::move(*interval);
         draw();
         if (top.is_last())
             return 0;
@@ -224,6 +243,7 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
                 columns.push_back(column.name);
     RowWriter writer(
         {columns, csv, !invocation.has("--no-header"), use_color(context.value("--color"))});
+    std::set<std::string> said;
     for (;;) {
         const auto time = top.go_on([](milliseconds at_most) {
             std::this_thread::sleep_for(at_most);
@@ -231,15 +251,25 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
         });
         if (!time)
             return tl::unexpected(time.error());
-        const auto summary = top.interval();
-        if (!summary)
-            return tl::unexpected(summary.error());
-        const std::string text = invocation.json() ? to_text(envelope(context, *summary), false)
-                                                   : writer.text(rows_of(*summary));
+        const auto interval = top.interval();
+        if (!interval)
+            return tl::unexpected(interval.error());
+        context.forget_missing();
+        for (const nvdebug::Error &error : interval->missing)
+            context.missing(error);
+        const std::string text = invocation.json()
+                                     ? to_text(envelope(context, interval->summary), false)
+                                     : writer.text(rows_of(interval->summary));
         if (auto written = output.write(text); !written)
             return tl::unexpected(written.error());
-        if (top.is_last())
-            return done;
+        // It may be long until the end: once, when it is news.
+        for (const std::string &sentence : sentences_of(context.missing()))
+            if (said.insert(sentence).second)
+                say(sentence);
+        if (top.is_last()) {
+            context.forget_missing();
+            return said.empty() ? done : partial;
+        }
     }
 }
 
@@ -266,6 +296,8 @@ Outcome<Exit> stream(Context &context, Output &output) {
     const auto signal = show(std::move(screen), top);
     if (!signal)
         return tl::unexpected(signal.error());
+    for (const nvdebug::Error &error : top.gone())
+        context.missing(error);
     return end_by_signal(*signal);
 }
 

@@ -75,21 +75,27 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
     return made;
 }
 
-/// What engines with the driver's record of switches did, a line each.
-Lines engines(const Json &summary, std::size_t width) {
+/// The shares of each GPU's GR0, in a line.
+Lines gpus(const Json &summary) {
     Lines lines;
     for (const Json &engine : summary["engines"]) {
-        if (engine["by"] == "samples")
+        if (engine["engine"] != "GR0")
             continue;
-        std::string line = fmt::format(
-            "gpu{} {}: {} held, {} switching, {} unused, {} switches", engine["gpu"].get<int>(),
-            engine["engine"].get<std::string>(), shown("held_percent", engine["held_percent"]),
-            shown("switching_percent", engine["switching_percent"]),
-            shown("nobody_percent", engine["nobody_percent"]),
-            engine["switches"].get<std::uint64_t>());
-        if (const auto lost = engine["lost_switches"].get<std::uint64_t>())
-            line += fmt::format(", {} lost", lost);
-        add_wrapped(lines, "", line, width, Ink::plain);
+        std::string line = fmt::format("gpu{} GR0: ", engine["gpu"].get<int>());
+        for (const Json &holder : engine["holders"])
+            line += fmt::format("{}{} {}, ", holder["name"].get<std::string>(), shown_home(holder),
+                                shown("share_percent", holder["share_percent"]));
+        if (engine["by"] == "samples")
+            line += shown("held_percent", engine["held_percent"]) + " busy";
+        else
+            line += fmt::format("{} switching, {} unused, {} switches",
+                                shown("switching_percent", engine["switching_percent"]),
+                                shown("nobody_percent", engine["nobody_percent"]),
+                                engine["switches"].get<std::uint64_t>());
+        if (!engine["lost_switches"].is_null())
+            if (const auto lost = engine["lost_switches"].get<std::uint64_t>())
+                line += fmt::format(" and {} lost", lost);
+        lines.push_back({{printable(line)}});
     }
     return lines;
 }
@@ -106,7 +112,8 @@ Lines help_lines(std::size_t width) {
         "SLICE and 99 % are the median and the 99th percentile of whole turns, AWAY is the median "
         "of the time between them.",
         "GR0 is recorded by the driver, switch by switch; other engines are sampled 10 times a "
-        "second. '-' is not known, or that there was none."};
+        "second. '-' is not known, or that there was none.",
+        "The first lines have the shares of GR0, a line for each GPU."};
     Lines lines;
     for (const auto &[key, does] : keys)
         add_wrapped(lines, fmt::format("{:<8}", key), does, width, Ink::plain);
@@ -119,8 +126,8 @@ Lines help_lines(std::size_t width) {
 
 } // namespace
 
-std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseconds interval,
-                                     Size size) {
+std::vector<ViewLine> TopView::lines(const Json &summary, const std::vector<std::string> &troubles,
+                                     std::chrono::milliseconds interval, Size size) {
     Lines top{{{fmt::format("nvdebugctl top  {}{}, one every {} ms", paused_ ? "PAUSED  " : "",
                             summary["time"].get<std::string>(), interval.count()),
                 Ink::bold}}};
@@ -129,7 +136,9 @@ std::vector<ViewLine> TopView::lines(const Json &summary, std::chrono::milliseco
         body = help_lines(size.columns);
     } else {
         const std::vector<Json> rows = sorted(summary_rows(summary), order_);
-        Lines above = engines(summary, size.columns);
+        Lines above = gpus(summary);
+        for (const std::string &trouble : troubles)
+            add_wrapped(above, "", trouble, size.columns, Ink::bold);
         body = table(rows, size.columns);
         if (rows.empty())
             body.push_back({{"Nobody had an engine.", Ink::dim}});

@@ -20,7 +20,7 @@
 #include "destination.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "record.hpp"
-#include "recorder.hpp"
+#include "recorders.hpp"
 #include "summary.hpp"
 #include "task/select.hpp"
 #include "tee.hpp"
@@ -105,20 +105,6 @@ Outcome<void> check_record(const Context &context) {
     return check_selection_options(context);
 }
 
-RecordingHead head_of(const Context &context, const std::vector<nvdebug::Gpu> &gpus,
-                      const RecordPlan &plan) {
-    RecordingHead head{format_utc(std::chrono::system_clock::now()),
-                       source_kind(context.tree()),
-                       static_cast<std::uint64_t>(plan.period.count()),
-                       {}};
-    for (const nvdebug::Gpu &gpu : gpus) {
-        const auto info = gpu.info();
-        head.gpus.push_back({gpu.index(), info ? info->chip : std::nullopt,
-                             info ? info->pci_address : std::nullopt});
-    }
-    return head;
-}
-
 /// On a terminal, a line on stderr that changes: how long it has been recorded.
 class Progress {
   public:
@@ -149,19 +135,17 @@ class Progress {
     std::size_t length_ = 0;
 };
 
-/// All GPUs' recorders, and when each is to read.
+/// When the recorders of all GPUs are to read.
 class Recording {
   public:
-    Recording(const RecordPlan &plan, std::vector<std::unique_ptr<Recorder>> recorders,
-              const Totals &totals, Destination *destination)
-        : plan_(plan), recorders_(std::move(recorders)), totals_(totals),
-          destination_(destination) {}
+    Recording(const RecordPlan &plan, Recorders &recorders, const Totals &totals,
+              Destination *destination)
+        : plan_(plan), recorders_(recorders), totals_(totals), destination_(destination) {}
 
     /// Until its time is over, it is interrupted, or nothing can be recorded or written any more:
     /// that is in errors().
     void run() {
-        for (const auto &recorder : recorders_)
-            recorder->begin();
+        recorders_.begin();
         const EndingSignals signals;
         const Clock::time_point begin = Clock::now();
         const double spent = processor_seconds();
@@ -170,7 +154,7 @@ class Recording {
         write();
         for (;;) {
             const Clock::time_point now = Clock::now();
-            progress_.show(now - begin, totals_.turns());
+            progress_.show(now - begin, turns());
             if ((plan_.length && now - begin >= *plan_.length) || recorders_.empty() || broken_)
                 break;
             work(now);
@@ -185,10 +169,7 @@ class Recording {
         }
         progress_.clear();
         take_marks();
-        for (const auto &recorder : recorders_) {
-            keep(recorder->read_switches());
-            recorder->end();
-        }
+        recorders_.end();
         write();
         cost_ = (processor_seconds() - spent) /
                 std::chrono::duration<double>(Clock::now() - begin).count();
@@ -200,6 +181,7 @@ class Recording {
     void write() {
         if (!destination_ || broken_)
             return;
+        const auto quiet = recorders_.quiet();
         if (auto done = destination_->file.write(destination_->sink->text()); !done)
             broken_ = done.error();
     }
@@ -216,68 +198,43 @@ class Recording {
 
     /// Why it could not be written to the end.
     const std::optional<Failure> &broken() const { return broken_; }
-    /// Why a GPU could not be recorded to the end.
-    const std::vector<nvdebug::Error> &errors() const { return errors_; }
 
   private:
     // The driver keeps 65,535 records: 3 s at 10,000 switches a second.
     static constexpr milliseconds read_every{100}, look_every{1000};
 
-    bool samples() const {
-        return plan_.period.count() > 0 && std::ranges::any_of(recorders_, &Recorder::has_samples);
+    bool samples() const { return plan_.period.count() > 0 && recorders_.has_samples(); }
+
+    std::uint64_t turns() const {
+        const auto quiet = recorders_.quiet();
+        return totals_.turns();
     }
 
     void work(Clock::time_point now) {
         if (samples() && now >= next_sample_) {
-            each([](Recorder &recorder) { return recorder.sample(); });
+            recorders_.sample();
             next_sample_ += plan_.period;
             const auto late = (Clock::now() - next_sample_) / plan_.period;
             if (late > 0) {
-                for (const auto &recorder : recorders_)
-                    recorder->miss(static_cast<std::uint64_t>(late));
+                recorders_.miss(static_cast<std::uint64_t>(late));
                 next_sample_ += late * plan_.period;
             }
         }
         if (now >= next_read_) {
-            each([](Recorder &recorder) { return recorder.read_switches(); });
+            recorders_.read_switches();
             take_marks();
             write();
             next_read_ = now + read_every;
         }
         if (now >= next_look_) {
-            for (const auto &recorder : recorders_) {
-                recorder->look_for_processes();
-                static_cast<void>(recorder->read_clocks());
-            }
+            recorders_.look_for_processes();
             next_look_ = now + look_every;
         }
     }
 
-    template <typename Do>
-    void each(Do what) {
-        for (std::size_t n = 0; n < recorders_.size();) {
-            if (keep(what(*recorders_[n]))) {
-                n++;
-                continue;
-            }
-            recorders_[n]->end();
-            // Turns that were emitted refer to it.
-            ended_.push_back(std::move(recorders_[n]));
-            recorders_.erase(recorders_.begin() + static_cast<std::ptrdiff_t>(n));
-        }
-    }
-
-    bool keep(const nvdebug::Result<void> &done) {
-        if (!done)
-            errors_.push_back(done.error());
-        return done.has_value();
-    }
-
     void take_marks() {
         for (const ReceivedMark &mark : mark_socket_.take())
-            for (const auto &recorder : recorders_)
-                if (recorder->gpu().folder() == mark.gpu)
-                    recorder->mark(mark.monotonic_ns, mark.pid, mark.text);
+            recorders_.mark(mark.gpu, mark.monotonic_ns, mark.pid, mark.text);
     }
 
     /// @return whether a signal came.
@@ -295,7 +252,7 @@ class Recording {
     }
 
     const RecordPlan plan_;
-    std::vector<std::unique_ptr<Recorder>> recorders_, ended_;
+    Recorders &recorders_;
     const Totals &totals_;
     Destination *destination_;
     Progress progress_;
@@ -303,7 +260,6 @@ class Recording {
     Clock::time_point next_sample_, next_read_, next_look_;
     double cost_ = 0;
     std::optional<Failure> broken_;
-    std::vector<nvdebug::Error> errors_;
 };
 
 Outcome<Document> record(Context &context) {
@@ -320,20 +276,15 @@ Outcome<Document> record(Context &context) {
     Tee tee;
     Totals totals;
     tee.add(totals);
-    std::vector<std::unique_ptr<Recorder>> recorders;
-    std::vector<std::string> notes;
-    for (const nvdebug::Gpu &gpu : *gpus) {
-        auto recorder =
-            Recorder::start(gpu, static_cast<std::uint64_t>(plan.period.count()), tee, notes);
-        if (!recorder && gpus->size() == 1)
-            return tl::unexpected(recorder.error());
-        if (recorder)
-            recorders.push_back(std::move(*recorder));
-        else
-            context.missing(recorder.error().error);
+    Recorders recorders(tee);
+    recorders.start(*gpus, static_cast<std::uint64_t>(plan.period.count()));
+    for (nvdebug::Error &error : recorders.take_errors()) {
+        if (gpus->size() == 1)
+            return tl::unexpected(Failure(std::move(error)));
+        context.missing(std::move(error));
     }
-    for (std::string &note : notes)
-        context.note(std::move(note));
+    for (const std::string &note : recorders.notes())
+        context.note(note);
     if (recorders.empty())
         return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
     // Only now: what fails before leaves a file of that name as it was.
@@ -345,10 +296,12 @@ Outcome<Document> record(Context &context) {
     Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
     tee.add(chosen);
 
-    tee.head(head_of(context, *gpus, plan));
-    Recording recording(plan, std::move(recorders), totals,
-                        *destination ? &**destination : nullptr);
+    tee.head({format_utc(std::chrono::system_clock::now()), source_kind(context.tree()),
+              static_cast<std::uint64_t>(plan.period.count()), recorders.gpus()});
+    Recording recording(plan, recorders, totals, *destination ? &**destination : nullptr);
     recording.run();
+    if (recorders.any_hangs())
+        context.leave_behind();
     const Json summary = chosen.cut(totals.summary(recording.cost()));
     tee.end(summary);
     recording.write();
@@ -359,8 +312,7 @@ Outcome<Document> record(Context &context) {
         context.note(fmt::format(
             "{} of other users arrived among the marks of controls; some marks may be lost",
             count_of(recording.refused(), "message")));
-    for (const nvdebug::Error &error : recording.errors()) {
-        nvdebug::Error why = error;
+    for (nvdebug::Error &why : recorders.take_errors()) {
         why.sentence = "recording ended early: " + why.sentence;
         context.missing(std::move(why));
     }

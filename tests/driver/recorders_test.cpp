@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The recorders of several GPUs, over the stand-in for NVIDIA's driver.
+#include "eight_gpus.hpp"
+
+#include "recording/recorders.hpp"
+#include "recording/totals.hpp"
+
+#include <future>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+namespace driver_test {
+namespace {
+
+using nvdebugctl::ClockReading;
+using nvdebugctl::Json;
+using nvdebugctl::Lane;
+using nvdebugctl::LaneEnd;
+using nvdebugctl::Recorders;
+
+constexpr std::uint64_t period_ns = 100'000'000;
+
+/// Which thread a GPU is asked on, and what came of it.
+class Seen final : public nvdebugctl::Sink {
+  public:
+    void clock(std::uint32_t gpu, const ClockReading &) override {
+        threads[gpu] = std::this_thread::get_id();
+        events[gpu]++;
+    }
+    void turn(const Lane &lane, const nvdebug::Turn &turn,
+              const nvdebugctl::RecordedProcess *process) override {
+        totals.turn(lane, turn, process);
+        events[lane.gpu]++;
+    }
+    using Sink::end;
+    void end(const Lane &lane, const LaneEnd &end) override {
+        totals.end(lane, end);
+        events[lane.gpu]++;
+        if (lane.engine == "LCE2")
+            ends[lane.gpu] = end;
+    }
+
+    nvdebugctl::Totals totals;
+    std::map<std::uint32_t, std::thread::id> threads;
+    std::map<std::uint32_t, int> events;
+    std::map<std::uint32_t, LaneEnd> ends; ///< of a sampled engine
+};
+
+class OfEightGpus : public EightGpus {
+  protected:
+    OfEightGpus() {
+        kernel.clock = [this] { return ++now; };
+    }
+    std::uint64_t now = 1'000'000'000; // under the stand-in's lock
+    Seen seen;
+};
+
+TEST_F(OfEightGpus, AreAskedAtOnce) {
+    Recorders recorders(seen, plenty);
+    recorders.start(gpus, period_ns);
+    recorders.begin();
+    ASSERT_EQ(recorders.gpus().size(), gpus.size());
+    Together together(gpus.size());
+    kernel.before_ioctl = [&] { together.wait(); };
+    recorders.sample();
+    recorders.read_switches();
+    recorders.split();
+    recorders.end();
+    kernel.before_ioctl = nullptr;
+    EXPECT_FALSE(together.gave_up()) << "only " << together.most() << " were asked at once";
+    EXPECT_TRUE(recorders.take_errors().empty());
+    std::set<std::uint32_t> recorded;
+    const Json summary = seen.totals.summary(std::nullopt);
+    for (const Json &engine : summary["engines"])
+        recorded.insert(engine["gpu"].get<std::uint32_t>());
+    EXPECT_EQ(recorded.size(), gpus.size()) << "in one sink";
+}
+
+TEST_F(OfEightGpus, OneThatHangsIsLeftOutAndTheOthersGoOn) {
+    constexpr std::uint32_t dead = 3;
+    std::promise<void> lives;
+    {
+        Recorders recorders(seen, 3s);
+        recorders.start(gpus, period_ns);
+        recorders.begin();
+        ASSERT_EQ(seen.threads.size(), gpus.size());
+        kernel.before_ioctl = [until = lives.get_future().share(), hanging = seen.threads[dead]] {
+            if (std::this_thread::get_id() == hanging)
+                until.wait();
+        };
+        const int before = seen.events[dead];
+        std::vector<nvdebug::Error> errors;
+        int rounds = 0, silent = 0;
+        while (errors.empty()) {
+            recorders.sample();
+            rounds++;
+            errors = recorders.take_errors();
+            silent += errors.empty() && !recorders.silent().empty();
+        }
+        EXPECT_GT(rounds, 3) << "the others did not wait";
+        EXPECT_EQ(silent, rounds - 1);
+        EXPECT_TRUE(recorders.any_hangs());
+        ASSERT_EQ(errors.size(), 1U);
+        EXPECT_EQ(errors[0].code, nvdebug::ErrorCode::timeout);
+        EXPECT_NE(errors[0].sentence.find("gpu3 did not answer within 3 s"), std::string::npos)
+            << errors[0].sentence;
+        recorders.end();
+        EXPECT_TRUE(recorders.take_errors().empty());
+        for (std::uint32_t n = 0; n < gpus.size(); n++) {
+            ASSERT_EQ(seen.ends.contains(n), n != dead);
+            if (n != dead) {
+                EXPECT_GE(seen.ends[n].samples + seen.ends[n].missed,
+                          static_cast<std::uint64_t>(rounds));
+            }
+        }
+        EXPECT_EQ(seen.events[dead], before);
+    }
+    lives.set_value();
+}
+
+TEST_F(OfEightGpus, OneThatIsSlowGoesOn) {
+    constexpr std::uint32_t slow = 5;
+    std::promise<void> answers;
+    Recorders recorders(seen, plenty);
+    recorders.start(gpus, period_ns);
+    recorders.begin();
+    kernel.before_ioctl = [until = answers.get_future().share(), hanging = seen.threads[slow]] {
+        if (std::this_thread::get_id() == hanging)
+            until.wait();
+    };
+    for (int n = 0; n < 4; n++)
+        recorders.sample();
+    EXPECT_GE(recorders.silent().size(), 1U);
+    answers.set_value();
+    recorders.end();
+    EXPECT_TRUE(recorders.take_errors().empty());
+    EXPECT_TRUE(recorders.silent().empty());
+    EXPECT_EQ(seen.ends[slow].samples, 1U) << "the one that it was busy with";
+    EXPECT_EQ(seen.ends[slow].missed, 3U);
+    EXPECT_EQ(seen.ends[0].samples + seen.ends[0].missed, 4U);
+}
+
+TEST_F(OfEightGpus, OneThatIsGoneEndsAlone) {
+    Recorders recorders(seen, plenty);
+    recorders.start(gpus, period_ns);
+    recorders.begin();
+    recorders.sample();
+    kernel.deny = kernel.ioctls + 1;
+    kernel.deny_with = rm::gpu_is_lost;
+    recorders.read_switches();
+    auto errors = recorders.take_errors();
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].code, nvdebug::ErrorCode::gone);
+    recorders.read_switches();
+    recorders.end();
+    EXPECT_TRUE(recorders.take_errors().empty());
+    EXPECT_EQ(seen.ends.size(), gpus.size()) << "that one's, too, when it was lost";
+    EXPECT_FALSE(recorders.any_hangs());
+}
+
+} // namespace
+} // namespace driver_test
