@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -50,22 +49,17 @@ class EightGpus : public Driver {
         kernel.cards.clear();
         for (std::uint32_t n = 0; n < 8; n++)
             kernel.add_card(n, static_cast<std::uint8_t>(n + 1));
-        auto opened = nvdebug::driver::open_tree(bench.kernel, {});
-        tree_ = *opened;
-        gpus = nvdebug::gpus(nvdebug::Tree(std::move(*opened))).value();
+        gpus = nvdebug::gpus(bench.tree()).value();
     }
     ~EightGpus() override {
         // What was left behind uses the stand-in.
         gpus.clear();
-        while (!tree_.expired())
+        while (bench.kernel.use_count() > 1)
             std::this_thread::sleep_for(1ms);
         kernel.before_ioctl = nullptr;
     }
 
     std::vector<nvdebug::Gpu> gpus;
-
-  private:
-    std::weak_ptr<const nvdebug::Tree::Impl> tree_;
 };
 
 } // namespace driver_test
