@@ -67,7 +67,7 @@ class Governor {
 
   private:
     void enter(const Goal &goal, bool hurried, Ns now);
-    void apply();
+    void apply(Ns now);
 
     Settings settings_;
     std::vector<Entrant> entrants_;
@@ -81,6 +81,7 @@ class Governor {
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
+    Ns changed_at_ = 0;    ///< when a timeslice was last changed
     bool changed_ = false; ///< a number of TSGs, since the plan was made
 };
 

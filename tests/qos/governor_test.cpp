@@ -265,6 +265,33 @@ TEST(Speed, IsWithoutWhatTurnsTake) {
     EXPECT_NEAR(run.points(0, second), 51.5, 0.3) << "ten turns in 100 ms, 150 us each";
 }
 
+/// Turns of a round of 10 ms, of which the one that goes on when the epoch ends is cut to 0.4 ms by
+/// the change of timeslices: what the tenant waits for after it counts.
+TEST(Shares, AreKeptWhereAChangeCutsATurn) {
+    Governor governor({}, {share(30), rest}, 0);
+    governor.set_tsgs(0, 1);
+    governor.set_tsgs(1, 1);
+    Ns now = 0;
+    governor.step(now);
+    Ns waited = 0;
+    for (int epoch = 0; epoch < 10; epoch++) {
+        Ns end = now + 100 * ms;
+        for (Ns at = now; at < end; at += 10 * ms) {
+            // The others' turn before it was as long as ever.
+            const Ns own =
+                at == now && epoch > 0 ? 400 * us : governor.lever(0).timeslice + 103 * us;
+            governor.add({0, 1, at, at + own, true});
+            governor.add({1, 2, at + own + 84 * us, at + 10 * ms - 84 * us, true});
+        }
+        now = end;
+        const auto record = governor.step(now);
+        ASSERT_TRUE(record);
+        waited = record->tenants[0].seen.backlogged;
+    }
+    EXPECT_GE(waited, 95 * ms);
+    EXPECT_GE(governor.lever(0).timeslice, 2900 * us) << "what a short turn lacks is repaid";
+}
+
 // --- caps ---
 
 struct Load {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "lib/qos/demand.hpp"
@@ -46,10 +47,11 @@ class Gpu {
                 (task.pausing ? task.pausing->second : task.paused) != paused)
                 task.pausing = {now_ + after, paused};
     }
+    /// The turn that goes on may end with that (docs/qos.md).
     void set_timeslice(std::size_t tenant, Ns timeslice) {
         for (Task &task : tasks)
-            if (task.tenant == tenant)
-                task.timeslice = timeslice;
+            if (task.tenant == tenant && std::exchange(task.timeslice, timeslice) != timeslice)
+                ends_ = now_;
     }
 
     void run_until(Ns end) {
