@@ -7,9 +7,12 @@
 #include "nvdebug/gpu.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string>
 #include <unistd.h>
 
 namespace driver_test {
@@ -18,13 +21,21 @@ namespace driver_test {
 inline constexpr std::uint32_t channel_config = 4, channel_ram_place = 0xfffffff0,
                                enable_channel = 2, disable_channel = 3;
 
-/// Of Linux: the pids of keepers that live now.
+/// Of Linux: the pids of keepers that live now and are of this run. Keepers are forked, so that
+/// they have its environment, by which the parts of a suite that run at once differ
+/// (GTEST_SHARD_INDEX).
 inline std::set<pid_t> keepers() {
+    const auto environment = [](const std::filesystem::path &process) {
+        std::ifstream file(process / "environ");
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const std::string own = environment("/proc/self");
     std::set<pid_t> found;
     for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
         std::ifstream file(entry.path() / "stat");
         std::string pid, name, state;
-        if (file >> pid >> name >> state && name == "(nvdebug-keeper)" && state != "Z")
+        if (file >> pid >> name >> state && name == "(nvdebug-keeper)" && state != "Z" &&
+            environment(entry.path()) == own)
             found.insert(std::stoi(entry.path().filename()));
     }
     return found;
