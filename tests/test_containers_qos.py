@@ -94,7 +94,7 @@ def state(pid, name="a"):
 
 
 @pytest.mark.parametrize("text", ("", "{", "[]", '{"id": "a"}', '{"pid": 7}', '{"id": 7, "pid": 7}', '{"id": "a b", "pid": 7}',
-                                  '{"id": "a", "pid": -7}', '{"id": "a", "pid": "7"}', state(1), state(0)))
+                                  '{"id": "a\\nrelease", "pid": 7}', '{"id": "a", "pid": -7}', '{"id": "a", "pid": "7"}', state(1), state(0)))
 def test_a_state_that_is_none(text):
     status, out, err = nvqos("--hold-container", "latency", text=text)
     assert (status, out) == (1, "") and "stdin has no state of a container" in err

@@ -16,6 +16,9 @@ namespace {
 namespace base = nvdebug::base;
 using Json = nlohmann::ordered_json;
 
+/// What ends a word of a request, or the request.
+constexpr const char *blanks = " \t\n\r\v\f";
+
 /// The path by which nvqos recognises the processes, in its cgroup namespace; empty: none.
 std::string cgroup_of(const std::string &process) {
     std::ifstream file("/proc/" + process + "/cgroup");
@@ -29,7 +32,7 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     if (cgroup.empty() || base::is_below(cgroup_of("self"), cgroup))
         return fail(failed, "the container has no cgroup of its own, by which its processes would "
                             "be recognised: start it without --cgroups=disabled");
-    if (cgroup.starts_with("/..") || cgroup.find(' ') != cgroup.npos)
+    if (cgroup.starts_with("/..") || cgroup.find_first_of(blanks) != cgroup.npos)
         return fail(failed,
                     fmt::format("the container's cgroup {} is outside of this hook's, or has a "
                                 "blank in its path: start it below another --cgroup-parent",
@@ -83,7 +86,7 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
             ? state->at(pid_place).get<std::uint64_t>()
             : 0;
     // 1 is the number within the container.
-    if (id.empty() || id.find(' ') != id.npos || pid < 2)
+    if (id.empty() || id.find_first_of(blanks) != id.npos || pid < 2)
         return fail(bad_usage, "stdin has no state of a container with an id and the host's number "
                                "of its process; container runtimes call --hold-container as a "
                                "createRuntime hook");
