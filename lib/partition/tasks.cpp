@@ -195,7 +195,7 @@ Outcome<Task> task_of(pid_t pid, Access access) {
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return fail("there is no " + who);
     std::error_code error;
-    fs::directory_iterator(folder_of(pid) / "fd", error);
+    static_cast<void>(fs::directory_iterator(folder_of(pid) / "fd", error));
     if (error)
         return fail(who + " is not yours: its partition may be changed by its user and by root");
     auto page = page_of(pid, access);

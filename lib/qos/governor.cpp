@@ -20,7 +20,7 @@ bool is_hurried(const std::vector<Goal> &goals) {
 
 } // namespace
 
-Governor::Governor(Settings settings, std::vector<Goal> goals, Ns now)
+Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now)
     : settings_(settings), begin_(now) {
     for (const Goal &goal : goals)
         enter(goal, is_hurried(goals), now);

@@ -34,7 +34,7 @@ struct EpochRecord {
 class Governor {
   public:
     /// @param goals of the tenants; tasks without a tenant are one of them, too
-    Governor(Settings settings, std::vector<Goal> goals, Ns now);
+    Governor(Settings settings, const std::vector<Goal> &goals, Ns now);
 
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
