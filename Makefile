@@ -119,7 +119,7 @@ endef
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos exporter slurm_plugin)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos nvdebug-exporter slurm_plugin)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
@@ -147,7 +147,7 @@ portable:
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
 	$(call cmake_build,$(BUILD)/release,"programs for other distributions",nvtaskset-portable nvstgm-portable $\
-		nvqos-static nvdebugctl-static schemas manuals nvstgm)
+		nvqos-static nvdebugctl-static nvdebug-exporter-static schemas manuals nvstgm)
 
 archive: portable ## build build/archive/nvdebug-VERSION-x86_64.tar.gz, which runs where it is unpacked
 	@scripts/locked $(BUILD)/archive "archive" packaging/archive $(BUILD)/release $(BUILD)/archive
@@ -162,7 +162,7 @@ wheel: portable ## build the Python package nvdebugctl into build/wheel: the too
 
 .PHONY: image
 image: portable ## build what packaging/Containerfile makes an image of, into build/image
-	$(call cmake_build,$(BUILD)/release,"nvdebug-exporter",nvdebug exporter)
+	$(call cmake_build,$(BUILD)/release,"nvdebug-exporter",nvdebug nvdebug-exporter)
 	@scripts/locked $(BUILD)/image "image" packaging/image $(BUILD)/release $(BUILD)/image
 
 # --- model and unit tests ---

@@ -2,6 +2,7 @@
 """A running nvdebug-exporter, and waiting for what it shows."""
 
 import contextlib
+import pathlib
 import re
 import signal
 import socket
@@ -30,11 +31,40 @@ def until(what, seconds=30):
     raise AssertionError("it did not come about")
 
 
+def answers_without_gpu(command, port, **options):
+    """What it says before it answers that it has none."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options) as process:
+        try:
+            said = process.stderr.readline()
+            assert f":{port}/metrics" in process.stderr.readline()
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+                assert "nvdebug_gpus 0\n" in answer.read().decode()
+            process.terminate()
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+    return said
+
+
+def children(node):
+    return [int(pid) for pid in pathlib.Path(f"/proc/{node.process.pid}/task/{node.process.pid}/children").read_text().split()]
+
+
+def has_no_rights(pid, is_nobody):
+    status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+    for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        assert int(status[name], 16) == 0, name
+    assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
+    if is_nobody:
+        assert set(status["Uid"].split()) == {"65534"} and set(status["Gid"].split()) == {"65534"}
+        assert not status["Groups"].split()
+
+
 class Running:
-    def __init__(self, source, *options, port=None):
+    def __init__(self, source, *options, port=None, program=None):
         self.port = port or free_port()
         self.process = subprocess.Popen(
-            [exporter(), "--from", source, "--listen", f"127.0.0.1:{self.port}", *options], stdin=subprocess.DEVNULL,
+            [*(program or [exporter()]), "--from", source, "--listen", f"127.0.0.1:{self.port}", *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.first_line = self.process.stderr.readline()
         assert f"http://127.0.0.1:{self.port}/metrics" in self.first_line, self.first_line

@@ -12,13 +12,14 @@ import tarfile
 import pytest
 from containers import copy_libraries
 from distributions import NOBODY, ROOT, VERSION, epoch, in_root, made, run
+from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
 from nvdkernels import debian
 from sample import EVERYTHING
 from throwaway_root import needs_root
 
 MACHINE = os.uname().machine
 NAME = f"nvdebug-{VERSION}-{MACHINE}"
-STATIC, DYNAMIC = ("nvdebugctl", "nvqos"), ("nvtaskset", "nvstgm")
+STATIC, DYNAMIC = ("nvdebugctl", "nvqos", "nvdebug-exporter"), ("nvtaskset", "nvstgm")
 NEWEST = {"nvtaskset": (2, 34), "nvstgm": (2, 34), "libnvtaskset.so": (2, 28)}
 
 
@@ -41,10 +42,11 @@ def file_of(unpacked, name):
 def test_what_is_in_it(unpacked):
     found = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if not path.is_dir()}
     commands = json.loads(run(unpacked / "bin/nvdebugctl", "help", "--json"))["data"]["commands"]
-    expected = {f"bin/{name}" for name in STATIC + DYNAMIC} | {"lib/nvtaskset/libnvtaskset.so", "nvqos.service", "README.md",
-                                                               "LICENSE", "copyright"}
+    expected = {f"bin/{name}" for name in STATIC + DYNAMIC} | {
+        "lib/nvtaskset/libnvtaskset.so", "nvqos.service", "nvdebug-exporter.service", "README.md", "LICENSE", "copyright",
+        "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/rules.yml"}
     expected |= {f"LICENSES/{path.name}" for path in (ROOT / "LICENSES").iterdir()}
-    for name in STATIC + DYNAMIC:
+    for name in {*STATIC, *DYNAMIC} - {"nvdebug-exporter"}:
         expected |= {f"share/bash-completion/completions/{name}", f"share/zsh/vendor-completions/_{name}",
                      f"share/fish/vendor_completions.d/{name}.fish", f"share/man/man1/{name}.1"}
     expected |= {f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help"}
@@ -108,6 +110,26 @@ def test_symbols(unpacked, name):
     assert not re.search(r"R(UN)?PATH", run("objdump", "-p", file_of(unpacked, name)))
 
 
+def serves(root, user):
+    """The exporter's two processes, at a name of that root's; also where there is neither a driver nor the module."""
+    program = ("chroot", *user, root, "/opt/nvdebug/bin/nvdebug-exporter")
+    shutil.copyfile(CAPTURE, root / "opt/capture")
+    with running("/opt/capture", program=program) as node:
+        until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1})  # an answer does not wait for a look that takes long
+        assert f'nvdebug_exporter_build_info{{version="{VERSION}"}} 1\n' in node.scrape()
+        front, = children(node)
+        has_no_rights(front, is_nobody=not user)
+        assert node.end() == (0, "")
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc/hosts").write_text("# nothing 127.0.0.1\n127.0.0.1  this-node node # here\n", encoding="ascii")
+    for host, source in (("node", ()), ("localhost", ("--from", "module")), ("*", ("--from", "driver")), ("127.0.0.1", ())):
+        said = answers_without_gpu([*program, *source, "--listen", f"{host}:{(port := free_port())}"], port)
+        assert re.match(r"nvdebug-exporter: (/proc is not mounted here|there is no /dev/nvidiactl|no GPU is found)", said)
+    for host in ("here", "nothing", "[::g]", "192.0.2.1"):
+        status, text = in_root(root, *program[-1:], "--listen", f"{host}:{port}", user=user)
+        assert status == 1 and text.startswith(f"nvdebug-exporter: cannot listen on {host}:{port}: ")
+
+
 def works(root, unpacked, dynamic):
     """As root and as another user. The library is loaded into a program of that root."""
     shutil.copytree(unpacked, root / "opt/nvdebug")
@@ -122,6 +144,7 @@ def works(root, unpacked, dynamic):
                 assert status != 0 and "GLIBC_2.3" in text
         status, text = in_root(root, "/opt/nvdebug/bin/nvdebugctl", "--json", "--from", "/nonexistent", "runlist", "list", user=user)
         assert status == 2 and '"code":"not_found"' in text
+        serves(root, user)
         status, text = in_root(root, "/usr/bin/env", "LD_PRELOAD=/opt/nvdebug/lib/nvtaskset/libnvtaskset.so", "/bin/true", user=user)
         assert (status, text) == (0, "")
 
@@ -147,10 +170,10 @@ def test_debians(unpacked, tmp_path, suite, dynamic):
     works(root, unpacked, dynamic)
 
 
-def test_users_are_those_of_passwd(unpacked, tmp_path):
-    """The C library's function loads plugins, which a static program must not."""
-    symbols = run("sh", "-c", f"strings {unpacked / 'bin/nvdebugctl'} | grep -c nsswitch.conf || true")
-    assert symbols.strip() == "0"
+def test_users_and_hosts_are_those_of_files(unpacked, tmp_path):
+    """And hosts those of /etc/hosts: the C library's functions load plugins, which a static program must not."""
+    for name in STATIC:
+        assert b"nsswitch.conf" not in file_of(unpacked, name).read_bytes()
 
 
 # --- the list of what is linked in ---
@@ -183,8 +206,8 @@ def test_what_is_linked_in(bill):
             linked.setdefault(each["spdxElementId"].removeprefix("SPDXRef-program-"), set()).add(each["relatedSpdxElement"])
     names = {each["SPDXID"]: each for each in bill["packages"]}
     linked = {program: {names[one]["name"] for one in ones} for program, ones in linked.items()}
-    assert {"libc6-dev", "libstdc++-12-dev", "libgcc-12-dev"} <= linked["nvdebugctl"] & linked["nvqos"]
-    assert {"zlib1g-dev", "libncurses-dev"} <= linked["nvdebugctl"] and "libncurses-dev" not in linked["nvqos"]
+    assert {"libc6-dev", "libstdc++-12-dev", "libgcc-12-dev", "zlib1g-dev"} <= set.intersection(*(linked[name] for name in STATIC))
+    assert [program for program in STATIC + DYNAMIC if "libncurses-dev" in linked[program]] == ["nvdebugctl"]
     for program in DYNAMIC:
         assert "libstdc++-12-dev" in linked[program] and "zlib1g-dev" not in linked["nvstgm"]
     for each in bill["packages"]:
@@ -274,7 +297,9 @@ def test_the_rpm(package, unpacked, tmp_path):
         f"nvdebugctl {VERSION} MIT OR GPL-2.0-only {MACHINE}"
     files = query(package, "-l", folder=tmp_path).split()
     assert {f"/usr/bin/{path.name}" for path in (unpacked / "bin").iterdir()} <= set(files)
-    assert {"/usr/lib/nvtaskset/libnvtaskset.so", "/usr/lib/systemd/system/nvqos.service"} <= set(files)
+    assert {"/usr/lib/nvtaskset/libnvtaskset.so", "/usr/lib/systemd/system/nvqos.service",
+            "/usr/lib/systemd/system/nvdebug-exporter.service", "/usr/share/nvdebug/rules.yml", "/usr/share/nvdebug/dashboard.json",
+            "/usr/share/man/man8/nvdebug-exporter.8"} <= set(re.sub(r"\.gz$", "", name) for name in files)
     assert not query(package, "--scripts", folder=tmp_path)
     required = query(package, "--requires", folder=tmp_path)
     versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", required)}
@@ -291,7 +316,8 @@ def test_the_rpm_installed_into_a_folder(package, tmp_path):
     run("rpm", "--root", root, "--nodeps", "-i", package)
     assert run(root / "usr/bin/nvdebugctl", "--version") == f"nvdebugctl {VERSION}\n"
     assert run(root / "usr/bin/nvtaskset", "--version") == f"nvtaskset {VERSION}\n"
-    unit = (root / "usr/lib/systemd/system/nvqos.service").read_text(encoding="utf-8")
-    assert "ExecStart=/usr/bin/nvqos " in unit and "@" not in unit.replace("~@", "").replace("=@", "").replace(" @", "")
+    for name in ("nvqos", "nvdebug-exporter"):
+        unit = (root / f"usr/lib/systemd/system/{name}.service").read_text(encoding="utf-8")
+        assert f"ExecStart=/usr/bin/{name} " in unit and "@" not in unit.replace("~@", "").replace("=@", "").replace(" @", "")
     run("rpm", "--root", root, "-e", "nvdebugctl")
     assert not (root / "usr/bin/nvdebugctl").exists()

@@ -16,7 +16,7 @@ import urllib.request
 
 import pytest
 from ctl import ROOT, exporter, write_gpu
-from exporter_node import CAPTURE, free_port, running, until
+from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root
 
@@ -151,21 +151,11 @@ def test_slow_connections_keep_nobody_out(count):
         assert "nvdebug_up" in node.scrape()
 
 
-def children(node):
-    return [int(pid) for pid in pathlib.Path(f"/proc/{node.process.pid}/task/{node.process.pid}/children").read_text().split()]
-
-
 def test_what_reads_the_network_has_no_rights():
     with running(CAPTURE) as node:
         node.scrape()
         front, = children(node)
-        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{front}/status").read_text().splitlines())
-        for rights in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
-            assert int(status[rights], 16) == 0, rights
-        assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
-        if os.geteuid() == 0:
-            assert set(status["Uid"].split()) == {"65534"} and set(status["Gid"].split()) == {"65534"}
-            assert not status["Groups"].split()
+        has_no_rights(front, is_nobody=os.geteuid() == 0)
         ours = [os.readlink(f"/proc/{node.process.pid}/fd/{number}")
                 for number in os.listdir(f"/proc/{node.process.pid}/fd")]
         listening = {line.split()[9] for name in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()
@@ -206,21 +196,6 @@ def test_closed_streams_and_inherited_files():
             process.kill()
             os.close(read)
             os.close(write)
-
-
-def answers_without_gpu(command, port, **options):
-    """What it says before it answers that it has none."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options) as process:
-        try:
-            said = process.stderr.readline()
-            assert f"http://127.0.0.1:{port}/metrics" in process.stderr.readline()
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
-                assert "nvdebug_gpus 0\n" in answer.read().decode()
-            process.terminate()
-            assert process.wait(20) == 0
-        finally:
-            process.kill()
-    return said
 
 
 @pytest.mark.parametrize("source", ((), ("--from", "module"), ("--from", "driver"), ("--from", "/proc")))

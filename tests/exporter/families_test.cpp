@@ -2,13 +2,12 @@
 #include "tools/exporter/families.hpp"
 
 #include <gtest/gtest.h>
-#include <prometheus/text_serializer.h>
 
 namespace nvdebug::exporter {
 namespace {
 
 std::string text(const std::vector<Facts> &gpus) {
-    return prometheus::TextSerializer().Serialize(families(gpus));
+    return metrics_text(gpus);
 }
 
 bool has(const std::string &all, const std::string &line) {
@@ -98,7 +97,7 @@ TEST(Families, SayWhichProcessesAreNotKnown) {
     Facts some = facts();
     some.foreign_pids = true;
     some.missing = MissingProcesses{1, 2, 3, {7, 8, 9}, {}};
-    const std::string all = prometheus::TextSerializer().Serialize(families({some}, "1.2"));
+    const std::string all = metrics_text({some}, "1.2");
     for (const char *const line :
          {R"(nvdebug_foreign_pids{gpu="3"} 1)",
           R"(nvdebug_unknown_processes{gpu="3",why="hidden"} 1)",
@@ -127,7 +126,7 @@ TEST(Families, OfSeveralGpusAreInOneFamily) {
 
 TEST(Families, HaveFactsOfTheGpuInAllSeriesWhereAsked) {
     const auto lines = [](const GpuLabels &labels) {
-        return prometheus::TextSerializer().Serialize(families({facts()}, "1.2", labels));
+        return metrics_text({facts()}, "1.2", labels);
     };
     const std::string both = lines({true, true});
     for (

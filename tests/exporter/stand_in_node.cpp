@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <prometheus/text_serializer.h>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -88,8 +87,7 @@ int answer(int front) {
                 task.tpcs = 8;
                 task.kept = true;
             }
-        if (!exporter::answer_question(front, prometheus::TextSerializer().Serialize(
-                                                  exporter::families({facts}, "stand-in"))))
+        if (!exporter::answer_question(front, exporter::metrics_text({facts}, "stand-in")))
             break;
     }
     return 0;

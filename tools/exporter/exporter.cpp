@@ -13,7 +13,6 @@
 #include <getopt.h>
 #include <memory>
 #include <mutex>
-#include <prometheus/text_serializer.h>
 #include <set>
 #include <string>
 #include <sys/prctl.h>
@@ -139,8 +138,7 @@ class Node {
             facts.push_back(meter->snapshot());
             log_missing_processes(facts.back());
         }
-        text_ = prometheus::TextSerializer().Serialize(
-            families(facts, NVDEBUG_EXPORTER_VERSION, options_.labels));
+        text_ = metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels);
         made_ = Meter::Clock::now();
         return text_;
     }
@@ -153,8 +151,7 @@ class Node {
             facts[n].trouble = "an error of the exporter";
             facts[n].errors = 1;
         }
-        return prometheus::TextSerializer().Serialize(
-            families(facts, NVDEBUG_EXPORTER_VERSION, options_.labels));
+        return metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels);
     }
 
   private:

@@ -1,60 +1,27 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "families.hpp"
 
-#include <map>
 #include <string>
+#include <vector>
 
 #include "lib/base/printable.hpp"
+#include "text_format.hpp"
 
 namespace nvdebug::exporter {
 namespace {
-
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
 
 double seconds(std::uint64_t ns) {
     return static_cast<double>(ns) / 1e9;
 }
 
-/// Families in the order in which they are first named.
-class Families {
-  public:
-    void counter(const char *name, const char *help, Labels labels, double value) {
-        ClientMetric &metric = add(name, help, MetricType::Counter, std::move(labels));
-        metric.counter.value = value;
-    }
-
-    void gauge(const char *name, const char *help, Labels labels, double value) {
-        ClientMetric &metric = add(name, help, MetricType::Gauge, std::move(labels));
-        metric.gauge.value = value;
-    }
-
-    void summary(const char *name, const char *help, Labels labels, const Lengths &lengths) {
-        ClientMetric &metric = add(name, help, MetricType::Summary, std::move(labels));
-        metric.summary.sample_count = lengths.count();
-        metric.summary.sample_sum = seconds(lengths.sum());
-        if (lengths.count())
-            for (const double part : {0.5, 0.99, 1.0})
-                metric.summary.quantile.push_back({part, seconds(lengths.quantile(part))});
-    }
-
-    std::vector<MetricFamily> take() { return std::move(families_); }
-
-  private:
-    ClientMetric &add(const char *name, const char *help, MetricType type, Labels labels) {
-        const auto [at, fresh] = place_.try_emplace(name, families_.size());
-        if (fresh)
-            families_.push_back({name, help, type, {}});
-        ClientMetric &metric = families_[at->second].metric.emplace_back();
-        metric.label = std::move(labels);
-        return metric;
-    }
-
-    std::vector<MetricFamily> families_;
-    std::map<std::string, std::size_t> place_;
-};
+void add_lengths(TextFormat &to, const char *name, const char *help, const Labels &labels,
+                 const Lengths &lengths) {
+    std::vector<Quantile> quantiles;
+    if (lengths.count())
+        for (const double part : {0.5, 0.99, 1.0})
+            quantiles.push_back({part, seconds(lengths.quantile(part))});
+    to.summary(name, help, labels, lengths.count(), seconds(lengths.sum()), quantiles);
+}
 
 Labels with(Labels labels, const char *name, std::string value) {
     labels.push_back({name, std::move(value)});
@@ -73,7 +40,7 @@ Labels of_task(Labels gpu, std::string pid, std::string command, const Identity 
     return gpu;
 }
 
-void add_times(Families &to, const Labels &labels, const Times &times) {
+void add_times(TextFormat &to, const Labels &labels, const Times &times) {
     to.counter("nvdebug_task_gpu_seconds_total",
                "Time that a task's context was on the graphics engine, with work or without",
                labels, seconds(times.ns));
@@ -83,11 +50,11 @@ void add_times(Families &to, const Labels &labels, const Times &times) {
     to.counter("nvdebug_task_away_seconds_total",
                "Time between a task's turns: it waited, or had no work", labels,
                seconds(times.away_ns));
-    to.summary("nvdebug_task_slice_seconds", "Length of a task's turns, since the exporter began",
-               labels, times.slices);
+    add_lengths(to, "nvdebug_task_slice_seconds",
+                "Length of a task's turns, since the exporter began", labels, times.slices);
 }
 
-void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
+void add_task(TextFormat &to, const Labels &gpu, const TaskFacts &task) {
     const Labels labels = of_task(gpu, task.pid ? std::to_string(*task.pid) : "",
                                   nvdebug::base::printable(task.command), task.id);
     add_times(to, labels, task.times);
@@ -105,7 +72,7 @@ void add_task(Families &to, const Labels &gpu, const TaskFacts &task) {
                  *task.kept ? 1 : 0);
 }
 
-void add_gpu(Families &to, const Facts &facts, const GpuLabels &wanted) {
+void add_gpu(TextFormat &to, const Facts &facts, const GpuLabels &wanted) {
     const Labels number = {{"gpu", std::to_string(facts.gpu)}};
     Labels gpu = number;
     if (wanted.uuid)
@@ -158,25 +125,25 @@ void add_gpu(Families &to, const Facts &facts, const GpuLabels &wanted) {
                  static_cast<double>(*facts.faulted_channels));
     if (!facts.has_switches)
         return;
-    to.summary("nvdebug_switch_seconds",
-               "Time from one turn to the next, where that is at most a millisecond", gpu,
-               facts.switches);
+    add_lengths(to, "nvdebug_switch_seconds",
+                "Time from one turn to the next, where that is at most a millisecond", gpu,
+                facts.switches);
     to.counter("nvdebug_switches_lost_total", "Context switches that were not read in time", gpu,
                static_cast<double>(facts.switches_lost));
 }
 
 } // namespace
 
-std::vector<MetricFamily> families(const std::vector<Facts> &gpus, const std::string &version,
-                                   const GpuLabels &labels) {
-    Families found;
+std::string metrics_text(const std::vector<Facts> &gpus, const std::string &version,
+                         const GpuLabels &labels) {
+    TextFormat found;
     if (!version.empty())
         found.gauge("nvdebug_exporter_build_info", "Always 1: which exporter this is",
                     {{"version", version}}, 1);
     found.gauge("nvdebug_gpus", "GPUs of this node", {}, static_cast<double>(gpus.size()));
     for (const Facts &facts : gpus)
         add_gpu(found, facts, labels);
-    return found.take();
+    return found.text();
 }
 
 } // namespace nvdebug::exporter

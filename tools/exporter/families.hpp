@@ -2,7 +2,6 @@
 /// @file Facts of GPUs as Prometheus has them. Names and labels are in docs/exporter.md.
 #pragma once
 
-#include <prometheus/metric_family.h>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,10 @@ struct GpuLabels {
     bool uuid = false, product = false;
 };
 
-/// @param version the exporter's
-[[nodiscard]] std::vector<prometheus::MetricFamily> families(const std::vector<Facts> &gpus,
-                                                             const std::string &version = "",
-                                                             const GpuLabels &labels = {});
+/// Returns the metrics of the GPUs in Prometheus' text format.
+/// @param version the exporter's; empty: no metric has it
+[[nodiscard]] std::string metrics_text(const std::vector<Facts> &gpus,
+                                       const std::string &version = "",
+                                       const GpuLabels &labels = {});
 
 } // namespace nvdebug::exporter

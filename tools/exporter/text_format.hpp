@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Prometheus' text format, version 0.0.4:
+/// https://prometheus.io/docs/instrumenting/exposition_formats/
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nvdebug::exporter {
+
+struct Label {
+    std::string name, value;
+};
+using Labels = std::vector<Label>;
+
+struct Quantile {
+    double part, value; ///< which part of the samples is at most the value
+};
+
+/// Metrics by family, in the order in which the families are first named. Names of families and
+/// labels are valid ones, and a family has one type; values of labels and helps are any UTF-8.
+class TextFormat {
+  public:
+    void counter(const std::string &family, const std::string &help, const Labels &labels,
+                 double value);
+    void gauge(const std::string &family, const std::string &help, const Labels &labels,
+               double value);
+    void summary(const std::string &family, const std::string &help, const Labels &labels,
+                 std::uint64_t count, double sum, const std::vector<Quantile> &quantiles);
+
+    /// Returns the text of all metrics. Numbers are the shortest that give the same double again.
+    [[nodiscard]] std::string text() const;
+
+  private:
+    std::string &lines_of(const std::string &family, const std::string &help, const char *type);
+
+    std::vector<std::string> families_; ///< the lines of each
+    std::map<std::string, std::size_t> place_;
+};
+
+} // namespace nvdebug::exporter
