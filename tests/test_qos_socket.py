@@ -42,6 +42,31 @@ def test_a_tenant_that_has_not_used_the_gpu(kept):
     assert kept.ask("release a") == "ok asked latency, no work on a GPU"
 
 
+def test_a_recorder_gets_marks(kept):
+    one = kept.process()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as recorder:
+        recorder.bind(f"\0nvdebug-recorder-{os.getpid()}".encode())
+        recorder.settimeout(PATIENCE_S)
+        marks = []
+
+        def comes(text):
+            while text not in marks:
+                time, gpu, mark = recorder.recv(4096).decode().split(" ", 2)
+                assert int(time) > 0
+                marks.append(f"{gpu} {mark}")
+            return True
+
+        assert kept.ask(f"hold job:17.0 cap:30% pid={one.pid}") == "ok"
+        assert comes("gpu0 nvqos: job:17.0: cap 30 %") and comes("gpu0 nvqos: job:17.0: cap 30 %: first pause")
+        kept.ask("release job:17.0")
+        assert comes("gpu0 nvqos: job:17.0: cap 30 % ends")
+        assert kept.ask(f"hold a latency pid={one.pid}") == "ok"
+        assert comes("gpu0 nvqos: a: latency")
+        kept.nvqos.send_signal(signal.SIGTERM)
+        assert comes("gpu0 nvqos: a: latency ends")
+        assert kept.nvqos.wait(PATIENCE_S) in (0, 4)
+
+
 def test_a_fixed_timeslice(kept):
     one = kept.process()
     assert kept.ask(f"hold a timeslice:500us pid={one.pid}") == "ok"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "control/marks.hpp"
+#include "lib/base/marks.hpp"
 
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace nvdebugctl {
+namespace nvdebug::base {
 namespace {
 
 TEST(Marks, AreHeardOnce) {
@@ -71,4 +71,4 @@ TEST(Marks, NobodyHearsAreNoTrouble) {
 }
 
 } // namespace
-} // namespace nvdebugctl
+} // namespace nvdebug::base

@@ -2,6 +2,7 @@
 /// @file How nvqos ends: as nvdebugctl(1) does, and with 4 if a goal was not kept.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "nvdebug/error.hpp"
@@ -27,5 +28,8 @@ inline tl::unexpected<Failure> fail(const nvdebug::Error &error) {
     return fail(error.code == nvdebug::ErrorCode::unsupported ? not_supported : failed,
                 error.sentence);
 }
+
+/// Prints a warning.
+using Warn = std::function<void(const std::string &)>;
 
 } // namespace nvqos

@@ -27,6 +27,7 @@ struct Tenant {
     Selector who;
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
+    bool operator==(const Tenant &) const = default;
 };
 
 struct Asked {

@@ -102,10 +102,11 @@ class Session {
         for (const nvdebug::Gpu &gpu : *gpus) {
             if (!wanted.empty() && std::ranges::find(wanted, gpu.index()) == wanted.end())
                 continue;
-            auto warden = Warden::start(
-                gpu, invocation_.asked,
-                {.dry_run = invocation_.dry_run, .patience = std::chrono::milliseconds(patience)},
-                warn);
+            auto warden = Warden::start(gpu, invocation_.asked,
+                                        {.dry_run = invocation_.dry_run,
+                                         .patience = std::chrono::milliseconds(patience),
+                                         .marks = invocation_.dry_run ? nullptr : &marks_},
+                                        warn);
             if (!warden)
                 return tl::unexpected(
                     Failure{warden.error().exit,
@@ -154,6 +155,7 @@ class Session {
                 }
                 wait = std::min(wait, wardens_[n]->wait());
             }
+            marks_.send();
             const Ns now = monotonic();
             if (now - tended_ >= invocation_.asked.settings.epoch) {
                 desk_.tend(now);
@@ -304,6 +306,7 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    Marks marks_{warn};
     Desk::Wardens wardens_;
     Desk desk_{wardens_, invocation_.asked};
 };

@@ -66,10 +66,6 @@ bool asks_for_something(const Asked &asked) {
     return !asked.tenants.empty() || asked.others != qos::Goal();
 }
 
-bool is_same(const Tenant &a, const Tenant &b) {
-    return a.family == b.family && a.who == b.who && a.name == b.name && a.goal == b.goal;
-}
-
 std::string name_of(const nvdebug::Process &process) {
     return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
@@ -83,6 +79,7 @@ double milliseconds(Ns ns) {
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
     : gpu_(std::move(gpu)), asked_(asked), options_(options), warn_(std::move(warn)),
       sets_timeslices_(takes_timeslices(asked)), has_goals_(asks_for_something(asked)),
+      marks_(options.marks, gpu_.index()),
       clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
       violations_(asked.tenants.size() + 1), used_(asked.tenants.size() + 1),
       since_(asked.tenants.size() + 1) {}
@@ -126,7 +123,14 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
     warden->governor_->step(warden->now_);
     if (const auto refused = warden->refusals(); !refused.empty())
         return fail(failed, refused.front());
+    warden->marks_.set(asked);
     return warden;
+}
+
+Warden::~Warden() {
+    tasks_.clear();
+    launches_.reset();
+    marks_.set({});
 }
 
 std::vector<std::string> Warden::refusals() const {
@@ -380,8 +384,10 @@ void Warden::apply(Ns now) {
             lose(*task, finished.error());
         if (!task->asked || !task->asked->paused)
             task->paused_since.reset();
-        else if (!task->paused_since)
+        else if (!task->paused_since) {
             task->paused_since = std::max(now_, clock_.estimate());
+            marks_.pause(task->tenant);
+        }
     }
     limit_launches();
 }
@@ -405,8 +411,10 @@ Outcome<std::optional<Report>> Warden::step() {
             return tl::unexpected(looked.error());
     std::optional<Report> made;
     if (epoch) {
-        for (std::size_t n = 0; n < violations_.size(); n++)
+        for (std::size_t n = 0; n < violations_.size(); n++) {
             violations_[n] += !epoch->tenants[n].kept;
+            marks_.keep(n, epoch->tenants[n].kept);
+        }
         made = report(std::move(*epoch));
     }
     apply(now_);
@@ -460,8 +468,7 @@ void Warden::take_goals(const Asked &asked) {
     const std::size_t count = asked.tenants.size() + 1;
     std::vector<std::optional<std::size_t>> was(count);
     for (std::size_t n = 0; n + 1 < count; n++) {
-        const auto same = std::ranges::find_if(
-            asked_.tenants, [&](const Tenant &old) { return is_same(old, asked.tenants[n]); });
+        const auto same = std::ranges::find(asked_.tenants, asked.tenants[n]);
         if (same != asked_.tenants.end())
             was[n] = static_cast<std::size_t>(same - asked_.tenants.begin());
     }
@@ -497,6 +504,7 @@ void Warden::divide() {
 
 /// After other goals were taken.
 void Warden::put_levers() {
+    marks_.set(asked_);
     sets_timeslices_ = takes_timeslices(asked_);
     const bool had_goals = std::exchange(has_goals_, asks_for_something(asked_));
     if (has_goals_ != had_goals) {

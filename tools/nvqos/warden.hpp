@@ -3,7 +3,6 @@
 /// qos::Governor decides, and limits launches beside a service.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +13,7 @@
 #include "gpu_clock.hpp"
 #include "launch_limits.hpp"
 #include "lib/qos/governor.hpp"
+#include "marks.hpp"
 #include "nvdebug/nvdebug.hpp"
 
 namespace nvqos {
@@ -48,9 +48,6 @@ struct Use {
     qos::Waits waits = {}; ///< for its turns, while it had work
 };
 
-/// Prints a warning; is called once for each sentence.
-using Warn = std::function<void(const std::string &)>;
-
 class Warden {
   public:
     struct Options {
@@ -60,12 +57,19 @@ class Warden {
         /// each 5 s under MPS, whose clients' contexts no switch shows.
         qos::Ns longest_unlooked = 60 * qos::second;
         GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
+        Marks *marks = nullptr;     ///< of its goals; it outlives the warden
     };
 
     /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Changes nothing on
     /// the GPU.
+    /// @param warn is called once for each sentence
     static Outcome<std::unique_ptr<Warden>> start(nvdebug::Gpu gpu, const Asked &asked,
                                                   const Options &options, Warn warn);
+
+    Warden(const Warden &) = delete;
+    Warden &operator=(const Warden &) = delete;
+    /// Restores all tasks.
+    ~Warden();
 
     /// Reads the switches since the last step, decides, and changes tasks. Returns the epoch that
     /// ended, if one did.
@@ -137,6 +141,7 @@ class Warden {
     std::shared_ptr<const void> claim_; ///< on this GPU
 
     std::optional<LaunchLimits> launches_; ///< but for --dry-run
+    GoalMarks marks_;
 
     std::unique_ptr<nvdebug::SwitchReader> reader_;
     nvdebug::SwitchTurns turns_{std::nullopt};

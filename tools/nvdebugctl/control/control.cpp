@@ -11,12 +11,14 @@
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
-#include "marks.hpp"
+#include "lib/base/marks.hpp"
 #include "nvdebug/nvdebug.hpp"
 
 namespace nvdebugctl {
 namespace {
 
+using nvdebug::base::missed_mark_sentence;
+using nvdebug::base::notify_recorders;
 using Kind = Observation::Kind;
 using Observations = std::vector<Observation>;
 

@@ -16,9 +16,9 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
-#include "control/marks.hpp"
 #include "destination.hpp"
 #include "lib/base/ending_signals.hpp"
+#include "lib/base/marks.hpp"
 #include "record.hpp"
 #include "recorders.hpp"
 #include "summary.hpp"
@@ -233,7 +233,7 @@ class Recording {
     }
 
     void take_marks() {
-        for (const ReceivedMark &mark : mark_socket_.take())
+        for (const nvdebug::base::ReceivedMark &mark : mark_socket_.take())
             recorders_.mark(mark.gpu, mark.monotonic_ns, mark.pid, mark.text);
     }
 
@@ -256,7 +256,7 @@ class Recording {
     const Totals &totals_;
     Destination *destination_;
     Progress progress_;
-    MarkSocket mark_socket_;
+    nvdebug::base::MarkSocket mark_socket_;
     Clock::time_point next_sample_, next_read_, next_look_;
     double cost_ = 0;
     std::optional<Failure> broken_;
@@ -365,7 +365,7 @@ std::vector<Command> record_commands() {
               "the "
               "turns of these processes, and the summary names only them; what it has of engines "
               "is still that of all.",
-              "Controls that nvdebugctl makes meanwhile, by root or the same user, are marked.",
+              "Controls of nvdebugctl and goals of nvqos, by root or the same user, are marked.",
               "The file is readable for its owner only: it names processes."},
          .examples = {{"sudo nvdebugctl record --for 10s",
                        "the share and the turns of each process"},

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "marks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
-#include <fmt/format.h>
 #include <fstream>
 #include <poll.h>
 #include <sstream>
@@ -15,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace nvdebugctl {
+namespace nvdebug::base {
 namespace {
 
 // Sockets of no file (unix(7), "abstract"): they end with their process, and are listed with '@'.
@@ -28,13 +27,6 @@ socklen_t address_of(const std::string &name, sockaddr_un &address) {
     const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
     std::memcpy(address.sun_path + 1, name.data(), length);
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-}
-
-std::uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 class Socket {
@@ -51,11 +43,31 @@ class Socket {
 
 using Clock = std::chrono::steady_clock;
 
-/// @return false: its queue was full until @p deadline. True also for a receiver that has ended.
-bool send_to(const std::string &name, const std::string &message, Clock::time_point deadline) {
+} // namespace
+
+std::uint64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::vector<std::string> running_recorders() {
+    std::ifstream sockets("/proc/net/unix");
+    std::vector<std::string> names;
+    for (std::string line; std::getline(sockets, line);) {
+        const std::size_t at = line.rfind(" @");
+        if (at != line.npos && std::string_view(line).substr(at + 2).starts_with(prefix))
+            names.push_back(line.substr(at + 2));
+    }
+    return names;
+}
+
+bool send_mark(const std::string &recorder, const Mark &mark, Clock::time_point deadline) {
+    const std::string message = std::to_string(mark.at_ns) + " " + mark.gpu + " " + mark.text;
     const Socket own;
     sockaddr_un address;
-    const socklen_t length = address_of(name, address);
+    const socklen_t length = address_of(recorder, address);
     if (connect(own.number, reinterpret_cast<const sockaddr *>(&address), length))
         return true;
     while (send(own.number, message.data(), message.size(), MSG_NOSIGNAL) < 0 && errno == EAGAIN) {
@@ -69,32 +81,26 @@ bool send_to(const std::string &name, const std::string &message, Clock::time_po
     return true;
 }
 
-} // namespace
-
 std::size_t notify_recorders(const std::string &gpu, const std::string &text) {
     constexpr std::chrono::milliseconds patience{100};
-    const std::string message = fmt::format("{} {} {}", monotonic_ns(), gpu, text);
+    const Mark mark{gpu, text};
     const Clock::time_point deadline = Clock::now() + patience;
-    std::ifstream sockets("/proc/net/unix");
-    std::size_t missed = 0;
-    for (std::string line; std::getline(sockets, line);) {
-        const std::size_t at = line.rfind(" @");
-        if (at != line.npos && line.substr(at + 2).starts_with(prefix))
-            missed += !send_to(line.substr(at + 2), message, deadline);
-    }
-    return missed;
+    return static_cast<std::size_t>(
+        std::ranges::count_if(running_recorders(), [&](const std::string &recorder) {
+            return !send_mark(recorder, mark, deadline);
+        }));
 }
 
 std::string missed_mark_sentence(std::size_t recorders) {
-    return fmt::format("{} that runs now has no mark of this: its queue is full",
-                       recorders == 1 ? std::string("a recording")
-                                      : fmt::format("each of {} recordings", recorders));
+    return (recorders == 1 ? "a recording"
+                           : "each of " + std::to_string(recorders) + " recordings") +
+           " that runs now has no mark of this: its queue is full";
 }
 
 MarkSocket::MarkSocket()
     : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un address;
-    const socklen_t length = address_of(fmt::format("{}{}", prefix, getpid()), address);
+    const socklen_t length = address_of(std::string(prefix) + std::to_string(getpid()), address);
     const int yes = 1;
     if (descriptor_ >= 0 &&
         (setsockopt(descriptor_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) ||
@@ -141,4 +147,4 @@ std::vector<ReceivedMark> MarkSocket::take() {
     return all;
 }
 
-} // namespace nvdebugctl
+} // namespace nvdebug::base

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Messages about this tool's controls to the recorders that run on this machine.
+/// @file Messages about controls to the recorders (nvdebugctl record) that run on this machine.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace nvdebugctl {
+namespace nvdebug::base {
+
+/// CLOCK_MONOTONIC, the clock of marks.
+std::uint64_t monotonic_ns();
+
+struct Mark {
+    std::string gpu; ///< `gpu0`
+    std::string text;
+    std::uint64_t at_ns = monotonic_ns();
+};
+
+/// Addresses of the recorders that run now, those of other users among them. Empty also if they
+/// cannot be listed.
+std::vector<std::string> running_recorders();
+
+/// Returns false if the recorder's queue was full until @p deadline, which may be over: then it
+/// does not wait. True also for a recorder that has ended.
+bool send_mark(const std::string &recorder, const Mark &mark,
+               std::chrono::steady_clock::time_point deadline = {});
 
 /// Sends @p text to every running recorder; none is no error. Recorders with a full queue get
 /// 100 ms in all to empty it.
@@ -45,4 +64,4 @@ class MarkSocket {
     std::uint64_t refused_ = 0;
 };
 
-} // namespace nvdebugctl
+} // namespace nvdebug::base

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Marks of nvqos in recordings: which are made, over the stand-in for NVIDIA's driver, and what
+// becomes of them where many come, nobody records, or a recorder does not read.
+#include "served.hpp"
+
+#include "tools/nvqos/warden.hpp"
+
+#include <algorithm>
+
+namespace served {
+namespace {
+
+using namespace qos;
+using nvdebug::base::MarkSocket;
+using Texts = std::vector<std::string>;
+
+/// A clock that stands, and what this process sent.
+class Marked : public Served {
+  protected:
+    void pass(std::uint64_t ns) { now += ns; }
+
+    Texts received(MarkSocket &socket) const {
+        Texts texts;
+        for (auto some = socket.take(); !some.empty(); some = socket.take())
+            for (const auto &mark : some)
+                if (mark.pid == static_cast<std::uint32_t>(::getpid()))
+                    texts.push_back(mark.gpu + " " + mark.text);
+        return texts;
+    }
+
+    /// Sends all that waits.
+    Texts heard(MarkSocket &socket) {
+        Texts all;
+        for (int n = 0; n < 10; n++) {
+            pass(nvqos::Marks::interval_ns);
+            marks->send();
+            const Texts some = received(socket);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+
+    nvqos::Asked asked(const std::vector<std::string> &words) const {
+        nvqos::Asked made;
+        for (const std::string &word : words)
+            EXPECT_TRUE(nvqos::add_word(word, made));
+        return made;
+    }
+
+    void start(const std::vector<std::string> &words) {
+        sim.tasks[0].arrives = simulated::always();
+        sim.tasks[1].arrives = simulated::always();
+        auto made = nvqos::Warden::start(gpu, asked(words),
+                                         {.clock = [this] { return sim.now(); }, .marks = &*marks},
+                                         [](const std::string &) {});
+        ASSERT_TRUE(made) << made.error().sentence;
+        warden = std::move(*made);
+    }
+
+    void keep_for(
+        Ns length, std::function<void()> before_each = [] {}) {
+        for (const Ns end = sim.now() + length; sim.now() < end;) {
+            before_each();
+            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
+            const auto report = warden->step();
+            ASSERT_TRUE(report) << report.error().sentence;
+            epochs_not_kept += *report && !(**report).tenants[0].record.kept;
+        }
+    }
+
+    std::uint64_t now = 1'000'000'000;
+    Texts said;
+    std::optional<nvqos::Marks> marks{std::in_place,
+                                      [this](const std::string &text) { said.push_back(text); },
+                                      [this] { return now; }};
+    std::unique_ptr<nvqos::Warden> warden;
+    std::size_t epochs_not_kept = 0;
+};
+
+TEST_F(Marked, GoalsBeginAreReplacedAndEnd) {
+    MarkSocket recorder;
+    start({"557=share:30%", "command:two=latency", "others=best-effort:2"});
+    EXPECT_EQ(heard(recorder),
+              (Texts{"gpu0 nvqos: 557: share 30 %", "gpu0 nvqos: command:two: latency",
+                     "gpu0 nvqos: others: best effort 2"}));
+    EXPECT_FALSE(warden->set_goals(asked({"557=share:100%"})));
+    EXPECT_EQ(heard(recorder), Texts{}) << "it was refused";
+    EXPECT_TRUE(warden->set_goals(asked({"558=share:20%", "557=share:40%"})));
+    EXPECT_EQ(heard(recorder),
+              (Texts{"gpu0 nvqos: command:two: latency ends",
+                     "gpu0 nvqos: others: best effort 2 ends", "gpu0 nvqos: 558: share 20 %",
+                     "gpu0 nvqos: 557: share 40 %, in place of share 30 %"}));
+    EXPECT_TRUE(warden->set_goals(asked({"557=share:40%", "558=share:20%"})));
+    EXPECT_EQ(heard(recorder), Texts{}) << "they are the same";
+    warden.reset();
+    EXPECT_EQ(heard(recorder),
+              (Texts{"gpu0 nvqos: 557: share 40 % ends", "gpu0 nvqos: 558: share 20 % ends"}));
+}
+
+TEST_F(Marked, TheFirstPauseForACap) {
+    MarkSocket recorder;
+    start({"557=cap:30%"});
+    keep_for(3 * qos::second);
+    EXPECT_EQ(heard(recorder),
+              (Texts{"gpu0 nvqos: 557: cap 30 %", "gpu0 nvqos: 557: cap 30 %: first pause"}));
+    EXPECT_TRUE(warden->set_goals(asked({"557=cap:20%"})));
+    keep_for(3 * qos::second);
+    EXPECT_EQ(heard(recorder), (Texts{"gpu0 nvqos: 557: cap 20 %, in place of cap 30 %",
+                                      "gpu0 nvqos: 557: cap 20 %: first pause"}));
+}
+
+TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
+    MarkSocket recorder;
+    start({"557=cap:30%"});
+    keep_for(qos::second);
+    EXPECT_EQ(heard(recorder).size(), 2U);
+    ASSERT_EQ(epochs_not_kept, 0U);
+    // Pauses have no effect.
+    keep_for(3 * qos::second, [this] { sim.tasks[0].paused = false; });
+    EXPECT_GT(epochs_not_kept, 5U);
+    EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
+    EXPECT_TRUE(warden->set_goals(asked({"558=share:1%", "557=cap:30%"})));
+    EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
+    // It idles, and nothing is left to be said of it.
+    sim.tasks[0].arrives = nullptr;
+    sim.tasks[0].work = 0;
+    keep_for(10 * qos::second);
+    EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
+}
+
+TEST_F(Marked, MoreThanAFewASecondAreCounted) {
+    MarkSocket recorder;
+    for (std::size_t n = 0; n < nvqos::Marks::burst + 68; n++)
+        marks->add(n % 2, std::to_string(n));
+    const Texts texts = heard(recorder);
+    ASSERT_EQ(texts.size(), nvqos::Marks::burst + 2);
+    EXPECT_EQ(texts.front(), "gpu0 nvqos: 0");
+    EXPECT_EQ(std::ranges::count(texts, "gpu0 nvqos: 34 marks before this were left out"), 1);
+    EXPECT_EQ(std::ranges::count(texts, "gpu1 nvqos: 34 marks before this were left out"), 1);
+    // Ten intervals have passed, and two marks were the numbers.
+    std::size_t sent = 0;
+    for (std::size_t n = 0; n < 100; n++) {
+        pass(nvqos::Marks::interval_ns);
+        for (int many = 0; many < 10; many++)
+            marks->add(0, "more");
+        marks->send();
+        sent += received(recorder).size();
+    }
+    EXPECT_LE(sent, 110U) << "one an interval";
+    EXPECT_GE(sent, 100U);
+    marks->add(0, "more");
+    marks.reset();
+    EXPECT_FALSE(received(recorder).empty()) << "the last number";
+    EXPECT_EQ(said, Texts{});
+}
+
+TEST_F(Marked, WithoutARecorderTheyAreDropped) {
+    marks->add(0, "nobody listens");
+    marks->send();
+    MarkSocket recorder;
+    EXPECT_EQ(heard(recorder), Texts{});
+    marks->add(0, "one does");
+    EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: one does"});
+    EXPECT_EQ(said, Texts{});
+}
+
+/// It is not waited for: without an end to that, this test would have none.
+TEST_F(Marked, ARecorderThatDoesNotRead) {
+    MarkSocket other;
+    for (int n = 0; n < 10'000 && said.empty(); n++) {
+        pass(nvqos::Marks::interval_ns);
+        marks->add(0, "many");
+        marks->send();
+    }
+    ASSERT_EQ(said.size(), 1U) << "it is said once";
+    start({"557=cap:30%"});
+    pass(nvqos::Marks::interval_ns);
+    marks->send();
+    keep_for(qos::second);
+    EXPECT_EQ(epochs_not_kept, 0U);
+    warden.reset();
+    marks.reset();
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_TRUE(said[1].starts_with("marks that recordings do not have")) << said[1];
+}
+
+} // namespace
+} // namespace served
