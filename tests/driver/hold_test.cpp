@@ -77,9 +77,11 @@ TEST_F(Holding, IsUndoneWhenNobodyAsksAndGoesOnAfterwards) {
     auto held = hold({557}, {.patience = milliseconds(100)});
     put(*held, {.timeslice_ns = 512'000, .paused = true});
     EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
-    put(*held, {.timeslice_ns = 512'000, .paused = true});
-    EXPECT_EQ(timeslices_us()[0], 512U) << "as after SIGCONT";
-    EXPECT_NE(enabled(), all_on);
+    // As after SIGCONT. On a loaded machine it may be undone again before it is looked at.
+    EXPECT_TRUE(comes_true([&] {
+        put(*held, {.timeslice_ns = 512'000, .paused = true});
+        return timeslices_us()[0] == 512U && enabled() != all_on;
+    }));
 }
 
 /// The holder is another process, which is killed, or stopped, while a task is paused.
