@@ -119,7 +119,7 @@ cuda::Result work_of(Work &work, CUctx &context, cuda::Function function, Launch
         return cuda::invalid_handle;
     if (!params && !function->params.empty())
         return cuda::invalid_value;
-    work = {function, std::move(launch), arguments_of(*function, params)};
+    work = {function, launch, arguments_of(*function, params)};
     return check(*context.gpu, work.launch);
 }
 

@@ -473,7 +473,7 @@ cuda::Result cuStreamQuery(cuda::Stream stream) {
 cuda::Result cuGetExportTable(const void **table, const cuda::Uuid *which) {
     if (!table || !which)
         return cuda::invalid_value;
-    if (std::memcmp(which, &cuda::tools_table, sizeof(*which)))
+    if (std::memcmp(which, &cuda::tools_table, sizeof(*which)) != 0)
         return cuda::not_found;
     *table = export_table();
     return cuda::success;
