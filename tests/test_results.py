@@ -11,9 +11,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = "include/nvdebug/expected.hpp"
 # Every name by which the repository declares such functions.
-KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/stgm/taskset.hpp": "stgm::Outcome",
-         "lib/partition/outcome.hpp": "nvtaskset::Outcome", "tools/nvdebugctl/cli/failure.hpp": "nvdebugctl::Outcome",
-         "tools/nvqos/failure.hpp": "nvqos::Outcome"}
+KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/base/container_device.hpp": "nvdebug::base::OrSentence",
+         "lib/stgm/taskset.hpp": "stgm::Outcome", "lib/partition/outcome.hpp": "nvtaskset::Outcome",
+         "tools/nvdebugctl/cli/failure.hpp": "nvdebugctl::Outcome", "tools/nvqos/failure.hpp": "nvqos::Outcome"}
 
 
 def test_expected_is_included_by_one_header():

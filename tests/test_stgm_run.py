@@ -188,7 +188,8 @@ def test_a_gpu_segment_is_boosted(tmp_path, priorities):
     assert back < at["hi", "stop"][-1]
     if priorities == "handed":
         assert_apart(spans(events, "run", "stop") + spans(events, "copy_begin", "copy_end")[:0])
-        assert len(at["hi", "run"]) == 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][1]
+        # Where lo comes late to its copy, hi has the core once more in between.
+        assert len(at["hi", "run"]) >= 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][-1]
 
 
 def test_measured_lengths_and_the_same_work_again(tmp_path):
