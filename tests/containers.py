@@ -81,6 +81,6 @@ def podman():
         shutil.copy("/bin/busybox", probe / "bin/echo")
         done = made.run(made.image("probe", probe), "/bin/echo", "works")
         if done.stdout != "works\n":
-            # An empty container, to find a machine whose cgroups or mounts runc may not use.
+            # An empty container: fails on a machine where runc may not use cgroups or mounts.
             pytest.skip(f"podman runs no container here at all: {done.stderr.strip()}")
         yield made

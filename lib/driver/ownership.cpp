@@ -228,8 +228,8 @@ class Ownership::Look {
         known_.seen_ = seen_;
     }
 
-    /// A client whose descriptor is closed here may stay open in a child, or in a process that was
-    /// sent the descriptor.
+    /// A client may stay open after its descriptor is closed here: in a child, or in a process that
+    /// was sent the descriptor.
     void forget() {
         for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
             if (seen_.contains(at->second)) {

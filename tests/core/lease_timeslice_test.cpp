@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Leases of timeslices, on a GPU whose list a driver changes meanwhile.
+// Leases of timeslices, while a driver changes the list.
 #include "leases.hpp"
 
 namespace core {

@@ -83,7 +83,7 @@ TEST_F(EightGpus, AnErrorIsOfItsGpuAlone) {
                  std::bad_alloc);
 }
 
-// --- who competes for a GPU ---
+// --- the tasks of each GPU ---
 
 class Competing : public EightGpus {
   protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Marks of nvqos in recordings: which are made, over the stand-in for NVIDIA's driver, and what
-// becomes of them where many come, nobody records, or a recorder does not read.
+// becomes of them where many come, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
 #include "tools/nvqos/warden.hpp"
@@ -121,7 +121,7 @@ TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
     EXPECT_TRUE(warden->set_goals(asked({"558=share:1%", "557=cap:30%"})));
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
-    // It idles, and nothing is left to be said of it.
+    // It idles, and no mark is left to be made.
     sim.tasks[0].arrives = nullptr;
     sim.tasks[0].work = 0;
     keep_for(10 * qos::second);

@@ -309,7 +309,7 @@ class Program {
                      static_cast<void **>(nullptr));
     }
 
-    /// A single thread uses the default stream, which CALL tells which it is.
+    /// A single thread uses the default stream; CALL decides which one that is.
     std::string burst(unsigned threads, unsigned times, const std::string &call) {
         cuda::DevicePointer &memory = memory_[current_.context];
         std::atomic<int> error = memory ? 0 : array(&memory);
