@@ -294,6 +294,11 @@ const Gate *Page::find_gate(const Uuid &uuid) const {
     return slot ? &state_->gates[slot - state_->slots] : nullptr;
 }
 
+const Work *Page::find_work(const Uuid &uuid) const {
+    const Slot *const slot = find(uuid);
+    return slot ? &state_->work[slot - state_->slots] : nullptr;
+}
+
 Gate *Page::take_gate(const Uuid &uuid) const {
     Slot *const slot = take(uuid);
     return slot ? &state_->gates[slot - state_->slots] : nullptr;

@@ -53,10 +53,12 @@ class Page {
 
     /// The GPU's gate; nullptr: it has no slot.
     const Gate *find_gate(const Uuid &uuid) const;
+    /// The same of what Gate's leases show.
+    const Work *find_work(const Uuid &uuid) const;
     /// The task's user limits launches in flight; 0: no more. False: there is no slot.
     bool limit(const Uuid &uuid, std::uint32_t in_flight) const;
-    /// A limit that holds until a time (gate.hpp) and is renewed before that; 0: no more. False:
-    /// there is no slot.
+    /// A limit or a demand that holds until a time (gate.hpp) and is renewed before that; 0: no
+    /// more. False: there is no slot.
     bool lease_limit(const Uuid &uuid, std::uint32_t in_flight, std::uint64_t until_us) const;
 
   private:

@@ -93,6 +93,18 @@ struct Gate {
     std::atomic<std::uint64_t> unlimited; ///< of `launched`, those whose end CUDA does not show
 };
 
+/// Requests and progress on a GPU, while a lease asks for them (gate.hpp). A request is what a
+/// process launches until it has waited for all of it. The task's processes write.
+struct Work {
+    static constexpr std::uint32_t kept = 16;
+
+    std::atomic<std::uint32_t> begun;    ///< requests; a futex
+    std::atomic<std::uint32_t> finished; ///< of them; a futex
+    std::atomic<std::uint64_t> ended_us; ///< CLOCK_MONOTONIC when Gate::ended grew last
+    /// How long requests took, by their number among `finished`, modulo `kept`; 0: not known.
+    std::atomic<std::uint32_t> took_us[kept];
+};
+
 struct State {
     static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 2;
     static constexpr std::size_t slots_max = 16, bytes = 8192;
@@ -119,10 +131,16 @@ struct State {
     std::atomic<std::uint32_t> has_limits;
     /// By the number of the GPU's slot.
     Gate gates[slots_max];
+    /// Of `attached`, processes whose library holds launches and sees requests.
+    std::atomic<std::uint32_t> pacing;
+    std::atomic<std::uint32_t> unused;
+    /// By the number of the GPU's slot.
+    Work work[slots_max];
 };
 static_assert(sizeof(State) <= State::bytes);
 // Programs of several versions share a page.
 static_assert(offsetof(State, limiting) == 4136 && sizeof(Gate) == 64);
+static_assert(offsetof(State, pacing) == 5168 && sizeof(Work) == 80);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace nvtaskset

@@ -157,6 +157,8 @@ void end_context(CUctx *context);
 CUmod *module_of(const CUfunc *function);
 /// Launches with an event after them which shows that they have not ended.
 unsigned in_flight();
+/// All launches have ended.
+void end_launches();
 /// Of a stream that is captured: what is launched there is kept, and not run.
 bool is_captured(cuda::Stream stream);
 bool has_stream(cuda::Stream stream, const CUctx &context);

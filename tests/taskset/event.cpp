@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Events and captures of streams. An event shows that what was launched before it has ended once it
 // was looked at STAND_IN_LOOKS times.
+#include "callback.hpp"
 #include "driver.hpp"
 #include "log.hpp"
 
@@ -11,6 +12,8 @@ namespace stand_in {
 namespace {
 
 constexpr int global_mode = 0, relaxed_mode = 2;
+// CUpti_driver_api_trace_cbid
+constexpr int event_query = 120, event_synchronize = 121;
 /// Threads in another mode must not call what is not safe while a stream is captured in the global
 /// mode, which ends the capture.
 thread_local int capture_mode = global_mode;
@@ -51,6 +54,13 @@ unsigned in_flight() {
     return count;
 }
 
+void end_launches() {
+    driver().events.any([](CUevent_ &each) {
+        each.looks_left = 0;
+        return false;
+    });
+}
+
 bool is_captured(cuda::Stream stream) {
     return !is_default(stream) && stream->captured;
 }
@@ -83,18 +93,22 @@ cuda::Result cuEventRecord(cuda::Event event, cuda::Stream stream) {
 }
 
 cuda::Result cuEventQuery(cuda::Event event) {
-    return with_event("cuEventQuery", event, [&] {
-        if (!event->looks_left)
-            return cuda::success;
-        event->looks_left--;
-        return cuda::not_ready;
+    return call(event_query, "cuEventQuery", current_context, event, [&] {
+        return with_event("cuEventQuery", event, [&] {
+            if (!event->looks_left)
+                return cuda::success;
+            event->looks_left--;
+            return cuda::not_ready;
+        });
     });
 }
 
 cuda::Result cuEventSynchronize(cuda::Event event) {
-    return with_event("cuEventSynchronize", event, [&] {
-        event->looks_left = 0;
-        return cuda::success;
+    return call(event_synchronize, "cuEventSynchronize", current_context, event, [&] {
+        return with_event("cuEventSynchronize", event, [&] {
+            event->looks_left = 0;
+            return cuda::success;
+        });
     });
 }
 

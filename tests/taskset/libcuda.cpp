@@ -310,7 +310,12 @@ cuda::Result cuCtxGetDevice(cuda::Device *device) {
 }
 
 cuda::Result cuCtxSynchronize() {
-    return in_context([](CUctx &, Lock &) { return cuda::success; });
+    return call(17, "cuCtxSynchronize", current_context, nullptr, [] {
+        return in_context([](CUctx &, Lock &) {
+            end_launches();
+            return cuda::success;
+        });
+    });
 }
 
 cuda::Result cuModuleLoadData(cuda::Module *module, const void *image) {
@@ -461,14 +466,23 @@ cuda::Result cuStreamDestroy_v2(cuda::Stream stream) {
     });
 }
 
-cuda::Result cuStreamSynchronize(cuda::Stream stream) {
+/// It has ended, as if it had been waited for.
+static cuda::Result wait_for(cuda::Stream stream) {
     return in_context([&](CUctx &context, Lock &) {
-        return has_stream(stream, context) ? cuda::success : cuda::invalid_handle;
+        if (!has_stream(stream, context))
+            return cuda::invalid_handle;
+        end_launches();
+        return cuda::success;
     });
 }
 
+cuda::Result cuStreamSynchronize(cuda::Stream stream) {
+    return call(126, "cuStreamSynchronize", current_context, stream,
+                [&] { return wait_for(stream); });
+}
+
 cuda::Result cuStreamQuery(cuda::Stream stream) {
-    return cuStreamSynchronize(stream);
+    return call(125, "cuStreamQuery", current_context, stream, [&] { return wait_for(stream); });
 }
 cuda::Result cuGetExportTable(const void **table, const cuda::Uuid *which) {
     if (!table || !which)

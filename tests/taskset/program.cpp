@@ -25,11 +25,11 @@
 //   burst THREADS TIMES CALL  each thread launches so often on a stream of its own, without
 //   waiting;
 //                         CALL as above, cuLaunchKernel, or cuGraphLaunch for graph 0
-//   capture TIMES         launches so often on a stream that is captured, and on another one
-//   primary TIMES         launches so often in the device's primary context, and ends that
-//   repeat TIMES LINE     the answers that there were, `;` between
-//   subscribe             to callbacks, as a profiler does
-//   fork                  a child does the rest
+//   wait CALL             cuCtxSynchronize, cuStreamSynchronize, cuStreamQuery or
+//   cuEventSynchronize capture TIMES         launches so often on a stream that is captured, and on
+//   another one primary TIMES         launches so often in the device's primary context, and ends
+//   that repeat TIMES LINE     the answers that there were, `;` between subscribe             to
+//   callbacks, as a profiler does fork                  a child does the rest
 #include "cuda.hpp"
 
 #include <algorithm>
@@ -230,6 +230,11 @@ class Program {
             words >> call;
             return burst(threads, times, call);
         }
+        if (verb == "wait") {
+            std::string call;
+            words >> call;
+            return done(wait(call));
+        }
         if (verb == "capture")
             return done(capture(number(1)));
         if (verb == "primary")
@@ -310,6 +315,17 @@ class Program {
     }
 
     /// A single thread uses the default stream; CALL decides which one that is.
+    int wait(const std::string &call) {
+        if (call == "cuCtxSynchronize")
+            return cuda_(call.c_str());
+        if (call != "cuEventSynchronize")
+            return cuda_(call.c_str(), cuda::Stream{});
+        cuda::Event event = nullptr;
+        if (const int error = cuda_("cuCtxSynchronize") ? 999 : cuda_("cuEventCreate", &event, 0U))
+            return error;
+        return cuda_(call.c_str(), event);
+    }
+
     std::string burst(unsigned threads, unsigned times, const std::string &call) {
         cuda::DevicePointer &memory = memory_[current_.context];
         std::atomic<int> error = memory ? 0 : array(&memory);

@@ -82,6 +82,11 @@ enum Id : int {
 constexpr int graph_exec_changes[] = {538, 562, 563, 564, 586, 595, 596,
                                       624, 625, 650, 672, 692, 714};
 
+/// Functions after which launches may have ended: they wait for work, or ask about it. By their
+/// names: cuCtxSynchronize (and _v2), cuEventQuery, cuEventSynchronize, cuStreamQuery and
+/// cuStreamSynchronize (and _ptsz), cuMemcpyDtoH_v2 (and _ptds), cuMemcpy (and _ptds).
+constexpr int waits[] = {17, 800, 120, 121, 125, 439, 126, 440, 278, 398, 305, 408};
+
 /// Functions that take a device and may end the primary context of it.
 constexpr int primary_ends[] = {primary_release, primary_release_v2, primary_reset,
                                 primary_reset_v2};

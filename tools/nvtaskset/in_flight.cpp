@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "in_flight.hpp"
 
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
+#include <linux/futex.h>
 #include <mutex>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+#include <utility>
 
 #include "lib/partition/gate.hpp"
 
@@ -16,6 +22,16 @@ namespace {
 /// as a process may be stopped meanwhile.
 constexpr int looks_max = 4000, looks_without_pause = 100;
 constexpr timespec pause = {0, 50'000};
+/// Where launches are counted alone: an event after each would take a part of those of some
+/// microseconds.
+constexpr std::uint64_t marks_apart_us = 500;
+/// A program whose wait for its launches is not seen ends a request with a gap of this length.
+constexpr std::uint64_t longest_gap_us = 1000;
+
+/// Whoever waits in another process for a change of the word.
+void wake(std::atomic<std::uint32_t> &word) {
+    syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
 /// The program may capture a stream in a mode in which CUDA refuses to be asked about events, and
 /// ends the capture if it is.
@@ -56,60 +72,93 @@ bool InFlight::has_ended(const Event &event) const {
     return query_(event.handle) != cuda::not_ready;
 }
 
-void InFlight::drop_oldest(Device &device) const {
-    Event *const event = device.oldest;
-    device.oldest = event->next;
-    device.in_flight--;
+/// Takes the event that @p at leads to out of those in flight. Returns its launches.
+std::uint32_t InFlight::drop(Device &device, Event **at) const {
+    Event *const event = *at;
+    *at = event->next;
+    if (device.last == &event->next)
+        device.last = at;
+    device.in_flight -= event->launches;
     event->next = device.unused;
     device.unused = event;
+    return event->launches;
 }
 
 /// Streams end in any order: @p all of them are asked where that decides.
-void InFlight::reap(Gate &gate, Device &device, bool all) const {
-    while (device.oldest && has_ended(*device.oldest)) {
-        drop_oldest(device);
-        gate.ended++;
-    }
-    if (!all || !device.oldest)
+void InFlight::reap(Gate &gate, Work &work, Device &device, bool all) const {
+    std::uint32_t ended = 0;
+    for (Event **at = &device.oldest; *at;)
+        if (has_ended(**at))
+            ended += drop(device, at);
+        else if (all)
+            at = &(*at)->next;
+        else
+            break;
+    if (!ended)
         return;
-    for (Event **at = &device.oldest->next; Event *const event = *at;) {
-        if (!has_ended(*event)) {
-            at = &event->next;
-            continue;
-        }
-        *at = event->next;
-        device.in_flight--;
-        event->next = device.unused;
-        device.unused = event;
-        gate.ended++;
-    }
+    work.ended_us = monotonic_us();
+    gate.ended += ended;
 }
 
-bool InFlight::enter(Gate &gate, int number, cuda::Handle stream) {
-    std::uint64_t began = monotonic_us();
-    if (!in_flight_limit(gate, began) || is_captured(stream))
-        return false;
+void InFlight::begin_request(Work &work, Device &device, std::uint64_t now) {
+    device.has_request = true;
+    device.began_us = now;
+    requests_++;
+    work.begun++;
+    wake(work.begun);
+}
+
+void InFlight::end_request(Work &work, Device &device, std::uint64_t took_us) {
+    device.has_request = false;
+    requests_--;
+    work.took_us[work.finished % Work::kept] =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(took_us, UINT32_MAX));
+    work.finished++;
+    wake(work.finished);
+}
+
+InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handle stream) {
+    const std::uint64_t began = monotonic_us();
+    const std::uint32_t first = leased(gate.lease, began);
+    if (first == demand::count && !gate.limit)
+        return {&gate, &work, number, stream, true};
+    if ((!gate.limit && !first) || is_captured(stream))
+        return {};
     const Uncaptured uncaptured(exchange_mode_);
     Device &device = devices_[number];
     for (int look = 0;; look++) {
         const std::uint64_t now = monotonic_us();
-        const std::uint32_t limit = in_flight_limit(gate, now);
+        const std::uint32_t asked = leased(gate.lease, now), limit = in_flight_limit(gate, now);
         {
             const std::lock_guard lock(mutex_);
-            const auto is_full = [&] { return device.in_flight + device.entered >= limit; };
-            reap(gate, device, limit && is_full());
-            const bool overdue = limit && is_full() && look == looks_max;
+            const auto is_full = [&] {
+                return asked == demand::hold ||
+                       (limit && device.in_flight + device.entered >= limit);
+            };
+            // Whoever holds launches sees when all have ended.
+            if (asked == demand::hold && device.unmarked)
+                mark(gate, device, stream);
+            reap(gate, work, device, is_full());
+            // A lease ends by itself.
+            const bool overdue = asked != demand::hold && is_full() && look >= looks_max;
             if (overdue) {
                 gate.overdue++;
                 // It counts no more, so that the next launch does not wait for it again.
                 if (device.oldest)
-                    drop_oldest(device);
+                    drop(device, &device.oldest);
             }
-            if (!limit || !is_full() || overdue) {
+            if (!is_full() || overdue) {
+                const bool is_idle = !device.in_flight && !device.entered;
+                // The program may wait for its launches in a way that is not seen here.
+                if (device.has_request && is_idle && now - device.launched_us > longest_gap_us)
+                    end_request(work, device, 0);
+                if (asked == demand::watch && !device.has_request && is_idle)
+                    begin_request(work, device, began);
+                device.launched_us = now;
                 device.entered++;
                 if (look)
                     gate.waited_ns += (now - began) * 1000;
-                return true;
+                return {&gate, &work, number, stream, false};
             }
         }
         if (look == 0)
@@ -133,25 +182,21 @@ InFlight::Event *InFlight::take_event(Device &device) const {
     auto *const event = static_cast<Event *>(std::malloc(sizeof(Event)));
     if (!event)
         return nullptr;
-    *event = {nullptr, nullptr, context};
+    *event = {nullptr, nullptr, context, 0};
     if (create_(&event->handle, cuda::event_without_time) == cuda::success)
         return event;
     std::free(event);
     return nullptr;
 }
 
-void InFlight::leave(Gate &gate, int number, cuda::Handle stream, bool launched) {
-    const Uncaptured uncaptured(exchange_mode_);
-    const std::lock_guard lock(mutex_);
-    Device &device = devices_[number];
-    device.entered--;
-    if (!launched)
-        return;
-    gate.launched++;
+/// An event follows the launches so far.
+void InFlight::mark(Gate &gate, Device &device, cuda::Handle stream) const {
+    const std::uint32_t launches = device.unmarked.exchange(0);
+    device.marked_us = monotonic_us();
     Event *const event = take_event(device);
     if (!event || record_(event->handle, stream)) {
         // A stream of another context than the current one, for example.
-        gate.unlimited++;
+        gate.unlimited += launches;
         if (event) {
             event->next = device.unused;
             device.unused = event;
@@ -159,39 +204,70 @@ void InFlight::leave(Gate &gate, int number, cuda::Handle stream, bool launched)
         return;
     }
     event->next = nullptr;
-    Event **last = &device.oldest;
-    while (*last)
-        last = &(*last)->next;
-    *last = event;
-    device.in_flight++;
+    event->launches = launches;
+    *device.last = event;
+    device.last = &event->next;
+    device.in_flight += launches;
+}
+
+void InFlight::leave(const Launch &launch, bool launched) {
+    Device &device = devices_[launch.device];
+    if (launched) {
+        launch.gate->launched++;
+        device.unmarked++;
+    }
+    if (launch.is_counted &&
+        (monotonic_us() - device.marked_us < marks_apart_us || is_captured(launch.stream)))
+        return;
+    const Uncaptured uncaptured(exchange_mode_);
+    const std::lock_guard lock(mutex_);
+    if (launch.is_counted)
+        reap(*launch.gate, *launch.work, device, false);
+    else
+        device.entered--;
+    if (launched)
+        mark(*launch.gate, device, launch.stream);
+}
+
+void InFlight::ended(Gate &gate, Work &work, int number) {
+    const Uncaptured uncaptured(exchange_mode_);
+    const std::lock_guard lock(mutex_);
+    Device &device = devices_[number];
+    if (!device.has_request)
+        return;
+    reap(gate, work, device, false);
+    if (!device.in_flight && !device.entered)
+        end_request(work, device, monotonic_us() - device.began_us);
+}
+
+/// Events of a context that ends.
+template <typename Condition>
+void InFlight::forget(Device &device, Condition is_of_it) const {
+    for (Event **at = &device.oldest; Event *const event = *at;)
+        if (is_of_it(*event))
+            drop(device, at);
+        else
+            at = &event->next;
+    for (Event **at = &device.unused; Event *const event = *at;)
+        if (is_of_it(*event)) {
+            *at = event->next;
+            std::free(event);
+        } else {
+            at = &event->next;
+        }
 }
 
 void InFlight::end_context(cuda::Handle context) {
     const std::lock_guard lock(mutex_);
     for (Device &device : devices_)
-        for (Event **list : {&device.oldest, &device.unused})
-            for (Event **at = list; Event *const event = *at;) {
-                if (event->context != context) {
-                    at = &event->next;
-                    continue;
-                }
-                *at = event->next;
-                device.in_flight -= list == &device.oldest;
-                std::free(event);
-            }
+        forget(device, [&](const Event &event) { return event.context == context; });
 }
 
 void InFlight::end_contexts_of(int number) {
     if (number < 0 || number >= devices_max)
         return;
     const std::lock_guard lock(mutex_);
-    Device &device = devices_[number];
-    for (Event **list : {&device.oldest, &device.unused})
-        while (Event *const event = *list) {
-            *list = event->next;
-            std::free(event);
-        }
-    device.in_flight = 0;
+    forget(devices_[number], [](const Event &) { return true; });
 }
 
 } // namespace nvtaskset

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The launches in flight of a process: an event after each shows when it has ended, and
-/// those beyond a limit wait for an earlier one.
+/// @file The launches in flight of a process: an event after each shows when it has ended. Those
+/// beyond a limit wait for an earlier one, and all of them while launches are held.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "lib/partition/cuda.hpp"
@@ -20,12 +21,26 @@ class InFlight {
     /// False: this CUDA lacks a function that it takes.
     bool usable() const;
 
-    /// Before a launch in the current context, of @p device. Waits while as many launches are in
-    /// flight as the gate permits, and no longer than a bound: launches may wait for each other in
-    /// a way that is not known here. True: leave() has to follow.
-    bool enter(Gate &gate, int device, cuda::Handle stream);
+    /// A launch that is being made, between enter() and leave().
+    struct Launch {
+        Gate *gate = nullptr; ///< nullptr: nothing is asked of it
+        Work *work = nullptr;
+        int device = 0;
+        cuda::Handle stream = nullptr;
+        bool is_counted = false; ///< and nothing else
+    };
+
+    /// Before a launch in the current context, of @p device. Waits while launches are held, and
+    /// while as many are in flight as the gate permits; the latter no longer than a bound, as
+    /// launches may wait for each other in a way that is not known here. If it returns a gate,
+    /// leave() has to follow.
+    [[nodiscard]] Launch enter(Gate &gate, Work &work, int device, cuda::Handle stream);
     /// After it. @p launched: it did not fail
-    void leave(Gate &gate, int device, cuda::Handle stream, bool launched);
+    void leave(const Launch &launch, bool launched);
+    /// Is a request in progress on some GPU? Then ended() is worth a call.
+    bool has_request() const { return requests_; }
+    /// After the program waited for some of its launches on a GPU.
+    void ended(Gate &gate, Work &work, int device);
 
     /// Events end with their context.
     void end_context(cuda::Handle context);
@@ -35,22 +50,34 @@ class InFlight {
     struct Event {
         Event *next;
         cuda::Handle handle, context;
+        std::uint32_t launches; ///< that end with it at the latest, if they are in one stream
     };
     struct Device {
         Event *oldest = nullptr; ///< of those in flight
+        Event **last = &oldest;  ///< where the next one goes
         Event *unused = nullptr;
         std::uint32_t in_flight = 0;
-        std::uint32_t entered = 0; ///< launches that are being made
+        std::uint32_t entered = 0;               ///< launches that are being made
+        std::atomic<std::uint32_t> unmarked{0};  ///< launches since the newest event
+        std::atomic<std::uint64_t> marked_us{0}; ///< when that was made
+        bool has_request = false;
+        std::uint64_t began_us = 0, launched_us = 0; ///< the request; its last launch
     };
 
     bool is_captured(cuda::Handle stream) const;
     bool has_ended(const Event &event) const;
-    void reap(Gate &gate, Device &device, bool all) const;
-    void drop_oldest(Device &device) const;
+    void reap(Gate &gate, Work &work, Device &device, bool all) const;
+    std::uint32_t drop(Device &device, Event **at) const;
+    void mark(Gate &gate, Device &device, cuda::Handle stream) const;
+    void begin_request(Work &work, Device &device, std::uint64_t now);
+    void end_request(Work &work, Device &device, std::uint64_t took_us);
     Event *take_event(Device &device) const;
+    template <typename Condition>
+    void forget(Device &device, Condition is_of_it) const;
 
     Mutex mutex_;
     Device devices_[devices_max];
+    std::atomic<int> requests_{0}; ///< GPUs that have one
     int (*const create_)(cuda::Handle *event, unsigned flags);
     int (*const record_)(cuda::Handle event, cuda::Handle stream);
     int (*const query_)(cuda::Handle event);

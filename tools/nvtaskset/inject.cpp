@@ -51,10 +51,7 @@ struct Thread {
     bool pinned = false;
     /// In the launch of a graph that must not be kept to a partition.
     bool free = false;
-    /// Of the launch that is being made; nullptr: it is not limited.
-    Gate *gate = nullptr;
-    int gate_device = 0;
-    cuda::Handle gate_stream = nullptr;
+    InFlight::Launch launch; ///< that is being made
 };
 
 constinit thread_local Thread thread;
@@ -130,6 +127,7 @@ class Injection {
     void lose();
     void refuse(const hooks::Api &call, const View &view, int result);
     void enter(cuda::Handle stream, bool per_thread);
+    void waited();
     /// False: it is refused.
     bool cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
                      const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
@@ -199,6 +197,8 @@ const char *Injection::attach() {
     limits_ = in_flight_.usable();
     for (const int id : {hooks::launch_kernel, hooks::launch_kernel_ptsz})
         limits_ = !entries.enable(1, subscriber, hooks::domain_api, id) && limits_;
+    for (const int id : hooks::waits)
+        entries.enable(1, subscriber, hooks::domain_api, id);
     for (const int id : hooks::primary_ends)
         entries.enable(1, subscriber, hooks::domain_api, id);
     return nullptr;
@@ -344,21 +344,29 @@ bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
 /// A launch waits here if too many are in flight.
 void Injection::enter(cuda::Handle stream, bool per_thread) {
     // CUDA may make a launch by another function of its own: it is one.
-    if (!state().has_limits || !limits_ || thread.gate)
+    if (!state().has_limits || !limits_ || thread.launch.gate)
         return;
     const View *const view = this->view();
     if (!view || !view->slot)
         return;
     const InternalCall internal;
-    Gate &gate = state().gates[view->slot - state().slots];
+    const auto slot = view->slot - state().slots;
     const int device = static_cast<int>(view - thread.views.data());
     if (per_thread && !stream)
         stream = cuda::stream_per_thread;
-    if (!in_flight_.enter(gate, device, stream))
+    thread.launch = in_flight_.enter(state().gates[slot], state().work[slot], device, stream);
+}
+
+/// The program has seen that some of its launches have ended.
+void Injection::waited() {
+    if (!in_flight_.has_request())
         return;
-    thread.gate = &gate;
-    thread.gate_device = device;
-    thread.gate_stream = stream;
+    const View *const view = this->view();
+    if (!view || !view->slot)
+        return;
+    const auto slot = view->slot - state().slots;
+    in_flight_.ended(state().gates[slot], state().work[slot],
+                     static_cast<int>(view - thread.views.data()));
 }
 
 /// Arguments as CUDA lays them out: in order, each aligned.
@@ -461,9 +469,8 @@ void Injection::before(const hooks::Api &call) {
 void Injection::after(const hooks::Api &call) {
     thread.pinned = thread.free = false;
     const InternalCall internal;
-    if (Gate *const gate = std::exchange(thread.gate, nullptr))
-        in_flight_.leave(*gate, thread.gate_device, thread.gate_stream,
-                         *call.result == cuda::success);
+    if (const InFlight::Launch launch = std::exchange(thread.launch, {}); launch.gate)
+        in_flight_.leave(launch, *call.result == cuda::success);
     if (*call.result != cuda::success)
         return;
     switch (call.id) {
@@ -495,6 +502,8 @@ void Injection::after(const hooks::Api &call) {
     default:
         if (std::ranges::count(hooks::graph_exec_changes, static_cast<int>(call.id)))
             graphs_.changed(*static_cast<const cuda::Handle *>(call.arguments));
+        else if (std::ranges::count(hooks::waits, static_cast<int>(call.id)))
+            waited();
     }
 }
 
@@ -566,8 +575,10 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         return 0;
     }
     made->state().attached++;
-    if (made->limits())
+    if (made->limits()) {
         made->state().limiting++;
+        made->state().pacing++;
+    }
     injection = made;
     return 1;
 }

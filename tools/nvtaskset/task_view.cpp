@@ -37,20 +37,31 @@ Json json_of(const GpuMap &map, const ShownPartition &shown) {
 Json json_of(const Gate &gate) {
     const std::uint64_t now = monotonic_us();
     const auto number = [](std::uint32_t limit) { return limit ? Json(limit) : Json(); };
-    return {
-        {"limit", number(gate.limit)},      {"leased_limit", number(leased_limit(gate.lease, now))},
-        {"launches", gate.launched.load()}, {"ended", gate.ended.load()},
-        {"waited", gate.waited.load()},     {"waited_ns", gate.waited_ns.load()},
-        {"overdue", gate.overdue.load()},   {"unlimited", gate.unlimited.load()}};
+    const std::uint32_t asked = leased(gate.lease, now);
+    const char *const demand = asked == demand::hold    ? "hold"
+                               : asked == demand::count ? "count"
+                               : asked == demand::watch ? "watch"
+                                                        : nullptr;
+    return {{"limit", number(gate.limit)},
+            {"leased_limit", number(leased_limit(gate.lease, now))},
+            {"demand", demand ? Json(demand) : Json()},
+            {"launches", gate.launched.load()},
+            {"ended", gate.ended.load()},
+            {"waited", gate.waited.load()},
+            {"waited_ns", gate.waited_ns.load()},
+            {"overdue", gate.overdue.load()},
+            {"unlimited", gate.unlimited.load()}};
 }
 
 std::string describe(const Gate &gate) {
     const std::uint64_t now = monotonic_us();
     const std::uint32_t limit = in_flight_limit(gate, now);
     const bool is_leased = limit != gate.limit;
-    std::string text = limit ? "at most " + std::to_string(limit) + " launches in flight" +
-                                   (is_leased ? " (by nvqos)" : "")
-                             : "no limit of launches in flight";
+    const std::uint32_t asked = leased(gate.lease, now);
+    std::string text = asked == demand::hold ? "launches are held (by nvqos)"
+                       : limit ? "at most " + std::to_string(limit) + " launches in flight" +
+                                     (is_leased ? " (by nvqos)" : "")
+                               : "no limit of launches in flight";
     text += ": of " + std::to_string(gate.launched) + ", " + std::to_string(gate.waited) +
             " waited, " + std::to_string(gate.waited_ns / 1'000'000) + " ms";
     if (const std::uint64_t overdue = gate.overdue)
@@ -107,7 +118,7 @@ std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid) {
     const Slot *const slot = task.page->find(uuid);
     const auto setting = slot ? read_setting(*slot) : std::nullopt;
     const Gate *gate = task.page->find_gate(uuid);
-    if (gate && !gate->launched && !in_flight_limit(*gate, monotonic_us()))
+    if (gate && !gate->launched && !gate->limit && !leased(gate->lease, monotonic_us()))
         gate = nullptr;
     if (!setting || (setting->use != Use::partition && !slot->counts.outside && !gate))
         return std::nullopt;
@@ -172,7 +183,7 @@ Exit print_json(const Maps &maps, const std::vector<const Task *> &tasks, Exit e
     Json gpus = Json::array();
     for (const auto &[gpu, map] : maps)
         gpus.push_back(json_of(gpu, map, tasks));
-    print({{"schema_version", "2.1"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
+    print({{"schema_version", "2.2"}, {"command", "nvtaskset"}, {"gpus", std::move(gpus)}});
     return written(exit);
 }
 
