@@ -33,9 +33,10 @@ constexpr bool is_promised(Aim aim) {
 
 struct Goal {
     Aim aim = Aim::best_effort;
-    Part part = 0;                          ///< where is_promised()
-    std::int64_t weight = 1;                ///< with Aim::best_effort
-    Ns slice = 0;                           ///< with Aim::timeslice
+    Part part = 0;           ///< where is_promised()
+    std::int64_t weight = 1; ///< with Aim::best_effort
+    Ns slice = 0;            ///< with Aim::timeslice
+    Ns p99 = 0; ///< with Aim::latency: 99 of 100 requests take no longer; 0: not asked for
     std::optional<Part> cap = std::nullopt; ///< in no second more than this
     bool operator==(const Goal &) const = default;
 };

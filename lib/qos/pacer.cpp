@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "pacer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace qos {
+namespace {
+
+/// Looks that count.
+constexpr std::size_t looks_max = 3;
+/// A tenant is owed so much at most, as its rollover is bounded.
+constexpr Ns most_owed = 100 * ms;
+/// The goal is kept with so much to spare, in millionths of the goal.
+constexpr Part spare = 5'000;
+
+} // namespace
+
+Pacer::Pacer(const std::vector<Part> &goals, Ns now, const Times &times) : times_(times), at_(now) {
+    for (const Part goal : goals)
+        tenants_.push_back({goal});
+    look_due_.assign(goals.size(), now + times.first);
+}
+
+/// The middle one of the last looks: whatever disturbs one is in none of the others.
+Pacer::Rate Pacer::middle(const Tenant &tenant) {
+    std::vector<Rate> rates(tenant.alone.begin(), tenant.alone.end());
+    std::ranges::sort(rates, [](const Rate &one, const Rate &other) {
+        return scaled(one.time, other.launches, one.launches) > other.time;
+    });
+    return rates.empty() ? Rate() : rates[rates.size() / 2];
+}
+
+double Pacer::alone(std::size_t tenant) const {
+    const Rate rate = middle(tenants_[tenant]);
+    return rate.time ? static_cast<double>(rate.launches) * second / static_cast<double>(rate.time)
+                     : 0;
+}
+
+std::optional<Part> Pacer::speed(std::size_t tenant) const {
+    const Tenant &one = tenants_[tenant];
+    if (one.seconds.empty() || one.alone.empty())
+        return std::nullopt;
+    const Second &first = one.seconds.front();
+    const Ns work = one.work - first.work;
+    return work > 0 ? std::optional(scaled(one.done - first.done, whole, work)) : std::nullopt;
+}
+
+void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
+    const bool moved = seen.launched != tenant.last.launched || seen.ended != tenant.last.ended;
+    if (moved)
+        tenant.moved_at = now;
+    if (tenant.held)
+        tenant.held_at = now;
+    const Rate rate = middle(tenant);
+    const Ns each = rate.launches ? rate.time / rate.launches : 0;
+    tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + 4 * each;
+    if (!rate.time) {
+        tenant.last = seen;
+        return;
+    }
+    // What it gains while the others are held for a look is not taken from it later.
+    const bool is_looked_at = look_ && &tenant == &tenants_[look_->tenant];
+    // What passes before a launch ends was work if one does, or if the tenant is held.
+    tenant.unsettled += passed;
+    if (tenant.idle) {
+        tenant.unsettled = 0;
+    } else if (moved || tenant.held) {
+        tenant.work += tenant.unsettled;
+        if (!is_looked_at)
+            tenant.credit -= scaled(tenant.unsettled, tenant.goal + scaled(tenant.goal, spare, whole), whole);
+        tenant.unsettled = 0;
+    }
+    const Ns done = scaled(static_cast<std::int64_t>(seen.ended - tenant.last.ended), rate.time,
+                           rate.launches);
+    tenant.done += done;
+    tenant.credit = std::max(tenant.credit + (is_looked_at ? 0 : done), -most_owed);
+    tenant.last = seen;
+    tenant.seconds.push_back({now, tenant.work, tenant.done});
+    while (now - tenant.seconds.front().at > second)
+        tenant.seconds.pop_front();
+}
+
+/// A tenant that stays behind while the others are held has its speed alone, whatever was seen
+/// before.
+bool Pacer::stays_behind(const Tenant &tenant, Ns now) const {
+    return tenant.state == State::behind && now - tenant.behind_at > times_.longest;
+}
+
+void Pacer::begin_look(Ns now) {
+    for (std::size_t n = 0; n < tenants_.size() && !look_; n++)
+        if (!tenants_[n].idle && (now >= look_due_[n] || stays_behind(tenants_[n], now)))
+            look_ = Look{n, now};
+}
+
+void Pacer::end_look(Ns now) {
+    const bool is_known = tenants_[look_->tenant].alone.size() == looks_max;
+    tenants_[look_->tenant].behind_at = now;
+    look_due_[look_->tenant] = now + (is_known ? times_.again : times_.soon);
+    look_.reset();
+}
+
+void Pacer::continue_look(Ns now, std::span<const Launched> seen, bool drained) {
+    Tenant &tenant = tenants_[look_->tenant];
+    const Launched &is = seen[look_->tenant];
+    const Ns length = now - look_->began;
+    if (!look_->counts) {
+        // Counted from the end of a launch on, so that whole ones are counted.
+        if ((drained || length >= times_.drain) && is.ended != tenant.last.ended) {
+            look_->counts = true;
+            look_->first = is;
+        }
+    } else {
+        const std::uint64_t launches = is.ended - look_->first.ended;
+        const Ns time = is.ended_at - look_->first.ended_at;
+        const bool is_enough = time >= times_.count && launches >= times_.least;
+        if (is_enough || (length >= times_.longest && launches >= 2 && time > 0)) {
+            tenant.alone.push_back({static_cast<std::int64_t>(launches), time});
+            if (tenant.alone.size() > looks_max)
+                tenant.alone.pop_front();
+            return end_look(now);
+        }
+    }
+    if (length >= times_.longest)
+        end_look(now);
+}
+
+void Pacer::decide(Ns now, bool others) {
+    bool is_behind = false;
+    const auto working = std::ranges::count(tenants_, false, &Tenant::idle);
+    for (Tenant &tenant : tenants_) {
+        const Ns credit = tenant.credit - scaled(tenant.unsettled, tenant.goal, whole);
+        if (tenant.state != State::behind)
+            tenant.behind_at = now;
+        if (tenant.state == State::even)
+            tenant.state = credit < -times_.band  ? State::behind
+                           : credit > times_.band ? State::ahead
+                                                  : State::even;
+        else if (tenant.state == State::behind ? credit >= 0 : credit <= 0)
+            tenant.state = State::even;
+        is_behind = is_behind || (tenant.state == State::behind && !tenant.idle);
+    }
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        Tenant &tenant = tenants_[n];
+        const bool is_alone = !others && working - !tenant.idle == 0;
+        // What it does while it is alone is not taken from it later.
+        if (is_alone)
+            tenant.credit = std::min(tenant.credit, times_.band);
+        const bool yields = is_behind && tenant.state != State::behind;
+        tenant.held = look_ ? n != look_->tenant
+                            : !is_alone && (tenant.state == State::ahead || yields);
+        if (tenant.held)
+            tenant.held_at = now;
+    }
+    holds_others_ = look_ || is_behind;
+}
+
+void Pacer::step(Ns now, std::span<const Launched> seen, bool drained, bool others) {
+    const Ns passed = std::max<Ns>(0, now - at_);
+    at_ = std::max(at_, now);
+    if (look_)
+        continue_look(now, seen, drained);
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        settle(tenants_[n], now, passed, seen[n]);
+    if (!look_)
+        begin_look(now);
+    decide(now, others);
+}
+
+} // namespace qos

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Speeds kept by launches, of simulated tasks that run on a GPU at the same time.
+#include "lib/qos/pacer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace qos;
+
+struct Task {
+    Ns length;       ///< of a launch, alone
+    double together; ///< its speed while another one runs, 0 to 1; 0: they divide the GPU
+    int queued = 4;  ///< launches that go on when it is held
+    bool works = true;
+    double alone = 1; ///< its speed alone: what disturbs it makes it less
+    double done = 0;  ///< launches
+    Launched seen = {};
+};
+
+/// The first tasks are tenants; the last one, if there are more than goals, has no goal.
+class Gpu {
+  public:
+    Gpu(std::vector<Part> goals, std::vector<Task> given)
+        : tasks(std::move(given)), pacer(goals, 0), goals_(std::move(goals)) {}
+
+    void until(Ns end) {
+        for (; now < end; now += 100 * us) {
+            run();
+            if (now % (4 * ms) == 0)
+                step();
+        }
+    }
+
+    /// Of its speed alone, in percent, from then on.
+    void mark() {
+        marked_ = now;
+        marks_.clear();
+        for (Task &task : tasks)
+            marks_.push_back(task.done);
+    }
+    double percent(std::size_t task) const {
+        return 100 * (tasks[task].done - marks_[task]) * static_cast<double>(tasks[task].length) /
+               static_cast<double>(now - marked_);
+    }
+
+    std::vector<Task> tasks;
+    Pacer pacer;
+    Ns now = 0;
+
+  private:
+    bool is_held(std::size_t n) const {
+        return n < goals_.size() ? pacer.holds(n) : pacer.holds_others();
+    }
+
+    bool runs(std::size_t n) const {
+        const Task &task = tasks[n];
+        return task.works && (!is_held(n) || task.done < static_cast<double>(task.seen.launched));
+    }
+
+    void run() {
+        std::size_t running = 0;
+        for (std::size_t n = 0; n < tasks.size(); n++)
+            running += runs(n);
+        for (std::size_t n = 0; n < tasks.size(); n++) {
+            Task &task = tasks[n];
+            if (!runs(n))
+                continue;
+            const double shared =
+                task.together > 0 ? task.together : 1 / static_cast<double>(running);
+            const double speed = running > 1 ? shared : task.alone;
+            const auto before = static_cast<std::uint64_t>(task.done);
+            task.done += speed * 100e3 / static_cast<double>(task.length);
+            if (is_held(n))
+                task.done = std::min(task.done, static_cast<double>(task.seen.launched));
+            task.seen.ended = static_cast<std::uint64_t>(task.done);
+            if (task.seen.ended != before)
+                task.seen.ended_at = now;
+            if (!is_held(n))
+                task.seen.launched = task.seen.ended + static_cast<std::uint64_t>(task.queued);
+        }
+    }
+
+    void step() {
+        std::vector<Launched> seen;
+        bool drained = true;
+        for (std::size_t n = 0; n < tasks.size(); n++) {
+            if (n < goals_.size())
+                seen.push_back(tasks[n].seen);
+            drained = drained && (!is_held(n) || tasks[n].seen.ended == tasks[n].seen.launched);
+        }
+        const bool others = tasks.size() > goals_.size() && tasks.back().works;
+        pacer.step(now, seen, drained, others);
+    }
+
+    const std::vector<Part> goals_;
+    Ns marked_ = 0;
+    std::vector<double> marks_;
+};
+
+constexpr Ns kernel = 200 * us;
+
+/// What the second one can have at most where the first has its goal: times in which both run, and
+/// one of them alone.
+double most(double goal, double first, double second) {
+    return first >= goal ? (first - goal) / first + second * goal / first
+                         : second * (1 - goal) / (1 - first);
+}
+
+TEST(Pacer, KeepsSpeedsAndLeavesTheRest) {
+    for (const auto &[first, second] : {std::pair{.5, .5}, {.95, .95}, {.87, .15}, {.2, .6}})
+        for (const Part goal : {50 * point, 70 * point, 90 * point}) {
+            Gpu gpu({goal}, {{kernel, first}, {kernel, second}});
+            gpu.until(1 * qos::second);
+            gpu.mark();
+            gpu.until(6 * qos::second);
+            const double percent = static_cast<double>(goal) / point;
+            SCOPED_TRACE(testing::Message() << first << " " << second << " " << percent);
+            EXPECT_GE(gpu.percent(0), .995 * percent);
+            EXPECT_LE(gpu.percent(0), 1.04 * percent);
+            EXPECT_GE(gpu.percent(1), 90 * most(percent / 100, first, second) - 3);
+            EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
+            EXPECT_NEAR(static_cast<double>(*gpu.pacer.speed(0)) / point, gpu.percent(0), 2);
+        }
+}
+
+TEST(Pacer, KeepsTwoSpeedsAtOnce) {
+    Gpu gpu({40 * point, 30 * point}, {{kernel, 0}, {5 * kernel, 0}, {kernel, 0}});
+    gpu.until(1 * qos::second);
+    gpu.mark();
+    gpu.until(6 * qos::second);
+    EXPECT_NEAR(gpu.percent(0), 41, 2);
+    EXPECT_NEAR(gpu.percent(1), 31, 2);
+    EXPECT_GE(gpu.percent(2), 15);
+}
+
+TEST(Pacer, HoldsNobodyForTheGoodOfNobody) {
+    Gpu gpu({50 * point}, {{kernel, .5}});
+    gpu.until(1 * qos::second);
+    gpu.mark();
+    gpu.until(3 * qos::second);
+    EXPECT_NEAR(gpu.percent(0), 100, .1);
+    // A neighbour that has no work is none.
+    Gpu other({50 * point}, {{kernel, .5}, {kernel, .5, 4, false}});
+    other.until(1 * qos::second);
+    other.mark();
+    other.until(3 * qos::second);
+    EXPECT_NEAR(other.percent(0), 100, .1);
+    // One that comes then has its part at once.
+    other.tasks[1].works = true;
+    other.mark();
+    other.until(3 * qos::second + 200 * ms);
+    EXPECT_GE(other.tasks[1].done * kernel, 80 * ms);
+}
+
+TEST(Pacer, OwesNothingForTimeWithoutWork) {
+    Gpu gpu({50 * point}, {{kernel, .5}, {kernel, .5}});
+    gpu.until(2 * qos::second);
+    gpu.tasks[0].works = false;
+    gpu.until(2 * qos::second + 100 * ms);
+    gpu.mark();
+    gpu.until(4 * qos::second);
+    EXPECT_NEAR(gpu.percent(1), 100, 1);
+    gpu.tasks[0].works = true;
+    gpu.mark();
+    gpu.until(4 * qos::second + 500 * ms);
+    // 100 ms at most are owed.
+    EXPECT_GE(gpu.percent(1), 25);
+}
+
+TEST(Pacer, AFalseLookDoesNotStarveTheOthers) {
+    Gpu gpu({90 * point}, {{kernel, .5, 4, true, 1.5}, {kernel, .5}});
+    gpu.until(5 * qos::second);
+    ASSERT_NEAR(gpu.pacer.alone(0), 7500, 75);
+    // Whatever it was, it will not be so fast again.
+    gpu.tasks[0].alone = 1;
+    gpu.until(7 * qos::second);
+    gpu.mark();
+    gpu.until(9 * qos::second);
+    EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
+    EXPECT_NEAR(gpu.percent(0), 91, 2);
+    EXPECT_GE(gpu.percent(1), 6);
+}
+
+TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {
+    // 50 ms of work, in which the tenant has a fifth of its speed.
+    Gpu gpu({80 * point}, {{kernel, .2}, {kernel, .2, 50}});
+    gpu.until(1 * qos::second);
+    EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
+}
+
+TEST(Pacer, CountsLongLaunches) {
+    // CUDA graphs of 50 ms.
+    Gpu gpu({60 * point}, {{50 * ms, .5, 2}, {50 * ms, .5, 1}});
+    gpu.until(2 * qos::second);
+    gpu.mark();
+    gpu.until(12 * qos::second);
+    EXPECT_NEAR(gpu.percent(0), 62, 4);
+    EXPECT_GE(gpu.percent(1), 30);
+}
+
+} // namespace
