@@ -116,3 +116,98 @@ def test_a_library_of_an_earlier_nvtaskset(desk, machine):
     assert comes_true(lambda: f"launches of program[{program.pid}] are not limited: it has the library of an earlier "
                       "nvtaskset; start it again" in machine.errors())
     assert leased(desk, program) is None
+
+
+# --- at an MPS server, where nothing but launches keeps tasks apart ---
+
+HOLD, WATCH = 0xffff, 0xfffe  # lib/partition/gate.hpp
+NEVER = str(10 ** 12)
+
+
+@pytest.fixture
+def mps(machine, monkeypatch):
+    monkeypatch.setenv("NVQOS_STAND_IN_MPS", "1")
+    return machine
+
+
+def client(desk, machine, looks="0"):
+    program = desk.start("--prepare", STAND_IN_LOOKS=looks)
+    assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
+    machine.use_gpu(program.pid)
+    return program
+
+
+def demand(program):
+    """The lease of its GPU, as it was written last."""
+    with page_of(program) as page:
+        return int.from_bytes(page[4158:4160], "little")
+
+
+def test_launches_are_held_while_a_service_has_a_request(desk, mps):
+    service, training = client(desk, mps, NEVER), client(desk, mps)
+    mps.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: demand(service) == WATCH and demand(training) == 4)
+    for _ in range(10):
+        # For 0.1 s at most, as the end of a request may not be seen.
+        assert service.ask("burst 1 3 cuLaunchKernel") == "ok"
+        assert comes_true(lambda: demand(training) == HOLD)
+        training.say("burst 1 3 cuLaunchKernel")
+        assert service.ask("wait cuCtxSynchronize") == "ok"
+        assert comes_true(lambda: demand(training) == 4)
+        assert training.hear() == "ok"
+    assert "cannot be changed" not in mps.errors()
+    mps.nvqos.send_signal(signal.SIGTERM)
+    mps.nvqos.wait(PATIENCE_S)
+    assert demand(service) == demand(training) == 0
+
+
+def test_a_request_whose_end_is_not_seen_holds_nothing_for_good(desk, mps):
+    service, training = client(desk, mps, NEVER), client(desk, mps)
+    mps.start("--quiet", f"{service.pid}=latency")
+    assert comes_true(lambda: demand(training) == 4)
+    assert service.ask("burst 1 3 cuLaunchKernel") == "ok"
+    assert comes_true(lambda: demand(training) == HOLD)
+    assert comes_true(lambda: demand(training) == 4)
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM))
+def test_speeds_are_kept_by_launches(desk, mps, how):
+    service, training = client(desk, mps), client(desk, mps)
+    for program in (service, training):
+        program.say("burst 1 300000 cuLaunchKernel")
+    mps.start("--json", f"{service.pid}=speed:50%", wait=False)
+    for tenants in lines(mps.nvqos):
+        one, other = tenants[str(service.pid)], tenants["others"]
+        assert one["held_tasks"] == other["held_tasks"] == 0
+        if one["speed_percent"] and one["launches_alone_per_s"] and gate(desk, training)["waited"]:
+            break
+    assert one["paced_tasks"] == other["paced_tasks"] == 1
+    assert one["limited_tasks"] == other["limited_tasks"] == 0 and other["in_flight_limit"] is None
+    mps.nvqos.send_signal(how)
+    mps.nvqos.wait(PATIENCE_S)
+    assert comes_true(lambda: gate(desk, service)["demand"] is None and gate(desk, training)["demand"] is None)
+    for program in (service, training):
+        assert program.hear() == "ok"
+
+
+@pytest.mark.parametrize("goal, kept", (("latency:1us", False), ("latency:60s", True)))
+def test_requests_are_judged(desk, mps, goal, kept):
+    service = client(desk, mps)
+    mps.start("--json", f"{service.pid}={goal}", wait=False)
+    for tenants in lines(mps.nvqos):
+        one = tenants[str(service.pid)]
+        if one["requests"] and one["requests"] >= 100:
+            break
+        if demand(service) == WATCH:
+            assert service.ask("repeat 20 launch")
+    assert one["kept"] is kept and one["goal_p99_us"] == (1 if not kept else 60_000_000)
+    assert one["request_p99_us"] > 1
+    mps.nvqos.send_signal(signal.SIGTERM)
+    assert mps.nvqos.wait(PATIENCE_S) == (0 if kept else 4)
+
+
+def test_requests_that_are_not_seen(desk, mps):
+    service = mps.process()
+    mps.start("--quiet", f"{service.pid}=latency:5ms")
+    assert comes_true(lambda: f"whether requests of {service.pid} take more than 5 ms is not seen: start it with "
+                      "'nvtaskset --prepare'" in mps.errors())

@@ -9,7 +9,7 @@ made up and learn from noise: a transformer of as many layers as make a request 
 as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at random (Poisson);
 their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm GPU of its own.
 With --nvtaskset it starts the training, whose launches in flight nvqos limits then; with --mps all are clients of one
-server. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median,
+server, and nvtaskset starts the services, too, while whose requests run nvqos holds the training's launches. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median,
 the 99th percentile and the steps of the training, and of each way their means with the half width of an interval of 95 %.
 Ends with 1 if a run failed.
 """
@@ -144,9 +144,10 @@ def programs(asked, case):
     made = []
     with mps() if asked.mps else contextlib.nullcontext(environment()) as env:
         try:
+            prepared = (asked.nvtaskset, "-q", "--prepare") if asked.nvtaskset else ()
             for _ in range(count):
-                made.append(Program("serve", layers, how, env=env))
-            made.append(Program("train", env=env, prefix=(asked.nvtaskset, "-q", "--prepare") if asked.nvtaskset else ()))
+                made.append(Program("serve", layers, how, env=env, prefix=prepared if asked.mps else ()))
+            made.append(Program("train", env=env, prefix=prepared))
             for one in made:
                 if one.line() != "ready\n":
                     raise bounded.Late("a program did not start")

@@ -6,7 +6,7 @@
 
 As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each pair
 of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb, 0.5 s a
-step), nvqos by time (a speed). The order is shuffled by the seed, which is printed; pairs that do not fit into the budget
+step), nvqos by time (a speed), nvqos by launches (the same at an MPS server). The order is shuffled by the seed, which is printed; pairs that do not fit into the budget
 are listed, and so is what failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each
 run; reach_summary.py makes tables of it. Ends with 1 if something failed.
 """
@@ -28,7 +28,6 @@ from common import environment, mps, records
 KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
 WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches")
 WITHOUT_GOAL = ("as it is", "MPS")  # they are the same for every goal, and run once
-NOT_THERE = {"nvqos by launches": "nvqos does not count launches yet"}
 SETTLE_S, STEP_S, START_S = 1.0, 0.5, 4.0  # the last: what the start and the end of a run take, to plan with
 VERSION = 1
 
@@ -138,7 +137,16 @@ class Reach:
         return rates, more | {"tpcs": [first, tpcs - first], "tpcs_of_first": parts}
 
     def by_time(self, kinds, goal):
-        with bounded.counting(*[(self.command(kind), environment()) for kind in kinds]) as tasks:
+        return self.keep([(self.command(kind), environment()) for kind in kinds], goal)
+
+    def by_launches(self, kinds, goal):
+        with mps() as server:
+            return self.keep([(self.command(kind, (self.asked.nvtaskset, "-q", "--prepare")), server)
+                              for kind in kinds], goal)
+
+    def keep(self, commands, goal):
+        """A speed of the first, by nvqos."""
+        with bounded.counting(*commands) as tasks:
             keeping = bounded.Keeping(self.asked.nvqos, f"{tasks[0].pid()}=speed:{goal}%")
             try:
                 if keeping.refused is not None:
@@ -148,7 +156,8 @@ class Reach:
             finally:
                 status = keeping.end()
         return rates, {"nvqos_status": status, "nvqos_got_percent": first["got_percent"],
-                       "nvqos_wait_p99_us": first.get("wait_p99_us")}
+                       "nvqos_wait_p99_us": first.get("wait_p99_us"), "nvqos_speed_percent": first["speed_percent"],
+                       "nvqos_alone_per_s": first["launches_alone_per_s"]}
 
     # --- all of them ---
 
@@ -171,7 +180,7 @@ class Reach:
     def one(self, pair, way, goal):
         row = {"at_s": self.now(), "pair": list(pair), "way": way, "goal": goal}
         run = {"as it is": self.as_it_is, "MPS": self.by_mps, "fixed masks": self.fixed_masks,
-               "Spart by masks": self.spart, "nvqos by time": self.by_time}[way]
+               "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches}[way]
         try:
             rates, more = run(pair, goal)
             row |= more | ({"rates": [one["rate"] for one in rates], "slowest": [one["slowest"] for one in rates]}
@@ -195,13 +204,9 @@ class Reach:
             cases = [(way, goal) for way in asked.ways
                      for goal in ([None] if way in WITHOUT_GOAL else asked.goals)]
             order.shuffle(cases)
-            there = [case for case in cases if case[0] not in NOT_THERE]
-            for way, goal in cases:
-                if way in NOT_THERE:
-                    self.leave_out(NOT_THERE[way], pair, way, goal)
             kinds = sorted(set(pair))
-            if self.now() + each * (len(there) + 2 * len(kinds)) > asked.budget:
-                for way, goal in there:
+            if self.now() + each * (len(cases) + 2 * len(kinds)) > asked.budget:
+                for way, goal in cases:
                     self.leave_out("the budget was used up", pair, way, goal)
                 continue
             print(f"pair {number + 1} of {len(pairs)}", flush=True)
@@ -209,11 +214,11 @@ class Reach:
                 for kind in kinds:
                     self.alone(kind)
             except (bounded.Late, subprocess.SubprocessError, OSError) as error:
-                for way, goal in there:
+                for way, goal in cases:
                     self.leave_out(f"a kind did not run alone: {error}", pair, way, goal)
                 self.write()
                 continue
-            for way, goal in there:
+            for way, goal in cases:
                 self.one(pair, way, goal)
             with contextlib.suppress(bounded.Late):  # the rate before is there
                 for kind in kinds:

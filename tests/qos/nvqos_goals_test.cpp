@@ -20,10 +20,11 @@ Asked typed(const std::vector<std::string> &words) {
 }
 
 TEST(Words, NameTenantsAndGoals) {
-    const Asked asked = typed({"4711=share:30%,cap:40.5%", "command:a=b=latency",
-                               "job:17=speed:12.5%", "container:3f=best-effort:3",
-                               "all-of:9=cap:20%", "cgroup:/x/y=best-effort", "others=cap:50%"});
-    ASSERT_EQ(asked.tenants.size(), 6U);
+    const Asked asked =
+        typed({"4711=share:30%,cap:40.5%", "command:a=b=latency", "job:17=speed:12.5%",
+               "container:3f=best-effort:3", "all-of:9=cap:20%", "cgroup:/x/y=best-effort",
+               "9=latency:2.5ms,cap:60%", "others=cap:50%"});
+    ASSERT_EQ(asked.tenants.size(), 7U);
     EXPECT_EQ(asked.tenants[0].who.pid, 4711U);
     EXPECT_EQ(asked.tenants[0].goal.part, 30 * qos::point);
     EXPECT_EQ(asked.tenants[0].goal.cap, 405'000);
@@ -34,7 +35,10 @@ TEST(Words, NameTenantsAndGoals) {
     EXPECT_EQ(asked.tenants[3].goal.weight, 3);
     EXPECT_EQ(asked.tenants[4].who.all_of, 9U);
     EXPECT_EQ(asked.others.cap, 50 * qos::point);
+    EXPECT_EQ(asked.tenants[6].goal.p99, 2'500 * qos::us);
     EXPECT_EQ(text_of(asked.tenants[0].goal), "share 30 %, cap 40.5 %");
+    EXPECT_EQ(text_of(asked.tenants[1].goal), "latency");
+    EXPECT_EQ(text_of(asked.tenants[6].goal), "latency 2.5 ms, cap 60 %");
 }
 
 TEST(Words, ThatMakeNoSenseAreRefused) {
@@ -59,6 +63,9 @@ TEST(Words, ThatMakeNoSenseAreRefused) {
                                    "4711=fast",
                                    "4711=best-effort:0",
                                    "4711=best-effort:",
+                                   "4711=latency:",
+                                   "4711=latency:5",
+                                   "4711=latency:0ms",
                                    "4711=share:30%,",
                                    "4711=share:-3%"}) {
         Asked asked;

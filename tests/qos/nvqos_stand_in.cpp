@@ -7,7 +7,8 @@
 // ends; three at once at most, as the GPU of the model has channels for so many. What is changed of
 // tasks is added to FOLDER/changes, also by keepers that outlive nvqos: a line
 // `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled.
-// Each task begins with a timeslice of 2000 us.
+// Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
+// server, two at most: each has a channel of the first TSG.
 #include "served.hpp"
 
 #include "lib/base/inherited.hpp"
@@ -97,8 +98,10 @@ class Machine final : public served::Served {
             place++;
         if (2 * place + 1 >= instances.size())
             return;
-        const std::uint32_t client =
-            kernel.add_process(birth.pid, {instances[2 * place], instances[2 * place + 1]});
+        std::vector<std::uint64_t> own = {instances[2 * place], instances[2 * place + 1]};
+        if (std::getenv("NVQOS_STAND_IN_MPS"))
+            own = {instances[place % 2]};
+        const std::uint32_t client = kernel.add_process(birth.pid, own);
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
         const std::string proc = "/proc/" + std::to_string(birth.pid) + "/";

@@ -445,7 +445,7 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
     EXPECT_EQ(run({"4711=share:30%"}), nvqos::failed) << "no such task";
     EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::failed);
-    EXPECT_EQ(run({"557=latency:5ms"}), nvqos::not_supported);
+    EXPECT_EQ(run({"557=latency:"}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
     EXPECT_EQ(kernel.asked_to_change, 0U);
     EXPECT_EQ(run({"557=share:30%", "--for", "300ms", "--quiet"}), nvqos::done);

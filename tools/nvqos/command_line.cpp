@@ -247,9 +247,11 @@ std::string help() {
         "WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID,\n"
         "      job:ID, or others\n"
         "GOAL  share:N%  at least so much of the time, while it has work\n"
-        "      speed:N%  at least so much of its speed alone, by GPU time\n"
+        "      speed:N%  at least so much of its speed alone, by GPU time, or by\n"
+        "                launches at an MPS server\n"
         "      cap:N%    in no second more; also beside another goal\n"
-        "      latency   served first\n"
+        "      latency[:TIME]  served first; in TIME 99 of 100 requests are to end,\n"
+        "                which is seen of tasks that nvtaskset started\n"
         "      best-effort[:WEIGHT]  what is left (default)\n"
         "      timeslice:TIME  turns of this length, as 500us\n\n";
     std::size_t width = 0;

@@ -126,10 +126,15 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
         goal.part = *part;
     } else if (kind == "latency") {
         aim = Aim::latency;
-        if (!value.empty())
-            return fail(not_supported,
-                        "a latency is not measured yet, so that no time can be promised: write "
-                        "'latency', and the tenant is served first");
+        if (colon < text.size()) {
+            const auto p99 = parse_time(value);
+            if (!p99 || *p99 == 0)
+                return fail(bad_usage,
+                            fmt::format("latency takes a time in which 99 of 100 requests end, as "
+                                        "latency:5ms, not {}",
+                                        quoted(value)));
+            goal.p99 = *p99;
+        }
     } else if (kind == "best-effort") {
         constexpr std::int64_t most = 1000;
         if (!value.empty() || colon < text.size()) {
@@ -153,8 +158,8 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
         goal.slice = *slice;
     } else {
         return fail(bad_usage, quoted(kind) +
-                                   " is no goal: those are share:N%, cap:N%, speed:N%, latency, "
-                                   "best-effort[:WEIGHT] and timeslice:TIME");
+                                   " is no goal: those are share:N%, cap:N%, speed:N%, "
+                                   "latency[:TIME], best-effort[:WEIGHT] and timeslice:TIME");
     }
     if (goal.aim != Aim::best_effort)
         return fail(bad_usage,
@@ -252,7 +257,8 @@ std::string text_of(const qos::Goal &goal) {
         text = "speed " + percent_of(goal.part);
         break;
     case Aim::latency:
-        text = "latency";
+        text = goal.p99 ? fmt::format("latency {:g} ms", double(goal.p99) / double(qos::ms))
+                        : "latency";
         break;
     case Aim::timeslice:
         text = fmt::format("timeslice {:g} us", double(goal.slice) / double(qos::us));

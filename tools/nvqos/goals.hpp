@@ -39,7 +39,7 @@ struct Asked {
 
 /** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17`, `pod:8c1e` */
 Outcome<Selector> parse_selector(std::string_view text);
-/** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `best-effort`, `best-effort:2`,
+/** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `latency:5ms`, `best-effort`, `best-effort:2`,
  * `timeslice:500us`; adds it to @p goal */
 Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */

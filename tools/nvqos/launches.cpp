@@ -1,86 +1,324 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "launch_limits.hpp"
+#include "launches.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "futexes.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/gpus.hpp"
 #include "lib/partition/tasks.hpp"
 
 namespace nvqos {
 
-LaunchLimits::LaunchLimits(const std::string &pci_address, std::chrono::milliseconds patience)
+using std::chrono::microseconds;
+
+namespace {
+
+/// A step of the pacer.
+constexpr microseconds step{4000};
+/// A lease by which launches are held: an nvqos that was killed holds them no longer.
+constexpr std::uint64_t longest_hold_us = 200'000;
+/// A request whose end is not seen counts for so long.
+constexpr std::uint64_t longest_request_us = 100'000;
+/// Requests that are kept of the last second.
+constexpr std::size_t recent_max = 20'000;
+/// A task that does not launch for so long has no work.
+constexpr std::uint64_t idle_us = 1'000'000;
+
+} // namespace
+
+Launches::Launches(const std::string &pci_address, std::chrono::milliseconds patience)
     : gpu_(nvtaskset::uuid_of(pci_address)),
-      length_(std::min<std::chrono::microseconds>(
-          patience, std::chrono::microseconds(nvtaskset::lease_max_us))) {}
+      length_(std::min<microseconds>(patience, microseconds(nvtaskset::lease_max_us))) {}
 
-LaunchLimits::~LaunchLimits() {
-    for (const auto &[pid, seen] : seen_)
-        end(seen);
+Launches::~Launches() {
+    if (thread_.joinable()) {
+        thread_.request_stop();
+        changed_++;
+        wake(changed_);
+        thread_.join();
+    }
+    for (const auto &[page, task] : tasks_)
+        task.page->lease_limit(*gpu_, 0, 0);
 }
 
-void LaunchLimits::end(const Seen &seen) const {
-    if (seen.page)
-        seen.page->lease_limit(*gpu_, 0, 0);
-}
-
-LaunchLimits::Seen LaunchLimits::look_at(const nvdebug::Process &process) {
-    Seen seen{process.started};
-    auto page = nvtaskset::page_of(static_cast<pid_t>(process.pid), nvtaskset::Access::change);
+Launches::Seen Launches::look_at(const nvdebug::Process &process) {
+    const auto page =
+        nvtaskset::page_of(static_cast<pid_t>(process.pid), nvtaskset::Access::change);
     if (!page)
-        return seen;
+        return {process.started};
     const nvtaskset::State &state = page->state();
-    seen.old_library = state.limiting < state.attached;
-    if (!seen.old_library)
-        seen.page = std::move(page);
-    return seen;
+    tasks_.try_emplace(page->inode(),
+                       Task{page, state.limiting < state.attached, state.pacing >= state.attached});
+    return {process.started, page->inode()};
 }
 
-void LaunchLimits::keep(const std::vector<const nvdebug::Process *> &processes) {
+void Launches::assign(const std::vector<Launcher> &launchers) {
+    const auto find = [&](const Launcher &one) {
+        const auto at = tasks_.find(seen_.at(one.process->pid).page);
+        return at == tasks_.end() ? nullptr : &at->second;
+    };
+    const auto is_paced = [&](const Launcher &one) {
+        const Task *const task = find(one);
+        return one.goal.aim == qos::Aim::speed && !one.has_turns && task && task->paces;
+    };
+    const bool has_service = std::ranges::any_of(
+        launchers, [](const auto &one) { return one.goal.aim == qos::Aim::latency; });
+    std::map<std::size_t, Service> services;
+    for (const Launcher &one : launchers) {
+        if (one.goal.aim != qos::Aim::latency)
+            continue;
+        const auto [at, fresh] = services.try_emplace(one.tenant);
+        const auto before = services_.find(one.tenant);
+        if (fresh && before != services_.end() && before->second.p99 == one.goal.p99)
+            at->second = std::move(before->second);
+        if (fresh)
+            at->second.processes = at->second.seen = 0;
+        at->second.p99 = one.goal.p99;
+        at->second.processes++;
+        const Task *const task = find(one);
+        at->second.seen += task && task->paces;
+    }
+    services_ = std::move(services);
+    std::map<std::size_t, qos::Part> paced;
+    for (const Launcher &one : launchers)
+        if (is_paced(one))
+            paced[one.tenant] = one.goal.part;
+    for (const Launcher &one : launchers) {
+        Task *const task = find(one);
+        if (!task || std::exchange(task->wanted, true))
+            continue;
+        task->tenant = one.tenant;
+        task->has_turns = one.has_turns;
+        task->role = task->old_library                       ? Role::none
+                     : one.goal.aim == qos::Aim::latency     ? Role::service
+                     : is_paced(one)                         ? Role::paced
+                     : one.goal.aim != qos::Aim::best_effort ? Role::none
+                     : has_service                           ? Role::behind
+                     : paced.empty() || one.has_turns        ? Role::none
+                                                             : Role::beside;
+    }
+    std::vector<std::size_t> tenants;
+    std::vector<qos::Part> goals;
+    for (const auto &[tenant, goal] : paced) {
+        tenants.push_back(tenant);
+        goals.push_back(goal);
+    }
+    if (tenants == paced_ && goals == goals_)
+        return;
+    paced_ = tenants;
+    goals_ = goals;
+    launched_.assign(tenants.size(), {});
+    pacer_.reset();
+    if (!tenants.empty())
+        pacer_.emplace(goals, static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us);
+}
+
+void Launches::keep(const std::vector<Launcher> &launchers) {
     if (!gpu_)
         return;
-    bool changed = false;
+    const std::lock_guard lock(mutex_);
     for (auto &[pid, seen] : seen_)
         seen.wanted = false;
-    for (const nvdebug::Process *const process : processes) {
-        auto at = seen_.find(process->pid);
-        if (at != seen_.end() && at->second.started != process->started) {
-            end(at->second);
-            seen_.erase(at);
-            at = seen_.end();
-        }
-        if (at == seen_.end()) {
-            at = seen_.emplace(process->pid, look_at(*process)).first;
-            changed = true;
-        }
+    for (auto &[page, task] : tasks_)
+        task.wanted = false;
+    for (const Launcher &one : launchers) {
+        auto at = seen_.find(one.process->pid);
+        if (at == seen_.end() || at->second.started != one.process->started)
+            at = seen_.insert_or_assign(one.process->pid, look_at(*one.process)).first;
         at->second.wanted = true;
     }
-    for (const auto &[pid, seen] : seen_)
-        if (!seen.wanted) {
-            end(seen);
-            changed = true;
-        }
+    assign(launchers);
     std::erase_if(seen_, [](const auto &one) { return !one.second.wanted; });
-    // Processes of a task share a page: those that stay are limited again.
+    std::erase_if(tasks_, [&](const auto &one) {
+        if (!one.second.wanted)
+            one.second.page->lease_limit(*gpu_, 0, 0);
+        return !one.second.wanted;
+    });
+    kept_at_us_ = nvtaskset::monotonic_us();
+    if (!tasks_.empty() && !thread_.joinable())
+        thread_ = std::jthread([this](const std::stop_token &stop) { run(stop); });
+    changed_++;
+    wake(changed_);
+}
+
+// --- the thread ---
+
+void Launches::run(const std::stop_token &stop) {
+    while (!stop.stop_requested())
+        wait_for_change(awaited_, act());
+}
+
+/// Has the service launched, and not waited for the end of it?
+bool Launches::has_request(Task &task, std::uint64_t now) {
+    const nvtaskset::Work *const work = task.page->find_work(*gpu_);
+    if (!work)
+        return false;
+    const std::uint32_t finished = work->finished, begun = work->begun;
+    // Of more than that many at once, the first ones were overwritten.
+    if (finished - task.finished > nvtaskset::Work::kept)
+        task.finished = finished - nvtaskset::Work::kept;
+    for (; task.finished != finished; task.finished++)
+        if (const qos::Ns us = work->took_us[task.finished % nvtaskset::Work::kept]) {
+            Service &service = services_[task.tenant];
+            service.took.add(us * qos::us);
+            service.recent.emplace_back(now, us * qos::us);
+            if (service.recent.size() > recent_max)
+                service.recent.pop_front();
+        }
+    if (begun != std::exchange(task.begun, begun))
+        task.begun_at_us = now;
+    const std::uint32_t open = begun - finished;
+    task.lost = now - task.begun_at_us > longest_request_us ? open : std::min(task.lost, open);
+    const bool has = open > task.lost;
+    awaited_.push_back(has ? Awaited{&work->finished, finished} : Awaited{&work->begun, begun});
+    awaited_pages_.push_back(task.page);
+    return has;
+}
+
+void Launches::count(Task &task, std::uint64_t now) {
+    const nvtaskset::Gate *const gate = task.page->find_gate(*gpu_);
+    const nvtaskset::Work *const work = task.page->find_work(*gpu_);
+    if (!gate || !work)
+        return;
+    // `ended` first: it is never more than what was launched.
+    const std::uint64_t ended = gate->ended, launched = gate->launched;
+    const qos::Launched last = task.last.value_or(qos::Launched{launched, ended});
+    task.last = {launched, ended};
+    task.is_drained = ended + gate->unlimited + gate->overdue >= launched;
+    if (launched != last.launched || task.demand == nvtaskset::demand::hold)
+        task.launched_at_us = now;
+    if (task.role != Role::paced)
+        return;
+    // A task may write its page itself: nothing goes back.
+    qos::Launched &all = launched_[number_of(task.tenant)];
+    all.ended += ended > last.ended ? ended - last.ended : 0;
+    all.launched += launched > last.launched ? launched - last.launched : 0;
+    const auto at = static_cast<qos::Ns>(std::min<std::uint64_t>(work->ended_us, now)) * qos::us;
+    all.ended_at = std::max(all.ended_at, at);
+}
+
+void Launches::pace(std::uint64_t now) {
+    bool drained = true, others = false;
+    for (auto &[page, task] : tasks_) {
+        count(task, now);
+        drained = drained && (task.demand != nvtaskset::demand::hold || task.is_drained);
+        others = others || ((task.role == Role::beside || task.role == Role::behind) &&
+                            now - task.launched_at_us < idle_us);
+    }
+    pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
+}
+
+std::size_t Launches::number_of(std::size_t tenant) const {
+    return static_cast<std::size_t>(std::ranges::find(paced_, tenant) - paced_.begin());
+}
+
+std::uint32_t Launches::demand_of(const Task &task, bool has_request) const {
+    const bool yields = task.paces && !task.has_turns;
+    const bool is_held = has_request || (pacer_ && pacer_->holds_others());
+    switch (task.role) {
+    case Role::none:
+        return 0;
+    case Role::service:
+        return task.paces ? nvtaskset::demand::watch : 0;
+    case Role::behind:
+        return yields && is_held ? nvtaskset::demand::hold : in_flight;
+    case Role::paced:
+        return pacer_->holds(number_of(task.tenant)) ? nvtaskset::demand::hold
+                                                     : nvtaskset::demand::count;
+    case Role::beside:
+        return !yields ? 0 : is_held ? nvtaskset::demand::hold : nvtaskset::demand::count;
+    }
+    return 0;
+}
+
+/// Returns how long nothing is to be done unless what is awaited changes.
+microseconds Launches::act() {
+    const std::lock_guard lock(mutex_);
+    awaited_.assign(1, {&changed_, changed_.load()});
+    awaited_pages_.clear();
     const std::uint64_t now = nvtaskset::monotonic_us();
     const auto length = static_cast<std::uint64_t>(length_.count());
-    if (!changed && now - renewed_at_us_ < length / 4)
-        return;
-    renewed_at_us_ = now;
-    for (auto &[pid, seen] : seen_)
-        // All slots of its page have other GPUs.
-        if (seen.page && !seen.page->lease_limit(*gpu_, in_flight, now + length))
-            seen.page.reset();
+    // Whoever keeps goals does not go on: no lease is renewed.
+    if (now - kept_at_us_ > length)
+        return length_;
+    bool has_request = false;
+    for (auto &[page, task] : tasks_)
+        if (task.role == Role::service && task.paces)
+            has_request = this->has_request(task, now) || has_request;
+    if (pacer_)
+        pace(now);
+    bool holds = false;
+    for (auto &[page, task] : tasks_) {
+        const std::uint32_t wanted = demand_of(task, has_request);
+        const std::uint64_t time = wanted == nvtaskset::demand::hold ? longest_hold_us : length;
+        holds = holds || wanted == nvtaskset::demand::hold;
+        // Renewed after a quarter of the time.
+        if (wanted == task.demand && (!wanted || task.until_us > now + time / 4 * 3))
+            continue;
+        task.demand = wanted;
+        task.until_us = now + time;
+        // If all slots of its page have other GPUs, nothing can be written.
+        task.page->lease_limit(*gpu_, wanted, task.until_us);
+    }
+    return pacer_ ? step : microseconds(holds ? longest_hold_us / 8 : length / 8);
 }
 
-bool LaunchLimits::limits(std::uint32_t pid) const {
-    const auto at = seen_.find(pid);
-    return at != seen_.end() && at->second.page;
+// --- what is shown ---
+
+const Launches::Task *Launches::task_of(std::uint32_t pid) const {
+    const auto seen = seen_.find(pid);
+    const auto task = seen == seen_.end() ? tasks_.end() : tasks_.find(seen->second.page);
+    return task == tasks_.end() ? nullptr : &task->second;
 }
 
-bool LaunchLimits::has_old_library(std::uint32_t pid) const {
-    const auto at = seen_.find(pid);
-    return at != seen_.end() && at->second.old_library;
+bool Launches::limits(std::uint32_t pid) const {
+    const std::lock_guard lock(mutex_);
+    const Task *const task = task_of(pid);
+    return task && task->role == Role::behind;
+}
+
+bool Launches::counts(std::uint32_t pid) const {
+    const std::lock_guard lock(mutex_);
+    const Task *const task = task_of(pid);
+    return task && task->paces && (task->role == Role::paced || task->role == Role::beside);
+}
+
+bool Launches::paces(std::uint32_t pid) const {
+    const std::lock_guard lock(mutex_);
+    const Task *const task = task_of(pid);
+    return task && task->paces && task->role != Role::none;
+}
+
+bool Launches::has_old_library(std::uint32_t pid) const {
+    const std::lock_guard lock(mutex_);
+    const Task *const task = task_of(pid);
+    return task && task->old_library;
+}
+
+std::optional<Pace> Launches::pace(std::size_t tenant) const {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::count(paced_, tenant) == 0)
+        return std::nullopt;
+    const std::size_t n = number_of(tenant);
+    return Pace{pacer_->speed(n), pacer_->alone(n)};
+}
+
+std::optional<Requests> Launches::requests(std::size_t tenant) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = services_.find(tenant);
+    if (at == services_.end() || at->second.seen < at->second.processes)
+        return std::nullopt;
+    const Service &service = at->second;
+    Requests found{service.took};
+    const std::uint64_t now = nvtaskset::monotonic_us();
+    for (const auto &[ended, took] : service.recent)
+        if (now - ended <= 1'000'000) {
+            found.recent++;
+            found.late += service.p99 && took > service.p99;
+        }
+    return found;
 }
 
 } // namespace nvqos

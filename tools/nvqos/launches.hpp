@@ -1,56 +1,152 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Limits how many launches processes that nvtaskset started have in flight on one GPU.
+/// @file What is done about launches on one GPU, in processes that nvtaskset started: beside a
+/// service those of others are limited, and at its MPS server held while it has a request; and
+/// speeds are kept there.
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lib/partition/page.hpp"
+#include "lib/qos/pacer.hpp"
+#include "lib/qos/waits.hpp"
 #include "nvdebug/owner.hpp"
 
 namespace nvqos {
 
-class LaunchLimits {
+/// A process that launches, and what its tenant is to get.
+struct Launcher {
+    const nvdebug::Process *process;
+    std::size_t tenant;
+    qos::Goal goal;
+    /// It has turns of its own. Processes at an MPS server have not: nothing but their launches
+    /// keeps them apart.
+    bool has_turns;
+};
+
+/// What a service's requests took: from the first launch until the program has waited for the last.
+struct Requests {
+    qos::Waits took = {};     ///< all of them
+    std::uint64_t recent = 0; ///< of the last second
+    std::uint64_t late = 0;   ///< of these, those that took longer than its goal
+};
+
+/// What is known of a tenant by its launches.
+struct Pace {
+    std::optional<qos::Part> speed; ///< of the last second with work, as a part of that alone
+    double alone_per_s = 0;         ///< launches a second when alone; 0: not known
+    bool operator==(const Pace &) const = default;
+};
+
+class Launches {
   public:
     /// Launches of a process that are queued or running at most: so many that short kernels still
     /// follow each other. It was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
 
     /// @param pci_address of the GPU
-    /// @param patience a limit that is not renewed for so long ends by itself
-    LaunchLimits(const std::string &pci_address, std::chrono::milliseconds patience);
-    LaunchLimits(const LaunchLimits &) = delete;
-    LaunchLimits &operator=(const LaunchLimits &) = delete;
-    /// Ends all limits.
-    ~LaunchLimits();
+    /// @param patience what is not renewed for so long ends by itself
+    Launches(const std::string &pci_address, std::chrono::milliseconds patience);
+    Launches(const Launches &) = delete;
+    Launches &operator=(const Launches &) = delete;
+    /// Ends all of it.
+    ~Launches();
 
-    /// Limits these processes, as far as nvtaskset started them, and no others. Is to be called
-    /// again before the limits end.
-    void keep(const std::vector<const nvdebug::Process *> &processes);
+    /// These are all processes of the GPU; those that nvtaskset did not start are left alone. Is to
+    /// be called again within a quarter of the patience.
+    void keep(const std::vector<Launcher> &launchers);
+
+    /// Are its launches limited beside a service?
     bool limits(std::uint32_t pid) const;
-    /// Of those that keep() was called for: whether the library in it is of an nvtaskset that did
-    /// not limit launches.
+    /// Are its launches counted or held for a speed?
+    bool counts(std::uint32_t pid) const;
+    /// Can its launches be held, or its requests be seen, as its goal or that of another one needs?
+    bool paces(std::uint32_t pid) const;
+    /// Of those that keep() was called for: whether something was to be done about its launches,
+    /// and the library in it is of an nvtaskset that cannot.
     bool has_old_library(std::uint32_t pid) const;
+    /// Of a tenant whose speed is kept by launches; none: it is kept otherwise, or has none.
+    std::optional<Pace> pace(std::size_t tenant) const;
+    /// Of a service, since it was found; none: nvtaskset did not start it, or not all of it.
+    std::optional<Requests> requests(std::size_t tenant) const;
 
   private:
+    /// What is done about a process' launches.
+    enum class Role {
+        none,
+        service, ///< its requests are seen
+        behind,  ///< limited beside a service, or held while that has a request
+        paced,   ///< counted, and held when it is ahead of its goal
+        beside,  ///< held when a paced one is behind its goal
+    };
+    /// A task of nvtaskset's, whose processes share a page.
+    struct Task {
+        std::shared_ptr<nvtaskset::Page> page;
+        bool old_library; ///< it does not even limit launches
+        bool paces;       ///< its library holds launches and shows requests
+        bool wanted = false;
+        Role role = Role::none;
+        std::size_t tenant = 0;
+        bool has_turns = true;
+        bool is_drained = true; ///< nothing runs that it launched
+        // As it was written last:
+        std::uint32_t demand = 0;
+        std::uint64_t until_us = 0;
+        std::optional<qos::Launched> last = {}; ///< of the page
+        std::uint64_t launched_at_us = 0;       ///< when it was seen to launch, or to be held
+        // Of a service:
+        std::uint32_t begun = 0, finished = 0; ///< requests that were seen
+        std::uint32_t lost = 0;                ///< requests whose end will not be seen
+        std::uint64_t begun_at_us = 0;
+    };
     struct Seen {
-        std::optional<std::uint64_t> started;            ///< of the process; the pid may be reused
-        std::shared_ptr<nvtaskset::Page> page = nullptr; ///< of its task; nullptr: it has none
-        bool old_library = false;
+        std::optional<std::uint64_t> started; ///< of the process; the pid may be reused
+        ino_t page = 0;                       ///< 0: nvtaskset did not start it
         bool wanted = false;
     };
 
-    static Seen look_at(const nvdebug::Process &process);
-    void end(const Seen &seen) const;
+    Seen look_at(const nvdebug::Process &process);
+    const Task *task_of(std::uint32_t pid) const;
+    void assign(const std::vector<Launcher> &launchers);
+    void run(const std::stop_token &stop);
+    std::chrono::microseconds act();
+    bool has_request(Task &task, std::uint64_t now);
+    void count(Task &task, std::uint64_t now);
+    void pace(std::uint64_t now);
+    std::uint32_t demand_of(const Task &task, bool has_request) const;
+    std::size_t number_of(std::size_t tenant) const;
 
     const std::optional<nvtaskset::Uuid> gpu_;
     const std::chrono::microseconds length_;
+
+    mutable std::mutex mutex_;
     std::map<std::uint32_t, Seen> seen_; ///< by pid
-    std::uint64_t renewed_at_us_ = 0;
+    std::map<ino_t, Task> tasks_;
+    std::uint64_t kept_at_us_ = 0;   ///< keep() was called last
+    std::vector<std::size_t> paced_; ///< tenants, in the order of the pacer
+    std::vector<qos::Part> goals_;   ///< of them
+    std::vector<qos::Launched> launched_;
+    std::optional<qos::Pacer> pacer_; ///< if there are any
+    struct Service {
+        std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
+        qos::Waits took = {};
+        qos::Ns p99 = 0; ///< its goal
+        std::deque<std::pair<std::uint64_t, qos::Ns>> recent =
+            {}; ///< when each ended, and its time
+    };
+    std::map<std::size_t, Service> services_; ///< by tenant
+    /// What the thread waits for a change of, with the values that it has seen.
+    std::vector<std::pair<const std::atomic<std::uint32_t> *, std::uint32_t>> awaited_;
+    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< which they are in
+    std::atomic<std::uint32_t> changed_{0};
+    std::jthread thread_; ///< the last member: it ends before the others
 };
 
 } // namespace nvqos

@@ -31,6 +31,7 @@ std::optional<qos::Part> got(const qos::Balance &balance) {
 Json tenant_json(const TenantReport &tenant) {
     const auto part = got(tenant.record.second);
     const bool promised = qos::is_promised(tenant.goal.aim);
+    const auto request_p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
     return {
         {"name", tenant.name},
         {"aim", aims[static_cast<std::size_t>(tenant.goal.aim)]},
@@ -48,14 +49,23 @@ Json tenant_json(const TenantReport &tenant) {
         {"paused", tenant.lever.paused},
         {"held_tasks", tenant.held},
         {"limited_tasks", tenant.limited},
-        {"in_flight_limit", tenant.limited ? Json(LaunchLimits::in_flight) : Json()},
+        {"in_flight_limit", tenant.limited ? Json(Launches::in_flight) : Json()},
+        {"paced_tasks", tenant.paced},
         {"kept", tenant.record.kept},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
         {"wait_p99_us",
          tenant.wait_p99 ? Json(static_cast<double>(*tenant.wait_p99) / 1000) : Json()},
         {"wait_longest_us",
-         tenant.waits ? Json(static_cast<double>(tenant.longest_wait) / 1000) : Json()}};
+         tenant.waits ? Json(static_cast<double>(tenant.longest_wait) / 1000) : Json()},
+        {"speed_percent",
+         tenant.pace && tenant.pace->speed ? Json(percent(*tenant.pace->speed)) : Json()},
+        {"launches_alone_per_s",
+         tenant.pace && tenant.pace->alone_per_s > 0 ? Json(tenant.pace->alone_per_s) : Json()},
+        {"goal_p99_us",
+         tenant.goal.p99 ? Json(static_cast<double>(tenant.goal.p99) / 1000) : Json()},
+        {"requests", tenant.requests ? Json(tenant.requests->took.count()) : Json()},
+        {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()}};
 }
 
 std::string short_time(qos::Ns ns) {
@@ -64,7 +74,7 @@ std::string short_time(qos::Ns ns) {
                                      : fmt::format("{:.0f} us", us);
 }
 
-/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `none`
+/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held`, `none`
 std::string lever_of(const TenantReport &tenant) {
     if (tenant.tasks == 0)
         return "-";
@@ -77,17 +87,20 @@ std::string lever_of(const TenantReport &tenant) {
             text += fmt::format(" ({} of {})", tasks, tenant.tasks);
     };
     add(tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice), tenant.held);
-    add(fmt::format("{} launches", LaunchLimits::in_flight), tenant.limited);
+    add(fmt::format("{} launches", Launches::in_flight), tenant.limited);
+    add("launches held", tenant.paced);
     return text.empty() ? "none" : text;
 }
 
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
     const auto part = got(tenant.record.second);
-    const bool has_credit = qos::is_promised(tenant.goal.aim) || tenant.goal.cap;
+    // Of a speed that is kept by launches, the speed.
+    const auto shown = tenant.pace ? tenant.pace->speed : part;
+    const bool has_credit = (qos::is_promised(tenant.goal.aim) && !tenant.pace) || tenant.goal.cap;
     return {std::to_string(gpu),
             printable(tenant.name),
             text_of(tenant.goal),
-            part ? fmt::format("{:.1f} %", percent(*part)) : "-",
+            shown ? fmt::format("{:.1f} %", percent(*shown)) : "-",
             has_credit ? short_time(tenant.credit) : "-",
             lever_of(tenant),
             std::to_string(tenant.tasks),
@@ -118,7 +131,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "1.3"},
+                     {"schema_version", "1.4"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},

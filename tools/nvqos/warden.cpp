@@ -182,6 +182,7 @@ Warden::Task &Warden::task_of(std::uint32_t pid) {
 void Warden::hold(Task &task) {
     // The old hold restores the task before a new one reads its state.
     task.hold.reset();
+    task.why_not.clear();
     task.asked.reset();
     task.paused_since.reset();
     const std::vector<std::uint32_t> pids = {task.process.pid};
@@ -189,8 +190,8 @@ void Warden::hold(Task &task) {
     if (held)
         task.hold = std::move(*held);
     else if (held.error().code != nvdebug::ErrorCode::not_found)
-        warn_once(fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
-                              gpu_.index(), name_of(task.process), held.error().sentence));
+        task.why_not = fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
+                                   gpu_.index(), name_of(task.process), held.error().sentence);
 }
 
 /// The driver records switches alone. A context that had the GPU before the record began leaves it
@@ -389,7 +390,7 @@ void Warden::apply(Ns now) {
             marks_.pause(task->tenant);
         }
     }
-    limit_launches();
+    keep_launches();
 }
 
 Outcome<std::optional<Report>> Warden::step() {
@@ -411,6 +412,7 @@ Outcome<std::optional<Report>> Warden::step() {
             return tl::unexpected(looked.error());
     std::optional<Report> made;
     if (epoch) {
+        judge_launches(*epoch);
         for (std::size_t n = 0; n < violations_.size(); n++) {
             violations_[n] += !epoch->tenants[n].kept;
             marks_.keep(n, epoch->tenants[n].kept);
@@ -548,7 +550,9 @@ Report Warden::report(qos::EpochRecord epoch) const {
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
              entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
-             governor_->waits(n).longest(), held_of(n), limited_of(n)});
+             governor_->waits(n).longest(), held_of(n), limited_of(n), paced_of(n),
+             launches_ ? launches_->pace(n) : std::nullopt,
+             launches_ ? launches_->requests(n) : std::nullopt});
     }
     return made;
 }

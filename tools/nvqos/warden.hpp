@@ -11,7 +11,7 @@
 
 #include "goals.hpp"
 #include "gpu_clock.hpp"
-#include "launch_limits.hpp"
+#include "launches.hpp"
 #include "lib/qos/governor.hpp"
 #include "marks.hpp"
 #include "nvdebug/nvdebug.hpp"
@@ -33,6 +33,9 @@ struct TenantReport {
     qos::Ns longest_wait = 0;
     std::size_t held = 0;    ///< of its tasks, those whose timeslices and pauses are set
     std::size_t limited = 0; ///< of its tasks, those whose launches in flight are limited
+    std::size_t paced = 0;   ///< of its tasks, those whose launches are counted or held for a speed
+    std::optional<Pace> pace = {};         ///< if its speed is kept by launches
+    std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
 };
 
 struct Report {
@@ -104,6 +107,7 @@ class Warden {
         /// Client and channel numbers when the hold began: with others a new hold is needed.
         std::vector<std::pair<std::uint32_t, std::uint32_t>> channels = {};
         std::unique_ptr<nvdebug::TaskHold> hold = nullptr;
+        std::string why_not = {};                     ///< there is no hold
         std::optional<nvdebug::TaskState> asked = {}; ///< what the hold was last asked for
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
@@ -122,10 +126,12 @@ class Warden {
     void take_goals(const Asked &asked);
     void put_levers();
     void apply(qos::Ns now);
-    void limit_launches();
+    void keep_launches();
+    void judge_launches(qos::EpochRecord &epoch) const;
     const qos::Goal &goal_of(std::size_t tenant) const;
     std::size_t held_of(std::size_t tenant) const;
     std::size_t limited_of(std::size_t tenant) const;
+    std::size_t paced_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
     Report report(qos::EpochRecord epoch) const;
@@ -140,7 +146,7 @@ class Warden {
     bool has_goals_ = false;            ///< else no task is touched
     std::shared_ptr<const void> claim_; ///< on this GPU
 
-    std::optional<LaunchLimits> launches_; ///< but for --dry-run
+    std::optional<Launches> launches_; ///< but for --dry-run
     GoalMarks marks_;
 
     std::unique_ptr<nvdebug::SwitchReader> reader_;

@@ -14,27 +14,45 @@ const qos::Goal &Warden::goal_of(std::size_t tenant) const {
     return tenant < asked_.tenants.size() ? asked_.tenants[tenant].goal : asked_.others;
 }
 
-/// Of best effort beside tenants that are served first: what such a task has queued is before their
-/// next request.
-void Warden::limit_launches() {
+/// Clients of an MPS server have no turns of their own.
+void Warden::keep_launches() {
     if (!launches_)
         return;
-    const auto has_aim = [&](const auto &one, qos::Aim aim) {
-        return goal_of(one.second.tenant).aim == aim;
-    };
-    std::vector<const nvdebug::Process *> behind;
-    if (std::ranges::any_of(tasks_,
-                            [&](const auto &one) { return has_aim(one, qos::Aim::latency); }))
-        for (const auto &one : tasks_)
-            if (has_aim(one, qos::Aim::best_effort))
-                behind.push_back(&one.second.process);
-    launches_->keep(behind);
-    for (const nvdebug::Process *const process : behind)
-        if (launches_->has_old_library(process->pid))
-            warn_once(fmt::format(
-                "gpu{}: launches of {}[{}] are not limited: it has the library of an "
-                "earlier nvtaskset; start it again",
-                gpu_.index(), printable(process->command.value_or("process")), process->pid));
+    std::vector<Launcher> launchers;
+    for (const auto &[pid, task] : tasks_)
+        launchers.push_back(
+            {&task.process, task.tenant, goal_of(task.tenant), task.hold != nullptr});
+    launches_->keep(launchers);
+    for (const auto &[pid, task] : tasks_)
+        if (!task.why_not.empty() && !launches_->paces(pid))
+            warn_once(task.why_not);
+    for (const Launcher &one : launchers)
+        if (one.goal.p99 && !launches_->requests(one.tenant))
+            warn_once(
+                fmt::format("gpu{}: whether requests of {} take more than {:g} ms is not seen: "
+                            "start it with 'nvtaskset --prepare'",
+                            gpu_.index(), printable(asked_.tenants[one.tenant].name),
+                            static_cast<double>(one.goal.p99) / static_cast<double>(qos::ms)));
+    for (const Launcher &one : launchers)
+        if (one.goal.aim == qos::Aim::best_effort && launches_->has_old_library(one.process->pid))
+            warn_once(
+                fmt::format("gpu{}: launches of {}[{}] are not limited: it has the library of an "
+                            "earlier nvtaskset; start it again",
+                            gpu_.index(), printable(one.process->command.value_or("process")),
+                            one.process->pid));
+}
+
+/// Speeds that are kept by launches are judged by them, and so are times of requests.
+void Warden::judge_launches(qos::EpochRecord &epoch) const {
+    constexpr qos::Part enough = 99 * qos::point;
+    for (std::size_t n = 0; launches_ && n < epoch.tenants.size(); n++) {
+        if (const auto pace = launches_->pace(n))
+            epoch.tenants[n].kept =
+                !pace->speed || *pace->speed >= qos::scaled(goal_of(n).part, enough, qos::whole);
+        if (const auto requests = launches_->requests(n);
+            requests && requests->late * 100 > requests->recent)
+            epoch.tenants[n].kept = false;
+    }
 }
 
 /// Clients of an MPS server have one timeslice in common, which is nobody's to set. --dry-run holds
@@ -48,6 +66,12 @@ std::size_t Warden::held_of(std::size_t tenant) const {
 std::size_t Warden::limited_of(std::size_t tenant) const {
     return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
         return one.second.tenant == tenant && launches_ && launches_->limits(one.first);
+    }));
+}
+
+std::size_t Warden::paced_of(std::size_t tenant) const {
+    return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
+        return one.second.tenant == tenant && launches_ && launches_->counts(one.first);
     }));
 }
 
