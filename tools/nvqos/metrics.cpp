@@ -146,6 +146,26 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.tasks));
                });
+    of_tenants("paced_tasks", "gauge", "Of them, those whose launches are held for a speed.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return Value(static_cast<double>(tenant.paced));
+               });
+    of_tenants("speed_ratio", "gauge", "By launches, of its speed alone, where a speed is kept so.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.pace && tenant.pace->speed ? Value(ratio(*tenant.pace->speed))
+                                                            : std::nullopt;
+               });
+    of_tenants("requests_total", "counter", "Requests of a service that have ended.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.requests
+                              ? Value(static_cast<double>(tenant.requests->took.count()))
+                              : std::nullopt;
+               });
+    of_tenants("request_p99_seconds", "gauge", "99 of 100 of them took no longer.",
+               [](const TenantReport &tenant, const Sums &) {
+                   const auto p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
+                   return p99 ? Value(seconds(*p99)) : std::nullopt;
+               });
     of_tenants("limited_tasks", "gauge", "Of them, those whose launches in flight are limited.",
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.limited));
