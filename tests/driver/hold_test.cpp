@@ -73,8 +73,13 @@ TEST_F(Holding, SetsItAgainWhereTheProcessHasSetItAndPutsThatBack) {
 }
 
 TEST_F(Holding, IsUndoneWhenNobodyAsksAndGoesOnAfterwards) {
+#ifdef __SANITIZE_ADDRESS__
+    constexpr milliseconds patience{3000}; // forking a keeper takes half a second
+#else
+    constexpr milliseconds patience{100};
+#endif
     const auto before = timeslices_us();
-    auto held = hold({557}, {.patience = milliseconds(100)});
+    auto held = hold({557}, {.patience = patience});
     put(*held, {.timeslice_ns = 512'000, .paused = true});
     EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
     // As after SIGCONT. On a loaded machine it may be undone again before it is looked at.

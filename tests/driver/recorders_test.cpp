@@ -51,9 +51,9 @@ class Seen final : public nvdebugctl::Sink {
 class OfEightGpus : public EightGpus {
   protected:
     OfEightGpus() {
-        kernel.clock = [this] { return ++now; };
+        // A thread that hung may ask until the stand-in ends; under its lock.
+        kernel.clock = [now = std::uint64_t{1'000'000'000}]() mutable { return ++now; };
     }
-    std::uint64_t now = 1'000'000'000; // under the stand-in's lock
     Seen seen;
 };
 
