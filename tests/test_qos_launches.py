@@ -211,3 +211,42 @@ def test_requests_that_are_not_seen(desk, mps):
     mps.start("--quiet", f"{service.pid}=latency:5ms")
     assert comes_true(lambda: f"whether requests of {service.pid} take more than 5 ms is not seen: start it with "
                       "'nvtaskset --prepare'" in mps.errors())
+
+
+def mask_of(program):
+    """Words of the lease of TPCs, or None."""
+    with page_of(program) as page:
+        words = [int.from_bytes(page[6456 + 4 * n:6460 + 4 * n], "little") for n in range(12)]
+    return words[4:] if words[0] or words[1] else None
+
+
+def test_tpcs_are_divided_if_that_is_asked_for(desk, mps, monkeypatch):
+    """In the stand-in launches take no time on the GPU, whatever it has of TPCs."""
+    desk.done("--list")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "cache"))
+    (desk.folder / "one/version").write_text((desk.folder / "driver/version").read_text(encoding="utf-8"), encoding="utf-8")
+    service, training = client(desk, mps), client(desk, mps)
+    for program in (service, training):
+        program.say("burst 1 10000000 cuLaunchKernel")
+    mps.start("--json", "--tpcs", f"{service.pid}=speed:50%", wait=False)
+    for tenants in lines(mps.nvqos):
+        one, other = tenants[str(service.pid)], tenants["others"]
+        if one["tpcs"] and mask_of(service) and mask_of(training):
+            break
+    assert one["tpcs"] + other["tpcs"] == 66
+    mine, others = mask_of(service), mask_of(training)
+    if mine and others:
+        bits = [sum(word.bit_count() for word in words) for words in (mine, others)]
+        assert sum(bits) == 66 and not any(a & b for a, b in zip(mine, others))
+    mps.nvqos.send_signal(signal.SIGTERM)
+    mps.nvqos.wait(PATIENCE_S)
+    assert mask_of(service) is None and mask_of(training) is None
+    for program in (service, training):
+        program.kill()
+
+
+def test_tpcs_that_are_not_known(desk, mps, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "none"))
+    service, _ = client(desk, mps), client(desk, mps)
+    mps.start("--quiet", "--tpcs", f"{service.pid}=speed:50%")
+    assert comes_true(lambda: "TPCs are not divided, as none are known here: run 'nvtaskset --list' once" in mps.errors())

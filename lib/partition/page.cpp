@@ -333,6 +333,49 @@ std::optional<Setting> read_setting(const Slot &slot) {
     return std::nullopt;
 }
 
+bool Page::lease_mask(const Partition &partition, std::uint64_t until_us) const {
+    const Slot *const slot = take(partition.uuid);
+    if (!slot)
+        return false;
+    MaskLease &lease = writable()->masks[slot - state_->slots];
+    if (lease.disabled != partition.disabled || lease.largest_gpc != partition.largest_gpc ||
+        lease.sequence % 2) {
+        // One that was killed while it wrote left an odd number.
+        const std::uint32_t writing = lease.sequence | 1;
+        lease.sequence = writing;
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        lease.disabled = partition.disabled;
+        lease.largest_gpc = partition.largest_gpc;
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        lease.sequence = writing + 1;
+    }
+    lease.until_us = until_us;
+    return true;
+}
+
+bool Page::end_mask(const Uuid &uuid) const {
+    const Slot *const slot = find(uuid);
+    if (slot && writable())
+        writable()->masks[slot - state_->slots].until_us = 0;
+    return slot && writable();
+}
+
+std::optional<LeasedMask> read_mask(const MaskLease &lease, std::uint64_t now_us) {
+    for (int read = 0; read < reads_max; read++) {
+        const std::uint64_t until_us = lease.until_us;
+        if (now_us >= until_us || until_us - now_us > lease_max_us)
+            return std::nullopt;
+        const std::uint32_t sequence = lease.sequence;
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        const LeasedMask found{until_us, sequence, lease.largest_gpc, lease.disabled};
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (sequence % 2 == 0 && lease.sequence == sequence)
+            return found;
+        sched_yield();
+    }
+    return std::nullopt;
+}
+
 std::optional<Partition> read_partition(const Slot &slot) {
     const auto setting = read_setting(slot);
     return setting && setting->use == Use::partition ? std::optional(setting->partition)

@@ -61,6 +61,11 @@ class Page {
     /// more. False: there is no slot.
     bool lease_limit(const Uuid &uuid, std::uint32_t in_flight, std::uint64_t until_us) const;
 
+    /// TPCs for a while (MaskLease), renewed before @p until_us. False: there is no slot.
+    bool lease_mask(const Partition &partition, std::uint64_t until_us) const;
+    /// Ends that. False: there is no slot.
+    bool end_mask(const Uuid &uuid) const;
+
   private:
     Page(State *state, Access access, ino_t inode)
         : state_(state), access_(access), inode_(inode) {}
@@ -78,6 +83,14 @@ class Page {
 [[nodiscard]] std::optional<Setting> read_setting(const Slot &slot);
 /// The partition. nullopt: there is none.
 [[nodiscard]] std::optional<Partition> read_partition(const Slot &slot);
+/// What a lease leaves at a time; nullopt: there is none, or it changes without end.
+struct LeasedMask {
+    std::uint64_t until_us;
+    std::uint32_t sequence; ///< another one: it has changed
+    std::uint32_t largest_gpc;
+    Bits disabled;
+};
+[[nodiscard]] std::optional<LeasedMask> read_mask(const MaskLease &lease, std::uint64_t now_us);
 /// Is there a partition on any GPU?
 bool has_partition(const State &state);
 

@@ -105,6 +105,15 @@ struct Work {
     std::atomic<std::uint32_t> took_us[kept];
 };
 
+/// TPCs that a program which keeps goals leaves to the task for a while, beside its own partition:
+/// launches get what both allow. Launches for which they might be too few are not kept to them.
+struct MaskLease {
+    std::atomic<std::uint64_t> until_us; ///< CLOCK_MONOTONIC; 0: none
+    std::atomic<std::uint32_t> sequence; ///< odd: what follows is being written
+    std::uint32_t largest_gpc;           ///< as Partition's
+    Bits disabled;
+};
+
 struct State {
     static constexpr std::uint32_t magic_number = 0x4e565453, current_version = 2;
     static constexpr std::size_t slots_max = 16, bytes = 8192;
@@ -136,11 +145,13 @@ struct State {
     std::atomic<std::uint32_t> unused;
     /// By the number of the GPU's slot.
     Work work[slots_max];
+    MaskLease masks[slots_max];
 };
 static_assert(sizeof(State) <= State::bytes);
 // Programs of several versions share a page.
 static_assert(offsetof(State, limiting) == 4136 && sizeof(Gate) == 64);
-static_assert(offsetof(State, pacing) == 5168 && sizeof(Work) == 80);
+static_assert(offsetof(State, pacing) == 5168 && offsetof(State, masks) == 6456 &&
+              sizeof(Work) == 80 && sizeof(MaskLease) == 48);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace nvtaskset

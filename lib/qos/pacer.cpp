@@ -43,7 +43,9 @@ std::optional<Part> Pacer::speed(std::size_t tenant) const {
         return std::nullopt;
     const Second &first = one.seconds.front();
     const Ns work = one.work - first.work;
-    return work > 0 ? std::optional(scaled(one.done - first.done, whole, work)) : std::nullopt;
+    return work > 0 && one.seconds.back().at - first.at > second - 10 * ms
+               ? std::optional(scaled(one.done - first.done, whole, work))
+               : std::nullopt;
 }
 
 void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
@@ -68,11 +70,12 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
     } else if (moved || tenant.held) {
         tenant.work += tenant.unsettled;
         if (!is_looked_at)
-            tenant.credit -= scaled(tenant.unsettled, tenant.goal + scaled(tenant.goal, spare, whole), whole);
+            tenant.credit -=
+                scaled(tenant.unsettled, tenant.goal + scaled(tenant.goal, spare, whole), whole);
         tenant.unsettled = 0;
     }
-    const Ns done = scaled(static_cast<std::int64_t>(seen.ended - tenant.last.ended), rate.time,
-                           rate.launches);
+    const Ns done =
+        scaled(static_cast<std::int64_t>(seen.ended - tenant.last.ended), rate.time, rate.launches);
     tenant.done += done;
     tenant.credit = std::max(tenant.credit + (is_looked_at ? 0 : done), -most_owed);
     tenant.last = seen;
@@ -147,8 +150,8 @@ void Pacer::decide(Ns now, bool others) {
         if (is_alone)
             tenant.credit = std::min(tenant.credit, times_.band);
         const bool yields = is_behind && tenant.state != State::behind;
-        tenant.held = look_ ? n != look_->tenant
-                            : !is_alone && (tenant.state == State::ahead || yields);
+        tenant.held =
+            look_ ? n != look_->tenant : !is_alone && (tenant.state == State::ahead || yields);
         if (tenant.held)
             tenant.held_at = now;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Speeds of tasks that run on the GPU at the same time (MPS), by the launches that end: which
-/// tasks have to hold theirs. It is the paper's quota with launches for instructions: a tenant that
-/// is behind its goal runs alone, one that is ahead of it waits, and in between all run.
+/// @file Speeds of tasks that run on the GPU at the same time (MPS), by the launches that end:
+/// which tasks have to hold theirs. It is the paper's quota with launches for instructions: a
+/// tenant that is behind its goal runs alone, one that is ahead of it waits, and in between all
+/// run.
 #pragma once
 
 #include <deque>
@@ -24,7 +25,7 @@ struct Launched {
 class Pacer {
   public:
     struct Times {
-        Ns band = 5 * ms; ///< a tenant may be ahead or behind by so much of its time alone
+        Ns band = 5 * ms;    ///< a tenant may be ahead or behind by so much of its time alone
         Ns first = 100 * ms; ///< until the first look: what was launched before is not counted
         /// The speed alone is seen while the others are held. Their launches end within this.
         Ns drain = 60 * ms;
@@ -49,9 +50,11 @@ class Pacer {
     bool holds(std::size_t tenant) const { return tenants_[tenant].held; }
     /// Are the tasks without a goal held?
     bool holds_others() const { return holds_others_; }
+    /// Is that for a look at a speed alone?
+    bool is_looking() const { return look_.has_value(); }
 
-    /// Of the last second with work: its speed, as a part of that alone. None: it had no work, or its
-    /// speed alone is not known.
+    /// Of the last second with work: its speed, as a part of that alone. None: it had no work, or
+    /// its speed alone is not known.
     std::optional<Part> speed(std::size_t tenant) const;
     /// Launches a second while it is alone, by the last looks; 0: not known.
     double alone(std::size_t tenant) const;
@@ -70,12 +73,12 @@ class Pacer {
         Part goal;
         State state = State::even;
         bool held = false;
-        Ns credit = 0;         ///< of its time alone
-        Ns unsettled = 0;      ///< time since the last launch ended: work, or none
+        Ns credit = 0;    ///< of its time alone
+        Ns unsettled = 0; ///< time since the last launch ended: work, or none
         Launched last = {};
-        Ns moved_at = 0;       ///< a launch was made, or one ended
-        Ns held_at = 0;        ///< the last time that it was held
-        Ns behind_at = 0;      ///< since when it is behind
+        Ns moved_at = 0;  ///< a launch was made, or one ended
+        Ns held_at = 0;   ///< the last time that it was held
+        Ns behind_at = 0; ///< since when it is behind
         bool idle = true;
         std::deque<Rate> alone = {};
         Ns work = 0, done = 0;

@@ -37,6 +37,7 @@ const std::vector<Option> &options() {
                      Socket::usual_path),
          {},
          true},
+        {"--tpcs", "", "", "divide TPCs, too, where a speed is kept by launches"},
         {"--cdi", "", "GOAL", "write that device's file; containers with it have the goal",
          goal_forms},
         {"--cdi-folder", "", "FOLDER",
@@ -124,6 +125,8 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
         return take_time(option, value, 100 * qos::ms, invocation.interval);
     } else if (name == "--metrics") {
         invocation.metrics = value;
+    } else if (name == "--tpcs") {
+        invocation.divides_tpcs = true;
     } else if (name == "--dry-run") {
         invocation.dry_run = true;
     } else if (name == "--json") {

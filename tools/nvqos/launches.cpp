@@ -2,11 +2,13 @@
 #include "launches.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "futexes.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/gpus.hpp"
+#include "lib/partition/kept_map.hpp"
 #include "lib/partition/tasks.hpp"
 
 namespace nvqos {
@@ -28,9 +30,11 @@ constexpr std::uint64_t idle_us = 1'000'000;
 
 } // namespace
 
-Launches::Launches(const std::string &pci_address, std::chrono::milliseconds patience)
+Launches::Launches(const std::string &pci_address, std::chrono::milliseconds patience,
+                   bool divides_tpcs)
     : gpu_(nvtaskset::uuid_of(pci_address)),
-      length_(std::min<microseconds>(patience, microseconds(nvtaskset::lease_max_us))) {}
+      length_(std::min<microseconds>(patience, microseconds(nvtaskset::lease_max_us))),
+      divides_tpcs_(divides_tpcs) {}
 
 Launches::~Launches() {
     if (thread_.joinable()) {
@@ -40,7 +44,12 @@ Launches::~Launches() {
         thread_.join();
     }
     for (const auto &[page, task] : tasks_)
-        task.page->lease_limit(*gpu_, 0, 0);
+        end(task);
+}
+
+void Launches::end(const Task &task) const {
+    task.page->lease_limit(*gpu_, 0, 0);
+    task.page->end_mask(*gpu_);
 }
 
 Launches::Seen Launches::look_at(const nvdebug::Process &process) {
@@ -111,8 +120,16 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
     goals_ = goals;
     launched_.assign(tenants.size(), {});
     pacer_.reset();
+    splitter_.reset();
+    const qos::Ns now = static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us;
     if (!tenants.empty())
-        pacer_.emplace(goals, static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us);
+        pacer_.emplace(goals, now);
+    if (!divides_tpcs_ || tenants.size() != 1)
+        return;
+    if (const auto driver = nvtaskset::driver_version())
+        map_ = nvtaskset::kept_map(*gpu_, *driver);
+    if (map_ && map_->tpcs.size() >= 2)
+        splitter_.emplace(static_cast<int>(map_->tpcs.size()), goals.front(), now);
 }
 
 void Launches::keep(const std::vector<Launcher> &launchers) {
@@ -133,7 +150,7 @@ void Launches::keep(const std::vector<Launcher> &launchers) {
     std::erase_if(seen_, [](const auto &one) { return !one.second.wanted; });
     std::erase_if(tasks_, [&](const auto &one) {
         if (!one.second.wanted)
-            one.second.page->lease_limit(*gpu_, 0, 0);
+            end(one.second);
         return !one.second.wanted;
     });
     kept_at_us_ = nvtaskset::monotonic_us();
@@ -189,6 +206,8 @@ void Launches::count(Task &task, std::uint64_t now) {
     task.is_drained = ended + gate->unlimited + gate->overdue >= launched;
     if (launched != last.launched || task.demand == nvtaskset::demand::hold)
         task.launched_at_us = now;
+    if (task.role == Role::beside || task.role == Role::behind)
+        others_ended_ += ended > last.ended ? ended - last.ended : 0;
     if (task.role != Role::paced)
         return;
     // A task may write its page itself: nothing goes back.
@@ -208,6 +227,33 @@ void Launches::pace(std::uint64_t now) {
                             now - task.launched_at_us < idle_us);
     }
     pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
+    if (splitter_)
+        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_,
+                        !others || pacer_->is_looking());
+}
+
+/// A tenant that has the GPU alone, as it is behind or looked at, has all TPCs.
+void Launches::divide_tpcs(std::uint64_t now) {
+    const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
+    for (auto &[page, task] : tasks_) {
+        const bool paced = task.role == Role::paced;
+        const bool fits = task.paces && !task.has_turns &&
+                          (paced ? !pacer_->holds_others()
+                                 : task.role == Role::beside || task.role == Role::behind);
+        const int tpcs = !fits || !own ? 0 : paced ? own : all - own;
+        const auto length = static_cast<std::uint64_t>(length_.count());
+        if (tpcs == task.tpcs && (!tpcs || task.mask_until_us > now + length / 4 * 3))
+            continue;
+        task.tpcs = tpcs;
+        task.mask_until_us = now + length;
+        if (!tpcs) {
+            task.page->end_mask(*gpu_);
+            continue;
+        }
+        std::vector<std::uint32_t> chosen(static_cast<std::size_t>(tpcs));
+        std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(paced ? 0 : own));
+        task.page->lease_mask(nvtaskset::partition_of(*map_, chosen), task.mask_until_us);
+    }
 }
 
 std::size_t Launches::number_of(std::size_t tenant) const {
@@ -262,6 +308,8 @@ microseconds Launches::act() {
         // If all slots of its page have other GPUs, nothing can be written.
         task.page->lease_limit(*gpu_, wanted, task.until_us);
     }
+    if (splitter_)
+        divide_tpcs(now);
     return pacer_ ? step : microseconds(holds ? longest_hold_us / 8 : length / 8);
 }
 
@@ -302,7 +350,18 @@ std::optional<Pace> Launches::pace(std::size_t tenant) const {
     if (std::ranges::count(paced_, tenant) == 0)
         return std::nullopt;
     const std::size_t n = number_of(tenant);
-    return Pace{pacer_->speed(n), pacer_->alone(n)};
+    return Pace{pacer_->speed(n), pacer_->alone(n), splitter_ ? splitter_->own() : 0};
+}
+
+int Launches::tpcs_of_others() const {
+    const std::lock_guard lock(mutex_);
+    return splitter_ && splitter_->own() ? static_cast<int>(map_->tpcs.size()) - splitter_->own()
+                                         : 0;
+}
+
+bool Launches::lacks_map() const {
+    const std::lock_guard lock(mutex_);
+    return divides_tpcs_ && paced_.size() == 1 && !map_;
 }
 
 std::optional<Requests> Launches::requests(std::size_t tenant) const {

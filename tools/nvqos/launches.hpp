@@ -14,8 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "lib/partition/gpu_map.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/qos/pacer.hpp"
+#include "lib/qos/splitter.hpp"
 #include "lib/qos/waits.hpp"
 #include "nvdebug/owner.hpp"
 
@@ -42,6 +44,7 @@ struct Requests {
 struct Pace {
     std::optional<qos::Part> speed; ///< of the last second with work, as a part of that alone
     double alone_per_s = 0;         ///< launches a second when alone; 0: not known
+    int tpcs = 0;                   ///< that it has for itself; 0: it has all, as the others
     bool operator==(const Pace &) const = default;
 };
 
@@ -53,7 +56,9 @@ class Launches {
 
     /// @param pci_address of the GPU
     /// @param patience what is not renewed for so long ends by itself
-    Launches(const std::string &pci_address, std::chrono::milliseconds patience);
+    /// @param divides_tpcs where there is one speed to keep, it has TPCs of its own if that leaves
+    /// the others more
+    Launches(const std::string &pci_address, std::chrono::milliseconds patience, bool divides_tpcs);
     Launches(const Launches &) = delete;
     Launches &operator=(const Launches &) = delete;
     /// Ends all of it.
@@ -74,6 +79,10 @@ class Launches {
     bool has_old_library(std::uint32_t pid) const;
     /// Of a tenant whose speed is kept by launches; none: it is kept otherwise, or has none.
     std::optional<Pace> pace(std::size_t tenant) const;
+    /// TPCs of tasks without a goal beside such a tenant; 0: all.
+    int tpcs_of_others() const;
+    /// Speeds are kept without TPCs, as nvtaskset has kept no map of the GPU's.
+    bool lacks_map() const;
     /// Of a service, since it was found; none: nvtaskset did not start it, or not all of it.
     std::optional<Requests> requests(std::size_t tenant) const;
 
@@ -99,6 +108,8 @@ class Launches {
         // As it was written last:
         std::uint32_t demand = 0;
         std::uint64_t until_us = 0;
+        int tpcs = 0; ///< of MaskLease; 0: none
+        std::uint64_t mask_until_us = 0;
         std::optional<qos::Launched> last = {}; ///< of the page
         std::uint64_t launched_at_us = 0;       ///< when it was seen to launch, or to be held
         // Of a service:
@@ -114,17 +125,20 @@ class Launches {
 
     Seen look_at(const nvdebug::Process &process);
     const Task *task_of(std::uint32_t pid) const;
+    void end(const Task &task) const;
     void assign(const std::vector<Launcher> &launchers);
     void run(const std::stop_token &stop);
     std::chrono::microseconds act();
     bool has_request(Task &task, std::uint64_t now);
     void count(Task &task, std::uint64_t now);
     void pace(std::uint64_t now);
+    void divide_tpcs(std::uint64_t now);
     std::uint32_t demand_of(const Task &task, bool has_request) const;
     std::size_t number_of(std::size_t tenant) const;
 
     const std::optional<nvtaskset::Uuid> gpu_;
     const std::chrono::microseconds length_;
+    const bool divides_tpcs_;
 
     mutable std::mutex mutex_;
     std::map<std::uint32_t, Seen> seen_; ///< by pid
@@ -134,6 +148,9 @@ class Launches {
     std::vector<qos::Part> goals_;   ///< of them
     std::vector<qos::Launched> launched_;
     std::optional<qos::Pacer> pacer_; ///< if there are any
+    std::optional<nvtaskset::GpuMap> map_;
+    std::optional<qos::Splitter> splitter_; ///< if there is one, and a map
+    std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
     struct Service {
         std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
         qos::Waits took = {};

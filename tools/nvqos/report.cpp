@@ -23,13 +23,17 @@ double percent(qos::Part part) {
 }
 
 /// Of the last second, in millionths; none: nothing has been seen yet.
-std::optional<qos::Part> got(const qos::Balance &balance) {
-    return balance.time ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
-                        : std::nullopt;
+std::optional<qos::Part> got(const TenantReport &tenant) {
+    const qos::Balance &balance = tenant.record.second;
+    // Clients of an MPS server have no turns of their own.
+    const bool has_turns = !tenant.tasks || tenant.held;
+    return balance.time && has_turns
+               ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
+               : std::nullopt;
 }
 
 Json tenant_json(const TenantReport &tenant) {
-    const auto part = got(tenant.record.second);
+    const auto part = got(tenant);
     const bool promised = qos::is_promised(tenant.goal.aim);
     const auto request_p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
     return {
@@ -60,6 +64,7 @@ Json tenant_json(const TenantReport &tenant) {
          tenant.waits ? Json(static_cast<double>(tenant.longest_wait) / 1000) : Json()},
         {"speed_percent",
          tenant.pace && tenant.pace->speed ? Json(percent(*tenant.pace->speed)) : Json()},
+        {"tpcs", tenant.tpcs ? Json(tenant.tpcs) : Json()},
         {"launches_alone_per_s",
          tenant.pace && tenant.pace->alone_per_s > 0 ? Json(tenant.pace->alone_per_s) : Json()},
         {"goal_p99_us",
@@ -74,7 +79,7 @@ std::string short_time(qos::Ns ns) {
                                      : fmt::format("{:.0f} us", us);
 }
 
-/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held`, `none`
+/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held, 40 TPCs`, `none`
 std::string lever_of(const TenantReport &tenant) {
     if (tenant.tasks == 0)
         return "-";
@@ -88,12 +93,13 @@ std::string lever_of(const TenantReport &tenant) {
     };
     add(tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice), tenant.held);
     add(fmt::format("{} launches", Launches::in_flight), tenant.limited);
-    add("launches held", tenant.paced);
+    add(tenant.tpcs ? fmt::format("launches held, {} TPCs", tenant.tpcs) : "launches held",
+        tenant.paced);
     return text.empty() ? "none" : text;
 }
 
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
-    const auto part = got(tenant.record.second);
+    const auto part = got(tenant);
     // Of a speed that is kept by launches, the speed.
     const auto shown = tenant.pace ? tenant.pace->speed : part;
     const bool has_credit = (qos::is_promised(tenant.goal.aim) && !tenant.pace) || tenant.goal.cap;

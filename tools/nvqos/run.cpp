@@ -105,7 +105,8 @@ class Session {
             auto warden = Warden::start(gpu, invocation_.asked,
                                         {.dry_run = invocation_.dry_run,
                                          .patience = std::chrono::milliseconds(patience),
-                                         .marks = invocation_.dry_run ? nullptr : &marks_},
+                                         .marks = invocation_.dry_run ? nullptr : &marks_,
+                                         .divides_tpcs = invocation_.divides_tpcs},
                                         warn);
             if (!warden)
                 return tl::unexpected(

@@ -104,7 +104,8 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
                             "GPU: give all goals in one, "
                             "or end it first");
     if (!options.dry_run)
-        warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience);
+        warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience,
+                                  options.divides_tpcs);
     const auto now = warden->clock_.now(*warden->reader_);
     if (!now)
         return fail(now.error());
@@ -551,7 +552,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
              entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
              governor_->waits(n).longest(), held_of(n), limited_of(n), paced_of(n),
-             launches_ ? launches_->pace(n) : std::nullopt,
+             launches_ ? launches_->pace(n) : std::nullopt, tpcs_of(n),
              launches_ ? launches_->requests(n) : std::nullopt});
     }
     return made;

@@ -35,6 +35,7 @@ struct TenantReport {
     std::size_t limited = 0; ///< of its tasks, those whose launches in flight are limited
     std::size_t paced = 0;   ///< of its tasks, those whose launches are counted or held for a speed
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
+    int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
 };
 
@@ -61,6 +62,7 @@ class Warden {
         qos::Ns longest_unlooked = 60 * qos::second;
         GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
         Marks *marks = nullptr;     ///< of its goals; it outlives the warden
+        bool divides_tpcs = false;  ///< Launches
     };
 
     /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Changes nothing on
@@ -132,6 +134,7 @@ class Warden {
     std::size_t held_of(std::size_t tenant) const;
     std::size_t limited_of(std::size_t tenant) const;
     std::size_t paced_of(std::size_t tenant) const;
+    int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
     Report report(qos::EpochRecord epoch) const;

@@ -26,6 +26,10 @@ void Warden::keep_launches() {
     for (const auto &[pid, task] : tasks_)
         if (!task.why_not.empty() && !launches_->paces(pid))
             warn_once(task.why_not);
+    if (launches_->lacks_map())
+        warn_once(fmt::format("gpu{}: TPCs are not divided, as none are known here: run 'nvtaskset "
+                              "--list' once, with the same HOME as nvqos",
+                              gpu_.index()));
     for (const Launcher &one : launchers)
         if (one.goal.p99 && !launches_->requests(one.tenant))
             warn_once(
@@ -44,11 +48,9 @@ void Warden::keep_launches() {
 
 /// Speeds that are kept by launches are judged by them, and so are times of requests.
 void Warden::judge_launches(qos::EpochRecord &epoch) const {
-    constexpr qos::Part enough = 99 * qos::point;
     for (std::size_t n = 0; launches_ && n < epoch.tenants.size(); n++) {
         if (const auto pace = launches_->pace(n))
-            epoch.tenants[n].kept =
-                !pace->speed || *pace->speed >= qos::scaled(goal_of(n).part, enough, qos::whole);
+            epoch.tenants[n].kept = !pace->speed || *pace->speed >= goal_of(n).part - qos::point;
         if (const auto requests = launches_->requests(n);
             requests && requests->late * 100 > requests->recent)
             epoch.tenants[n].kept = false;
@@ -73,6 +75,13 @@ std::size_t Warden::paced_of(std::size_t tenant) const {
     return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
         return one.second.tenant == tenant && launches_ && launches_->counts(one.first);
     }));
+}
+
+int Warden::tpcs_of(std::size_t tenant) const {
+    if (!launches_ || !paced_of(tenant))
+        return 0;
+    const auto pace = launches_->pace(tenant);
+    return pace ? pace->tpcs : launches_->tpcs_of_others();
 }
 
 } // namespace nvqos

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <utility>
 
-#include "folder.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/partition/folder.hpp"
 
 namespace nvtaskset {
 namespace {

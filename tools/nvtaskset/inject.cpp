@@ -25,6 +25,7 @@
 #include "lib/partition/parse.hpp"
 #include "lib/partition/variables.hpp"
 #include "table.hpp"
+#include "view.hpp"
 
 namespace nvtaskset {
 namespace {
@@ -32,16 +33,6 @@ namespace {
 constexpr int gpus_max = InFlight::devices_max;
 /// The exit status of a process that cannot be kept to its partition; timeout(1) has the same.
 constexpr int failed_status = 125;
-
-/// A GPU's partition as this thread saw it last.
-struct View {
-    bool known = false; ///< what follows holds
-    std::uint32_t generation = 0;
-    bool kept = false;    ///< the GPU has a partition
-    bool outside = false; ///< it has none, but one was asked for, on another GPU
-    Partition partition;
-    Slot *slot = nullptr;
-};
 
 struct Thread {
     std::array<View, gpus_max> views;
@@ -51,6 +42,9 @@ struct Thread {
     bool pinned = false;
     /// In the launch of a graph that must not be kept to a partition.
     bool free = false;
+    /// In a launch that a lease's mask might not be enough for, or of a graph, which would have to
+    /// be built anew for each change of it.
+    bool unleased = false;
     InFlight::Launch launch; ///< that is being made
 };
 
@@ -72,22 +66,6 @@ struct Gpu {
     Uuid uuid;
     int major;
 };
-
-bool any(const Bits &bits) {
-    return std::ranges::any_of(bits, [](std::uint32_t word) { return word != 0; });
-}
-
-/// TPCs that there are and that are not disabled.
-Bits left(const Bits &exists, const Bits &disabled) {
-    Bits bits{};
-    for (std::size_t word = 0; word < bits.size(); word++)
-        bits[word] = exists[word] & ~disabled[word];
-    return bits;
-}
-
-Room room_of(const Partition &partition) {
-    return {partition.sms, partition.largest_gpc};
-}
 
 [[noreturn]] void fail_hard() {
     std::fprintf(stderr, "nvtaskset: it was ended; --best-effort lets such processes go on\n");
@@ -222,8 +200,10 @@ const View *Injection::view_of(int device) {
         return nullptr;
     View &view = thread.views[static_cast<std::size_t>(device)];
     const std::uint32_t generation = state().generation;
-    if (view.known && (thread.pinned || view.generation == generation))
+    if (view.known && (thread.pinned || view.generation == generation)) {
+        take_lease(view, state());
         return &view;
+    }
     const InternalCall internal;
     const auto known = gpu(device);
     if (!known)
@@ -239,6 +219,7 @@ const View *Injection::view_of(int device) {
         !usable && setting->use != Use::whole && (strict_ || has_partition(state()));
     view = {true,    generation,         usable,
             outside, setting->partition, slot || outside ? page_.take(known->uuid) : nullptr};
+    take_lease(view, state());
     return &view;
 }
 
@@ -299,12 +280,15 @@ void Injection::launch(const hooks::Launch &launch) {
                          "launches of an unknown kind are not kept to the partition", false);
         return;
     }
-    const bool fits = cluster_blocks(*layout, launch.descriptor) <= view->partition.largest_gpc;
-    if (kept && fits) {
-        set_disabled(*layout, launch.descriptor, view->partition.disabled);
+    const auto blocks = cluster_blocks(*layout, launch.descriptor);
+    const bool fits = blocks <= view->partition.largest_gpc;
+    const bool leased = view->lease && !thread.unleased && !thread.free &&
+                        blocks <= view->lease->largest_gpc && (fits || !kept);
+    if (kept && fits)
         view->slot->counts.kept++;
-        return;
-    }
+    if (leased || (kept && fits))
+        return set_disabled(*layout, launch.descriptor,
+                            leased ? view->lease->disabled : view->partition.disabled);
     // A graph's descriptor that is built again has the mask that it had (measured). It is this
     // library's: with its callbacks on, CUDA makes no green contexts (measured).
     clear_disabled(*layout, launch.descriptor);
@@ -328,6 +312,7 @@ void Injection::refuse(const hooks::Api &call, const View &view, int result) {
 bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
                             const unsigned (&grid)[3], const unsigned (&block)[3],
                             unsigned shared_bytes, std::uint64_t in_cluster) {
+    thread.unleased = true;
     const View *const view = this->view();
     if (!view || !view->kept)
         return true;
@@ -442,7 +427,7 @@ void Injection::before(const hooks::Api &call) {
                             view->slot ? &view->slot->counts : nullptr);
         if (result)
             return refuse(call, *view, result);
-        thread.pinned = true;
+        thread.pinned = thread.unleased = true;
         thread.free = !kept;
         if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
             enter(made.stream, call.id == hooks::graph_launch_ptsz);
@@ -467,7 +452,7 @@ void Injection::before(const hooks::Api &call) {
 }
 
 void Injection::after(const hooks::Api &call) {
-    thread.pinned = thread.free = false;
+    thread.pinned = thread.free = thread.unleased = false;
     const InternalCall internal;
     if (const InFlight::Launch launch = std::exchange(thread.launch, {}); launch.gate)
         in_flight_.leave(launch, *call.result == cuda::success);

@@ -8,59 +8,17 @@
 #include <unistd.h>
 
 #include "apart.hpp"
-#include "folder.hpp"
-#include "lib/base/private_path.hpp"
+#include "lib/partition/folder.hpp"
+#include "lib/partition/kept_map.hpp"
 #include "lib/partition/text.hpp"
-#include "lib/partition/variables.hpp"
 #include "probe.hpp"
 
 namespace nvtaskset {
 namespace {
 
 namespace fs = std::filesystem;
-using nvdebug::base::is_private;
 
-constexpr off_t map_bytes_max = 1 << 20;
 constexpr unsigned written_by_others = 022;
-
-/// The user's cache; where another user could change it, as root's with a user's HOME, a folder
-/// until the next boot.
-std::string maps_path() {
-    std::error_code error;
-    if (const char *const cache = variable("XDG_CACHE_HOME"); cache && *cache == '/') {
-        fs::create_directories(cache, error);
-        if (is_private(cache))
-            return std::string(cache) + "/nvtaskset";
-    } else if (const char *const home = variable("HOME"); home && *home == '/') {
-        const std::string path = std::string(home) + "/.cache";
-        if (is_private(home)) {
-            fs::create_directory(path, error);
-            if (is_private(path))
-                return path + "/nvtaskset";
-        }
-    }
-    return runtime_path();
-}
-
-/// nullopt: there is none, or one that another user than root could have made.
-std::optional<GpuMap> kept_map(const Gpu &gpu) {
-    const std::string folder = maps_path();
-    if (!is_private(folder))
-        return std::nullopt;
-    const int file = open((folder + "/" + uuid_text(gpu.uuid)).c_str(),
-                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat found {};
-    std::string text;
-    if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
-        (found.st_uid == geteuid() || found.st_uid == 0) && found.st_size <= map_bytes_max) {
-        text.resize(static_cast<std::size_t>(found.st_size));
-        const ssize_t n = read(file, text.data(), text.size());
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    }
-    if (file >= 0)
-        close(file);
-    return parse_map(text);
-}
 
 /// No matter if it fails: then the next one probes, too.
 void keep(const Gpu &gpu, const GpuMap &map) {
@@ -112,7 +70,7 @@ Outcome<GpuMap> map_of(const Gpu &gpu, bool anew) {
     if (!driver)
         return fail(driver.error());
     if (!anew)
-        if (const auto map = kept_map(gpu); map && map->uuid == gpu.uuid && map->driver == *driver)
+        if (const auto map = kept_map(gpu.uuid, *driver))
             return *map;
     auto map = probe_apart(gpu, *driver);
     if (map)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "folder.hpp"
+#include "lib/partition/folder.hpp"
 #include "lib/partition/variables.hpp"
 #include "orphans.hpp"
 #include "service.hpp"

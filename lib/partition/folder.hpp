@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/partition/outcome.hpp"
+#include "outcome.hpp"
 
 namespace nvtaskset {
 

@@ -6,8 +6,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
-#include "lib/partition/variables.hpp"
+#include "variables.hpp"
 
 namespace nvtaskset {
 namespace {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Which TPCs a tenant has for itself beside others at an MPS server, while a Pacer keeps its
+/// speed: a search for the division that leaves the others most, as Spart's hill climb in the paper.
+#pragma once
+
+#include <cstdint>
+
+#include "goal.hpp"
+
+namespace qos {
+
+/// Launches of the others are compared over some time with each division that is tried.
+class Splitter {
+  public:
+    struct Times {
+        Ns settle = 100 * ms; ///< after a change; what was launched before has the old TPCs
+        Ns count = 400 * ms;
+        Ns again = 20 * second; ///< from the end of a search to the next
+    };
+
+    /// @param tpcs of the GPU, at least 2
+    /// @param goal of the tenant's speed alone
+    Splitter(int tpcs, Part goal, Ns now) : Splitter(tpcs, goal, now, Times()) {}
+    Splitter(int tpcs, Part goal, Ns now, const Times &times);
+
+    /// @param ended launches of the others that have ended so far, which does not go back
+    /// @param disturbed what they do now does not count: they are held for a look, or have no work
+    void step(Ns now, std::uint64_t ended, bool disturbed);
+
+    /// TPCs of the tenant; the others have the rest. 0: all have all.
+    int own() const { return tried_; }
+    bool is_searching() const { return stage_ != Stage::rests; }
+
+  private:
+    enum class Stage { undivided, first, down, up, rests };
+
+    void attempt(int own, Stage stage, Ns now);
+    void conclude(double rate, Ns now);
+    void narrow(Ns now);
+    int clamped(int own) const;
+
+    const Times times_;
+    const int tpcs_, begin_;
+    Stage stage_ = Stage::undivided;
+    int tried_ = 0;            ///< as it is now
+    int best_ = 0, stride_ = 0; ///< of the divisions that were tried
+    double best_rate_ = 0, undivided_rate_ = 0;
+    Ns since_; ///< of the attempt; of the end of the search
+    bool counts_ = false;
+    std::uint64_t ended_ = 0; ///< when counting began
+    Ns counted_at_ = 0;
+};
+
+} // namespace qos

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The search for TPCs, where the others' launches a second are a function of the division.
+#include "lib/qos/splitter.hpp"
+
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace qos;
+
+constexpr int tpcs = 66;
+
+/// Which division it ends with.
+struct Search {
+    Search(Part goal, std::function<double(int)> rate)
+        : splitter(tpcs, goal, 0), rate_(std::move(rate)) {}
+
+    void until(Ns end, bool disturbed = false) {
+        for (; now < end; now += 4 * ms) {
+            ended_ += rate_(splitter.own()) * 4e-3;
+            splitter.step(now, static_cast<std::uint64_t>(ended_), disturbed);
+        }
+    }
+
+    Splitter splitter;
+    Ns now = 0;
+
+  private:
+    std::function<double(int)> rate_;
+    double ended_ = 0;
+};
+
+TEST(Splitter, FindsWhatLeavesTheOthersMost) {
+    // The tenant needs 40 TPCs: with fewer the others are held for it. 0: they take turns.
+    const auto rate = [](int own) {
+        return own == 0 ? 3000 : own >= 40 ? 5000.0 * (tpcs - own) / 26 : 5000 - 300.0 * (40 - own);
+    };
+    for (const Part goal : {50 * point, 60 * point, 75 * point, 90 * point}) {
+        Search search(goal, rate);
+        search.until(15 * second);
+        EXPECT_FALSE(search.splitter.is_searching());
+        EXPECT_NEAR(search.splitter.own(), 40, 3) << goal;
+    }
+}
+
+TEST(Splitter, LeavesAllTheWholeGpuWhereThatIsBest) {
+    Search search(70 * point, [](int own) { return own ? 4000 : 4000; });
+    search.until(10 * second);
+    EXPECT_FALSE(search.splitter.is_searching());
+    EXPECT_EQ(search.splitter.own(), 0);
+}
+
+TEST(Splitter, SearchesAgain) {
+    double best = 20;
+    Search search(50 * point, [&](int own) { return own ? 5000 - 100 * std::abs(own - best) : 1; });
+    search.until(15 * second);
+    EXPECT_NEAR(search.splitter.own(), 20, 3);
+    best = 50;
+    search.until(45 * second);
+    EXPECT_NEAR(search.splitter.own(), 50, 3);
+}
+
+TEST(Splitter, CountsNothingWhileTheOthersAreHeld) {
+    Search search(50 * point, [](int own) { return own ? 5000 : 1; });
+    search.until(20 * second, true);
+    EXPECT_TRUE(search.splitter.is_searching());
+    EXPECT_EQ(search.splitter.own(), 0);
+}
+
+TEST(Splitter, StaysWithinTheGpu) {
+    for (const Part goal : {point, whole})
+        for (const int count : {2, 3, 5, 66}) {
+            Splitter splitter(count, goal, 0);
+            for (Ns now = 0; now < 30 * second; now += 4 * ms) {
+                splitter.step(now, static_cast<std::uint64_t>(now / 1000), false);
+                ASSERT_GE(splitter.own(), 0);
+                ASSERT_LT(splitter.own(), count);
+            }
+            EXPECT_FALSE(splitter.is_searching());
+        }
+}
+
+} // namespace
