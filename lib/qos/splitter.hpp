@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Which TPCs a tenant has for itself beside others at an MPS server, while a Pacer keeps its
-/// speed: a search for the division that leaves the others most, as Spart's hill climb in the paper.
+/// speed: a search for the division that leaves the others most, as Spart's hill climb in the
+/// paper.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class Splitter {
     const Times times_;
     const int tpcs_, begin_;
     Stage stage_ = Stage::undivided;
-    int tried_ = 0;            ///< as it is now
+    int tried_ = 0;             ///< as it is now
     int best_ = 0, stride_ = 0; ///< of the divisions that were tried
     double best_rate_ = 0, undivided_rate_ = 0;
     Ns since_; ///< of the attempt; of the end of the search

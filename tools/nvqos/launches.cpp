@@ -23,6 +23,8 @@ constexpr microseconds step{4000};
 constexpr std::uint64_t longest_hold_us = 200'000;
 /// A request whose end is not seen counts for so long.
 constexpr std::uint64_t longest_request_us = 100'000;
+/// From one look to the next at least.
+constexpr std::uint64_t shortest_us = 50;
 /// Requests that are kept of the last second.
 constexpr std::size_t recent_max = 20'000;
 /// A task that does not launch for so long has no work.
@@ -163,8 +165,13 @@ void Launches::keep(const std::vector<Launcher> &launchers) {
 // --- the thread ---
 
 void Launches::run(const std::stop_token &stop) {
-    while (!stop.stop_requested())
+    while (!stop.stop_requested()) {
+        const std::uint64_t began = nvtaskset::monotonic_us();
         wait_for_change(awaited_, act());
+        // A task may change its words without end.
+        if (nvtaskset::monotonic_us() - began < shortest_us)
+            std::this_thread::sleep_for(microseconds(shortest_us));
+    }
 }
 
 /// Has the service launched, and not waited for the end of it?
