@@ -85,6 +85,12 @@ def test_launches_that_are_not_kept_to_them(desk, program, line):
     assert launch(program) == sms_of(0, 1)
 
 
+def test_a_graph_that_is_launched_first_during_a_lease(desk, program):
+    lease(desk, program, (0, 1))
+    assert program.ask("graph") == "ok"
+    assert sms_in(program.ask("graph-launch 0")) == sms_of(*EVERY)
+
+
 def test_clusters_that_fit(desk, program):
     lease(desk, program, range(16), largest_gpc=8)
     assert sms_in(program.ask("cluster 8")) == sms_of(*range(16))
