@@ -38,7 +38,7 @@ with open(os.environ["TOLD"], "a") as told:
 if "--list" in words:
     print(json.dumps({"gpus": [{"tpcs": [{"tpc": n} for n in range(10)]}]}))
 elif "-p" not in words:
-    words = words[words.index("-t") + 2:]
+    words = words[words.index("--prepare") + 1:] if "--prepare" in words else words[words.index("-t") + 2:]
     os.execv(words[0], words)
 """
 NVQOS = """#!/usr/bin/env python3
@@ -49,7 +49,8 @@ if any("90%" in word for word in sys.argv):
     sys.exit("nvqos: gpu0: shares and speeds add up to too much")
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 while True:
-    tenants = [{"name": "a", "got_percent": 50.0, "wait_p99_us": None} for _ in sys.argv[2:]]
+    tenants = [{"name": "a", "got_percent": 50.0, "wait_p99_us": None, "speed_percent": 50.0, "launches_alone_per_s": 1000.0}
+               for _ in sys.argv[2:]]
     print(json.dumps({"data": {"tenants": tenants}}), flush=True)
     time.sleep(0.05)
 """
@@ -88,14 +89,16 @@ def test_every_case_is_run_or_listed(programs):
     rows = [(tuple(row["pair"]), row["way"], row["goal"]) for row in found["runs"] + found["not_run"]]
     assert len(rows) == len(set(rows)) == 4 * (2 + 4 * 2)
     assert found["runs"], "the budget is enough for one pair"
-    assert {row["why"] for row in found["not_run"]} == {"the budget was used up", "nvqos does not count launches yet"}
-    assert {row["way"] for row in found["runs"]} == set(found["ways"]) - {"nvqos by launches"}
+    assert {row["why"] for row in found["not_run"]} == {"the budget was used up"}
+    assert {row["way"] for row in found["runs"]} == set(found["ways"])
     for row in found["runs"]:
         if "refused" in row:
-            assert row["way"] == "nvqos by time" and row["goal"] == 90 and "add up" in row["refused"]
+            assert row["way"].startswith("nvqos by ") and row["goal"] == 90 and "add up" in row["refused"]
         else:
             for kind, rate in zip(row["pair"], row["rates"]):
                 assert rate == pytest.approx({"compute": 1000, "short": 4000}[kind], rel=0.01)
+            if row["way"] == "nvqos by launches":
+                assert row["nvqos_speed_percent"] == 50 and row["nvqos_alone_per_s"] == 1000
     told = (programs / "told").read_text(encoding="utf-8")
     # Spart takes a TPC away from a kernel that is faster than its goal.
     assert re.search(r"-q -t 0-3 -p \d+\n-q -t 4-9 -p \d+\n", told)
