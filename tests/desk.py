@@ -31,6 +31,13 @@ PROGRAM = STAND_INS / "program"
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
 NOT_KEPT, HUNG = 125, 99
+# Ways to launch.
+LAUNCHES = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
+            "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
+# Where the lease of the first GPU is in a task's page (lib/partition/state.hpp).
+LEASE = 4152
+# Looks after which a launch of the stand-in does not end, either.
+NEVER = str(10 ** 12)
 # As nvdebugctl ends.
 USAGE, FAILED, UNSUPPORTED, PARTIAL = 1, 2, 3, 4
 TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
@@ -287,12 +294,26 @@ def gate(desk, program):
     return found[0]["in_flight"] if found else None
 
 
+def link(path):
+    """Where it leads; a descriptor may be closed meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.readlink(path)
+    return None
+
+
 def page_of(program):
     """The task's page (lib/partition/state.hpp), to be changed."""
     folder = f"/proc/{program.pid}/fd"
-    name, = (name for name in os.listdir(folder) if os.readlink(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
+    name, = (name for name in os.listdir(folder) if link(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
     with open(f"{folder}/{name}", "r+b", buffering=0) as file:
         return mmap.mmap(file.fileno(), 8192)
+
+
+def prepared(desk, looks="50", **env):
+    """A program with a graph, whose launches end when they were looked at so often."""
+    program = desk.start("--prepare", STAND_IN_LOOKS=looks, **env)
+    assert program.ask("graph") == "ok"
+    return program
 
 
 def attach_earlier_library(page):

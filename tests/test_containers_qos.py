@@ -39,6 +39,7 @@ def nvqos(*words, text=""):
     (("--socket=/run/other", "--cdi", "timeslice:500us"), "timeslice-500us",
      ["--hold-container=timeslice:500us", "--socket=/run/other"]),
     (("--cdi", "latency"), "latency", ["--hold-container=latency", "--socket=/run/nvdebug/nvqos.sock"]),
+    (("--cdi", "latency:2.5ms"), "latency-2.5ms", ["--hold-container=latency:2.5ms", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "best-effort:2"), "best-effort-2", ["--hold-container=best-effort:2", "--socket=/run/nvdebug/nvqos.sock"])))
 def test_a_device(tmp_path, words, name, hook):
     assert nvqos(*words, "--cdi-folder", tmp_path / "cdi") == (0, f"nvdebug.io/qos={name}\n", "")
@@ -55,7 +56,7 @@ def test_a_device(tmp_path, words, name, hook):
 @pytest.mark.parametrize("words, sentence, status", (
     (("--cdi", "fast"), "--cdi: 'fast' is no goal", 1),
     (("--cdi", ""), "--cdi: '' is no goal", 1),
-    (("--cdi", "latency:"), "cannot be the name of a device", 1),
+    (("--cdi", "latency:"), "--cdi: latency takes a time", 1),
     (("--cdi", "latency", *("-g 4294967295 " * 6).split()), "cannot be the name of a device", 1),
     (("--cdi", "latency", "--cdi", "cap:3%"), "take one goal", 1),
     (("--cdi", "latency", "--hold-container", "latency"), "take one goal", 1),

@@ -7,7 +7,7 @@ import signal
 
 import jsonschema
 import pytest
-from desk import attach_earlier_library, gate, most_in_flight, page_of
+from desk import NEVER, attach_earlier_library, gate, most_in_flight, page_of
 from qos_machine import FIRST_US, PATIENCE_S, SCHEMAS, comes_true
 
 pytest_plugins = ["qos_machine"]
@@ -121,7 +121,6 @@ def test_a_library_of_an_earlier_nvtaskset(desk, machine):
 # --- at an MPS server, where nothing but launches keeps tasks apart ---
 
 HOLD, WATCH = 0xffff, 0xfffe  # lib/partition/gate.hpp
-NEVER = str(10 ** 12)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import ctypes
 import time
 
 import pytest
-from desk import gate, page_of
-from test_taskset_in_flight import LEASE, NEVER, PLAIN, prepared
+from desk import LAUNCHES, LEASE, NEVER, gate, page_of, prepared
 
 COUNT, WATCH, HOLD = 0xfffd, 0xfffe, 0xffff  # lib/partition/gate.hpp
 WORK = 5176  # of the first GPU, in the task's page
@@ -47,7 +46,7 @@ def started(desk, looks="0", **env):
     return program
 
 
-@pytest.mark.parametrize("call", PLAIN)
+@pytest.mark.parametrize("call", LAUNCHES)
 def test_launches_are_held_until_they_are_let_go(desk, call):
     program = started(desk)
     ask(program, HOLD)

@@ -7,23 +7,14 @@ import subprocess
 import time
 
 import pytest
-from desk import (FAILED, PROGRAM, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate, most_in_flight, page_of)
+from desk import (FAILED, LAUNCHES, LEASE, NEVER, PROGRAM, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate,
+                  most_in_flight, page_of, prepared)
 
-PLAIN = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
-         "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
-LOOKS, NEVER = "50", str(10 ** 12)
-# Where the lease of the first GPU is in the task's page.
-LEASE = 4152
-
-
-def prepared(desk, looks=LOOKS, **env):
-    program = desk.start("--prepare", STAND_IN_LOOKS=looks, **env)
-    assert program.ask("graph") == "ok"
-    return program
+LOOKS = "50"
 
 
 @pytest.mark.parametrize("limit", (1, 3))
-@pytest.mark.parametrize("call", PLAIN)
+@pytest.mark.parametrize("call", LAUNCHES)
 def test_each_kind_of_launch_is_limited(desk, call, limit):
     program = prepared(desk)
     desk.change(program.pid, f"--in-flight {limit}")

@@ -4,14 +4,15 @@
 
     qos_latency.py NVQOS FOLDER [--runs N] [--seconds N] [--cases A,B] [--nvtaskset NVTASKSET] [--mps]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in seven minutes. The models are
-made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100, replayed
-as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at random (Poisson);
-their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm GPU of its own.
-With --nvtaskset it starts the training, whose launches in flight nvqos limits then; with --mps all are clients of one
-server, and nvtaskset starts the services, too, while whose requests run nvqos holds the training's launches. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median,
-the 99th percentile and the steps of the training, and of each way their means with the half width of an interval of 95 %.
-Ends with 1 if a run failed.
+As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in seven minutes. The models
+are made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100,
+replayed as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at
+random (Poisson); their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm
+GPU of its own. With --nvtaskset it starts the training, whose launches in flight nvqos limits then; with --mps all
+are clients of one server, and nvtaskset starts the services, too, while whose requests run nvqos holds the training's
+launches. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the
+median, the 99th percentile and the steps of the training, and of each way their means with the half width of an
+interval of 95 %. Ends with 1 if a run failed.
 """
 
 import argparse

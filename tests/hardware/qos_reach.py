@@ -4,11 +4,12 @@
 
     qos_reach.py NVQOS NVTASKSET KERNELS FOLDER [--budget SECONDS] [--seconds N] [--seed N] [--kinds A,B] [--goals N,N]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each pair
-of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb, 0.5 s a
-step), nvqos by time (a speed), nvqos by launches (the same at an MPS server). The order is shuffled by the seed, which is printed; pairs that do not fit into the budget
-are listed, and so is what failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each
-run; reach_summary.py makes tables of it. Ends with 1 if something failed.
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each
+pair of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb,
+0.5 s a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server). The order is shuffled by the
+seed, which is printed; pairs that do not fit into the budget are listed, and so is what failed. A pair's kinds run
+alone before and after it. Writes FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with
+1 if something failed.
 """
 
 import argparse

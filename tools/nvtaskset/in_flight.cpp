@@ -212,20 +212,23 @@ void InFlight::mark(Gate &gate, Device &device, cuda::Handle stream) const {
 
 void InFlight::leave(const Launch &launch, bool launched) {
     Device &device = devices_[launch.device];
-    if (launched) {
+    if (launched)
         launch.gate->launched++;
-        device.unmarked++;
+    if (launch.is_counted) {
+        device.unmarked += launched;
+        if (monotonic_us() - device.marked_us < marks_apart_us || is_captured(launch.stream))
+            return;
     }
-    if (launch.is_counted &&
-        (monotonic_us() - device.marked_us < marks_apart_us || is_captured(launch.stream)))
-        return;
     const Uncaptured uncaptured(exchange_mode_);
     const std::lock_guard lock(mutex_);
-    if (launch.is_counted)
+    if (launch.is_counted) {
         reap(*launch.gate, *launch.work, device, false);
-    else
+    } else {
         device.entered--;
-    if (launched)
+        // Under the lock: the event of another thread's launch may end before this one does.
+        device.unmarked += launched;
+    }
+    if (device.unmarked)
         mark(*launch.gate, device, launch.stream);
 }
 
