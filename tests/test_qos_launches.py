@@ -4,6 +4,7 @@ programs over nvtaskset's stand-in for CUDA. Takes root, as nvqos does."""
 
 import json
 import signal
+import time
 
 import jsonschema
 import pytest
@@ -142,14 +143,26 @@ def demand(program):
         return int.from_bytes(page[4158:4160], "little")
 
 
+def holds(service, training):
+    """A request of the service holds the other one's launches: for 0.1 s at most, as its end may not be seen, which on a
+    loaded machine may have passed before it is looked at."""
+    def once():
+        assert service.ask("burst 1 3 cuLaunchKernel") == "ok"
+        for _ in range(5):
+            if demand(training) == HOLD:
+                return True
+            time.sleep(0.01)
+        assert service.ask("wait cuCtxSynchronize") == "ok"
+        return False
+    return comes_true(once)
+
+
 def test_launches_are_held_while_a_service_has_a_request(desk, mps):
     service, training = client(desk, mps, NEVER), client(desk, mps)
     mps.start("--quiet", f"{service.pid}=latency")
     assert comes_true(lambda: demand(service) == WATCH and demand(training) == 4)
-    for _ in range(10):
-        # For 0.1 s at most, as the end of a request may not be seen.
-        assert service.ask("burst 1 3 cuLaunchKernel") == "ok"
-        assert comes_true(lambda: demand(training) == HOLD)
+    for _ in range(5):
+        assert holds(service, training)
         training.say("burst 1 3 cuLaunchKernel")
         assert service.ask("wait cuCtxSynchronize") == "ok"
         assert comes_true(lambda: demand(training) == 4)
@@ -164,8 +177,7 @@ def test_a_request_whose_end_is_not_seen_holds_nothing_for_good(desk, mps):
     service, training = client(desk, mps, NEVER), client(desk, mps)
     mps.start("--quiet", f"{service.pid}=latency")
     assert comes_true(lambda: demand(training) == 4)
-    assert service.ask("burst 1 3 cuLaunchKernel") == "ok"
-    assert comes_true(lambda: demand(training) == HOLD)
+    assert holds(service, training)
     assert comes_true(lambda: demand(training) == 4)
 
 
@@ -173,7 +185,7 @@ def test_a_request_whose_end_is_not_seen_holds_nothing_for_good(desk, mps):
 def test_speeds_are_kept_by_launches(desk, mps, how):
     service, training = client(desk, mps), client(desk, mps)
     for program in (service, training):
-        program.say("burst 1 300000 cuLaunchKernel")
+        program.say("burst 1 10000000 cuLaunchKernel")
     mps.start("--json", f"{service.pid}=speed:50%", wait=False)
     for tenants in lines(mps.nvqos):
         one, other = tenants[str(service.pid)], tenants["others"]
@@ -185,8 +197,10 @@ def test_speeds_are_kept_by_launches(desk, mps, how):
     mps.nvqos.send_signal(how)
     mps.nvqos.wait(PATIENCE_S)
     assert comes_true(lambda: gate(desk, service)["demand"] is None and gate(desk, training)["demand"] is None)
-    for program in (service, training):
-        assert program.hear() == "ok"
+    service.kill()
+    launched = desk.log_file.stat().st_size
+    assert comes_true(lambda: desk.log_file.stat().st_size > launched), "the other one goes on"
+    training.kill()
 
 
 @pytest.mark.parametrize("goal, kept", (("latency:1us", False), ("latency:60s", True)))
