@@ -11,11 +11,6 @@ MASK = 6456  # of the first GPU, in the task's page (lib/partition/state.hpp)
 EVERY = range(66)
 
 
-def launch(program):
-    """The SMs that it gets."""
-    return sms_in(program.ask("launch"))
-
-
 def lease(desk, program, tpcs, until_s=100, largest_gpc=16, sequence=2):
     """Leaves these TPCs."""
     bits = {row["tpc"]: row["bit"] for row in document(desk.done("--list", "--json"))["gpus"][0]["tpcs"]}
@@ -36,7 +31,7 @@ def lease(desk, program, tpcs, until_s=100, largest_gpc=16, sequence=2):
 @pytest.fixture
 def program(desk):
     program = desk.start("--prepare")
-    assert launch(program) == sms_of(*EVERY)
+    assert program.launch() == sms_of(*EVERY)
     # Its GPU has a place in the page.
     desk.change(program.pid, "--in-flight 1")
     desk.change(program.pid, "--in-flight 0")
@@ -45,14 +40,14 @@ def program(desk):
 
 def test_launches_get_these_tpcs_until_the_lease_ends(desk, program):
     lease(desk, program, (0, 1, 40))
-    assert launch(program) == sms_of(0, 1, 40)
+    assert program.launch() == sms_of(0, 1, 40)
     lease(desk, program, (7,))
-    assert launch(program) == sms_of(7)
+    assert program.launch() == sms_of(7)
     lease(desk, program, (7,), 0)
-    assert launch(program) == sms_of(*EVERY)
+    assert program.launch() == sms_of(*EVERY)
     lease(desk, program, (7,), 0.2)
     time.sleep(0.25)
-    assert launch(program) == sms_of(*EVERY)
+    assert program.launch() == sms_of(*EVERY)
 
 
 def test_the_program_sees_all_sms(desk, program):
@@ -63,16 +58,16 @@ def test_the_program_sees_all_sms(desk, program):
 
 def test_beside_a_partition_of_the_task(desk):
     program = desk.start("-t 0-9")
-    assert launch(program) == sms_of(*range(10))
+    assert program.launch() == sms_of(*range(10))
     lease(desk, program, range(5, 20))
-    assert launch(program) == sms_of(*range(5, 10))
+    assert program.launch() == sms_of(*range(5, 10))
     # Nothing would be left.
     lease(desk, program, range(20, 30), sequence=4)
-    assert launch(program) == sms_of(*range(10))
+    assert program.launch() == sms_of(*range(10))
     desk.change(program.pid, "-t 25-40")
-    assert launch(program) == sms_of(*range(25, 30))
+    assert program.launch() == sms_of(*range(25, 30))
     lease(desk, program, (0,), 0)
-    assert launch(program) == sms_of(*range(25, 41))
+    assert program.launch() == sms_of(*range(25, 41))
 
 
 @pytest.mark.parametrize("line", ("cooperative 132", "graph-launch 0", "cluster 8"))
@@ -82,7 +77,7 @@ def test_launches_that_are_not_kept_to_them(desk, program, line):
     before = program.ask(line)
     lease(desk, program, (0, 1), largest_gpc=4)
     assert program.ask(line) == before and sms_in(before) != sms_of(0, 1)
-    assert launch(program) == sms_of(0, 1)
+    assert program.launch() == sms_of(0, 1)
 
 
 def test_a_graph_that_is_launched_first_during_a_lease(desk, program):
@@ -100,4 +95,4 @@ def test_clusters_that_fit(desk, program):
 def test_what_is_no_lease(desk, program, until_s, sequence):
     """Half written, or of too long."""
     lease(desk, program, (0,), until_s, sequence=sequence)
-    assert launch(program) == sms_of(*EVERY)
+    assert program.launch() == sms_of(*EVERY)
