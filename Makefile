@@ -338,7 +338,7 @@ check: ## the tests: unit tests, then the module in a VM
 	@scripts/check
 
 check-all: export NVDEBUG_LONG := 1
-check-all: check ## the same with every combination of boards and cases (half an hour)
+check-all: check ## the same with every combination of boards and cases (two hours and a half on 2 cores)
 
 .PHONY: debug-kernels
 debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date
