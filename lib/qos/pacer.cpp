@@ -11,6 +11,11 @@ namespace {
 constexpr std::size_t looks_max = 3;
 /// A tenant is owed so much at most, as its rollover is bounded.
 constexpr Ns most_owed = 100 * ms;
+/// A tenant is ahead by so much at most, and does not do more in a step: its counts may be
+/// anything.
+constexpr Ns most_done = second;
+/// Launches that count in a step.
+constexpr std::uint64_t most_launches = 1'000'000;
 /// The goal is kept with so much to spare, in millionths of the goal.
 constexpr Part spare = 5'000;
 
@@ -25,8 +30,8 @@ Pacer::Pacer(const std::vector<Part> &goals, Ns now, const Times &times) : times
 /// The middle one of the last looks: whatever disturbs one is in none of the others.
 Pacer::Rate Pacer::middle(const Tenant &tenant) {
     std::vector<Rate> rates(tenant.alone.begin(), tenant.alone.end());
-    std::ranges::sort(rates, [](const Rate &one, const Rate &other) {
-        return scaled(one.time, other.launches, one.launches) > other.time;
+    std::ranges::sort(rates, {}, [](const Rate &rate) {
+        return static_cast<double>(rate.launches) / static_cast<double>(rate.time);
     });
     return rates.empty() ? Rate() : rates[rates.size() / 2];
 }
@@ -74,10 +79,11 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
                 scaled(tenant.unsettled, tenant.goal + scaled(tenant.goal, spare, whole), whole);
         tenant.unsettled = 0;
     }
+    const std::uint64_t ended = std::min(seen.ended - tenant.last.ended, most_launches);
     const Ns done =
-        scaled(static_cast<std::int64_t>(seen.ended - tenant.last.ended), rate.time, rate.launches);
+        std::min(scaled(static_cast<std::int64_t>(ended), rate.time, rate.launches), most_done);
     tenant.done += done;
-    tenant.credit = std::max(tenant.credit + (is_looked_at ? 0 : done), -most_owed);
+    tenant.credit = std::clamp(tenant.credit + (is_looked_at ? 0 : done), -most_owed, most_done);
     tenant.last = seen;
     tenant.seconds.push_back({now, tenant.work, tenant.done});
     while (now - tenant.seconds.front().at > second)
@@ -114,7 +120,8 @@ void Pacer::continue_look(Ns now, std::span<const Launched> seen, bool drained) 
             look_->first = is;
         }
     } else {
-        const std::uint64_t launches = is.ended - look_->first.ended;
+        const std::uint64_t most = most_launches * static_cast<std::uint64_t>(times_.longest / ms);
+        const std::uint64_t launches = std::min(is.ended - look_->first.ended, most);
         const Ns time = is.ended_at - look_->first.ended_at;
         const bool is_enough = time >= times_.count && launches >= times_.least;
         if (is_enough || (length >= times_.longest && launches >= 2 && time > 0)) {

@@ -189,6 +189,24 @@ TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {
     EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
 }
 
+/// A task may write its counts itself.
+TEST(Pacer, TakesAnyNumbers) {
+    constexpr std::uint64_t large = std::uint64_t{1} << 63;
+    for (const std::uint64_t step : {std::uint64_t{1} << 40, large - 1, large, ~std::uint64_t{0}}) {
+        Pacer pacer({50 * point, 20 * point}, 0);
+        std::vector<Launched> seen(2);
+        for (Ns now = 0; now < 5 * second; now += 4 * ms) {
+            for (Launched &one : seen) {
+                one.launched += step;
+                one.ended += step;
+                one.ended_at = now;
+            }
+            pacer.step(now, seen, true, true);
+            EXPECT_GE(pacer.alone(0), 0);
+        }
+    }
+}
+
 TEST(Pacer, CountsLongLaunches) {
     // CUDA graphs of 50 ms.
     Gpu gpu({60 * point}, {{50 * ms, .5, 2}, {50 * ms, .5, 1}});
