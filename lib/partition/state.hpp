@@ -140,7 +140,7 @@ struct State {
     std::atomic<std::uint32_t> has_limits;
     /// By the number of the GPU's slot.
     Gate gates[slots_max];
-    /// Of `attached`, processes whose library holds launches and sees requests.
+    /// Of `attached`, processes with a library that holds launches and shows requests.
     std::atomic<std::uint32_t> pacing;
     std::atomic<std::uint32_t> unused;
     /// By the number of the GPU's slot.

@@ -44,7 +44,7 @@ class Pacer {
     /// Decides what is held until the next step, which is due after some milliseconds.
     /// @param seen by tenant
     /// @param drained of what is held, nothing runs any more
-    /// @param others have work: else nobody is the better for it if a tenant that is ahead waits
+    /// @param others have work; without any, a tenant that is ahead does not wait
     void step(Ns now, std::span<const Launched> seen, bool drained, bool others);
 
     bool holds(std::size_t tenant) const { return tenants_[tenant].held; }

@@ -21,7 +21,7 @@ namespace {
 constexpr microseconds step{4000};
 /// A lease by which launches are held: an nvqos that was killed holds them no longer.
 constexpr std::uint64_t longest_hold_us = 200'000;
-/// A request whose end is not seen counts for so long.
+/// A request without an end counts for so long.
 constexpr std::uint64_t longest_request_us = 100'000;
 /// From one look to the next at least.
 constexpr std::uint64_t shortest_us = 50;
@@ -293,7 +293,7 @@ microseconds Launches::act() {
     awaited_pages_.clear();
     const std::uint64_t now = nvtaskset::monotonic_us();
     const auto length = static_cast<std::uint64_t>(length_.count());
-    // Whoever keeps goals does not go on: no lease is renewed.
+    // keep() is not called any more: no lease is renewed.
     if (now - kept_at_us_ > length)
         return length_;
     bool has_request = false;

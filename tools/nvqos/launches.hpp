@@ -77,7 +77,7 @@ class Launches {
     /// Of those that keep() was called for: whether something was to be done about its launches,
     /// and the library in it is of an nvtaskset that cannot.
     bool has_old_library(std::uint32_t pid) const;
-    /// Of a tenant whose speed is kept by launches; none: it is kept otherwise, or has none.
+    /// Of a tenant with a speed that is kept by launches; none: it is another one.
     std::optional<Pace> pace(std::size_t tenant) const;
     /// TPCs of tasks without a goal beside such a tenant; 0: all.
     int tpcs_of_others() const;
@@ -95,7 +95,7 @@ class Launches {
         paced,   ///< counted, and held when it is ahead of its goal
         beside,  ///< held when a paced one is behind its goal
     };
-    /// A task of nvtaskset's, whose processes share a page.
+    /// A task of nvtaskset's: processes that share a page.
     struct Task {
         std::shared_ptr<nvtaskset::Page> page;
         bool old_library; ///< it does not even limit launches
@@ -114,7 +114,7 @@ class Launches {
         std::uint64_t launched_at_us = 0;       ///< when it was seen to launch, or to be held
         // Of a service:
         std::uint32_t begun = 0, finished = 0; ///< requests that were seen
-        std::uint32_t lost = 0;                ///< requests whose end will not be seen
+        std::uint32_t lost = 0;                ///< requests without an end
         std::uint64_t begun_at_us = 0;
     };
     struct Seen {

@@ -15,8 +15,8 @@
 namespace nvqos {
 
 /// Sends marks to recorders: a burst, and a few a second after it. Others are left out, and a mark
-/// has their number. Goals are kept meanwhile, so nothing waits for a recorder: one whose queue is
-/// full does not get the mark.
+/// has their number. Goals are kept meanwhile, so nothing waits for a recorder: one with a full
+/// queue does not get the mark.
 class Marks {
   public:
     static constexpr std::uint64_t interval_ns = 250'000'000; ///< between two marks, or two looks

@@ -33,7 +33,7 @@ struct TenantReport {
     qos::Ns longest_wait = 0;
     std::size_t held = 0;    ///< of its tasks, those whose timeslices and pauses are set
     std::size_t limited = 0; ///< of its tasks, those whose launches in flight are limited
-    std::size_t paced = 0;   ///< of its tasks, those whose launches are counted or held for a speed
+    std::size_t paced = 0;   ///< of its tasks, those with launches counted or held for a speed
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
     int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it

@@ -25,10 +25,10 @@ constexpr timespec pause = {0, 50'000};
 /// Where launches are counted alone: an event after each would take a part of those of some
 /// microseconds.
 constexpr std::uint64_t marks_apart_us = 500;
-/// A program whose wait for its launches is not seen ends a request with a gap of this length.
+/// Where a program's wait for its launches is not seen, a gap of this length ends a request.
 constexpr std::uint64_t longest_gap_us = 1000;
 
-/// Whoever waits in another process for a change of the word.
+/// Wakes processes that wait for a change of the word.
 void wake(std::atomic<std::uint32_t> &word) {
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -135,7 +135,7 @@ InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handl
                 return asked == demand::hold ||
                        (limit && device.in_flight + device.entered >= limit);
             };
-            // Whoever holds launches sees when all have ended.
+            // The holder finds in the counts when all have ended.
             if (asked == demand::hold && device.unmarked)
                 mark(gate, device, stream);
             reap(gate, work, device, is_full());
